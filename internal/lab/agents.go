@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // agentsHere returns the agents' processes on this machine.
@@ -81,30 +82,34 @@ func (u coreUse) String() string {
 	return "agents " + strings.Join(u.agents, " and ") + " together"
 }
 
-// addAgents sets in evidence the agent that sent latest, and the agent that used the largest part of the cores that it may use.
-// Agents of one machine share its cores, so they also count together.
-func addAgents(e *search.Evidence, parts []agent.Part) {
-	if len(parts) == 0 {
-		return
-	}
-	latest := slices.MaxFunc(parts, func(a, b agent.Part) int { return cmp.Compare(ownLagP99(a), ownLagP99(b)) })
-	e.GeneratorLag, e.LateAgent = ownLagP99(latest), "agent "+latest.Name
-
-	uses := make([]coreUse, 0, len(parts))
-	for _, p := range parts {
-		most := p.Cores
-		if p.Outcome.Procs > 0 {
-			most = min(most, p.Outcome.Procs)
-		}
-		uses = append(uses, coreUse{agents: []string{p.Name}, used: coresUsed(p), most: float64(most)})
-	}
-	for _, u := range machineUses(parts) {
-		if len(u.agents) > 1 {
-			uses = append(uses, u)
+// generatorUse returns how late and how busy the generator of a trial was. Of several agents these are the one that sent latest, and
+// the one that used the largest part of the cores that it may use. Agents of one machine share its cores, so they also count
+// together. cores are this machine's.
+func (t trial) generatorUse(cores int) search.Generator {
+	if len(t.Parts) == 0 {
+		return search.Generator{
+			Lag: t.Histograms.GeneratorLag.Quantile(0.99), Used: t.generatorCPU(), Cores: float64(usableCores(cores, t.Outcome)),
 		}
 	}
+	latest := slices.MaxFunc(t.Parts, func(a, b agent.Part) int { return cmp.Compare(ownLagP99(a), ownLagP99(b)) })
+	var uses []coreUse
+	for _, p := range t.Parts {
+		uses = append(uses, coreUse{agents: []string{p.Name}, used: coresUsed(p), most: float64(usableCores(p.Cores, p.Outcome))})
+	}
+	severalAgents := slices.DeleteFunc(machineUses(t.Parts), func(u coreUse) bool { return len(u.agents) == 1 })
+	uses = append(uses, severalAgents...)
 	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.used*b.most, b.used*a.most) })
-	e.GeneratorCPU, e.GeneratorCores, e.BusyAgent = busiest.used, busiest.most, busiest.String()
+	return search.Generator{
+		Lag: ownLagP99(latest), Latest: "agent " + latest.Name, Used: busiest.used, Cores: busiest.most, Busiest: busiest.String(),
+	}
+}
+
+// usableCores returns how many of a machine's cores the process of an outcome may use: it may have had fewer threads.
+func usableCores(cores int, o worker.Outcome) int {
+	if o.Procs > 0 {
+		return min(cores, o.Procs)
+	}
+	return cores
 }
 
 // machineUses returns the use of cores by all agents of each machine, in the order of the machines' first agents.
@@ -130,7 +135,7 @@ func (t trial) lacksThreads(e search.Evidence, r search.Rule, cores int) bool {
 	if len(t.Parts) > 0 {
 		fewer = slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return p.Outcome.Procs < p.Cores })
 	}
-	return fewer && e.GeneratorCPU > r.MaxBusyShare*e.GeneratorCores
+	return fewer && e.Generator.Used > r.MaxBusyShare*e.Generator.Cores
 }
 
 // coresOfAgentMachines returns the sum of the cores of the agents' machines; false if they are this machine alone.

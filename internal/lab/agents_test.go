@@ -33,8 +33,7 @@ func TestASaturatedAgentIsNamedAndAgentsOfAMachineAreJudgedTogether(t *testing.T
 		"agent b used 1.0 of 1 cores":                 {idle("a", "1"), agentPart("b", "2", 64, 1, 0.99, 0)},
 		"agents b and c together used 3.8 of 4 cores": {idle("a", "1"), agentPart("b", "2", 4, 4, 1.9, 0), agentPart("c", "2", 4, 4, 1.9, 0)},
 	} {
-		var e search.Evidence
-		addAgents(&e, parts)
+		e := search.Evidence{Generator: trial{Parts: parts}.generatorUse(2)}
 		why, saturated := search.DefaultRule(ledger.Guarantee{}).Saturated(e)
 		if saturated != (want != "") || why.Text != want {
 			t.Errorf("%q, want %q", why.Text, want)

@@ -47,13 +47,8 @@ func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence
 	e := search.Evidence{
 		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: fullLength, Hopeless: t.Hopeless,
 		Drained: t.Drained, StillArriving: t.Arriving, ClockBound: time.Duration(t.ClockBound), Impossible: !t.Early.Possible(t.ClockBound),
-		Books: books, GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
-		GeneratorCores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
+		Books: books, Generator: t.generatorUse(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}
-	if t.Procs > 0 { // the generator had no more threads than these
-		e.GeneratorCores = math.Min(e.GeneratorCores, float64(t.Procs))
-	}
-	addAgents(&e, t.Parts)
 	if latency := b.latency(t); latency.Count() > 0 {
 		e.Latency = latency.Quantile
 	}

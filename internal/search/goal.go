@@ -1,11 +1,3 @@
-// Package search finds the highest rates that a broker sustains. It holds the rule by which one trial is judged, the goals
-// by which the trials at a rate are summed up, and the search that answers all goals. It knows nothing of brokers; a trial
-// is a function that it calls.
-//
-// For example, a goal with a width of 5 % is searched from 10,000/s on. Short trials pass at 10,000, 12,200 and 18,000/s, each
-// step twice as wide as the one before. At 39,200/s the trial fails, and about 35,000/s came through meanwhile. So the next
-// one is half a width below that, at 34,200/s, and passes; the one a width above, at 35,900/s, fails. The bracket is narrow
-// now, and long trials decide: those at 34,200/s pass, those at 35,900/s fail. These rates are the answer.
 package search
 
 import (
@@ -48,8 +40,11 @@ type Tally struct {
 // was not measured yet may still turn out good or bad. A rate is a lower bound if the share of bad time stays within Exceed
 // even if all of that is bad, and an upper bound if it exceeds it even if all of that is good.
 //
-// With Exceed 0.5 and Sum 120 s, for example, 60 good seconds in long trials make a lower bound. Beyond MLRsearch, bad time
-// must be longer than one full-length trial to make an upper bound: one hiccup decides nothing.
+// Beyond MLRsearch, bad time must be longer than one full-length trial to make an upper bound: one hiccup decides nothing.
+//
+// For example, with the defaults (Exceed 0.34, Final 5 s, Sum 15.15 s) 5.15 s may be bad. After one good and one bad trial of 5 s,
+// the rate is undecided. A second good one makes 10 s good: even if the other 5.15 s are bad, it is a lower bound. A second bad one
+// makes 10 s bad: it is an upper bound.
 func (g Goal) Class(t Tally) Class {
 	if t.Broken {
 		return Upper
@@ -107,6 +102,9 @@ type served struct {
 
 // conditional returns MLRsearch's conditional throughput of a lower bound: the rate that came through at least, but for the
 // worst share Exceed of the time. Time of Sum that was not needed for the decision counts as if nothing had come through.
+//
+// For example, with Exceed 0.5 and Sum 120 s, 60 s may be the worst. Of trials of 30 s that brought 900, 1,000 and 990/s through, the
+// best two fill the other 60 s: the conditional throughput is 990/s.
 func (g Goal) conditional(trials []served) float64 {
 	trials = slices.SortedFunc(slices.Values(trials), func(a, b served) int { return cmp.Compare(b.rate, a.rate) })
 	var all time.Duration

@@ -36,7 +36,7 @@ const (
 func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 	subs := float64(max(1, q.subscriptions))
 	e := Evidence{
-		Rate: rate, Subscriptions: q.subscriptions, FullLength: length >= final, GeneratorLag: int64(100 * time.Microsecond),
+		Rate: rate, Subscriptions: q.subscriptions, FullLength: length >= final, Generator: Generator{Lag: int64(100 * time.Microsecond)},
 		Drained: true,
 	}
 	latency := q.latency

@@ -13,18 +13,15 @@ const (
 	maxVoidsInARow = 8 // void trials of any rates before the search ends
 )
 
-// next returns the trial that the goal needs; false if it needs none:
+// next returns the trial that the goal needs; false if it needs none. The first of these that applies chooses it:
 //
 //  1. A rate whose trials were all void is tried again.
-//  2. Once a soak has failed, only soaks follow.
-//  3. Short trials bracket the capacity: one rate that passed, and a higher one that failed. They are long ones as soon as
-//     short ones have proved too lenient.
-//  4. More of them narrow the bracket to the goal's width. If only its latency made the upper end fail, one of them tries a rate
+//  2. Once a soak has failed, only soaks follow: shorter trials have proved too lenient.
+//  3. An upper end that failed a long trial, or below a rate that passed, is decided: its failure may have been a hiccup.
+//  4. Trials bracket the capacity: one rate that passed, and a higher one that failed.
+//  5. More of them narrow the bracket to the goal's width. If only its latency made the upper end fail, one of them tries a rate
 //     far above it.
-//  5. Long trials decide the two ends, and a soak confirms the lower one.
-//
-// The upper end is decided before step 3 if it failed a long trial or if a higher rate passed: its failure may have been a
-// hiccup.
+//  6. Long trials decide the two ends, and a soak confirms the lower one.
 func (q question) next() (Request, bool) {
 	if l := q.voidToRetry(); l != nil {
 		return q.short(l.rate), true
@@ -32,39 +29,55 @@ func (q question) next() (Request, bool) {
 	if q.anySoakFailed() {
 		return q.soak(nil)
 	}
-	low, high := q.around(q.believed)
+	low, high := q.bracket(q.believed)
 	if high != nil && (q.triedLong(high) || q.passedAbove(high) != nil) {
 		if r, ok := q.decide(high); ok {
 			return r, true
 		}
 	}
-	trial := q.short
-	if q.refuted() > 0 {
-		trial = q.long
-	}
 	switch {
 	case len(q.search.loads) == 0:
-		return trial(q.first()), true
-	case low == nil && q.everBroken():
-		return Request{}, false
+		return q.explore(q.first()), true
 	case low == nil: // then high is not nil: some rate is Upper, because all are believed to be, or because a long trial refuted one
-		if rate := q.under(high); rate >= q.search.Floor {
-			return trial(rate), true
-		}
-		return q.decide(high)
-	case q.lastTrials():
-		// A narrow bracket is worth nothing if neither end is confirmed.
+		return q.lower(high)
+	case q.lastTrials(): // a narrow bracket is worth nothing if neither end is confirmed
 		return q.confirm(low, high)
-	case high == nil && !q.search.capped(low.rate):
-		return trial(q.above(low)), true
+	case high == nil && q.search.capped(low.rate):
+		return q.confirm(low, nil)
 	case high == nil:
-		return q.confirm(low, high)
+		return q.explore(q.above(low)), true
 	}
+	return q.narrow(low, high)
+}
+
+// explore returns a trial that looks where the capacity may be: a short one, or a long one once long trials have refuted short ones.
+func (q question) explore(rate float64) Request {
+	if q.refuted() > 0 {
+		return q.long(rate)
+	}
+	return q.short(rate)
+}
+
+// lower returns a trial at a lower rate than all that failed. If no lower rate is worth a trial, the lowest that failed is decided; it
+// is not if the broker breaks its promise at every rate.
+func (q question) lower(high *load) (Request, bool) {
+	if q.everBroken() {
+		return Request{}, false
+	}
+	if rate := q.under(high); rate >= q.search.Floor {
+		return q.explore(rate), true
+	}
+	return q.decide(high)
+}
+
+// narrow returns a trial within a bracket that is wider than the goal's width, or the one far above it; otherwise the long trials
+// that confirm the bracket.
+func (q question) narrow(low, high *load) (Request, bool) {
 	if rate, ok := q.farAbove(low, high); ok {
 		return q.short(rate), true
 	}
 	if !within(low.rate, high.rate, q.goal.Width) {
-		return trial(q.between(low, high)), true
+		return q.explore(q.between(low, high)), true
 	}
 	return q.confirm(low, high)
 }
@@ -72,8 +85,8 @@ func (q question) next() (Request, bool) {
 // maxTrials is how many trials of the search may have been run for this goal: each further goal may use as many as the first.
 func (q question) maxTrials() int { return q.search.MaxTrials * (q.index + 1) }
 
-// usedTrials is how many of them are used up. A void trial says nothing about the broker, and must not take the trials from it that
-// could confirm a rate; but a search whose trials are all void has to end as well, so only so many are passed over.
+// usedTrials is how many of them are used up. Void trials don't count, since they say nothing about the broker; but no more than
+// maxTrials of them, so that a search whose trials are all void ends as well.
 func (q question) usedTrials() int {
 	return q.search.trials - min(q.search.voids, q.maxTrials())
 }
@@ -89,9 +102,9 @@ func (q question) affords(r Request) bool {
 	if budget == 0 {
 		return true
 	}
-	if low, _ := q.around(q.class); low == nil {
+	if low, _ := q.bracket(q.class); low == nil {
 		passedLong := func(l *load) bool {
-			t := q.standing(l).Tally
+			t := q.history(l).Tally
 			return l.rate == r.Rate && t.GoodLong > 0 && t.BadLong == 0
 		}
 		if r.Kind == Confirm && slices.ContainsFunc(q.search.loads, passedLong) {
@@ -99,16 +112,16 @@ func (q question) affords(r Request) bool {
 		}
 		budget *= 2
 	}
-	return q.search.spent+r.For+q.search.extra <= budget
+	return q.search.spent+r.For+q.search.overhead <= budget
 }
 
 // lastTrials reports whether the goal needs all trials that it has left, or all the time, to confirm a lower bound.
 func (q question) lastTrials() bool {
 	g := q.goal
-	// The good time that makes a lower bound (Goal.Class), in full-length trials. It is a whole number but for rounding, which must
-	// not make it one more.
+	// How many good full-length trials make a lower bound (Goal.Class): 15.15 s × 0.66 / 5 s = 2. The result is a whole number but
+	// for rounding, which must not make it one more.
 	needed := math.Ceil(float64(g.Sum) * (1 - g.Exceed) / float64(g.Final) * (1 - rounding))
-	confirmed := q.search.spent + time.Duration(needed)*(g.Final+q.search.extra)
+	confirmed := q.search.spent + time.Duration(needed)*(g.Final+q.search.overhead)
 	return q.usedTrials()+int(needed) >= q.maxTrials() || q.budget() > 0 && confirmed >= q.budget()
 }
 
@@ -118,7 +131,7 @@ func (q question) lastTrials() bool {
 func (q question) voidToRetry() *load {
 	for _, l := range q.search.loads {
 		_, fellBehind := l.capacity()
-		if st := q.standing(l); st.empty() && st.voids < voidsToMoveOn && !fellBehind {
+		if h := q.history(l); h.empty() && h.voids < voidsToMoveOn && !fellBehind {
 			return l
 		}
 	}
@@ -142,12 +155,12 @@ func (q question) long(rate float64) Request {
 	return Request{Kind: Confirm, Rate: rate, For: q.goal.Final}
 }
 
-func (q question) triedLong(l *load) bool { return q.standing(l).GoodLong+q.standing(l).BadLong > 0 }
+func (q question) triedLong(l *load) bool { return q.history(l).GoodLong+q.history(l).BadLong > 0 }
 
 // decide returns a long trial at a rate that has no class yet; false if it has one, if l is nil, or if too many trials there
 // were void.
 func (q question) decide(l *load) (Request, bool) {
-	if l == nil || q.class(l) != Undecided || q.standing(l).voids >= maxVoids {
+	if l == nil || q.class(l) != Undecided || q.history(l).voids >= maxVoids {
 		return Request{}, false
 	}
 	return q.long(l.rate), true
@@ -169,7 +182,7 @@ func (q question) confirm(low, high *load) (Request, bool) {
 // soak returns the very long trial that is to confirm a rate, first of all low. Once one has failed, only such trials count:
 // shorter ones are not believed for lower rates either. From then on low is nil.
 func (q question) soak(low *load) (Request, bool) {
-	passed, failed := q.around(q.afterSoak)
+	passed, failed := q.bracket(q.afterSoak)
 	var rate float64
 	switch {
 	case passed != nil && (failed == nil || within(passed.rate, failed.rate, q.goal.Width)):

@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-// Rates are compared by their ratio, in steps of a goal's width. A search without bounds takes larger steps each time.
+// Which rate is tried next follows from the trials so far. Rates are compared by their ratio, in widths of the goal: at a width of 5 %,
+// four widths are a factor of 1.05⁴ = 1.2155. Until a rate has failed (or passed), each step up (or down) is twice as many widths as
+// the one before. What came through at a rate that was too much is the best guess of the capacity.
+
 const (
 	maxGrowth  = 4    // the largest factor between two rates
 	firstStep  = 4    // widths of the first step away from a rate: its trials say nothing about how far the capacity is
@@ -27,7 +30,8 @@ func (q question) first() float64 {
 	return q.search.atMost(math.Max(begin, q.search.Floor))
 }
 
-// above returns the rate to try when no rate has failed yet: twice as far, in widths, as the last step went.
+// above returns the rate to try when no rate has failed yet: twice as far, in widths, as the last step went. At a width of 5 %,
+// 12,155/s follow 10,000/s, and then 17,959/s (a factor of 1.2155²).
 func (q question) above(low *load) float64 {
 	factor := q.step(firstStep)
 	if q.search.Near {
@@ -54,7 +58,7 @@ func (q question) under(high *load) float64 {
 	}
 	if refuted := q.refuted(); refuted > 0 {
 		widths := math.Pow(2, float64(refuted-1))
-		if q.late() {
+		if q.halfBudgetSpent() {
 			widths = math.Max(widths, firstStep)
 		}
 		return high.rate / math.Min(q.step(widths), maxGrowth)
@@ -69,9 +73,9 @@ func (q question) under(high *load) float64 {
 	return high.rate / factor
 }
 
-// late reports whether half of the budget is spent and no rate is confirmed.
-func (q question) late() bool {
-	low, _ := q.around(q.class)
+// halfBudgetSpent reports whether half of the budget is spent and no rate is confirmed.
+func (q question) halfBudgetSpent() bool {
+	low, _ := q.bracket(q.class)
 	half := q.search.Budget * time.Duration(2*q.index+1) / 2
 	return q.search.Budget > 0 && low == nil && q.search.spent >= half
 }
@@ -85,6 +89,8 @@ func (l *load) capacity() (guess float64, fellBehind bool) {
 // between returns the rate to try between two bounds. If the rate that came through at the upper bound says where the
 // capacity is, that is half a width below it, and then a whole width above that. Otherwise, or if that guess was wrong, it
 // is the middle on a logarithmic scale.
+//
+// For example, 35,000/s came through at 39,201/s: 34,157/s is tried (35,000 / √1.05), and if it passes, 35,864/s.
 func (q question) between(low, high *load) float64 {
 	if guess, fellBehind := high.capacity(); fellBehind && guess > low.rate {
 		if below := guess / q.step(halfWidth); below > low.rate*q.step(0.1) {
@@ -104,7 +110,7 @@ func (q question) farAbove(low, high *load) (float64, bool) {
 	nearby := q.step(firstStep) * (1 + rounding)
 	rate := q.search.atMost(high.rate * farAboveBy)
 	switch {
-	case high.rate > low.rate*nearby, !q.standing(high).slow, q.passedAbove(high) != nil:
+	case high.rate > low.rate*nearby, !q.history(high).slow, q.passedAbove(high) != nil:
 		return 0, false
 	case q.refuted() > 0, within(high.rate, rate, q.goal.Width):
 		return 0, false
@@ -112,7 +118,7 @@ func (q question) farAbove(low, high *load) (float64, bool) {
 	for _, l := range q.search.loads {
 		between := l.rate > high.rate && l.rate < rate
 		aboutAsHigh := l.rate >= rate && l.rate <= rate*nearby // the bracket may have moved down by as much since
-		if aboutAsHigh || between && !q.standing(l).slow {
+		if aboutAsHigh || between && !q.history(l).slow {
 			return 0, false
 		}
 	}

@@ -1,3 +1,11 @@
+// Package search finds the highest rates that a broker sustains, by MLRsearch (draft-ietf-bmwg-mlrsearch) as docs/method.md describes
+// it. A search answers goals: up to which rate does the broker keep these bounds? It runs trials, which are a function that it calls;
+// Rule.Judge judges each for every goal, Goal.Class sums up the trials at one rate, and Run chooses the rates.
+//
+// For example, a goal with a width of 5 % is searched from 10,000/s on. Short trials pass at 10,000, 12,155 and 17,959/s, each
+// step twice as wide as the one before. At 39,201/s the trial fails, and 35,000/s came through meanwhile. So the next one is half
+// a width below that, at 34,157/s, and passes; the one a width above, at 35,864/s, fails. The bracket is narrow now, and long
+// trials decide: those at 34,157/s pass, those at 35,864/s fail. These rates are the answer.
 package search
 
 import (
@@ -13,10 +21,10 @@ type Kind string
 
 // The kinds of trials.
 const (
-	Probe   Kind = "probe"   // closed loop, before the search: where to begin
-	Short   Kind = "short"   // brackets and bisects
-	Confirm Kind = "confirm" // of full length: decides
-	Soak    Kind = "soak"    // confirms for longer than any cache lasts
+	Probe   Kind = "probe"   // a closed loop before the search, which finds the rate to begin at; Run never asks for one
+	Short   Kind = "short"   // brackets the capacity and narrows the bracket
+	Confirm Kind = "confirm" // of full length: decides whether a rate is a bound
+	Soak    Kind = "soak"    // confirms a lower bound for longer than caches last
 )
 
 // Request asks for one trial.
@@ -98,18 +106,18 @@ type searcher struct {
 	voids       int           // of them, how many were void for every goal
 	voidsInARow int           // of the last trials, how many were so
 	spent       time.Duration // the time that all trials took
-	extra       time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
+	overhead    time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
 }
 
 // load is a rate that was tried.
 type load struct {
 	rate    float64
-	goals   []standing // in the order of Plan.Goals
-	through float64    // Answer.Through of the last trial; 0: not known
+	goals   []history // in the order of Plan.Goals
+	through float64   // Answer.Through of the last trial; 0: not known
 }
 
-// standing is what the trials at a rate have shown for one goal.
-type standing struct {
+// history is what the trials at a rate have shown for one goal.
+type history struct {
 	Tally
 	long       []served      // trials of full length that were not void
 	soaked     time.Duration // length of the longest trial that passed
@@ -123,7 +131,7 @@ type standing struct {
 func (s *searcher) loadAt(rate float64) *load {
 	i, found := slices.BinarySearchFunc(s.loads, rate, func(l *load, r float64) int { return cmp.Compare(l.rate, r) })
 	if !found {
-		s.loads = slices.Insert(s.loads, i, &load{rate: rate, goals: make([]standing, len(s.Goals))})
+		s.loads = slices.Insert(s.loads, i, &load{rate: rate, goals: make([]history, len(s.Goals))})
 	}
 	return s.loads[i]
 }
@@ -134,11 +142,11 @@ func (s *searcher) book(r Request, a Answer) {
 	l.through = a.Through
 	voidForAll := true
 	for i, g := range s.Goals {
-		judgement, st := a.Judgements[i], &l.goals[i]
-		st.add(g, r.For, judgement)
+		judgement, h := a.Judgements[i], &l.goals[i]
+		h.add(g, r.For, judgement)
 		if judgement.Verdict == Void {
-			st.voids++
-			st.voidReason = judgement.Reason
+			h.voids++
+			h.voidReason = judgement.Reason
 			continue
 		}
 		voidForAll = false
@@ -146,15 +154,15 @@ func (s *searcher) book(r Request, a Answer) {
 			l.through = 0
 		}
 		if r.For >= g.Final {
-			st.long = append(st.long, served{rate: a.Served, length: r.For})
+			h.long = append(h.long, served{rate: a.Served, length: r.For})
 		}
 		if judgement.Verdict == Pass {
-			st.soaked = max(st.soaked, r.For)
-			s.extra = max(0, a.Took-r.For)
+			h.soaked = max(h.soaked, r.For)
+			s.overhead = max(0, a.Took-r.For)
 			continue
 		}
-		st.slow = judgement.Slow
-		st.soakFailed = st.soakFailed || r.Kind == Soak
+		h.slow = judgement.Slow
+		h.soakFailed = h.soakFailed || r.Kind == Soak
 	}
 	if !voidForAll {
 		s.voidsInARow = 0
