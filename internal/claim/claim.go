@@ -1,76 +1,29 @@
-// Package claim knows what a published study concludes, as statements over measured data, and says of each whether it holds
-// for the records at hand. It knows nothing of how records were measured or of how an answer is shown.
+// Package claim checks the conclusions of a published study against stored records. A conclusion such as "RabbitMQ loses a
+// third of its rate from one queue to 50" is written in claims.yaml as statements with numeric bounds; Evaluate answers it
+// with holds, does not hold, or cannot be told.
+//
+// Repetitions of a measurement differ, so every figure is an interval, and a statement holds only if it would hold whichever
+// repetition of each point had been the only one. Example: "mode a has at most 0.45 times the rate of mode b". If a measured
+// 38 and 40 messages/s and b 90 and 100, their ratio lies between 38/100 = 0.38 and 40/90 = 0.44: it holds. If a measured 40
+// and 44, the ratio lies between 0.40 and 44/90 = 0.49: it cannot be told.
+//
+// The package does not know how records were measured or how an answer is printed.
 package claim
 
-import (
-	"math"
+import "github.com/brokermark/brokermark/internal/results"
 
-	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/unit"
-)
-
-// Claim is one conclusion of a published study.
+// Claim is one conclusion of a published study. It holds if all of its statements hold.
 type Claim struct {
 	ID          string
 	Says        string // a sentence
 	Where       string // page, table or figure of the publication
 	Published   string // the figures in the publication's words
 	Note        string // what else a reader needs to know
-	Undecidable string // why our records can't decide it; then there are no statements
+	Undecidable string // why our records can't decide it; such a claim has no statements
 	Statements  []Statement
 }
 
-// Kind is what a statement is about.
-type Kind string
-
-// Kinds of statements.
-const (
-	Ratio     Kind = "ratio"     // one selection against another
-	Rank      Kind = "rank"      // who is first, last, or at another place
-	Slope     Kind = "slope"     // how a metric goes along an axis, by a straight line
-	Threshold Kind = "threshold" // a metric within bounds
-	Shape     Kind = "shape"     // a metric along an axis is constant, rises, falls, or has an interior maximum
-)
-
-// Statement is what can be judged; a claim holds where all of its statements hold.
-type Statement struct {
-	Kind        Kind
-	Experiments []string // names of sweeps
-	Metric      results.Metric
-	Select      Selector
-	At          string   // which loads of a curve
-	Over        []string // the axes whose values make the cells
-	OverGiven   bool     // false: every axis that varies and that the statement doesn't name
-	Pool        string   // how several points of one cell become one figure
-	Take        string   // how the cells become one answer
-	Share       float64  // of the cells in which it has to hold, where Take is share
-	Expect      Range    // of the figure
-
-	Of, To Side // ratio
-
-	By     string   // rank: the axis of the contenders
-	Order  []string // rank: who is before whom; with Place 0
-	Who    string   // rank: whose place is meant
-	Place  int      // rank: 1 is first, -1 is last
-	Lowest bool     // rank: the lowest figure is the best
-
-	Along  string  // slope and shape: the axis
-	Sign   int     // slope: +1 rising, -1 falling, 0 not asked
-	R2     float64 // slope: the least coefficient of determination, 0 not asked
-	Change Range   // slope: of the last value against the first
-	Form   string  // shape
-	Within float64 // shape: what is tolerated
-}
-
-// Side is one side of a ratio: what it selects beyond the statement's own selection, and where it differs from it.
-type Side struct {
-	Experiments []string
-	Metric      results.Metric
-	Select      Selector
-	At          string
-}
-
-// Verdict is the answer to a claim.
+// Verdict is the answer to a claim or a statement.
 type Verdict string
 
 // The three answers.
@@ -80,68 +33,124 @@ const (
 	CannotBeTold Verdict = "cannot be told"
 )
 
-// Reason is why an answer can't be given.
+// and is the verdict on two conditions that both have to hold.
+func (v Verdict) and(other Verdict) Verdict {
+	switch {
+	case v == DoesNotHold || other == DoesNotHold:
+		return DoesNotHold
+	case v == CannotBeTold || other == CannotBeTold:
+		return CannotBeTold
+	}
+	return Holds
+}
+
+// Reason is why a verdict is CannotBeTold. It is empty for the other verdicts.
 type Reason string
 
 // Reasons.
 const (
 	Decided         Reason = ""
-	Undecidable     Reason = "undecidable"      // by any record of ours
-	NothingMeasured Reason = "nothing measured" // no record of the points it is about
+	Undecidable     Reason = "undecidable"      // no record of ours could decide it
+	NothingMeasured Reason = "nothing measured" // there is no record of the points
 	NoneUsable      Reason = "none usable"      // they failed, are void, or were refused
-	NoFigure        Reason = "no figure"        // they hold no figure of the metric
-	WithinSpread    Reason = "within spread"    // repetitions lie on both sides
+	NoFigure        Reason = "no figure"        // the records don't have the metric, or a ratio is undefined
+	WithinSpread    Reason = "within spread"    // the repetitions lie on both sides of a bound
 	TooFew          Reason = "too few"          // points for a line or a ranking
-	Misfit          Reason = "misfit"           // the claim names an axis that the records don't have
+	Misfit          Reason = "misfit"           // the statement doesn't fit the axes of the records
 )
 
-// Figure is a number with the spread of the repetitions behind it.
-type Figure struct {
-	Value     float64
-	Low, High float64 // equal to Value where there is one repetition
-	N         int     // the fewest repetitions of any point behind it; 0: no figure
-	Unit      unit.Unit
-}
-
-// Range is where a figure has to lie, both ends included.
-type Range struct{ From, To float64 }
-
-// anywhere is the range of a statement that bounds nothing.
-var anywhere = Range{math.Inf(-1), math.Inf(1)}
-
-// Given tells that r bounds anything.
-func (r Range) Given() bool { return r != anywhere && r != Range{} }
-
-// Answer is what a claim comes to for one side: then, now, or as published.
+// Answer is the answer to a claim from the records of one side of its study.
 type Answer struct {
 	Verdict Verdict
 	Reason  Reason
-	Why     string // in a sentence, where it cannot be told
+	Why     string // the reason in a sentence
 	Parts   []Part // one for each statement
-	Closed  bool   // a latency in it is of a closed loop
+	Closed  bool   // a figure is the latency of a closed loop
 }
 
-// Part is what a statement comes to.
+// Part is the answer to one statement.
 type Part struct {
 	Verdict Verdict
 	Reason  Reason
 	Why     string
-	Figure  Figure // over all cells; of a rank how far ahead, of a slope the change from end to end
-	R2      Figure // of a slope
+	Figure  Figure // over all cells, if there is one
+	R2      Figure // of a slope: the coefficient of determination
 	Cells   []Cell
 	Missing int // cells without a usable figure
 	Closed  bool
 }
 
-// Cell is the statement at one place of the grid.
+// Cell is the statement at one combination of the values of the axes it was grouped by.
 type Cell struct {
-	Name    string // "partitionsPerTopic=5"; "" where there is only one
+	Name    string // "partitionsPerTopic=5"; empty if there is only one cell
 	Verdict Verdict
-	Figure  Figure
+	Figure  Figure // of a rank the lead, of a slope the change from end to end; none if that ratio is undefined
 	R2      Figure
+	N       int // the fewest repetitions of any point that the verdict rests on
 }
 
-// Count is in how many cells the statement came to v.
+// Sides of a study: the versions that the paper used, today's, and the figures that the paper published.
+const (
+	Then      = "then"
+	Now       = "now"
+	Published = "published"
+)
+
+// Sides lists the sides that a study has measured records of, Then first.
+func Sides(set *results.Set, study string) []string {
+	var sides []string
+	for _, side := range []string{Then, Now} {
+		if len(samplesOf(set.Points, study, side)) > 0 {
+			sides = append(sides, side)
+		}
+	}
+	return sides
+}
+
+// Evaluate answers a claim from the records of a study on one side: Then, Now or Published.
+func Evaluate(c Claim, set *results.Set, study, side string) Answer {
+	if c.Undecidable != "" {
+		return Answer{Verdict: CannotBeTold, Reason: Undecidable, Why: c.Undecidable}
+	}
+	samples := samplesOf(set.Points, study, side)
+	if len(samples) == 0 {
+		return Answer{Verdict: CannotBeTold, Reason: NothingMeasured, Why: "nothing was measured"}
+	}
+	a := Answer{Verdict: Holds}
+	for _, s := range c.Statements {
+		p := s.evaluate(samples)
+		a.Parts = append(a.Parts, p)
+		a.Closed = a.Closed || p.Closed
+		if v := a.Verdict.and(p.Verdict); v != a.Verdict {
+			a.Verdict, a.Reason, a.Why = v, p.Reason, p.Why
+		}
+	}
+	return a
+}
+
+// Repetitions is the fewest repetitions that any figure of the answer rests on. It is 0 without a figure.
+func (a Answer) Repetitions() int {
+	fewest := 0
+	for _, p := range a.Parts {
+		if n := p.Repetitions(); n > 0 && (fewest == 0 || n < fewest) {
+			fewest = n
+		}
+	}
+	return fewest
+}
+
+// Repetitions is the fewest repetitions that any cell rests on. It is 0 without cells.
+func (p Part) Repetitions() int {
+	fewest := 0
+	for _, c := range p.Cells {
+		if fewest == 0 || c.N < fewest {
+			fewest = c.N
+		}
+	}
+	return fewest
+}
+
+// Count is the number of cells with the verdict v.
 func (p Part) Count(v Verdict) int {
 	n := 0
 	for _, c := range p.Cells {
@@ -150,15 +159,4 @@ func (p Part) Count(v Verdict) int {
 		}
 	}
 	return n
-}
-
-// Repetitions are the fewest behind any figure of the answer; 0 where there is none.
-func (a Answer) Repetitions() int {
-	fewest := 0
-	for _, p := range a.Parts {
-		if n := p.Figure.N; n > 0 && (fewest == 0 || n < fewest) {
-			fewest = n
-		}
-	}
-	return fewest
 }

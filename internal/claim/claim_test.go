@@ -119,6 +119,7 @@ func TestStatements(t *testing.T) {
 		{"the lowest of an axis", "select: {x: lowest}, threshold: {expect: {from: 7}}", course(7, 1, 1), claim.Holds, ""},
 		{"the highest of an axis", "select: {x: highest}, threshold: {expect: {from: 7}}", course(1, 1, 7), claim.Holds, ""},
 		{"a range of an axis", "select: {x: {from: 2, to: 3}}, threshold: {expect: {from: 7}}", course(1, 7, 7, 1), claim.Holds, ""},
+		{"a range but for one", "select: {x: {from: 2, not: 3}}, threshold: {expect: {from: 7}}", course(1, 7, 1, 7), claim.Holds, ""},
 		{"all but one", "select: {x: {not: 2}}, threshold: {expect: {to: 1}}", course(1, 7, 1), claim.Holds, ""},
 		{"a setting that is no axis", "select: {measure: peak}, threshold: {expect: {to: 1}}", course(1), claim.Holds, ""},
 
@@ -164,6 +165,8 @@ func TestStatements(t *testing.T) {
 		{"not always rising", "shape: {along: x, form: rising}", course(1, 3, 2), claim.DoesNotHold, ""},
 		{"rising, but for what is tolerated", "shape: {along: x, form: rising, within: 40%}", course(1, 3, 2), claim.Holds, ""},
 		{"falling", "shape: {along: x, form: falling}", course(3, 2, 1), claim.Holds, ""},
+		{"falling to zero and up again", "shape: {along: x, form: falling}", course(5, 0, 7), claim.DoesNotHold, ""},
+		{"rising from zero", "shape: {along: x, form: rising}", course(0, 0, 7), claim.Holds, ""},
 		{"not falling", "shape: {along: x, form: falling}", course(3, 1, 2), claim.DoesNotHold, ""},
 		{"an interior maximum", "shape: {along: x, form: interior maximum}", course(1, 5, 4), claim.Holds, ""},
 		{"a maximum at the end", "shape: {along: x, form: interior maximum}", course(1, 5, 6), claim.DoesNotHold, ""},

@@ -4,54 +4,49 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// figureOf sums up one figure of each repetition.
-func figureOf(values []float64, u unit.Unit) Figure {
-	s := results.Summarize(values)
-	return Figure{s.Median, s.Low, s.High, s.N, u}
+// Figure is a number with the spread of the repetitions behind it. The zero value is no figure.
+type Figure struct {
+	Value     float64
+	Low, High float64 // equal to Value for a single repetition
+	N         int     // the fewest repetitions of any point behind it; 0: there is no figure
+	Unit      unit.Unit
 }
 
-// quotient is a/b, within what any repetition of the one and any of the other make; none where b may be zero.
+// summarize makes a figure of one number per repetition.
+func summarize(values []float64, u unit.Unit) Figure {
+	s := results.Summarize(values)
+	return Figure{Value: s.Median, Low: s.Low, High: s.High, N: s.N, Unit: u}
+}
+
+// quotient is a/b for any pair of repetitions of a and b. There is none if b may be zero.
 func quotient(a, b Figure) Figure {
 	if a.N == 0 || b.N == 0 || b.Low <= 0 || a.Low < 0 {
-		return Figure{Unit: unit.Factor}
-	}
-	return Figure{a.Value / b.Value, a.Low / b.High, a.High / b.Low, min(a.N, b.N), unit.Factor}
-}
-
-// pooled makes one figure of several. Every way is monotone in each of them, so the ends of the spread are those of the
-// ends.
-func pooled(how string, figures []Figure) Figure {
-	figures = slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return f.N == 0 })
-	if len(figures) == 0 {
 		return Figure{}
 	}
-	out := Figure{N: figures[0].N, Unit: figures[0].Unit}
-	var values, lows, highs []float64
-	for _, f := range figures {
-		values, lows, highs = append(values, f.Value), append(lows, f.Low), append(highs, f.High)
-		out.N = min(out.N, f.N)
-	}
-	of := ways[how]
-	out.Value, out.Low, out.High = of(values), of(lows), of(highs)
-	return out
+	return Figure{Value: a.Value / b.Value, Low: a.Low / b.High, High: a.High / b.Low, N: min(a.N, b.N), Unit: unit.Factor}
 }
 
-// ways are how several numbers become one.
-var ways = map[string]func([]float64) float64{
+// change is what has to be added to 1 to get the ratio f: -0.3 for 0.7.
+func (f Figure) change() Figure {
+	if f.N == 0 {
+		return f
+	}
+	return Figure{Value: f.Value - 1, Low: f.Low - 1, High: f.High - 1, N: f.N, Unit: unit.Share}
+}
+
+// poolings are the ways to make one number of several. Each rises with every one of them, so the ends of a pooled interval
+// are the pooled ends.
+var poolings = map[string]func([]float64) float64{
 	"max": slices.Max[[]float64], "min": slices.Min[[]float64], "mean": mean, "median": median,
 }
 
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
+func mean(values []float64) float64 { return stat.Mean(values, nil) }
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
@@ -59,10 +54,44 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// slack is what rounding may add to a figure that lies on a bound.
+// pooled makes one figure of several by a key of poolings. It is none if all of them are.
+func pooled(pooling string, figures []Figure) Figure {
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return f.N == 0 })
+	if len(figures) == 0 {
+		return Figure{}
+	}
+	n := figures[0].N
+	var values, lows, highs []float64
+	for _, f := range figures {
+		values, lows, highs = append(values, f.Value), append(lows, f.Low), append(highs, f.High)
+		n = min(n, f.N)
+	}
+	pool := poolings[pooling]
+	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: n, Unit: figures[0].Unit}
+}
+
+// rangeOf is the median of figures, from the lowest end to the highest end of any.
+func rangeOf(figures []Figure) Figure {
+	f := pooled("median", figures)
+	if f.N > 0 {
+		f.Low, f.High = pooled("min", figures).Low, pooled("max", figures).High
+	}
+	return f
+}
+
+// Range is where a figure has to lie, both ends included.
+type Range struct{ From, To float64 }
+
+// anywhere is the range of a statement without bounds.
+var anywhere = Range{From: math.Inf(-1), To: math.Inf(1)}
+
+// Given tells whether r bounds anything.
+func (r Range) Given() bool { return r != anywhere && r != Range{} }
+
+// slack is the share of a bound by which rounding may put a figure beyond it: 110/100 − 1 is a little more than 0.1.
 const slack = 1e-9
 
-// judge holds a figure against a range: it holds, or doesn't, only where every repetition says the same.
+// judge tells whether f lies within r. It decides only if the whole interval does, or none of it.
 func (r Range) judge(f Figure) Verdict {
 	if f.N == 0 {
 		return CannotBeTold
@@ -83,50 +112,32 @@ func (r Range) judge(f Figure) Verdict {
 	return CannotBeTold
 }
 
-// both is the answer where two things have to hold.
-func both(a, b Verdict) Verdict {
-	switch {
-	case a == DoesNotHold || b == DoesNotHold:
-		return DoesNotHold
-	case a == CannotBeTold || b == CannotBeTold:
-		return CannotBeTold
+// rSquared is the coefficient of determination of the least-squares line through points. It is 1 if all y are equal: the line
+// leaves nothing unexplained.
+func rSquared(x, y []float64) float64 {
+	if slices.Min(y) == slices.Max(y) {
+		return 1
 	}
-	return Holds
+	r := stat.Correlation(x, y, nil)
+	return r * r
 }
 
-// line is the least-squares line through points.
-type line struct{ slope, r2 float64 }
-
-func fit(x, y []float64) line {
-	mx, my := mean(x), mean(y)
-	var sxx, sxy, syy float64
-	for i := range x {
-		sxx += (x[i] - mx) * (x[i] - mx)
-		sxy += (x[i] - mx) * (y[i] - my)
-		syy += (y[i] - my) * (y[i] - my)
-	}
-	l := line{slope: sxy / sxx, r2: 1}
-	if syy > 0 {
-		l.r2 = sxy * sxy / (sxx * syy)
-	}
-	return l
-}
-
-// slopeOf is within what the slope of a line lies whose points are any choice of repetitions: it is linear in every y, so
-// its ends are at their ends.
+// slopeOf is the interval of the least-squares slope through one repetition of each y. The slope is linear in every y, so its
+// ends come from their ends:
 //
 //	slope = Σ w(i)·y(i)   with   w(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
 func slopeOf(x []float64, y []Figure) Figure {
-	mx, sxx := mean(x), 0.0
+	center, squares := mean(x), 0.0
 	for _, v := range x {
-		sxx += (v - mx) * (v - mx)
+		squares += (v - center) * (v - center)
 	}
-	out := Figure{N: y[0].N}
+	slope := Figure{N: y[0].N}
 	for i, f := range y {
-		w := (x[i] - mx) / sxx
-		out.Low += min(w*f.Low, w*f.High)
-		out.High += max(w*f.Low, w*f.High)
-		out.N = min(out.N, f.N)
+		w := (x[i] - center) / squares
+		slope.Value += w * f.Value
+		slope.Low += min(w*f.Low, w*f.High)
+		slope.High += max(w*f.Low, w*f.High)
+		slope.N = min(slope.N, f.N)
 	}
-	return out
+	return slope
 }

@@ -73,12 +73,28 @@ func TestARatioOfNothingToSomethingIsZeroAndOneToNothingIsNone(t *testing.T) {
 		t.Errorf("nothing lost: %+v", p)
 	}
 	p := part(t, "ratio: {of: {metric: publish_rate}, to: {metric: lost}, expect: {to: 1%}}")
-	if p.Verdict != claim.CannotBeTold || p.Reason != claim.NoFigure || p.Why != "there is no ratio of zero" {
+	if p.Verdict != claim.CannotBeTold || p.Reason != claim.NoFigure || p.Why != "there is no ratio to zero" {
 		t.Errorf("to nothing: %+v", p)
 	}
 	p = part(t, "ratio: {of: {metric: publish_rate}, to: {metric: drain_rate}, expect: {to: 1%}}")
 	if p.Reason != claim.NoFigure || p.Why != "no figure of drained" {
 		t.Errorf("to what was not measured: %+v", p)
+	}
+}
+
+// Without a loss of the first there is no telling how many times fewer it lost: the place holds, and the lead is no figure.
+func TestALeadOverNothingIsNoFigure(t *testing.T) {
+	all := records(at{"broker=kafka", []float64{1, 1}}, at{"broker=nats", []float64{1, 1}})
+	for i := range all {
+		lost := int64(0)
+		if all[i].Spec.Broker == "nats" {
+			lost = 5
+		}
+		all[i].Result.Books = store.Books{Sent: 9, Acked: 9, Expected: 9, Received: 9 - lost, Lost: lost}
+	}
+	a := claim.Evaluate(parse(t, "rank: {by: broker, first: kafka, metric: lost}"), results.Of(all), "s", claim.Now)
+	if a.Verdict != claim.Holds || a.Parts[0].Figure.N != 0 || a.Repetitions() != 2 {
+		t.Errorf("%+v", a)
 	}
 }
 

@@ -9,235 +9,196 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Evaluate answers a claim by the records of a study on one side: Then, Now or Published.
-func Evaluate(c Claim, set *results.Set, study, when string) Answer {
-	if c.Undecidable != "" {
-		return Answer{Verdict: CannotBeTold, Reason: Undecidable, Why: c.Undecidable}
-	}
-	all := samples(set.Points, study, when)
-	if len(all) == 0 {
-		return Answer{Verdict: CannotBeTold, Reason: NothingMeasured, Why: "nothing was measured"}
-	}
-	a := Answer{Verdict: Holds}
-	for _, s := range c.Statements {
-		p := s.evaluate(all)
-		a.Parts = append(a.Parts, p)
-		a.Closed = a.Closed || p.Closed
-		if v := both(a.Verdict, p.Verdict); v != a.Verdict {
-			a.Verdict, a.Reason, a.Why = v, p.Reason, p.Why
-		}
-	}
-	return a
-}
-
-// Sides lists the sides that a study has measured records of, Then first.
-func Sides(set *results.Set, study string) []string {
-	var out []string
-	for _, when := range []string{Then, Now} {
-		if len(samples(set.Points, study, when)) > 0 {
-			out = append(out, when)
-		}
-	}
-	return out
-}
-
-func open(reason Reason, format string, args ...any) Part {
-	return Part{Verdict: CannotBeTold, Reason: reason, Why: fmt.Sprintf(format, args...)}
-}
-
+// evaluate answers a statement from the samples of one side of a study.
 func (s Statement) evaluate(all []sample) Part {
+	var p Part
+	var missing *gap
 	switch s.Kind {
 	case Ratio:
-		return s.ratio(all)
+		p, missing = s.ratio(all)
 	case Rank:
-		return s.rank(all)
+		p, missing = s.rank(all)
 	case Threshold:
-		return s.threshold(all)
+		p, missing = s.threshold(all)
+	case Slope, Shape:
+		p, missing = s.trend(all)
 	}
-	return s.along(all) // slope and shape
+	if missing != nil {
+		return missing.part()
+	}
+	return s.conclude(p)
+}
+
+// threshold judges the metric in each cell.
+func (s Statement) threshold(all []sample) (Part, *gap) {
+	chosen, missing := s.Selection.from(all)
+	if missing != nil {
+		return Part{}, missing
+	}
+	p := Part{Closed: anyClosed(chosen, s.Metric)}
+	for _, g := range grouped(chosen, s.cellAxes(chosen)) {
+		f, missing := s.figure(g, s.Metric)
+		if missing != nil {
+			return Part{}, missing
+		}
+		p.add(g.name, f, s.Expect.judge(f))
+	}
+	if len(p.Cells) == 0 {
+		return Part{}, noFigure(chosen, s.Metric)
+	}
+	return p, nil
+}
+
+// add adds a cell that is judged by its figure. Without one the cell is missing.
+func (p *Part) add(name string, f Figure, v Verdict) {
+	if f.N == 0 {
+		p.Missing++
+		return
+	}
+	p.Cells = append(p.Cells, Cell{Name: name, Verdict: v, Figure: f, N: f.N})
 }
 
 // group is the samples of one cell.
 type group struct {
-	name    string
+	name    string // the values of the axes that make cells: "partitionsPerTopic=5 acks=all"
 	samples []sample
 }
 
-// cells groups samples by the axes of Over; own are the axes that the statement itself goes by.
-func (s Statement) cells(all []sample, own ...string) []group {
-	over := s.Over
-	if !s.OverGiven {
-		over = varying(all, own)
+// grouped groups samples by their values on axes, in the order of the first sample of each group.
+func grouped(samples []sample, axes []string) []group {
+	var groups []group
+	for _, g := range results.GroupBy(samples, func(s sample) string { return s.valuesOn(axes) }) {
+		groups = append(groups, group{name: g.Name, samples: g.Members})
 	}
-	byName := map[string]int{}
-	var out []group
-	for _, m := range all {
-		name := place(m, over)
-		i, there := byName[name]
-		if !there {
-			i = len(out)
-			byName[name] = i
-			out = append(out, group{name: name})
-		}
-		out[i].samples = append(out[i].samples, m)
-	}
-	return out
+	return groups
 }
 
-// varying are the axes in which samples differ, without those of own, the sides' and, where own speaks of it, the sweep.
-func varying(all []sample, own []string) []string {
-	values := results.Values{}
-	for _, m := range all {
-		for axis := range m.point.Records[0].Axes {
-			v, _ := m.value(axis)
-			values.Add(axis, v)
-		}
-		if m.load > 0 && m.several {
-			values.Add(loadAxis, fmt.Sprint(m.load))
-		}
-	}
-	var out []string
-	for _, axis := range values.Varying() {
-		if axis != whenAxis && !slices.Contains(own, axis) {
-			out = append(out, axis)
-		}
-	}
-	return out
-}
-
-func place(m sample, over []string) string {
+// valuesOn names the sample's values on axes: "partitionsPerTopic=5 acks=all".
+func (s sample) valuesOn(axes []string) string {
 	var words []string
-	for _, axis := range over {
-		if v, ok := m.value(axis); ok {
+	for _, axis := range axes {
+		if v, ok := s.value(axis); ok {
 			words = append(words, axis+"="+v)
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// figure makes one figure of the samples of a cell: where there are several, Pool says how.
-func (s Statement) figure(g []sample, m results.Metric) (Figure, bool) {
+// cellAxes are the axes whose values make the cells: those that the statement gives or else all in which the samples differ, but
+// for the ones that it compares along.
+func (s Statement) cellAxes(samples []sample, compared ...string) []string {
+	if s.OverGiven {
+		return s.Over
+	}
+	values := results.Values{}
+	for _, one := range samples {
+		for axis := range one.point.Records[0].Axes {
+			v, _ := one.value(axis)
+			values.Add(axis, v)
+		}
+		if one.manyRates {
+			v, _ := one.value(loadAxis)
+			values.Add(loadAxis, v)
+		}
+	}
+	return slices.DeleteFunc(values.Varying(), func(axis string) bool { return axis == sideAxis || slices.Contains(compared, axis) })
+}
+
+// figure is the figure of a cell, pooled if it has several samples. It has no repetitions if no sample has the metric.
+func (s Statement) figure(g group, m results.Metric) (Figure, *gap) {
 	var figures []Figure
-	for _, one := range g {
+	for _, one := range g.samples {
 		if f := one.figure(m); f.N > 0 {
 			figures = append(figures, f)
 		}
 	}
 	switch {
 	case len(figures) == 0:
-		return Figure{}, true
+		return Figure{}, nil
 	case len(figures) == 1:
-		return figures[0], true
+		return figures[0], nil
 	case s.Pool == "":
-		return Figure{}, false
+		return Figure{}, ambiguous(g, fmt.Sprintf("of %s at %q", m.Name, g.name))
 	}
-	return pooled(s.way(m), figures), true
+	return pooled(s.pooling(m), figures), nil
 }
 
-// way is Pool, with "best" put into the direction of the metric.
-func (s Statement) way(m results.Metric) string {
-	switch {
-	case s.Pool != "best":
-		return s.Pool
-	case s.Lowest || m.Better == results.Lower:
-		return "min"
-	}
-	return "max"
+// ambiguous is the gap of a cell with several points and no way to pool them.
+func ambiguous(g group, where string) *gap {
+	return newGap(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them", len(g.samples), where)
 }
 
-// several is the answer where a cell holds more points than the statement can make one figure of.
-func several(g group, what string) Part {
-	return open(Misfit, "%d points of %s at %q: the claim has to name an axis in over, or how to pool them", len(g.samples), what, g.name)
+// noFigure is the gap of samples none of which has a figure.
+func noFigure(samples []sample, m results.Metric) *gap {
+	statuses := map[string]bool{}
+	for _, s := range samples {
+		if len(s.records) > 0 {
+			return newGap(NoFigure, "no figure of %s", m.Name)
+		}
+		statuses[s.status] = true
+	}
+	return newGap(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Shorten(slices.Sorted(maps.Keys(statuses))), "; "))
 }
 
-// decided makes the part's verdict of its cells.
-func (s Statement) decided(p Part) Part {
-	if len(p.Cells) == 0 {
-		return p
-	}
+// conclude makes the part's figure and verdict from its cells.
+func (s Statement) conclude(p Part) Part {
 	var figures, fits []Figure
 	for _, c := range p.Cells {
 		figures, fits = append(figures, c.Figure), append(fits, c.R2)
 	}
-	if _, combines := ways[s.Take]; combines {
+	if _, pools := poolings[s.Take]; pools {
 		p.Figure = pooled(s.Take, figures)
 		p.Verdict = s.Expect.judge(p.Figure)
 	} else {
-		p.Figure, p.R2 = extremes(figures), extremes(fits)
-		p.Verdict = s.shared(p)
+		p.Figure, p.R2 = rangeOf(figures), rangeOf(fits)
+		p.Verdict = s.overCells(p)
 	}
-	if p.Verdict == CannotBeTold && p.Reason == Decided {
-		p.Reason, p.Why = s.undecided(p)
+	if p.Verdict == CannotBeTold {
+		p.Reason, p.Why = s.whyOpen(p)
 	}
 	return p
 }
 
-// extremes keep the median of several figures with the ends of all of them.
-func extremes(figures []Figure) Figure {
-	f := pooled("median", figures)
-	if f.N > 0 {
-		f.Low, f.High = pooled("min", figures).Low, pooled("max", figures).High
-	}
-	return f
-}
-
-// shared is the verdict over cells that are judged one by one: all of them have to hold, or a share.
-func (s Statement) shared(p Part) Verdict {
-	n := len(p.Cells) + p.Missing
-	held, failed := p.Count(Holds), p.Count(DoesNotHold)
-	needed := n
+// overCells is the verdict on cells that are judged one by one: all of them have to hold, or a share. Missing cells may turn out
+// either way.
+func (s Statement) overCells(p Part) Verdict {
+	all := len(p.Cells) + p.Missing
+	needed := all
 	if s.Take == TakeShare {
-		for needed = 0; float64(needed) < s.Share*float64(n)*(1-slack); {
+		for needed = 0; float64(needed) < s.Share*float64(all)*(1-slack); {
 			needed++
 		}
 	}
 	switch {
-	case held >= needed:
+	case p.Count(Holds) >= needed:
 		return Holds
-	case n-failed < needed:
+	case all-p.Count(DoesNotHold) < needed:
 		return DoesNotHold
 	}
 	return CannotBeTold
 }
 
-func (s Statement) undecided(p Part) (Reason, string) {
-	if p.Count(CannotBeTold) == 0 && p.Missing > 0 {
+// whyOpen is why the cells of a part don't decide it.
+func (s Statement) whyOpen(p Part) (Reason, string) {
+	open := p.Count(CannotBeTold)
+	if open == 0 && p.Missing > 0 {
 		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, p.Missing+len(p.Cells))
 	}
-	if p.Figure.N == 0 {
+	if p.Figure.N == 0 && s.judgesFigure() {
 		return NoFigure, "there is no ratio to zero"
 	}
-	what, single := "the repetitions lie on both sides", p.Count(CannotBeTold) == 0 && p.Figure.N == 1
-	for _, c := range p.Cells {
-		single = single || c.Verdict == CannotBeTold && c.Figure.N == 1
+	why := "the repetitions lie on both sides"
+	single := func(c Cell) bool { return c.Verdict == CannotBeTold && c.N == 1 }
+	if slices.ContainsFunc(p.Cells, single) || open == 0 && p.Repetitions() == 1 {
+		why = "what is known of the figures allows for both"
 	}
-	if single {
-		what = "what is known of the figures allows for both"
+	if open > 0 && len(p.Cells) > 1 {
+		why = fmt.Sprintf("in %d of %d places %s", open, len(p.Cells), why)
 	}
-	if len(p.Cells) > 1 && p.Count(CannotBeTold) > 0 {
-		what = fmt.Sprintf("in %d of %d places %s", p.Count(CannotBeTold), len(p.Cells), what)
-	}
-	return WithinSpread, what
+	return WithinSpread, why
 }
 
-// none is the answer where samples were selected and none has a figure.
-func none(all []sample, m results.Metric) Part {
-	usable := 0
-	statuses := map[string]bool{}
-	for _, s := range all {
-		if len(s.records) > 0 {
-			usable++
-			continue
-		}
-		statuses[s.status] = true
-	}
-	if usable == 0 {
-		return open(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Shorten(slices.Sorted(maps.Keys(statuses))), "; "))
-	}
-	return open(NoFigure, "no figure of %s", m.Name)
-}
-
-// anyClosed tells whether a figure of m is the latency of a closed loop.
-func anyClosed(all []sample, m results.Metric) bool {
-	return slices.ContainsFunc(all, func(s sample) bool { return s.closed(m) })
+// judgesFigure tells whether the verdict on a cell depends on its figure. The place of a contender and the sign of a slope don't.
+func (s Statement) judgesFigure() bool {
+	return s.Kind != Rank && (s.Kind != Slope || s.Change.Given())
 }

@@ -35,7 +35,7 @@ func TestTheFigureOfAStatementIsThatOfItsDefinition(t *testing.T) {
 		{"the last where the lowest is best", "best: lowest, rank: {by: b, last: k}", []at{two("b=k", 100, 100), two("b=r", 50, 50), two("b=p", 10, 10)}, claim.Figure{Value: 0.5, Low: 0.5, High: 0.5, N: 2, Unit: unit.Factor}, 0},
 		{"an order is told by its first", "rank: {by: b, order: [k, r]}", []at{two("b=k", 100, 100), two("b=r", 50, 50), two("b=p", 80, 80)}, claim.Figure{Value: 1.25, Low: 1.25, High: 1.25, N: 2, Unit: unit.Factor}, 0},
 		{"one that a failed contender has left alone", "rank: {by: b, first: k}", []at{two("b=k x=1", 8, 8), two("b=r x=1", 4, 4), two("b=k x=2", 8, 8), two("b=r x=2 status=failed", 4, 4)}, claim.Figure{Value: 2, Low: 2, High: 2, N: 2, Unit: unit.Factor}, 1},
-		{"against nothing", "rank: {by: b, first: k}", []at{two("b=k", 8, 8), two("b=r", 0, 0)}, claim.Figure{Value: 1, Low: 1, High: 1, N: 2, Unit: unit.Factor}, 0},
+		{"against nothing", "rank: {by: b, first: k}", []at{two("b=k", 8, 8), two("b=r", 0, 0)}, claim.Figure{}, 0},
 
 		{"the change of a course", "slope: {along: x, change: {from: -1}}", []at{two("x=10", 70, 72), two("x=2", 100, 100), two("x=9", 90, 90)}, claim.Figure{Value: -0.29, Low: -0.30, High: -0.28, N: 2, Unit: unit.Share}, 0},
 		{"a course without the point that failed", "slope: {along: x, change: {from: -1}}", []at{two("x=1", 100, 100), two("x=2", 90, 90), two("x=3 status=failed", 1, 1), two("x=4", 80, 80)}, claim.Figure{Value: -0.2, Low: -0.2, High: -0.2, N: 2, Unit: unit.Share}, 0},

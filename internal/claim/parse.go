@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -19,9 +20,9 @@ import (
 // File is the name of the file in a study's folder that holds its claims.
 const File = "claims.yaml"
 
-// Parse reads claims. name is used in complaints. Everything that is wrong comes together, as *study.Errors.
+// Parse reads the claims of a file. An error is a *study.Errors with all problems, each with its line and what is allowed.
 func Parse(name string, data []byte) ([]Claim, error) {
-	p := &parser{file: name}
+	p := &problems{file: name}
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); {
 	case errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0:
@@ -29,152 +30,169 @@ func Parse(name string, data []byte) ([]Claim, error) {
 	case err != nil:
 		return nil, &study.Errors{Problems: []study.Problem{{File: name, Text: "not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}}
 	}
-	var out []Claim
-	p.mapping(doc.Content[0], "", map[string]func(*yaml.Node, string){
-		"claims": func(n *yaml.Node, path string) {
-			for i, item := range p.sequence(n, path) {
-				c := p.claim(item, fmt.Sprintf("%s[%d]", path, i))
-				if c.ID != "" && slices.ContainsFunc(out, func(o Claim) bool { return o.ID == c.ID }) {
-					p.add(item, path, "%q is the id of two claims", c.ID)
-				}
-				out = append(out, c)
+	var claims []Claim
+	for _, list := range p.value(doc.Content[0], "").entries("claims") {
+		for _, item := range list.items() {
+			c := item.claim()
+			if c.ID != "" && slices.ContainsFunc(claims, func(o Claim) bool { return o.ID == c.ID }) {
+				list.at(item).problem("%q is the id of two claims", c.ID)
 			}
-		},
-	})
-	if p.problems != nil {
-		return nil, &study.Errors{Problems: p.problems}
-	}
-	return out, nil
-}
-
-// parser collects what is wrong.
-type parser struct {
-	file     string
-	problems []study.Problem
-}
-
-func (p *parser) add(n *yaml.Node, path, format string, args ...any) {
-	p.problems = append(p.problems, study.Problem{File: p.file, Line: n.Line, Path: path, Text: fmt.Sprintf(format, args...)})
-}
-
-// mapping gives each value of a mapping to the function of its key.
-func (p *parser) mapping(n *yaml.Node, path string, keys map[string]func(*yaml.Node, string)) {
-	if n.Kind != yaml.MappingNode {
-		p.add(n, path, "%s is not a mapping; allowed keys: %s", study.Seen(n), strings.Join(names(keys), ", "))
-		return
-	}
-	first := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		for value.Kind == yaml.AliasNode {
-			value = value.Alias
+			claims = append(claims, c)
 		}
-		full := strings.TrimPrefix(path+"."+key.Value, ".")
-		if line, twice := first[key.Value]; twice {
-			p.add(key, full, "given twice, first at line %d", line)
-			continue
+	}
+	if p.list != nil {
+		return nil, &study.Errors{Problems: p.list}
+	}
+	return claims, nil
+}
+
+// problems collects everything that is wrong with a file.
+type problems struct {
+	file string
+	list []study.Problem
+}
+
+// value is a value of the file and the path to it: claims[2].slope.along. Its methods read it as one type or another. If it isn't of
+// that type, they note the problem and return the type's zero value.
+type value struct {
+	*problems
+	node *yaml.Node
+	path string
+}
+
+// value resolves aliases.
+func (p *problems) value(n *yaml.Node, path string) value {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return value{problems: p, node: n, path: path}
+}
+
+// at is the value at v's path, on the line of another.
+func (v value) at(line value) value {
+	return value{problems: v.problems, node: line.node, path: v.path}
+}
+
+func (v value) problem(format string, args ...any) {
+	v.list = append(v.list, study.Problem{File: v.file, Line: v.node.Line, Path: v.path, Text: fmt.Sprintf(format, args...)})
+}
+
+// missing notes a key that v needs.
+func (v value) missing(key, format string, args ...any) {
+	v.path += "." + key
+	v.problem("missing: "+format, args...)
+}
+
+func (v value) isMapping() bool { return v.node.Kind == yaml.MappingNode }
+
+// entries are the entries of a mapping, in the order of the file. Keys that aren't allowed are problems; without any, all are allowed.
+func (v value) entries(allowed ...string) iter.Seq2[string, value] {
+	slices.Sort(allowed)
+	return func(yield func(string, value) bool) {
+		if !v.isMapping() {
+			v.problem("%s is not a mapping; allowed keys: %s", study.Seen(v.node), strings.Join(allowed, ", "))
+			return
 		}
-		first[key.Value] = key.Line
-		if take := keys[key.Value]; take != nil {
-			take(value, full)
-			continue
+		lines := map[string]int{}
+		for pair := range slices.Chunk(v.node.Content, 2) {
+			key := pair[0].Value
+			here := v.value(pair[0], strings.TrimPrefix(v.path+"."+key, "."))
+			if first, ok := lines[key]; ok {
+				here.problem("given twice, first at line %d", first)
+				continue
+			}
+			lines[key] = pair[0].Line
+			if allowed != nil && !slices.Contains(allowed, key) {
+				here.problem("unknown key %q%s; allowed: %s", key, suggest.DidYouMean(key, allowed), strings.Join(allowed, ", "))
+				continue
+			}
+			if !yield(key, v.value(pair[1], here.path)) {
+				return
+			}
 		}
-		p.add(key, full, "unknown key %q%s; allowed: %s", key.Value, suggest.DidYouMean(key.Value, names(keys)), strings.Join(names(keys), ", "))
 	}
 }
 
-func (p *parser) sequence(n *yaml.Node, path string) []*yaml.Node {
-	if n.Kind != yaml.SequenceNode {
-		p.add(n, path, "%s is not a list", study.Seen(n))
+// items are the elements of a list.
+func (v value) items() []value {
+	if v.node.Kind != yaml.SequenceNode {
+		v.problem("%s is not a list", study.Seen(v.node))
 		return nil
 	}
-	return n.Content
+	var items []value
+	for i, n := range v.node.Content {
+		items = append(items, v.value(n, fmt.Sprintf("%s[%d]", v.path, i)))
+	}
+	return items
 }
 
-// text reads a scalar, one of the allowed words where there are any.
-func (p *parser) text(into *string, allowed ...string) func(*yaml.Node, string) {
-	return func(n *yaml.Node, path string) {
-		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-			p.add(n, path, "%s is not a text", study.Seen(n))
-			return
-		}
-		*into = strings.TrimSpace(n.Value)
-		if allowed != nil && !slices.Contains(allowed, *into) {
-			p.add(n, path, "%q is not one of %s%s", *into, strings.Join(allowed, ", "), suggest.DidYouMean(*into, allowed))
-		}
+// text reads a scalar. If words are allowed, it has to be one of them.
+func (v value) text(allowed ...string) string {
+	if v.node.Kind != yaml.ScalarNode || v.node.Tag == "!!null" {
+		v.problem("%s is not a text", study.Seen(v.node))
+		return ""
 	}
+	text := strings.TrimSpace(v.node.Value)
+	if allowed != nil && !slices.Contains(allowed, text) {
+		v.problem("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
+	}
+	return text
 }
 
-// texts reads one text, or a list of them.
-func (p *parser) texts(into *[]string) func(*yaml.Node, string) {
-	return func(n *yaml.Node, path string) {
-		*into = []string{}
-		items := []*yaml.Node{n}
-		if n.Kind == yaml.SequenceNode {
-			items = n.Content
-		}
-		for _, item := range items {
-			var one string
-			p.text(&one)(item, path)
-			*into = append(*into, one)
-		}
+// texts reads one text or a list of them. They are never nil.
+func (v value) texts() []string {
+	if v.node.Kind != yaml.SequenceNode {
+		return []string{v.text()}
 	}
+	texts := []string{}
+	for _, n := range v.node.Content {
+		texts = append(texts, v.value(n, v.path).text())
+	}
+	return texts
 }
 
-func (p *parser) metric(into *results.Metric) func(*yaml.Node, string) {
-	return func(n *yaml.Node, path string) {
-		m, err := results.MetricByKey(n.Value)
-		if err != nil {
-			p.add(n, path, "unknown metric %q%s; known: %s", n.Value, suggest.DidYouMean(n.Value, results.MetricKeys()), strings.Join(results.MetricKeys(), ", "))
-		}
-		*into = m
+func (v value) metric() results.Metric {
+	m, err := results.MetricByKey(v.node.Value)
+	if err != nil {
+		v.problem("unknown metric %q%s; known: %s", v.node.Value, suggest.DidYouMean(v.node.Value, results.MetricKeys()), strings.Join(results.MetricKeys(), ", "))
 	}
+	return m
 }
 
-// number reads a number: plain, in per cent, a size, or a time in nanoseconds.
-func (p *parser) number(into *float64) func(*yaml.Node, string) {
-	return func(n *yaml.Node, path string) {
-		text := strings.TrimSpace(n.Value)
-		factor := 1.0
-		if share, ok := strings.CutSuffix(text, "%"); ok {
-			text, factor = strings.TrimSpace(share), 0.01
-		}
-		v, ok := results.Magnitude(text)
-		if n.Kind != yaml.ScalarNode || !ok || math.IsNaN(v) || math.IsInf(v, 0) {
-			p.add(n, path, "%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(n))
-			return
-		}
-		*into = v * factor
+// number reads a number in the unit of its metric: plain, a percentage as a share, a size in bytes, or a time in nanoseconds. A value
+// that is none is a problem and leaves *into as it is.
+func (v value) number(into *float64) {
+	text := strings.TrimSpace(v.node.Value)
+	factor := 1.0
+	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		text, factor = strings.TrimSpace(percent), 0.01
 	}
+	n, ok := results.Magnitude(text)
+	if v.node.Kind != yaml.ScalarNode || !ok || math.IsNaN(n) || math.IsInf(n, 0) {
+		v.problem("%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(v.node))
+		return
+	}
+	*into = n * factor
 }
 
-// span reads {from, to}, or {about, within}.
-func (p *parser) span(into *Range) func(*yaml.Node, string) {
-	return func(n *yaml.Node, path string) {
-		*into = anywhere
-		about, within := math.NaN(), math.NaN()
-		p.mapping(n, path, map[string]func(*yaml.Node, string){
-			"from": p.number(&into.From), "to": p.number(&into.To), "about": p.number(&about), "within": p.number(&within),
-		})
-		switch {
-		case math.IsNaN(about) != math.IsNaN(within) || !math.IsNaN(about) && *into != anywhere:
-			p.add(n, path, "allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")
-		case !math.IsNaN(about):
-			d := math.Abs(about) * within
-			*into = Range{about - d, about + d}
-		case *into == anywhere:
-			p.add(n, path, "bounds nothing; allowed: from, to or both")
-		case into.From > into.To:
-			p.add(n, path, "from is larger than to")
-		}
+// bounds reads {from, to}, or {about, within}.
+func (v value) bounds() Range {
+	r := anywhere
+	about, within := math.NaN(), math.NaN()
+	for key, entry := range v.entries("from", "to", "about", "within") {
+		entry.number(map[string]*float64{"from": &r.From, "to": &r.To, "about": &about, "within": &within}[key])
 	}
-}
-
-func names[V any](m map[string]V) []string {
-	var out []string
-	for name := range m {
-		out = append(out, name)
+	isAbout := !math.IsNaN(about)
+	switch {
+	case isAbout == math.IsNaN(within) || isAbout && r != anywhere:
+		v.problem("allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")
+	case isAbout:
+		distance := math.Abs(about) * within
+		return Range{From: about - distance, To: about + distance}
+	case r == anywhere:
+		v.problem("bounds nothing; allowed: from, to or both")
+	case r.From > r.To:
+		v.problem("from is larger than to")
 	}
-	slices.Sort(out)
-	return out
+	return r
 }

@@ -1,9 +1,9 @@
 package claim
 
 import (
-	"fmt"
-	"maps"
+	"iter"
 	"math"
+	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -12,211 +12,273 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// keys are what a mapping may hold, and what is done with each value.
-type keys = map[string]func(*yaml.Node, string)
+// The keys of claims.yaml. A claim may have the keys of a statement: they hold for all of its statements, each of which may
+// override them. A statement stands under the name of its kind, which may override them once more:
+//
+//	metric: publish_rate
+//	all:
+//	- {threshold: {expect: {from: 250000}}}
+//	- {select: {mode: a}, slope: {along: topics, sign: falling, metric: e2e_p99_ns}}
+var (
+	kindKeys      = []string{string(Ratio), string(Rank), string(Slope), string(Threshold), string(Shape)}
+	statementKeys = []string{"experiment", "metric", "select", "at", "over", "pool", "take", "share", "expect", "best"}
+	claimKeys     = []string{"id", "says", "where", "published", "note", "undecidable", "all"}
+	ownKeys       = map[Kind][]string{
+		Ratio: {"of", "to"}, Rank: {"by", "order", "first", "second", "last"}, Slope: {"along", "sign", "r2", "change"}, Shape: {"along", "form", "within"},
+	}
+)
 
-func (p *parser) claim(n *yaml.Node, path string) Claim {
+// body is what stands under the name of a kind.
+type body struct {
+	kind  Kind
+	value value
+}
+
+// claim reads a claim with its statements.
+func (v value) claim() Claim {
 	var c Claim
-	common := Statement{Take: TakeEach, Expect: anywhere, Change: anywhere}
-	var all *yaml.Node
-	allPath := ""
-	kinds := map[Kind]*yaml.Node{}
-	at := p.common(&common)
-	p.kinds(at, kinds)
-	maps.Copy(at, keys{
-		"id": p.text(&c.ID), "says": p.text(&c.Says), "where": p.text(&c.Where), "published": p.text(&c.Published), "note": p.text(&c.Note),
-		"undecidable": p.text(&c.Undecidable),
-		"all":         func(n *yaml.Node, path string) { all, allPath = n, path },
-	})
-	p.mapping(n, path, at)
-	if n.Kind != yaml.MappingNode {
+	shared := Statement{Expect: anywhere}
+	shared.Take, shared.Change = TakeEach, anywhere
+	var bodies []body
+	var list value // of statements
+	for key, entry := range v.entries(slices.Concat(claimKeys, statementKeys, kindKeys)...) {
+		switch key {
+		case "id":
+			c.ID = entry.text()
+		case "says":
+			c.Says = entry.text()
+		case "where":
+			c.Where = entry.text()
+		case "published":
+			c.Published = entry.text()
+		case "note":
+			c.Note = entry.text()
+		case "undecidable":
+			c.Undecidable = entry.text()
+		case "all":
+			list = entry
+		default:
+			bodies = entry.statementKey(key, &shared, bodies)
+		}
+	}
+	if !v.isMapping() {
 		return c
 	}
-	for _, needed := range []struct{ key, value string }{{"id", c.ID}, {"says", c.Says}, {"where", c.Where}} {
-		if needed.value == "" {
-			p.add(n, path+"."+needed.key, "missing: every claim has an id, says something, and stands somewhere")
+	for _, needed := range []struct{ key, given string }{{"id", c.ID}, {"says", c.Says}, {"where", c.Where}} {
+		if needed.given == "" {
+			v.missing(needed.key, "every claim has an id, says something, and stands somewhere")
 		}
 	}
+	isList, isSingle := list.node != nil, len(bodies) > 0
 	switch {
-	case c.Undecidable != "" && (all != nil || len(kinds) > 0):
-		p.add(n, path, "undecidable, and yet there is a statement to decide")
+	case c.Undecidable != "" && (isList || isSingle):
+		v.problem("undecidable, and yet there is a statement to decide")
 	case c.Undecidable != "":
-	case all != nil && len(kinds) > 0:
-		p.add(n, path, "all, and a statement beside it; allowed: one of both")
-	case all != nil:
-		for i, item := range p.sequence(all, allPath) {
-			c.Statements = append(c.Statements, p.entry(item, fmt.Sprintf("%s[%d]", allPath, i), common))
+	case isList && isSingle:
+		v.problem("all, and a statement beside it; allowed: one of both")
+	case isList:
+		for _, item := range list.items() {
+			c.Statements = append(c.Statements, item.listed(shared))
 		}
 	default:
-		c.Statements = p.one(n, path, common, kinds)
+		c.Statements = []Statement{v.statement(shared, bodies)}
 	}
 	return c
 }
 
-// entry is an element of all: a statement with what it has of its own.
-func (p *parser) entry(n *yaml.Node, path string, s Statement) Statement {
-	kinds := map[Kind]*yaml.Node{}
-	at := p.common(&s)
-	p.kinds(at, kinds)
-	p.mapping(n, path, at)
-	if one := p.one(n, path, s, kinds); len(one) == 1 {
-		return one[0]
+// listed reads a statement of a list.
+func (v value) listed(s Statement) Statement {
+	var bodies []body
+	for key, entry := range v.entries(slices.Concat(statementKeys, kindKeys)...) {
+		bodies = entry.statementKey(key, &s, bodies)
+	}
+	return v.statement(s, bodies)
+}
+
+// statementKey reads a key that any statement may have, or notes the body of its kind.
+func (v value) statementKey(key string, s *Statement, bodies []body) []body {
+	if slices.Contains(kindKeys, key) {
+		return append(bodies, body{kind: Kind(key), value: v})
+	}
+	v.sharedKey(key, s)
+	return bodies
+}
+
+// statement reads the body of a statement, of which there has to be one.
+func (v value) statement(s Statement, bodies []body) Statement {
+	if len(bodies) != 1 {
+		v.problem("%d statements; allowed: one of ratio, rank, shape, slope and threshold, a list of several under all, or undecidable with a reason", len(bodies))
+		return s
+	}
+	s.Kind = bodies[0].kind
+	content := bodies[0].value
+	before := len(v.list)
+	for key, entry := range content.entries(slices.Concat(statementKeys, ownKeys[s.Kind])...) {
+		if slices.Contains(ownKeys[s.Kind], key) {
+			entry.ownKey(key, &s)
+		} else {
+			entry.sharedKey(key, &s)
+		}
+	}
+	if len(v.list) == before {
+		s.complete()
+		content.check(s)
 	}
 	return s
 }
 
-// common are the keys that every kind of statement has.
-func (p *parser) common(s *Statement) keys {
-	return keys{
-		"experiment": p.texts(&s.Experiments), "metric": p.metric(&s.Metric), "select": p.selector(&s.Select),
-		"at":   p.text(&s.At, atEvery, atLowest, atKnee, atBelow, atAbove),
-		"over": func(n *yaml.Node, path string) { s.OverGiven = true; p.texts(&s.Over)(n, path) },
-		"pool": p.text(&s.Pool, "best", "max", "mean", "median", "min"),
-		"take": p.text(&s.Take, TakeEach, TakeShare, "max", "mean", "median", "min"),
-		"share": func(n *yaml.Node, path string) {
-			s.Take = TakeShare
-			p.number(&s.Share)(n, path)
-		},
-		"expect": p.span(&s.Expect),
-		"best": func(n *yaml.Node, path string) {
-			var which string
-			p.text(&which, lowest, highest)(n, path)
-			s.Lowest = which == lowest
-		},
+// sharedKey reads a key that every kind of statement has.
+func (v value) sharedKey(key string, s *Statement) {
+	switch key {
+	case "experiment":
+		s.Experiments = v.texts()
+	case "metric":
+		s.Metric = v.metric()
+	case "select":
+		s.Select = v.selector()
+	case "at":
+		s.At = v.text(loadChoices...)
+	case "over":
+		s.Over, s.OverGiven = v.texts(), true
+	case "pool":
+		s.Pool = v.text("best", "max", "mean", "median", "min")
+	case "take":
+		s.Take = v.text(TakeEach, TakeShare, "max", "mean", "median", "min")
+	case "share":
+		s.Take = TakeShare
+		v.number(&s.Share)
+	case "expect":
+		s.Expect = v.bounds()
+	case "best":
+		s.Lowest = v.text(Lowest.String(), Highest.String()) == Lowest.String()
 	}
 }
 
-// kinds are the keys that say what kind of statement it is.
-func (p *parser) kinds(at keys, found map[Kind]*yaml.Node) {
-	for _, k := range []Kind{Ratio, Rank, Slope, Threshold, Shape} {
-		at[string(k)] = func(n *yaml.Node, _ string) { found[k] = n }
+// ownKey reads a key of the statement's kind.
+func (v value) ownKey(key string, s *Statement) {
+	switch key {
+	case "of":
+		s.Of = v.side()
+	case "to":
+		s.To = v.side()
+	case "by":
+		s.By = v.text()
+	case "order":
+		s.Order = v.texts()
+	case "first":
+		s.Who, s.Place = v.text(), 1
+	case "second":
+		s.Who, s.Place = v.text(), 2
+	case "last":
+		s.Who, s.Place = v.text(), -1
+	case "along":
+		s.Along = v.text()
+	case "sign":
+		s.Sign = map[string]int{risingForm: 1, fallingForm: -1}[v.text(risingForm, fallingForm)]
+	case "r2":
+		v.number(&s.R2)
+	case "change":
+		s.Change = v.bounds()
+	case "form":
+		s.Form = v.text(forms...)
+	case "within":
+		v.number(&s.Within)
 	}
 }
 
-// one is the only statement of a mapping.
-func (p *parser) one(n *yaml.Node, path string, s Statement, found map[Kind]*yaml.Node) []Statement {
-	if len(found) != 1 {
-		p.add(n, path, "%d statements; allowed: one of ratio, rank, shape, slope and threshold, a list of several under all, or undecidable with a reason", len(found))
-		return nil
+// selector reads what is selected, by axis.
+func (v value) selector() Selector {
+	s := Selector{}
+	for axis, entry := range v.axes() {
+		s[study.AxisName(axis)] = entry.axisValues()
 	}
-	for kind, at := range found {
-		s.Kind = kind
-		full := path + "." + string(kind)
-		before := len(p.problems)
-		into := p.common(&s)
-		p.own(into, &s)
-		p.mapping(at, full, into)
-		if len(p.problems) == before {
-			p.complete(at, full, &s)
-		}
-	}
-	return []Statement{s}
-}
-
-// own are the keys of a kind.
-func (p *parser) own(at keys, s *Statement) {
-	switch s.Kind {
-	case Ratio:
-		at["of"], at["to"] = p.side(&s.Of), p.side(&s.To)
-	case Rank:
-		at["by"], at["order"] = p.text(&s.By), p.texts(&s.Order)
-		place := func(place int) func(*yaml.Node, string) {
-			return func(n *yaml.Node, path string) { s.Place = place; p.text(&s.Who)(n, path) }
-		}
-		at["first"], at["second"], at["last"] = place(1), place(2), place(-1)
-	case Slope:
-		at["along"], at["r2"], at["change"] = p.text(&s.Along), p.number(&s.R2), p.span(&s.Change)
-		at["sign"] = func(n *yaml.Node, path string) {
-			var word string
-			p.text(&word, rising, falling)(n, path)
-			s.Sign = map[string]int{rising: 1, falling: -1}[word]
-		}
-	case Shape:
-		at["along"], at["form"], at["within"] = p.text(&s.Along), p.text(&s.Form, forms...), p.number(&s.Within)
-	}
+	return s
 }
 
 // side reads one side of a ratio: what it selects, by axis, and what it has of its own.
-func (p *parser) side(into *Side) func(*yaml.Node, string) {
-	return func(n *yaml.Node, path string) {
-		if n.Kind != yaml.MappingNode {
-			p.add(n, path, "%s is not a selection such as {mode: at-least-once}", study.Seen(n))
-			return
+func (v value) side() Selection {
+	s := Selection{Select: Selector{}}
+	for key, entry := range v.axes() {
+		switch key {
+		case "experiment":
+			s.Experiments = entry.texts()
+		case "metric":
+			s.Metric = entry.metric()
+		case "at":
+			s.At = entry.text(loadChoices...)
+		default:
+			s.Select[study.AxisName(key)] = entry.axisValues()
 		}
-		into.Select = Selector{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i].Value, n.Content[i+1]
-			switch full := path + "." + key; key {
-			case "experiment":
-				p.texts(&into.Experiments)(value, full)
-			case "metric":
-				p.metric(&into.Metric)(value, full)
-			case "at":
-				p.text(&into.At, atEvery, atLowest, atKnee, atBelow, atAbove)(value, full)
-			default:
-				into.Select[study.AxisName(key)] = p.values(value, full)
+	}
+	return s
+}
+
+// axes are the entries of a mapping from any axes to their values.
+func (v value) axes() iter.Seq2[string, value] {
+	if !v.isMapping() {
+		v.problem("%s is not a selection such as {mode: at-least-once}", study.Seen(v.node))
+		return func(func(string, value) bool) {}
+	}
+	return v.entries()
+}
+
+// axisValues reads the values of an axis: one, a list, lowest, highest, or {from, to, not}.
+func (v value) axisValues() Values {
+	values := Values{From: math.NaN(), To: math.NaN()}
+	switch {
+	case v.isMapping():
+		for key, entry := range v.entries("from", "to", "not") {
+			switch key {
+			case "from":
+				entry.number(&values.From)
+			case "to":
+				entry.number(&values.To)
+			case "not":
+				values.Not = entry.texts()
 			}
 		}
+		if math.IsNaN(values.From) && math.IsNaN(values.To) && values.Not == nil {
+			v.problem("selects nothing; allowed: from, to and not")
+		}
+	case v.node.Kind == yaml.ScalarNode && v.node.Value == Lowest.String():
+		values.End = Lowest
+	case v.node.Kind == yaml.ScalarNode && v.node.Value == Highest.String():
+		values.End = Highest
+	default:
+		values.Any = v.texts()
 	}
+	return values
 }
 
-func (p *parser) selector(into *Selector) func(*yaml.Node, string) {
-	return func(n *yaml.Node, path string) {
-		if n.Kind != yaml.MappingNode {
-			p.add(n, path, "%s is not a selection such as {mode: at-least-once}", study.Seen(n))
-			return
-		}
-		*into = Selector{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			(*into)[study.AxisName(n.Content[i].Value)] = p.values(n.Content[i+1], path+"."+n.Content[i].Value)
-		}
-	}
-}
-
-// values reads the values of an axis: one, a list, lowest, highest, {from, to} or {not}.
-func (p *parser) values(n *yaml.Node, path string) Values {
-	v := Values{From: math.NaN(), To: math.NaN()}
-	if n.Kind == yaml.MappingNode {
-		p.mapping(n, path, keys{"from": p.number(&v.From), "to": p.number(&v.To), "not": p.texts(&v.Not)})
-		return v
-	}
-	var texts []string
-	p.texts(&texts)(n, path)
-	if len(texts) == 1 && n.Kind == yaml.ScalarNode {
-		switch texts[0] {
-		case lowest:
-			v.End = -1
-			return v
-		case highest:
-			v.End = 1
-			return v
-		}
-	}
-	v.Any = texts
-	return v
-}
-
-// complete checks what a statement needs, and gives sides what they don't have of their own.
-func (p *parser) complete(n *yaml.Node, path string, s *Statement) {
-	need := func(given bool, key, what string) {
-		if !given {
-			p.add(n, path+"."+key, "missing: %s", what)
-		}
-	}
+// complete writes axes by their full names, and gives the sides of a ratio what they don't have of their own.
+func (s *Statement) complete() {
 	s.By, s.Along = study.AxisName(s.By), study.AxisName(s.Along)
+	s.Over = slices.Clone(s.Over)
 	for i, axis := range s.Over {
 		s.Over[i] = study.AxisName(axis)
 	}
-	for _, side := range []*Side{&s.Of, &s.To} {
+	for _, side := range []*Selection{&s.Of, &s.To} {
 		if side.Metric.Key == "" {
 			side.Metric = s.Metric
 		}
 		if side.Experiments == nil {
 			side.Experiments = s.Experiments
 		}
-		if side.At == "" {
+		if side.At == pointItself {
 			side.At = s.At
 		}
+	}
+}
+
+// check notes what a complete statement lacks.
+func (v value) check(s Statement) {
+	need := func(given bool, key, text string) {
+		if !given {
+			v.missing(key, "%s", text)
+		}
+	}
+	if s.Kind != Ratio {
+		need(s.Metric.Key != "", "metric", "what it is about; known: "+strings.Join(results.MetricKeys(), ", "))
 	}
 	switch s.Kind {
 	case Ratio:
@@ -228,22 +290,18 @@ func (p *parser) complete(n *yaml.Node, path string, s *Statement) {
 	case Rank:
 		need(s.By != "", "by", "the axis of those that are ranked")
 		need((s.Place != 0) != (len(s.Order) > 1), "first", "a rank needs one of first, second, last and order")
-	case Slope, Shape:
+	case Slope:
 		need(s.Along != "", "along", "the axis it goes along")
-	}
-	if s.Kind == Slope {
 		need(s.Sign != 0 || s.R2 > 0 || s.Change.Given(), "sign", "a slope needs one of sign, r2 and change")
-	}
-	if s.Kind == Shape {
+	case Shape:
+		need(s.Along != "", "along", "the axis it goes along")
 		need(s.Form != "", "form", "one of "+strings.Join(forms, ", "))
 	}
-	if s.Kind != Ratio {
-		need(s.Metric.Key != "", "metric", "what it is about; known: "+strings.Join(results.MetricKeys(), ", "))
-	}
-	if _, combines := ways[s.Take]; combines && s.Kind != Ratio && s.Kind != Threshold {
-		p.add(n, path+".take", "%q has no meaning here; allowed: %s", s.Take, strings.Join([]string{TakeEach, TakeShare}, ", "))
-	}
-	if s.Take == TakeShare && !(s.Share > 0 && s.Share <= 1) {
-		p.add(n, path+".share", "%v is no share of the places; allowed: above 0 and up to 1", s.Share)
+	if _, pools := poolings[s.Take]; pools && s.Kind != Ratio && s.Kind != Threshold {
+		v.path += ".take"
+		v.problem("%q has no meaning here; allowed: %s, %s", s.Take, TakeEach, TakeShare)
+	} else if s.Take == TakeShare && !(s.Share > 0 && s.Share <= 1) {
+		v.path += ".share"
+		v.problem("%v is no share of the places; allowed: above 0 and up to 1", s.Share)
 	}
 }

@@ -43,6 +43,8 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: [s], where: w, undecidable: u}]", `c.yaml:1: claims[0].says: a list is not a text`},
 		{"claims: [{id: 1, id: 2, says: s, where: w, undecidable: u}]", "claims[0].id: given twice, first at line 1"},
 		{"claims: [{id: 1, says: s, where: w, select: {x: {nott: 1}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x.nott: unknown key "nott"; did you mean "not"?; allowed: from, not, to`},
+		{"claims: [{id: 1, says: s, where: w, select: {x: {}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x: selects nothing; allowed: from, to and not`},
+		{"claims: [{id: 1, says: s, where: w, select: {x: 1, x: 2}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x: given twice, first at line 1`},
 	} {
 		_, err := claim.Parse("c.yaml", []byte(test.text))
 		if err == nil || !strings.Contains(err.Error(), test.want) {

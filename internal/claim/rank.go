@@ -1,92 +1,135 @@
 package claim
 
 import (
+	"fmt"
+	"maps"
 	"slices"
-
-	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// contender is one of those that a ranking is between.
+// contender is one of those that a ranking compares. Its figure has no repetitions if nothing is known of it.
 type contender struct {
 	name   string
 	figure Figure
 }
 
-func (s Statement) rank(all []sample) Part {
-	chosen, reason, why := selected(all, s.Experiments, s.At, s.Select)
-	if reason != Decided {
-		return open(reason, "%s", why)
-	}
-	own := []string{s.By}
-	if s.By != sweepAxis {
-		own = append(own, sweepAxis)
+// rank judges the place of contenders in each cell.
+func (s Statement) rank(all []sample) (Part, *gap) {
+	chosen, missing := s.Selection.from(all)
+	if missing != nil {
+		return Part{}, missing
 	}
 	p := Part{Closed: anyClosed(chosen, s.Metric)}
-	alone := 0
-	for _, g := range s.cells(chosen, own...) {
-		contenders, bad := s.contenders(g)
-		if bad != nil {
-			return *bad
+	for _, g := range grouped(chosen, s.cellAxes(chosen, s.By, sweepAxis)) {
+		contenders, missing := s.contenders(g)
+		if missing != nil {
+			return Part{}, missing
 		}
-		if len(contenders) < 2 || !s.takesPart(contenders) {
-			alone++ // nobody else was to be measured here
-			continue
+		if !s.canRank(contenders) {
+			continue // the others were not to be measured here
 		}
-		contenders = slices.DeleteFunc(contenders, func(c contender) bool { return c.figure.N == 0 })
-		if len(contenders) < 2 || !s.takesPart(contenders) {
+		known := slices.DeleteFunc(contenders, func(c contender) bool { return c.figure.N == 0 })
+		if !s.canRank(known) {
 			p.Missing++
 			continue
 		}
-		p.Cells = append(p.Cells, Cell{Name: g.name, Verdict: s.places(contenders), Figure: s.lead(contenders)})
+		p.Cells = append(p.Cells, Cell{Name: g.name, Verdict: s.judgeRank(known), Figure: s.lead(known), N: fewestRepetitions(known)})
 	}
 	switch {
 	case len(p.Cells) > 0:
-		return s.decided(p)
-	case p.Missing == 0 && alone > 0:
-		return open(TooFew, "those that it compares were not measured at the same place")
+		return p, nil
+	case p.Missing == 0:
+		return Part{}, newGap(TooFew, "those that it compares were not measured at the same place")
 	}
-	if bad := slices.DeleteFunc(slices.Clone(chosen), func(m sample) bool { return len(m.records) > 0 }); len(bad) > 0 {
-		return none(bad, s.Metric)
+	if unusable := slices.DeleteFunc(slices.Clone(chosen), func(one sample) bool { return len(one.records) > 0 }); len(unusable) > 0 {
+		return Part{}, noFigure(unusable, s.Metric)
 	}
-	return none(chosen, s.Metric)
+	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contenders are those of a cell; one that nothing is known of has no figure.
-func (s Statement) contenders(g group) (out []contender, bad *Part) {
-	by := map[string][]sample{}
-	for _, m := range g.samples {
-		v, ok := m.value(s.By)
+// contenders are the values of the axis that is ranked, by name.
+func (s Statement) contenders(g group) ([]contender, *gap) {
+	byName := map[string][]sample{}
+	for _, one := range g.samples {
+		name, ok := one.value(s.By)
 		if !ok {
-			p := open(Misfit, "no point has an axis or a setting %q", s.By)
-			return nil, &p
+			return nil, newGap(Misfit, "no point has an axis or a setting %q", s.By)
 		}
-		by[v] = append(by[v], m)
+		byName[name] = append(byName[name], one)
 	}
-	for name, samples := range by {
-		f, ok := s.figure(samples, s.Metric)
-		if !ok {
-			p := several(group{g.name, samples}, name)
-			return nil, &p
+	var contenders []contender
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		points := group{name: g.name, samples: byName[name]}
+		f, missing := s.figure(points, s.Metric)
+		if missing != nil {
+			return nil, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.name))
 		}
-		out = append(out, contender{name, f})
+		contenders = append(contenders, contender{name: name, figure: f})
 	}
-	return out, nil
+	return contenders, nil
 }
 
-// takesPart tells whether those whom the statement names are among the contenders.
-func (s Statement) takesPart(contenders []contender) bool {
-	for _, name := range append(slices.Clone(s.Order), s.Who) {
-		if name != "" && !slices.ContainsFunc(contenders, func(c contender) bool { return same(c.name, name) }) {
+// canRank tells whether there are several contenders, those that the statement names among them.
+func (s Statement) canRank(contenders []contender) bool {
+	for _, name := range s.named() {
+		if !slices.ContainsFunc(contenders, func(c contender) bool { return sameValue(c.name, name) }) {
 			return false
 		}
 	}
-	return true
+	return len(contenders) > 1
 }
 
-// before tells whether a is better than b, whatever repetition of either is looked at.
-func (s Statement) before(a, b Figure) Verdict {
-	if s.lowestIsBest() {
+// named are the contenders that the statement names.
+func (s Statement) named() []string {
+	if s.Place == 0 {
+		return s.Order
+	}
+	return []string{s.Who}
+}
+
+// judgeRank judges the order of contenders, or the place of one.
+func (s Statement) judgeRank(contenders []contender) Verdict {
+	if s.Place != 0 {
+		return s.judgePlace(contenders)
+	}
+	v := Holds
+	for i := range s.Order[1:] {
+		v = v.and(s.isBetter(figureOf(contenders, s.Order[i]), figureOf(contenders, s.Order[i+1])))
+	}
+	return v
+}
+
+// judgePlace counts those that certainly are better and those that may be. The place is certain if both counts agree.
+func (s Statement) judgePlace(contenders []contender) Verdict {
+	who := figureOf(contenders, s.Who)
+	certainly, possibly := 0, 0
+	for _, c := range contenders {
+		if sameValue(c.name, s.Who) {
+			continue
+		}
+		switch s.isBetter(c.figure, who) {
+		case Holds:
+			certainly++
+			possibly++
+		case CannotBeTold:
+			possibly++
+		}
+	}
+	better := s.Place - 1 // how many have to be better
+	if s.Place < 0 {
+		better = len(contenders) + s.Place
+	}
+	switch {
+	case certainly == better && possibly == better:
+		return Holds
+	case certainly > better || possibly < better:
+		return DoesNotHold
+	}
+	return CannotBeTold
+}
+
+// isBetter tells whether a is better than b for any pair of their repetitions.
+func (s Statement) isBetter(a, b Figure) Verdict {
+	if s.lowestIsBest(s.Metric) {
 		a, b = b, a
 	}
 	switch {
@@ -98,71 +141,37 @@ func (s Statement) before(a, b Figure) Verdict {
 	return CannotBeTold
 }
 
-func (s Statement) lowestIsBest() bool { return s.Lowest || s.Metric.Better == results.Lower }
-
-// places holds the order of contenders against what is said of it.
-func (s Statement) places(all []contender) Verdict {
-	if s.Place == 0 {
-		v := Holds
-		for i := range s.Order[1:] {
-			v = both(v, s.before(of(all, s.Order[i]), of(all, s.Order[i+1])))
-		}
-		return v
-	}
-	// Those certainly before and those that may be: the place is certain where both numbers are the same.
-	who, certain, possible := of(all, s.Who), 0, 0
-	for _, c := range all {
-		if same(c.name, s.Who) {
-			continue
-		}
-		switch s.before(c.figure, who) {
-		case Holds:
-			certain, possible = certain+1, possible+1
-		case CannotBeTold:
-			possible++
-		}
-	}
-	want := s.Place - 1
-	if s.Place < 0 {
-		want = len(all) + s.Place
-	}
-	switch {
-	case certain == want && possible == want:
-		return Holds
-	case certain > want || possible < want:
-		return DoesNotHold
-	}
-	return CannotBeTold
-}
-
-func of(all []contender, name string) Figure {
-	return all[slices.IndexFunc(all, func(c contender) bool { return same(c.name, name) })].figure
-}
-
-// lead is how many times better the one in question is than the best of the others; for the last place, how many
-// times worse than the worst.
-func (s Statement) lead(all []contender) Figure {
-	name := s.Who
-	if s.Place == 0 {
-		name = s.Order[0]
-	}
+// lead is how many times better the first one named is than the best other; for the last place, how many times worse than the
+// worst other. It is none if the divisor may be zero.
+func (s Statement) lead(contenders []contender) Figure {
+	name := s.named()[0]
 	var others []Figure
-	for _, c := range all {
-		if !same(c.name, name) {
+	for _, c := range contenders {
+		if !sameValue(c.name, name) {
 			others = append(others, c.figure)
 		}
 	}
-	how := "max"
-	if s.lowestIsBest() != (s.Place == -1) {
-		how = "min"
+	lowest, last := s.lowestIsBest(s.Metric), s.Place == -1
+	pooling := "max"
+	if lowest != last {
+		pooling = "min"
 	}
-	a, b := of(all, name), pooled(how, others)
-	if s.lowestIsBest() {
+	a, b := figureOf(contenders, name), pooled(pooling, others)
+	if lowest {
 		a, b = b, a
 	}
-	f := quotient(a, b)
-	if f.N == 0 {
-		return Figure{Value: 1, Low: 1, High: 1, N: min(a.N, b.N), Unit: unit.Factor}
+	return quotient(a, b)
+}
+
+// figureOf is the figure of the contender with a name that canRank found.
+func figureOf(contenders []contender, name string) Figure {
+	return contenders[slices.IndexFunc(contenders, func(c contender) bool { return sameValue(c.name, name) })].figure
+}
+
+func fewestRepetitions(contenders []contender) int {
+	fewest := contenders[0].figure.N
+	for _, c := range contenders {
+		fewest = min(fewest, c.figure.N)
 	}
-	return f
+	return fewest
 }

@@ -1,0 +1,99 @@
+package claim
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// ratio divides the cells of one selection by those of another that have the same values on all axes but the compared ones.
+func (s Statement) ratio(all []sample) (Part, *gap) {
+	of, missing := s.side(s.Of).from(all)
+	if missing != nil {
+		return Part{}, missing
+	}
+	to, missing := s.side(s.To).from(all)
+	if missing != nil {
+		return Part{}, missing
+	}
+	axes := s.cellAxes(slices.Concat(of, to), s.comparedAxes()...)
+	divisors := grouped(to, axes)
+	p := Part{Closed: anyClosed(of, s.Of.Metric) || anyClosed(to, s.To.Metric)}
+	for _, dividend := range grouped(of, axes) {
+		i := slices.IndexFunc(divisors, func(g group) bool { return g.name == dividend.name })
+		if i < 0 {
+			continue
+		}
+		f, missing := s.divide(dividend, divisors[i])
+		if missing != nil {
+			return Part{}, missing
+		}
+		p.add(dividend.name, f, s.Expect.judge(f))
+	}
+	switch {
+	case len(p.Cells) > 0:
+		return p, nil
+	case p.Missing == 0:
+		return Part{}, newGap(TooFew, "no two points differ in nothing but what is compared")
+	case !hasFigure(of, s.Of.Metric):
+		return Part{}, noFigure(of, s.Of.Metric)
+	case !hasFigure(to, s.To.Metric):
+		return Part{}, noFigure(to, s.To.Metric)
+	}
+	return Part{}, newGap(NoFigure, "there is no ratio to zero")
+}
+
+// side is one side of the ratio with the statement's own selection on the axes that the side doesn't mention.
+func (s Statement) side(side Selection) Selection {
+	both := maps.Clone(s.Select)
+	if both == nil {
+		both = Selector{}
+	}
+	maps.Copy(both, side.Select)
+	side.Select = both
+	return side
+}
+
+// comparedAxes are the axes on which the sides of a ratio differ on purpose.
+func (s Statement) comparedAxes() []string {
+	axes := slices.Concat(slices.Collect(maps.Keys(s.Of.Select)), slices.Collect(maps.Keys(s.To.Select)))
+	if !slices.Equal(s.Of.Experiments, s.To.Experiments) {
+		axes = append(axes, sweepAxis)
+	}
+	return axes
+}
+
+// divide is the ratio of two cells. If both are the same point, each repetition has a ratio of its own.
+func (s Statement) divide(dividend, divisor group) (Figure, *gap) {
+	a, b := dividend.samples, divisor.samples
+	if len(a) == 1 && len(b) == 1 && a[0].id == b[0].id {
+		return ratioWithin(a[0], s.Of.Metric, s.To.Metric), nil
+	}
+	of, missing := s.figure(dividend, s.Of.Metric)
+	if missing != nil {
+		return Figure{}, missing
+	}
+	to, missing := s.figure(divisor, s.To.Metric)
+	if missing != nil {
+		return Figure{}, missing
+	}
+	return quotient(of, to), nil
+}
+
+// ratioWithin is the ratio of two metrics of the same repetitions. Repetitions without one of them have none.
+func ratioWithin(s sample, of, to results.Metric) Figure {
+	of, to = of.AsRecorded(), to.AsRecorded()
+	var ratios []float64
+	for _, r := range s.records {
+		if a, b := of.Of(r), to.Of(r); a >= 0 && b > 0 { // false for NaN
+			ratios = append(ratios, a/b)
+		}
+	}
+	return summarize(ratios, unit.Factor)
+}
+
+func hasFigure(samples []sample, m results.Metric) bool {
+	return slices.ContainsFunc(samples, func(s sample) bool { return s.figure(m).N > 0 })
+}

@@ -1,0 +1,83 @@
+package claim
+
+import "github.com/brokermark/brokermark/internal/results"
+
+// Kind is what a statement is about.
+type Kind string
+
+// Kinds of statements.
+const (
+	Ratio     Kind = "ratio"     // one selection divided by another
+	Rank      Kind = "rank"      // who is first, last, or at another place
+	Slope     Kind = "slope"     // a metric changes along an axis, judged by a straight line
+	Threshold Kind = "threshold" // a metric lies within bounds
+	Shape     Kind = "shape"     // a metric along an axis is constant, rises, falls, or has an interior maximum
+)
+
+// Statement is one condition of a claim: which points it is about, how they are grouped, and what has to be true of them.
+type Statement struct {
+	Kind Kind
+	Selection
+	Grouping
+	Expect Range // of the figure: ratio and threshold
+
+	Of, To Selection // ratio
+	Ranking
+	Trend
+}
+
+// Selection says which points a statement, or one side of a ratio, is about.
+type Selection struct {
+	Experiments []string // names of sweeps; all if empty
+	Metric      results.Metric
+	Select      Selector
+	At          string // which loads of a curve: one of loadChoices; empty for the point itself
+}
+
+// Grouping says how points are grouped into cells, and cells into one verdict.
+type Grouping struct {
+	Over      []string // the axes whose values make the cells
+	OverGiven bool     // false: every axis that varies and that the statement doesn't name
+	Pool      string   // how several points of one cell become one figure: "best" or a key of poolings
+	Take      string   // how cells become one verdict: TakeEach, TakeShare or a key of poolings
+	Share     float64  // with TakeShare: the share of the cells that have to hold, above 0 and up to 1
+}
+
+// Ways to take cells together, beside judging their pooled figure.
+const (
+	TakeEach  = "each"  // every cell has to hold
+	TakeShare = "share" // a share of the cells has to hold
+)
+
+// Ranking is what a rank says.
+type Ranking struct {
+	By     string   // the axis of the contenders
+	Order  []string // contenders, each before the next; or
+	Who    string   // the contender at Place
+	Place  int      // 1 is first, -1 is last; 0 with Order
+	Lowest bool     // the lowest figure is the best
+}
+
+// Trend is what a slope or a shape says of the metric along an axis.
+type Trend struct {
+	Along  string  // the axis
+	Sign   int     // slope: +1 rising, -1 falling, 0 either
+	R2     float64 // slope: the least coefficient of determination; 0 if any will do
+	Change Range   // slope: of the last value against the first, as a share of the first
+	Form   string  // shape: one of forms
+	Within float64 // shape: the tolerance, as a share
+}
+
+// lowestIsBest tells whether a lower figure is better in a ranking or in the pool "best".
+func (s Statement) lowestIsBest(m results.Metric) bool { return s.Lowest || m.Better == results.Lower }
+
+// pooling is the key of the statement's pool in poolings.
+func (s Statement) pooling(m results.Metric) string {
+	switch {
+	case s.Pool != "best":
+		return s.Pool
+	case s.lowestIsBest(m):
+		return "min"
+	}
+	return "max"
+}
