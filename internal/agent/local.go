@@ -16,7 +16,7 @@ import (
 // zero Local is ready for Prepare, and so is one that was closed.
 type Local struct {
 	Log    io.Writer      // gets the log lines of the broker's client library; nil: they are dropped
-	Probes *worker.Probes // for a plan that shares streams with other workers (worker.Plan.Beyond)
+	Probes *worker.Probes // for a plan that shares streams with other workers (worker.Plan.Peers)
 
 	driver driver.Driver
 	worker *worker.Worker // nil unless prepared
@@ -65,7 +65,7 @@ func (l *Local) open(ctx context.Context, p Plan, negotiated *TLS) (driver.Drive
 // prepareWorker connects producers and consumers. The consumers run in another process if p.Consumers says so.
 func (l *Local) prepareWorker(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, error) {
 	switch {
-	case p.Worker.Beyond != nil:
+	case p.Worker.Peers != nil:
 		return worker.PrepareShared(ctx, d, p.Worker, l.Probes)
 	case p.Consumers == nil:
 		return worker.Prepare(ctx, d, p.Worker)
@@ -107,7 +107,7 @@ const (
 // clean removes from the broker what a worker made there, unless another worker that shares it removes it.
 func clean(d driver.Driver, p worker.Plan) {
 	cleaner, ok := d.(driver.Cleaner)
-	if !ok || p.Beyond != nil && p.Topology.Existing {
+	if !ok || p.Peers != nil && p.Topology.Existing {
 		return
 	}
 	// Not the caller's context: after Ctrl-C that has ended, and the broker is to be cleaned all the same.

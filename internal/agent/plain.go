@@ -16,7 +16,7 @@ import (
 // of interfaces, which get a plain form: a schedule becomes its parameters (schedule.Plain), and an error becomes a Fault.
 
 // Version is the version of Plan, Load and Outcome as JSON. Processes of different versions refuse to work together.
-const Version = 1
+const Version = 2
 
 // Load is a worker.Load that can be sent to another process. Its hooks are not sent.
 type Load struct{ worker.Load }
@@ -110,7 +110,7 @@ var knownErrors = []struct {
 	name string
 	err  error
 }{
-	{"apart", worker.ErrApart},
+	{"apart", worker.ErrConsumerProcess},
 	{"late", worker.ErrLate},
 	{"ran dry", worker.ErrRanDry},
 	{"canceled", context.Canceled},

@@ -146,7 +146,7 @@ func TestAnErrorStaysWhatItIs(t *testing.T) {
 	_, unconnected := new(agent.Local).Prepare(t.Context(), nowhere)
 	for name, err := range map[string]error{
 		"refused": fmt.Errorf("consumer 3: %w", refused), "connect": unconnected,
-		"apart": fmt.Errorf("%w ended", worker.ErrApart), "late": worker.ErrLate, "deadline": context.DeadlineExceeded, "plain": errors.New("plain"),
+		"apart": fmt.Errorf("%w ended", worker.ErrConsumerProcess), "late": worker.ErrLate, "deadline": context.DeadlineExceeded, "plain": errors.New("plain"),
 	} {
 		text, _ := json.Marshal(agent.FaultOf(err))
 		var f *agent.Fault
@@ -157,7 +157,7 @@ func TestAnErrorStaysWhatItIs(t *testing.T) {
 		if got.Error() != err.Error() {
 			t.Errorf("%s: %q; want %q", name, got, err)
 		}
-		for _, is := range []error{worker.ErrApart, worker.ErrLate, worker.ErrRanDry, context.Canceled, context.DeadlineExceeded} {
+		for _, is := range []error{worker.ErrConsumerProcess, worker.ErrLate, worker.ErrRanDry, context.Canceled, context.DeadlineExceeded} {
 			if errors.Is(got, is) != errors.Is(err, is) {
 				t.Errorf("%s: is it %v? %t", name, is, errors.Is(got, is))
 			}

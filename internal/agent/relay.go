@@ -103,7 +103,7 @@ func (r Relay) answerOne(conn net.Conn, pauses *worker.PauseLog) {
 	}
 	var p period
 	if readLine(conn, &p) == nil {
-		_ = json.NewEncoder(conn).Encode(pauses.Within(p.From, p.To))
+		_ = json.NewEncoder(conn).Encode(pauses.LateWakeUps(p.From, p.To))
 	}
 }
 
@@ -124,7 +124,7 @@ func RelayPauses(ctx context.Context, address string, from, until int64) (worker
 	if err := json.NewEncoder(conn).Encode(period{From: from, To: until}); err != nil {
 		return worker.Pauses{}, fmt.Errorf("ask the relay at %s when it stood still: %w", address, err)
 	}
-	var late []worker.Stop
+	var late []worker.Interval
 	if err := json.NewDecoder(conn).Decode(&late); err != nil {
 		return worker.Pauses{}, fmt.Errorf("read when the relay at %s stood still: %w", address, err)
 	}

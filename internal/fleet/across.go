@@ -33,12 +33,12 @@ func (c *crew) loads(l worker.Load, agents []*remote, start int64, lines []clock
 			if j == k || len(c.parts[j].Producers) == 0 {
 				continue
 			}
-			e := worker.Elsewhere{From: start + lines[j].At(start) + int64(l.Warmup.For)}
+			e := worker.PeerProducers{From: start + lines[j].At(start) + int64(l.Warmup.For)}
 			e.Axis, _ = c.between(agents, lines, k, j) // no error: all lines were measured at the same time
 			for _, p := range c.parts[j].Producers {
-				e.Producers = append(e.Producers, worker.Base{ID: p.ID, Seq: c.bases[p.ID]})
+				e.Producers = append(e.Producers, worker.FirstMessage{Producer: p.ID, Seq: c.bases[p.ID]})
 			}
-			loads[k].Elsewhere = append(loads[k].Elsewhere, e)
+			loads[k].Peers = append(loads[k].Peers, e)
 		}
 	}
 	return loads

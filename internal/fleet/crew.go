@@ -84,7 +84,7 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 	agents := slices.Clone(c.fleet.agents)
 	c.fleet.mu.Unlock()
 	if c.fleet.auto && !p.Place.Apart() { // a point before this one may have used more agents than this one has topics
-		agents = agents[:min(len(agents), p.Worker.Separable())]
+		agents = agents[:min(len(agents), p.Worker.MaxParts())]
 	}
 	parts, err := dealt(p, agents)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 	}
 	c.whole, c.parts = p.Worker, parts
 	if c.shared() {
-		c.bases = make([]uint64, parts[0].Beyond.Producers)
+		c.bases = make([]uint64, parts[0].Peers.Producers)
 	}
 	c.set(agents)
 	prepared := make([]agent.Prepared, len(agents))
@@ -122,7 +122,7 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 }
 
 // shared reports whether agents share streams.
-func (c *crew) shared() bool { return len(c.parts) > 1 && c.parts[0].Beyond != nil }
+func (c *crew) shared() bool { return len(c.parts) > 1 && c.parts[0].Peers != nil }
 
 // together has agents that share streams prepare at the same time: each of them waits until its producers were seen by the consumers
 // of all. The first one creates the topics before the others begin. If one fails, the others are canceled.
@@ -185,7 +185,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 		lines[i] = r.foresee(before[i], start+int64(l.Warmup.For+l.Duration+l.Drain))
 	}
 	alike(agents, lines)
-	l.Warmup.Told = l.Warmup.Auto && len(agents) > 1
+	l.Warmup.Coordinated = l.Warmup.Auto && len(agents) > 1
 	loads := c.loads(l, agents, start, lines)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -222,7 +222,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 		out = c.join(ctx, l, clockHistory{before, lines, bends}, parts, outs)
 	}
 	if len(parts) > 1 {
-		v.joint.Quantiles(out.Samples)
+		v.joint.SetQuantiles(out.Samples)
 	}
 	return out, parts
 }

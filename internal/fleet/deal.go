@@ -32,7 +32,7 @@ func dealt(p agent.Plan, agents []*remote) ([]worker.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Worker.Shared(len(agents), producing, consuming)
+	return p.Worker.Spread(len(agents), producing, consuming)
 }
 
 func called(agents []*remote) string {

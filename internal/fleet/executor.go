@@ -71,7 +71,7 @@ func (e *executor) begin(o *order) {
 	var plan *worker.Plan
 	if o.Plan != nil {
 		plan = &o.Plan.Worker
-		e.shares = plan.Beyond != nil
+		e.shares = plan.Peers != nil
 	}
 	e.streams.begin(o.N, plan)
 }
@@ -177,7 +177,7 @@ func (e *executor) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 		MeasureFrom: e.from.Load,
 	}
 	if e.shares {
-		hooks.Everywhere = e.streams.everywhere
+		hooks.CountAll = e.streams.everywhere
 	}
 	if haltable {
 		hooks.Hopeless = func([]worker.Sample) bool {

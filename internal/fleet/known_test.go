@@ -170,12 +170,12 @@ func (b *bookkeeper) senders(t *measure.Trial, l worker.Load) []sender {
 		t.SetBase(p.ID, b.next[p.ID])
 		list[p.ID] = sender{own: t.Producer(p.ID), base: b.next[p.ID], start: l.Start, clock: clockOf(p.ID)}
 	}
-	for _, e := range l.Elsewhere {
+	for _, e := range l.Peers {
 		host := measure.NewHost(e.Axis)
 		host.MeasureFrom(e.From)
 		for _, p := range e.Producers {
-			t.SetHost(p.ID, p.Seq, host)
-			list[p.ID] = sender{base: p.Seq, start: e.From - int64(l.Warmup.For), clock: clockOf(p.ID)}
+			t.SetHost(p.Producer, p.Seq, host)
+			list[p.Producer] = sender{base: p.Seq, start: e.From - int64(l.Warmup.For), clock: clockOf(p.Producer)}
 		}
 	}
 	return list
@@ -202,7 +202,7 @@ func (b *bookkeeper) Run(_ context.Context, l worker.Load) (worker.Outcome, []ag
 	out.LastAcked = clock.Now() // when everything was booked, though by this process's clock
 	out.Warmup, out.Measured = t.Books(measure.Warmup), t.Books(measure.Measured)
 	out.Histograms, out.Early = t.Histograms(measure.Measured), t.Early()
-	if b.plan.Beyond != nil {
+	if b.plan.Peers != nil {
 		shard := t.Shard()
 		out.Shard = &shard
 	}

@@ -54,12 +54,12 @@ func (s *sharing) begin(n int, plan *worker.Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own, s.others, s.news, s.urgent, s.preparing = shared{N: n}, shared{}, false, false, plan != nil
-	if plan == nil || plan.Beyond == nil {
+	if plan == nil || plan.Peers == nil {
 		return
 	}
 	s.width = len(plan.Topology.Subscriptions)
-	s.own.Probed = make([]byte, (plan.Beyond.Producers*s.width+7)/8)
-	s.probes = worker.NewProbes(plan.Beyond.Producers, s.width, s.noteProbed, s.noteMade)
+	s.own.Probed = make([]byte, (plan.Peers.Producers*s.width+7)/8)
+	s.probes = worker.NewProbes(plan.Peers.Producers, s.width, s.noteProbed, s.noteMade)
 }
 
 func (s *sharing) noteProbed(producer, subscription int) {
@@ -94,7 +94,7 @@ func (s *sharing) heard(o shared) {
 	s.others = o
 }
 
-// everywhere implements worker.Hooks.Everywhere.
+// everywhere implements worker.Hooks.CountAll.
 func (s *sharing) everywhere(own measure.Count) (all measure.Count, sending bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ type view struct {
 
 func newView(l worker.Load, agents []*remote, start int64, lines []clock.Line) *view {
 	v := &view{load: l, start: start, lines: lines, agents: agents, joint: worker.NewJoint(len(agents)), sending: len(agents), running: len(agents), filled: make([]bool, len(agents))}
-	if l.Warmup.Told {
+	if l.Warmup.Coordinated {
 		v.settling = worker.NewSettling(l.Warmup)
 	}
 	return v

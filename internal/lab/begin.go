@@ -40,7 +40,7 @@ func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
 		return false, err
 	}
 	load := s.load(neighbourWarmup * time.Duration(s.bench.spec.Sustainable.Warmup))
-	load.Schedule, load.About = arrivals, rate
+	load.Schedule, load.RateForThreads = arrivals, rate
 	t := s.bench.runTrial(ctx, "warming up", rate, load)
 	return s.bench.throughput(t) >= rate/4, t.Err
 }

@@ -62,12 +62,12 @@ func (b *bench) noteDeath() {
 // explainLoss adds to an error of a lost consumers' process how that process died. It must be called before close, which ends
 // the process itself.
 func (b *bench) explainLoss(err error) error {
-	if b.clients.consumers == nil || !errors.Is(err, worker.ErrApart) {
+	if b.clients.consumers == nil || !errors.Is(err, worker.ErrConsumerProcess) {
 		return err
 	}
 	select {
 	case death := <-b.clients.consumers.Deaths():
-		return fmt.Errorf("%w died: %s", worker.ErrApart, death)
+		return fmt.Errorf("%w died: %s", worker.ErrConsumerProcess, death)
 	case <-time.After(deathDelay):
 		return err
 	}

@@ -37,7 +37,7 @@ func (b *bench) judge(t trial, rate float64) error {
 // endsUnjudged reports whether a trial ended with an error that has a status of its own, whatever was measured until then.
 func endsUnjudged(err error) bool {
 	return errors.As(err, new(*agent.ErrLost)) || errors.As(err, new(*agent.ErrClock)) || errors.As(err, new(*driver.ErrUnsupported)) ||
-		errors.Is(err, worker.ErrApart) || errors.Is(err, worker.ErrLate)
+		errors.Is(err, worker.ErrConsumerProcess) || errors.Is(err, worker.ErrLate)
 }
 
 // judgePromises returns the failure of a broken promise, which counts whatever the generator did; nil if none was broken. In a

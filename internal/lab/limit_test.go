@@ -58,7 +58,7 @@ func TestAnAgeLimitMayHaveDroppedMessagesOnceOneWaitedThatLong(t *testing.T) {
 		limit := queueLimit{Limit: c.limit}
 		out := worker.Outcome{
 			BacklogMax: c.backlog, Measured: measure.Books{Expected: 1000, Received: c.received}, FirstSent: 1, Until: int64(5 * time.Second),
-			Histograms: measure.Histograms{EndToEndService: h.Snapshot()}, Undelivered: []worker.Stop{{From: 1, To: 1 + int64(c.gap)}},
+			Histograms: measure.Histograms{EndToEndService: h.Snapshot()}, Undelivered: []worker.Interval{{From: 1, To: 1 + int64(c.gap)}},
 		}
 		if limit.setMayDrop(&out); out.Measured.MayDrop != c.want || limit.reached != c.limits {
 			t.Errorf("%s: may drop %d by %q, want %d by %q", name, out.Measured.MayDrop, limit.reached, c.want, c.limits)

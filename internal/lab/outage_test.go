@@ -10,9 +10,9 @@ import (
 
 func TestAnOutageLeavesOutPausesOfTheGenerator(t *testing.T) {
 	tr := trial{Outcome: worker.Outcome{
-		Undelivered: []worker.Stop{{From: 150, To: 800}, {From: 900, To: 1080}},
-		Unconfirmed: []worker.Stop{{From: 100, To: 300}},
-		Pauses:      worker.Pauses{Stops: []worker.Stop{{From: 160, To: 790}, {From: 1070, To: 2000}}},
+		Undelivered: []worker.Interval{{From: 150, To: 800}, {From: 900, To: 1080}},
+		Unconfirmed: []worker.Interval{{From: 100, To: 300}},
+		Pauses:      worker.Pauses{Stops: []worker.Interval{{From: 160, To: 790}, {From: 1070, To: 2000}}},
 	}}
 	tr.SampleEvery = 20 * time.Millisecond
 	if got := outage(tr); got.SampleNs != 20e6 || got.ReceiveNs != 170 || got.PublishNs != 60 {
@@ -21,18 +21,18 @@ func TestAnOutageLeavesOutPausesOfTheGenerator(t *testing.T) {
 }
 
 func TestAnOutageLeavesOutOnlyPausesThatAllAgentsShare(t *testing.T) {
-	agentOf := func(stops ...worker.Stop) agent.Part {
+	agentOf := func(stops ...worker.Interval) agent.Part {
 		return agent.Part{Outcome: worker.Outcome{Producers: 1, LastReceived: 1, Pauses: worker.Pauses{Stops: stops}}}
 	}
 	tr := trial{
 		Outcome: worker.Outcome{
-			Undelivered: []worker.Stop{{From: 0, To: 1000}}, Unconfirmed: []worker.Stop{{From: 0, To: 1000}},
-			Pauses: worker.Pauses{Stops: []worker.Stop{{From: 0, To: 1000}}},
+			Undelivered: []worker.Interval{{From: 0, To: 1000}}, Unconfirmed: []worker.Interval{{From: 0, To: 1000}},
+			Pauses: worker.Pauses{Stops: []worker.Interval{{From: 0, To: 1000}}},
 		},
 		Parts: []agent.Part{
-			agentOf(worker.Stop{From: 0, To: 200}, worker.Stop{From: 300, To: 400}, worker.Stop{From: 500, To: 900}),
-			agentOf(worker.Stop{From: 100, To: 350}, worker.Stop{From: 600, To: 1000}),
-			agentOf(worker.Stop{From: 0, To: 1000}),
+			agentOf(worker.Interval{From: 0, To: 200}, worker.Interval{From: 300, To: 400}, worker.Interval{From: 500, To: 900}),
+			agentOf(worker.Interval{From: 100, To: 350}, worker.Interval{From: 600, To: 1000}),
+			agentOf(worker.Interval{From: 0, To: 1000}),
 		},
 	}
 	if got := outage(tr); got.ReceiveNs != 1000-100-50-300 || got.PublishNs != got.ReceiveNs {

@@ -56,7 +56,7 @@ func (t trial) mostPaused() generator {
 		if t.Scheduled {
 			return cmp.Compare(a.pauses.Late.Quantile(0.99), b.pauses.Late.Quantile(0.99))
 		}
-		return cmp.Compare(a.pauses.Within(t.From, t.Until), b.pauses.Within(t.From, t.Until))
+		return cmp.Compare(a.pauses.StoodStill(t.From, t.Until), b.pauses.StoodStill(t.From, t.Until))
 	})
 }
 
@@ -78,7 +78,7 @@ const pausedShare = 0.01
 // pauseEffectOf is pauseEffect for one process.
 func (t trial) pauseEffectOf(name string, p worker.Pauses, p99 int64, measured string) remark.Remark {
 	if !t.Scheduled {
-		paused := float64(p.Within(t.From, t.Until)) / float64(max(1, t.Until-t.From))
+		paused := float64(p.StoodStill(t.From, t.Until)) / float64(max(1, t.Until-t.From))
 		if paused < pausedShare {
 			return remark.Remark{}
 		}
@@ -107,7 +107,7 @@ func outage(t trial) *store.Outage {
 	receiving := commonPauses(t, func(p agent.Part) bool { return p.Outcome.LastReceived > 0 })
 	// Nothing is delivered while all senders stand still, nor while all receivers do.
 	return &store.Outage{
-		ReceiveNs: longestSilence(t.Undelivered, sending.With(receiving)), PublishNs: longestSilence(t.Unconfirmed, sending),
+		ReceiveNs: longestSilence(t.Undelivered, sending.Union(receiving)), PublishNs: longestSilence(t.Unconfirmed, sending),
 		SampleNs: int64(t.SampleEvery),
 	}
 }
@@ -123,17 +123,17 @@ func commonPauses(t trial, onSide func(agent.Part) bool) worker.Pauses {
 		if agents++; agents == 1 {
 			common = p.Outcome.Pauses
 		} else {
-			common.Stops = common.Both(p.Outcome.Pauses)
+			common.Stops = common.Intersect(p.Outcome.Pauses)
 		}
 	}
 	return common
 }
 
 // longestSilence returns the longest silence in ns, without the generator's pauses in it.
-func longestSilence(silences []worker.Stop, pauses worker.Pauses) int64 {
+func longestSilence(silences []worker.Interval, pauses worker.Pauses) int64 {
 	var longest int64
 	for _, s := range silences {
-		longest = max(longest, s.To-s.From-pauses.Within(s.From, s.To))
+		longest = max(longest, s.To-s.From-pauses.StoodStill(s.From, s.To))
 	}
 	return longest
 }

@@ -84,7 +84,7 @@ func (b *bench) judgedTrial(ctx context.Context, stage string, rate float64, loa
 		}
 		r, e := rule(b.spec), b.evidence(t, rate, true)
 		why, saturated := r.Saturated(e)
-		threadsWillGrow := load.About > 0 && t.lacksThreads(e, r, b.lab.host.Cores) // rateSearch.judge allows all threads next
+		threadsWillGrow := load.RateForThreads > 0 && t.lacksThreads(e, r, b.lab.host.Cores) // rateSearch.judge allows all threads next
 		if !saturated || threadsWillGrow {
 			return t
 		}

@@ -81,6 +81,6 @@ func (b *bench) askRelays(ctx context.Context, t *trial) {
 			t.Doubts = append(t.Doubts, doubtOf(store.DoubtPauses, remark.Of("relay-%d did not say whether it stood still: %s", i+1, err.Error())))
 			continue
 		}
-		*t.relayed = t.relayed.With(p)
+		*t.relayed = t.relayed.Union(p)
 	}
 }

@@ -81,9 +81,9 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 		return search.Answer{}, err
 	}
 	load := s.load(r.For)
-	load.Schedule, load.About = arrivals, s.threadsForRate
+	load.Schedule, load.RateForThreads = arrivals, s.threadsForRate
 	if s.useAllThreads {
-		load.About = enormousRate
+		load.RateForThreads = enormousRate
 	}
 	load.Hopeless = func(samples []worker.Sample) bool { return s.hopelessAfter(r, samples) }
 	began := clock.Now()

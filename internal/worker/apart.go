@@ -38,8 +38,8 @@ func newApart(conn io.ReadWriteCloser, w *Worker) *apart {
 	return a
 }
 
-// ErrApart is an error of the other process: it ended, or it doesn't answer.
-var ErrApart = errors.New("the consumers' process")
+// ErrConsumerProcess is an error of the other process: it ended, or it doesn't answer.
+var ErrConsumerProcess = errors.New("the consumers' process")
 
 // readReports books reports and passes answers on, until the connection ends.
 func (a *apart) readReports() {
@@ -50,7 +50,7 @@ func (a *apart) readReports() {
 	for {
 		var r report
 		if err := in.Decode(&r); err != nil {
-			a.worker.broken.because(fmt.Errorf("%w ended: %w", ErrApart, err))
+			a.worker.broken.because(fmt.Errorf("%w ended: %w", ErrConsumerProcess, err))
 			return
 		}
 		if r.Broken != "" {
@@ -88,11 +88,11 @@ func (a *apart) ask(o order) (report, error) {
 func (a *apart) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
-	if err := a.worker.broken.now(); errors.Is(err, ErrApart) {
+	if err := a.worker.broken.now(); errors.Is(err, ErrConsumerProcess) {
 		return report{}, err
 	}
 	if err := a.orders.Encode(o); err != nil {
-		return report{}, a.giveUp(fmt.Errorf("%w takes no order %q: %w", ErrApart, o.Do, err))
+		return report{}, a.giveUp(fmt.Errorf("%w takes no order %q: %w", ErrConsumerProcess, o.Do, err))
 	}
 	select {
 	case r := <-a.answers:
@@ -108,7 +108,7 @@ func (a *apart) askWithin(ctx context.Context, o order, within time.Duration) (r
 	case <-ctx.Done():
 		return report{}, a.giveUp(ctx.Err())
 	case <-time.After(within):
-		return report{}, a.giveUp(fmt.Errorf("%w has not answered for %s", ErrApart, within))
+		return report{}, a.giveUp(fmt.Errorf("%w has not answered for %s", ErrConsumerProcess, within))
 	}
 }
 
@@ -221,7 +221,7 @@ func (a *apart) end(t *trial) (heard, error) {
 		return heard{}, err
 	}
 	if err := t.measure.Enter(r.Accounts); err != nil {
-		return heard{}, fmt.Errorf("%w: %w", ErrApart, err)
+		return heard{}, fmt.Errorf("%w: %w", ErrConsumerProcess, err)
 	}
 	if r.Heard == nil {
 		return heard{Span: a.span()}, nil
@@ -238,7 +238,7 @@ func (a *apart) span() span {
 
 func (a *apart) close() error {
 	var err error
-	if a.started && !errors.Is(a.worker.broken.now(), ErrApart) {
+	if a.started && !errors.Is(a.worker.broken.now(), ErrConsumerProcess) {
 		_, err = a.ask(order{Do: doClose})
 	}
 	err = errors.Join(err, a.conn.Close())

@@ -170,7 +170,7 @@ func TestAConnectionToConsumersApartThatEndsEndsTheTrial(t *testing.T) {
 		Schedule: constant(t, 1000), Duration: time.Minute, Drain: 20 * time.Second,
 		Hooks: Hooks{Measuring: func(int64) { time.AfterFunc(300*time.Millisecond, func() { there.Close() }) }},
 	})
-	if !errors.Is(out.Err, ErrApart) || !strings.HasPrefix(out.Err.Error(), "the consumers' process ended") {
+	if !errors.Is(out.Err, ErrConsumerProcess) || !strings.HasPrefix(out.Err.Error(), "the consumers' process ended") {
 		t.Errorf("%v", out.Err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
@@ -236,10 +236,10 @@ func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
 	w := &Worker{broken: newBroken(), probed: newProbed(0, 0)}
 	a := newApart(here, w)
 	a.patience = 50 * time.Millisecond
-	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrApart) || !strings.Contains(err.Error(), "has not answered for 50ms") {
+	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "has not answered for 50ms") {
 		t.Error(err)
 	}
-	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrApart) {
+	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrConsumerProcess) {
 		t.Error(err)
 	}
 	if err := a.close(); err != nil {

@@ -11,32 +11,32 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Beyond describes the other workers, on this host or another one, that share streams with a worker: their producers send to its
+// Peers describes the other workers, on this host or another one, that share streams with a worker: their producers send to its
 // consumers, or its producers to theirs. No worker can tell alone which messages were lost. So the Outcome of each holds a Shard, and
 // measure.Join computes the books from all of them.
-type Beyond struct {
+type Peers struct {
 	Producers int // of all these workers together; their IDs are below it, and each occurs in one worker
 }
 
-// Elsewhere describes the producers of another worker in a trial.
-type Elsewhere struct {
+// PeerProducers describes the producers of another worker in a trial.
+type PeerProducers struct {
 	Axis      clock.Line // converts times of that worker's clock to this one's
 	From      int64      // when their measured phase begins, ns on their clock: the same number as in their own Load
-	Producers []Base
+	Producers []FirstMessage
 }
 
-// Base is the sequence number of a producer's first message in a trial: 0 in the first trial, then one past its last message in the
+// FirstMessage is the sequence number of a producer's first message in a trial: 0 in the first trial, then one past its last message in the
 // trial before (measure.Sent: Base + End).
-type Base struct {
-	ID  int
-	Seq uint64
+type FirstMessage struct {
+	Producer int
+	Seq      uint64
 }
 
-// Shared divides a plan into n parts, for workers that share its streams. Clients of producers are dealt out in turn to the parts
+// Spread divides a plan into n parts, for workers that share its streams. Clients of producers are dealt out in turn to the parts
 // listed in producing, and consumers to those listed in consuming. A nil list means all parts. Consumers without a list begin at the
 // part after that of the last client, or at part 1 if the clients end with the last part, so that a topic's producer and consumer are
 // in different parts.
-func (p Plan) Shared(n int, producing, consuming []int) ([]Plan, error) {
+func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
 	}
@@ -44,7 +44,7 @@ func (p Plan) Shared(n int, producing, consuming []int) ([]Plan, error) {
 	for k := range parts {
 		parts[k] = p
 		parts[k].Producers, parts[k].Consumers = nil, nil
-		parts[k].Part, parts[k].Beyond = &Part{Of: p.deal()}, &Beyond{Producers: p.producers()}
+		parts[k].Part, parts[k].Peers = &Part{Of: p.deal()}, &Peers{Producers: p.producers()}
 		parts[k].Topology.Existing = p.Topology.Existing || k > 0
 	}
 	if producing == nil {
@@ -98,18 +98,18 @@ func NewProbes(producers, subscriptions int, saw func(producer, subscription int
 // Seen notes that another worker's consumers have seen a probe. It may be called at any time.
 func (p *Probes) Seen(producer, subscription int) { p.probed.mark(producer, subscription) }
 
-// PrepareShared is Prepare for a worker that shares streams with the workers that plan.Beyond describes. All of them must be prepared
+// PrepareShared is Prepare for a worker that shares streams with the workers that plan.Peers describes. All of them must be prepared
 // at the same time: it blocks until each subscription, wherever its consumers are, has seen every producer of plan.
 func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 	switch {
-	case plan.Beyond == nil:
+	case plan.Peers == nil:
 		return nil, errors.New("a worker that shares no streams has nobody to tell of probes")
 	case plan.ConsumeLater:
 		return nil, errors.New("a backlog can't be drained by several workers that share its streams")
 	}
 	for _, p := range plan.Producers {
-		if p.ID < 0 || p.ID >= plan.Beyond.Producers {
-			return nil, fmt.Errorf("producer %d is none of %d", p.ID, plan.Beyond.Producers)
+		if p.ID < 0 || p.ID >= plan.Peers.Producers {
+			return nil, fmt.Errorf("producer %d is none of %d", p.ID, plan.Peers.Producers)
 		}
 	}
 	return prepare(ctx, d, plan, nil, probes.probed)
@@ -126,21 +126,21 @@ func (b *bodies) checkTimed() error {
 // checkShared refuses a load that contradicts which streams the plan shares with other workers.
 func (p *Plan) checkShared(l Load) error {
 	switch {
-	case p.Beyond == nil && (len(l.Elsewhere) > 0 || l.Everywhere != nil):
+	case p.Peers == nil && (len(l.Peers) > 0 || l.CountAll != nil):
 		return errors.New("a worker that shares no streams was told of messages of others")
-	case p.Beyond == nil:
+	case p.Peers == nil:
 		return nil
 	case l.Warmup.Auto:
 		return errors.New("workers that share streams can't each decide when the warm-up is over; give it a time")
 	}
-	own := make([]bool, p.Beyond.Producers)
+	own := make([]bool, p.Peers.Producers)
 	for _, one := range p.Producers {
 		own[one.ID] = true
 	}
-	for _, e := range l.Elsewhere {
+	for _, e := range l.Peers {
 		for _, b := range e.Producers {
-			if b.ID < 0 || b.ID >= len(own) || own[b.ID] {
-				return fmt.Errorf("producer %d can't be another worker's, of %d that all of them have together", b.ID, len(own))
+			if b.Producer < 0 || b.Producer >= len(own) || own[b.Producer] {
+				return fmt.Errorf("producer %d can't be another worker's, of %d that all of them have together", b.Producer, len(own))
 			}
 		}
 	}
@@ -148,12 +148,12 @@ func (p *Plan) checkShared(l Load) error {
 }
 
 // expectOthers lets the trial receive the messages of other workers' producers.
-func (t *trial) expectOthers(others []Elsewhere) {
+func (t *trial) expectOthers(others []PeerProducers) {
 	for _, e := range others {
 		host := measure.NewHost(e.Axis)
 		host.MeasureFrom(e.From)
 		for _, b := range e.Producers {
-			t.measure.SetHost(b.ID, b.Seq, host)
+			t.measure.SetHost(b.Producer, b.Seq, host)
 		}
 	}
 }
@@ -164,7 +164,7 @@ var errMissedStart = lateError("the consumers listened only after the start that
 // checkStart returns errMissedStart if the consumers of a worker that shares streams listen too late. Messages that others sent before
 // would count as lost.
 func (w *Worker) checkStart(l Load) error {
-	if w.plan.Beyond != nil && l.Start != 0 && len(w.plan.Consumers) > 0 && clock.Now() > l.Start {
+	if w.plan.Peers != nil && l.Start != 0 && len(w.plan.Consumers) > 0 && clock.Now() > l.Start {
 		return errMissedStart
 	}
 	return nil
@@ -173,8 +173,8 @@ func (w *Worker) checkStart(l Load) error {
 // count returns the counts of all workers that share the trial's streams, and whether one of them still sends.
 func (t *trial) count() (c measure.Count, sending bool) {
 	c = t.measure.Count()
-	if t.load.Everywhere == nil {
+	if t.load.CountAll == nil {
 		return c, false
 	}
-	return t.load.Everywhere(c)
+	return t.load.CountAll(c)
 }

@@ -39,7 +39,7 @@ func share(t *testing.T, client map[string]any, plan Plan, producers, consumers 
 	var preparing sync.WaitGroup
 	for i := range producers {
 		part := plan
-		part.Producers, part.Consumers, part.Beyond = nil, nil, &Beyond{Producers: len(plan.Producers)}
+		part.Producers, part.Consumers, part.Peers = nil, nil, &Peers{Producers: len(plan.Producers)}
 		for _, k := range producers[i] {
 			part.Producers = append(part.Producers, plan.Producers[k])
 		}
@@ -79,14 +79,14 @@ func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
 		own := l
 		for k, other := range s.workers {
 			if k != i {
-				e := Elsewhere{From: l.Start + int64(l.Warmup.For)}
+				e := PeerProducers{From: l.Start + int64(l.Warmup.For)}
 				for _, p := range other.plan.Producers {
-					e.Producers = append(e.Producers, Base{p.ID, s.bases[p.ID]})
+					e.Producers = append(e.Producers, FirstMessage{p.ID, s.bases[p.ID]})
 				}
-				own.Elsewhere = append(own.Elsewhere, e)
+				own.Peers = append(own.Peers, e)
 			}
 		}
-		own.Everywhere = func(c measure.Count) (all measure.Count, sending bool) {
+		own.CountAll = func(c measure.Count) (all measure.Count, sending bool) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.counts[i] = c
@@ -119,7 +119,7 @@ func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
 		parts = append(parts, measure.Part{Shard: *o.Shard})
 	}
 	plan := s.workers[0].plan
-	joined, err := measure.Join(measure.Shape{Producers: plan.Beyond.Producers, Subscriptions: len(plan.Topology.Subscriptions)}, 1<<20, parts)
+	joined, err := measure.Join(measure.Shape{Producers: plan.Peers.Producers, Subscriptions: len(plan.Topology.Subscriptions)}, 1<<20, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,20 +194,20 @@ func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
 func TestWorkersThatCannotShareStreamsSaySo(t *testing.T) {
 	probes := func() *Probes { return NewProbes(2, 1, nil, nil) }
 	for want, edit := range map[string]func(*Plan){
-		"nobody to tell":          func(p *Plan) { p.Beyond = nil },
+		"nobody to tell":          func(p *Plan) { p.Peers = nil },
 		"a backlog":               func(p *Plan) { p.ConsumeLater = true },
-		"producer 1 is none of 1": func(p *Plan) { p.Beyond.Producers = 1 },
+		"producer 1 is none of 1": func(p *Plan) { p.Peers.Producers = 1 },
 		"payloads of 10 bytes":    func(p *Plan) { p.Payload.Sizes[0].Bytes = 10 },
 	} {
 		plan := simple(2, 1)
-		plan.Beyond = &Beyond{Producers: 2}
+		plan.Peers = &Peers{Producers: 2}
 		edit(&plan)
 		if _, err := PrepareShared(t.Context(), &script{}, plan, probes()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want an error with %q", err, want)
 		}
 	}
 	plan := simple(2, 1)
-	plan.Beyond = &Beyond{Producers: 3}
+	plan.Peers = &Peers{Producers: 3}
 	w, err := PrepareShared(t.Context(), &script{}, plan, NewProbes(3, 1, nil, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -219,16 +219,16 @@ func TestWorkersThatCannotShareStreamsSaySo(t *testing.T) {
 			return w.Run(t.Context(), Load{Messages: 1, Start: clock.Now() - 1})
 		},
 		"shares no streams": func() Outcome {
-			return alone.Run(t.Context(), Load{Messages: 1, Drain: time.Second, Elsewhere: []Elsewhere{{}}})
+			return alone.Run(t.Context(), Load{Messages: 1, Drain: time.Second, Peers: []PeerProducers{{}}})
 		},
 		"the warm-up": func() Outcome {
 			return w.Run(t.Context(), Load{Duration: 1, Warmup: Warmup{Auto: true}})
 		},
 		"producer 1 can't be": func() Outcome {
-			return w.Run(t.Context(), Load{Duration: 1, Elsewhere: []Elsewhere{{Producers: []Base{{ID: 1}}}}})
+			return w.Run(t.Context(), Load{Duration: 1, Peers: []PeerProducers{{Producers: []FirstMessage{{Producer: 1}}}}})
 		},
 		"producer 3 can't be": func() Outcome {
-			return w.Run(t.Context(), Load{Duration: 1, Elsewhere: []Elsewhere{{Producers: []Base{{ID: 3}}}}})
+			return w.Run(t.Context(), Load{Duration: 1, Peers: []PeerProducers{{Producers: []FirstMessage{{Producer: 3}}}}})
 		},
 	} {
 		if out := run(); out.Err == nil || !strings.Contains(out.Err.Error(), want) {

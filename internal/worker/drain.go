@@ -104,7 +104,7 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 // missing counts the deliveries that have not come. It asks the ledgers, which takes longer than counting. If several workers
 // share the streams, it goes by their counters.
 func (w *Worker) missing(t *trial) int64 {
-	if t.load.Everywhere != nil {
+	if t.load.CountAll != nil {
 		c, _ := t.count()
 		return max(0, (c.Sent-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
 	}

@@ -32,11 +32,11 @@ func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
 	return procs, func() { runtime.GOMAXPROCS(before) }
 }
 
-// easy reports whether one thread can carry a load. Load.About, if given, stands for the rate of the schedule.
+// easy reports whether one thread can carry a load. Load.RateForThreads, if given, stands for the rate of the schedule.
 func (w *Worker) easy(l Load) bool {
 	deliveries := len(w.plan.Topology.Subscriptions)
-	if l.About > 0 {
-		return easyAt(w.plan.share()*l.About, w.bodies.mean, deliveries)
+	if l.RateForThreads > 0 {
+		return easyAt(w.plan.share()*l.RateForThreads, w.bodies.mean, deliveries)
 	}
 	return easy(l.Schedule, w.plan.share(), w.bodies.mean, deliveries)
 }

@@ -41,12 +41,12 @@ func TestAllTrialsOfASearchUseAsManyThreads(t *testing.T) {
 		}
 		load := Load{Schedule: s, Duration: 20 * time.Millisecond, Drain: time.Second}
 		for about, want := range map[float64]int{1000: 1, 1e6: 2} {
-			load.About = about
+			load.RateForThreads = about
 			if out := w.Run(t.Context(), load); out.Procs != want || runtime.GOMAXPROCS(0) != 2 {
 				t.Errorf("%.0f/s in a search about %.0f/s: %d threads, want %d; %d afterwards", rate, about, out.Procs, want, runtime.GOMAXPROCS(0))
 			}
 		}
-		load.About = 0
+		load.RateForThreads = 0
 		want := 1
 		if rate > easyRate {
 			want = 2

@@ -204,9 +204,9 @@ func (s *Sample) addCounts(part Sample) {
 	s.FromSend.Sum += part.FromSend.Sum
 }
 
-// Quantiles sets EndToEnd in samples of the same trial, which have no latencies: to the joint quantiles at their times, or to zero
+// SetQuantiles sets EndToEnd in samples of the same trial, which have no latencies: to the joint quantiles at their times, or to zero
 // before the first interval ended.
-func (j *Joint) Quantiles(samples []Sample) {
+func (j *Joint) SetQuantiles(samples []Sample) {
 	known := j.all.Values()
 	for i := range samples {
 		n := sort.Search(len(known), func(k int) bool { return known[k].at > samples[i].At })

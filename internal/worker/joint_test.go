@@ -61,7 +61,7 @@ func TestQuantilesOfSeveralAgentsAreThoseOfAllTheirMessages(t *testing.T) {
 		t.Errorf("latencies of the whole trial: %+v", last)
 	}
 	kept := []Sample{{At: 1e9}, {At: 1e9 + 600e6}, {At: 9e9}}
-	j.Quantiles(kept)
+	j.SetQuantiles(kept)
 	if kept[0].EndToEnd.Count != 0 || kept[1].EndToEnd.P99 != want.Quantile(0.99) || kept[2].EndToEnd.Count != 1000 {
 		t.Errorf("%+v", kept)
 	}

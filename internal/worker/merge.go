@@ -31,7 +31,7 @@ func (o Outcome) Moved(offset int64) Outcome {
 }
 
 // movedStops returns a copy of stops with offset added to all times.
-func movedStops(stops []Stop, offset int64) []Stop {
+func movedStops(stops []Interval, offset int64) []Interval {
 	stops = slices.Clone(stops)
 	for i := range stops {
 		stops[i].From += offset
@@ -42,7 +42,7 @@ func movedStops(stops []Stop, offset int64) []Stop {
 
 // Merged returns the outcome of one trial that several workers ran together, each with a part of one plan (Plan.Split). All times
 // must be on one clock (Moved). Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from
-// the samples of all workers together; Joint.Quantiles sets the latencies of these samples. There must be at least one part.
+// the samples of all workers together; Joint.SetQuantiles sets the latencies of these samples. There must be at least one part.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
@@ -82,7 +82,7 @@ func (o *Outcome) addCounts(part Outcome) {
 	o.Sending += part.Sending
 	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
 	o.Working = max(o.Working, part.Working)
-	o.Pauses = o.Pauses.With(part.Pauses)
+	o.Pauses = o.Pauses.Union(part.Pauses)
 }
 
 func (o *Outcome) addTimes(part Outcome) {
@@ -128,7 +128,7 @@ func earliest(a, b int64) int64 {
 	return min(a, b)
 }
 
-// Joined returns the outcome of one trial of workers that share streams (Plan.Shared). It is Merged, but with books and latencies that
+// Joined returns the outcome of one trial of workers that share streams (Plan.Spread). It is Merged, but with books and latencies that
 // include the messages which one worker sent and another one received. All times must be on the clock of this host; axes has the line
 // that converts each worker's times to it, for those inside its shard. allStreams is Load.Streams.
 func (p Plan) Joined(outcomes []Outcome, axes []clock.Line, allStreams bool) Outcome {

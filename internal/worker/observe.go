@@ -110,11 +110,11 @@ func (o *observer) look(d depth) {
 	}
 }
 
-// measureFrom returns when the measured phase begins, ns on the clock's axis; 0 if that is still open. With Warmup.Told somebody
+// measureFrom returns when the measured phase begins, ns on the clock's axis; 0 if that is still open. With Warmup.Coordinated somebody
 // else decides; otherwise it begins when the warm-up has settled, which only a sample with latencies can show.
 func (o *observer) measureFrom(s Sample, d depth) int64 {
 	t := o.trial
-	if t.load.Warmup.Told {
+	if t.load.Warmup.Coordinated {
 		from := t.load.MeasureFrom()
 		if from != 0 && from < s.At+int64(announced) {
 			t.learnedLate.Store(true)
@@ -151,7 +151,7 @@ func (o *observer) sample(now int64) Sample {
 	}
 	s.Unconfirmed = max(0, s.Due-c.Failed-c.Acked)
 	s.Undelivered = (s.Due-c.Failed)*int64(t.measure.Subscriptions()) - c.Received
-	if t.load.Everywhere == nil { // else less than none is what others have sent, and only their sum means something
+	if t.load.CountAll == nil { // else less than none is what others have sent, and only their sum means something
 		s.Undelivered = max(0, s.Undelivered)
 	}
 	s.Backlog = max(s.Unconfirmed, s.Undelivered)

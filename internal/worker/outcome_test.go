@@ -15,14 +15,14 @@ import (
 // noted is what a driver saw of itself, ns on the clock's axis: each call with when it began and ended.
 type noted struct {
 	sync.Mutex
-	sends, acks, deliveries []Stop
+	sends, acks, deliveries []Interval
 	spent                   int64 // in Send, over all producers
 }
 
 // notes is a driver that takes a while for each Send and notes what it does.
 func notes(n *noted, takes time.Duration) *script {
-	timed := func(into *[]Stop, do func()) {
-		s := Stop{From: clock.Now()}
+	timed := func(into *[]Interval, do func()) {
+		s := Interval{From: clock.Now()}
 		do()
 		s.To = clock.Now()
 		n.Lock()
@@ -65,21 +65,21 @@ func TestTheTimesOfAnOutcomeAreThoseThatTheDriverSaw(t *testing.T) {
 			if out.Err != nil || out.Measured.Sent != 9 || out.Producers != 3 {
 				t.Fatalf("%+v, %v", out.Measured, out.Err)
 			}
-			within := func(what string, at int64, s Stop) {
+			within := func(what string, at int64, s Interval) {
 				t.Helper()
 				if at < s.From || at > s.To {
 					t.Errorf("%s at %d, want from %d to %d", what, at, s.From, s.To)
 				}
 			}
-			latest := func(list []Stop) Stop {
-				return slices.MaxFunc(list, func(a, b Stop) int { return int(a.To - b.To) })
+			latest := func(list []Interval) Interval {
+				return slices.MaxFunc(list, func(a, b Interval) int { return int(a.To - b.To) })
 			}
 			first, last := n.sends[0].From, n.sends[0].From
 			for _, s := range n.sends {
 				first, last = min(first, s.From), max(last, s.From)
 			}
-			within("first sent", out.FirstSent, Stop{out.Start, first})
-			within("last sent", out.LastSent, Stop{first, last})
+			within("first sent", out.FirstSent, Interval{out.Start, first})
+			within("last sent", out.LastSent, Interval{first, last})
 			within("last acknowledged", out.LastAcked, latest(n.acks))
 			within("last received", out.LastReceived, latest(n.deliveries))
 			if out.Sending < time.Duration(n.spent) || out.Sending > time.Duration(3*(ended-began)) {
@@ -232,7 +232,7 @@ func TestTheLargestBacklogIsThatOfTheMeasuredPhase(t *testing.T) {
 }
 
 // longest is the length of the longest of several times.
-func longest(stops []Stop) (most time.Duration) {
+func longest(stops []Interval) (most time.Duration) {
 	for _, s := range stops {
 		most = max(most, time.Duration(s.To-s.From))
 	}

@@ -17,7 +17,7 @@ type Part struct {
 // share returns which share of the whole plan's messages this part sends, from 0 to 1. It may be all where other parts share its
 // streams.
 func (p *Plan) share() float64 {
-	if p.Part == nil || p.Beyond != nil {
+	if p.Part == nil || p.Peers != nil {
 		return 1
 	}
 	return float64(len(p.Producers)) / float64(p.Part.Of.Producers)
@@ -100,8 +100,8 @@ func (p Plan) Split(n int) ([]Plan, error) {
 	return parts, nil
 }
 
-// Separable returns into how many parts a plan can be divided.
-func (p Plan) Separable() int { return len(p.groups()) }
+// MaxParts returns into how many parts a plan can be divided.
+func (p Plan) MaxParts() int { return len(p.groups()) }
 
 // groups returns the topics that must stay together, as groups in the order of their first topics. Topics in a group rise.
 func (p Plan) groups() [][]int {

@@ -137,7 +137,7 @@ func TestWorkersThatShareAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 			n = 2
 			producing[1], consuming[0] = 1, 1
 		}
-		parts, err := whole.Shared(n, producing, consuming)
+		parts, err := whole.Spread(n, producing, consuming)
 		if things := whole.clients() + len(whole.Consumers); n > things {
 			if err == nil {
 				t.Fatalf("%d parts of %d things", n, things)
@@ -149,8 +149,8 @@ func TestWorkersThatShareAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 		consumers := 0
 		for k, p := range parts {
 			consumers += len(p.Consumers)
-			if made := !p.Topology.Existing; n > 1 && (made != (k == 0) || p.Beyond.Producers != len(whole.Producers)) {
-				t.Fatalf("part %d makes topics: %t; %+v", k, made, p.Beyond)
+			if made := !p.Topology.Existing; n > 1 && (made != (k == 0) || p.Peers.Producers != len(whole.Producers)) {
+				t.Fatalf("part %d makes topics: %t; %+v", k, made, p.Peers)
 			}
 			if topics > 1 || n < 2 || producing != nil {
 				continue
@@ -192,12 +192,12 @@ func TestWorkersThatShareAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 func TestMovedOutcomesMoveEveryTime(t *testing.T) {
 	o := Outcome{
 		Start: 1, From: 2, Until: 3, FirstSent: 4, LastSent: 5, LastReceived: 6, LastAcked: 0, Backlog: Drained{FilledAt: 7, From: 8, To: 9, Received: 10},
-		Pauses: Pauses{Stops: []Stop{{11, 12}}}, Undelivered: []Stop{{13, 14}}, Unconfirmed: []Stop{{15, 16}}, Samples: []Sample{{At: 17}},
+		Pauses: Pauses{Stops: []Interval{{11, 12}}}, Undelivered: []Interval{{13, 14}}, Unconfirmed: []Interval{{15, 16}}, Samples: []Sample{{At: 17}},
 	}
 	got := o.Moved(100)
 	if got.Start != 101 || got.From != 102 || got.Until != 103 || got.FirstSent != 104 || got.LastSent != 105 || got.LastReceived != 106 || got.LastAcked != 0 ||
-		got.Backlog != (Drained{FilledAt: 107, From: 108, To: 109, Received: 10}) || got.Pauses.Stops[0] != (Stop{111, 112}) ||
-		got.Undelivered[0] != (Stop{113, 114}) || got.Unconfirmed[0] != (Stop{115, 116}) || got.Samples[0].At != 117 {
+		got.Backlog != (Drained{FilledAt: 107, From: 108, To: 109, Received: 10}) || got.Pauses.Stops[0] != (Interval{111, 112}) ||
+		got.Undelivered[0] != (Interval{113, 114}) || got.Unconfirmed[0] != (Interval{115, 116}) || got.Samples[0].At != 117 {
 		t.Errorf("%+v", got)
 	}
 	if o.Samples[0].At != 17 || o.Pauses.Stops[0].From != 11 {

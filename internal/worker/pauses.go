@@ -16,28 +16,28 @@ type Pauses struct {
 	// Late is how late the thread woke in the measured phase, ns. Each wake-up that was due during a pause counts with the rest of
 	// the pause, as in jHiccup. So Late has the distribution of the waits of messages that come at random moments.
 	Late  hist.Snapshot
-	Stops []Stop // standstills of the whole trial, in order; the first maxStops of them
+	Stops []Interval // standstills of the whole trial, in order; the first maxStops of them
 }
 
-// Stop is one standstill, ns on the clock's axis.
-type Stop struct{ From, To int64 }
+// Interval is the time from From until To, ns on the clock's axis.
+type Interval struct{ From, To int64 }
 
-func (s Stop) length() int64 { return s.To - s.From }
+func (s Interval) length() int64 { return s.To - s.From }
 
 // within returns how much of the standstill lies in [from, to).
-func (s Stop) within(from, to int64) int64 { return max(0, min(to, s.To)-max(from, s.From)) }
+func (s Interval) within(from, to int64) int64 { return max(0, min(to, s.To)-max(from, s.From)) }
 
 // maxStops bounds the standstills that a trial keeps.
 const maxStops = 10_000
 
-// With returns the times in which p's process or another one of the same trial stood still. Standstills that overlap become one.
-func (p Pauses) With(other Pauses) Pauses {
+// Union returns the times in which p's process or another one of the same trial stood still. Standstills that overlap become one.
+func (p Pauses) Union(other Pauses) Pauses {
 	both := Pauses{Late: p.Late.Merge(other.Late), Stops: p.Stops}
 	if len(other.Stops) == 0 {
 		return both
 	}
 	all := slices.Concat(p.Stops, other.Stops)
-	slices.SortFunc(all, func(a, b Stop) int { return cmp.Compare(a.From, b.From) })
+	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.From, b.From) })
 	both.Stops = all[:1]
 	for _, s := range all[1:] {
 		last := &both.Stops[len(both.Stops)-1]
@@ -50,12 +50,12 @@ func (p Pauses) With(other Pauses) Pauses {
 	return both
 }
 
-// Both returns the times in which both processes stood still.
-func (p Pauses) Both(other Pauses) []Stop {
-	var both []Stop
+// Intersect returns the times in which both processes stood still.
+func (p Pauses) Intersect(other Pauses) []Interval {
+	var both []Interval
 	a, b := p.Stops, other.Stops
 	for len(a) > 0 && len(b) > 0 {
-		common := Stop{From: max(a[0].From, b[0].From), To: min(a[0].To, b[0].To)}
+		common := Interval{From: max(a[0].From, b[0].From), To: min(a[0].To, b[0].To)}
 		if common.length() > 0 {
 			both = append(both, common)
 		}
@@ -68,8 +68,8 @@ func (p Pauses) Both(other Pauses) []Stop {
 	return both
 }
 
-// Within returns how much of [from, to) the process stood still.
-func (p Pauses) Within(from, to int64) int64 {
+// StoodStill returns how much of [from, to) the process stood still.
+func (p Pauses) StoodStill(from, to int64) int64 {
 	var sum int64
 	for _, s := range p.Stops {
 		sum += s.within(from, to)
@@ -77,9 +77,9 @@ func (p Pauses) Within(from, to int64) int64 {
 	return sum
 }
 
-// Longest returns the longest standstill that reaches into [from, to); the zero Stop if there was none.
-func (p Pauses) Longest(from, to int64) Stop {
-	var longest Stop
+// Longest returns the longest standstill that reaches into [from, to); the zero Interval if there was none.
+func (p Pauses) Longest(from, to int64) Interval {
+	var longest Interval
 	for _, s := range p.Stops {
 		if s.within(from, to) > 0 && s.length() > longest.length() {
 			longest = s
@@ -93,7 +93,7 @@ type PauseLog struct {
 	watch *clock.Watch
 
 	mu   sync.Mutex
-	late []Stop // wake-ups at least minLogged late: when they were due, and when they came; the newest maxStops to 2·maxStops
+	late []Interval // wake-ups at least minLogged late: when they were due, and when they came; the newest maxStops to 2·maxStops
 }
 
 // minLogged is the least lateness that a PauseLog keeps. Less raises no doubt about a result.
@@ -115,22 +115,22 @@ func (l *PauseLog) woke(due, at int64) {
 	if len(l.late) == 2*maxStops {
 		l.late = slices.Clone(l.late[maxStops:])
 	}
-	l.late = append(l.late, Stop{From: due, To: at})
+	l.late = append(l.late, Interval{From: due, To: at})
 }
 
-// Within returns the late wake-ups that reach into [from, to), in order.
-func (l *PauseLog) Within(from, to int64) []Stop {
+// LateWakeUps returns the late wake-ups that reach into [from, to), in order.
+func (l *PauseLog) LateWakeUps(from, to int64) []Interval {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(l.late), func(s Stop) bool { return s.To <= from || s.From >= to })
+	return slices.DeleteFunc(slices.Clone(l.late), func(s Interval) bool { return s.To <= from || s.From >= to })
 }
 
 // Close ends the watch.
 func (l *PauseLog) Close() { l.watch.Close() }
 
-// PausesOf returns the Pauses of a measured phase [from, until), given the late wake-ups in it (PauseLog.Within). The log doesn't keep
+// PausesOf returns the Pauses of a measured phase [from, until), given the late wake-ups in it (PauseLog.LateWakeUps). The log doesn't keep
 // wake-ups less than minLogged late, so they count as in time: quantiles of Late below minLogged are 0.
-func PausesOf(late []Stop, from, until int64) Pauses {
+func PausesOf(late []Interval, from, until int64) Pauses {
 	p := &pauses{from: func() int64 { return from }, until: func() int64 { return until }}
 	for _, s := range late {
 		p.woke(s.From, s.To)
@@ -146,7 +146,7 @@ type pauses struct {
 	late        hist.Histogram
 
 	mu    sync.Mutex
-	stops []Stop
+	stops []Interval
 }
 
 // woke notes a wake-up of the watching thread: when it was due, and when it came.
@@ -163,7 +163,7 @@ func (p *pauses) woke(due, at int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.stops) < maxStops {
-		p.stops = append(p.stops, Stop{From: due, To: at})
+		p.stops = append(p.stops, Interval{From: due, To: at})
 	}
 }
 

@@ -25,13 +25,13 @@ func TestAPauseLogSaysAfterwardsWhatWasWatched(t *testing.T) {
 		log.woke(due, at)
 		due = at + int64(clock.WatchEvery)
 	}
-	was, is := watched.outcome(), PausesOf(log.Within(from, until), from, until)
+	was, is := watched.outcome(), PausesOf(log.LateWakeUps(from, until), from, until)
 	for _, q := range []float64{0.9, 0.99, 0.999} {
 		if a, b := was.Late.Quantile(q), is.Late.Quantile(q); b < a*9/10-ms || b > a*11/10+ms {
 			t.Errorf("late at p%g: %d ns, but %d ns were watched", 100*q, b, a)
 		}
 	}
-	if a, b := was.Within(from, until), is.Within(from, until); a != b || a == 0 {
+	if a, b := was.StoodStill(from, until), is.StoodStill(from, until); a != b || a == 0 {
 		t.Errorf("stood still for %d ns, but %d ns were watched", b, a)
 	}
 	if a, b := was.Longest(from, until), is.Longest(from, until); a != b {
@@ -45,7 +45,7 @@ func TestAPauseLogKeepsTheNewest(t *testing.T) {
 	for i := range int64(n) {
 		log.woke(i*10_000_000, i*10_000_000+2_000_000)
 	}
-	all := log.Within(0, n*10_000_000)
+	all := log.LateWakeUps(0, n*10_000_000)
 	if len(all) < maxStops || len(all) > 2*maxStops || all[len(all)-1].From != (n-1)*10_000_000 {
 		t.Errorf("%d are kept, the last of them %v", len(all), all[len(all)-1])
 	}

@@ -47,8 +47,8 @@ type Plan struct {
 	Procs int
 	// Connect bounds the time that Prepare takes, probing included.
 	Connect time.Duration
-	// Beyond is set if other workers share streams with this one.
-	Beyond *Beyond
+	// Peers is set if other workers share streams with this one.
+	Peers *Peers
 }
 
 // clients returns the number of clients that the producers have.
@@ -62,8 +62,8 @@ func (p Plan) clients() int {
 // producers returns one past the largest ID of a producer, those of workers that share streams included.
 func (p Plan) producers() int {
 	n := 0
-	if p.Beyond != nil {
-		n = p.Beyond.Producers
+	if p.Peers != nil {
+		n = p.Peers.Producers
 	}
 	for _, producer := range p.Producers {
 		n = max(n, producer.ID+1)
@@ -100,13 +100,13 @@ type Load struct {
 	Backlog *Backlog
 	// Lossy ends the drain when nothing has come for a second. It is for at most once, where lost messages never come.
 	Lossy bool
-	// About replaces the rate of Schedule, in messages per second, in the choice of how many threads are used. The trials of a search
+	// RateForThreads replaces the rate of Schedule, in messages per second, in the choice of how many threads are used. The trials of a search
 	// pass the same rate, so that all use as many. 0: Schedule decides.
-	About float64
+	RateForThreads float64
 	// Streams asks for the ledgers of all streams, not only of those with faults.
 	Streams bool
-	// Elsewhere lists the producers of other workers that send to this one's consumers. Plan.Beyond must be set.
-	Elsewhere []Elsewhere
+	// PeerProducers lists the producers of other workers that send to this one's consumers. Plan.Peers must be set.
+	Peers []PeerProducers
 }
 
 // Hooks are called while a trial runs. Each may be nil.
@@ -120,10 +120,10 @@ type Hooks struct {
 	Hopeless func([]Sample) bool
 	// Observe receives a sample about ten times a second, from one goroutine.
 	Observe func(Sample)
-	// Everywhere is called every few milliseconds of the drain if workers share streams, with the counts of this worker. It returns
+	// CountAll is called every few milliseconds of the drain if workers share streams, with the counts of this worker. It returns
 	// the counts of all these workers together, and whether one of them still sends. Without it, a worker waits for its own messages.
-	Everywhere func(own measure.Count) (all measure.Count, sending bool)
-	// MeasureFrom is called every few milliseconds of a warm-up with Told. It returns when the measured phase begins; 0: that is not
+	CountAll func(own measure.Count) (all measure.Count, sending bool)
+	// MeasureFrom is called every few milliseconds of a warm-up with Coordinated. It returns when the measured phase begins; 0: that is not
 	// decided yet.
 	MeasureFrom func() int64
 	// Filled is called when a backlog is filled, and blocks until it may be drained. An error ends the trial.
@@ -154,8 +154,8 @@ type Drained struct {
 type Warmup struct {
 	Auto     bool
 	For, Max time.Duration
-	// Told leaves the end of an automatic warm-up to Hooks.MeasureFrom. It is for several workers, of which none sees all samples.
-	Told bool
+	// Coordinated leaves the end of an automatic warm-up to Hooks.MeasureFrom. It is for several workers, of which none sees all samples.
+	Coordinated bool
 }
 
 // Sample is a momentary view of a running trial.
@@ -224,7 +224,7 @@ type Outcome struct {
 	Pauses       Pauses
 	// Undelivered and Unconfirmed are the longest times, beginning in the measured phase, in which messages were due and none was
 	// delivered or confirmed. They are in no order.
-	Undelivered, Unconfirmed []Stop
+	Undelivered, Unconfirmed []Interval
 	SendErr                  error // why messages failed: the first error of a Send or of an acknowledgement
 	Err                      error // why the trial ended early; the other fields hold what was measured until then
 }

@@ -98,24 +98,24 @@ func TestABacklogIsDrainedByAShareOrForATime(t *testing.T) {
 }
 
 // standing tells whether any of the stops covers t.
-func standing(stops []Stop, t int64) bool {
-	return slices.ContainsFunc(stops, func(s Stop) bool { return s.From <= t && t < s.To })
+func standing(stops []Interval, t int64) bool {
+	return slices.ContainsFunc(stops, func(s Interval) bool { return s.From <= t && t < s.To })
 }
 
 func TestPausesOfTwoProcessesAreTheTimesInWhichEitherStoodStill(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const axis = 60
-	made := func() (list []Stop) {
+	made := func() (list []Interval) {
 		for at := rng.Int64N(10); at < axis; at += 1 + rng.Int64N(12) {
 			to := min(axis, at+1+rng.Int64N(8))
-			list = append(list, Stop{at, to})
+			list = append(list, Interval{at, to})
 			at = to
 		}
 		return list[:rng.IntN(len(list)+1)]
 	}
 	for range 2000 {
 		a, b := made(), made()
-		both := Pauses{Stops: slices.Clone(a)}.With(Pauses{Stops: b})
+		both := Pauses{Stops: slices.Clone(a)}.Union(Pauses{Stops: b})
 		for at := range int64(axis) {
 			if want := standing(a, at) || standing(b, at); standing(both.Stops, at) != want {
 				t.Fatalf("%v and %v: %v, at %d want %v", a, b, both.Stops, at, want)
@@ -134,10 +134,10 @@ func TestPausesOfTwoProcessesAreTheTimesInWhichEitherStoodStill(t *testing.T) {
 				within++
 			}
 		}
-		if got := both.Within(from, to); got != within {
+		if got := both.StoodStill(from, to); got != within {
 			t.Fatalf("%v stood still %d ns from %d to %d, want %d", both.Stops, got, from, to, within)
 		}
-		var longest Stop
+		var longest Interval
 		for _, s := range both.Stops {
 			reaches := false
 			for at := from; at < to; at++ {
@@ -154,7 +154,7 @@ func TestPausesOfTwoProcessesAreTheTimesInWhichEitherStoodStill(t *testing.T) {
 	var one, other hist.Histogram
 	one.Record(10)
 	other.Record(20)
-	if late := (Pauses{Late: one.Snapshot()}).With(Pauses{Late: other.Snapshot()}).Late; late.Count() != 2 || late.Max() != 20 {
+	if late := (Pauses{Late: one.Snapshot()}).Union(Pauses{Late: other.Snapshot()}).Late; late.Count() != 2 || late.Max() != 20 {
 		t.Errorf("%d wake-ups, up to %d ns late", late.Count(), late.Max())
 	}
 }
@@ -171,7 +171,7 @@ func TestAWakeUpCountsWhereItWasDueAndStandstillsAreKept(t *testing.T) {
 	if out.Late.Count() != 1+3+1 || out.Late.Max() != 3*every || out.Late.Min() != 0 {
 		t.Errorf("%d wake-ups, from %d to %d ns late", out.Late.Count(), out.Late.Min(), out.Late.Max())
 	}
-	want := []Stop{{1500 * every, 1503 * every}, {1999 * every, 2001 * every}, {2000 * every, 2000*every + still}}
+	want := []Interval{{1500 * every, 1503 * every}, {1999 * every, 2001 * every}, {2000 * every, 2000*every + still}}
 	if !slices.Equal(out.Stops, want) {
 		t.Errorf("stood still %v, want %v", out.Stops, want)
 	}

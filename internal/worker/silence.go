@@ -10,12 +10,12 @@ type silence struct {
 	since   int64 // when the last sample with progress, or with nothing open, was taken; ns on the clock's axis
 	last    int64 // how much had been done by the last sample
 	begun   bool  // a sample of the measured phase has come
-	longest []Stop
+	longest []Interval
 }
 
 // Silences returns the longest times, beginning between from and until, in which something was open and nothing got done, in
 // no order. of says how much was done and open by a sample.
-func Silences(samples []Sample, from, until int64, of func(Sample) (done, open int64)) []Stop {
+func Silences(samples []Sample, from, until int64, of func(Sample) (done, open int64)) []Interval {
 	var s silence
 	for _, one := range samples {
 		done, open := of(one)
@@ -42,7 +42,7 @@ func (s *silence) look(from, until, at, done, open int64) {
 		s.since, s.begun = from, true
 	}
 	if done != s.last {
-		s.keep(Stop{s.since, at}, until)
+		s.keep(Interval{s.since, at}, until)
 	}
 	if done != s.last || open == 0 {
 		s.since = at
@@ -50,7 +50,7 @@ func (s *silence) look(from, until, at, done, open int64) {
 	s.last = done
 }
 
-func (s *silence) keep(found Stop, until int64) {
+func (s *silence) keep(found Interval, until int64) {
 	if found.From >= until || found.To <= found.From {
 		return
 	}
@@ -58,17 +58,17 @@ func (s *silence) keep(found Stop, until int64) {
 	if len(s.longest) < 2*maxSilences {
 		return
 	}
-	slices.SortFunc(s.longest, func(a, b Stop) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	slices.SortFunc(s.longest, func(a, b Interval) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	s.longest = s.longest[:maxSilences]
 }
 
 // end returns the longest ones. until may be earlier than what look was told: a number of messages ends the measured phase
 // with the last of them, and nobody knows that before. A silence that nothing ended counts up to until only: afterwards
 // nothing may be due.
-func (s *silence) end(from, until int64) []Stop {
+func (s *silence) end(from, until int64) []Interval {
 	if !s.begun {
 		s.since = from
 	}
-	s.keep(Stop{s.since, until}, until)
-	return slices.DeleteFunc(s.longest, func(one Stop) bool { return one.From >= until })
+	s.keep(Interval{s.since, until}, until)
+	return slices.DeleteFunc(s.longest, func(one Interval) bool { return one.From >= until })
 }

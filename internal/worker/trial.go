@@ -116,7 +116,7 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		shape.Keys = w.keys.N
 	}
 	t := &trial{load: load, procs: procs, startedAt: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
-	t.expectOthers(load.Elsewhere)
+	t.expectOthers(load.Peers)
 	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
 	t.watch = clock.NewWatch(t.pauses.woke)
 	if t.startedAt == 0 {
@@ -179,7 +179,7 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	t.watch.Close()
 	t.fixMeasuredPhase(err)
 	out := Outcome{
-		Start: t.startedAt, From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load(), Pauses: t.pauses.outcome().With(heard.Pauses),
+		Start: t.startedAt, From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load(), Pauses: t.pauses.outcome().Union(heard.Pauses),
 		Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
 	}
 	for _, p := range w.producers {
@@ -201,7 +201,7 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	out.Histograms = t.measure.Histograms(measure.Measured)
 	out.Streams = w.plan.own(t.measure.Streams(t.load.Streams))
 	out.Early = t.measure.Early()
-	if w.plan.Beyond != nil {
+	if w.plan.Peers != nil {
 		shard := t.measure.Shard()
 		out.Shard = &shard
 	}

@@ -73,7 +73,7 @@ func prepare(ctx context.Context, d driver.Driver, plan Plan, away io.ReadWriteC
 	if w.bodies, err = newBodies(plan.Payload, plan.Run); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	if plan.Beyond != nil {
+	if plan.Peers != nil {
 		if err := w.bodies.checkTimed(); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
@@ -109,7 +109,7 @@ func (w *Worker) connect(ctx context.Context) error {
 	if err := w.makeProducers(ctx); err != nil {
 		return err
 	}
-	if w.plan.ConsumeLater || len(w.plan.Consumers) == 0 && w.plan.Beyond == nil {
+	if w.plan.ConsumeLater || len(w.plan.Consumers) == 0 && w.plan.Peers == nil {
 		return nil
 	}
 	return w.probe(ctx)
