@@ -152,9 +152,9 @@ func TestEveryClaimCanBeEvaluatedAtEveryScale(t *testing.T) {
 }
 
 func exhibitsOf(p Paper, set *results.Set) (out []exhibit) {
-	beside := p.beside(set)
+	beside := p.ownResults(set)
 	for _, e := range p.Study.Exhibits {
-		out = append(out, p.exhibit(e, beside))
+		out = append(out, p.fillExhibit(e, beside))
 	}
 	return out
 }

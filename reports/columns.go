@@ -1,4 +1,9 @@
-// Tables are built here: a column together with the function that fills its cells, and the columns that several reports share.
+// Tables are built here. A column and the function that fills its cells stand together, so that no cell can come under the wrong head:
+//
+//	t := tableOf("Books", []columnOf[account]{
+//		textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, func(a account) string { return a.point.Name }),
+//		numberColumn(document.Column{Key: "lost", Name: "lost", Unit: unit.Count}, func(a account) int64 { return a.books().Lost }),
+//	}, accounts) // a row for each account
 
 package reports
 
@@ -8,12 +13,13 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// columnOf is a column with the cell that it has in the row of a subject. That way each key is written once.
+// columnOf is a column with the cell that it has in the row of a T.
 type columnOf[T any] struct {
 	document.Column
 	cell func(subject T) document.Cell
 }
 
+// cellColumn is a column of cells of any kind.
 func cellColumn[T any](c document.Column, cell func(T) document.Cell) columnOf[T] {
 	return columnOf[T]{Column: c, cell: cell}
 }
@@ -28,9 +34,14 @@ func numberColumn[T any, N int | int64 | float64](c document.Column, number func
 	return cellColumn(c, func(subject T) document.Cell { return document.Number(number(subject)) })
 }
 
-// tableOf has a row for each subject.
-func tableOf[T any](columns []columnOf[T], subjects []T) document.Table {
-	var t document.Table
+// repetitionsColumn has n: how many repetitions a row rests on.
+func repetitionsColumn[T any](n func(T) int) columnOf[T] {
+	return numberColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, n)
+}
+
+// tableOf has a row for each subject. Tables that a heading names have no title.
+func tableOf[T any](title string, columns []columnOf[T], subjects []T) document.Table {
+	t := document.Table{Title: title}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, c.Column)
 	}
@@ -53,33 +64,29 @@ func columnsOf[T, S any](columns []columnOf[S], subject func(T) S) []columnOf[T]
 	return out
 }
 
-// pointColumns identify the point and the load of a row. The heading above the table names the message size and the guarantee.
+// pointColumns identify the point and the load of a row. Size and guarantee, which the heading above the table names, are for programs
+// only.
 func pointColumns(l layout) []columnOf[results.LoadPoint] {
 	columns := []columnOf[results.LoadPoint]{
-		textColumn(document.Column{Key: "point_id", Data: true}, func(p results.LoadPoint) string { return p.Point.ID }),
-		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(p results.LoadPoint) float64 { return p.Point.Spec.MessageSize.Mean() }),
-		textColumn(document.Column{Key: "delivery", Data: true}, func(p results.LoadPoint) string { return p.Point.Spec.Delivery }),
+		textColumn(document.Column{Key: "point_id", Data: true}, func(l results.LoadPoint) string { return l.Point.ID }),
+		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(l results.LoadPoint) float64 { return l.Point.Spec.MessageSize.Mean() }),
+		textColumn(document.Column{Key: "delivery", Data: true}, func(l results.LoadPoint) string { return l.Point.Spec.Delivery }),
 	}
-	columns = append(columns, columnsOf(l.columns(), func(p results.LoadPoint) results.Point { return p.Point })...)
+	columns = append(columns, columnsOf(l.columns(), func(l results.LoadPoint) results.Point { return l.Point })...)
 	load := document.Column{Key: "load", Name: "load", Row: true, Data: l.oneLoad}
-	return append(columns, textColumn(load, func(p results.LoadPoint) string { return p.RowTitle }))
+	return append(columns, textColumn(load, func(l results.LoadPoint) string { return l.RowTitle }))
 }
 
-// repetitionsColumn counts the repetitions that a row rests on.
-var repetitionsColumn = numberColumn(
-	document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(p results.LoadPoint) int { return len(p.Records) },
-)
-
-// hiddenColumns says by a metric's key which columns only programs read.
+// hiddenColumns tells, by the key of a metric, which columns only programs read.
 type hiddenColumns map[string]bool
 
-// metricColumns are the columns of metrics, without cells.
-func metricColumns(keys []string, hidden hiddenColumns) []document.Column {
-	var columns []document.Column
+// metricColumns has a column for each metric. cell fills it, by the metric's key.
+func metricColumns[T any](keys []string, hidden hiddenColumns, cell func(subject T, key string) document.Cell) []columnOf[T] {
+	var columns []columnOf[T]
 	for _, key := range keys {
 		c := results.Column(key)
 		c.Data = hidden[key]
-		columns = append(columns, c)
+		columns = append(columns, cellColumn(c, func(subject T) document.Cell { return cell(subject, key) }))
 	}
 	return columns
 }
@@ -87,17 +94,12 @@ func metricColumns(keys []string, hidden hiddenColumns) []document.Column {
 // countColumns are the columns of counted messages. A cell is blank if books returns nil. Older records did not count the messages
 // that were due: there the cells of due and unsent messages are blank.
 func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) *results.Books) []columnOf[T] {
-	var columns []columnOf[T]
-	for i, c := range metricColumns(keys, hidden) {
-		count := results.MustMetric(keys[i]).Books
-		needsDue := c.Key == results.KeyDue || c.Key == results.KeyUnsent
-		columns = append(columns, cellColumn(c, func(subject T) document.Cell {
-			b := books(subject)
-			if b == nil || needsDue && b.Due == 0 {
-				return document.Cell{}
-			}
-			return document.Number(count(*b))
-		}))
-	}
-	return columns
+	return metricColumns(keys, hidden, func(subject T, key string) document.Cell {
+		b := books(subject)
+		needsDue := key == results.KeyDue || key == results.KeyUnsent
+		if b == nil || needsDue && b.Due == 0 {
+			return document.Cell{}
+		}
+		return document.Number(results.MustMetric(key).Books(*b))
+	})
 }

@@ -1,4 +1,7 @@
-// The comparison of two sides: its sentences and tables, and why two sides cannot be compared.
+// The comparison of two sides, such as two versions of a broker: for each work that both were given (a pair) a sentence and a table.
+//
+//	metric    4.0               4.1               finding      ratio                delta   p
+//	e2e p99   12.1 ms [12–12.4] 10.2 ms [10–10.5] 4.1 better   0.84× [0.82–0.87×]   −1      1.2 %
 
 package reports
 
@@ -24,12 +27,11 @@ func Compare(a, b Side, named ...string) document.Document {
 	if slices.ContainsFunc(matched.pairs, pair.published) {
 		d.Say(results.PublishedNote)
 	}
-	tests := testPairs(matched.pairs)
-	for i, p := range matched.pairs {
-		if p.published() {
-			d.Add(p.publishedBlocks()...)
+	for _, t := range testPairs(matched.pairs) {
+		if t.published() {
+			d.Add(t.publishedBlocks()...)
 		} else {
-			d.Add(p.blocks(tests[i], named)...)
+			d.Add(t.blocks(named)...)
 		}
 	}
 	if matched.unmatched > 0 {
@@ -125,10 +127,9 @@ func (p pair) closedLoop() bool {
 }
 
 // blocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a table.
-func (p pair) blocks(tests []metricTest, named []string) []document.Block {
-	heading := document.Heading{Level: 1, Text: p.title}
+func (p testedPair) blocks(named []string) []document.Block {
 	var d document.Document
-	d.Add(heading)
+	d.Add(document.Heading{Level: 1, Text: p.title})
 	for _, h := range p.halves() {
 		if len(h.usable()) == 0 {
 			d.Add(p.verdict(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.side, h.points[0].Status())))
@@ -141,12 +142,12 @@ func (p pair) blocks(tests []metricTest, named []string) []document.Block {
 		}
 	}
 	if m, ok := p.headline(); ok {
-		d.Add(p.verdict(p.finding(m, tests)))
+		d.Add(p.verdict(p.finding(m)))
 	}
-	if slices.ContainsFunc(tests, metricTest.fromSend) {
+	if slices.ContainsFunc(p.tests, metricTest.fromSend) {
 		d.Say(fmt.Sprintf("The latency of %s is only known from the actual send, so that is what is compared: it hides every wait before the send.", p.withoutLatency()))
 	}
-	d.Add(tableOf(p.columns(), tests))
+	d.Add(tableOf("", p.columns(), p.tests))
 	d.Warn("the compared records", results.Residue(append(p.first.usable(), p.second.usable()...), named...))
 	return d.Blocks
 }
@@ -159,8 +160,8 @@ func (p pair) verdict(finding string) document.Verdict {
 // missedTargets says in a sentence each which rates and objectives a side missed.
 func (h half) missedTargets() []string {
 	var sentences []string
-	for i := range h.points { // one by one, so that each is told whole
-		for _, v := range results.MissedRates(h.points[i : i+1]) {
+	for _, p := range h.points { // a sentence each
+		for _, v := range results.MissedRates([]results.Point{p}) {
 			sentences = append(sentences, h.side+": "+v.Finding)
 		}
 	}
@@ -201,15 +202,15 @@ func (p pair) withoutLatency() string {
 }
 
 // finding says in a sentence how the second side compares with the first in m.
-func (p pair) finding(m results.Metric, tests []metricTest) string {
+func (p testedPair) finding(m results.Metric) string {
 	for _, h := range p.halves() {
 		if !h.has(m) {
 			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, h.side)
 		}
 	}
-	i := slices.IndexFunc(tests, func(t metricTest) bool { return t.metric.Key == m.Key })
+	i := slices.IndexFunc(p.tests, func(t metricTest) bool { return t.metric.Key == m.Key })
 	if i < 0 { // both sides have values, and only zeros are left untested
 		return fmt.Sprintf("%s: nothing but zeros on both sides.", m.Name)
 	}
-	return m.Name + ": " + tests[i].sentence()
+	return m.Name + ": " + p.tests[i].sentence()
 }

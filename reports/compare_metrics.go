@@ -1,4 +1,6 @@
-// The metrics that a comparison tests, and the words for what a test shows.
+// The tests of a comparison, and the words for what they show: "4.1 is lower than 4.0, 0.84× [0.82–0.87×], which is better (p 1.2 %,
+// n=6 and n=6)." Each metric is tested by the rank test of Mann and Whitney, which assumes no distribution. Hundreds of tests would show
+// some differences by chance alone, so the p values of a whole comparison are corrected together (Holm).
 
 package reports
 
@@ -25,29 +27,41 @@ type metricTest struct {
 	results.Difference
 }
 
-// testPairs tests every metric of every pair, corrected as one family (Holm). The tests are by pair, in the order of pairs; a pair
-// with published figures has none.
-func testPairs(pairs []pair) [][]metricTest {
-	tests := make([][]metricTest, len(pairs))
+// testedPair is a pair with the tests of its metrics. A pair with published figures has none.
+type testedPair struct {
+	pair
+	tests []metricTest
+}
+
+// testPairs tests every metric of every pair, and corrects all tests as one family.
+func testPairs(pairs []pair) []testedPair {
+	var tested []testedPair
 	var family []*results.Difference
-	for i, p := range pairs {
-		if p.published() {
-			continue
+	for _, p := range pairs {
+		t := testedPair{pair: p}
+		if !p.published() {
+			t.tests = p.test()
 		}
-		first, second := p.first.usable(), p.second.usable()
-		for _, m := range p.metrics() {
-			test := metricTest{metric: m, first: p.first.side, second: p.second.side, Difference: results.ContrastOf(m, first, second)}
-			tests[i] = append(tests[i], test)
+		for i := range t.tests {
+			family = append(family, &t.tests[i].Difference)
 		}
-		for k := range tests[i] {
-			family = append(family, &tests[i][k].Difference)
-		}
+		tested = append(tested, t)
 	}
 	results.Correct(family)
+	return tested
+}
+
+// test tests every metric that both sides have.
+func (p pair) test() []metricTest {
+	first, second := p.first.usable(), p.second.usable()
+	var tests []metricTest
+	for _, m := range p.metrics() {
+		tests = append(tests, metricTest{metric: m, first: p.first.side, second: p.second.side, Difference: results.ContrastOf(m, first, second)})
+	}
 	return tests
 }
 
-// metrics lists the metrics that both sides have, without those that are zero throughout. Where a side has no latency from the
+// metrics lists the metrics that both sides have, without those that are zero on both. Where a side has no latency from the
 // intended time, latencies from the actual send are compared as well.
 func (p pair) metrics() []results.Metric {
 	keys := slices.Clone(comparedMetrics)
@@ -80,7 +94,8 @@ func (t metricTest) better() string {
 	return t.first
 }
 
-// secondIsHigher tells the direction of a shown difference: Cliff's delta has the sign of the side that is larger more often.
+// secondIsHigher tells the direction of a shown difference. Cliff's delta is the share of pairs of values in which the second side's is the
+// larger one, less the share in which it is the smaller one.
 func (t metricTest) secondIsHigher() bool { return t.Delta > 0 }
 
 // sentence says how the second side compares with the first, and what that rests on.

@@ -39,7 +39,7 @@ func (p pair) publishedBlocks() []document.Block {
 	var known []medians
 	for _, m := range results.Metrics {
 		m = m.AsRecorded()
-		of := medians{m, m.Over(first), m.Over(second)}
+		of := medians{metric: m, first: m.Over(first), second: m.Over(second)}
 		if of.first.N > 0 && of.second.N > 0 {
 			known = append(known, of)
 		}
@@ -48,7 +48,7 @@ func (p pair) publishedBlocks() []document.Block {
 	if known == nil {
 		return []document.Block{heading, document.Paragraph{Text: fmt.Sprintf("No figure is known of both %s and %s.", p.first.side, p.second.side)}}
 	}
-	return []document.Block{heading, tableOf([]columnOf[medians]{
+	return []document.Block{heading, tableOf("", []columnOf[medians]{
 		textColumn(document.Column{Key: "metric", Name: "metric", Row: true}, func(m medians) string { return m.metric.Name }),
 		cellColumn(document.Column{Key: "first", Name: p.first.side, Spread: true}, func(m medians) document.Cell { return m.first.Cell().In(m.metric.Unit) }),
 		cellColumn(document.Column{Key: "second", Name: p.second.side, Spread: true}, func(m medians) document.Cell { return m.second.Cell().In(m.metric.Unit) }),

@@ -23,7 +23,7 @@ func TestCostsAtUnlikeLoadsNameTheirLoadsAndShareNoChart(t *testing.T) {
 		"all at the sustainable rate": {all, "sustainable rate", true},
 		"kafka at a fixed rate":       {unlike, "20k/s", false},
 	} {
-		table := comparisonTable(sidesOf(results.Of(c.records).Points), layout{}, &document.Footnotes{})
+		table := comparisonTable(contendersOf(results.Of(c.records).Points), layout{}, &document.Footnotes{})
 		column := func(key string) document.Column {
 			return table.Columns[slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })]
 		}
@@ -50,7 +50,7 @@ func TestASideHasTheClientModeThatAllItsPointsShare(t *testing.T) {
 			r.Settings.Client = map[string]any{"mode": mode}
 			records = append(records, altered([]store.Record{r}, mode, func(*store.Record) {})...)
 		}
-		if got := sidesOf(results.Of(records).Points)[0].clientMode(); got != want {
+		if got := contendersOf(results.Of(records).Points)[0].clientMode(); got != want {
 			t.Errorf("modes %v: %q, want %q", modes, got, want)
 		}
 	}

@@ -27,11 +27,11 @@ func TestASearchIsToldByWhatPassedAndWhatFailed(t *testing.T) {
 		}
 	}
 	for limited, want := range map[string]string{"": "what ran out is not known", "unknown": "what ran out is not known", "cpu": "what ran out: cpu"} {
-		if got := limit(&store.Sustainable{Limit: limited}); got != want {
+		if got := limitText(&store.Sustainable{Limit: limited}); got != want {
 			t.Errorf("%q is told as %q, want %q", limited, got, want)
 		}
 	}
-	if got := ending(store.Record{Status: store.OK}) + ending(store.Record{Status: store.Void, Reason: "late"}); got != "okvoid (late)" {
+	if got := endingText(store.Record{Status: store.OK}) + endingText(store.Record{Status: store.Void, Reason: "late"}); got != "okvoid (late)" {
 		t.Errorf("endings %q", got)
 	}
 	text := string(rendered(t, build(t, "trials", atRate("kafka", 1)), "markdown", 0))
@@ -118,24 +118,24 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	}
 	p := results.Of(records).Points[0]
 	var notes document.Footnotes
-	if marks := reasons(p, &notes); !slices.Equal(marks, []int{1}) {
+	if marks := reasonMarks(p, &notes); !slices.Equal(marks, []int{1}) {
 		t.Errorf("marks %v", marks)
 	}
-	if cell := doubts(p, p.Shown(), nil, &notes); cell.Number != 2 || !slices.Equal(cell.Marks, []int{2, 3}) {
+	if cell := doubtsCell("kafka", doubtsOf(p.Shown()), &notes); cell.Number != 2 || !slices.Equal(cell.Marks, []int{2, 3}) {
 		t.Errorf("doubts %+v", cell)
 	}
 	texts := fmt.Sprint(notes.Blocks())
 	if !strings.Contains(texts, "failed: lost 5–6 (2 alike)") || strings.Contains(texts, "never") || !strings.Contains(texts, "loss: lost") {
 		t.Errorf("notes %s", texts)
 	}
-	if cell := doubts(p, atRate("kafka", 1), nil, &notes); cell.Kind != document.Blank {
+	if cell := doubtsCell("kafka", doubtsOf(atRate("kafka", 1)), &notes); cell.Kind != document.Blank {
 		t.Errorf("no doubts are %+v", cell)
 	}
 	refused := records[:1:1]
 	refused[0].Status, refused[0].Reason = store.Refused, "acks: can't"
 	other := refused[0]
 	other.Spec.Broker = "nats"
-	a, b := reasons(results.Of(refused).Points[0], &notes), reasons(results.Of([]store.Record{other}).Points[0], &notes)
+	a, b := reasonMarks(results.Of(refused).Points[0], &notes), reasonMarks(results.Of([]store.Record{other}).Points[0], &notes)
 	if !slices.Equal(a, b) || len(a) != 1 {
 		t.Errorf("brokers that refuse the same have the notes %v and %v", a, b)
 	}
@@ -344,15 +344,15 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 }
 
 func TestAChartHasRoomForTheLowestTheMiddleAndTheHighestOfTheSharedRates(t *testing.T) {
-	measured := func(rates ...float64) side {
+	measured := func(rates ...float64) contender {
 		var records []store.Record
 		for i, rate := range rates {
 			records = append(records, altered([]store.Record{both(int64(i), rate, 1e6, 1e6, store.OK)}, fmt.Sprint(rate), func(*store.Record) {})...)
 		}
-		return sidesOf(results.Of(records).Points)[0]
+		return contendersOf(results.Of(records).Points)[0]
 	}
 	seven := []float64{100, 200, 300, 400, 500, 600, 700}
-	for want, sides := range map[string][]side{
+	for want, sides := range map[string][]contender{
 		"[100 400 700]": {measured(seven...)},
 		"[200 300 700]": {measured(seven...), measured(200, 300, 700)},
 		"[200 500]":     {measured(seven...), measured(200, 500), measured(100, 200, 500)},

@@ -1,4 +1,6 @@
-// Fault trials: repetitions in which faults were planned, judged by what the broker promised.
+// A fault trial is a repetition in which the broker was killed, paused or restarted on purpose. It is judged by what the broker promised:
+// with at-least-once delivery, for example, a message that was acknowledged and never delivered breaks the promise, and one that was
+// delivered twice does not. Package ledger holds these rules; here it is decided whether a trial can be judged at all.
 
 package reports
 
@@ -34,7 +36,9 @@ const (
 )
 
 // verdictOf maps the ledger's answers to verdicts.
-var verdictOf = map[ledger.Promise]promiseVerdict{ledger.Kept: verdictKept, ledger.Broken: verdictBroken, ledger.NoneMade: verdictNoneMade}
+var verdictOf = map[ledger.Promise]promiseVerdict{
+	ledger.Kept: verdictKept, ledger.Broken: verdictBroken, ledger.NoneMade: verdictNoneMade,
+}
 
 // judgeFaultTrial judges a repetition in three steps: whether it shows anything, whether a promise was broken, and whether the trial
 // was good enough to show that the promise was kept. A breach counts however poor the trial was.

@@ -23,7 +23,7 @@ func Gates(verdicts []gate.Verdict) []document.Block {
 	sorted := slices.SortedStableFunc(slices.Values(verdicts), func(a, b gate.Verdict) int {
 		return cmp.Compare(slices.Index(order, a.Outcome), slices.Index(order, b.Outcome))
 	})
-	return []document.Block{document.Heading{Level: 1, Text: title}, tableOf(gateColumns, sorted)}
+	return []document.Block{document.Heading{Level: 1, Text: title}, tableOf("", gateColumns, sorted)}
 }
 
 var gateColumns = []columnOf[gate.Verdict]{

@@ -1,4 +1,4 @@
-// The table of the goals of searches.
+// The table of the goals of searches. A search looks for the highest rate at which its goals are met, such as "p99 under 10 ms".
 
 package reports
 
@@ -20,23 +20,23 @@ type searchGoal struct {
 // used tells whether conclusions may be drawn from the searches.
 func (g searchGoal) used() bool { return len(g.point.Ok()) > 0 }
 
+// ofLatency is a figure of the goal's bound on latency. It is blank if the goal bounds none.
+func (g searchGoal) ofLatency(figure float64) document.Cell {
+	if g.LatencyNs == 0 {
+		return document.Cell{}
+	}
+	return document.Number(figure)
+}
+
 // goalsTable has a row for every goal of every search.
 func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
-	ofBound := func(figure func(searchGoal) document.Cell) func(searchGoal) document.Cell {
-		return func(g searchGoal) document.Cell {
-			if g.LatencyNs == 0 { // the goal bounds no latency
-				return document.Cell{}
-			}
-			return figure(g)
-		}
-	}
 	columns := append(columnsOf(pointColumns(l), func(g searchGoal) results.LoadPoint {
 		return results.LoadPoint{Point: g.point, RowTitle: g.point.Load()}
 	}), []columnOf[searchGoal]{
 		textColumn(document.Column{Key: "goal", Name: "goal", Row: true}, func(g searchGoal) string { return g.Name }),
 		cellColumn(document.Column{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
-			ofBound(func(g searchGoal) document.Cell { return document.Number(g.LatencyNs) })),
-		cellColumn(document.Column{Key: "quantile", Data: true}, ofBound(func(g searchGoal) document.Cell { return document.Number(g.Quantile) })),
+			func(g searchGoal) document.Cell { return g.ofLatency(float64(g.LatencyNs)) }),
+		cellColumn(document.Column{Key: "quantile", Data: true}, func(g searchGoal) document.Cell { return g.ofLatency(g.Quantile) }),
 		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 			func(g searchGoal) document.Cell { return g.Sustained.Cell().Excluded(!g.used()) }),
 		cellColumn(document.Column{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
@@ -44,17 +44,15 @@ func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
 		cellColumn(document.Column{Key: "answer", Name: "answer"}, func(g searchGoal) document.Cell {
 			return document.Text(g.Answer()).Marked(g.whyUndecided(notes)...)
 		}),
-		numberColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(g searchGoal) int { return g.N }),
+		repetitionsColumn(func(g searchGoal) int { return g.N }),
 	}...)
 	var goals []searchGoal
 	for _, p := range g.points {
 		for _, goal := range results.Goals(p.Shown()) {
-			goals = append(goals, searchGoal{goal, p})
+			goals = append(goals, searchGoal{Goal: goal, point: p})
 		}
 	}
-	t := tableOf(columns, goals)
-	t.Title = "Goals of the searches"
-	return t
+	return tableOf("Goals of the searches", columns, goals)
 }
 
 // whyUndecided are the footnotes that say why searches left the goal open. There are none if no search is used: the reason of

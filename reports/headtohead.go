@@ -1,4 +1,8 @@
-// The head-to-head report: a row for each broker.
+// The head-to-head report compares brokers: a table for each message size and guarantee, with a row for each broker.
+//
+//	broker   status   sustainable             peak     p50 at    p99 at    broker CPU   n
+//	                                                   10k/s     10k/s     s per M
+//	kafka    ok       412k/s [400k/s–425k/s]   620k/s   1.21 ms   4.90 ms   2.1          5
 
 package reports
 
@@ -22,7 +26,7 @@ func init() {
 
 func headToHead(set *results.Set) (document.Document, error) { return HeadToHead(set).Document(), nil }
 
-// HeadToHead compares brokers, a table for each message size and guarantee.
+// HeadToHead compares brokers, in a section for each message size and guarantee.
 func HeadToHead(set *results.Set) Sections {
 	points := set.Points
 	var opening, closing document.Document
@@ -44,12 +48,20 @@ func HeadToHead(set *results.Set) Sections {
 	return s
 }
 
-// comparisonSection has a table with a row for every broker, and says how they differ.
+const (
+	// bracketWords explain the brackets behind a sustainable rate.
+	bracketWords = "[passed–failed], the widest bounds that its searches found"
+	// costWords explain the columns of costs: the unit, and the load as contender.costBasis chooses it.
+	costWords = "CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, " +
+		"else at the highest fixed rate."
+)
+
+// comparisonSection has a table with a row for every contender, and says how they differ.
 func comparisonSection(g group, notes *document.Footnotes) Section {
 	var d document.Document
 	l := layoutOf(g.points, statable{})
 	d.Say(l.sentence)
-	d.Add(comparisonTable(sidesOf(g.points), l, notes))
+	d.Add(comparisonTable(contendersOf(g.points), l, notes))
 	ranked := rankable(g.points)
 	unlike := unequalFlushes(ranked)
 	d.Say(unlike)
@@ -63,69 +75,50 @@ func comparisonSection(g group, notes *document.Footnotes) Section {
 	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks, Unlike: unlike}
 }
 
-// bracketWords explain the brackets behind a sustainable rate.
-const bracketWords = "[passed–failed], the widest bounds that its searches found"
-
-var (
-	// comparedLatencies are shown at every fixed rate.
-	comparedLatencies = []string{results.KeyEndToEndP50, results.KeyEndToEndP99}
-	// comparedCosts are shown at one load of each side.
-	comparedCosts = []string{results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes}
-)
-
-// comparisonTable has a row for each side: its name, how it ended, what it sustains, its latencies and its costs.
-func comparisonTable(sides []side, l layout, notes *document.Footnotes) document.Table {
-	columns := slices.Concat(identityColumns(sides, l), capacityColumns(notes), latencyColumns(sides), costColumns(sides), trustColumns(notes))
-	return tableOf(columns, sides)
+// comparisonTable has a row for each contender: its name, how it ended, what it sustains, its latencies and its costs.
+func comparisonTable(contenders []contender, l layout, notes *document.Footnotes) document.Table {
+	return tableOf("", slices.Concat(
+		identityColumns(contenders, l),
+		capacityColumns(notes),
+		latencyColumns(contenders),
+		costColumns(contenders),
+		trustColumns(notes),
+	), contenders)
 }
 
 // identityColumns say which broker a row is about, with which messages and guarantee.
-func identityColumns(sides []side, l layout) []columnOf[side] {
-	columns := []columnOf[side]{
-		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(s side) float64 { return s.first().Spec.MessageSize.Mean() }),
-		textColumn(document.Column{Key: "delivery", Data: true}, func(s side) string { return s.first().Spec.Delivery }),
+func identityColumns(contenders []contender, l layout) []columnOf[contender] {
+	columns := []columnOf[contender]{
+		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(c contender) float64 { return c.first().Spec.MessageSize.Mean() }),
+		textColumn(document.Column{Key: "delivery", Data: true}, func(c contender) string { return c.first().Spec.Delivery }),
 	}
-	if slices.ContainsFunc(sides, func(s side) bool { return s.clientMode() != "" }) {
-		columns = append(columns, textColumn(document.Column{Key: "client_mode", Data: true}, side.clientMode))
+	if slices.ContainsFunc(contenders, func(c contender) bool { return c.clientMode() != "" }) {
+		columns = append(columns, textColumn(document.Column{Key: "client_mode", Data: true}, contender.clientMode))
 	}
-	return append(columns, columnsOf(l.columns(), side.first)...)
+	return append(columns, columnsOf(l.columns(), contender.first)...)
 }
 
-// capacityColumns say how a side ended, and how much it can take.
-func capacityColumns(notes *document.Footnotes) []columnOf[side] {
-	return []columnOf[side]{
-		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(s side) document.Cell { return s.statusCell(notes) }),
+// capacityColumns say how a contender ended, and how much it can take.
+func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
+	return []columnOf[contender]{
+		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(c contender) document.Cell { return c.statusCell(notes) }),
 		cellColumn(document.Column{
 			Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
 			Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},
-		}, side.sustained),
-		cellColumn(document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond}, func(s side) document.Cell {
-			return summaryOf(results.KeyPublishRate, s.recordsOf("peak")).Cell()
+		}, contender.sustainedCell),
+		cellColumn(document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond}, func(c contender) document.Cell {
+			return summaryOf(results.KeyPublishRate, c.recordsOfMeasure("peak")).Cell()
 		}),
 	}
 }
 
-// trustColumns say how far the figures of a row can be trusted.
-func trustColumns(notes *document.Footnotes) []columnOf[side] {
-	return []columnOf[side]{
-		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(s side) document.Cell {
-			var shown []results.Record
-			for _, p := range s.points {
-				shown = append(shown, p.Shown()...)
-			}
-			return doubts(s.first(), withRates(shown), nil, notes)
-		}),
-		cellColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, side.repetitions),
-	}
-}
-
-// latencyColumns show the latencies at each fixed rate. The chart draws some of the rates.
-func latencyColumns(sides []side) []columnOf[side] {
-	rates := fixedRates(sides)
-	charted := chartedRates(rates, sides)
-	var columns []columnOf[side]
+// latencyColumns show the median and the p99 at each fixed rate. The chart draws some of the rates.
+func latencyColumns(contenders []contender) []columnOf[contender] {
+	rates := fixedRates(contenders)
+	charted := chartedRates(rates, contenders)
+	var columns []columnOf[contender]
 	for _, rate := range rates {
-		for _, key := range comparedLatencies {
+		for _, key := range []string{results.KeyEndToEndP50, results.KeyEndToEndP99} {
 			c := document.Column{
 				Key:  key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64),
 				Name: strings.TrimPrefix(results.MustMetric(key).Name, "e2e ") + " at\n" + results.RateText(rate), Unit: unit.Nanoseconds,
@@ -133,31 +126,8 @@ func latencyColumns(sides []side) []columnOf[side] {
 			if key == results.KeyEndToEndP99 && slices.Contains(charted, rate) {
 				c.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
 			}
-			columns = append(columns, cellColumn(c, func(s side) document.Cell { return summaryOf(key, s.recordsAt(rate)).Cell() }))
+			columns = append(columns, cellColumn(c, func(c contender) document.Cell { return summaryOf(key, c.recordsAtRate(rate)).Cell() }))
 		}
-	}
-	return columns
-}
-
-// costColumns show what a message costs. Costs at different loads are not comparable: then a column says which load each is of, and
-// no chart draws them.
-func costColumns(sides []side) []columnOf[side] {
-	var loads []string
-	var points []results.Point
-	for _, s := range sides {
-		points = append(points, s.points...)
-		if len(s.cost.records) > 0 {
-			loads = append(loads, s.cost.load)
-		}
-	}
-	sameLoad := alike(loads)
-	costLoad := document.Column{Key: "cost_load", Name: "cost at", Data: sameLoad}
-	columns := []columnOf[side]{textColumn(costLoad, func(s side) string { return s.cost.load })}
-	for _, c := range metricColumns(comparedCosts, hiddenColumns{results.KeyBrokerFlushes: !anyLoad(points, flushing)}) {
-		if c.Unit == unit.CPUSeconds && sameLoad {
-			c.Chart = document.Chart{Title: "CPU-seconds per million", Better: document.LessIsBetter}
-		}
-		columns = append(columns, cellColumn(c, func(s side) document.Cell { return summaryOf(c.Key, s.cost.records).Cell() }))
 	}
 	return columns
 }
@@ -165,13 +135,13 @@ func costColumns(sides []side) []columnOf[side] {
 // maxCharted is how many fixed rates a chart has room for.
 const maxCharted = 3
 
-// chartedRates picks the rates for the chart of latencies, among those at which most sides were measured: all, or the lowest, the middle
-// one and the highest. rates are sorted.
-func chartedRates(rates []float64, sides []side) []float64 {
-	measured := map[float64]int{} // sides, by rate
+// chartedRates picks the rates for the chart of latencies among those at which most contenders were measured: all if they are few, else
+// the lowest, the middle one and the highest. rates are sorted.
+func chartedRates(rates []float64, contenders []contender) []float64 {
+	measured := map[float64]int{} // contenders, by rate
 	most := 0
-	for _, s := range sides {
-		for _, l := range s.fixed {
+	for _, c := range contenders {
+		for _, l := range c.fixed {
 			measured[l.Rate]++
 			most = max(most, measured[l.Rate])
 		}
@@ -183,6 +153,42 @@ func chartedRates(rates []float64, sides []side) []float64 {
 	return shared
 }
 
+// costColumns show what a message costs. Costs at different loads are not comparable: then a column says which load each is of, and
+// no chart draws them.
+func costColumns(contenders []contender) []columnOf[contender] {
+	var loads []string
+	var points []results.Point
+	for _, c := range contenders {
+		points = append(points, c.points...)
+		if len(c.cost.records) > 0 {
+			loads = append(loads, c.cost.load)
+		}
+	}
+	sameLoad := alike(loads)
+	costs := metricColumns(
+		[]string{results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes},
+		hiddenColumns{results.KeyBrokerFlushes: !anyLoad(points, flushing)},
+		func(c contender, key string) document.Cell { return summaryOf(key, c.cost.records).Cell() },
+	)
+	for i := range costs {
+		if costs[i].Unit == unit.CPUSeconds && sameLoad {
+			costs[i].Chart = document.Chart{Title: "CPU-seconds per million", Better: document.LessIsBetter}
+		}
+	}
+	costLoad := document.Column{Key: "cost_load", Name: "cost at", Data: sameLoad}
+	return append([]columnOf[contender]{textColumn(costLoad, func(c contender) string { return c.cost.load })}, costs...)
+}
+
+// trustColumns say how far the figures of a row can be trusted.
+func trustColumns(notes *document.Footnotes) []columnOf[contender] {
+	return []columnOf[contender]{
+		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(c contender) document.Cell {
+			return doubtsCell(c.first().Spec.Broker, doubtsOf(withRates(c.shownRecords())), notes)
+		}),
+		repetitionsColumn(contender.repetitions),
+	}
+}
+
 // summaryOf sums up a metric over records. Unlike Metric.Over it takes the median of counts, too.
 func summaryOf(key string, records []results.Record) results.Summary {
 	m := results.MustMetric(key)
@@ -190,7 +196,3 @@ func summaryOf(key string, records []results.Record) results.Summary {
 	s.Bound = m.Bound(records)
 	return s
 }
-
-// costWords explain the columns of costs: the unit, and costLoads in their order.
-const costWords = "CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, " +
-	"else at the highest fixed rate."

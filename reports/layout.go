@@ -1,4 +1,11 @@
-// How a table identifies its points: by their names, or by a column for each setting.
+// How a table identifies its points: by their names, or by a column for each setting in which they differ. Of "kafka linger.ms=5
+// topics=1", "kafka linger.ms=20 topics=1" and so on, the settings that all share are stated once:
+//
+//	All points: kafka, topics 1.
+//
+//	linger.ms   e2e p99
+//	5           4.10 ms
+//	20          19.8 ms
 
 package reports
 

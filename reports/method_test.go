@@ -44,7 +44,7 @@ func TestWhatAnOlderMethodHidIsToldOfTheLoadWhereItHidMost(t *testing.T) {
 	published := both(9, 7000, 9e9, 1e6, store.Published)
 	published.Kind = store.KindPublished
 	var d document.Document
-	aPaper.olderMethods(&d, results.Of([]store.Record{
+	aPaper.addOlderMethods(&d, results.Of([]store.Record{
 		both(1, 1000, 2e6, 2e6, store.OK), both(2, 2000, 10e6, 2e6, store.OK), both(3, 3000, 6e6, 2e6, store.OK),
 		both(4, 4000, 400e6, 2e6, store.Void), both(5, 5000, 400e6, 2e6, store.Failed), both(6, 6000, 10e6, 0, store.OK), published,
 	}))
@@ -87,7 +87,7 @@ func TestOlderMethodsAreOnlySpokenOfWhereTheyMatter(t *testing.T) {
 		"flat out in the paper":        {flatOut(store.Published, store.KindPublished), false},
 	} {
 		var d document.Document
-		aPaper.olderMethods(&d, results.Of([]store.Record{c.record}))
+		aPaper.addOlderMethods(&d, results.Of([]store.Record{c.record}))
 		headings, words := sections(d)
 		if got := len(headings) == 1 && len(words) == 1 && strings.Contains(words[0], "closed loop"); got != c.want || !c.want && d.Blocks != nil || len(d.Tables()) != 0 {
 			t.Errorf("%s: %+v", name, d.Blocks)
@@ -104,7 +104,7 @@ func TestRowsThatOnlyThePaperHasAreLeftOutOnceAnythingWasMeasured(t *testing.T) 
 		3: {}, 1: {"now": {"25": {900}}}, 2: {"now": {"25": {900}}, "then": {"50": {800}}},
 	} {
 		beside := results.Of(append(slices.Clone(p.Figures), rerun(t, p, rates)...))
-		x := p.exhibit(p.Study.Exhibits[0], beside)
+		x := p.fillExhibit(p.Study.Exhibits[0], beside)
 		if len(x.rows) != rows || x.leftOut != 3-rows {
 			t.Errorf("measured %v: %d rows, %d left out", rates, len(x.rows), x.leftOut)
 		}

@@ -1,4 +1,5 @@
-// Verdicts on the objectives that specs ask for, and the targets that a load missed.
+// Objectives are thresholds that a spec asks for itself, such as "e2e_p99: < 20ms". Package gate judges every load by them; here the
+// verdicts are counted and worded: "Missed by 2 of 6 loads. kafka, 100 B, at-least-once, rate 10k/s: 31.2 ms (n=3). ..."
 
 package reports
 
@@ -16,35 +17,42 @@ const maxLoadsNamed = 5
 
 // objectiveTally counts the loads that an objective was applied to.
 type objectiveTally struct {
-	condition     string
-	kept, unknown int
-	missed        []string // with the figures
-	undecided     []string // within the clocks' bounds of the limit; with the figures
+	condition        string
+	kept, unmeasured int
+	missed           []string // with the figures
+	undecided        []string // with the figures; the limit is within the error of the agents' clocks
 }
 
-// objectives gives a verdict on each objective: the loads that kept it, and those that missed it.
+// objectives gives a verdict on each objective: how many loads kept it, and which missed it.
 func objectives(set *results.Set) []document.Verdict {
 	var tallies []objectiveTally
 	for _, v := range gate.JudgeObjectives(set) {
 		same := func(t objectiveTally) bool { return t.condition == v.Condition }
-		t := findOrAdd(&tallies, same, objectiveTally{condition: v.Condition})
-		text := fmt.Sprintf("%s: %s", v.Point, v.Text)
-		switch v.Outcome {
-		case gate.Passed:
-			t.kept++
-		case gate.Skipped:
-			t.unknown++
-		case gate.Undecided:
-			t.undecided = append(t.undecided, text)
-		default:
-			t.missed = append(t.missed, text)
-		}
+		findOrAdd(&tallies, same, objectiveTally{condition: v.Condition}).add(v)
 	}
 	var verdicts []document.Verdict
 	for _, t := range tallies {
 		verdicts = append(verdicts, t.verdict())
 	}
 	return verdicts
+}
+
+// add counts the verdict on a load. A verdict on all points says that the objective could be judged nowhere, which the counts say as well.
+func (t *objectiveTally) add(v gate.Verdict) {
+	if v.Point == gate.AllPoints {
+		return
+	}
+	text := fmt.Sprintf("%s: %s", v.Point, v.Text)
+	switch v.Outcome {
+	case gate.Passed:
+		t.kept++
+	case gate.Skipped:
+		t.unmeasured++
+	case gate.Undecided:
+		t.undecided = append(t.undecided, text)
+	default:
+		t.missed = append(t.missed, text)
+	}
 }
 
 func (t objectiveTally) verdict() document.Verdict {
@@ -65,11 +73,13 @@ func (t objectiveTally) verdict() document.Verdict {
 		}
 	case len(t.undecided) > 0:
 		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(t.undecided), plural(judged, "load"), firstLoads(t.undecided))
+	case judged == 1:
+		v.Finding = "Kept by the only load."
 	default:
-		v.Finding = fmt.Sprintf("Kept by %s.", allOf(judged, "load"))
+		v.Finding = fmt.Sprintf("Kept by all %d loads.", judged)
 	}
-	if t.unknown > 0 {
-		details = append(details, plural(t.unknown, "load")+" can't be judged by it.")
+	if t.unmeasured > 0 {
+		details = append(details, plural(t.unmeasured, "load")+" can't be judged by it.")
 	}
 	v.Detail = strings.Join(details, " ")
 	return v
@@ -80,15 +90,9 @@ func firstLoads(loads []string) string {
 	return strings.Join(loads[:min(maxLoadsNamed, len(loads))], ". ")
 }
 
-func allOf(n int, thing string) string {
-	if n == 1 {
-		return "the only " + thing
-	}
-	return fmt.Sprintf("all %d %ss", n, thing)
-}
-
-// misses tells whether a load missed an objective of its point.
-func misses(p results.Point, records []results.Record) bool {
+// missesObjective tells whether a load of a point missed an objective of its spec. Objectives of a newer version, which can't be read
+// here, are not judged.
+func missesObjective(p results.Point, records []results.Record) bool {
 	if len(p.Records) == 0 || len(records) == 0 {
 		return false
 	}
@@ -104,13 +108,13 @@ func misses(p results.Point, records []results.Record) bool {
 	return false
 }
 
-// missedBy names the targets that a load of a point missed: its rate, an objective.
-func missedBy(p results.Point, records []results.Record) []string {
+// missedTargets names the targets that a load of a point missed: its rate, an objective.
+func missedTargets(p results.Point, records []results.Record) []string {
 	var missed []string
 	if results.RateMissed(records) {
 		missed = append(missed, "rate missed")
 	}
-	if misses(p, records) {
+	if missesObjective(p, records) {
 		missed = append(missed, "objective missed")
 	}
 	return missed
@@ -118,5 +122,5 @@ func missedBy(p results.Point, records []results.Record) []string {
 
 // statusWords is a status, followed by the targets that the load missed: "ok, rate missed".
 func statusWords(status string, p results.Point, records []results.Record) string {
-	return strings.Join(append([]string{status}, missedBy(p, records)...), ", ")
+	return strings.Join(append([]string{status}, missedTargets(p, records)...), ", ")
 }

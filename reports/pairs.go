@@ -1,4 +1,5 @@
-// Which points of two sides a comparison sets beside each other.
+// A comparison has two sides, such as two versions of a broker. A pair is what both sides measured of the same work: of "100 B,
+// at-least-once, rate 1k/s" the point of one side and that of the other. Here the pairs are found.
 
 package reports
 
@@ -32,7 +33,7 @@ func Pairs(a, b Side, named ...string) []Pair {
 
 // pair holds what both sides measured of the same work.
 type pair struct {
-	title         string // names the work
+	title         string // names the work: "100 B, at-least-once, rate 1k/s"
 	first, second half
 }
 
@@ -73,8 +74,8 @@ func match(a, b Side, named []string) matches {
 	return matchBy(a, b, func(p results.Point) string { return p.Setting() + ", " + results.LoadID(p.Spec) })
 }
 
-// matchBy pairs points with the same key. If the load is what is compared, points with the same key were given different loads; then
-// each load of one side is paired with each load of the other.
+// matchBy pairs points with the same key. The key leaves out the load if loads are what is compared; then each load of one side is paired
+// with each load of the other.
 func matchBy(a, b Side, key func(results.Point) string) matches {
 	firsts, seconds := groupBy(a.Set.Points, key), groupBy(b.Set.Points, key)
 	found := matches{unmatched: len(firsts) + len(seconds)}
@@ -83,13 +84,13 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 		if i < 0 {
 			continue
 		}
-		found.unmatched -= 2
+		found.unmatched -= 2 // one of each side
 		for _, ofFirst := range groupByLoad(first.points) {
 			for _, ofSecond := range groupByLoad(seconds[i].points) {
 				found.pairs = append(found.pairs, pair{
 					title:  workTitle(ofFirst.points[0], ofSecond.points[0]),
-					first:  half{a.Name, ofFirst.points},
-					second: half{b.Name, ofSecond.points},
+					first:  half{side: a.Name, points: ofFirst.points},
+					second: half{side: b.Name, points: ofSecond.points},
 				})
 			}
 		}
@@ -101,7 +102,7 @@ func groupByLoad(points []results.Point) []group {
 	return groupBy(points, func(p results.Point) string { return results.LoadID(p.Spec) })
 }
 
-// placeInStudy names a point's study and its values on the study's axes, but for when and in which version it was measured. A point
+// placeInStudy names a point's study and its values on the study's axes, except when and in which version it was measured. A point
 // that a paper ran for a minute and we ran for seconds was given different work, but has the same place.
 func placeInStudy(p results.Point) string {
 	r := p.Records[0] // all records of a point have the same axes

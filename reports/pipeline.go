@@ -1,8 +1,10 @@
-// The table of the pipelines among points.
+// The table of the pipelines among points: applications around a broker, measured end to end.
 
 package reports
 
 import (
+	"slices"
+
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 )
@@ -14,18 +16,14 @@ var pipelineFigures = []string{
 
 // pipelineTable has a row for every point that is a pipeline.
 func pipelineTable(g group, l layout) document.Table {
-	columns := pointColumns(l)
-	for _, c := range metricColumns(pipelineFigures, nil) {
-		columns = append(columns, cellColumn(c, func(p results.LoadPoint) document.Cell { return p.Cell(c.Key) }))
-	}
-	columns = append(columns, repetitionsColumn)
 	var loadPoints []results.LoadPoint
 	for _, p := range g.points {
 		if p.Spec.Pipeline != nil {
 			loadPoints = append(loadPoints, p.LoadPoints()...)
 		}
 	}
-	t := tableOf(columns, loadPoints)
-	t.Title = "The pipelines; response times are what clients saw, from the sending of a request to its last answer"
-	return t
+	columns := slices.Concat(pointColumns(l), metricColumns(pipelineFigures, nil, results.LoadPoint.Cell), []columnOf[results.LoadPoint]{
+		repetitionsColumn(func(l results.LoadPoint) int { return len(l.Records) }),
+	})
+	return tableOf("The pipelines; response times are what clients saw, from the sending of a request to its last answer", columns, loadPoints)
 }

@@ -1,4 +1,9 @@
-// The points report: specs and settings as YAML, for repeating each point.
+// The points report: for each point the complete spec as YAML, every default filled in, then the settings, versions and host that were in
+// force. A study that holds the spec repeats the point:
+//
+//	broker: kafka
+//	delivery: at-least-once
+//	messageSize: 100
 
 package reports
 
@@ -60,7 +65,7 @@ type inForce struct {
 func repetitions(p results.Point) string {
 	var words []string
 	for _, r := range p.Records {
-		text := fmt.Sprintf("repetition %d %s", r.Repetition, ending(r))
+		text := fmt.Sprintf("repetition %d %s", r.Repetition, endingText(r))
 		if !r.Began.IsZero() {
 			text += fmt.Sprintf(", %s, took %s", r.Began.UTC().Format(time.RFC3339), r.Ended.Sub(r.Began).Round(time.Second))
 		}
@@ -69,11 +74,12 @@ func repetitions(p results.Point) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// yamlCache holds the YAML of fields by their name and JSON. Writing YAML is slow, and most fields of a study's points are alike: specs
-// differ in two fields of fifty, and the settings in force are the same for most points.
+// yamlCache holds the YAML of fields, by their name and their value as JSON. Writing YAML is slow, and the points of a study differ in two
+// fields of fifty.
 type yamlCache map[string]string
 
-// write writes a struct as YAML. It goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
+// write writes a struct as YAML. It goes by way of JSON, field by field: the JSON tags hold the names and the order of a spec, and JSON is
+// YAML in flow style.
 func (y yamlCache) write(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -81,7 +87,7 @@ func (y yamlCache) write(v any) (string, error) {
 	}
 	var out strings.Builder
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	if _, err := decoder.Token(); err != nil { // the brace
+	if _, err := decoder.Token(); err != nil { // the opening brace
 		return "", err
 	}
 	for decoder.More() {

@@ -1,4 +1,6 @@
-// How points and loads ended, in cells, footnotes and sentences.
+// How repetitions ended, and how far their figures can be trusted: in cells, in footnotes, and in the first sentence of a report. A
+// repetition that ended "ok" counts; "failed", "void" (limited by the load generator, not by the broker), "aborted" and "refused" ones
+// are shown and never used. A doubt is a stored reason why a figure that counts deserves less trust.
 
 package reports
 
@@ -12,113 +14,6 @@ import (
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 )
-
-// rateOfCurve tells whether a load point is one rate of a curve. Each rate of a repetition has a status of its own.
-func rateOfCurve(l results.LoadPoint) bool { return l.Point.Spec.Measure == "curve" && l.Rate > 0 }
-
-// statusCell says how a load point ended, with footnotes that say why.
-func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
-	p := l.Point
-	if !rateOfCurve(l) {
-		return document.Text(statusWords(p.Status(), p, l.Records)).Toned(toneOfPoints(p)).Marked(reasons(p, notes)...)
-	}
-	cell := document.Text(statusWords(string(l.Status), p, l.Records)).Toned(toneOf(l.Status))
-	if l.Why.Text == "" {
-		return cell
-	}
-	return cell.Marked(notes.Mark(aboutRate(p.Spec.Broker, l.RowTitle), remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
-}
-
-// tones are the tones of repetitions that didn't end ok; others are plain.
-var tones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
-
-// toneOf is the tone of the worst status.
-func toneOf(statuses ...results.Status) document.Tone {
-	worst := document.Plain
-	for _, s := range statuses {
-		worst = max(worst, tones[s])
-	}
-	return worst
-}
-
-// toneOfPoints is the tone of the worst repetition of points.
-func toneOfPoints(points ...results.Point) document.Tone {
-	var statuses []results.Status
-	for _, p := range points {
-		for _, r := range p.Records {
-			statuses = append(statuses, r.Status)
-		}
-	}
-	return toneOf(statuses...)
-}
-
-// reasons are the footnotes that say why repetitions of p didn't end ok.
-func reasons(p results.Point, notes *document.Footnotes) []int {
-	var marks []int
-	for _, r := range p.Records {
-		if r.Status == results.OK || r.Reason == "" {
-			continue
-		}
-		about := p.Spec.Broker
-		if r.Status == results.Refused {
-			about = "" // the reason names the broker and the setting, so points may share the footnote
-		}
-		if mark := notes.Mark(about, remark.Of("%s: %s", r.Status, r.Why())); !slices.Contains(marks, mark) {
-			marks = append(marks, mark)
-		}
-	}
-	return marks
-}
-
-// aboutRate is the subject of a footnote about one rate of a broker.
-func aboutRate(broker, title string) string { return broker + "\x00" + title }
-
-// doubtKey tells doubts of one point apart.
-type doubtKey struct{ code, text string }
-
-// doubtsOfOneRate maps the doubts that only l has, among the load points of its point, to its title. Their footnotes name the
-// rate; other doubts concern all rates of a curve, and have one footnote for them.
-func doubtsOfOneRate(l results.LoadPoint, ofPoint []results.LoadPoint) map[doubtKey]string {
-	titles := map[doubtKey]string{}
-	if l.Rate == 0 || len(ofPoint) < 2 {
-		return titles
-	}
-	for _, r := range l.Records {
-		for _, d := range r.Doubts {
-			hasIt := func(r results.Record) bool { return slices.ContainsFunc(r.Doubts, d.Same) }
-			elsewhere := func(o results.LoadPoint) bool {
-				return o.RowTitle != l.RowTitle && slices.ContainsFunc(o.Records, hasIt)
-			}
-			if !slices.ContainsFunc(ofPoint, elsewhere) {
-				titles[doubtKey{d.Code, d.Text}] = l.RowTitle
-			}
-		}
-	}
-	return titles
-}
-
-// doubts counts the kinds of doubts about records of p, with a footnote for each doubt. Brokers share no footnote. titles are those of
-// doubtsOfOneRate; it may be nil.
-func doubts(p results.Point, records []results.Record, titles map[doubtKey]string, notes *document.Footnotes) document.Cell {
-	codes := map[string]bool{}
-	var marks []int
-	for _, r := range records {
-		for _, doubt := range r.Doubts {
-			codes[doubt.Code] = true
-			about, text := p.Spec.Broker, remark.Of("%s: %s", doubt.Code, doubt)
-			if title := titles[doubtKey{doubt.Code, doubt.Text}]; title != "" {
-				about, text = aboutRate(about, title), remark.Of("%s, %s", title, text)
-			}
-			if mark := notes.Mark(about, text); !slices.Contains(marks, mark) {
-				marks = append(marks, mark)
-			}
-		}
-	}
-	if marks == nil {
-		return document.Cell{}
-	}
-	return document.Number(len(codes)).Marked(marks...)
-}
 
 // statusSentence counts the repetitions by status, and warns if they allow no conclusion: "6 repetitions of 2 points: 1 failed, 5 ok."
 func statusSentence(points []results.Point) string {
@@ -134,13 +29,9 @@ func statusSentence(points []results.Point) string {
 	if repetitions == 0 {
 		return "The store holds no record yet: nothing was measured."
 	}
-	var words []string
-	for _, status := range slices.Sorted(maps.Keys(count)) {
-		words = append(words, fmt.Sprintf("%d %s", count[status], status))
-	}
-	text := fmt.Sprintf("%s of %s: %s.", plural(repetitions, "repetition"), plural(len(points), "point"), strings.Join(words, ", "))
+	text := fmt.Sprintf("%s of %s: %s.", plural(repetitions, "repetition"), plural(len(points), "point"), statusCounts(count))
 	switch {
-	case count[results.OK] == 0 && count[results.Void] == repetitions:
+	case count[results.Void] == repetitions:
 		text += " Every one is void: no conclusion can be drawn."
 	case count[results.OK] == 0:
 		text += " None ended ok: no conclusion can be drawn."
@@ -153,9 +44,138 @@ func statusSentence(points []results.Point) string {
 	return text
 }
 
+// statusCounts lists counts by status: "1 failed, 5 ok".
+func statusCounts(count map[results.Status]int) string {
+	var words []string
+	for _, status := range slices.Sorted(maps.Keys(count)) {
+		words = append(words, fmt.Sprintf("%d %s", count[status], status))
+	}
+	return strings.Join(words, ", ")
+}
+
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// isCurveRate tells whether a load point is one rate of a curve. Unlike other load points it has a status of its own.
+func isCurveRate(l results.LoadPoint) bool { return l.Point.Spec.Measure == "curve" && l.Rate > 0 }
+
+// statusCell shows how a load point ended, with footnotes that say why.
+func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
+	p := l.Point
+	if !isCurveRate(l) {
+		return document.Text(statusWords(p.Status(), p, l.Records)).Toned(toneOfPoints(p)).Marked(reasonMarks(p, notes)...)
+	}
+	cell := document.Text(statusWords(string(l.Status), p, l.Records)).Toned(toneOf(l.Status))
+	if l.Why.Text == "" {
+		return cell
+	}
+	return cell.Marked(notes.Mark(rateSubject(p.Spec.Broker, l.RowTitle), remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
+}
+
+// rateSubject is the subject of a footnote about one rate of a broker. Footnotes of different subjects are never merged.
+func rateSubject(broker, rate string) string { return broker + "\x00" + rate }
+
+// statusTones are the tones of repetitions that didn't end ok; other statuses are plain.
+var statusTones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
+
+// toneOf is the tone of the worst status.
+func toneOf(statuses ...results.Status) document.Tone {
+	worst := document.Plain
+	for _, s := range statuses {
+		worst = max(worst, statusTones[s])
+	}
+	return worst
+}
+
+// toneOfPoints is the tone of the worst repetition of points.
+func toneOfPoints(points ...results.Point) document.Tone {
+	worst := document.Plain
+	for _, p := range points {
+		for _, r := range p.Records {
+			worst = max(worst, toneOf(r.Status))
+		}
+	}
+	return worst
+}
+
+// reasonMarks are the footnotes that say why repetitions of p didn't end ok.
+func reasonMarks(p results.Point, notes *document.Footnotes) []int {
+	var marks []int
+	for _, r := range p.Records {
+		if r.Status == results.OK || r.Reason == "" {
+			continue
+		}
+		subject := p.Spec.Broker
+		if r.Status == results.Refused {
+			subject = "" // the reason names the broker and the setting, so points may share the footnote
+		}
+		marks = addMark(marks, notes.Mark(subject, remark.Of("%s: %s", r.Status, r.Why())))
+	}
+	return marks
+}
+
+// addMark adds the mark of a footnote, unless it is there already.
+func addMark(marks []int, mark int) []int {
+	if slices.Contains(marks, mark) {
+		return marks
+	}
+	return append(marks, mark)
+}
+
+// ratedDoubt is a doubt with the rate of a curve that it is about.
+type ratedDoubt struct {
+	results.Doubt
+	rate string // empty if the doubt is not about one rate only
+}
+
+// doubtsOf are the doubts about records, whatever their rates.
+func doubtsOf(records []results.Record) []ratedDoubt {
+	var doubts []ratedDoubt
+	for _, r := range records {
+		for _, d := range r.Doubts {
+			doubts = append(doubts, ratedDoubt{Doubt: d})
+		}
+	}
+	return doubts
+}
+
+// doubtsOfRate are the doubts about a load point. One that no other load point of the same point has is about its rate only.
+func doubtsOfRate(l results.LoadPoint, ofPoint []results.LoadPoint) []ratedDoubt {
+	doubts := doubtsOf(l.Records)
+	if l.Rate == 0 || len(ofPoint) < 2 {
+		return doubts
+	}
+	for i, d := range doubts {
+		elsewhere := func(o results.LoadPoint) bool { return o.RowTitle != l.RowTitle && hasDoubt(o, d.Doubt) }
+		if !slices.ContainsFunc(ofPoint, elsewhere) {
+			doubts[i].rate = l.RowTitle
+		}
+	}
+	return doubts
+}
+
+func hasDoubt(l results.LoadPoint, d results.Doubt) bool {
+	return slices.ContainsFunc(l.Records, func(r results.Record) bool { return slices.ContainsFunc(r.Doubts, d.Same) })
+}
+
+// doubtsCell counts the kinds of doubts, with a footnote for each doubt. Brokers share no footnote.
+func doubtsCell(broker string, doubts []ratedDoubt, notes *document.Footnotes) document.Cell {
+	if len(doubts) == 0 {
+		return document.Cell{}
+	}
+	codes := map[string]bool{}
+	var marks []int
+	for _, d := range doubts {
+		codes[d.Code] = true
+		subject, text := broker, remark.Of("%s: %s", d.Code, d.Doubt)
+		if d.rate != "" {
+			subject, text = rateSubject(broker, d.rate), remark.Of("%s, %s", d.rate, text)
+		}
+		marks = addMark(marks, notes.Mark(subject, text))
+	}
+	return document.Number(len(codes)).Marked(marks...)
 }

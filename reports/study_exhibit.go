@@ -1,4 +1,9 @@
-// A publication's tables and figures, filled from records.
+// A publication's tables and figures, here called exhibits, filled from records. Each figure stands beside its repetition, in the paper's
+// unit:
+//
+//	size    e2e mean ms   e2e mean ms   e2e mean ms
+//	        published     then          now
+//	100     12.1          11.8          4.2
 
 package reports
 
@@ -15,9 +20,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// exhibits writes the publication's tables and figures in its order, filled from records: what was published, then what was measured
-// with the versions of then and of now, beside each other.
-func (p Paper) exhibits(d *document.Document, beside *results.Set) {
+// addExhibits adds the tables and figures of the publication in its order.
+func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	if len(p.Study.Exhibits) == 0 {
 		return
 	}
@@ -32,7 +36,7 @@ func (p Paper) exhibits(d *document.Document, beside *results.Set) {
 		}
 		d.Add(document.Heading{Level: 3, Text: title})
 		d.Say(e.Note)
-		x := p.exhibit(e, beside)
+		x := p.fillExhibit(e, own)
 		if len(x.rows) == 0 {
 			d.Say(p.words().unmeasured)
 			continue
@@ -44,7 +48,8 @@ func (p Paper) exhibits(d *document.Document, beside *results.Set) {
 	}
 }
 
-// exhibit is a table or figure of the publication, filled from records.
+// exhibit is a table or figure of the publication, filled from records. Its rows are the values of a setting (study.Exhibit.Rows) or the
+// rates of curves, for each value of a further setting (Series), if it has one.
 type exhibit struct {
 	study.Exhibit
 	sides   []string // that have content, in the order of their columns
@@ -59,35 +64,31 @@ type exhibitColumn struct {
 	unit   string // the publication's, such as "ms"; empty if it is the metric's own
 }
 
-// exhibitRow has the load points that lie at one value of the rows and of the series.
+// exhibitRow has the load points of all sides at one value of the rows and of the series. A load point is one load of a point, over its
+// repetitions.
 type exhibitRow struct {
 	value, series string
 	rate          float64 // orders the rates of a curve; 0 for other rows
 	sides         map[string]results.LoadPoint
 }
 
-// exhibit fills a table or figure. Its rows are values of an axis or, if it is about rates, the rates of curves.
-func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
+// fillExhibit finds the load points for every row of a table or figure.
+func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 	e.Rows, e.Series = study.AxisName(e.Rows), study.AxisName(e.Series)
-	x := exhibit{Exhibit: e, sides: p.sides(beside)}
+	x := exhibit{Exhibit: e, sides: p.measuredSides(own)}
+	if len(p.Figures) > 0 {
+		x.sides = append([]string{claim.Published}, x.sides...)
+	}
 	for _, c := range e.Columns {
-		if m, err := results.MetricByKey(c.Name); err == nil { // others are axes, which the rows show
+		if m, err := results.MetricByKey(c.Name); err == nil { // other columns are settings, which the rows show
 			x.columns = append(x.columns, exhibitColumn{metric: m.AsRecorded(), unit: c.Unit})
 		}
 	}
-	for _, point := range beside.Points {
+	for _, point := range own.Points {
 		axes := point.Records[0].Axes
-		if e.Experiment != "" && axes["sweep"] != e.Experiment || !liesAt(axes, e.Where) {
-			continue
-		}
-		value, onAxis := axes[e.Rows]
-		if onAxis || e.Rows != study.RowsOfRates {
-			x.put(exhibitRow{value: value, series: axes[e.Series]}, sideOf(point), point.AsLoadPoint())
-			continue
-		}
-		for _, l := range point.MeasuredLoads() {
-			value, rate := l.Place()
-			x.put(exhibitRow{value: value, series: axes[e.Series], rate: rate}, sideOf(point), l)
+		otherExperiment := e.Experiment != "" && axes["sweep"] != e.Experiment
+		if !otherExperiment && hasValues(axes, e.Where) {
+			x.addPoint(point, axes)
 		}
 	}
 	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
@@ -97,7 +98,21 @@ func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 	return x
 }
 
-// put sets the load point of a side in its row, which is added if it is new. A later load point replaces an earlier one, such as that of another scale.
+// addPoint puts a point with these axis values in its row, or each rate of its curve in a row of its own.
+func (x *exhibit) addPoint(point results.Point, axes map[string]string) {
+	value, onAxis := axes[x.Rows]
+	if onAxis || x.Rows != study.RowsOfRates {
+		x.put(exhibitRow{value: value, series: axes[x.Series]}, sideOf(point), point.AsLoadPoint())
+		return
+	}
+	for _, l := range point.MeasuredLoads() {
+		value, rate := l.Place()
+		x.put(exhibitRow{value: value, series: axes[x.Series], rate: rate}, sideOf(point), l)
+	}
+}
+
+// put sets the load point of a side in its row, which is added if it is new. A later load point replaces an earlier one, such as that of
+// another scale.
 func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
 	row.sides = map[string]results.LoadPoint{}
 	same := func(r exhibitRow) bool { return r.value == row.value && r.series == row.series }
@@ -115,8 +130,8 @@ func (x *exhibit) leaveOutUnmeasured() {
 	}
 }
 
-// liesAt tells whether axes have the given values.
-func liesAt(axes, values map[string]string) bool {
+// hasValues tells whether axes have the given values.
+func hasValues(axes, values map[string]string) bool {
 	for axis, value := range values {
 		if compareValues(axes[axis], value) != 0 {
 			return false
@@ -143,14 +158,13 @@ func sideOf(p results.Point) string {
 	return cmp.Or(p.Records[0].Axes["when"], claim.Now)
 }
 
-// maxColumnsBeside is how many columns of the publication stand once for each side. With more, the table would be too wide, and each
-// side has a row of its own.
+// maxColumnsBeside is how many columns of a publication stand once for each side. More would make the table too wide.
 const maxColumnsBeside = 3
 
-// table shows the sides beside each other if the columns are few, else below each other.
+// table sets the sides beside each other if the columns are few. Else each side has a row of its own.
 func (x exhibit) table() document.Table {
 	if len(x.columns) <= maxColumnsBeside {
-		return tableOf(x.sidesBeside(), x.rows)
+		return tableOf("", x.columnsBySide(), x.rows)
 	}
 	var rows []sideRow
 	for _, r := range x.rows {
@@ -160,15 +174,16 @@ func (x exhibit) table() document.Table {
 			}
 		}
 	}
-	return tableOf(x.sidesBelow(), rows)
+	return tableOf("", x.sideRowColumns(), rows)
 }
 
-// sidesBeside has each column of the publication once for each side.
-func (x exhibit) sidesBeside() []columnOf[exhibitRow] {
+// columnsBySide has each column of the publication once for each side.
+func (x exhibit) columnsBySide() []columnOf[exhibitRow] {
 	columns := x.rowColumns()
 	for _, c := range x.columns {
 		for _, side := range x.sides {
-			column := c.column(side == claim.Published)
+			column := c.column()
+			column.Spread = side != claim.Published // published figures have no spread
 			column.Key, column.Name = column.Key+"_"+side, column.Name+"\n"+side
 			columns = append(columns, cellColumn(column, func(r exhibitRow) document.Cell { return c.cell(r, side) }))
 		}
@@ -182,14 +197,14 @@ type sideRow struct {
 	side string
 }
 
-// sidesBelow has a row for each side.
-func (x exhibit) sidesBelow() []columnOf[sideRow] {
+// sideRowColumns has each column of the publication once, for rows of one side each.
+func (x exhibit) sideRowColumns() []columnOf[sideRow] {
 	columns := columnsOf(x.rowColumns(), func(r sideRow) exhibitRow { return r.exhibitRow })
 	if len(x.sides) > 1 {
 		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Row: true}, func(r sideRow) string { return r.side }))
 	}
 	for _, c := range x.columns {
-		columns = append(columns, columnOf[sideRow]{c.column(false), func(r sideRow) document.Cell { return c.cell(r.exhibitRow, r.side) }})
+		columns = append(columns, cellColumn(c.column(), func(r sideRow) document.Cell { return c.cell(r.exhibitRow, r.side) }))
 	}
 	return columns
 }
@@ -200,26 +215,27 @@ func (x exhibit) rowColumns() []columnOf[exhibitRow] {
 	if x.Rows == study.RowsOfRates {
 		name = "rate"
 	}
-	value := document.Column{Key: x.Rows, Name: name, Row: true}
-	columns := []columnOf[exhibitRow]{textColumn(value, func(r exhibitRow) string { return r.value })}
+	columns := []columnOf[exhibitRow]{
+		textColumn(document.Column{Key: x.Rows, Name: name, Row: true}, func(r exhibitRow) string { return r.value }),
+	}
 	if x.Series != "" {
 		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Row: true}, func(r exhibitRow) string { return r.series }))
 	}
 	return columns
 }
 
-// column describes the cells of c, in the publication's unit. Published figures have no spread.
-func (c exhibitColumn) column(published bool) document.Column {
-	out := document.Column{Key: c.metric.Key, Name: wordsOf(c.metric.Key), Unit: c.metric.Unit, Spread: !published}
+// column describes the cells of c, in the publication's unit.
+func (c exhibitColumn) column() document.Column {
+	column := document.Column{Key: c.metric.Key, Name: metricWords(c.metric.Key), Unit: c.metric.Unit, Spread: true}
 	if c.unit == "" {
-		return out
+		return column
 	}
-	out.Key, out.Name = keyInUnit(c.metric.Key, c.unit), out.Name+"\n"+c.unit
-	out.Unit = unit.None
+	column.Key, column.Name = keyInUnit(c.metric.Key, c.unit), column.Name+"\n"+c.unit
+	column.Unit = unit.None
 	if c.metric.Unit == unit.PerSecond || c.metric.Unit == unit.Count {
-		out.Unit = unit.Count // whole, as papers print them
+		column.Unit = unit.Count // whole, as papers print them
 	}
-	return out
+	return column
 }
 
 // cell is the figure of a side, in the publication's unit, or how its repetitions ended if they have none.
@@ -242,9 +258,9 @@ func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
 	return cell
 }
 
-// wordsOf is a metric's key in words, without its unit: "publish rate". Its name in other reports, "published", would be taken for
-// the paper's figure.
-func wordsOf(key string) string {
+// metricWords is a metric's key in words, without its unit: "publish rate". The metric's name in other reports, "published", would be
+// taken for the paper's figure.
+func metricWords(key string) string {
 	for _, suffix := range []string{"_ns", "_bytes", "_s", "_pct", "_low"} {
 		key = strings.TrimSuffix(key, suffix)
 	}
@@ -252,8 +268,8 @@ func wordsOf(key string) string {
 }
 
 // keyInUnit is a metric's key with another unit: e2e_mean_ns in ms is e2e_mean_ms. A key without a unit stays as it is.
-func keyInUnit(key, unit string) string {
-	suffix := strings.ToLower(strings.NewReplacer("/", "_per_", "%", "pct", "µ", "u").Replace(unit))
+func keyInUnit(key, unitName string) string {
+	suffix := strings.ToLower(strings.NewReplacer("/", "_per_", "%", "pct", "µ", "u").Replace(unitName))
 	for _, own := range []string{"_ns", "_bytes", "_s"} {
 		if stem, ok := strings.CutSuffix(key, own); ok {
 			return stem + "_" + suffix

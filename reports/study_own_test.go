@@ -43,7 +43,7 @@ func TestWithOneRunEachTheAnswersSayThatNoSpreadStandsBehindThem(t *testing.T) {
 			t.Errorf("%s: the verdict is marked %q", name, marked)
 		}
 	}
-	if got := withoutSpread(1, 2); got != "; 1 of the answers rest on one repetition, without a spread" {
+	if got := singleRunWarning(1, 2); got != "; 1 of the answers rest on one repetition, without a spread" {
 		t.Errorf("one of two answers: %q", got)
 	}
 }

@@ -1,4 +1,9 @@
-// What a study's sides were run with, and where that differs from the full grid.
+// What a study was run with: brokers, clients and machines of each side, then the settings in which the points that were measured differ
+// from the study's full grid, which of a publication is the paper's own:
+//
+//	setting               in the paper                here                     points
+//	messageSize           1024                        100                      4
+//	sustainable.trial     1m0s                        10s                      12
 
 package reports
 
@@ -9,34 +14,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// setup lists the brokers, clients and machines of each side, and the settings that differ from the full grid.
-func (p Paper) setup(d *document.Document, beside *results.Set) {
+// addSetup adds both tables.
+func (p Paper) addSetup(d *document.Document, own *results.Set) {
 	d.Add(document.Heading{Level: 2, Text: p.words().setup})
 	d.Say(p.Study.Description)
 	var sides []sideSetup
-	for _, side := range claim.Sides(beside, p.Study.Name) {
-		sides = append(sides, setupOf(side, beside))
+	for _, side := range p.measuredSides(own) {
+		sides = append(sides, setupOf(side, own))
 	}
 	if len(sides) > 0 {
-		d.Add(tableOf(setupColumns, sides))
+		d.Add(tableOf("", setupColumns, sides))
 	}
-	if changes := p.changedSettings(beside); len(changes) > 0 {
+	if changes := p.changedSettings(own); len(changes) > 0 {
 		d.Say(p.words().differs)
-		d.Add(tableOf(p.changeColumns(), changes))
+		d.Add(tableOf("", p.changeColumns(), changes))
 	}
 }
 
 // sideSetup is what the repetitions of a side were run with.
 type sideSetup struct {
 	side                       string
-	brokers, clients, machines []string // of each repetition
+	brokers, clients, machines []string // an item for each repetition
 	repetitions                int      // that ended ok
 }
 
@@ -49,9 +53,9 @@ var setupColumns = []columnOf[sideSetup]{
 }
 
 // setupOf gathers the setup of a side from its records that ended ok.
-func setupOf(side string, beside *results.Set) sideSetup {
+func setupOf(side string, own *results.Set) sideSetup {
 	s := sideSetup{side: side}
-	for _, point := range beside.Points {
+	for _, point := range own.Points {
 		if sideOf(point) != side {
 			continue
 		}
@@ -105,18 +109,18 @@ func (p Paper) changeColumns() []columnOf[settingChange] {
 }
 
 // changedSettings lists the settings in which measured points differ from those of the full grid with the same axis values, by path.
-func (p Paper) changedSettings(beside *results.Set) []settingChange {
+func (p Paper) changedSettings(own *results.Set) []settingChange {
 	full := map[string]study.Spec{} // by axis values
-	for _, g := range p.Grid {
-		full[axesText(g.Axes)] = g.Spec
+	for _, planned := range p.Grid {
+		full[axesText(planned.Axes)] = planned.Spec
 	}
 	var changes []settingChange
-	for _, point := range beside.Points {
-		spec, ok := full[axesText(point.Records[0].Axes)]
-		if !ok || point.Published() || spec.ID() == point.Spec.ID() {
+	for _, point := range own.Points {
+		planned, ok := full[axesText(point.Records[0].Axes)]
+		if !ok || point.Published() || planned.ID() == point.Spec.ID() {
 			continue
 		}
-		for _, c := range changesBetween(spec, point.Spec) {
+		for _, c := range changesBetween(planned, point.Spec) {
 			same := func(o settingChange) bool { return o.path == c.path && o.full == c.full && o.here == c.here }
 			findOrAdd(&changes, same, c).points++
 		}
@@ -127,15 +131,15 @@ func (p Paper) changedSettings(beside *results.Set) []settingChange {
 	return changes
 }
 
-// changesBetween lists the settings of full that have another value here. Where no search was run, its settings say nothing.
-func changesBetween(full, here study.Spec) []settingChange {
-	theirs, ours := results.SpecFacts(full), results.SpecFacts(here)
-	noSearch := ours["sustainable.trial"] == "0s"
+// changesBetween lists the settings of planned that have another value in measured. The settings of a search are left out if none was run.
+func changesBetween(planned, measured study.Spec) []settingChange {
+	full, here := results.SpecFacts(planned), results.SpecFacts(measured)
+	noSearch := here["sustainable.trial"] == "0s"
 	var changes []settingChange
-	for _, path := range slices.Sorted(maps.Keys(theirs)) {
-		ofSearch := strings.HasPrefix(path, "sustainable.")
-		if theirs[path] != ours[path] && !(ofSearch && noSearch) {
-			changes = append(changes, settingChange{path: path, full: shortList(theirs[path]), here: shortList(ours[path])})
+	for _, path := range slices.Sorted(maps.Keys(full)) {
+		unusedSearch := noSearch && strings.HasPrefix(path, "sustainable.")
+		if full[path] != here[path] && !unusedSearch {
+			changes = append(changes, settingChange{path: path, full: shortList(full[path]), here: shortList(here[path])})
 		}
 	}
 	return changes
@@ -144,7 +148,7 @@ func changesBetween(full, here study.Spec) []settingChange {
 // maxListItems is how many items of a list setting a table shows.
 const maxListItems = 5
 
-// shortList keeps the ends of a long list: "12 values, 100 to 50000". Other values stay as they are.
+// shortList sums up a long list by its length and its ends: "12 values, 100 to 50000". Other values stay as they are.
 func shortList(value string) string {
 	items := strings.Split(strings.Trim(value, "[]"), ",")
 	if !strings.HasPrefix(value, "[") || len(items) <= maxListItems {
@@ -153,7 +157,7 @@ func shortList(value string) string {
 	return fmt.Sprintf("%d values, %s to %s", len(items), items[0], items[len(items)-1])
 }
 
-// axesText identifies values on axes.
+// axesText identifies a point of a grid by its values on the axes.
 func axesText(axes map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(axes)) {

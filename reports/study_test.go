@@ -157,13 +157,13 @@ func TestRatesOfAnExhibitAreWholeAsThePapersPrintThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := p.exhibit(p.Study.Exhibits[1], results.Of(rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}}})))
+	x := p.fillExhibit(p.Study.Exhibits[1], results.Of(rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}}})))
 	for i, want := range map[string]unit.Unit{"publish_rate": unit.Count, "e2e_p99_ns": unit.None, "broker_disk_write_bytes": unit.None, "receive_rate": unit.PerSecond} {
 		at := slices.IndexFunc(x.columns, func(c exhibitColumn) bool { return c.metric.Key == i })
 		if at < 0 {
 			t.Fatalf("no column of %s", i)
 		}
-		if c := x.columns[at].column(false); c.Unit != want {
+		if c := x.columns[at].column(); c.Unit != want {
 			t.Errorf("%s is shown in %v, want %v", i, c.Unit, want)
 		}
 	}
@@ -265,7 +265,7 @@ func TestAFigureOfTheExhibitIsInThePapersUnitWithItsSpread(t *testing.T) {
 	for i := range measured {
 		measured[i].Result.Cost = store.Cost{BrokerKnown: true, BrokerDiskWriteBytes: int64(3+i%2*2) * 1e6}
 	}
-	x := p.exhibit(p.Study.Exhibits[1], results.Of(append(measured, p.Figures...)))
+	x := p.fillExhibit(p.Study.Exhibits[1], results.Of(append(measured, p.Figures...)))
 	mb := slices.IndexFunc(x.columns, func(c exhibitColumn) bool { return c.metric.Key == results.KeyBrokerDiskWrite })
 	if len(x.rows) != 1 || mb < 0 {
 		t.Fatalf("%d rows, columns %v", len(x.rows), x.columns)
@@ -286,7 +286,7 @@ func TestRowsOfAnExhibitGoBySeriesAndThenByTheirValues(t *testing.T) {
 		{Experiment: "rabbitmq-2", Rows: "partitionsPerTopic", Series: "mode"}, {Experiment: "rabbitmq-2", Rows: "mode", Series: "partitionsPerTopic"},
 	} {
 		var got []string
-		for _, r := range p.exhibit(e, set).rows {
+		for _, r := range p.fillExhibit(e, set).rows {
 			got = append(got, r.series+" "+r.value)
 		}
 		want := []string{"auto ack 1", "auto ack 25", "auto ack 50", "manual ack 1", "manual ack 25", "manual ack 50"}

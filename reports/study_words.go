@@ -1,4 +1,6 @@
-// The figures that decide a claim, in words.
+// The figures that decide a claim, in words. A claim is one or more statements, such as "the p99 of kafka grows by at least 10 % along the
+// rate"; each is judged at one or more places, such as message sizes. The words of one statement: "12 to 15 % along rate, R² 0.98 (holds
+// at 3 of 4, n=5)".
 
 package reports
 
@@ -8,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/claim"
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // measuredText states the figures that were measured for a claim, a clause for each of its statements. It is empty if there are none.
@@ -22,15 +23,14 @@ func measuredText(c claim.Claim, a claim.Answer) string {
 	return strings.Join(clauses, "; ")
 }
 
-// partText is the figure of a statement with the number of places and repetitions it is of: "12 to 15 % along rate, R² 0.98 (holds at 3 of 4,
-// n=5)".
+// partText is the figure of a statement, with how many places and repetitions it is of. It is empty if nothing was measured for it.
 func partText(s claim.Statement, p claim.Part) string {
 	if p.Figure.N == 0 {
 		return ""
 	}
 	text := figureText(s, p)
 	if s.Kind == claim.Slope {
-		text += fmt.Sprintf(" along %s, R² %s", s.Along, coefficient(p.R2.Value))
+		text += fmt.Sprintf(" along %s, R² %s", s.Along, r2Text(p.R2.Value))
 	}
 	var counts []string
 	switch n := len(p.Cells); {
@@ -56,12 +56,12 @@ func judgedByPlace(s claim.Statement) bool {
 // figureText is the figure of a statement with its interval, or the range of the figures of all places.
 func figureText(s claim.Statement, p claim.Part) string {
 	f := p.Figure
-	text := signed(f.Unit, f.Value)
+	text := f.Unit.Format(f.Value)
 	switch {
 	case judgedByPlace(s) && len(p.Cells) > 1:
-		text = between(f)
+		text = rangeText(f)
 	case f.Low != f.High:
-		text += " [" + between(f) + "]"
+		text += " [" + rangeText(f) + "]"
 	}
 	if s.Kind == claim.Rank {
 		text += " the best other"
@@ -69,28 +69,20 @@ func figureText(s claim.Statement, p claim.Part) string {
 	return text
 }
 
-// between is the range of a figure: "12 to 15 %".
-func between(f claim.Figure) string {
+// rangeText is the interval of a figure: "12 to 15 %".
+func rangeText(f claim.Figure) string {
 	if math.IsInf(f.High, 1) {
-		return "at least " + signed(f.Unit, f.Low)
+		return "at least " + f.Unit.Format(f.Low)
 	}
-	low, high := signed(f.Unit, f.Low), signed(f.Unit, f.High)
+	low, high := f.Unit.Format(f.Low), f.Unit.Format(f.High)
 	if low == high {
 		return low
 	}
 	return low + " to " + high
 }
 
-// signed writes a figure; a minus sign is part of a change.
-func signed(u unit.Unit, v float64) string {
-	if v < 0 {
-		return "−" + u.Format(-v)
-	}
-	return u.Format(v)
-}
-
-// coefficient writes R²; it is a dash if there is none.
-func coefficient(v float64) string {
+// r2Text writes the coefficient of determination. It is a dash if there is none (NaN), because all values are equal.
+func r2Text(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
 	}

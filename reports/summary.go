@@ -28,7 +28,8 @@ func init() {
 
 func summary(set *results.Set) (document.Document, error) { return Summary(set).Document(), nil }
 
-// Summary is the verdict in words, and every point below it.
+// Summary is the verdict in words, and every point below it. A point is a broker with one complete set of settings; points that were given
+// messages of the same size under the same guarantee stand in one table.
 func Summary(set *results.Set) Sections {
 	points := set.Points
 	s := Sections{Title: "Summary", Opening: verdicts(set)}
@@ -43,8 +44,8 @@ func Summary(set *results.Set) Sections {
 	return s
 }
 
-// verdicts say how the repetitions ended, which targets were missed, and who is best. A sweep of one broker has a recommendation
-// instead of a ranking.
+// verdicts say how the repetitions ended, which targets were missed, and which broker is best. A sweep, one broker at many settings, has a
+// recommendation instead of a ranking.
 func verdicts(set *results.Set) []document.Block {
 	var d document.Document
 	points := set.Points
@@ -58,7 +59,7 @@ func verdicts(set *results.Set) []document.Block {
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
 	sweeps, ranked := sweepsOf(points), rankable(points)
 	for _, g := range bySetting(ranked) {
-		if !recommended(g, sweeps) {
+		if !isRecommended(g, sweeps) {
 			d.Add(verdict(g))
 		}
 	}
@@ -101,7 +102,7 @@ func (g group) severalBrokers() bool {
 	return slices.ContainsFunc(g.points, func(p results.Point) bool { return p.Spec.Broker != g.points[0].Spec.Broker })
 }
 
-// hasCounterpart tells whether another broker was given the messages and the load of p, and another delivery guarantee.
+// hasCounterpart tells whether another broker was given the same messages and load as p, under another delivery guarantee.
 func hasCounterpart(p results.Point, points []results.Point) bool {
 	return slices.ContainsFunc(points, func(o results.Point) bool {
 		sameWork := o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
@@ -109,13 +110,13 @@ func hasCounterpart(p results.Point, points []results.Point) bool {
 	})
 }
 
-// summarySection has a row for every point of a group and for every rate of a curve.
+// summarySection has a row for every load point of a group: one load of a point, over its repetitions. A curve has a row for each rate.
 func summarySection(g group, notes *document.Footnotes) Section {
 	var d document.Document
 	loadPoints := results.LoadPointsOf(g.points)
 	l := layoutOf(g.points, statable{loads: rowTitles(loadPoints), facts: statedAbove})
 	d.Say(l.sentence)
-	d.Add(tableOf(summaryColumns(g.points, loadPoints, l, notes), loadPoints))
+	d.Add(tableOf("", summaryColumns(g.points, loadPoints, l, notes), loadPoints))
 	for _, t := range []document.Table{pipelineTable(g, l), goalsTable(g, l, notes)} {
 		if len(t.Rows) > 0 {
 			d.Add(t)
@@ -139,25 +140,22 @@ func summaryColumns(points []results.Point, loadPoints []results.LoadPoint, l la
 	for _, l := range loadPoints {
 		siblings[l.Point.ID] = append(siblings[l.Point.ID], l)
 	}
-	columns := append(pointColumns(l),
+	figures := metricColumns(summaryKeys, hiddenInSummary(points), func(l results.LoadPoint, key string) document.Cell {
+		if results.MustMetric(key).Counts() && !isCurveRate(l) {
+			return totalCell(l.Point, key)
+		}
+		return l.Cell(key)
+	})
+	return slices.Concat(pointColumns(l), []columnOf[results.LoadPoint]{
 		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(l results.LoadPoint) document.Cell { return statusCell(l, notes) }),
 		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 			func(l results.LoadPoint) document.Cell { return l.Cell(results.KeySustainableLow) }),
-	)
-	for _, c := range metricColumns(summaryKeys, hiddenInSummary(points)) {
-		columns = append(columns, cellColumn(c, func(l results.LoadPoint) document.Cell {
-			if results.MustMetric(c.Key).Counts() && !rateOfCurve(l) {
-				return totalCell(l.Point, c.Key)
-			}
-			return l.Cell(c.Key)
-		}))
-	}
-	return append(columns,
+	}, figures, []columnOf[results.LoadPoint]{
 		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(l results.LoadPoint) document.Cell {
-			return doubts(l.Point, l.Records, doubtsOfOneRate(l, siblings[l.Point.ID]), notes)
+			return doubtsCell(l.Point.Spec.Broker, doubtsOfRate(l, siblings[l.Point.ID]), notes)
 		}),
-		repetitionsColumn,
-	)
+		repetitionsColumn(func(l results.LoadPoint) int { return len(l.Records) }),
+	})
 }
 
 // summaryKeys are the keys of a row's figures.
@@ -168,7 +166,7 @@ var summaryKeys = []string{
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes,
 }
 
-// hiddenInSummary are the columns that would tell a reader nothing about these points.
+// hiddenInSummary are the columns that only programs read, because nothing of the kind happened to these points.
 func hiddenInSummary(points []results.Point) hiddenColumns {
 	missed := len(results.MissedRates(points)) > 0
 	hidden := hiddenColumns{
@@ -185,7 +183,8 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 	return hidden
 }
 
-// totalCell adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.
+// totalCell adds up a count over every repetition that ran, those that failed included: 3 messages lost in one of five repetitions are 3
+// lost, not a median of 0.
 func totalCell(p results.Point, key string) document.Cell {
 	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r results.Record) bool {
 		return r.Status != results.OK && r.Status != results.Failed

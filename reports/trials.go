@@ -1,4 +1,10 @@
-// The trials report: every search for a sustainable rate, trial by trial.
+// The trials report: every search for a sustainable rate, trial by trial. A search offers one rate after the other; a trial passes if the
+// broker keeps up with it and meets the latency goal. The first trials are probes, closed loops that guess where to begin.
+//
+//	#   kind          rate     verdict   published   e2e p99   reason
+//	1   probe         –        –         96k/s       –
+//	2   short trial   48k/s    pass      48k/s       3.10 ms
+//	3   short trial   72k/s    fail      70.4k/s     412 ms    the backlog grew by 1.6k/s
 
 package reports
 
@@ -42,27 +48,26 @@ func addSearch(d *document.Document, p results.Point, r results.Record) {
 	search := r.Result.Sustainable
 	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
 	d.Add(document.Heading{Level: 1, Text: name})
-	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", results.BoundsText(search.Low, search.High), limit(search), ending(r)))
+	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", results.BoundsText(search.Low, search.High), limitText(search), endingText(r)))
 	goals := results.Flat(r)[0].Goals
-	if len(goals) == 1 && r.Status != results.OK {
-		goals = nil // the reason says why
-	}
-	for _, g := range goals {
-		d.Say(g.String() + ".")
+	if len(goals) > 1 || r.Status == results.OK { // the reason of a search that failed is about its only goal
+		for _, g := range goals {
+			d.Say(g.String() + ".")
+		}
 	}
 	d.Add(trialTable(name, search))
 }
 
-// limit says what the broker or the machine ran out of at the sustainable rate.
-func limit(search *results.Sustainable) string {
+// limitText says what the broker or the machine ran out of at the sustainable rate.
+func limitText(search *results.Sustainable) string {
 	if search.Limit == "" || search.Limit == "unknown" {
 		return "what ran out is not known"
 	}
 	return "what ran out: " + search.Limit
 }
 
-// ending is how a repetition ended, and why if that isn't ok: "void (the generator was late)".
-func ending(r results.Record) string {
+// endingText is how a repetition ended, and why if that isn't ok: "void (the generator was late)".
+func endingText(r results.Record) string {
 	if r.Reason == "" {
 		return string(r.Status)
 	}
@@ -91,7 +96,7 @@ func (t numberedTrial) rate() document.Cell {
 	return document.Number(t.Rate)
 }
 
-// backlogGrowth leaves out the growth that rounding makes of none.
+// backlogGrowth is the growth of the backlog per second. What is left by rounding is shown as 0.
 func (t numberedTrial) backlogGrowth() document.Cell {
 	const rounding = 0.01 // messages per second
 	if math.Abs(t.BacklogSlope) < rounding {
@@ -100,12 +105,21 @@ func (t numberedTrial) backlogGrowth() document.Cell {
 	return document.Number(t.BacklogSlope)
 }
 
-// trialVerdict is a verdict with its tone.
-func trialVerdict(verdict string) document.Cell {
-	if verdict == "void" {
-		return document.Text(verdict).Toned(document.Caution)
+// verdictCell is the verdict on the first goal.
+func (t numberedTrial) verdictCell() document.Cell {
+	cell := document.Text(t.Verdict)
+	if t.Verdict == "void" {
+		return cell.Toned(document.Caution)
 	}
-	return document.Text(verdict)
+	return cell
+}
+
+// furtherVerdict is the verdict on a goal after the first, by its index among all goals. A probe is judged for no goal.
+func (t numberedTrial) furtherVerdict(goal int) string {
+	if goal > len(t.Others) {
+		return ""
+	}
+	return t.Others[goal-1]
 }
 
 func trialTable(name string, search *results.Sustainable) document.Table {
@@ -114,21 +128,13 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 		numberColumn(document.Column{Key: "trial", Name: "#", Unit: unit.Count, Row: true}, func(t numberedTrial) int { return t.number }),
 		textColumn(document.Column{Key: "kind", Name: "kind"}, func(t numberedTrial) string { return t.Kind }),
 		cellColumn(document.Column{Key: "rate", Name: "rate", Unit: unit.PerSecond}, numberedTrial.rate),
-		cellColumn(document.Column{Key: "verdict", Name: "verdict", Attribute: true}, func(t numberedTrial) document.Cell { return trialVerdict(t.Verdict) }),
+		cellColumn(document.Column{Key: "verdict", Name: "verdict", Attribute: true}, numberedTrial.verdictCell),
 	}
-	for i, goal := range search.Goals {
-		if i == 0 { // has the column above
-			continue
-		}
-		columns = append(columns, cellColumn(document.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + results.GoalName(goal)},
-			func(t numberedTrial) document.Cell {
-				if i > len(t.Others) { // a probe is judged for no goal
-					return document.Cell{}
-				}
-				return document.Text(t.Others[i-1])
-			}))
+	for goal := 1; goal < len(search.Goals); goal++ { // the first goal has the column above
+		column := document.Column{Key: fmt.Sprintf("verdict_%d", goal+1), Name: "verdict\n" + results.GoalName(search.Goals[goal])}
+		columns = append(columns, textColumn(column, func(t numberedTrial) string { return t.furtherVerdict(goal) }))
 	}
-	columns = append(columns, []columnOf[numberedTrial]{
+	columns = append(columns,
 		numberColumn(results.Column(results.KeyPublishRate), func(t numberedTrial) float64 { return t.PublishRate }),
 		numberColumn(results.Column(results.KeyReceiveRate), func(t numberedTrial) float64 { return t.ReceiveRate }),
 		cellColumn(document.Column{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond}, numberedTrial.backlogGrowth),
@@ -136,10 +142,10 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 		cellColumn(results.Column(results.KeyEndToEndP99), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99) }),
 		numberColumn(document.Column{Key: "seconds", Name: "length", Unit: unit.Seconds}, func(t numberedTrial) float64 { return t.Seconds }),
 		textColumn(document.Column{Key: "reason", Name: "reason", Wide: true}, func(t numberedTrial) string { return t.Reason }),
-	}...)
+	)
 	var numbered []numberedTrial
 	for i, trial := range search.Trials {
 		numbered = append(numbered, numberedTrial{number: i + 1, Trial: trial})
 	}
-	return tableOf(columns, numbered)
+	return tableOf("", columns, numbered)
 }

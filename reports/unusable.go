@@ -29,7 +29,7 @@ func Unusable(points []results.Point) []document.Block {
 		{results.Aborted, "Aborted", "Interrupted before the end."},
 	} {
 		if causes := causesOf(points, s.status); len(causes) > 0 {
-			blocks = append(blocks, document.Heading{Level: 1, Text: s.title}, document.Paragraph{Text: s.means}, tableOf(causeColumns, causes))
+			blocks = append(blocks, document.Heading{Level: 1, Text: s.title}, document.Paragraph{Text: s.means}, tableOf("", causeColumns, causes))
 		}
 	}
 	return blocks

@@ -29,7 +29,7 @@ func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 			}
 		}
 		if !judged {
-			verdicts = append(verdicts, Verdict{Condition: c.Text, Outcome: Failed, Point: "all points", Text: "no workload has values of both sides to judge"})
+			verdicts = append(verdicts, Verdict{Condition: c.Text, Outcome: Failed, Point: AllPoints, Text: "no workload has values of both sides to judge"})
 		}
 	}
 	return verdicts

@@ -16,12 +16,15 @@ import (
 // repetitions.
 type Verdict struct {
 	Condition string // empty if the point is judged by how its repetitions ended
-	Point     string // names the point and its load
+	Point     string // names the point and its load; AllPoints if no point could be judged
 	Study     string
 	Outcome   Outcome
 	Text      string // the figures that decided, in words
 	Seconds   float64
 }
+
+// AllPoints is the Point of a verdict on a condition that no point could be judged by.
+const AllPoints = "all points"
 
 // Outcome is how a point fares at a gate.
 type Outcome string
@@ -122,7 +125,7 @@ func (c Condition) closedLoopNote(records []store.Record) string {
 
 // unjudged is the verdict on a condition that no point could be judged by.
 func unjudged(condition string) Verdict {
-	return Verdict{Condition: condition, Outcome: Failed, Point: "all points", Text: "no point has a value to judge"}
+	return Verdict{Condition: condition, Outcome: Failed, Point: AllPoints, Text: "no point has a value to judge"}
 }
 
 // load is a point under one load: its own, or one rate of its curve.

@@ -1,0 +1,121 @@
+// The claims of a publication, with the answer that each side's records give: a claim holds, does not hold, or cannot be told.
+
+package reports
+
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/claim"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/results"
+)
+
+// judgedClaim is a claim with the answer of each side.
+type judgedClaim struct {
+	claim.Claim
+	answers map[string]claim.Answer // by side
+}
+
+// addClaims counts the answers of each side and adds the table of claims. It adds nothing if the study has none.
+func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document.Footnotes) {
+	if len(p.Claims) == 0 {
+		return
+	}
+	d.Add(document.Heading{Level: 2, Text: "Claims"})
+	sides := p.measuredSides(own)
+	var judged []judgedClaim
+	for _, c := range p.Claims {
+		j := judgedClaim{Claim: c, answers: map[string]claim.Answer{}}
+		for _, side := range sides {
+			j.answers[side] = claim.Evaluate(c, own, p.Study.Name, side)
+		}
+		judged = append(judged, j)
+	}
+	for _, side := range sides {
+		d.Add(document.Verdict{About: sideNames[side], Finding: countAnswers(judged, side)})
+	}
+	if len(sides) == 0 {
+		d.Say("Nothing of this study was measured yet.")
+	}
+	d.Add(tableOf("", p.claimColumns(sides, own, notes), judged))
+	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; where the repetitions lie on " +
+		"both sides it cannot be told. Where a point was measured once there is no spread: the answer is that of this one run, another run may " +
+		"answer otherwise, and nothing is tested.")
+}
+
+// sideNames are the sides of a study in words.
+var sideNames = map[string]string{claim.Then: "Then (the paper's versions)", claim.Now: "Now (today's versions)", claim.Published: "Published"}
+
+// countAnswers counts the answers of a side, and warns of those that rest on one repetition of a point.
+func countAnswers(judged []judgedClaim, side string) string {
+	counts, single := map[claim.Verdict]int{}, 0
+	for _, j := range judged {
+		a := j.answers[side]
+		counts[a.Verdict]++
+		if a.Verdict != claim.CannotBeTold && a.Repetitions() == 1 {
+			single++
+		}
+	}
+	return fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told%s.", plural(len(judged), "claim"),
+		counts[claim.Holds], counts[claim.DoesNotHold], counts[claim.CannotBeTold], singleRunWarning(single, counts[claim.Holds]+counts[claim.DoesNotHold]))
+}
+
+// singleRunWarning warns of answers that rest on one repetition of a point. It is empty if there are none.
+func singleRunWarning(single, decided int) string {
+	switch single {
+	case 0:
+		return ""
+	case decided:
+		return "; every answer rests on one repetition, without a spread"
+	}
+	return fmt.Sprintf("; %d of the answers rest on one repetition, without a spread", single)
+}
+
+// claimColumns have the verdicts of all sides beside each other, then the figures that each rests on.
+func (p Paper) claimColumns(sides []string, own *results.Set, notes *document.Footnotes) []columnOf[judgedClaim] {
+	columns := []columnOf[judgedClaim]{
+		textColumn(document.Column{Key: "claim", Name: "no.", Row: true}, func(j judgedClaim) string { return j.ID }),
+		cellColumn(document.Column{Key: "says", Name: "claim", Wide: true}, func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, own, notes) }),
+	}
+	for _, side := range sides {
+		columns = append(columns, cellColumn(document.Column{Key: "verdict_" + side, Name: "verdict\n" + side},
+			func(j judgedClaim) document.Cell { return answerCell(j.answers[side], notes) }))
+	}
+	columns = append(columns,
+		textColumn(document.Column{Key: "where", Name: "where", Data: true}, func(j judgedClaim) string { return j.Where }),
+		textColumn(document.Column{Key: "published", Name: "published", Wide: true}, func(j judgedClaim) string { return j.Published }),
+	)
+	for _, side := range sides {
+		columns = append(columns, textColumn(document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true},
+			func(j judgedClaim) string { return measuredText(j.Claim, j.answers[side]) }))
+	}
+	return columns
+}
+
+// claimCell is the sentence of a claim. Footnotes hold its note, and say if the paper's own tables contradict it.
+func (p Paper) claimCell(c claim.Claim, own *results.Set, notes *document.Footnotes) document.Cell {
+	cell := document.Text(c.Says)
+	if c.Note != "" {
+		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID, remark.Of("%s", c.Note)))
+	}
+	if a := claim.Evaluate(c, own, p.Study.Name, claim.Published); a.Verdict == claim.DoesNotHold {
+		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID+" tables", remark.Of("by the paper's own tables it does not hold: %s", measuredText(c, a))))
+	}
+	return cell
+}
+
+// answerCell is the verdict of a side, with footnotes that say what it can't tell.
+func answerCell(a claim.Answer, notes *document.Footnotes) document.Cell {
+	cell := document.Text(string(a.Verdict))
+	switch {
+	case a.Why != "":
+		cell = cell.Marked(notes.Mark(string(a.Reason), remark.Of("%s", a.Why)))
+	case a.Repetitions() == 1:
+		cell = cell.Marked(notes.Mark("one run", remark.Of("one repetition, so there is no spread to hold it against: another run may answer otherwise")))
+	}
+	if a.Closed && len(a.Parts) > 0 {
+		cell = cell.Marked(notes.Mark("closed", remark.Of("the latency of a closed loop: it says how full the client's window was, as the paper's does")))
+	}
+	return cell
+}
