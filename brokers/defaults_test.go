@@ -58,7 +58,7 @@ func TestASpecAsksOfEachBrokerWhatIsUsualWithIt(t *testing.T) {
 }
 
 func TestEveryBrokerSaysWhereItKeepsMessagesWhenNobodyAsks(t *testing.T) {
-	if silent := usual.Those(func(d usual.Defaults) bool { return d.Persistence == usual.Unstated }); silent != nil {
+	if silent := usual.BrokersWith(func(d usual.Defaults) bool { return d.Persistence == usual.Unstated }); silent != nil {
 		t.Errorf("%q don't: a spec would ask for a log", silent)
 	}
 }

@@ -1,4 +1,5 @@
-// Package catalog is the register of brokers: what a broker is to this program stands in one value, under one name.
+// Package catalog is the register of brokers. All that the program knows of a broker is one value, a Product, which the broker's own
+// package adds when the program starts; packages driver, provision and usual get their parts of it.
 package catalog
 
 import (
@@ -12,17 +13,17 @@ import (
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-// Product is a broker: how it is driven, how it is started, and what a spec asks of it when it doesn't say.
+// Product describes a broker: how clients use it, how it is started, and the defaults of its specs.
 type Product struct {
-	Name     string            // as specs and commands have it
+	Name     string            // as specs and commands write it: "kafka"
 	Driver   driver.Kind       // Add gives it the product's name
-	Recipe   *provision.Recipe // likewise; nil: the broker runs in this process, and nothing is started
+	Recipe   *provision.Recipe // Add gives it the product's name; nil: the broker runs in this process, and nothing is started
 	Defaults usual.Defaults
 }
 
 var products = map[string]Product{}
 
-// Add registers a broker; call it from init. It panics on a name that is taken and on what is incomplete.
+// Add registers a broker. It is called from init. It panics if the name is taken or the product is incomplete.
 func Add(p Product) {
 	p.Driver.Name = p.Name
 	driver.Register(p.Driver)
@@ -36,7 +37,7 @@ func Add(p Product) {
 	products[p.Name] = p
 }
 
-// Lookup finds a broker; an unknown name is answered with the names there are.
+// Lookup returns a broker. Its error lists the known names.
 func Lookup(name string) (Product, error) {
 	p, ok := products[name]
 	if !ok {
@@ -45,11 +46,11 @@ func Lookup(name string) (Product, error) {
 	return p, nil
 }
 
-// Started finds a broker that can be started here; false for one that runs in this process, and for an unknown name.
+// Started returns the recipe of a broker that has processes; false for one that runs in this process, and for an unknown name.
 func Started(name string) (*provision.Recipe, bool) {
 	r := products[name].Recipe
 	return r, r != nil
 }
 
-// Names lists all brokers, sorted.
+// Names returns the names of all brokers, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(products)) }

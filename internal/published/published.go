@@ -1,14 +1,15 @@
-// Package published makes records of the tables of a publication, so that reports set them beside what was measured. It
-// knows a study's folder, and nothing of what is concluded from either.
+// Package published turns the tables of a publication into records, so that reports can show them beside measured ones. It reads the
+// CSV files in a study's folder, and concludes nothing from them.
 //
-// A study names its tables, CSV files, with the columns that hold axes and metrics. Each row is about one point of the study's full
-// grid, and gives figures of it:
+// The study names the columns that hold axes and those that hold metrics. Each row gives figures of one point of the study's full
+// grid:
 //
 //	# origin: table 3, page 7
 //	queues,rate,mean
 //	1,1000,2.5
 //
-// makes a record of the point with queues=1 and rate=1000, whose metric e2e_mean_ns is 2.5e6 if the study says that the column is in ms.
+// becomes a record of the point with queues=1 and rate=1000, whose metric e2e_mean_ns is 2.5e6 if the study says that the column is in
+// ms. Figures of the same point from several tables become one record.
 package published
 
 import (
@@ -31,17 +32,18 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Tool stands as the tool's version in records of published figures.
+// Tool is the version of the tool in records of published figures.
 const Tool = "published"
 
-// The axis that tells a paper's versions from today's, with the value of the paper's. Published records have a value of their own.
+// A study may run a paper's versions and today's: its axis "when" has the values "then" and "now". Published records have the value
+// "published".
 const whenAxis, then, published = "when", "then", "published"
 
 // maxTable bounds a published table, in bytes.
 const maxTable = 16 << 20
 
-// Records makes records of the tables that a study names, one for each point of its full grid that a table speaks of.
-// folder is the study's.
+// Records returns the records of the tables that a study names, one for each point of its full grid that has figures in a table. The
+// tables are files of folder, the study's.
 func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 	if len(s.Published) == 0 {
 		return nil, nil
@@ -65,14 +67,14 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 	return c.records, nil
 }
 
-// collection gathers records, one for each point.
+// collection is the records so far, one for each point.
 type collection struct {
 	study   *study.Study
 	records []store.Record
 	index   map[string]int // in records, by the ID of the point
 }
 
-// table adds the rows of a table.
+// table adds the rows of a table to the records of their points, which are in grid.
 func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) error {
 	rows, origin, err := read(folder, t.File)
 	if err != nil {
@@ -107,7 +109,7 @@ func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) 
 	return nil
 }
 
-// add adds the figures of a point; tables that speak of the same point make one record.
+// add adds figures to the record of a point.
 func (c *collection) add(p study.Point, given map[string]float64, origin string) {
 	i, known := c.index[p.ID]
 	if !known {
@@ -122,7 +124,7 @@ func (c *collection) add(p study.Point, given map[string]float64, origin string)
 	}
 }
 
-// record is a record of a point without figures as yet.
+// record returns a record of a point, without figures.
 func (c *collection) record(p study.Point) store.Record {
 	axes := maps.Clone(p.Axes)
 	axes[whenAxis] = published
@@ -133,7 +135,7 @@ func (c *collection) record(p study.Point) store.Record {
 	}
 }
 
-// columnsOf lists the columns that a study reads from a table.
+// columnsOf returns the columns that a study reads from a table.
 func columnsOf(t study.Published) []string {
 	out := slices.Sorted(maps.Values(t.Axes))
 	for _, c := range t.Metrics {
@@ -149,12 +151,12 @@ type row struct {
 	line   int      // of the file
 }
 
-// value is what a row has in a column, which the table must have.
+// value returns a row's value in a column. The table must have the column.
 func (r row) value(column string) string {
 	return strings.TrimSpace(r.values[slices.Index(r.names, column)])
 }
 
-// read reads a table and where it is from, which its first comment says.
+// read reads a table and its origin: the text of the comment "# origin: …" above the header; empty if there is none.
 func read(folder fs.FS, file string) (rows []row, origin string, err error) {
 	data, err := bounded.FileIn(folder, path.Clean(file), maxTable)
 	if err != nil {
@@ -189,7 +191,7 @@ func read(folder fs.FS, file string) (rows []row, origin string, err error) {
 	}
 }
 
-// isAt tells whether a row has the given values in the given columns.
+// isAt reports whether a row has the given values, by column.
 func (r row) isAt(where map[string]string) bool {
 	for column, value := range where {
 		if !equal(r.value(column), value) {
@@ -199,8 +201,8 @@ func (r row) isAt(where map[string]string) bool {
 	return true
 }
 
-// point finds the point of the grid that a row is about. Where the grid has the paper's versions and today's, it is that
-// of the paper's.
+// point returns the point of the grid that a row is about. If the grid has both the paper's versions and today's, it is the point with
+// the paper's.
 func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
 	want := maps.Clone(t.Fixed)
 	if want == nil {
@@ -215,8 +217,9 @@ func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
 			found = append(found, p)
 		}
 	}
-	if old := slices.DeleteFunc(slices.Clone(found), func(p study.Point) bool { return p.Axes[whenAxis] != then }); len(old) > 0 {
-		found = old
+	isThen := func(p study.Point) bool { return p.Axes[whenAxis] == then }
+	if slices.ContainsFunc(found, isThen) {
+		found = slices.DeleteFunc(found, func(p study.Point) bool { return !isThen(p) })
 	}
 	switch len(found) {
 	case 0:
@@ -227,7 +230,7 @@ func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
 	return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), t.Experiment, conditions(want))
 }
 
-// matches tells whether a point has the wanted values on its axes.
+// matches reports whether a point has the wanted values on its axes.
 func matches(p study.Point, want map[string]string) bool {
 	for axis, value := range want {
 		if have, ok := p.Axes[axis]; !ok || !equal(have, value) {
@@ -237,7 +240,7 @@ func matches(p study.Point, want map[string]string) bool {
 	return true
 }
 
-// equal tells whether two texts are equal or measure the same, as 1KiB and 1024 do.
+// equal reports whether two texts are equal or are the same quantity, as 1KiB and 1024 are.
 func equal(a, b string) bool {
 	if a == b {
 		return true
@@ -247,7 +250,7 @@ func equal(a, b string) bool {
 	return okX && okY && x == y
 }
 
-// figures are the metrics of a row in their base units; what is blank isn't known.
+// figures returns the metrics of a row in their base units, by key. A blank cell is no figure.
 func (r row) figures(t study.Published) (map[string]float64, error) {
 	given := map[string]float64{}
 	for _, key := range slices.Sorted(maps.Keys(t.Metrics)) {

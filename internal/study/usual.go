@@ -19,7 +19,7 @@ func usualPersistence() string {
 func usualConnections() string {
 	words := []string{fmt.Sprintf("0 up to %d topics; above:", fewTopics)}
 	words = append(words, "1 for "+names(func(d usual.Defaults) bool { return d.Sharing == usual.AnyNumber })+",")
-	for _, broker := range usual.Those(func(d usual.Defaults) bool { return d.Sharing > 0 && d.Sharing < usual.AnyNumber }) {
+	for _, broker := range usual.BrokersWith(func(d usual.Defaults) bool { return d.Sharing > 0 && d.Sharing < usual.AnyNumber }) {
 		words = append(words, fmt.Sprintf("1 per %d partitions for %s,", usual.Of(broker).Sharing, broker))
 	}
 	return strings.Join(append(words, "else 0"), " ")
@@ -27,7 +27,7 @@ func usualConnections() string {
 
 // names lists registered brokers.
 func names(are func(usual.Defaults) bool) string {
-	if all := usual.Those(are); len(all) > 0 {
+	if all := usual.BrokersWith(are); len(all) > 0 {
 		return strings.Join(all, ", ")
 	}
 	return "none"

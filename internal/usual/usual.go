@@ -1,5 +1,6 @@
-// Package usual holds what a spec asks of a broker when it doesn't say: each driver registers it with its kind, and
-// package study reads it. It knows no broker and no setting.
+// Package usual holds the defaults of a spec that depend on the broker: package catalog registers them for each broker, and package
+// study fills them in where a spec says nothing. For example, a spec for NATS asks for at most once, since NATS keeps no copy of a
+// message; one for Kafka asks for at least once, persisted in a log. The package knows no broker and no setting by name.
 package usual
 
 import (
@@ -8,49 +9,50 @@ import (
 	"slices"
 )
 
-// Defaults are those of one broker. The zero value, which is that of a broker nobody registered, keeps a log, and its topics
-// have connections of their own.
+// Defaults are the defaults of one broker. The zero value stands for a broker that is not registered: its messages are kept in a log,
+// and each of its topics has connections of its own.
 type Defaults struct {
-	First       bool        // the broker of a spec that names none
-	NoCopy      bool        // the broker keeps no copy of a message, so that a spec asks for at most once
-	Persistence Persistence // of an acknowledged message
-	// Sharing is how many partitions one connection serves as well as several do, because the client is made to be
-	// shared; 0: every topic has connections of its own.
+	First       bool        // this is the broker of a spec that names none
+	NoCopy      bool        // the broker keeps no copy of a message, so a spec asks for at most once
+	Persistence Persistence // of a confirmed message
+	// Sharing is how many partitions one connection serves without being slower than several, because the client library is made
+	// to be shared; 0: every topic has connections of its own.
 	Sharing int
 	Speed   Speed
 }
 
-// Speed is what a broker was seen to do on two cores that it shared with the load's generator, in orders of magnitude: it
-// makes estimates of time, and no result. What is 0 isn't known.
+// AnyNumber is the Sharing of a client library whose one connection serves any number of partitions.
+const AnyNumber = math.MaxInt
+
+// Persistence says where a broker keeps messages if a spec doesn't say.
+type Persistence int
+
+// The kinds of persistence.
+const (
+	Unstated         Persistence = iota // only in the zero value: every registered broker states one of the others
+	Log                                 // on disk
+	MemoryAtMostOnce                    // in memory if the spec asks for at most once, else on disk
+	Memory                              // in memory
+)
+
+// Speed says in orders of magnitude how fast a broker was on two cores that it shared with the generator. It is for estimates of how
+// long a study takes; no result depends on it. Fields that are 0 are not known.
 type Speed struct {
-	Rate    float64 // small messages per second, many under way
-	Flushed float64 // the same where each is flushed to the disk before it is acknowledged
-	Alone   float64 // seconds that a message takes when no other is under way
-	Start   float64 // seconds until a single server serves
-	// Flushes is how the versions begin that flush though their log is all that was asked for, such as "3."; "": none does.
+	Rate    float64 // small messages per second, with many in flight
+	Flushed float64 // the same if each message is flushed to the disk before it is confirmed
+	Alone   float64 // seconds that a message takes when no other is in flight
+	Start   float64 // seconds until a single server is ready
+	// Flushes is the prefix of the versions that flush each message although a spec asks only for a log: "3." or EveryVersion; empty
+	// if none does.
 	Flushes string
 }
 
-// EveryVersion is the Flushes of a broker that always flushes its log.
+// EveryVersion is the Speed.Flushes of a broker that always flushes.
 const EveryVersion = "*"
-
-// Persistence says where a broker keeps messages when nobody asks.
-type Persistence int
-
-// The ways. A broker with a choice keeps nothing at most once. One that is registered says which it has.
-const (
-	Unstated Persistence = iota
-	Log
-	MemoryAtMostOnce
-	Memory
-)
-
-// AnyNumber is the Sharing of a client whose one connection serves everything.
-const AnyNumber = math.MaxInt
 
 var known = map[string]Defaults{}
 
-// Register adds a broker; package driver calls it.
+// Register adds a broker. It panics if there would be two that are first.
 func Register(broker string, d Defaults) {
 	if first := First(); d.First && first != "" {
 		panic("usual: both " + first + " and " + broker + " are to be first")
@@ -58,20 +60,20 @@ func Register(broker string, d Defaults) {
 	known[broker] = d
 }
 
-// Of are the defaults of a broker: the zero value for one that nobody registered, such as one of imported results.
+// Of returns the defaults of a broker; the zero value for one that is not registered, such as one of imported results.
 func Of(broker string) Defaults { return known[broker] }
 
-// Those are the registered brokers whose defaults are so, in the order of their names.
-func Those(are func(Defaults) bool) (names []string) {
+// BrokersWith returns the names of the registered brokers whose defaults match, sorted.
+func BrokersWith(match func(Defaults) bool) (names []string) {
 	for _, broker := range slices.Sorted(maps.Keys(known)) {
-		if are(known[broker]) {
+		if match(known[broker]) {
 			names = append(names, broker)
 		}
 	}
 	return names
 }
 
-// First is the broker of a spec that names none.
+// First returns the broker of a spec that names none; empty if no broker is registered as the first.
 func First() string {
 	for broker, d := range known {
 		if d.First {
@@ -81,10 +83,12 @@ func First() string {
 	return ""
 }
 
-// Connections is how many connections so many topics share; 0: each has its own.
+// Connections returns how many connections a number of topics share, each with so many partitions; 0: each topic has its own. At a
+// Sharing of 64, 65 topics of one partition share 2 connections.
 func (d Defaults) Connections(topics, partitions int) int {
 	if d.Sharing == 0 || topics*partitions <= 0 {
 		return 0
 	}
-	return min(topics, (topics*partitions-1)/d.Sharing+1)
+	needed := (topics*partitions-1)/d.Sharing + 1 // rounded up, without the overflow of adding AnyNumber
+	return min(topics, needed)
 }
