@@ -80,37 +80,41 @@ func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) 
 	if err != nil {
 		return err
 	}
+	if len(rows) == 0 {
+		return fmt.Errorf("%s: it has no rows", t.File)
+	}
 	for _, column := range columnsOf(t) {
-		if len(rows) > 0 && !slices.Contains(rows[0].names, column) {
+		if !slices.Contains(rows[0].names, column) {
 			return fmt.Errorf("%s has no column %q; it has %s", t.File, column, strings.Join(rows[0].names, ", "))
 		}
 	}
-	selected := 0
-	for _, r := range rows {
-		if !r.isAt(t.Where) {
-			continue
-		}
-		selected++
-		p, err := r.point(t, grid)
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
-		}
-		given, err := r.figures(t)
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
-		}
-		if len(given) > 0 {
-			c.add(p, given, cmp.Or(origin, t.File))
-		}
-	}
-	if selected == 0 {
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.isAt(t.Where) })
+	if len(rows) == 0 {
 		return fmt.Errorf("%s: no row has %s", t.File, conditions(t.Where))
+	}
+	for _, r := range rows {
+		if err := c.row(r, t, grid, cmp.Or(origin, t.File)); err != nil {
+			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
+		}
 	}
 	return nil
 }
 
-// add adds figures to the record of a point.
-func (c *collection) add(p study.Point, given map[string]float64, origin string) {
+// row adds the figures of a row to the record of its point. A row without figures makes no record.
+func (c *collection) row(r row, t study.Published, grid []study.Point, origin string) error {
+	p, err := r.point(t, grid)
+	if err != nil {
+		return err
+	}
+	given, err := r.figures(t)
+	if err != nil || len(given) == 0 {
+		return err
+	}
+	return c.add(p, given, origin)
+}
+
+// add adds figures to the record of a point. It returns an error if the record has another value of one of them.
+func (c *collection) add(p study.Point, given map[string]float64, origin string) error {
 	i, known := c.index[p.ID]
 	if !known {
 		i = len(c.records)
@@ -118,10 +122,17 @@ func (c *collection) add(p study.Point, given map[string]float64, origin string)
 		c.records = append(c.records, c.record(p))
 	}
 	r := &c.records[i]
-	maps.Copy(r.Result.Given, given)
-	if !strings.Contains(r.Source, origin) {
-		r.Source = strings.TrimPrefix(r.Source+"; "+origin, "; ")
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if before, ok := r.Result.Given[key]; ok && before != given[key] {
+			return fmt.Errorf("%s of this point is %v here and %v in an earlier row", key, given[key], before)
+		}
 	}
+	maps.Copy(r.Result.Given, given)
+	const separator = "; "
+	if !strings.Contains(separator+r.Source+separator, separator+origin+separator) {
+		r.Source = strings.TrimPrefix(r.Source+separator+origin, separator)
+	}
+	return nil
 }
 
 // record returns a record of a point, without figures.

@@ -99,6 +99,35 @@ func TestTablesOfTheSamePointMakeOneRecord(t *testing.T) {
 	}
 }
 
+func TestTwoRowsThatDisagreeAboutAFigureAreAnError(t *testing.T) {
+	row := "lazy,1,100B,11194,226.5,0\n"
+	if got, err := records(t, document, strings.Replace(table, row, row+row, 1)); err != nil || len(got) != 2 {
+		t.Errorf("the same row twice: %+v, %v", got, err)
+	}
+	_, err := records(t, document, strings.Replace(table, row, row+"lazy,1,100B,11195,,\n", 1))
+	if want := "published/a.csv:5: publish_rate of this point is 11195 here and 11194 in an earlier row"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestAnOriginIsKeptThoughAnotherOneBeginsWithIt(t *testing.T) {
+	s, err := study.Parse("paper/study.yaml", []byte(document+`- file: published/b.csv
+  experiment: e
+  axes: {partitionsPerTopic: queues}
+  fixed: {messageSize: 100}
+  metrics: {receive_rate: rate}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := published.Records(fstest.MapFS{
+		"published/a.csv": {Data: []byte(table)}, "published/b.csv": {Data: []byte("# origin: table A\nqueues,rate\n1,5\n")},
+	}, s)
+	if err != nil || got[0].Source != "table A.1, page 61; table A" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestWhatIsWrongWithATableIsSaidWithItsLine(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"no such point", "lazy,1,", "lazy,9,", "published/a.csv:4: no point of e has messageSize=100B, partitionsPerTopic=9"},
@@ -158,7 +187,7 @@ func TestAGridWithoutVersionsHasItsOnlyPoints(t *testing.T) {
 
 func TestATableThatCannotBeReadIsAnError(t *testing.T) {
 	for name, c := range map[string]struct{ document, table, want string }{
-		"nothing but a header": {document, "kind,queues,size,rate,p99,disk\n", "published/a.csv: no row has kind=lazy"},
+		"nothing but a header": {document, "kind,queues,size,rate,p99,disk\n", "published/a.csv: it has no rows"},
 		"empty":                {document, "", "published/a.csv: no header: EOF"},
 		"another file":         {strings.Replace(document, "a.csv", "b.csv", 1), table, "open published/b.csv: file does not exist"},
 		"infinite":             {document, strings.Replace(table, "11194", "Inf", 1), `published/a.csv:4: rate: "Inf" is no number; allowed: a decimal number, or nothing if the figure isn't known`},
