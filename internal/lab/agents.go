@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/agent"
-	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
@@ -158,30 +157,4 @@ func (t trial) coresHere() float64 {
 		}
 	}
 	return sum
-}
-
-// agentUsage is the processor time that each agent had used at a time.
-type agentUsage struct {
-	at      int64              // ns on the clock's axis
-	seconds map[string]float64 // by the agent's name
-}
-
-// coresOfAgents returns the cores in use by each agent since the last call; none if the generator is this process.
-func (m *metering) coresOfAgents() []AgentCores {
-	several, ok := m.bench.clients.agent.(agent.Several)
-	if !ok {
-		return nil
-	}
-	before, now := m.usage, agentUsage{at: clock.Now(), seconds: map[string]float64{}}
-	var list []AgentCores
-	for _, a := range several.Each() {
-		now.seconds[a.Name] = processor(a.Used)
-		c := AgentCores{Name: a.Name}
-		if used, known := before.seconds[a.Name]; known {
-			c.Cores = (now.seconds[a.Name] - used) / seconds(before.at, now.at)
-		}
-		list = append(list, c)
-	}
-	m.usage = now
-	return list
 }

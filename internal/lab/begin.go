@@ -110,8 +110,10 @@ func differingAxes(a, b map[string]string) int {
 // more messages than the broker works off in minutes. So rising rates are tried instead.
 func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	load := s.load(min(time.Duration(s.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
-	began, budget := clock.Now(), time.Duration(s.bench.spec.Sustainable.Budget)
-	s.probesDone = func() bool { return budget > 0 && time.Duration(clock.Now()-began) >= budget/probeShare }
+	s.probesUntil = math.MaxInt64
+	if budget := s.bench.spec.Sustainable.Budget; budget > 0 {
+		s.probesUntil = clock.Now() + int64(budget)/probeShare
+	}
 	if s.bench.spec.Delivery == "at-most-once" {
 		return s.raiseRate(ctx, load)
 	}
@@ -191,7 +193,7 @@ const (
 // caches are empty. Repeating also evens out a hiccup.
 func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (float64, error) {
 	steady := 0
-	for n := 0; n < mostProbes && steady < steadyProbes && !s.probesDone(); n++ {
+	for n := 0; n < mostProbes && steady < steadyProbes && clock.Now() < s.probesUntil; n++ {
 		through, err := probe()
 		if err != nil {
 			return best, err

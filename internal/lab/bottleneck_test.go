@@ -50,8 +50,8 @@ func TestSaturationIsReportedOfTheLowestRate(t *testing.T) {
 func TestTheClientIsTheBottleneckIfItsProducersWaitOrSend(t *testing.T) {
 	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
 	tr := &trial{
-		Outcome: worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
-		Window:  32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}},
+		Outcome:   worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
+		trialCost: trialCost{Window: 32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}}},
 	}
 	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
 	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-window" {

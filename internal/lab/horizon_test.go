@@ -28,7 +28,7 @@ func TestARateWhoseWritesFitIntoThePageCacheIsDoubted(t *testing.T) {
 	} {
 		b := &bench{record: &store.Record{}, spec: study.Spec{Persistence: c.persistence}}
 		c.cost.Seconds = 5
-		b.doubtHorizon(trial{Cost: c.cost})
+		b.doubtHorizon(trial{trialCost: trialCost{Cost: c.cost}})
 		if got := len(b.record.Doubts) == 1 && b.record.Doubts[0].Code == "short-horizon"; got != c.want {
 			t.Errorf("%s: %v", name, b.record.Doubts)
 		}

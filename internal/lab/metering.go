@@ -7,8 +7,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -34,24 +32,13 @@ type metering struct {
 	endOnce sync.Once
 	end     *reading // when the measured phase ended; nil if the trial ended before
 
-	clockErr      error // why the clock of a remote meter is not known; nil if all are
-	brokerUnknown bool  // a remote meter was lost, so what the broker used is not known
-
-	// For observe.
-	latest    *reading // nil before the first
-	cores     Cores    // in use between the last two readings
-	usage     agentUsage
-	agents    []AgentCores
-	perSample worker.Thinned[Cores]
+	remoteErr error // why the readings of the remote meters are not known; nil if they are
 	peak      peakMemory
+	live      liveMeters
 }
 
-// maxCores bounds the values of Cores that a metering keeps, one for each observed sample: all of 17 minutes, every second one
-// of 33 minutes, and so on.
-const maxCores = 10_000
-
 func newMetering(b *bench, stage string, rate float64) *metering {
-	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), perSample: worker.Thinned[Cores]{Limit: maxCores}}
+	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), live: newLiveMeters()}
 }
 
 // follow has a load tell the meters when its phases begin and end. measuring is called with the start of the measured phase.
@@ -73,20 +60,6 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 			return ends
 		}
 	}
-}
-
-// peakMemory is the largest resident memory that was read, in bytes.
-type peakMemory struct {
-	broker, self, consumers, relays int64
-	generator                       int64 // self and consumers at the same time
-}
-
-func (p *peakMemory) add(r reading) {
-	p.broker = max(p.broker, r.broker.RSSBytes)
-	p.self = max(p.self, r.self.RSSBytes)
-	p.consumers = max(p.consumers, r.consumers.RSSBytes)
-	p.relays = max(p.relays, r.relays.RSSBytes)
-	p.generator = max(p.generator, r.self.RSSBytes+r.consumers.RSSBytes)
 }
 
 // schedule has the meters read when the measured phase begins, at begin on the clock's axis, and when it ends, a length later.
@@ -128,26 +101,6 @@ func (m *metering) sleepUntil(t int64) bool {
 	}
 }
 
-// meterEvery is the least time between two readings of the meters for observe. A worker has a sample observed every 100 ms, so
-// about five share a reading: in less time, the kernel's ticks of up to 10 ms would show. The samples of an agent that was silent
-// come all at once and share one, too.
-const meterEvery = 450 * time.Millisecond
-
-// observe reports a sample, with the cores in use.
-func (m *metering) observe(s worker.Sample) {
-	if m.latest == nil || clock.Now()-m.latest.at >= int64(meterEvery) {
-		r := m.bench.read()
-		m.peak.add(r)
-		if m.latest != nil {
-			m.cores = m.coresBetween(*m.latest, r)
-		}
-		m.agents = m.coresOfAgents()
-		m.latest = &r
-	}
-	m.perSample.Add(m.cores)
-	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cores, Agents: m.agents})
-}
-
 // finish reads the meters after the drain and sets what the trial cost. If ctx has ended, it waits for no remote meter.
 func (m *metering) finish(ctx context.Context, t *trial) {
 	close(m.over)
@@ -180,67 +133,4 @@ func (m *metering) finish(ctx context.Context, t *trial) {
 	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), shares.shares
 	t.neighbours, t.brokerMayBeNeighbour = shares.neighbours, m.bench.meters.hidden
 	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
-}
-
-// cost returns what was used between two readings, and the messages that it counts for: those of the measured phase that were
-// confirmed.
-func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
-	c := store.Cost{
-		GeneratorUserSeconds:   (end.self.User - begin.self.User + end.consumers.User - begin.consumers.User).Seconds(),
-		GeneratorSystemSeconds: (end.self.System - begin.self.System + end.consumers.System - begin.consumers.System).Seconds(),
-		GeneratorRSSBytes:      m.peak.generator,
-		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
-		Messages:               out.Measured.Acked,
-		Bytes:                  confirmedBytes(out),
-	}
-	if m.bench.clients.consumers != nil {
-		c.Sides = &store.Sides{
-			Producing: side(begin.self, end.self, m.peak.self),
-			Consuming: side(begin.consumers, end.consumers, m.peak.consumers),
-		}
-	}
-	if m.bench.clients.relays != nil {
-		c.Relays = new(side(begin.relays, end.relays, m.peak.relays))
-	}
-	if m.bench.meters.complete && !m.brokerUnknown {
-		m.addBroker(&c, begin, end)
-	}
-	return c
-}
-
-// confirmedBytes returns the payload bytes of confirmed messages, on the assumption that they are as large as all others.
-func confirmedBytes(out worker.Outcome) int64 {
-	if out.Measured.Sent == 0 {
-		return 0
-	}
-	return int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))
-}
-
-// side returns what one process used between two readings.
-func side(begin, end provision.Usage, peakBytes int64) store.Side {
-	return store.Side{
-		UserSeconds: (end.User - begin.User).Seconds(), SystemSeconds: (end.System - begin.System).Seconds(), RSSBytes: peakBytes,
-	}
-}
-
-// addBroker adds what the broker used. What the kernel does not tell is unknown: -1 in the fields of DiskWriteBytes and
-// DataGrowthBytes, and nil in those that are pointers.
-func (m *metering) addBroker(c *store.Cost, begin, end reading) {
-	c.BrokerKnown = true
-	c.BrokerUserSeconds = (end.broker.User - begin.broker.User).Seconds()
-	c.BrokerSystemSeconds = (end.broker.System - begin.broker.System).Seconds()
-	c.BrokerRSSBytes = m.peak.broker
-	c.BrokerDiskWriteBytes, c.BrokerDataGrowthBytes = -1, -1
-	if begin.broker.DiskWriteBytes >= 0 && end.broker.DiskWriteBytes >= 0 {
-		c.BrokerDiskWriteBytes = end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes
-	}
-	if m.bench.broker.instance != nil {
-		c.BrokerDataGrowthBytes = end.dataBytes - begin.dataBytes
-	}
-	if begin.broker.DiskReadBytes >= 0 && end.broker.DiskReadBytes >= 0 {
-		c.BrokerDiskReadBytes = new(end.broker.DiskReadBytes - begin.broker.DiskReadBytes)
-	}
-	if begin.flushes >= 0 && end.flushes >= 0 && end.flushGaps == begin.flushGaps {
-		c.BrokerFlushes = new(end.flushes - begin.flushes)
-	}
 }

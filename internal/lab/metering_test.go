@@ -174,7 +174,7 @@ func processNs() int64 {
 
 func TestProcessesThatMayBeTheBrokersAreNoDisturbance(t *testing.T) {
 	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
-	tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}}}
+	tr := trial{trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}}}}
 	tr.neighbours = provision.Neighbours{Used: 2 * time.Second, Stolen: 400 * time.Millisecond, Biggest: "java", BiggestUsed: 1800 * time.Millisecond}
 	said := func() string {
 		var d doubts
@@ -218,10 +218,12 @@ func TestOtherProcessesMakeAnOverloadedTrialVoid(t *testing.T) {
 	spec := study.Defaults()
 	spec.Broker, spec.Delivery, spec.Attach = "rabbitmq", "at-least-once", []string{"127.0.0.1:5672"}
 	overloaded := trial{
-		Rate:       1000,
-		Outcome:    worker.Outcome{From: 1e9, Until: 3e9, Measured: measure.Books{Due: 2000, Sent: 2000, Acked: 2000, Expected: 2000, Received: 2000}},
-		Cost:       store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}},
-		neighbours: provision.Neighbours{Used: 2400 * time.Millisecond, Biggest: "beam.smp"},
+		Rate:    1000,
+		Outcome: worker.Outcome{From: 1e9, Until: 3e9, Measured: measure.Books{Due: 2000, Sent: 2000, Acked: 2000, Expected: 2000, Received: 2000}},
+		trialCost: trialCost{
+			Cost:       store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}},
+			neighbours: provision.Neighbours{Used: 2400 * time.Millisecond, Biggest: "beam.smp"},
+		},
 	}
 	for i := range 100 {
 		overloaded.Samples = append(overloaded.Samples, worker.Sample{At: 1e9 + int64(i)*20e6, Phase: measure.Measured, Backlog: int64(i) * 10})
@@ -256,7 +258,7 @@ func TestOtherProcessesVoidOnlyFailuresAndOnlyAboveATenthOfTheCores(t *testing.T
 		{2, 2, pass, pass},
 		{2, 2, void, void},
 	} {
-		tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, neighbours: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}
+		tr := trial{trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, neighbours: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}}
 		if got := tr.voidIfDisturbed(c.look, c.cores); got != c.want {
 			t.Errorf("%v of %v cores, %+v: %+v, want %+v", c.others, c.cores, c.look, got, c.want)
 		}
@@ -285,12 +287,12 @@ func TestEvidenceHasNoLatencyIfNoneWasMeasured(t *testing.T) {
 func TestSamplesThatComeTogetherShareAReadingOfTheMeters(t *testing.T) {
 	m := newMetering(&bench{stage: func(Event) {}}, "rate", 1000)
 	m.observe(worker.Sample{})
-	first := m.latest
+	first := m.live.latest
 	for range 3 * 5 {
 		m.observe(worker.Sample{})
 	}
-	if m.latest != first {
-		t.Errorf("the meters were read again after %v", time.Duration(m.latest.at-first.at))
+	if m.live.latest != first {
+		t.Errorf("the meters were read again after %v", time.Duration(m.live.latest.at-first.at))
 	}
 }
 

@@ -50,7 +50,7 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		if c.probes != nil {
 			first = c.probes[0]
 		}
-		h := rateSearch{probesDone: func() bool { return false }}
+		h := rateSearch{probesUntil: math.MaxInt64}
 		best, err := h.untilSteady(first, next)
 		if c.probes == nil && best == math.Pow(2, mostProbes) {
 			best = c.best
@@ -64,8 +64,13 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 // A broker that gets faster for half a minute takes its budget from the trials no longer than the probes' part of it.
 func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
 	n := 0
-	h := rateSearch{probesDone: func() bool { return n == 5 }}
-	best, err := h.untilSteady(1, func() (float64, error) { n++; return math.Pow(2, float64(n)), nil })
+	h := rateSearch{probesUntil: math.MaxInt64}
+	best, err := h.untilSteady(1, func() (float64, error) {
+		if n++; n == 5 {
+			h.probesUntil = 0
+		}
+		return math.Pow(2, float64(n)), nil
+	})
 	if err != nil || n != 5 || best != 32 {
 		t.Errorf("%d probes found %g, %v", n, best, err)
 	}

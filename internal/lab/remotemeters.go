@@ -95,12 +95,14 @@ func (m *metering) settleRemote(ctx context.Context, t *trial, readings ...*read
 	if len(remote) == 0 {
 		return
 	}
-	if err := m.readRemote(ctx, remote, readings); err != nil {
-		m.brokerUnknown = true
+	if m.remoteErr == nil {
+		m.remoteErr = readRemote(ctx, remote, readings)
+	}
+	if m.remoteErr != nil {
 		for _, r := range readings {
 			r.broker = provision.Usage{}
 		}
-		t.Doubts = append(t.Doubts, doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", err)))
+		t.Doubts = append(t.Doubts, doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", m.remoteErr)))
 		return
 	}
 	m.bench.record.Meters = remote.stored()
@@ -108,10 +110,7 @@ func (m *metering) settleRemote(ctx context.Context, t *trial, readings ...*read
 
 // readRemote replaces in readings what the remote meters had sent when the readings were taken by what they had read at those
 // times: an agent sends its readings some hundred milliseconds late.
-func (m *metering) readRemote(ctx context.Context, remote remoteMeters, readings []*reading) error {
-	if m.clockErr != nil {
-		return m.clockErr
-	}
+func readRemote(ctx context.Context, remote remoteMeters, readings []*reading) error {
 	var times []int64
 	for _, r := range readings {
 		times = append(times, r.at)

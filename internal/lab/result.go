@@ -81,7 +81,7 @@ const (
 // series turns samples into ticks. Rates and backlog are exact however far apart the ticks are. The quantiles are those of the
 // last half second before each tick.
 func (m *metering) series(out worker.Outcome) []store.Tick {
-	samples, cores := out.Samples, m.perSample.Values()
+	samples, cores := out.Samples, m.live.perSample.Values()
 	if len(samples) == 0 {
 		return nil
 	}

@@ -22,7 +22,7 @@ type rateSearch struct {
 	threadsForRate float64       // in all trials the generator has as many threads as this rate needs
 	useAllThreads  bool          // those were too few: from now on the generator has all threads
 	minWarmup      time.Duration // the least that a trial's warm-up must last, by the latency of earlier trials
-	probesDone     func() bool   // reports whether probes have used up their part of the budget
+	probesUntil    int64         // when probes have used up their part of the budget, ns on the clock's axis
 
 	// tried are the trials of each rate, judged for the first goal. The keys are Request.Rate, never recomputed: bounds are
 	// rates that were requested, so a bound finds its trials although the keys are floats.
@@ -149,15 +149,6 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	}
 	s.keep(r, t, answer, search.GrowthOf(evidence.Backlog), why.Text)
 	return answer
-}
-
-// voidIfDisturbed turns a failure into a void verdict if other processes used many cores: a broker that they hold up looks like one
-// at its limit, so the rate is tried again. A broken promise stays a failure.
-func (t trial) voidIfDisturbed(judgement search.Judgement, cores float64) search.Judgement {
-	if judgement.Verdict != search.Fail || judgement.Broken || t.others() <= busyShare*cores {
-		return judgement
-	}
-	return search.Judgement{Verdict: search.Void, Reason: t.usedByOthers(cores).Text + ", and " + judgement.Reason}
 }
 
 // keep adds a trial to the record's list, and keeps the trial itself if the record may be filled from it. The judgement for the

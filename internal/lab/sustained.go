@@ -96,7 +96,6 @@ const (
 
 // The thresholds of bottleneck. It only guesses, so each is well above what a trial with room to spare shows.
 const (
-	cpuFull     = 0.9 // of all cores: the rest goes to interrupts and to other processes
 	blockedMost = 0.5 // of the producers' time: without a wait for a slot they would have sent up to twice as much
 	sendingMost = 0.8 // of the producers' time: hardly any is left to wait for the next message to be due
 )
@@ -120,7 +119,7 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 		return limitLatency
 	case t.Working > busyConsumers:
 		return limitConsumerDelay
-	case t.brokerCPU()+t.coresHere() > cpuFull*cores:
+	case t.brokerCPU()+t.coresHere() > usedUpShare*cores:
 		return limitCPU
 	case t.Blocked.Seconds() > blockedMost*producersTime:
 		return limitClientWindow

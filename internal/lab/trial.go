@@ -9,34 +9,23 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// trial is the outcome of one load, with its cost.
+// trial is one load and what came of it: a worker's counts, samples and histograms (Outcome), and what it cost.
 type trial struct {
 	worker.Outcome
-	Rate      float64      // offered, messages per second; 0 in a closed loop
-	Scheduled bool         // the load was a schedule for a time, not a closed loop or a number of messages
-	Senders   int          // producers; several may share a client
-	Parts     []agent.Part // of agents in other processes; none if the load ran in this process
-	Cost      store.Cost
-	Window    time.Duration // over which the cost was taken
-	Series    []store.Tick
-	Faults    []store.FaultEvent
-
+	trialCost
+	Rate        float64       // offered, messages per second; 0 in a closed loop
+	Scheduled   bool          // the load was a schedule for a time, not a closed loop or a number of messages
+	Senders     int           // producers; several may share a client
+	Parts       []agent.Part  // of agents in other processes; none if the load ran in this process
 	SampleEvery time.Duration // between two samples, before Outcome.Samples was thinned out
-	Doubts      []store.Doubt // those that do not follow from the figures
-
-	// In the measured phase:
-	GCPause time.Duration // garbage collections stopped this process
-	Queued  time.Duration // threads of this process were ready and waited for a core
-	Stolen  time.Duration // the hypervisor took it, over all cores
-
-	relayed              *worker.Pauses       // of all relays; nil if there are none, or if a fault is aimed at one
-	neighbours           provision.Neighbours // over the same time as Cost.Shares
-	brokerMayBeNeighbour bool                 // an attached broker whose processes were not found may be one of them
+	Series      []store.Tick
+	Faults      []store.FaultEvent
+	Doubts      []store.Doubt  // those that do not follow from the figures
+	relayed     *worker.Pauses // of all relays; nil if there are none, or if a fault is aimed at one
 }
 
 // runTrial runs one load. It meters the measured phase and the drain, injects the spec's faults, and reports samples.
@@ -49,7 +38,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	faults := newFaults(b)
 	m.follow(&load, func(measuring int64) { faults.begin(guarded, measuring) })
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
-	m.clockErr = b.meters.remote.relateClocks(guarded)
+	m.remoteErr = b.meters.remote.relateClocks(guarded)
 	out, parts := b.clients.agent.Run(guarded, load)
 	b.limit.setMayDrop(&out)
 	t := trial{
