@@ -50,11 +50,11 @@ func (a *apart) readReports() {
 	for {
 		var r report
 		if err := in.Decode(&r); err != nil {
-			a.worker.broken.because(fmt.Errorf("%w ended: %w", ErrConsumerProcess, err))
+			a.worker.failure.set(fmt.Errorf("%w ended: %w", ErrConsumerProcess, err))
 			return
 		}
 		if r.Broken != "" {
-			a.worker.broken.because(errors.New(r.Broken))
+			a.worker.failure.set(errors.New(r.Broken))
 		}
 		for _, i := range r.Probed {
 			if i >= 0 && i < len(a.worker.probed.seen) {
@@ -88,7 +88,7 @@ func (a *apart) ask(o order) (report, error) {
 func (a *apart) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
-	if err := a.worker.broken.now(); errors.Is(err, ErrConsumerProcess) {
+	if err := a.worker.failure.get(); errors.Is(err, ErrConsumerProcess) {
 		return report{}, err
 	}
 	if err := a.orders.Encode(o); err != nil {
@@ -104,7 +104,7 @@ func (a *apart) askWithin(ctx context.Context, o order, within time.Duration) (r
 		}
 		return r, nil
 	case <-a.ended:
-		return report{}, a.worker.broken.now()
+		return report{}, a.worker.failure.get()
 	case <-ctx.Done():
 		return report{}, a.giveUp(ctx.Err())
 	case <-time.After(within):
@@ -114,7 +114,7 @@ func (a *apart) askWithin(ctx context.Context, o order, within time.Duration) (r
 
 // giveUp breaks the worker, closes the connection and returns err.
 func (a *apart) giveUp(err error) error {
-	a.worker.broken.because(err)
+	a.worker.failure.set(err)
 	_ = a.conn.Close() // err says more than another error of the same connection
 	return err
 }
@@ -129,16 +129,16 @@ func (a *apart) prepare() error {
 		return err
 	}
 	_, err := a.ask(order{Do: doPrepare, Prepare: &preparation{
-		Audience: w.audience(), Producers: w.plan.producers(), Subscriptions: len(w.plan.Topology.Subscriptions),
+		Consumers: w.consumerSetup(), Producers: w.plan.producers(), Subscriptions: len(w.plan.Topology.Subscriptions),
 		Keys: w.plan.Keys, KeyOrdered: w.plan.KeyOrdered,
 	}})
 	a.prepared = err == nil
 	return err
 }
 
-func (a *apart) start(ctx context.Context) (registered, error) {
+func (a *apart) start(ctx context.Context) (registration, error) {
 	if err := a.prepare(); err != nil {
-		return registered{}, err
+		return registration{}, err
 	}
 	within := a.worker.plan.Connect
 	if end, ok := ctx.Deadline(); ok {
@@ -147,7 +147,7 @@ func (a *apart) start(ctx context.Context) (registered, error) {
 	a.started = true
 	r, err := a.askWithin(ctx, order{Do: doStart, Within: within}, within+a.patience)
 	if err != nil || r.Registered == nil {
-		return registered{}, err
+		return registration{}, err
 	}
 	return *r.Registered, nil
 }
@@ -155,7 +155,7 @@ func (a *apart) start(ctx context.Context) (registered, error) {
 func (a *apart) listen(t *trial) {
 	w := a.worker
 	if err := a.prepare(); err != nil {
-		w.broken.because(err)
+		w.failure.set(err)
 		return
 	}
 	bases := make([]uint64, w.plan.producers())
@@ -170,7 +170,7 @@ func (a *apart) listen(t *trial) {
 	a.trial.Store(t)
 	start := trialStart{Bases: bases, Procs: t.procs, Phase: phaseTimes{From: from, Until: t.phaseEnd(from)}}
 	if _, err := a.ask(order{Do: doListen, Trial: &start}); err != nil {
-		w.broken.because(err)
+		w.failure.set(err)
 	}
 	if from == measure.Undecided {
 		t.announce = func(from int64) int64 { return a.announce(t, from) }
@@ -194,9 +194,9 @@ func (lateError) Is(target error) bool { return target == ErrLate }
 func (a *apart) announce(t *trial, from int64) int64 {
 	from = max(from, clock.Now()+int64(lead))
 	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseTimes{From: from, Until: t.phaseEnd(from)}}); err != nil {
-		a.worker.broken.because(err)
+		a.worker.failure.set(err)
 	} else if clock.Now() >= from {
-		a.worker.broken.because(ErrLate)
+		a.worker.failure.set(ErrLate)
 	}
 	return from
 }
@@ -210,21 +210,21 @@ func (a *apart) collect(t *trial) {
 		err = t.measure.Enter(r.Accounts)
 	}
 	if err != nil {
-		a.worker.broken.because(err)
+		a.worker.failure.set(err)
 	}
 }
 
-func (a *apart) end(t *trial) (heard, error) {
+func (a *apart) end(t *trial) (consumerReport, error) {
 	r, err := a.ask(order{Do: doEnd})
 	a.trial.Store(nil)
 	if err != nil {
-		return heard{}, err
+		return consumerReport{}, err
 	}
 	if err := t.measure.Enter(r.Accounts); err != nil {
-		return heard{}, fmt.Errorf("%w: %w", ErrConsumerProcess, err)
+		return consumerReport{}, fmt.Errorf("%w: %w", ErrConsumerProcess, err)
 	}
 	if r.Heard == nil {
-		return heard{Span: a.span()}, nil
+		return consumerReport{Span: a.span()}, nil
 	}
 	return *r.Heard, nil
 }
@@ -238,7 +238,7 @@ func (a *apart) span() span {
 
 func (a *apart) close() error {
 	var err error
-	if a.started && !errors.Is(a.worker.broken.now(), ErrConsumerProcess) {
+	if a.started && !errors.Is(a.worker.failure.get(), ErrConsumerProcess) {
 		_, err = a.ask(order{Do: doClose})
 	}
 	err = errors.Join(err, a.conn.Close())

@@ -24,7 +24,7 @@ func (kept) Close() error { return nil }
 
 // A worker whose consumers could not be prepared still ends their process in order.
 func TestConsumersElsewhereAreClosedThoughNothingWasPrepared(t *testing.T) {
-	h := &consumerHost{broken: newBroken()}
+	h := &consumerHost{failure: newFailure()}
 	if a := h.carryOut(order{Do: doClose}); a.Err != "" {
 		t.Errorf("closed before anything was prepared: %s", a.Err)
 	}
@@ -233,7 +233,7 @@ func TestWhatConsumersApartRefuseIsARefusal(t *testing.T) {
 func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
 	here, there := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, there) }()
-	w := &Worker{broken: newBroken(), probed: newProbed(0, 0)}
+	w := &Worker{failure: newFailure(), probed: newProbesSeen(0, 0)}
 	a := newApart(here, w)
 	a.patience = 50 * time.Millisecond
 	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "has not answered for 50ms") {
@@ -265,7 +265,7 @@ func TestConsumersApartReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 func TestAClosedConnectionToConsumersApartIsReadNoLonger(t *testing.T) {
 	for range 200 {
 		here, there := net.Pipe()
-		a := newApart(here, &Worker{broken: newBroken(), probed: newProbed(0, 0)})
+		a := newApart(here, &Worker{failure: newFailure(), probed: newProbesSeen(0, 0)})
 		if err := a.close(); err != nil {
 			t.Fatal(err)
 		}

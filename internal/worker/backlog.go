@@ -10,13 +10,16 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
+// A backlog trial measures how fast consumers empty what piled up while they were off: messages are sent and confirmed first, then the
+// consumers are connected, and the deliveries are timed from when the last consumer has registered.
+
 // ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose broker stopped delivering.
 var ErrRanDry = errors.New("the backlog stopped draining")
 
-// drainBacklog connects the consumers to a backlog that was filled, and blocks until the wanted share of it has been received,
-// or until nothing more comes (see mostSilence). Messages that are sent meanwhile are sent by this call.
+// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the wanted share of it has been received, or until
+// nothing more comes (ErrRanDry). If the load has a schedule for it, producers go on sending meanwhile.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
-	w.drainAcks(ctx, t)
+	w.awaitConfirmations(ctx, t)
 	if t.load.Filled != nil {
 		if err := t.load.Filled(ctx); err != nil {
 			return Drained{}, err
@@ -30,32 +33,51 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	if err != nil {
 		return d, err
 	}
-	stop := func() {}
-	if m := t.load.Backlog.Meanwhile; m != nil {
-		meanwhile := make(chan error, 1)
-		go func() { meanwhile <- w.sendAll(ctx, t, course{main: m, start: clock.Now()}) }()
-		stop = func() { t.halt(); err = errors.Join(err, <-meanwhile) }
-	}
-	want, until := t.wanted(filled.Acked)
-	err = w.receive(ctx, t, want, until)
+	sending := w.sendMeanwhile(ctx, t)
+	wanted, until := t.wanted(filled.Acked)
+	err = w.awaitDeliveries(ctx, t, wanted, until)
 	came := w.consuming.span()
 	d.To, d.Received = came.At, t.measure.Count().Received
 	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
 		d.To = came.Last
 	}
-	d.since(last, came.First)
-	stop()
-	return d, err
+	d.timeFrom(last, came.First)
+	t.halt()
+	return d, errors.Join(err, <-sending)
 }
 
-// since sets when the timed drain begins: when the last consumer had registered. Deliveries before that are left out. If they
-// were most of the backlog, the drain begins with the first delivery instead, and all count.
-func (d *Drained) since(last registered, first int64) {
-	if 2*last.Before > d.Received {
-		d.From = first
-		return
+// awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
+func (w *Worker) awaitConfirmations(ctx context.Context, t *trial) {
+	waited := t.newTimer()
+	for waited.Awake() < t.load.Drain && ctx.Err() == nil {
+		c := t.measure.Count()
+		if c.Sent <= c.Acked+c.Failed {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
-	d.From, d.Received = last.At, d.Received-last.Before
+}
+
+// lastAck returns when the last message so far was confirmed; 0 if none was.
+func (w *Worker) lastAck() int64 {
+	var last int64
+	for _, p := range w.producers {
+		last = max(last, p.activity.Load().lastAck.Load())
+	}
+	return last
+}
+
+// sendMeanwhile lets the producers send until the trial is halted, if the load wants that. The channel receives one error, or nil, when
+// they have ended.
+func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) <-chan error {
+	ended := make(chan error, 1)
+	if t.load.Backlog.Meanwhile == nil {
+		ended <- nil
+		return ended
+	}
+	c := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
+	go func() { ended <- w.sendAll(ctx, t, c) }()
+	return ended
 }
 
 // wanted returns after how many deliveries a backlog counts as drained, and when draining ends at the latest; the zero time
@@ -72,20 +94,29 @@ func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
 	return all, time.Now().Add(b.For)
 }
 
-// lastAck returns when the last message so far was confirmed; 0 if none was.
-func (w *Worker) lastAck() int64 {
-	var last int64
-	for _, p := range w.producers {
-		last = max(last, p.activity.Load().lastAck.Load())
-	}
-	return last
-}
-
-// drainAcks blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
-func (w *Worker) drainAcks(ctx context.Context, t *trial) {
-	waited := t.newTimer()
-	for c := t.measure.Count(); c.Sent > c.Acked+c.Failed && waited.Awake() < t.load.Drain && ctx.Err() == nil; c = t.measure.Count() {
-		time.Sleep(time.Millisecond)
+// awaitDeliveries blocks until so many deliveries have been booked, or until a time if that is not zero. It returns ErrRanDry if nothing
+// comes any more.
+func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, wanted int64, until time.Time) error {
+	received := int64(0)
+	silent, draining := t.newTimer(), t.newTimer()
+	for {
+		before := received
+		received = t.measure.Count().Received
+		if received >= wanted || !until.IsZero() && time.Now().After(until) {
+			return nil
+		}
+		if received > before {
+			silent.Reset()
+		} else if most := mostSilence(t.load.Drain, draining.Awake()-silent.Awake(), received > 0); silent.Awake() > most {
+			return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, received, wanted, most.Round(time.Millisecond))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.failure.happened:
+			return w.failure.err
+		case <-time.After(time.Millisecond):
+		}
 	}
 }
 
@@ -100,28 +131,12 @@ func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	return min(allowance, max(least, min(draining, most)))
 }
 
-// receive blocks until want deliveries have been booked, or until a time if that is not zero. It returns ErrRanDry if nothing
-// comes any more.
-func (w *Worker) receive(ctx context.Context, t *trial, want int64, until time.Time) error {
-	last, still := int64(0), t.newTimer()
-	draining := t.newTimer()
-	for {
-		got := t.measure.Count().Received
-		if got >= want || !until.IsZero() && time.Now().After(until) {
-			return nil
-		}
-		if got > last {
-			last = got
-			still.Reset()
-		} else if most := mostSilence(t.load.Drain, draining.Awake()-still.Awake(), got > 0); still.Awake() > most {
-			return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, got, want, most.Round(time.Millisecond))
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-w.broken.is:
-			return w.broken.err
-		case <-time.After(time.Millisecond):
-		}
+// timeFrom sets when the timed drain begins: when the last consumer had registered. Deliveries before that are left out. If they
+// were most of the backlog, the drain begins with the first delivery instead, and all count.
+func (d *Drained) timeFrom(last registration, firstDelivery int64) {
+	if 2*last.Before > d.Received {
+		d.From = firstDelivery
+		return
 	}
+	d.From, d.Received = last.At, d.Received-last.Before
 }

@@ -84,14 +84,14 @@ func partsFrom(first, n int) []int {
 }
 
 // Probes connects the probing of workers that share streams: each has to know which probes the consumers of the others have seen.
-type Probes struct{ probed *probed }
+type Probes struct{ probed *probesSeen }
 
 // NewProbes makes the Probes of one worker. saw is called once for every producer and subscription of which its own consumers have
 // seen a probe, to be passed to Seen of the other workers; it is called by any goroutine and must not block. made is called when the
 // worker has made the topics, which one worker does for all; it may be nil.
 func NewProbes(producers, subscriptions int, saw func(producer, subscription int), made func()) *Probes {
-	p := newProbed(producers, subscriptions)
-	p.saw, p.made = saw, made
+	p := newProbesSeen(producers, subscriptions)
+	p.onSeen, p.onTopicsMade = saw, made
 	return &Probes{p}
 }
 

@@ -9,21 +9,21 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// consumer is the Sink of one consumer: it books what the driver delivers.
+// consumer is the driver.Sink of one consumer: it books in a trial what the driver delivers.
 type consumer struct {
 	index        int // among the worker's consumers
 	subscription int
 	run          uint16 // Plan.Run: messages of other runs are ignored
 	shortest     int    // bytes of the shortest payload that is sent
-	probed       *probed
+	probed       *probesSeen
 	application  *application // works on each message; nil: messages are only counted
-	first, last  atomic.Int64 // when the first and the last counted message of the trial came; 0: none did
+	first, last  atomic.Int64 // when the first and the last counted message of the trial came, ns on the clock's axis; 0: none did
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
 }
 
-// listen makes r book the deliveries from now on; if r is nil, nobody books them. It waits for a batch that is being booked.
+// listen books the deliveries from now on with r; if r is nil, they are not booked. It waits for a batch that is being booked.
 func (c *consumer) listen(r *measure.Consumer) {
 	c.mu.Lock()
 	c.recorder = r
@@ -39,7 +39,7 @@ func (c *consumer) Deliver(batch [][]byte) {
 	c.application.each(batch, c.book)
 }
 
-// book books messages and reports whether any of them was counted. They came at once, so one reading of the clock serves all.
+// book books messages and reports whether any of them was counted. They came together, so the clock is read once for all.
 func (c *consumer) book(batch [][]byte) bool {
 	now := clock.Now()
 	c.mu.Lock()
@@ -48,7 +48,7 @@ func (c *consumer) book(batch [][]byte) bool {
 	counted := false
 	for _, payload := range batch {
 		h, status := wire.Read(payload)
-		cut := len(payload) < c.shortest // if so, it may have lost its checksum, and wire.Read can't tell
+		cut := len(payload) < c.shortest // wire.Read can't see that if the checksum was cut off as well
 		switch {
 		case status == wire.OK && h.Run != c.run:
 			// An earlier run, whose payloads may have been shorter, left it on the broker.

@@ -13,130 +13,141 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// consuming is all consumers of a worker: beside its producers, or in a process of their own.
+// consuming is all consumers of a worker: in its own process (localConsumers) or in another one (apart). Once started, they stay
+// connected over all trials; each trial begins with listen and ends with end.
 type consuming interface {
 	// start connects the consumers and blocks until all are registered with the broker.
-	start(ctx context.Context) (registered, error)
+	start(ctx context.Context) (registration, error)
 	// listen books the deliveries from now on in t.
 	listen(t *trial)
 	// collect brings t's ledgers up to date with the deliveries so far.
 	collect(t *trial)
-	// end stops booking in t. It returns what is known of the consumers beside t's books.
-	end(t *trial) (heard, error)
-	// span returns when the messages of the trial came, so far.
+	// end stops booking in t.
+	end(t *trial) (consumerReport, error)
+	// span returns when messages of the trial came, so far.
 	span() span
 	close() error
 }
 
-// registered is when the last consumer had registered, ns on the clock's axis, and how many deliveries were booked then.
-type registered struct{ At, Before int64 }
+// registration is when the last consumer had registered, ns on the clock's axis, and how many deliveries had been booked by then.
+type registration struct{ At, Before int64 }
 
-// heard is what is known of the consumers of a trial beside its books.
-type heard struct {
+// consumerReport is what is known of the consumers of a trial and isn't in its books.
+type consumerReport struct {
 	Span    span
-	Working float64 // of the busiest consumer
-	Pauses  Pauses  // of their process, where that is another one
+	Working float64 // share of the time that the busiest consumer worked on messages (Plan.Delay)
+	Pauses  Pauses  // of the consumers' process, if it is not the worker's
 }
 
-// span is when the first and the last message came, 0 where none did, and when that was looked at; ns on the clock's axis.
+// span is when the first and the last message came, 0 if none did, and when that was looked at; ns on the clock's axis.
 type span struct{ First, Last, At int64 }
 
-// beside is all consumers of a worker, in its own process.
-type beside struct {
-	driver  driver.Driver
-	configs []driver.ConsumerConfig
-	probed  *probed
-	broken  *broken
-	list    []*consumer
-	running sync.WaitGroup
-	stop    context.CancelFunc
-	booking atomic.Pointer[measure.Trial] // nil between trials
-}
-
-// audience is what consumers have to know, apart from their driver.
-type audience struct {
+// consumerSetup is what consumers have to know, apart from their driver.
+type consumerSetup struct {
 	Consumers []driver.ConsumerConfig
 	Delay     Delay
 	Run       uint16
 	Shortest  int // bytes of the shortest payload that is sent
 }
 
-func newBeside(d driver.Driver, a audience, p *probed, b *broken) *beside {
-	s := &beside{driver: d, configs: a.Consumers, probed: p, broken: b}
-	for i, c := range a.Consumers {
-		s.list = append(s.list, &consumer{
-			index: i, subscription: c.Subscription, run: a.Run, shortest: a.Shortest, probed: p, application: newApplication(a.Delay, i),
-		})
-	}
-	return s
+// localConsumers is all consumers of a worker, in this process.
+type localConsumers struct {
+	driver  driver.Driver
+	configs []driver.ConsumerConfig
+	list    []*consumer
+	failure *failure
+	running sync.WaitGroup
+	stop    context.CancelFunc            // ends all consumers; nil until start
+	booking atomic.Pointer[measure.Trial] // nil between trials
 }
 
-func (s *beside) start(ctx context.Context) (registered, error) {
+func newLocalConsumers(d driver.Driver, setup consumerSetup, p *probesSeen, f *failure) *localConsumers {
+	l := &localConsumers{driver: d, configs: setup.Consumers, failure: f}
+	for i, c := range setup.Consumers {
+		l.list = append(l.list, &consumer{
+			index: i, subscription: c.Subscription, run: setup.Run, shortest: setup.Shortest, probed: p, application: newApplication(setup.Delay, i),
+		})
+	}
+	return l
+}
+
+func (l *localConsumers) start(ctx context.Context) (registration, error) {
 	life, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	for _, c := range s.list {
+	l.stop = stop
+	for _, c := range l.list {
 		if c.application != nil {
 			c.application.life = life.Done()
 		}
 	}
-	var last registered
-	ready := make(chan struct{}, len(s.configs))
+	var last registration
+	ready := make(chan struct{}, len(l.configs))
 	var missing atomic.Int64
-	missing.Store(int64(len(s.configs)))
-	s.connect(life, func() {
+	missing.Store(int64(len(l.configs)))
+	l.connect(life, func() {
 		if missing.Add(-1) == 0 {
-			last = s.now()
+			last = l.registerNow()
 		}
 		ready <- struct{}{}
 	})
-	for n := range s.configs {
+	for n := range l.configs {
 		select {
 		case <-ready:
-		case <-s.broken.is:
-			return registered{}, s.broken.err
+		case <-l.failure.happened:
+			return registration{}, l.failure.err
 		case <-ctx.Done():
-			return registered{}, fmt.Errorf("%d of %d consumers were not ready in time: %w", len(s.configs)-n, len(s.configs), ctx.Err())
+			return registration{}, fmt.Errorf("%d of %d consumers were not ready in time: %w", len(l.configs)-n, len(l.configs), ctx.Err())
 		}
 	}
 	return last, nil
 }
 
-// connect runs every consumer until life ends. At most together of them connect at once. ready is called once for each that
+// connect runs every consumer until life ends. At most maxConnecting of them connect at once. ready is called once for each that
 // has registered.
-func (s *beside) connect(life context.Context, ready func()) {
-	turns := make(chan struct{}, together)
-	s.running.Go(func() {
-		for i, c := range s.configs {
+func (l *localConsumers) connect(life context.Context, ready func()) {
+	connecting := make(chan struct{}, maxConnecting) // holds a token of each consumer that connects
+	l.running.Go(func() {
+		for i, config := range l.configs {
 			select {
-			case turns <- struct{}{}:
+			case connecting <- struct{}{}:
 			case <-life.Done():
 				return
 			}
-			s.running.Go(func() {
-				err := s.driver.Consume(life, c, s.list[i], sync.OnceFunc(func() { ready(); <-turns }))
-				if life.Err() == nil {
-					s.broken.because(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)))
-				}
+			registered := sync.OnceFunc(func() {
+				ready()
+				<-connecting
 			})
+			l.running.Go(func() { l.consume(life, config, l.list[i], registered) })
 		}
 	})
 }
 
-// now is the registration of a consumer that has just registered.
-func (s *beside) now() registered {
-	r := registered{At: clock.Now()}
-	if m := s.booking.Load(); m != nil {
+// consume runs one consumer until life ends. A consumer that ends before is the worker's failure.
+func (l *localConsumers) consume(life context.Context, config driver.ConsumerConfig, c *consumer, registered func()) {
+	err := l.driver.Consume(life, config, c, registered)
+	if life.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = errors.New("ended by itself")
+	}
+	l.failure.set(fmt.Errorf("consumer %d of subscription %d: %w", config.ID, config.Subscription, err))
+}
+
+// registerNow returns the registration of a consumer that has just registered.
+func (l *localConsumers) registerNow() registration {
+	r := registration{At: clock.Now()}
+	if m := l.booking.Load(); m != nil {
 		r.Before = m.Count().Received
 	}
 	return r
 }
 
-func (s *beside) listen(t *trial) { s.book(t.measure, t.keyOf) }
+func (l *localConsumers) listen(t *trial) { l.book(t.measure, t.keyOf) }
 
 // book gives each consumer a recorder of a trial and forgets the trial before.
-func (s *beside) book(m *measure.Trial, keys measure.KeyOf) {
-	s.booking.Store(m)
-	for _, c := range s.list {
+func (l *localConsumers) book(m *measure.Trial, keys measure.KeyOf) {
+	l.booking.Store(m)
+	for _, c := range l.list {
 		c.first.Store(0)
 		c.last.Store(0)
 		if c.application != nil {
@@ -146,23 +157,24 @@ func (s *beside) book(m *measure.Trial, keys measure.KeyOf) {
 	}
 }
 
-func (s *beside) collect(*trial) {} // the consumers write there themselves
+// collect has nothing to do: these consumers book in the ledgers themselves.
+func (l *localConsumers) collect(*trial) {}
 
-func (s *beside) end(*trial) (heard, error) {
-	for _, c := range s.list {
+func (l *localConsumers) end(*trial) (consumerReport, error) {
+	for _, c := range l.list {
 		c.listen(nil)
 	}
-	s.booking.Store(nil)
-	h := heard{Span: s.span()}
-	for _, c := range s.list {
-		h.Working = max(h.Working, c.application.working(c.first.Load(), c.last.Load()))
+	l.booking.Store(nil)
+	r := consumerReport{Span: l.span()}
+	for _, c := range l.list {
+		r.Working = max(r.Working, c.application.working(c.first.Load(), c.last.Load()))
 	}
-	return h, nil
+	return r, nil
 }
 
-func (s *beside) span() span {
+func (l *localConsumers) span() span {
 	first, last := int64(math.MaxInt64), int64(0)
-	for _, c := range s.list {
+	for _, c := range l.list {
 		if at := c.first.Load(); at != 0 {
 			first = min(first, at)
 		}
@@ -171,21 +183,13 @@ func (s *beside) span() span {
 	if last == 0 {
 		first = 0
 	}
-	return span{first, last, clock.Now()}
+	return span{First: first, Last: last, At: clock.Now()}
 }
 
-func (s *beside) close() error {
-	if s.stop != nil {
-		s.stop()
-		s.running.Wait()
+func (l *localConsumers) close() error {
+	if l.stop != nil {
+		l.stop()
+		l.running.Wait()
 	}
 	return nil
-}
-
-// orEnded returns an error also for a consumer that ended without one.
-func orEnded(err error) error {
-	if err == nil {
-		return errors.New("ended by itself")
-	}
-	return err
 }

@@ -3,35 +3,60 @@ package worker
 import (
 	"math"
 
-	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// course is what all producers of a trial send together: one schedule, or one for the warm-up and one for the measured
-// phase.
+// course is what a trial sends: its schedules, which the clients share, and where they end. A client's share of a schedule is a
+// segment.
+//
+// For example, two clients share a constant rate of 100 messages/s that starts at 5 s: client 0 sends arrivals 0, 2, 4 … of the schedule,
+// intended at 5.00 s, 5.02 s, 5.04 s …, and client 1 sends arrivals 1, 3, 5 …. If the warm-up has a schedule of its own and the measured
+// phase begins at 8.5 s, both clients leave the first schedule there, and arrival 0 of the second one is intended at 8.5 s.
 type course struct {
-	warmup   schedule.Schedule // until the measured phase begins; nil: main begins with the warm-up
+	warmup   schedule.Schedule // until the measured phase begins; nil: main covers the warm-up, too
 	main     schedule.Schedule // nil: closed loop
 	start    int64             // of the first schedule, ns on the clock's axis
-	messages int64             // over all producers; 0: time ends the course
-	limits   []int64           // how many of them each client sends; nil: time ends the course
+	messages int64             // how many messages all clients send; 0: the end of the measured phase ends the course
+	limits   []int64           // messages, by client; nil if the end of the measured phase ends the course
 }
 
-// agenda counts the messages that are due by a course. It is for one goroutine, which asks for later and later times.
-type agenda struct {
-	warmup, main schedule.Counter // nil as in the course
-	start        int64
+// unlimited is the limit of a segment that ends at a time.
+const unlimited = math.MaxInt64
+
+// limit returns how many messages client i sends of the main schedule.
+func (c course) limit(i int) int64 {
+	if c.limits == nil {
+		return unlimited
+	}
+	return c.limits[i]
 }
 
-// segment is one client's share of one schedule of a course, and how far the client has come with it.
+// deal returns how a schedule is dealt out to clients and producers.
+func (p *Plan) deal() schedule.Deal {
+	if p.Part != nil {
+		return p.Part.Of
+	}
+	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
+}
+
+// segment is one client's share of one schedule, and how much of it the client has sent.
 type segment struct {
 	share schedule.Schedule // nil: closed loop
 	turns schedule.Turns    // which of the client's producers sends which arrival
 	start int64             // of the schedule, ns on the clock's axis
-	until func() int64      // arrivals intended at or after this time are not sent
-	next  int64             // index of the next arrival to be sent
-	limit int64             // how many arrivals are sent; math.MaxInt64: time ends the segment
+	until func() int64      // the segment has no arrivals from this time on; it may be decided while the segment is sent
+	limit int64             // how many arrivals the segment has
+	next  int64             // index of the next arrival to send
+}
+
+// segment returns client i's share of a schedule that begins at start. It ends at until.
+func (p *Plan) segment(s schedule.Schedule, i int, start int64, until func() int64) *segment {
+	deal, client := p.deal(), p.client(i)
+	return &segment{
+		share: schedule.Sequential(deal.Share(s, client)), turns: deal.Turns(s, client),
+		start: start, until: until, limit: unlimited,
+	}
 }
 
 // at returns when arrival i is intended, ns on the clock's axis; schedule.Never if it doesn't happen.
@@ -43,95 +68,75 @@ func (s *segment) at(i int64) int64 {
 	return s.start + offset
 }
 
-// deal says how a schedule is dealt out over clients and producers.
-func (p *Plan) deal() schedule.Deal {
-	if p.Part != nil {
-		return p.Part.Of
+// maxUnsentBookings bounds how many times the unsent messages of a segment are booked. Hundreds of millions may be unsent, and booking
+// each of them would take longer than the trial. Neighbours are then booked together, with the shortest of their waiting times.
+const maxUnsentBookings = 100_000
+
+// bookUnsent books the messages that were due in a trial and that this client never sent. Each is booked with the time that it had waited
+// when sending ended. Without that, a trial would look the faster the fewer messages the broker took.
+func (p *producer) bookUnsent(t *trial) {
+	recorder := t.measure.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
+	for _, s := range p.segments {
+		switch {
+		case s.share != nil:
+			p.bookUnsentOf(s, recorder, t)
+		case s.limit != unlimited: // in a closed loop messages have no intended time
+			recorder.UnsentUntimed(measure.Measured, s.limit-s.next)
+		}
 	}
-	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
 }
 
-// limit returns how many messages client i sends; math.MaxInt64 if time ends the course.
-func (c course) limit(i int) int64 {
-	if c.limits == nil {
-		return math.MaxInt64
+func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
+	end := s.limit
+	if end == unlimited {
+		end = s.share.Count(s.until() - s.start)
 	}
-	return c.limits[i]
+	firstMeasured := s.share.Count(t.measure.MeasuredSince() - s.start)
+	step := max(1, (end-s.next)/maxUnsentBookings)
+	for i := s.next; i < end; {
+		phase, n := measure.Measured, min(step, end-i)
+		if i < firstMeasured {
+			phase, n = measure.Warmup, min(n, firstMeasured-i)
+		}
+		i += n
+		intended := min(t.sendingEndedAt, s.at(i-1)) // if a number of messages was asked for, the last ones may not be due yet
+		recorder.Unsent(phase, n, intended, t.sendingEndedAt, p.ownLag.ownPart(intended, t.sendingEndedAt))
+	}
 }
 
-// segment returns client i's share of a schedule that begins at start. The caller sets until.
-func (p *Plan) segment(s schedule.Schedule, i int, start int64) *segment {
-	deal, c := p.deal(), p.client(i)
-	return &segment{share: schedule.Sequential(deal.Share(s, c)), turns: deal.Turns(s, c), start: start, limit: math.MaxInt64}
+// dueCounter counts the messages of a course that are due in a time. It belongs to one goroutine, which should ask for later and later
+// times: a schedule of random arrivals begins again from arrival 0 for an earlier time.
+type dueCounter struct {
+	warmup, main schedule.Counter // warmup is nil as in the course
+	start        int64
 }
 
-// agenda makes counters of its own, because each is for one goroutine.
-func (c course) agenda(p *Plan) agenda {
-	a := agenda{start: c.start}
-	if c.main != nil {
-		a.main = p.counter(c.main)
+// dueCounter returns a new counter; nil if the messages of the course are not due at times.
+func (c course) dueCounter(p *Plan) *dueCounter {
+	if c.main == nil || c.messages > 0 {
+		return nil
 	}
+	d := &dueCounter{main: p.counter(c.main), start: c.start}
 	if c.warmup != nil {
-		a.warmup = p.counter(c.warmup)
+		d.warmup = p.counter(c.warmup)
 	}
-	return a
+	return d
 }
 
-// due counts the messages due in [from, until); measuredSince is when the measured phase begins.
-func (a agenda) due(measuredSince, from, until int64) int64 {
-	if a.warmup == nil {
-		return between(a.main, a.start, from, until)
+// count returns the number of messages due in [from, until). measuredSince is when the measured phase begins.
+func (d *dueCounter) count(measuredSince, from, until int64) int64 {
+	if d.warmup == nil {
+		return countBetween(d.main, d.start, from, until)
 	}
-	return between(a.warmup, a.start, min(from, measuredSince), min(until, measuredSince)) +
-		between(a.main, measuredSince, max(from, measuredSince), max(until, measuredSince))
+	return countBetween(d.warmup, d.start, min(from, measuredSince), min(until, measuredSince)) +
+		countBetween(d.main, measuredSince, max(from, measuredSince), max(until, measuredSince))
 }
 
-// between counts the arrivals in [from, until) of a schedule that begins at start. It asks for the earlier time first, since
-// a counter that goes back begins from scratch.
-func between(c schedule.Counter, start, from, until int64) int64 {
+// countBetween counts the arrivals in [from, until) of a schedule that begins at start.
+func countBetween(c schedule.Counter, start, from, until int64) int64 {
 	if from >= until {
 		return 0
 	}
-	before := c.Count(from - start)
+	before := c.Count(from - start) // the earlier time first
 	return c.Count(until-start) - before
 }
-
-// unsentValues bounds how many different waiting times the unsent messages of a producer and phase are given. If there are
-// more messages, neighbours share the shortest of their waiting times. Booking hundreds of millions one by one would take
-// longer than the trial.
-const unsentValues = 100_000
-
-// bookUnsent books the messages that were due in an ended trial and that this client never sent. ended is when sending
-// ended.
-func (p *producer) bookUnsent(t *trial, ended int64) {
-	recorder := t.measure.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
-	for _, s := range p.segments {
-		if s.share == nil {
-			if s.limit < math.MaxInt64 {
-				recorder.UnsentUntimed(measure.Measured, s.limit-s.next)
-			}
-			continue
-		}
-		last := s.limit
-		if last == math.MaxInt64 {
-			last = s.share.Count(s.until() - s.start)
-		}
-		firstMeasured := s.share.Count(t.measure.MeasuredSince() - s.start)
-		firstMeasured = min(last, max(s.next, firstMeasured))
-		p.bookUnsentArrivals(recorder, s, measure.Warmup, s.next, firstMeasured, ended)
-		p.bookUnsentArrivals(recorder, s, measure.Measured, firstMeasured, last, ended)
-	}
-}
-
-// bookUnsentArrivals books the arrivals [from, to) of a segment.
-func (p *producer) bookUnsentArrivals(recorder *measure.Producer, s *segment, phase measure.Phase, from, to, ended int64) {
-	step := max(1, (to-from)/unsentValues)
-	for ; from < to; from += step {
-		n := min(step, to-from)
-		intended := min(ended, s.at(from+n-1)) // of a number of messages, some may not even be due
-		recorder.Unsent(phase, n, intended, ended, p.ownLag.of(intended, ended))
-	}
-}
-
-// newTimer returns a timer for how long somebody else takes: it stops while this process stands still.
-func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.watch) }

@@ -3,25 +3,17 @@ package worker
 import (
 	"context"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/measure"
 )
+
+// After the last message was sent, a trial drains: it waits for confirmations and deliveries that are still under way. The drain ends when
+// all have come, when its allowance (Load.Drain) is used up, or, if the load permits it, when nothing has come for a while.
 
 const (
-	quiet = time.Second     // a lossy drain ends when nothing has arrived for so long
+	quiet = time.Second     // a lossy drain ends when nothing has come for so long
 	gust  = 5 * time.Second // some brokers hand messages over only every few seconds
 )
-
-// patience is how long a drain that may end early waits for another delivery. At most once it may have been lost, and a
-// search has more trials to run.
-func (t *trial) patience() time.Duration {
-	if t.load.Lossy {
-		return quiet
-	}
-	return min(gust, t.load.Drain/2)
-}
-
-// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather than lost. silent is how
-// long nothing has come.
-func arrivedLately(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
 
 // arrivals says what became of the messages that were under way when the last one had been sent. The fields are those of
 // Outcome.
@@ -62,43 +54,51 @@ const (
 	stoppedEarly                    // ctx ended, or a consumer failed
 )
 
-// drain blocks until everything sent has been confirmed and received, or the allowance is used up. If hasty is set, or if
+// drain blocks until everything sent has been confirmed and received, or the allowance is used up. If brisk is set, or if
 // messages may be lost, it also ends when nothing has come for a while. It returns an error only with stoppedEarly.
-func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, hasty bool) (drainEnd, error) {
-	waited, still := t.newTimer(), t.newTimer()
+func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, brisk bool) (drainEnd, error) {
+	waited, silent := t.newTimer(), t.newTimer()
 	last, _ := t.count()
 	for {
-		now, sending := t.count()
+		c, sending := t.count()
 		if sending {
 			waited.Reset()
-			still.Reset()
-		}
-		resolved := now.Sent == now.Acked+now.Failed
-		// If sends have failed, counts can't tell: their messages may have arrived instead of others. Then the ledgers decide.
-		if resolved && !sending && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) &&
-			(now.Failed == 0 || w.missing(t) == 0) {
+			silent.Reset()
+		} else if w.allCame(t, c) {
 			return drainedAll, nil
 		}
-		if now.Received != last.Received || now.Acked != last.Acked {
-			still.Reset()
+		if c.Received != last.Received || c.Acked != last.Acked {
+			silent.Reset()
 		}
-		last = now
+		last = c
 		switch {
-		case waited.Awake() > allowance && arrivedLately(still.Awake(), allowance):
+		case waited.Awake() > allowance && arrivedLately(silent.Awake(), allowance):
 			return stoppedArriving, nil
 		case waited.Awake() > allowance:
 			return stoppedSilent, nil
-		case (hasty || t.load.Lossy) && resolved && still.Awake() > t.patience():
+		case (brisk || t.load.Lossy) && resolved(c) && silent.Awake() > t.patience():
 			return stoppedQuiet, nil
 		}
 		select {
 		case <-ctx.Done():
 			return stoppedEarly, ctx.Err()
-		case <-w.broken.is:
-			return stoppedEarly, w.broken.err
+		case <-w.failure.happened:
+			return stoppedEarly, w.failure.err
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+}
+
+// resolved reports whether every message sent was confirmed or refused.
+func resolved(c measure.Count) bool { return c.Sent == c.Acked+c.Failed }
+
+// allCame reports whether all messages of a trial with these counts are resolved and delivered.
+func (w *Worker) allCame(t *trial, c measure.Count) bool {
+	if !resolved(c) || c.Received < (c.Sent-c.Failed)*int64(t.measure.Subscriptions()) {
+		return false
+	}
+	// A message whose send failed may have arrived all the same, instead of another one. Then only the ledgers can tell.
+	return c.Failed == 0 || w.missing(t) == 0
 }
 
 // missing counts the deliveries that have not come. It asks the ledgers, which takes longer than counting. If several workers
@@ -110,4 +110,17 @@ func (w *Worker) missing(t *trial) int64 {
 	}
 	w.consuming.collect(t)
 	return t.measure.Missing()
+}
+
+// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather than lost. silent is how
+// long nothing has come.
+func arrivedLately(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
+
+// patience is how long a drain that may end early waits for another delivery. At most once it may have been lost, and a
+// search has more trials to run.
+func (t *trial) patience() time.Duration {
+	if t.load.Lossy {
+		return quiet
+	}
+	return min(gust, t.load.Drain/2)
 }

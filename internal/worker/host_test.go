@@ -128,7 +128,7 @@ func answering(t *testing.T, after time.Duration, told *[]order) *apart {
 			}
 		}
 	}()
-	w := &Worker{broken: newBroken(), probed: newProbed(0, 0), bodies: &bodies{size: 100}, plan: Plan{Connect: 3 * time.Second}}
+	w := &Worker{failure: newFailure(), probed: newProbesSeen(0, 0), bodies: &bodies{size: 100}, plan: Plan{Connect: 3 * time.Second}}
 	a := newApart(here, w)
 	t.Cleanup(func() {
 		_ = a.close()
@@ -160,7 +160,7 @@ func TestConsumersApartAreToldOfThePhaseBeforeItBegins(t *testing.T) {
 			if p := told[0].Phase; told[0].Do != doMeasure || p == nil || p.From != from || p.Until != from+int64(time.Second) {
 				t.Errorf("told %+v", told[0])
 			}
-			if err := a.worker.broken.now(); errors.Is(err, ErrLate) != c.late {
+			if err := a.worker.failure.get(); errors.Is(err, ErrLate) != c.late {
 				t.Errorf("broken by %v", err)
 			}
 		})
@@ -251,7 +251,7 @@ func TestEveryProducerThatCannotBeClosedIsNamed(t *testing.T) {
 }
 
 func TestASpanIsFromTheFirstToTheLastMessageOfAllConsumers(t *testing.T) {
-	s := newBeside(nil, audience{Consumers: make([]driver.ConsumerConfig, 3)}, newProbed(1, 1), newBroken())
+	s := newLocalConsumers(nil, consumerSetup{Consumers: make([]driver.ConsumerConfig, 3)}, newProbesSeen(1, 1), newFailure())
 	if sp := s.span(); sp.First != 0 || sp.Last != 0 || sp.At == 0 {
 		t.Errorf("nothing came: %+v", sp)
 	}

@@ -9,6 +9,10 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
+// Several workers may run one trial together, each with a part of the plan. The functions below make one Outcome of theirs: Moved brings
+// the times of each to one clock, then Merged or Joined combines them. For example, one worker's messages were due from 10 s to 20 s and
+// 500 of them were received, another's from 10.1 s to 20.2 s and 700; together that is 1,200 received from 10 s to 20.2 s.
+
 // Moved returns the outcome with offset, in ns, added to all times, as another host's clock would have shown them. A time of 0, of an
 // event that didn't happen, stays 0.
 func (o Outcome) Moved(offset int64) Outcome {
@@ -40,26 +44,24 @@ func movedStops(stops []Interval, offset int64) []Interval {
 	return stops
 }
 
-// Merged returns the outcome of one trial that several workers ran together, each with a part of one plan (Plan.Split). All times
-// must be on one clock (Moved). Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from
-// the samples of all workers together; Joint.SetQuantiles sets the latencies of these samples. There must be at least one part.
+// Merged returns the outcome of one trial of workers whose parts of the plan share no stream (Plan.Split). All times must be on one clock
+// (Moved). Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from the samples of all workers
+// together; Joint.SetQuantiles sets the latencies of these samples. There must be at least one part.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
 	}
 	merged := Outcome{Drained: true}
-	for _, part := range parts {
+	joint := NewJoint(len(parts))
+	for i, part := range parts {
 		merged.addCounts(part)
 		merged.addTimes(part)
 		merged.addEnding(part)
+		joint.queue(i, part.Samples)
 	}
 	slices.SortFunc(merged.Streams, func(a, b measure.StreamBooks) int {
 		return cmp.Or(cmp.Compare(a.Producer, b.Producer), cmp.Compare(a.Subscription, b.Subscription))
 	})
-	joint := NewJoint(len(parts))
-	for i, part := range parts {
-		joint.queue(i, part.Samples)
-	}
 	merged.Samples = joint.Rest()
 	for _, s := range merged.Samples {
 		if s.At >= merged.From {
@@ -96,7 +98,7 @@ func (o *Outcome) addTimes(part Outcome) {
 	o.Backlog = o.Backlog.plus(part.Backlog)
 }
 
-// addEnding adds how a part ended. Of several errors, that of the first part counts.
+// addEnding adds how a part ended. Of several errors, that of the first part is kept.
 func (o *Outcome) addEnding(part Outcome) {
 	o.Drained = o.Drained && part.Drained
 	o.Arriving = o.Arriving || part.Arriving
@@ -112,8 +114,12 @@ func (o *Outcome) addEnding(part Outcome) {
 // plus returns the draining of both backlogs as one: it begins with the first and ends with the last.
 func (d Drained) plus(other Drained) Drained {
 	return Drained{
-		Filled: d.Filled + other.Filled, FilledBytes: d.FilledBytes + other.FilledBytes, FilledAt: max(d.FilledAt, other.FilledAt),
-		From: earliest(d.From, other.From), To: max(d.To, other.To), Received: d.Received + other.Received,
+		Filled:      d.Filled + other.Filled,
+		FilledBytes: d.FilledBytes + other.FilledBytes,
+		FilledAt:    max(d.FilledAt, other.FilledAt),
+		From:        earliest(d.From, other.From),
+		To:          max(d.To, other.To),
+		Received:    d.Received + other.Received,
 	}
 }
 
@@ -128,9 +134,10 @@ func earliest(a, b int64) int64 {
 	return min(a, b)
 }
 
-// Joined returns the outcome of one trial of workers that share streams (Plan.Spread). It is Merged, but with books and latencies that
-// include the messages which one worker sent and another one received. All times must be on the clock of this host; axes has the line
-// that converts each worker's times to it, for those inside its shard. allStreams is Load.Streams.
+// Joined returns the outcome of one trial of workers that share streams (Plan.Spread). It is Merged, but its books and latencies include
+// the messages that one worker sent and another one received: they are computed anew from the shards of all. The times of the outcomes
+// must be on the clock of this host (Moved), but those inside a shard are on its worker's own clock, and axes has, by worker, the line
+// that converts them. allStreams is Load.Streams.
 func (p Plan) Joined(outcomes []Outcome, axes []clock.Line, allStreams bool) Outcome {
 	out := Merged(outcomes)
 	t, err := p.joinShards(outcomes, axes)

@@ -119,7 +119,7 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	var told []Sample
 	tr.load.Observe = func(s Sample) { told = append(told, s) }
 	o := newObserver(tr, &w.plan)
-	p, consumers := w.producers[0], w.consuming.(*beside).list
+	p, consumers := w.producers[0], w.consuming.(*localConsumers).list
 	o.look(withLatencies)
 	n := p.freeSlots.take(p.batchSlots[:messages])
 	recorder := p.recorderOf(tr, &p.streams[0])
@@ -183,8 +183,8 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	if f := kept[3].FromSend; f.Count != messages || !near(int64(f.Sum), time.Duration(sum)) || kept[4].FromSend != f {
 		t.Errorf("from the send: %+v then %+v, want %d and %d ns", f, kept[4].FromSend, messages, sum)
 	}
-	if o.backlog != 2*messages {
-		t.Errorf("the largest backlog is %d, want %d", o.backlog, 2*messages)
+	if o.backlogMax != 2*messages {
+		t.Errorf("the largest backlog is %d, want %d", o.backlogMax, 2*messages)
 	}
 }
 

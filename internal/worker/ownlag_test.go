@@ -93,7 +93,7 @@ func TestOwnLagIsThatOfAProducerThatIsNeverLate(t *testing.T) {
 				own = rng.Int64N(20_000)
 			}
 			sent := ready + own
-			if got, want := b.of(due, sent), sent-max(due, free); got != want || got > sent-due || got < 0 {
+			if got, want := b.ownPart(due, sent), sent-max(due, free); got != want || got > sent-due || got < 0 {
 				t.Fatalf("own %d, want %d of a delay of %d", got, want, sent-due)
 			}
 			held := rng.Int64N(1500)
@@ -111,15 +111,15 @@ func TestOwnLagIsThatOfAProducerThatIsNeverLate(t *testing.T) {
 func TestAClientThatHoldsTheProducerUpAnswersForIt(t *testing.T) {
 	var b ownLag
 	b.held(0, hold{began: 10, ended: 5010}) // the client took 5 µs for what was due at 0
-	if got := b.of(1000, 5100); got != 100 {
+	if got := b.ownPart(1000, 5100); got != 100 {
 		t.Errorf("of 4,100 ns that the client's 5,000 caused but 100, the generator answers for %d", got)
 	}
-	if got := b.of(6000, 6000); got != 0 {
+	if got := b.ownPart(6000, 6000); got != 0 {
 		t.Errorf("a message in time: %d", got)
 	}
 	b.held(1000, hold{began: 5100, ended: 5200, stood: 130}) // a pause longer than what it interrupted
-	if b.free != 5000 {
-		t.Errorf("free at %d", b.free)
+	if b.freeAt != 5000 {
+		t.Errorf("free at %d", b.freeAt)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestDawdlingWhileTheWindowIsFullMakesNobodyLater(t *testing.T) {
 		b.held(due, hold{began: max(1, k*service+dawdle), ended: freed})
 		b.took(1, 2)
 		sent := freed + dawdle
-		if own := b.of(due, sent); own > 3*dawdle {
+		if own := b.ownPart(due, sent); own > 3*dawdle {
 			t.Fatalf("round %d: the generator answers for %d of %d ns", k, own, sent-due)
 		}
 		b.held(due, hold{began: sent, ended: sent})
@@ -145,7 +145,7 @@ func TestDawdlingWhileTheWindowIsFullMakesNobodyLater(t *testing.T) {
 		due, freed := 100+k*2000, 90_010+(k+1)*service
 		b.took(1, 2)
 		b.held(due, hold{began: freed - service, ended: freed})
-		if own, want := b.of(due, freed), freed-due-service; own < want-service {
+		if own, want := b.ownPart(due, freed), freed-due-service; own < want-service {
 			t.Fatalf("catching up, message %d: the generator answers for %d of %d ns", k, own, freed-due)
 		}
 	}
@@ -154,7 +154,7 @@ func TestDawdlingWhileTheWindowIsFullMakesNobodyLater(t *testing.T) {
 	b.held(0, hold{began: 1, ended: 10})
 	b.took(1, 2)
 	b.held(0, hold{began: 50_000, ended: 50_010, stoodBefore: 49_000, stood: 49_000})
-	if own := b.of(0, 50_010); own < 49_000-20 {
+	if own := b.ownPart(0, 50_010); own < 49_000-20 {
 		t.Errorf("the process stood still for 49 µs, and the generator answers for %d ns", own)
 	}
 }

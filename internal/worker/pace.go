@@ -41,7 +41,7 @@ const nap = 50 * time.Millisecond
 // It sends the messages that are due in batches, as many as there are free slots. If no slot is free, the messages stay due
 // and are sent late. Each keeps its intended time, so the wait is measured instead of omitted.
 func (p *producer) openLoop(ctx context.Context, t *trial, s *segment, pause sleeper) (whole bool) {
-	p.ownLag.free = max(p.ownLag.free, s.start)
+	p.ownLag.freeAt = max(p.ownLag.freeAt, s.start)
 	for s.next < s.limit {
 		now := clock.Now()
 		due := schedule.Due(s.share, s.next, now-s.start, int(min(s.limit-s.next, int64(len(p.batch)))))
@@ -91,7 +91,7 @@ func (p *producer) claim(t *trial, s *segment, n int) (made int, more bool) {
 		}
 		from := &p.streams[s.turns.Of(s.next)]
 		books.switchTo(p.recorderOf(t, from))
-		p.prepare(i, id, from, stamp{from.seq, intended, sent, p.ownLag.of(intended, sent)}, books.recorder)
+		p.prepare(i, id, from, stamp{from.seq, intended, sent, p.ownLag.ownPart(intended, sent)}, books.recorder)
 		from.seq++
 		s.next++
 	}

@@ -71,7 +71,7 @@ func TestABacklogWhoseConsumersCannotBeStartedIsAnError(t *testing.T) {
 
 func TestAProbeOfAProducerThatIsNotThereIsNobodys(t *testing.T) {
 	w := prepared(t, 1, 100)
-	c := w.consuming.(*beside).list[0]
+	c := w.consuming.(*localConsumers).list[0]
 	for _, producer := range []uint32{0, 1, 77} {
 		body := make([]byte, 100)
 		sum := wire.Prepare(body, w.plan.Run)

@@ -67,7 +67,7 @@ func TestDrainingIsTimedFromTheLastRegistrationOrTheFirstDelivery(t *testing.T) 
 		{0, 0, Drained{From: 70}},
 	} {
 		d := Drained{Received: c.received}
-		d.since(registered{At: 70, Before: c.before}, 20)
+		d.timeFrom(registration{At: 70, Before: c.before}, 20)
 		if d != c.want {
 			t.Errorf("%d of %d came before: %+v, want %+v", c.before, c.received, d, c.want)
 		}
@@ -183,7 +183,7 @@ func TestAWakeUpCountsWhereItWasDueAndStandstillsAreKept(t *testing.T) {
 	}
 }
 
-func TestAnAgendaCountsEveryMessageThatIsDue(t *testing.T) {
+func TestEveryMessageThatIsDueIsCounted(t *testing.T) {
 	const from, end = int64(500), int64(1400) // ns after the start; the shape begins at from
 	ramp, err := schedule.Ramp(0, 2e8, 900*time.Nanosecond)
 	if err != nil {
@@ -215,12 +215,12 @@ func TestAnAgendaCountsEveryMessageThatIsDue(t *testing.T) {
 					want++
 				}
 			}
-			if got := c.agenda(&plan).due(c.start+from, a, b); got != want {
+			if got := c.dueCounter(&plan).count(c.start+from, a, b); got != want {
 				t.Fatalf("%s: %d are due from %d to %d, want %d", name, got, a-c.start, b-c.start, want)
 			}
 		}
 	}
-	l := plan.segment(constant(t, 1e-6), 0, math.MaxInt64/2) // one in twelve days
+	l := plan.segment(constant(t, 1e-6), 0, math.MaxInt64/2, nil) // one in twelve days
 	if at := l.at(5000); at != schedule.Never {
 		t.Errorf("an arrival beyond the end of time is at %d", at)
 	}

@@ -80,7 +80,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	idle := newIdle(t)
-	late := lateness{trial: t, timer: t.newTimer()}
+	late := newLateness(t)
 	for {
 		var why error
 		select {
@@ -89,9 +89,9 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 			for range w.producers {
 				err = errors.Join(err, <-s.flushed)
 			}
-			return errors.Join(err, w.broken.now(), t.checkPhase())
-		case <-w.broken.is:
-			why = w.broken.err
+			return errors.Join(err, w.failure.get(), t.checkPhase())
+		case <-w.failure.happened:
+			why = w.failure.err
 		case <-ctx.Done():
 			why = ctx.Err()
 		case <-tick.C:
@@ -122,12 +122,11 @@ func (w *Worker) sendOne(ctx context.Context, p *producer, t *trial, c course, s
 	}
 	sleeper := sleep()
 	defer sleeper.Close()
-	main := w.plan.segment(c.main, p.index, c.start)
-	main.until, main.limit = t.measuredUntil.Load, c.limit(p.index)
+	main := w.plan.segment(c.main, p.index, c.start, t.measuredUntil.Load)
+	main.limit = c.limit(p.index)
 	warmupSent := true
 	if c.warmup != nil {
-		first := w.plan.segment(c.warmup, p.index, c.start)
-		first.until = t.measure.MeasuredSince
+		first := w.plan.segment(c.warmup, p.index, c.start, t.measure.MeasuredSince)
 		p.segments = append(p.segments, first)
 		warmupSent = p.openLoop(ctx, t, first, sleeper)
 		main.start = t.measure.MeasuredSince()

@@ -21,7 +21,7 @@ import (
 // made all topics.
 func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Driver, error)) error {
 	h := &consumerHost{
-		open: open, broken: newBroken(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
+		open: open, failure: newFailure(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
 	}
 	var reporting sync.WaitGroup
 	reporting.Go(h.reportLoop)
@@ -34,19 +34,19 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 // consumerHost runs consumers for a worker in another process. One goroutine carries out the orders, another one sends reports
 // meanwhile.
 type consumerHost struct {
-	open   func(context.Context) (driver.Driver, error)
-	driver driver.Driver // nil until doStart
-	broken *broken       // why a consumer ended by itself
-	procs  int           // GOMAXPROCS outside a trial
-	over   chan struct{} // closed when no more orders come
-	plan   *preparation  // nil until doPrepare
-	keys   *keys
-	side   *beside // the consumers; nil until doPrepare and after doClose
+	open    func(context.Context) (driver.Driver, error)
+	driver  driver.Driver // nil until doStart
+	failure *failure      // why a consumer ended by itself
+	procs   int           // GOMAXPROCS outside a trial
+	over    chan struct{} // closed when no more orders come
+	plan    *preparation  // nil until doPrepare
+	keys    *keys
+	side    *localConsumers // the consumers; nil until doPrepare and after doClose
 
 	// mu is held while a report is made and sent, so that no report of a trial follows the answer that ends it.
 	mu       sync.Mutex
 	reports  *json.Encoder
-	probed   *probed      // probes that the consumers have seen
+	probed   *probesSeen  // probes that the consumers have seen
 	reported []bool       // by index in probed.seen: the worker knows of it
 	trial    *hostedTrial // nil between trials
 }
@@ -89,15 +89,15 @@ func (h *consumerHost) send(r report) error {
 func (h *consumerHost) reportLoop() {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
-	broken := h.broken.is
+	failed := h.failure.happened
 	for n := 1; ; n++ {
 		var r report
 		select {
 		case <-h.over:
 			return
-		case <-broken:
-			r.Broken = h.broken.err.Error()
-			broken = nil // report it once
+		case <-failed:
+			r.Broken = h.failure.err.Error()
+			failed = nil // report it once
 		case <-tick.C:
 		}
 		if err := h.sendNews(r, n%latenciesEvery == 0); err != nil {
@@ -169,16 +169,16 @@ func (h *consumerHost) prepare(p *preparation) error {
 	if err != nil {
 		return err
 	}
-	probed := newProbed(p.Producers, p.Subscriptions)
+	probed := newProbesSeen(p.Producers, p.Subscriptions)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.plan, h.keys, h.probed, h.reported = p, keys, probed, make([]bool, len(probed.seen))
-	h.side = newBeside(nil, p.Audience, probed, h.broken) // start sets the driver
+	h.side = newLocalConsumers(nil, p.Consumers, probed, h.failure) // start sets the driver
 	return nil
 }
 
 // start connects the consumers to the broker.
-func (h *consumerHost) start(within time.Duration) (*registered, error) {
+func (h *consumerHost) start(within time.Duration) (*registration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	d, err := h.open(ctx)
@@ -193,7 +193,7 @@ func (h *consumerHost) start(within time.Duration) (*registered, error) {
 // listen begins a trial.
 func (h *consumerHost) listen(o *trialStart) {
 	shape := measure.Shape{
-		Producers: h.plan.Producers, Consumers: len(h.plan.Audience.Consumers), Subscriptions: h.plan.Subscriptions, Apart: true,
+		Producers: h.plan.Producers, Consumers: len(h.plan.Consumers.Consumers), Subscriptions: h.plan.Subscriptions, Apart: true,
 	}
 	var keyOf measure.KeyOf
 	if h.plan.KeyOrdered && h.keys != nil {

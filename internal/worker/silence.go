@@ -5,70 +5,75 @@ import (
 	"slices"
 )
 
-// silence looks for the longest times, beginning in the measured phase, in which something was open and nothing got done.
+// Silences returns the longest times in which messages were open and none of them got done, in no order. Only those that begin in the
+// measured phase [from, until) count. progress reads from a sample how many messages were done and open: it is Deliveries or
+// Confirmations.
+//
+// For example, samples at 0, 20, 40, 60 and 80 ms with 5, 7, 7, 7 and 9 deliveries, and messages open all the time, show a silence from
+// 20 ms to 80 ms.
+func Silences(samples []Sample, from, until int64, progress func(Sample) (done, open int64)) []Interval {
+	phase := phaseTimes{From: from, Until: until}
+	var s silence
+	for _, sample := range samples {
+		done, open := progress(sample)
+		s.look(phase, sample.At, done, open)
+	}
+	return s.end(phase)
+}
+
+// Deliveries returns how many deliveries a sample counts, and how many are still to come.
+func Deliveries(s Sample) (done, open int64) { return s.Count.Received, s.Undelivered }
+
+// Confirmations returns how many messages a sample counts as confirmed, and how many confirmations are still to come.
+func Confirmations(s Sample) (done, open int64) { return s.Count.Acked, s.Unconfirmed }
+
+// silence finds Silences while samples come in.
 type silence struct {
-	since   int64 // when the last sample with progress, or with nothing open, was taken; ns on the clock's axis
-	last    int64 // how much had been done by the last sample
 	begun   bool  // a sample of the measured phase has come
+	since   int64 // time of the last sample with progress, or with nothing open; ns on the clock's axis
+	done    int64 // messages done by the last sample
 	longest []Interval
 }
 
-// Silences returns the longest times, beginning between from and until, in which something was open and nothing got done, in
-// no order. of says how much was done and open by a sample.
-func Silences(samples []Sample, from, until int64, of func(Sample) (done, open int64)) []Interval {
-	var s silence
-	for _, one := range samples {
-		done, open := of(one)
-		s.look(from, until, one.At, done, open)
-	}
-	return s.end(from, until)
-}
-
-// Deliveries and Confirmations are what Silences may look at.
-func Deliveries(s Sample) (done, open int64)    { return s.Count.Received, s.Undelivered }
-func Confirmations(s Sample) (done, open int64) { return s.Count.Acked, s.Unconfirmed }
-
-// maxSilences is how many are kept. Callers take off the times in which this process stood still itself, which changes
-// which one is the longest.
+// maxSilences bounds how many are kept. More than one are, because callers take off the times in which this process itself stood still,
+// which may make another one the longest.
 const maxSilences = 100
 
-// look takes a sample: how much has been done and how much is open. Samples come in the order of time.
-func (s *silence) look(from, until, at, done, open int64) {
-	switch {
-	case at < from:
-		s.last = done
+// look takes the next sample: its time, and how many messages were done and open. The phase may be known only in part so far.
+func (s *silence) look(phase phaseTimes, at, done, open int64) {
+	if at < phase.From {
+		s.done = done
 		return
-	case !s.begun:
-		s.since, s.begun = from, true
 	}
-	if done != s.last {
-		s.keep(Interval{s.since, at}, until)
+	if !s.begun {
+		s.since, s.begun = phase.From, true
 	}
-	if done != s.last || open == 0 {
+	if done != s.done {
+		s.keep(Interval{From: s.since, To: at}, phase)
+	}
+	if done != s.done || open == 0 {
 		s.since = at
 	}
-	s.last = done
+	s.done = done
 }
 
-func (s *silence) keep(found Interval, until int64) {
-	if found.From >= until || found.To <= found.From {
+func (s *silence) keep(found Interval, phase phaseTimes) {
+	if found.From >= phase.Until || found.length() <= 0 {
 		return
 	}
 	s.longest = append(s.longest, found)
-	if len(s.longest) < 2*maxSilences {
-		return
+	if len(s.longest) == 2*maxSilences { // sorting at every sample would take too long
+		slices.SortFunc(s.longest, func(a, b Interval) int { return cmp.Compare(b.length(), a.length()) })
+		s.longest = s.longest[:maxSilences]
 	}
-	slices.SortFunc(s.longest, func(a, b Interval) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	s.longest = s.longest[:maxSilences]
 }
 
-// end returns the longest ones. until may be earlier than what look was told: a number of messages ends the measured phase
-// with the last of them, and nobody knows that before. A silence that nothing ended counts up to until only: afterwards
-// nothing may be due.
-func (s *silence) end(from, until int64) []Interval {
+// end returns the silences. By now the end of the phase is known; it may be earlier than look was told, because a number of messages ends
+// the phase with its last message. A silence that nothing ended counts up to the end of the phase only: nothing may be due after it.
+func (s *silence) end(phase phaseTimes) []Interval {
 	if !s.begun {
-		s.since = from
+		s.since = phase.From
 	}
-	s.keep(Interval{s.since, until}, until)
-	return slices.DeleteFunc(s.longest, func(one Interval) bool { return one.From >= until })
+	s.keep(Interval{From: s.since, To: phase.Until}, phase)
+	return slices.DeleteFunc(s.longest, func(one Interval) bool { return one.From >= phase.Until })
 }

@@ -31,10 +31,10 @@ func TestASilenceIsATimeInWhichSomethingWasOpenAndNothingGotDone(t *testing.T) {
 		for _, known := range []int64{1100, math.MaxInt64} { // the end of the phase, while the trial runs
 			var s silence
 			for _, x := range c.samples {
-				s.look(100, known, x.at, x.done, x.open)
+				s.look(phaseTimes{From: 100, Until: known}, x.at, x.done, x.open)
 			}
 			var longest int64
-			for _, g := range s.end(100, 1100) {
+			for _, g := range s.end(phaseTimes{From: 100, Until: 1100}) {
 				longest = max(longest, g.To-g.From)
 			}
 			if longest != c.want {
@@ -47,13 +47,14 @@ func TestASilenceIsATimeInWhichSomethingWasOpenAndNothingGotDone(t *testing.T) {
 func TestTheLongestSilencesAreKeptOverADay(t *testing.T) {
 	var s silence
 	const day = int64(86_400e9)
+	phase := phaseTimes{From: 0, Until: day}
 	for at, n := int64(0), int64(0); at < day; n++ {
-		s.look(0, day, at, n, 1)
+		s.look(phase, at, n, 1)
 		if at += 20e6; n%100_000 == 99_999 {
 			at += n * 1000 // some are longer
 		}
 	}
-	longest := s.end(0, day)
+	longest := s.end(phase)
 	if len(longest) > 2*maxSilences {
 		t.Errorf("%d are kept", len(longest))
 	}
@@ -100,7 +101,7 @@ func TestADayOfSamplesTakesNoMoreMemoryThanAnHour(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for at := int64(SampleEvery); at <= day; at += int64(SampleEvery) {
 		n := at / 50_000 // 20,000/s
-		o.keep(Sample{At: at, Count: measure.Count{Sent: n, Acked: n, Received: n - n%7}, Due: n, Undelivered: n % 7}, 0, day)
+		o.keep(Sample{At: at, Count: measure.Count{Sent: n, Acked: n, Received: n - n%7}, Due: n, Undelivered: n % 7}, phaseTimes{From: 0, Until: day})
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)

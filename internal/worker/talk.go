@@ -7,9 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// A worker and consumers in another process talk by lines of JSON over one connection. The worker sends orders and waits for the
-// answer to each before it sends the next. The consumers send reports: answers to orders, and every reportEvery what is new. Both
-// processes run on one host, so they read the same clock.
+// This file defines the messages between a worker and consumers in another process of the same host: lines of JSON over one connection.
+// The worker sends orders, each after the answer to the one before. The consumers send reports: the answers, and every reportEvery what
+// is new. Both processes read the same clock.
 //
 //	worker                 consumers
 //	prepare, start    →
@@ -19,7 +19,11 @@ import (
 //	end               →
 //	                  ←    To: end, Heard, Accounts
 
-// order is one verb with what it needs.
+// order tells the consumers to do one thing. For example,
+//
+//	{"Do":"measure","Phase":{"From":5000000000,"Until":15000000000}}
+//
+// says that the measured phase begins at 5 s and ends at 15 s.
 type order struct {
 	Do      string
 	Prepare *preparation  `json:",omitempty"` // of doPrepare
@@ -41,7 +45,7 @@ const (
 
 // preparation is what stays the same over all trials.
 type preparation struct {
-	Audience                 audience
+	Consumers                consumerSetup
 	Producers, Subscriptions int
 	Keys                     Keys
 	KeyOrdered               bool
@@ -54,21 +58,21 @@ type trialStart struct {
 	Phase phaseTimes
 }
 
-// phaseTimes is when the measured phase begins and ends, ns on the clock's axis; measure.Undecided if it is still open.
+// phaseTimes is the measured phase [From, Until), ns on the clock's axis. A bound that is not decided yet is measure.Undecided.
 type phaseTimes struct{ From, Until int64 }
 
-// report says what is new. If To is set, it is the answer to the order with that verb.
+// report tells the worker what is new. If To is set, it is the answer to the order with that verb.
 type report struct {
 	To         string                 `json:",omitempty"`
 	Err        string                 `json:",omitempty"` // why the order could not be carried out
 	Refused    *driver.ErrUnsupported `json:",omitempty"` // the driver's refusal, in place of Err
 	Broken     string                 `json:",omitempty"` // why a consumer has ended by itself
-	Probed     []int                  `json:",omitempty"` // indices in probed.seen of probes that came since the last report
+	Probed     []int                  `json:",omitempty"` // indices in probesSeen.seen of probes that came since the last report
 	Receipts   *measure.Receipts      `json:",omitempty"` // what the trial has received so far
 	Span       *span                  `json:",omitempty"` // when the first and the last of that came
 	Accounts   []measure.Account      `json:",omitempty"` // the trial's ledgers; answers doCollect and doEnd
-	Registered *registered            `json:",omitempty"` // answers doStart
-	Heard      *heard                 `json:",omitempty"` // answers doEnd
+	Registered *registration          `json:",omitempty"` // answers doStart
+	Heard      *consumerReport        `json:",omitempty"` // answers doEnd
 }
 
 const (

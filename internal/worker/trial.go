@@ -21,8 +21,8 @@ import (
 //	startedAt        measured since        measuredUntil      sendingEndedAt
 //	    | warm-up          | measured phase       |  late sends     |  drain
 //
-// The measured phase is fixed once: when the trial begins, if the warm-up has a fixed length; otherwise by the observer,
-// when rate and latency no longer drift; at the latest when a trial ended early.
+// The start of the measured phase is fixed once: when the trial begins, if the warm-up has a fixed length; otherwise by the observer,
+// when rate and latency no longer drift; at the latest when the trial has ended.
 type trial struct {
 	load          Load
 	startedAt     int64        // when the schedule begins
@@ -41,26 +41,10 @@ type trial struct {
 	stop       chan struct{} // closed to end sending
 	stopOnce   sync.Once
 
-	learnedLate    atomic.Bool // Hooks.MeasureFrom returned a beginning of the measured phase that was too near
+	learnedLate    atomic.Bool // Hooks.MeasureFrom returned a start of the measured phase that was too near
 	sendingDone    atomic.Bool // all producers have sent their last message
 	sendingEndedAt int64       // when that was; set before the trial drains
 }
-
-func (t *trial) course() course {
-	return course{start: t.startedAt, messages: t.load.Messages, main: t.load.Schedule, warmup: t.load.Before}
-}
-
-// fixMeasuredPhase gives a trial that ended early a measured phase. If its warm-up was not over, the phase is empty. If err
-// ended it, the phase ends with the sending, since a rate over time that never came would be a fiction.
-func (t *trial) fixMeasuredPhase(err error) {
-	t.phaseFixed.Do(func() { t.measure.MeasureFrom(t.sendingEndedAt) })
-	if err != nil {
-		t.measuredUntil.Store(min(t.measuredUntil.Load(), t.sendingEndedAt))
-	}
-}
-
-// halt ends sending. Any goroutine may call it, more than once.
-func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may run at a time. If ctx
 // ends it early, the outcome holds what was measured until then, with Err set.
@@ -71,9 +55,9 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	procs, restore := w.limitThreads(load)
 	defer restore()
 	t := w.begin(load, procs)
+	observer := newObserver(t, &w.plan)
 	var observing sync.WaitGroup
 	ended := make(chan struct{})
-	observer := newObserver(t, &w.plan)
 	observing.Go(func() { observer.run(ended) })
 
 	err := w.checkStart(load)
@@ -100,7 +84,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	return out
 }
 
-// runUp: a trial starts this long before its first message is due, so that start-up time is not counted as lag.
+// runUp is the time between the beginning of a trial and its first message, so that start-up time is not counted as lag.
 const runUp = 20 * time.Millisecond
 
 // begin makes a trial and lets producers and consumers book in it. Nothing is sent yet.
@@ -116,6 +100,9 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		shape.Keys = w.keys.N
 	}
 	t := &trial{load: load, procs: procs, startedAt: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
+	if shape.Keys > 0 {
+		t.keyOf = w.keys.of
+	}
 	t.expectOthers(load.Peers)
 	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
 	t.watch = clock.NewWatch(t.pauses.woke)
@@ -132,22 +119,26 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	for _, p := range w.producers {
 		p.begin(t)
 	}
-	if shape.Keys > 0 {
-		t.keyOf = w.keys.of
-	}
 	w.consuming.listen(t)
 	return t
 }
 
-// checkPhase returns an ErrLate if the trial learned too late when its measured phase begins.
-func (t *trial) checkPhase() error {
-	if t.learnedLate.Load() {
-		return lateError("it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up")
-	}
-	return nil
+func (t *trial) course() course {
+	return course{start: t.startedAt, messages: t.load.Messages, main: t.load.Schedule, warmup: t.load.Before}
 }
 
-// beginMeasuring fixes when the measured phase begins, and when it ends if time ends it. The first call counts.
+// halt ends sending. Any goroutine may call it, more than once.
+func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
+
+// newTimer returns a timer for waiting for the broker. It stops while this process stands still, for which the broker is not to blame.
+func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.watch) }
+
+// measuredPhase returns the measured phase as far as it is fixed.
+func (t *trial) measuredPhase() phaseTimes {
+	return phaseTimes{From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load()}
+}
+
+// beginMeasuring fixes when the measured phase begins, and when it ends if time ends it. Only the first call has an effect.
 func (t *trial) beginMeasuring(from int64) {
 	t.phaseFixed.Do(func() {
 		if t.announce != nil {
@@ -170,40 +161,65 @@ func (t *trial) phaseEnd(from int64) int64 {
 	return from + int64(t.load.Duration)
 }
 
-// outcome stops the booking, closes the books and returns what they hold. Producers have ended by now.
+// checkPhase returns an ErrLate if the trial learned too late when its measured phase begins.
+func (t *trial) checkPhase() error {
+	if t.learnedLate.Load() {
+		return lateError("it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up")
+	}
+	return nil
+}
+
+// fixMeasuredPhase makes sure that a trial that has ended has a measured phase, which is empty if its warm-up was not over. If err ended
+// the trial, the phase ends with the sending, so that rates don't count a time in which nothing was sent.
+func (t *trial) fixMeasuredPhase(err error) {
+	t.phaseFixed.Do(func() { t.measure.MeasureFrom(t.sendingEndedAt) })
+	if err != nil {
+		t.measuredUntil.Store(min(t.measuredUntil.Load(), t.sendingEndedAt))
+	}
+}
+
+// outcome stops the booking, closes the books and returns their content. Producers have ended by now.
 func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
-	heard, endErr := w.consuming.end(t)
+	consumers, endErr := w.consuming.end(t)
 	if err == nil {
 		err = endErr
 	}
 	t.watch.Close()
 	t.fixMeasuredPhase(err)
+	phase := t.measuredPhase()
 	out := Outcome{
-		Start: t.startedAt, From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load(), Pauses: t.pauses.outcome().Union(heard.Pauses),
-		Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
+		Start: t.startedAt, From: phase.From, Until: phase.Until,
+		LastReceived: consumers.Span.Last, Working: consumers.Working, Pauses: t.pauses.outcome().Union(consumers.Pauses),
+		Hopeless: o.hopeless, BacklogMax: o.backlogMax, Samples: o.samples.Values(),
+		Producers: len(w.producers), Err: err,
 	}
 	for _, p := range w.producers {
 		p.bookUnresolved(t)
-		p.bookUnsent(t, t.sendingEndedAt)
+		p.bookUnsent(t)
 		p.addTo(&out)
 	}
 	if out.Until == math.MaxInt64 { // a number of messages: the last one ends the phase; without any, it is empty
 		out.Until = max(out.From, out.LastSent)
 	}
-	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
-	out.LastReceived, out.Working = heard.Span.Last, heard.Working
-	if t.load.Schedule != nil && t.load.Messages == 0 {
-		agenda := t.course().agenda(&w.plan)
-		warmup := agenda.due(out.From, out.Start, out.From) // before the other call, because an agenda is asked in the order of time
-		t.measure.SetDue(warmup, agenda.due(out.From, out.From, out.Until))
+	phase.Until = out.Until
+	out.Undelivered, out.Unconfirmed = o.delivered.end(phase), o.confirmed.end(phase)
+	w.addBooks(&out, t)
+	return out
+}
+
+// addBooks adds what producers and consumers have booked to an outcome that has the bounds of the measured phase.
+func (w *Worker) addBooks(out *Outcome, t *trial) {
+	m := t.measure
+	if due := t.course().dueCounter(&w.plan); due != nil {
+		warmup := due.count(out.From, out.Start, out.From) // first, because a dueCounter should be asked in the order of time
+		m.SetDue(warmup, due.count(out.From, out.From, out.Until))
 	}
-	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
-	out.Histograms = t.measure.Histograms(measure.Measured)
-	out.Streams = w.plan.own(t.measure.Streams(t.load.Streams))
-	out.Early = t.measure.Early()
+	out.Warmup, out.Measured = m.Books(measure.Warmup), m.Books(measure.Measured)
+	out.Histograms = m.Histograms(measure.Measured)
+	out.Streams = w.plan.own(m.Streams(t.load.Streams))
+	out.Early = m.Early()
 	if w.plan.Peers != nil {
-		shard := t.measure.Shard()
+		shard := m.Shard()
 		out.Shard = &shard
 	}
-	return out
 }
