@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -78,3 +79,35 @@ func TestTheLatencyBoundIsTheBottleneckAlsoWithoutSubscribers(t *testing.T) {
 		t.Error(l)
 	}
 }
+
+// The agents meter a broker on a machine of its own. Its cores are not this machine's.
+func TestCoresOfABrokerElsewhereAreNoBottleneckHere(t *testing.T) {
+	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
+	tr := &trial{trialCost: trialCost{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Seconds: 2, Broker: 7.5, BrokerSystem: 3, Generator: 0.5}}}}
+	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
+	elsewhere := "the broker used 7.5 cores elsewhere (3.0 of it in the kernel) and the generator 0.5 of 2 cores"
+	here := "the broker used 7.5 (3.0 of it in the kernel) and the generator 0.5 of 2 cores"
+	for name, c := range map[string]struct {
+		local       meter
+		remote      remoteMeters
+		limit, used string
+	}{
+		"elsewhere": {nil, remoteMeters{fakeMeter{name: "a"}}, "unknown", elsewhere},
+		"here":      {noMeter{}, nil, "cpu", here},
+	} {
+		b.meters.local, b.meters.remote = c.local, c.remote
+		if l := h.bottleneck(search.Bounds{High: 1000}); l != c.limit {
+			t.Errorf("%s: %s, want %s", name, l, c.limit)
+		}
+		if words := b.whatWasUsed(*tr); words[0].Text != c.used {
+			t.Errorf("%s: %q, want %q", name, words[0].Text, c.used)
+		}
+	}
+}
+
+// noMeter is a meter of processes on this machine that use nothing.
+type noMeter struct{}
+
+func (noMeter) Sample() provision.Usage { return provision.Usage{} }
+func (noMeter) Roots() []int            { return nil }
+func (noMeter) PIDs() []int             { return nil }

@@ -83,10 +83,14 @@ func (t trial) generatorCPU() float64 {
 	return t.Cost.Shares.Generator
 }
 
-// brokerCPU returns the cores that the broker used; 0 if that is not known.
-func (t trial) brokerCPU() float64 {
-	if t.Cost.Shares == nil {
+// coresInUseHere returns the cores of this machine that generator, relays and broker used; 0 if that is not known.
+func (b *bench) coresInUseHere(t trial) float64 {
+	s := t.Cost.Shares
+	switch {
+	case s == nil:
 		return 0
+	case b.meters.brokerIsHere():
+		return s.Broker + t.coresHere() + s.Relays
 	}
-	return t.Cost.Shares.Broker
+	return t.coresHere() + s.Relays
 }

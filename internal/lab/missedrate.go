@@ -54,6 +54,8 @@ func (b *bench) whatWasUsed(t trial) []remark.Remark {
 	switch {
 	case elsewhere:
 		clauses = append(clauses, remark.Of("the agents used %.1f of the %d cores of their machines", s.Generator, agentCores))
+	case t.Cost.BrokerKnown && !b.meters.brokerIsHere():
+		clauses = append(clauses, remark.Of("the broker used %.1f cores elsewhere (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
 	case t.Cost.BrokerKnown:
 		clauses = append(clauses, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
 	default:

@@ -29,6 +29,9 @@ type meters struct {
 	runQueue provision.Queue // threads of this process that are ready and wait for a core
 }
 
+// brokerIsHere reports whether the broker's metered processes run on this machine, where they share the cores with the generator.
+func (m *meters) brokerIsHere() bool { return m.local != nil || m.remote.allHere() }
+
 // reading is what all meters show at one time. The counters of processor time, pauses and flushes only rise, so what was used
 // in between is the difference of two readings.
 type reading struct {

@@ -119,7 +119,7 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 		return limitLatency
 	case t.Working > busyConsumers:
 		return limitConsumerDelay
-	case t.brokerCPU()+t.coresHere() > usedUpShare*cores:
+	case s.bench.coresInUseHere(*t) > usedUpShare*cores:
 		return limitCPU
 	case t.Blocked.Seconds() > blockedMost*producersTime:
 		return limitClientWindow
