@@ -12,13 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// agentsHere returns the agents' processes on this machine.
-func (l *lab) agentsHere() []int {
-	if l.AgentsHere == nil {
-		return nil
-	}
-	return l.AgentsHere()
-}
+// With --agents the load runs in agents: processes on this machine or on others, each with a part of the producers and consumers. This
+// file accounts for them: what they used, which of them sent latest, and how many of their machines' cores were busy.
 
 // agentsOf returns the stored form of the agents that ran a trial.
 func agentsOf(parts []agent.Part) []store.Agent {

@@ -9,7 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// measureCurve measures latency at given rates, or at fractions of the sustainable rate, which it searches first.
+// measureCurve measures latency at given rates, or at fractions of the sustainable rate, which it searches first. For example, with
+// fractions of 0.3, 0.7 and 0.9 and a sustainable rate of 10,000/s, it measures at 3,000, 7,000 and 9,000/s.
 func (b *bench) measureCurve(ctx context.Context) error {
 	rates, fractions := b.spec.Curve.Rates, b.spec.Curve.Fractions
 	general := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate

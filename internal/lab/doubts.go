@@ -9,6 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
+// A doubt is a stated reason why a number deserves less trust. It is stored with the record and printed with the number. Most doubts
+// follow from the figures of a trial, and are collected here after it.
+
 // doubts collects doubts, at most one with each code.
 type doubts []store.Doubt
 

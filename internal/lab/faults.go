@@ -38,7 +38,7 @@ type faultAction struct {
 }
 
 // actionsOf returns a spec's faults as actions, by time. A fault that lasts for a time has two: after a pause comes a resume, after a
-// kill a restart.
+// kill a restart. For example, {at: 10s, do: pause, for: 3s} is a pause at 10 s and a resume at 13 s.
 func actionsOf(list []study.Fault) []faultAction {
 	reversal := map[string]string{"pause": "resume", "kill": "restart"}
 	var actions []faultAction

@@ -11,6 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
+// Package search knows neither specs nor trials. This file puts both in its terms: a spec's questions as goals and a rule, and what was
+// observed in a trial as evidence.
+
 // rule returns the rule by which trials of a spec are judged.
 func rule(s study.Spec) search.Rule {
 	return search.DefaultRule(store.Guarantee(s))

@@ -9,6 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
+// Meters count up: processor time only rises. What was used in an interval is the difference of two readings, and a share of the
+// processor is that difference divided by the length of the interval, in cores.
+
 // shareWindow is the shortest time over which shares of the processor mean anything: the kernel accounts in ticks of up to 10 ms.
 const shareWindow = 100 * time.Millisecond
 

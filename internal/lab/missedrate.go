@@ -7,7 +7,10 @@ import (
 )
 
 // missedRate says how much less came through than the schedule offered, and what broker and generator did meanwhile; empty if the
-// schedule was kept.
+// schedule was kept. For example:
+//
+//	812 of 20000 messages due were never sent; 1743/s of 2000/s came through; the broker used 1.4 (0.6 of it in the kernel) and the
+//	generator 0.3 of 2 cores; producers waited for a free place in the window for 71 % of their time
 func (b *bench) missedRate(t trial) remark.Remark {
 	m := t.Measured
 	length := seconds(t.From, t.Until)

@@ -11,6 +11,10 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
+// A process stands still while its garbage collector stops it, or while the machine or the hypervisor runs something else. In such a
+// pause it neither sends nor receives, so messages look late that are not the broker's fault. Package worker records pauses by a thread
+// that only sleeps and notes when it wakes up late. This file says what they may have done to the figures.
+
 // pauses returns how long this process stood still in the measured phase, in the stored form.
 func pauses(t trial) *store.Pauses {
 	longest := t.Pauses.Longest(t.From, t.Until)

@@ -2,19 +2,15 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/pipeline/consumer"
 	"github.com/brokermark/brokermark/internal/pipeline/load"
-	"github.com/brokermark/brokermark/internal/pipeline/ride"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // pipelineRun is one load on a pipeline, with everything that watches it.
@@ -46,17 +42,17 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	if err != nil {
 		return trial{}, nil, err
 	}
-	died, draining := lostPart(guarded), guarded
+	died := lostPart(guarded)
+	draining, stop := guarded, func() {}
 	if died != nil { // guarded has ended, but rides that were accepted until then may still arrive
-		var stop context.CancelFunc
 		draining, stop = context.WithTimeout(ctx, min(time.Duration(p.bench.spec.Drain), afterDeath))
-		defer stop()
 	}
+	defer stop()
 	t := trial{
 		Rate: rate, Scheduled: l.Schedule != nil, Senders: p.bench.spec.Pipeline.Threads, SampleEvery: watchEvery,
 	}
 	redelivered, err := run.drain(draining, &t, outcome)
-	if err != nil && died == nil && guarded.Err() == nil {
+	if err != nil && guarded.Err() == nil {
 		return t, nil, err
 	}
 	if died != nil {
@@ -112,69 +108,6 @@ func (r *pipelineRun) drain(ctx context.Context, t *trial, o load.Outcome) (rede
 	t.Drained = drained
 	t.Arriving = !drained && clock.Now()-r.watch.received.last < int64(arrivingWithin)
 	return stats.Again, err
-}
-
-// balance asks the consumer which rides are in its state, and compares them with those that were accepted.
-func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (s consumer.Stats, b measure.Books, err error) {
-	if s, err = r.remote.Stats(ctx); err != nil {
-		return s, b, fmt.Errorf("ask the consumer what it has counted: %w", err)
-	}
-	ids, err := r.remote.Rides(ctx)
-	if err != nil {
-		return s, b, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
-	}
-	counted := make(map[ride.ID]bool, len(ids))
-	for _, id := range ids {
-		counted[id] = true
-	}
-	b = postedBooks(o)
-	b.Expected, b.Duplicated, b.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
-	for i := o.First; i < int64(len(o.Fates)); i++ {
-		switch {
-		case o.Fates[i] == load.Unsent:
-		case counted[r.rides.ID(i)]:
-			b.Received++
-		case o.Fates[i] == load.Accepted:
-			b.LostAcked++
-		}
-	}
-	b.Lost = b.Expected - b.Received
-	return s, b, nil
-}
-
-// postedBooks returns what the client alone knows.
-func postedBooks(o load.Outcome) measure.Books {
-	return measure.Books{Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries}
-}
-
-// outcome puts the outcome of a load into the form of a worker's. endToEnd is the latency that the consumer measured.
-func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Snapshot) worker.Outcome {
-	samples := r.watch.samples
-	out := worker.Outcome{
-		Measured: b, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,
-		LastReceived: r.watch.received.last, Producers: r.bench.spec.ProducersPerTopic, Samples: samples, SendErr: o.Err,
-		Histograms:  measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
-		Undelivered: worker.Silences(samples, o.From, o.Until, worker.Deliveries),
-		Unconfirmed: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
-	}
-	for _, s := range samples {
-		if s.At >= o.From {
-			out.BacklogMax = max(out.BacklogMax, s.Backlog)
-		}
-	}
-	return out
-}
-
-// stored returns what a record holds of the pipeline itself.
-func (r *pipelineRun) stored(o load.Outcome, redelivered int64) *store.Pipeline {
-	kept := &store.Pipeline{
-		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: redelivered,
-		QueueMax: r.meters.queue.longest, Parts: r.meters.used(), Series: r.meters.ticks,
-	}
-	if r.balancer != nil {
-		kept.Balancer = r.bench.spec.Pipeline.Balancer + " " + r.balancer.Version()
-	}
-	return kept
 }
 
 // warmupLatency is the latency of the rides that the consumer had counted when the measured phase began. The consumer can't tell

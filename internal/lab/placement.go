@@ -15,6 +15,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
+// How many agents can share the load of a point depends on its topics and on the spec's place: all clients of a topic run on one agent,
+// unless place spreads them. With --agents auto, a run begins with few agents and takes more whenever they limit a trial.
+
 // OnAgents returns an error if so many agents can't run a point.
 func OnAgents(s study.Spec, agents int) error {
 	_, hasProcesses := catalog.Started(s.Broker)

@@ -13,7 +13,8 @@ import (
 )
 
 // plan lays out topics, producers and consumers of the point. Names of topics are unique, so messages that an earlier point has
-// left on a shared broker are never mistaken for this one's.
+// left on a shared broker are never mistaken for this one's. For example, 2 topics with 3 producers each are bm-0a1b2c3d-1-9f3e-0 with the
+// producers 0 to 2 and bm-0a1b2c3d-1-9f3e-1 with 3 to 5, in the first repetition of point 0a1b2c3d….
 func (b *bench) plan() worker.Plan {
 	s := b.spec
 	p := worker.Plan{

@@ -8,7 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// Event reports progress.
+// Event reports progress of a run: a repetition begins, enters another stage, is sampled, or ends. Progress lines, the live view and
+// metrics are made from events alone.
 type Event struct {
 	Kind   EventKind
 	Run    study.Run

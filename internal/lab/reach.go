@@ -16,8 +16,12 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// attachedTarget returns the running broker that a spec names, with the password and the certificates that its clients need. They
-// are read now, and none of them gets into a record. Errors are of type *driver.ErrSetting.
+// Clients in this process reach a broker by a driver.Target, with passwords and certificates as values. Those in other processes
+// (agents, relays, parts of a pipeline) get a link.Broker, which is plain data. For a broker that somebody else runs, the spec names
+// files and environment variables that hold the credentials. They are read here, and none of them gets into a record.
+
+// attachedTarget returns the running broker that a spec names, with the password and the certificates that its clients need. Errors
+// are of type *driver.ErrSetting.
 func attachedTarget(s study.Spec) (driver.Target, error) {
 	t := driver.Target{Addresses: s.Attach, User: s.User}
 	var err error

@@ -145,3 +145,11 @@ func (s *pidSet) add(pids []int) []int {
 	}
 	return slices.Collect(maps.Keys(s.pids))
 }
+
+// agentsHere returns the agents' processes on this machine.
+func (l *lab) agentsHere() []int {
+	if l.AgentsHere == nil {
+		return nil
+	}
+	return l.AgentsHere()
+}

@@ -11,6 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
+// What a search for the sustainable rate has found becomes the result of the record: the bounds of each goal, the figures of a trial
+// that confirmed the lower bound of the first goal, and a guess of what ran out above it.
+
 // recordResult fills the record's result, also if the search has found nothing.
 func (s *rateSearch) recordResult(found search.Result) {
 	b, first := s.bench, found.Goals[0]

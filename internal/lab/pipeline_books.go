@@ -1,0 +1,81 @@
+package lab
+
+// The books of a pipeline: which of the rides that the servers accepted are in the consumer's state in the end. For example, of 1,000
+// rides that were sent 990 were accepted and 985 of those are counted: 5 confirmed rides are lost. The 10 others may be counted or
+// not, since the client does not know what became of them.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/pipeline/consumer"
+	"github.com/brokermark/brokermark/internal/pipeline/load"
+	"github.com/brokermark/brokermark/internal/pipeline/ride"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// balance asks the consumer which rides are in its state, and compares them with those that were accepted.
+func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (s consumer.Stats, b measure.Books, err error) {
+	if s, err = r.remote.Stats(ctx); err != nil {
+		return s, b, fmt.Errorf("ask the consumer what it has counted: %w", err)
+	}
+	ids, err := r.remote.Rides(ctx)
+	if err != nil {
+		return s, b, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
+	}
+	counted := make(map[ride.ID]bool, len(ids))
+	for _, id := range ids {
+		counted[id] = true
+	}
+	b = postedBooks(o)
+	b.Expected, b.Duplicated, b.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
+	for i := o.First; i < int64(len(o.Fates)); i++ {
+		switch {
+		case o.Fates[i] == load.Unsent:
+		case counted[r.rides.ID(i)]:
+			b.Received++
+		case o.Fates[i] == load.Accepted:
+			b.LostAcked++
+		}
+	}
+	b.Lost = b.Expected - b.Received
+	return s, b, nil
+}
+
+// postedBooks returns what the client alone knows.
+func postedBooks(o load.Outcome) measure.Books {
+	return measure.Books{Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries}
+}
+
+// outcome puts the outcome of a load into the form of a worker's. endToEnd is the latency that the consumer measured.
+func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Snapshot) worker.Outcome {
+	samples := r.watch.samples
+	out := worker.Outcome{
+		Measured: b, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,
+		LastReceived: r.watch.received.last, Producers: r.bench.spec.ProducersPerTopic, Samples: samples, SendErr: o.Err,
+		Histograms:  measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
+		Undelivered: worker.Silences(samples, o.From, o.Until, worker.Deliveries),
+		Unconfirmed: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
+	}
+	for _, s := range samples {
+		if s.At >= o.From {
+			out.BacklogMax = max(out.BacklogMax, s.Backlog)
+		}
+	}
+	return out
+}
+
+// stored returns what a record holds of the pipeline itself.
+func (r *pipelineRun) stored(o load.Outcome, redelivered int64) *store.Pipeline {
+	kept := &store.Pipeline{
+		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: redelivered,
+		QueueMax: r.meters.queue.longest, Parts: r.meters.used(), Series: r.meters.ticks,
+	}
+	if r.balancer != nil {
+		kept.Balancer = r.bench.spec.Pipeline.Balancer + " " + r.balancer.Version()
+	}
+	return kept
+}
