@@ -1,4 +1,8 @@
-// Tables as bar charts in HTML.
+// Tables as bar charts in HTML. A chart is itself a table, so that it is read without its colours, too: a row for each row of the table, with
+// a bar, the bounds of its interval and the figure.
+//
+//	kafka   ▇▇▇▇▇▇▇▇▇▇▇▇▇├─┤  412k/s
+//	nats    ▇▇▇▇▇▇▇▇▇├┤       315k/s
 
 package render
 
@@ -153,7 +157,8 @@ func prefix(column document.Column) string {
 	return clean(document.OneLine(column.Name)) + "="
 }
 
-// best picks the rows whose first figures are the best, used ones before others, and keeps them in the order of the table.
+// best picks the maxBars rows whose first figures are the best, and keeps them in the order of the table. Figures that no conclusion is drawn
+// from come after all others.
 func (c chart) best(rows []document.Row) []document.Row {
 	key := c.drawn[0].Key // a chart has a column
 	var picked []int      // indexes in rows

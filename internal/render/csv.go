@@ -1,4 +1,7 @@
-// Documents as CSV.
+// Documents as CSV, with plain numbers in base units:
+//
+//	broker,e2e_p99_ns,e2e_p99_ns_low,e2e_p99_ns_high,notes
+//	kafka,4900000,4810000,5020000,throttled: the machine ran at 2.1 of 3.4 GHz
 
 package render
 
@@ -13,37 +16,38 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// renderCSV writes the tables with plain numbers in base units, which the columns' keys name. Each table has its own header, and an
-// empty line separates tables. A document without a table becomes its sentences.
+// renderCSV writes the tables of a document. Each has its own header, and an empty line separates them. A document without a table becomes
+// its sentences.
 func renderCSV(w io.Writer, d document.Document, _ Options) error {
-	out := csv.NewWriter(w)
 	tables, notes := d.Tables(), d.Notes()
 	for i, t := range tables {
-		t = withBounds(t)
 		if i > 0 {
-			out.Flush()
 			if _, err := io.WriteString(w, "\n"); err != nil {
 				return err
 			}
 		}
-		_ = out.Write(csvHeader(t)) // an error stays until Error
+		t = withBounds(t)
+		lines := [][]string{csvHeader(t)}
 		for _, row := range t.Rows {
-			_ = out.Write(csvRow(t, row, notes))
+			lines = append(lines, csvRow(t, row, notes))
+		}
+		if err := csv.NewWriter(w).WriteAll(lines); err != nil {
+			return err
 		}
 	}
-	if len(tables) == 0 {
-		_ = out.Write([]string{"text"})
-		for _, b := range d.Blocks {
-			if p, ok := document.Worded(b).(document.Paragraph); ok {
-				_ = out.Write([]string{Inert(p.Text)})
-			}
+	if len(tables) > 0 {
+		return nil
+	}
+	lines := [][]string{{"text"}}
+	for _, b := range d.Blocks {
+		if p, ok := document.Worded(b).(document.Paragraph); ok {
+			lines = append(lines, []string{Inert(p.Text)})
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// withBounds marks the columns that show clocks' bounds as having intervals, so that programs read the bounds, too.
+// withBounds gives the columns that show the error of two clocks an interval, so that programs read the error as well.
 func withBounds(t document.Table) document.Table {
 	t.Columns = slices.Clone(t.Columns)
 	for i, c := range t.Columns {
@@ -100,7 +104,7 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Inert is text that no spreadsheet takes for a formula: a quote stands before the characters that begin one.
+// Inert is text that no spreadsheet takes for a formula: a quote stands before the characters that begin one, "'=1+1".
 func Inert(text string) string {
 	text = clean(text)
 	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {

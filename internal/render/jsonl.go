@@ -1,4 +1,6 @@
-// Documents as JSON lines.
+// Documents as JSON lines, an object for each row of every table, with numbers in base units:
+//
+//	{"broker":"kafka","e2e_p99_ns":4900000,"e2e_p99_ns_low":4810000,"e2e_p99_ns_high":5020000,"notes":[]}
 
 package render
 
@@ -11,18 +13,18 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// renderJSONL writes an object for each row of every table, with numbers in base units, null if unknown. Paragraphs are {"text": …} and
-// listings {"listing": …}. Everything stands in the document's order.
+// renderJSONL writes the blocks of a document in their order. What is unknown is null. Paragraphs are {"text": …} and listings
+// {"listing": …}.
 func renderJSONL(w io.Writer, d document.Document, _ Options) error {
 	notes := d.Notes()
 	for _, b := range d.Blocks {
 		switch b := document.Worded(b).(type) {
 		case document.Paragraph:
-			if err := writeObject(w, []field{{"text", clean(b.Text)}}); err != nil {
+			if err := writeObject(w, []field{{key: "text", value: clean(b.Text)}}); err != nil {
 				return err
 			}
 		case document.Listing:
-			if err := writeObject(w, []field{{"listing", cleanLines(b.Text)}}); err != nil {
+			if err := writeObject(w, []field{{key: "listing", value: cleanLines(b.Text)}}); err != nil {
 				return err
 			}
 		case document.Table:
@@ -49,7 +51,7 @@ type field struct {
 func jsonRow(t document.Table, row document.Row, notes map[int]string) []field {
 	var fields []field
 	if t.Title != "" {
-		fields = append(fields, field{"table", clean(t.Title)})
+		fields = append(fields, field{key: "table", value: clean(t.Title)})
 	}
 	for _, c := range t.Columns {
 		cell, key := row[c.Key], clean(c.Key)
@@ -62,16 +64,16 @@ func jsonRow(t document.Table, row document.Row, notes map[int]string) []field {
 		case document.Interval:
 			value, low, high = number(cell.Number), number(cell.Low), number(cell.High)
 		}
-		fields = append(fields, field{key, value})
+		fields = append(fields, field{key: key, value: value})
 		if c.Spread {
-			fields = append(fields, field{key + "_low", low}, field{key + "_high", high})
+			fields = append(fields, field{key: key + "_low", value: low}, field{key: key + "_high", value: high})
 		}
 	}
 	texts := []string{}
 	for _, text := range t.RowNotes(row, notes) {
 		texts = append(texts, clean(text))
 	}
-	return append(fields, field{"notes", texts})
+	return append(fields, field{key: "notes", value: texts})
 }
 
 // number is a number, or nil for those that JSON has no word for.
@@ -85,25 +87,31 @@ func number(v float64) any {
 // writeObject keeps the order of the fields, which a map would lose.
 func writeObject(w io.Writer, fields []field) error {
 	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
+	line.WriteByte('{')
 	for i, f := range fields {
-		if i == 0 {
-			line.WriteByte('{')
-		} else {
+		if i > 0 {
 			line.WriteByte(',')
 		}
-		if err := encoder.Encode(f.key); err != nil {
+		if err := appendJSON(&line, f.key); err != nil {
 			return err
 		}
-		line.Truncate(line.Len() - 1) // Encode's line break
 		line.WriteByte(':')
-		if err := encoder.Encode(f.value); err != nil {
+		if err := appendJSON(&line, f.value); err != nil {
 			return err
 		}
-		line.Truncate(line.Len() - 1)
 	}
 	line.WriteString("}\n")
 	_, err := w.Write(line.Bytes())
 	return err
+}
+
+// appendJSON appends a value to a line. Unlike json.Marshal it leaves <, > and & as they are.
+func appendJSON(line *bytes.Buffer, v any) error {
+	encoder := json.NewEncoder(line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	line.Truncate(line.Len() - 1) // the line break that Encode adds
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// renderMarkdown writes GitHub-flavoured Markdown.
+// renderMarkdown writes a document as headings, paragraphs and tables.
 func renderMarkdown(w io.Writer, d document.Document, _ Options) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n", literal(d.Title))

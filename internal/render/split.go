@@ -1,4 +1,7 @@
-// Tables cut into parts that fit a terminal.
+// Tables cut into parts that fit a terminal. A table of the columns broker, load, status, rate, p50, p99 and doubts, of which the first two
+// identify the rows, may become two:
+//
+//	broker  load  status  rate          broker  load  p50  p99  doubts
 
 package render
 
@@ -61,7 +64,7 @@ func narrowed(t document.Table, width int) (p part, fits bool) {
 	return p, excess <= 0
 }
 
-// cutter divides the columns of a table among parts.
+// cutter divides the columns of a table among parts. Widths are columns of the terminal.
 type cutter struct {
 	keys     []document.Column // repeated in every part
 	keyWidth int               // of all keys with their gaps
@@ -86,7 +89,8 @@ func cutterOf(t document.Table) cutter {
 	return c
 }
 
-// cuts is the number of columns in each part, if each part has as many as fit.
+// cuts is the number of columns in each part, if each part has as many as fit. A column that is wider than the terminal has a part of its
+// own.
 func (c cutter) cuts(width int) []int {
 	var cuts []int
 	for first := 0; first < len(c.columns); {

@@ -160,3 +160,19 @@ func TestAColumnAloneDoesNotStandBelowAllOthers(t *testing.T) {
 		t.Errorf("a table of nothing but names has %d parts", len(parts))
 	}
 }
+
+func TestWordsOfWideCharactersAreFoldedByTheirWidth(t *testing.T) {
+	for word, want := range map[string]string{
+		strings.Repeat("測", 40):                                 strings.Repeat("測", 28) + "\n" + strings.Repeat("測", 12),
+		strings.Repeat("測", 20) + "/" + strings.Repeat("試", 20): strings.Repeat("測", 20) + "/\n" + strings.Repeat("試", 20),
+		"an ordinary line":                                      "an ordinary line",
+	} {
+		got := fold(word, 56)
+		for strings.Contains(got, " \n") { // the library pads lines
+			got = strings.ReplaceAll(got, " \n", "\n")
+		}
+		if got != want {
+			t.Errorf("%s is folded to\n%s\nwant\n%s", word, got, want)
+		}
+	}
+}
