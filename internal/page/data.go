@@ -1,4 +1,10 @@
-// The figures of a page as JSON for the front end.
+// The figures of a page as JSON for the front end (web/src/data.ts), which draws and filters them. Every statistic was computed by package
+// results. A page may hold thousands of load points, so their keys are short, and what many share stands once and is pointed to by its
+// index:
+//
+//	{"metrics": [{"key": "e2e_p99_ns", "name": "e2e p99", "unit": "ns", "better": "lower"}, ...],
+//	 "points": [{"id": "0f3c...", "name": "kafka", ...}],
+//	 "levels": [{"p": 0, "load": "rate 1k/s", "m": [[4900000, 4810000, 5020000, 5], ...]}], ...}
 
 package page
 
@@ -10,8 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// data is what the front end draws (web/src/data.ts). Every statistic in it was computed by package results. Keys are short where there
-// are thousands of them, and what many load points share stands once and is pointed to by its index.
+// data is all that the front end draws. Its lists are never null there.
 type data struct {
 	Metrics     []metric      `json:"metrics"`   // in the order of loadPoint.Metrics
 	Quantiles   []float64     `json:"quantiles"` // of every curve
@@ -30,13 +35,14 @@ type data struct {
 	Doubts      []doubt       `json:"doubts"`
 }
 
-// axis is something in which load points differ.
+// axis is a setting in which load points differ.
 type axis struct {
 	Name    string   `json:"name"`
 	Values  []string `json:"values"`
 	Numbers []number `json:"numbers,omitempty"` // magnitudes of the values; empty unless all of them have one
 }
 
+// metric describes a figure of load points.
 type metric struct {
 	Key    string `json:"key"` // empty if no load point has it
 	Name   string `json:"name"`
@@ -45,6 +51,7 @@ type metric struct {
 	Better string `json:"better"`
 }
 
+// point is a broker with one complete set of settings.
 type point struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -55,7 +62,7 @@ type point struct {
 	Status  string `json:"status"`
 }
 
-// loadPoint is a point at one load, with its figures.
+// loadPoint is one load of a point over its repetitions.
 type loadPoint struct {
 	Point   int           `json:"p"` // index in data.Points
 	Load    string        `json:"load"`
@@ -63,12 +70,13 @@ type loadPoint struct {
 	Status  string        `json:"status"`
 	Reason  string        `json:"reason,omitempty"`
 	At      results.Place `json:"at"`
-	Metrics []summary     `json:"m"`
-	Curves  []*curve      `json:"h,omitempty"`
+	Metrics []summary     `json:"m"`                // in the order of data.Metrics; empty if nothing was measured
+	Curves  []*curve      `json:"h,omitempty"`      // in the order of data.Latencies
 	Pauses  *curve        `json:"own,omitempty"`    // of the measuring machine meanwhile
 	Doubts  []int         `json:"doubts,omitempty"` // indexes in data.Doubts
 }
 
+// doubt is a reason why figures deserve less trust.
 type doubt struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
@@ -82,23 +90,22 @@ type trial struct {
 	Figures []number `json:"f"` // rate, published rate, p50 and p99 of the end-to-end latency
 }
 
-// indexed holds values, each once, that are pointed to by their index.
+// indexed is a list of different values that are pointed to by their index.
 type indexed[T comparable] struct {
-	values []T
-	at     map[T]int
+	values  []T
+	indexes map[T]int // in values
 }
 
-func newIndexed[T comparable]() *indexed[T] { return &indexed[T]{values: []T{}, at: map[T]int{}} }
+func newIndexed[T comparable]() *indexed[T] { return &indexed[T]{values: []T{}, indexes: map[T]int{}} }
 
 // index is the index of v, which is added if it isn't there.
 func (x *indexed[T]) index(v T) int {
-	i, known := x.at[v]
-	if !known {
-		i = len(x.values)
-		x.at[v] = i
-		x.values = append(x.values, v)
+	if i, known := x.indexes[v]; known {
+		return i
 	}
-	return i
+	x.indexes[v] = len(x.values)
+	x.values = append(x.values, v)
+	return x.indexes[v]
 }
 
 // The limits keep a page of many points small enough to open.
@@ -117,23 +124,22 @@ var units = map[unit.Unit]string{
 
 var directions = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
-// figuresOf is the data of all figures, without Repeat and Lines. Its lists are never nil: the front end expects arrays.
+// figuresOf is the data of all figures, without Repeat and Lines.
 func figuresOf(set *results.Set) *data {
-	loadPoints := results.LoadPointsOf(set.Points)
-	axes, places := results.Axes(loadPoints)
-	d := &data{
-		Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics,
-		Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{},
-	}
+	d := &data{Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics, Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{}}
 	for _, kind := range latencies {
 		d.Latencies = append(d.Latencies, kind.Text)
 	}
-	for _, a := range axes {
-		d.Axes = append(d.Axes, axisOf(a))
-	}
-	pointAt := map[string]int{} // index in d.Points, by ID
-	for i, p := range set.Points {
-		pointAt[p.ID] = i
+	d.addPoints(set.Points)
+	d.addLoadPoints(set.Points)
+	d.Metrics = describeMetrics(d.LoadPoints)
+	d.addRuns(set.Points)
+	return d
+}
+
+// addPoints adds the points and the trials of their searches.
+func (d *data) addPoints(points []results.Point) {
+	for i, p := range points {
 		d.Points = append(d.Points, point{
 			ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: results.Ending(p.Status(), p.Shown()),
 		})
@@ -142,20 +148,30 @@ func figuresOf(set *results.Set) *data {
 	if len(d.Trials) > maxTrials {
 		d.Trials = nil
 	}
+}
+
+// addLoadPoints adds the load points, the settings in which they differ, and the doubts about them.
+func (d *data) addLoadPoints(points []results.Point) {
+	indexes := map[string]int{} // in points, by ID
+	for i, p := range points {
+		indexes[p.ID] = i
+	}
+	loadPoints := results.LoadPointsOf(points)
 	kinds := latencies
 	if len(loadPoints) > maxAllCurves {
 		kinds = kinds[:1]
 	}
+	axes, places := results.Axes(loadPoints)
+	for _, a := range axes {
+		d.Axes = append(d.Axes, axisOf(a))
+	}
 	doubts := newIndexed[doubt]()
 	for i, l := range loadPoints {
 		drawn := loadPointOf(l, kinds)
-		drawn.Point, drawn.At, drawn.Doubts = pointAt[l.Point.ID], places[i], doubtsAbout(l.Records, doubts)
+		drawn.Point, drawn.At, drawn.Doubts = indexes[l.Point.ID], places[i], doubtsAbout(l.Records, doubts)
 		d.LoadPoints = append(d.LoadPoints, drawn)
 	}
 	d.Doubts = doubts.values
-	d.Metrics = describeMetrics(d.LoadPoints)
-	d.addRuns(set.Points)
-	return d
 }
 
 func axisOf(a results.Axis) axis {

@@ -90,7 +90,7 @@ func withSide(side reports.Side) []store.Record {
 	return records
 }
 
-// content fills in page.html.
+// content is what the template page.html is filled in with. The types of package template say which parts are trusted as they are.
 type content struct {
 	Title   string
 	Policy  string // Content-Security-Policy
@@ -104,31 +104,11 @@ type content struct {
 	Command string // as typed to make the page
 }
 
-// write fills in the page. The texts and the figures are computed at the same time: of thousands of records each takes seconds.
+// write fills in the page.
 func write(w io.Writer, s Source, title string, makeTexts func() (texts, error)) error {
-	var text texts
-	var figures *data // nil without records
-	var repeat instructions
-	var work errgroup.Group
-	work.Go(func() (err error) {
-		text, err = makeTexts()
+	text, figures, err := compute(s, makeTexts)
+	if err != nil {
 		return err
-	})
-	if s.figures() {
-		work.Go(func() error {
-			figures = figuresOf(s.Set)
-			return nil
-		})
-		work.Go(func() (err error) {
-			repeat, err = instructionsOf(s.Set)
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
-		return err
-	}
-	if figures != nil {
-		figures.Repeat, figures.Lines = repeat.points, repeat.lines
 	}
 	encoded, err := json.Marshal(figures) // with <, > and & escaped
 	if err != nil {
@@ -149,7 +129,34 @@ func write(w io.Writer, s Source, title string, makeTexts func() (texts, error))
 	return err
 }
 
-// policyFor lets nothing but this very script run, and nothing be fetched from anywhere.
+// compute makes the texts and the figures at the same time: of thousands of records each takes seconds. figures are nil without records.
+func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *data, err error) {
+	var repeat instructions
+	var work errgroup.Group
+	work.Go(func() (err error) {
+		text, err = makeTexts()
+		return err
+	})
+	if s.figures() {
+		work.Go(func() error {
+			figures = figuresOf(s.Set)
+			return nil
+		})
+		work.Go(func() (err error) {
+			repeat, err = instructionsOf(s.Set)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return texts{}, nil, err
+	}
+	if figures != nil {
+		figures.Repeat, figures.Lines = repeat.points, repeat.lines
+	}
+	return text, figures, nil
+}
+
+// policyFor is a Content-Security-Policy that lets this very script run and no other, and nothing be fetched from anywhere.
 func policyFor(script string) string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",

@@ -1,4 +1,8 @@
-// Courses of repetitions over time, for the front end.
+// Courses of repetitions over time, for the front end: rates, latencies, backlog and CPU at each second, with the phases and faults of the
+// repetition. A course is stored column by column:
+//
+//	{"p": 0, "load": "rate 1k/s", "rep": 1, "t": [0, 1, 2], "phases": [{"name": "warm-up", "until": 1}, ...],
+//	 "panels": [{"i": 0, "v": [[1000, 1000, 998], [1000, 999, 1001]]}], ...}
 
 package page
 
@@ -20,7 +24,7 @@ const (
 
 // run is the course of one repetition under one load, column by column.
 type run struct {
-	Point      int            `json:"p"`
+	Point      int            `json:"p"` // index in data.Points
 	Load       string         `json:"load"`
 	Repetition int            `json:"rep"`
 	Status     string         `json:"status"`
@@ -36,7 +40,7 @@ type run struct {
 	Pauses     *pauses        `json:"own,omitempty"`
 }
 
-// coursePanel is a part of the chart over time, stored once for all runs that have it.
+// coursePanel is one of the charts below each other that draw a course. All runs share the descriptions of their panels.
 type coursePanel struct {
 	Title string   `json:"title"`
 	Unit  string   `json:"unit"`
@@ -71,6 +75,7 @@ type phase struct {
 	Until number `json:"until"`
 }
 
+// plannedFault is something that was done to the broker on purpose.
 type plannedFault struct {
 	At   number `json:"t"`
 	Do   string `json:"do"`
@@ -78,7 +83,7 @@ type plannedFault struct {
 	Err  string `json:"err,omitempty"`
 }
 
-// loadRun is a repetition under one load.
+// loadRun is a repetition under one load, from which a run is made.
 type loadRun struct {
 	point  int // index in data.Points
 	load   string
@@ -87,15 +92,15 @@ type loadRun struct {
 
 func (l loadRun) hasFaults() bool { return len(l.record.Result.Faults) > 0 }
 
-// addRuns adds the courses of as many repetitions as fit: those with faults first, then by repetition, so that each point has its first
-// one. They are stored by point.
+// addRuns adds the courses of as many repetitions as fit, in the order of points. If they are too many, repetitions with faults are added
+// first, then the first repetition of each point, then the second, and so on.
 func (d *data) addRuns(points []results.Point) {
 	all := loadRunsOf(points)
 	slices.SortStableFunc(all, func(a, b loadRun) int {
-		switch {
-		case a.hasFaults() && !b.hasFaults():
-			return -1
-		case b.hasFaults() && !a.hasFaults():
+		if a.hasFaults() != b.hasFaults() {
+			if a.hasFaults() {
+				return -1
+			}
 			return 1
 		}
 		return cmp.Compare(a.record.Repetition, b.record.Repetition)
@@ -133,19 +138,8 @@ func loadRunsOf(points []results.Point) []loadRun {
 
 // course is the course of a repetition, thinned to a number of ticks.
 func (d *data) course(l loadRun, ticks int) run {
+	c := describeRun(l)
 	r := l.record
-	c := run{
-		Point: l.point, Load: l.load, Books: books(r), Pauses: pausesOf(r), Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
-	}
-	for _, d := range r.Doubts {
-		c.Doubts = append(c.Doubts, d.Code+": "+d.Text)
-	}
-	if !r.Began.IsZero() {
-		c.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
-	}
-	for _, f := range r.Result.Faults {
-		c.Faults = append(c.Faults, plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: results.Struck(f), Err: f.Err})
-	}
 	shown := thin(results.Course(r), ticks)
 	for _, t := range shown {
 		c.Seconds = append(c.Seconds, seconds(t.OffsetNs))
@@ -162,6 +156,24 @@ func (d *data) course(l loadRun, ticks int) run {
 		c.Phases = append(c.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
 	return c
+}
+
+// describeRun is a run without its course: where it ran, how it ended, and what is known of the whole repetition.
+func describeRun(l loadRun) run {
+	r := l.record
+	described := run{
+		Point: l.point, Load: l.load, Books: books(r), Pauses: pausesOf(r), Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
+	}
+	if !r.Began.IsZero() {
+		described.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	for _, d := range r.Doubts {
+		described.Doubts = append(described.Doubts, d.Code+": "+d.Text)
+	}
+	for _, f := range r.Result.Faults {
+		described.Faults = append(described.Faults, plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: results.Struck(f), Err: f.Err})
+	}
+	return described
 }
 
 // panel is the index of p in d.Panels, to which it is added if it isn't there.
@@ -195,8 +207,8 @@ func lineValues(u unit.Unit, moments []results.Moment, at func(results.Moment) f
 	return rounded
 }
 
-// books are the counts of a record that are known. Those of what should not happen are left out if they are 0, but for the messages
-// that were never sent or were lost, of which a reader looks for the 0.
+// books are the message counts of a record that are known. Counts of what should not happen are left out if they are 0, except those of
+// messages that were lost or never sent: there a reader looks for the 0.
 func books(r store.Record) []counted {
 	var out []counted
 	for _, m := range results.Metrics {
@@ -221,8 +233,8 @@ func pausesOf(r store.Record) *pauses {
 	}
 }
 
-// thin joins ticks until at most n are left. A joined tick has the mean rates and the largest backlog, latency and CPU, because a stall
-// must not vanish between two dots.
+// thin joins neighbouring ticks until at most n are left: of 100 ticks and n = 40 two or three each. A joined tick has the mean rates, and the
+// largest backlog, latency and CPU, so that a stall does not vanish between two dots.
 func thin(ticks []store.Tick, n int) []store.Tick {
 	if len(ticks) <= n {
 		return ticks
@@ -244,5 +256,5 @@ func thin(ticks []store.Tick, n int) []store.Tick {
 	return out
 }
 
-// seconds are cut to milliseconds: a chart over time shows no more.
+// seconds are a time in ns as seconds, cut to milliseconds: a chart over time shows no more.
 func seconds(ns int64) number { return number(float64(ns/1e6) / 1e3) }

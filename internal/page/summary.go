@@ -1,4 +1,6 @@
-// The texts of the report page: verdicts, pictures and tables.
+// The texts of the report page, made of the documents of several reports. From top to bottom: a picture, the verdicts, who kept its promise
+// through faults, recommended settings, how the brokers compare; then, below the figures that the front end draws, the reasons why points
+// have no figure, and a row for every point.
 
 package page
 
@@ -37,8 +39,7 @@ func (s section) html() string {
 	return out + render.Fragment(s.blocks, s.notes, 3)
 }
 
-// compose writes the texts of the whole report. Above the figures stands what a reader came for: a picture, the verdicts, who kept
-// its promise, what is recommended, and how the brokers compare. Below stands what one looks up: reasons, and a row for every point.
+// compose writes the texts of the whole report.
 func compose(set *results.Set) (texts, error) {
 	summary, headToHead := reports.Summary(set), reports.HeadToHead(set)
 	opening := picture(headToHead, set.Points) + cards(summary.Opening)
@@ -49,15 +50,12 @@ func compose(set *results.Set) (texts, error) {
 	if err != nil {
 		return texts{}, err
 	}
-	if promises != nil {
-		promises = promises[1:] // the first sentence counts the verdicts, which the opening said
-	}
 	advice, err := tablesOf("recommend", set)
 	if err != nil {
 		return texts{}, err
 	}
 	comparison := withGuarantees(headToHead)
-	promised := section{title: "Who kept its promise", blocks: promises, notes: "k"}
+	promised := section{title: "Who kept its promise", blocks: fromFirstHeading(promises), notes: "k"}
 	recommended := section{title: "Recommended settings", blocks: withoutShown(advice, summary.Opening), notes: "r"}
 	compared := section{
 		title: "In figures", about: "Who sustains what, at which latency and cost, under which guarantee.",
@@ -68,6 +66,16 @@ func compose(set *results.Set) (texts, error) {
 		above: opening + promised.html() + recommended.html() + compared.html(),
 		below: render.Fragment(reports.Unusable(set.Points), "m", 2) + everyPoint.html(),
 	}, nil
+}
+
+// fromFirstHeading leaves out the sentences before the first heading. Those of the promise report count its verdicts, as the opening of the
+// page does.
+func fromFirstHeading(blocks []document.Block) []document.Block {
+	first := slices.IndexFunc(blocks, func(b document.Block) bool {
+		_, isHeading := b.(document.Heading)
+		return isHeading
+	})
+	return blocks[max(0, first):]
 }
 
 // tablesOf builds a report by its name. It has no blocks if the report has no table, only the sentence that says why.
