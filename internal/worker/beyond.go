@@ -32,57 +32,6 @@ type FirstMessage struct {
 	Seq      uint64
 }
 
-// Spread divides a plan into n parts, for workers that share its streams. Clients of producers are dealt out in turn to the parts
-// listed in producing, and consumers to those listed in consuming. A nil list means all parts. Consumers without a list begin at the
-// part after that of the last client, or at part 1 if the clients end with the last part, so that a topic's producer and consumer are
-// in different parts.
-func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
-	if n == 1 {
-		return []Plan{p}, nil
-	}
-	parts := make([]Plan, n)
-	for k := range parts {
-		parts[k] = p
-		parts[k].Producers, parts[k].Consumers = nil, nil
-		parts[k].Part, parts[k].Peers = &Part{Of: p.deal()}, &Peers{Producers: p.producers()}
-		parts[k].Topology.Existing = p.Topology.Existing || k > 0
-	}
-	if producing == nil {
-		producing = partsFrom(0, n)
-	}
-	if consuming == nil {
-		consuming = partsFrom(max(1, p.clients()%n), n)
-	}
-	for i, producer := range p.Producers {
-		client := i % p.clients()
-		part := &parts[producing[client%len(producing)]]
-		if i == client { // the client's first producer
-			part.Part.Clients = append(part.Part.Clients, client)
-		}
-		part.Producers = append(part.Producers, producer)
-	}
-	for i, consumer := range p.Consumers {
-		part := &parts[consuming[i%len(consuming)]]
-		part.Consumers = append(part.Consumers, consumer)
-	}
-	for k := range parts {
-		parts[k].Clients = len(parts[k].Part.Clients)
-		if len(parts[k].Producers)+len(parts[k].Consumers) == 0 {
-			return nil, fmt.Errorf("nothing is left for one of %d agents: there are %d clients of producers and %d consumers", n, p.clients(), len(p.Consumers))
-		}
-	}
-	return parts, nil
-}
-
-// partsFrom lists n parts in turn, beginning with part first.
-func partsFrom(first, n int) []int {
-	parts := make([]int, n)
-	for i := range parts {
-		parts[i] = (first + i) % n
-	}
-	return parts
-}
-
 // Probes connects the probing of workers that share streams: each has to know which probes the consumers of the others have seen.
 type Probes struct{ probed *probesSeen }
 

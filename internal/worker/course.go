@@ -35,7 +35,7 @@ func (c course) limit(i int) int64 {
 // deal returns how a schedule is dealt out to clients and producers.
 func (p *Plan) deal() schedule.Deal {
 	if p.Part != nil {
-		return p.Part.Of
+		return p.Part.Whole
 	}
 	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
 }

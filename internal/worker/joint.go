@@ -1,52 +1,45 @@
 package worker
 
-import (
-	"sort"
+import "math"
 
-	"github.com/brokermark/brokermark/internal/hist"
-)
-
-// Joint joins the samples of several workers that run parts of one plan, with all times on one clock, into one sequence of samples.
-// Counts are added up. Quantiles can't be added, so the latencies of each half second are merged before their quantiles are taken.
+// Joint joins the samples of several workers, each of which runs a part of one trial, into one sequence of samples. All times must be on
+// one clock.
 //
-// It goes round by round: a round has one sample of each part, and ends when a part's next sample comes.
+// Samples are joined in rounds. A round takes the earliest samples, at most one of each part, adds their counts and has the time of the
+// latest. The next round begins with the second sample of a part. A part without a sample in a round counts with its last one:
+//
+//	part 0   20 ms: 10 sent    40 ms: 20 sent    60 ms: 30 sent
+//	part 1   23 ms:  7 sent                      62 ms: 21 sent
+//	joint    23 ms: 17 sent    40 ms: 27 sent    62 ms: 51 sent
+//
+// Quantiles can't be added. Those of a joint sample are computed from the merged histograms of all parts (jointLatencies).
 type Joint struct {
-	parts    []jointPart
-	first    int64         // time of the latest sample in the first batch that came
-	last     int64         // time of the latest sample that is in a round
-	interval hist.Snapshot // latencies of the half second under way
-	ended    bool          // an interval has ended since latencies were last returned
-	now      Quantiles     // of the interval that ended last
-	all      Thinned[timedQuantiles]
+	parts     []jointPart
+	begun     int64 // time of the newest sample in the first batch; a part that never sent one is waited for from then on
+	newest    int64 // time of the newest sample that is in a round
+	latencies jointLatencies
 }
 
-// jointPart is the state of one part in a Joint.
+// jointPart is one part of a Joint.
 type jointPart struct {
-	waiting    []Sample // that are in no round yet
-	newest     int64    // time of the latest sample that came
-	complete   bool     // no more samples come
-	sample     Sample   // the latest that is in a round
-	inRound    bool     // sample is in the round under way
-	latency    *Latency // of its whole trial so far
-	inInterval bool     // its latencies of the interval under way are merged
+	waiting []Sample // that are in no round yet
+	newest  int64    // time of the newest sample that came
+	ended   bool     // no more samples come
+	sample  Sample   // the last one that is in a round
+	inRound bool     // sample is in the round under way
 }
 
-type timedQuantiles struct {
-	at int64
-	Quantiles
-}
-
-// maxWait is how much later than one part's samples those of another part may come before a round goes on without it. An agent sends
-// its samples twice a second.
-const maxWait = 1_500_000_000 // ns
+// maxWait, in ns, is how far a part's samples may be behind those of others before a round goes on without it. Agents send their samples
+// twice a second.
+const maxWait = 1_500_000_000
 
 // NewJoint makes a Joint of so many parts.
 func NewJoint(parts int) *Joint {
-	return &Joint{parts: make([]jointPart, parts), all: Thinned[timedQuantiles]{Limit: maxKept}}
+	return &Joint{parts: make([]jointPart, parts), latencies: newJointLatencies(parts)}
 }
 
-// Add adds samples of one part, in the order of time. It returns the joint samples up to the time for which those of all parts have
-// come; a part is not waited for longer than maxWait.
+// Add takes further samples of one part, in the order of time. It returns the joint samples that are complete now: the samples of
+// all parts have come, or those missing are more than maxWait late.
 func (j *Joint) Add(part int, samples []Sample) []Sample {
 	j.queue(part, samples)
 	return j.advance()
@@ -58,32 +51,37 @@ func (j *Joint) queue(part int, samples []Sample) {
 	for _, s := range samples {
 		p.newest = max(p.newest, s.At)
 	}
-	if j.first == 0 {
-		j.first = p.newest
+	if j.begun == 0 {
+		j.begun = p.newest
 	}
 }
 
-// End notes that no more samples of a part come. It returns joint samples as Add does.
+// End notes that a part has no more samples. It returns joint samples as Add does.
 func (j *Joint) End(part int) []Sample {
-	j.parts[part].complete = true
+	j.parts[part].ended = true
 	return j.advance()
 }
 
-// Rest returns the joint samples that are left when no more come of any part.
+// Rest ends all parts and returns the joint samples that are left. The last one has latencies.
 func (j *Joint) Rest() []Sample {
 	for i := range j.parts {
-		j.parts[i].complete = true
+		j.parts[i].ended = true
 	}
 	samples := j.advance()
-	begun := false
 	for _, p := range j.parts {
-		begun = begun || p.inRound
-	}
-	if begun {
-		j.ended = true // so that the last sample has the latencies of all
-		samples = append(samples, j.endRound())
+		if p.inRound {
+			j.latencies.unreported = true
+			return append(samples, j.endRound())
+		}
 	}
 	return samples
+}
+
+// SetQuantiles sets EndToEnd in samples of the same trial that come without latencies: to the joint quantiles at their times.
+func (j *Joint) SetQuantiles(samples []Sample) {
+	for i := range samples {
+		samples[i].EndToEnd = j.latencies.quantilesAt(samples[i].At)
+	}
 }
 
 // advance moves waiting samples into rounds, the earliest first, until a part must be waited for. It returns the samples of the rounds
@@ -91,37 +89,36 @@ func (j *Joint) Rest() []Sample {
 func (j *Joint) advance() []Sample {
 	var samples []Sample
 	for {
-		p := j.earliestPart()
-		if p == nil || j.mustWait() {
+		part, found := j.earliest()
+		if !found || j.mustWait() {
 			return samples
 		}
-		if p.inRound {
+		if j.parts[part].inRound {
 			samples = append(samples, j.endRound())
 		}
-		j.addToRound(p)
+		j.addToRound(part)
 	}
 }
 
-// earliestPart returns the part with the earliest waiting sample; nil if none waits.
-func (j *Joint) earliestPart() *jointPart {
-	var earliest *jointPart
-	for i := range j.parts {
-		p := &j.parts[i]
-		if len(p.waiting) > 0 && (earliest == nil || p.waiting[0].At < earliest.waiting[0].At) {
-			earliest = p
+// earliest returns the part with the earliest waiting sample, if any waits.
+func (j *Joint) earliest() (part int, found bool) {
+	at := int64(math.MaxInt64)
+	for i, p := range j.parts {
+		if len(p.waiting) > 0 && p.waiting[0].At < at {
+			part, at, found = i, p.waiting[0].At, true
 		}
 	}
-	return earliest
+	return part, found
 }
 
 // mustWait reports whether the next sample of some part may still come in time.
 func (j *Joint) mustWait() bool {
-	newest := j.first
+	newest := j.begun
 	for _, p := range j.parts {
 		newest = max(newest, p.newest)
 	}
 	for _, p := range j.parts {
-		if len(p.waiting) == 0 && !p.complete && newest-max(p.newest, j.first) < maxWait {
+		if len(p.waiting) == 0 && !p.ended && newest-max(p.newest, j.begun) < maxWait {
 			return true
 		}
 	}
@@ -129,63 +126,28 @@ func (j *Joint) mustWait() bool {
 }
 
 // addToRound moves the first waiting sample of a part into the round under way.
-func (j *Joint) addToRound(p *jointPart) {
+func (j *Joint) addToRound(part int) {
+	p := &j.parts[part]
 	p.sample, p.waiting, p.inRound = p.waiting[0], p.waiting[1:], true
-	j.last = max(j.last, p.sample.At)
+	j.newest = max(j.newest, p.sample.At)
 	if p.sample.Latency != nil {
-		j.addToInterval(p, p.sample.Latency)
+		j.latencies.add(part, p.sample.Latency, j.newest)
 	}
 }
 
-// addToInterval merges the latencies of a part since its last ones. An interval ends when all parts are in it, or when a part comes a
-// second time because the others have no latencies.
-func (j *Joint) addToInterval(p *jointPart, latency *Latency) {
-	if p.inInterval {
-		j.endInterval()
-	}
-	var before hist.Snapshot
-	if p.latency != nil {
-		before = p.latency.EndToEnd
-	}
-	j.interval = j.interval.Merge(latency.EndToEnd.Sub(before))
-	p.latency, p.inInterval = latency, true
-	for _, p := range j.parts {
-		if !p.inInterval {
-			return
-		}
-	}
-	j.endInterval()
-}
-
-func (j *Joint) endInterval() {
-	j.now, j.interval, j.ended = quantilesOf(j.interval), hist.Snapshot{}, true
-	j.all.Add(timedQuantiles{j.last, j.now})
-	for i := range j.parts {
-		j.parts[i].inInterval = false
-	}
-}
-
-// endRound ends the round under way and returns its sample, with latencies if an interval has ended since they were last returned. The
-// last sample of a part that is not in the round stands for it.
+// endRound ends the round under way and returns its sample, with latencies if they are new.
 func (j *Joint) endRound() Sample {
-	s := Sample{At: j.last, EndToEnd: j.now}
+	joint := Sample{At: j.newest, EndToEnd: j.latencies.current}
 	for i := range j.parts {
 		j.parts[i].inRound = false
-		s.addCounts(j.parts[i].sample)
+		joint.addCounts(j.parts[i].sample)
 	}
-	s.Undelivered = max(0, s.Undelivered) // below 0 in parts whose consumers receive messages of other parts
-	s.Backlog = max(s.Unconfirmed, s.Undelivered)
-	if !j.ended {
-		return s
+	joint.Undelivered = max(0, joint.Undelivered) // it is below 0 in parts whose consumers receive messages of other parts
+	joint.Backlog = max(joint.Unconfirmed, joint.Undelivered)
+	if j.latencies.unreported {
+		joint.Latency = j.latencies.report()
 	}
-	j.ended, s.Latency = false, &Latency{}
-	for _, p := range j.parts {
-		if p.latency != nil {
-			s.Latency.EndToEnd = s.Latency.EndToEnd.Merge(p.latency.EndToEnd)
-			s.Latency.Service = s.Latency.Service.Merge(p.latency.Service)
-		}
-	}
-	return s
+	return joint
 }
 
 // addCounts adds the counts of a part's sample.
@@ -202,22 +164,4 @@ func (s *Sample) addCounts(part Sample) {
 	s.Undelivered += part.Undelivered
 	s.FromSend.Count += part.FromSend.Count
 	s.FromSend.Sum += part.FromSend.Sum
-}
-
-// SetQuantiles sets EndToEnd in samples of the same trial, which have no latencies: to the joint quantiles at their times, or to zero
-// before the first interval ended.
-func (j *Joint) SetQuantiles(samples []Sample) {
-	known := j.all.Values()
-	for i := range samples {
-		n := sort.Search(len(known), func(k int) bool { return known[k].at > samples[i].At })
-		samples[i].EndToEnd = Quantiles{}
-		if n > 0 {
-			samples[i].EndToEnd = known[n-1].Quantiles
-		}
-	}
-}
-
-// quantilesOf returns the quantiles of latencies.
-func quantilesOf(h hist.Snapshot) Quantiles {
-	return Quantiles{Count: h.Count(), P50: h.Quantile(0.5), P99: h.Quantile(0.99)}
 }

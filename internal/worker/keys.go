@@ -3,38 +3,37 @@ package worker
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Keys says which key each message carries. The key is a pure function of a message's identity, so a consumer knows it
-// without reading it.
+// Keys says which key each message carries. Keys are the numbers 0 to N-1 as decimal text. A message's key is a pure function of its
+// producer and sequence number, so a consumer knows it without reading it.
 type Keys struct {
-	Kind     string // none | roundrobin | random | zipf
-	N        int    // distinct keys
-	Exponent float64
-	Seed     int64
+	Kind     string  // none | roundrobin | random | zipf; "" is none
+	N        int     // distinct keys
+	Exponent float64 // of zipf: key k has a probability proportional to 1/(k+1)^Exponent
+	Seed     int64   // of random and zipf
 }
 
-// some tells that messages have keys at all.
+// some reports whether messages have keys.
 func (k Keys) some() bool { return k.Kind != "none" && k.Kind != "" }
 
 // keys computes keys and holds their text. A nil *keys means that messages have none.
 type keys struct {
 	Keys
-	text [][]byte  // by number of the key
-	cdf  []float64 // zipf: cumulative probabilities, the last one 1
+	text       [][]byte  // by number of the key
+	cumulative []float64 // zipf: probability of this key or a lower one; the last is 1
 }
 
 func newKeys(k Keys) (*keys, error) {
 	if !k.some() {
 		return nil, nil
 	}
-	switch k.Kind {
-	case "roundrobin", "random", "zipf":
-	default:
+	if !slices.Contains([]string{"roundrobin", "random", "zipf"}, k.Kind) {
 		return nil, fmt.Errorf("keys: %q is not one of none, roundrobin, random, zipf", k.Kind)
 	}
 	if k.N < 1 {
@@ -45,28 +44,35 @@ func newKeys(k Keys) (*keys, error) {
 		ks.text[i] = strconv.AppendInt(nil, int64(i), 10)
 	}
 	if k.Kind == "zipf" {
-		var sum float64
-		ks.cdf = make([]float64, k.N)
-		for i := range ks.cdf {
-			sum += math.Pow(float64(i+1), -k.Exponent)
-			ks.cdf[i] = sum
-		}
-		for i := range ks.cdf {
-			ks.cdf[i] /= sum
-		}
+		ks.cumulative = zipf(k.N, k.Exponent)
 	}
 	return ks, nil
 }
 
-// of returns the number of the key, 0 to N-1, of message seq of a producer. Zipf's law is drawn by inversion of the cumulative
-// distribution.
+// zipf returns the cumulative probabilities of Zipf's law for n keys. With exponent 1, three keys have 6/11, 3/11 and 2/11, so
+// it returns 0.55, 0.82 and 1.
+func zipf(n int, exponent float64) []float64 {
+	cumulative := make([]float64, n)
+	var sum float64
+	for i := range cumulative {
+		sum += math.Pow(float64(i+1), -exponent)
+		cumulative[i] = sum
+	}
+	for i := range cumulative {
+		cumulative[i] /= sum
+	}
+	return cumulative
+}
+
+// of returns the number of the key that message seq of a producer carries, 0 to N-1.
 func (k *keys) of(producer int, seq uint64) int {
 	if k.Kind == "roundrobin" {
 		return int(seq % uint64(k.N))
 	}
-	r := mix(uint64(k.Seed) ^ mix(uint64(wire.MakeID(uint32(producer), seq))) ^ 0x5bf03635)
+	const stream = 0x5bf03635 // keeps keys independent of payloads that have the same seed
+	r := mix(uint64(k.Seed) ^ mix(uint64(wire.MakeID(uint32(producer), seq))) ^ stream)
 	if k.Kind == "random" {
 		return int(r % uint64(k.N))
 	}
-	return min(sort.SearchFloat64s(k.cdf, float64(r>>11)/(1<<53)), k.N-1)
+	return min(sort.SearchFloat64s(k.cumulative, uniform(r)), k.N-1) // inverse transform sampling
 }

@@ -4,53 +4,50 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Pauses are the times in which this process stood still during a trial, as seen by a thread that only sleeps. Times are ns on the
-// clock's axis.
+// Pauses are the times in which a process stood still during a trial: stopped by its garbage collector, its machine or the hypervisor. They
+// are seen by a thread that only sleeps and notes how late it woke (clock.Watch, the method of Gil Tene's jHiccup).
 type Pauses struct {
-	// Late is how late the thread woke in the measured phase, ns. Each wake-up that was due during a pause counts with the rest of
-	// the pause, as in jHiccup. So Late has the distribution of the waits of messages that come at random moments.
-	Late  hist.Snapshot
-	Stops []Interval // standstills of the whole trial, in order; the first maxStops of them
+	// Late is how late the thread woke in the measured phase, in ns. Each wake-up that was due during a pause counts with the rest of
+	// the pause, so Late has the distribution of the delays of messages that come at random moments. With a wake-up due every 5 ms, a
+	// pause of 12 ms counts as wake-ups 12, 7 and 2 ms late.
+	Late hist.Snapshot
+	// Stops are the pauses of at least clock.Standstill in the whole trial, warm-up and drain included, in order. Only the first
+	// maxStops are kept.
+	Stops []Interval
 }
+
+// maxStops is how many pauses a trial keeps.
+const maxStops = 10_000
 
 // Interval is the time from From until To, ns on the clock's axis.
 type Interval struct{ From, To int64 }
 
-func (s Interval) length() int64 { return s.To - s.From }
+func (i Interval) length() int64 { return i.To - i.From }
 
-// within returns how much of the standstill lies in [from, to).
-func (s Interval) within(from, to int64) int64 { return max(0, min(to, s.To)-max(from, s.From)) }
+// overlap returns the length of the part of the interval that lies in [from, to).
+func (i Interval) overlap(from, to int64) int64 { return max(0, min(to, i.To)-max(from, i.From)) }
 
-// maxStops bounds the standstills that a trial keeps.
-const maxStops = 10_000
-
-// Union returns the times in which p's process or another one of the same trial stood still. Standstills that overlap become one.
+// Union returns the times in which at least one of two processes stood still. Pauses that overlap become one.
 func (p Pauses) Union(other Pauses) Pauses {
-	both := Pauses{Late: p.Late.Merge(other.Late), Stops: p.Stops}
-	if len(other.Stops) == 0 {
-		return both
-	}
-	all := slices.Concat(p.Stops, other.Stops)
-	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.From, b.From) })
-	both.Stops = all[:1]
-	for _, s := range all[1:] {
-		last := &both.Stops[len(both.Stops)-1]
-		if s.From > last.To {
-			both.Stops = append(both.Stops, s)
+	union := Pauses{Late: p.Late.Merge(other.Late)}
+	stops := slices.Concat(p.Stops, other.Stops)
+	slices.SortFunc(stops, func(a, b Interval) int { return cmp.Compare(a.From, b.From) })
+	for _, s := range stops {
+		if last := len(union.Stops) - 1; last >= 0 && s.From <= union.Stops[last].To {
+			union.Stops[last].To = max(union.Stops[last].To, s.To)
 		} else {
-			last.To = max(last.To, s.To)
+			union.Stops = append(union.Stops, s)
 		}
 	}
-	return both
+	return union
 }
 
-// Intersect returns the times in which both processes stood still.
+// Intersect returns the times in which both of two processes stood still.
 func (p Pauses) Intersect(other Pauses) []Interval {
 	var both []Interval
 	a, b := p.Stops, other.Stops
@@ -68,80 +65,28 @@ func (p Pauses) Intersect(other Pauses) []Interval {
 	return both
 }
 
-// StoodStill returns how much of [from, to) the process stood still.
+// StoodStill returns for how much of [from, to) the process stood still, in ns.
 func (p Pauses) StoodStill(from, to int64) int64 {
 	var sum int64
 	for _, s := range p.Stops {
-		sum += s.within(from, to)
+		sum += s.overlap(from, to)
 	}
 	return sum
 }
 
-// Longest returns the longest standstill that reaches into [from, to); the zero Interval if there was none.
+// Longest returns the longest pause that reaches into [from, to), in its whole length. Without one it returns the zero Interval.
 func (p Pauses) Longest(from, to int64) Interval {
 	var longest Interval
 	for _, s := range p.Stops {
-		if s.within(from, to) > 0 && s.length() > longest.length() {
+		if s.overlap(from, to) > 0 && s.length() > longest.length() {
 			longest = s
 		}
 	}
 	return longest
 }
 
-// PauseLog watches for pauses of a process that isn't told when trials begin. After a trial, PausesOf makes its Pauses from the log.
-type PauseLog struct {
-	watch *clock.Watch
-
-	mu   sync.Mutex
-	late []Interval // wake-ups at least minLogged late: when they were due, and when they came; the newest maxStops to 2·maxStops
-}
-
-// minLogged is the least lateness that a PauseLog keeps. Less raises no doubt about a result.
-const minLogged = time.Millisecond
-
-// NewPauseLog begins to watch. Close ends that.
-func NewPauseLog() *PauseLog {
-	l := &PauseLog{}
-	l.watch = clock.NewWatch(l.woke)
-	return l
-}
-
-func (l *PauseLog) woke(due, at int64) {
-	if at-due < int64(minLogged) {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.late) == 2*maxStops {
-		l.late = slices.Clone(l.late[maxStops:])
-	}
-	l.late = append(l.late, Interval{From: due, To: at})
-}
-
-// LateWakeUps returns the late wake-ups that reach into [from, to), in order.
-func (l *PauseLog) LateWakeUps(from, to int64) []Interval {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(l.late), func(s Interval) bool { return s.To <= from || s.From >= to })
-}
-
-// Close ends the watch.
-func (l *PauseLog) Close() { l.watch.Close() }
-
-// PausesOf returns the Pauses of a measured phase [from, until), given the late wake-ups in it (PauseLog.LateWakeUps). The log doesn't keep
-// wake-ups less than minLogged late, so they count as in time: quantiles of Late below minLogged are 0.
-func PausesOf(late []Interval, from, until int64) Pauses {
-	p := &pauses{from: func() int64 { return from }, until: func() int64 { return until }}
-	for _, s := range late {
-		p.woke(s.From, s.To)
-	}
-	wakeUps := (until - from) / int64(clock.WatchEvery)
-	p.late.RecordN(0, wakeUps-p.outcome().Late.Count())
-	return p.outcome()
-}
-
-// pauses collects the Pauses of a trial under way.
-type pauses struct {
+// pauseRecorder collects the Pauses of a trial under way.
+type pauseRecorder struct {
 	from, until func() int64 // the measured phase as far as it is known, which may change during the trial
 	late        hist.Histogram
 
@@ -149,26 +94,27 @@ type pauses struct {
 	stops []Interval
 }
 
-// woke notes a wake-up of the watching thread: when it was due, and when it came.
-func (p *pauses) woke(due, at int64) {
-	from, until := p.from(), p.until()
-	for d := due; d == due || d < at; d += int64(clock.WatchEvery) {
+// wakeUp records a wake-up of the watching thread: when it was due, and when it came.
+func (r *pauseRecorder) wakeUp(due, came int64) {
+	from, until := r.from(), r.until()
+	for d := due; d == due || d < came; d += int64(clock.WatchEvery) {
 		if d >= from && d < until {
-			p.late.Record(at - d)
+			r.late.Record(came - d)
 		}
 	}
-	if at-due < int64(clock.Standstill) {
+	if came-due < int64(clock.Standstill) {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.stops) < maxStops {
-		p.stops = append(p.stops, Interval{From: due, To: at})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.stops) < maxStops {
+		r.stops = append(r.stops, Interval{From: due, To: came})
 	}
 }
 
-func (p *pauses) outcome() Pauses {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return Pauses{Late: p.late.Snapshot(), Stops: p.stops}
+// pauses returns the pauses so far.
+func (r *pauseRecorder) pauses() Pauses {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Pauses{Late: r.late.Snapshot(), Stops: r.stops}
 }

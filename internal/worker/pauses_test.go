@@ -11,7 +11,7 @@ import (
 func TestAPauseLogSaysAfterwardsWhatWasWatched(t *testing.T) {
 	const ms, from, until = 1_000_000, 1_000 * 1_000_000, 3_000 * 1_000_000
 	random := rand.New(rand.NewPCG(1, 2))
-	watched := &pauses{from: func() int64 { return from }, until: func() int64 { return until }}
+	watched := &pauseRecorder{from: func() int64 { return from }, until: func() int64 { return until }}
 	log := &PauseLog{}
 	for due := int64(0); due < until+500*ms; {
 		at := due
@@ -21,11 +21,11 @@ func TestAPauseLogSaysAfterwardsWhatWasWatched(t *testing.T) {
 		case 1, 2:
 			at += random.Int64N(ms / 2)
 		}
-		watched.woke(due, at)
-		log.woke(due, at)
+		watched.wakeUp(due, at)
+		log.wakeUp(due, at)
 		due = at + int64(clock.WatchEvery)
 	}
-	was, is := watched.outcome(), PausesOf(log.LateWakeUps(from, until), from, until)
+	was, is := watched.pauses(), PausesOf(log.LateWakeUps(from, until), from, until)
 	for _, q := range []float64{0.9, 0.99, 0.999} {
 		if a, b := was.Late.Quantile(q), is.Late.Quantile(q); b < a*9/10-ms || b > a*11/10+ms {
 			t.Errorf("late at p%g: %d ns, but %d ns were watched", 100*q, b, a)
@@ -43,7 +43,7 @@ func TestAPauseLogKeepsTheNewest(t *testing.T) {
 	log := &PauseLog{}
 	const n = 5*maxStops + 7
 	for i := range int64(n) {
-		log.woke(i*10_000_000, i*10_000_000+2_000_000)
+		log.wakeUp(i*10_000_000, i*10_000_000+2_000_000)
 	}
 	all := log.LateWakeUps(0, n*10_000_000)
 	if len(all) < maxStops || len(all) > 2*maxStops || all[len(all)-1].From != (n-1)*10_000_000 {

@@ -9,75 +9,102 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Payload says what messages carry: made-up payloads of some sizes, or given ones.
+// Payload says what messages carry: samples that are given, or generated payloads of some sizes.
 type Payload struct {
-	Sizes   []Size   // of made-up payloads; weights need not add up to 1
-	Random  float64  // share of each made-up payload that doesn't compress, 0..1; it comes first
-	Pool    int      // how many different made-up payloads there are of each size
-	Samples string   // where given payloads come from, for messages; empty: payloads are made up
-	Given   [][]byte // given payloads, which are not changed
-	Seed    int64
+	Sizes   []Size   // of generated payloads
+	Random  float64  // share of each generated payload, from its start, that is random and doesn't compress, 0 to 1; the rest is zero
+	Pool    int      // different generated payloads of each size
+	Samples string   // where the samples come from, for error messages; empty: payloads are generated
+	Given   [][]byte // the samples, which are not changed
+	Seed    int64    // of contents and of the choice for each message
 }
 
-// Size is a payload size in bytes and its weight.
+// Size is a payload size in bytes. Payloads have it with a probability of Weight over the sum of all weights.
 type Size struct {
 	Bytes  int
 	Weight float64
 }
 
-// bodies are the payloads to send, complete but for their header.
+// bodies are the payloads that messages choose from, complete but for the header that each message gets (wire.Stamp).
 type bodies struct {
-	all    [][]byte
-	sums   []uint64 // checksums, by index into all
-	groups []group  // one per size, in the order of their cumulative weights; one for all samples
-	seed   uint64
-	run    uint16
-	size   int // bytes of the largest; at least wire.IDSize
-	// uniform: every size is the same. A slot then keeps its body, which saves choosing and copying one for each message.
-	uniform bool
-	mean    float64 // bytes, over the distribution
+	all       [][]byte
+	sums      []uint64 // checksums, by index into all
+	groups    []bodyGroup
+	seed      uint64
+	run       uint16
+	size      int     // bytes of the largest; at least wire.IDSize
+	uniform   bool    // all have the same size: a slot then keeps its body, which saves choosing and copying one for each message
+	meanBytes float64 // expected size of a message
 }
 
-// group is all bodies of one size.
-type group struct {
-	first, n int     // all[first : first+n]
-	upTo     float64 // cumulative weight, 0..1
+// bodyGroup is the bodies of one size, or all samples. Sizes of 100 and 1000 bytes with weights 3 and 1 and a pool of 4 make the groups
+// {first: 0, n: 4, upTo: 0.75} and {first: 4, n: 4, upTo: 1}.
+type bodyGroup struct {
+	first, n int     // the bodies all[first:first+n]
+	upTo     float64 // probability of this group or one before it
 }
 
 func newBodies(p Payload, run uint16) (*bodies, error) {
 	b := &bodies{seed: uint64(p.Seed), run: run}
-	if p.Samples != "" && len(p.Given) == 0 {
-		return nil, fmt.Errorf("payload samples: those of %s were not read", p.Samples)
+	var err error
+	switch {
+	case len(p.Given) > 0:
+		err = b.addSamples(p.Given)
+	case p.Samples != "":
+		err = fmt.Errorf("payload samples: those of %s were not read", p.Samples)
+	case len(p.Sizes) == 0:
+		err = errors.New("payload: neither sizes nor samples are given")
+	default:
+		err = b.generate(p)
 	}
-	if len(p.Given) > 0 {
-		err := b.take(p.Given)
-		b.uniform = err == nil && b.shortest() == b.size
-		return b, err
+	if err != nil {
+		return nil, err
 	}
-	if len(p.Sizes) == 0 {
-		return nil, errors.New("payload: neither sizes nor samples are given")
+	b.uniform = b.shortest() == b.size
+	return b, nil
+}
+
+// addSamples adds copies of samples, which are all equally likely.
+func (b *bodies) addSamples(samples [][]byte) error {
+	for i, body := range samples {
+		if len(body) < wire.IDSize {
+			return fmt.Errorf("payload sample %d has %d bytes; at least %d are needed for the message's identity", i+1, len(body), wire.IDSize)
+		}
+		b.add(slices.Clone(body))
+		b.meanBytes += float64(len(body)) / float64(len(samples))
 	}
-	rng := rand.New(rand.NewPCG(uint64(p.Seed), 0x9e3779b97f4a7c15))
+	b.groups = []bodyGroup{{first: 0, n: len(samples), upTo: 1}}
+	return nil
+}
+
+// generate adds the bodies of all sizes.
+func (b *bodies) generate(p Payload) error {
+	rng := rand.New(rand.NewPCG(uint64(p.Seed), golden))
 	var total, sum float64
 	for _, s := range p.Sizes {
 		total += s.Weight
 	}
 	for _, s := range p.Sizes {
 		if s.Bytes < wire.IDSize {
-			return nil, fmt.Errorf("message size %d: at least %d bytes are needed for the message's identity", s.Bytes, wire.IDSize)
+			return fmt.Errorf("message size %d: at least %d bytes are needed for the message's identity", s.Bytes, wire.IDSize)
 		}
 		sum += s.Weight
 		n := max(1, p.Pool)
-		b.groups = append(b.groups, group{len(b.all), n, sum / total})
+		b.groups = append(b.groups, bodyGroup{first: len(b.all), n: n, upTo: sum / total})
 		for range n {
 			body := make([]byte, s.Bytes)
-			fill(body[:int(float64(s.Bytes)*p.Random+0.5)], rng)
+			fillRandom(body[:int(float64(s.Bytes)*p.Random+0.5)], rng)
 			b.add(body)
 		}
-		b.mean += float64(s.Bytes) * s.Weight / total
+		b.meanBytes += float64(s.Bytes) * s.Weight / total
 	}
-	b.uniform = b.shortest() == b.size
-	return b, nil
+	return nil
+}
+
+func (b *bodies) add(body []byte) {
+	b.all = append(b.all, body)
+	b.sums = append(b.sums, wire.Prepare(body, b.run))
+	b.size = max(b.size, len(body))
 }
 
 // shortest returns the bytes of the smallest body.
@@ -89,14 +116,22 @@ func (b *bodies) shortest() int {
 	return n
 }
 
-func (b *bodies) add(body []byte) {
-	b.all = append(b.all, body)
-	b.sums = append(b.sums, wire.Prepare(body, b.run))
-	b.size = max(b.size, len(body))
+// pick returns the index of the body of message seq of a producer. It is a pure function, so that a run can be repeated.
+func (b *bodies) pick(producer int, seq uint64) int {
+	r := mix(b.seed ^ mix(uint64(wire.MakeID(uint32(producer), seq))))
+	u, last := uniform(r), len(b.groups)-1
+	g := b.groups[last] // also if rounding left its upTo below 1
+	for _, lower := range b.groups[:last] {
+		if u < lower.upTo {
+			g = lower
+			break
+		}
+	}
+	return g.first + int(mix(r)%uint64(g.n))
 }
 
-// fill fills b with random bytes.
-func fill(b []byte, rng *rand.Rand) {
+// fillRandom fills b with random bytes.
+func fillRandom(b []byte, rng *rand.Rand) {
 	for len(b) >= 8 {
 		v := rng.Uint64()
 		for i := range 8 {
@@ -109,35 +144,17 @@ func fill(b []byte, rng *rand.Rand) {
 	}
 }
 
-// take makes bodies of given payloads, which it copies.
-func (b *bodies) take(given [][]byte) error {
-	for i, body := range given {
-		if len(body) < wire.IDSize {
-			return fmt.Errorf("payload sample %d has %d bytes; at least %d are needed for the message's identity", i+1, len(body), wire.IDSize)
-		}
-		b.add(slices.Clone(body))
-		b.mean += float64(len(body)) / float64(len(given))
-	}
-	b.groups = []group{{0, len(given), 1}}
-	return nil
-}
+// golden is 2^64 divided by the golden ratio, the increment of SplitMix64.
+const golden = 0x9e3779b97f4a7c15
 
-// pick returns the index of the body of message seq of a producer. It is a pure function, so a run can be repeated.
-func (b *bodies) pick(producer int, seq uint64) int {
-	r := mix(b.seed ^ mix(uint64(wire.MakeID(uint32(producer), seq))))
-	at := float64(r>>11) / (1 << 53)
-	for _, g := range b.groups {
-		if at < g.upTo || g.first+g.n == len(b.all) {
-			return g.first + int(mix(r)%uint64(g.n))
-		}
-	}
-	return 0
-}
-
-// mix is the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+// mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its outputs for different inputs
+// are as good as independent random numbers.
 func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
+	x += golden
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// uniform maps 64 random bits to a number in [0, 1).
+func uniform(r uint64) float64 { return float64(r>>11) / (1 << 53) }

@@ -51,8 +51,8 @@ func TestSizesOccurWithTheirWeights(t *testing.T) {
 	if len(used) != 12 {
 		t.Errorf("%d different bodies were sent, want 4 sizes × 3", len(used))
 	}
-	if mean := 0.8 + 60 + 200 + 500; math.Abs(b.mean-mean) > 1e-9 || b.size != 5000 || b.shortest() != 8 {
-		t.Errorf("mean %g, largest %d, shortest %d; want %g, 5000, 8", b.mean, b.size, b.shortest(), mean)
+	if mean := 0.8 + 60 + 200 + 500; math.Abs(b.meanBytes-mean) > 1e-9 || b.size != 5000 || b.shortest() != 8 {
+		t.Errorf("mean %g, largest %d, shortest %d; want %g, 5000, 8", b.meanBytes, b.size, b.shortest(), mean)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestSamplesAreSentAsTheyAre(t *testing.T) {
 		}
 	}
 	one, err := newBodies(Payload{Given: given[:1]}, 9)
-	if err != nil || len(one.all) != 1 || one.mean != 33 {
+	if err != nil || len(one.all) != 1 || one.meanBytes != 33 {
 		t.Errorf("a single one: %+v, %v", one, err)
 	}
 }

@@ -161,13 +161,13 @@ func TestPausesOfTwoProcessesAreTheTimesInWhichEitherStoodStill(t *testing.T) {
 
 func TestAWakeUpCountsWhereItWasDueAndStandstillsAreKept(t *testing.T) {
 	const every, still = int64(clock.WatchEvery), int64(clock.Standstill)
-	p := &pauses{from: func() int64 { return 1000 * every }, until: func() int64 { return 2000 * every }}
-	p.woke(999*every, 999*every+1) // before the phase
-	p.woke(1000*every, 1000*every) // in time
-	p.woke(1500*every, 1503*every) // swallowed two more, and a standstill if that is long enough
-	p.woke(1999*every, 2001*every) // the second one is after the phase
-	p.woke(2000*every, 2000*every+still)
-	out := p.outcome()
+	p := &pauseRecorder{from: func() int64 { return 1000 * every }, until: func() int64 { return 2000 * every }}
+	p.wakeUp(999*every, 999*every+1) // before the phase
+	p.wakeUp(1000*every, 1000*every) // in time
+	p.wakeUp(1500*every, 1503*every) // swallowed two more, and a standstill if that is long enough
+	p.wakeUp(1999*every, 2001*every) // the second one is after the phase
+	p.wakeUp(2000*every, 2000*every+still)
+	out := p.pauses()
 	if out.Late.Count() != 1+3+1 || out.Late.Max() != 3*every || out.Late.Min() != 0 {
 		t.Errorf("%d wake-ups, from %d to %d ns late", out.Late.Count(), out.Late.Min(), out.Late.Max())
 	}
@@ -176,9 +176,9 @@ func TestAWakeUpCountsWhereItWasDueAndStandstillsAreKept(t *testing.T) {
 		t.Errorf("stood still %v, want %v", out.Stops, want)
 	}
 	for i := range int64(maxStops) {
-		p.woke(i*1000*every, (i*1000+2)*every)
+		p.wakeUp(i*1000*every, (i*1000+2)*every)
 	}
-	if n := len(p.outcome().Stops); n != maxStops {
+	if n := len(p.pauses().Stops); n != maxStops {
 		t.Errorf("%d standstills are kept, at most %d", n, maxStops)
 	}
 }
@@ -309,7 +309,7 @@ func TestAnEasyLoadIsEasyForTheWholeMinuteThatIsLookedAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := easy(s, 1, 100, 1); got != c.want {
+		if got := oneThreadCarriesAll(s, 1, 100, 1); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -55,7 +55,7 @@ type consumerHost struct {
 type hostedTrial struct {
 	measure *measure.Trial
 	watch   *clock.Watch
-	pauses  *pauses
+	pauses  *pauseRecorder
 	until   atomic.Int64 // the end of the measured phase, ns on the clock's axis
 }
 
@@ -209,8 +209,8 @@ func (h *consumerHost) listen(o *trialStart) {
 	if o.Procs > 0 {
 		runtime.GOMAXPROCS(min(o.Procs, h.procs))
 	}
-	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.until.Load}
-	t.watch = clock.NewWatch(t.pauses.woke)
+	t.pauses = &pauseRecorder{from: t.measure.MeasuredSince, until: t.until.Load}
+	t.watch = clock.NewWatch(t.pauses.wakeUp)
 	h.side.book(t.measure, keyOf)
 	h.mu.Lock()
 	h.trial = t
@@ -226,7 +226,7 @@ func (t *hostedTrial) measureDuring(p phaseTimes) {
 func (h *consumerHost) endTrial() report {
 	heard, _ := h.side.end(nil) // never an error for consumers of this process
 	h.trial.watch.Close()
-	heard.Pauses = h.trial.pauses.outcome()
+	heard.Pauses = h.trial.pauses.pauses()
 	runtime.GOMAXPROCS(h.procs)
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,27 +1,27 @@
 package worker
 
-// Thinned keeps an evenly spread part of a sequence that may go on for days: at most Limit values. It keeps all values at first.
-// Whenever Limit is reached it drops every second one, and from then on keeps only every second, fourth, eighth … new value. It
-// never averages values. Limit must be even; set it before the first Add.
+// Thinned keeps an evenly spread part of a sequence that may go on for days: at most Limit values, in constant memory. It keeps all
+// values at first. When Limit is reached it drops every second one, and from then on keeps only every second new value, later every
+// fourth, eighth and so on. It never averages values.
 //
-// With a Limit of 4, for example, the values 1 to 9 leave 1, 3, 5, 7 and then 1, 5, 9.
+// With a Limit of 4, the values 1 to 4 are all kept; after value 5, 1, 3 and 5 are left; after value 9, 1, 5 and 9.
 type Thinned[T any] struct {
-	Limit int
+	Limit int // even; set before the first Add
 	kept  []T
 	step  int // every step-th value is kept
-	seen  int // values so far, kept or not
+	added int // values so far, kept or not
 }
 
 // Add takes the next value of the sequence.
 func (t *Thinned[T]) Add(v T) {
 	t.step = max(t.step, 1)
-	if t.seen%t.step == 0 && len(t.kept) == t.Limit {
+	if t.added%t.step == 0 && len(t.kept) == t.Limit {
 		t.dropEverySecond()
 	}
-	if t.seen%t.step == 0 {
+	if t.added%t.step == 0 {
 		t.kept = append(t.kept, v)
 	}
-	t.seen++
+	t.added++
 }
 
 func (t *Thinned[T]) dropEverySecond() {

@@ -29,7 +29,7 @@ type trial struct {
 	measuredUntil atomic.Int64 // messages intended from here on are not sent; math.MaxInt64: not fixed, or a number of messages
 	measure       *measure.Trial
 	watch         *clock.Watch
-	pauses        *pauses
+	pauses        *pauseRecorder
 	keyOf         measure.KeyOf // nil unless order is promised for each key
 	procs         int           // threads that may run Go code at once
 	// announce tells consumers in another process the proposed start of the measured phase. It returns the start they agreed
@@ -104,8 +104,8 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		t.keyOf = w.keys.of
 	}
 	t.expectOthers(load.Peers)
-	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
-	t.watch = clock.NewWatch(t.pauses.woke)
+	t.pauses = &pauseRecorder{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
+	t.watch = clock.NewWatch(t.pauses.wakeUp)
 	if t.startedAt == 0 {
 		t.startedAt = clock.Now()
 		if load.Schedule != nil {
@@ -189,7 +189,7 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	phase := t.measuredPhase()
 	out := Outcome{
 		Start: t.startedAt, From: phase.From, Until: phase.Until,
-		LastReceived: consumers.Span.Last, Working: consumers.Working, Pauses: t.pauses.outcome().Union(consumers.Pauses),
+		LastReceived: consumers.Span.Last, Working: consumers.Working, Pauses: t.pauses.pauses().Union(consumers.Pauses),
 		Hopeless: o.hopeless, BacklogMax: o.backlogMax, Samples: o.samples.Values(),
 		Producers: len(w.producers), Err: err,
 	}
@@ -216,7 +216,7 @@ func (w *Worker) addBooks(out *Outcome, t *trial) {
 	}
 	out.Warmup, out.Measured = m.Books(measure.Warmup), m.Books(measure.Measured)
 	out.Histograms = m.Histograms(measure.Measured)
-	out.Streams = w.plan.own(m.Streams(t.load.Streams))
+	out.Streams = w.plan.ownStreams(m.Streams(t.load.Streams))
 	out.Early = m.Early()
 	if w.plan.Peers != nil {
 		shard := m.Shard()

@@ -24,7 +24,7 @@ func TestWorkIsCountedByMessagesAndDeliveries(t *testing.T) {
 		{"larger ones", 1000, 52_429, 1, false},
 		{"large messages to three", 500, 52_429, 3, false},
 	} {
-		if got := easyAt(c.rate, c.size, c.deliveries); got != c.want {
+		if got := oneThreadCarries(c.rate, c.size, c.deliveries); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -48,7 +48,7 @@ func TestAllTrialsOfASearchUseAsManyThreads(t *testing.T) {
 		}
 		load.RateForThreads = 0
 		want := 1
-		if rate > easyRate {
+		if rate > oneThreadRate {
 			want = 2
 		}
 		if out := w.Run(t.Context(), load); out.Procs != want {

@@ -1,0 +1,81 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/schedule"
+)
+
+// Load describes one trial: a warm-up, a measured phase that Duration or Messages ends (exactly one is set), and a drain, in which nothing
+// new is sent. All of it can be sent to another process as data, except the Hooks.
+type Load struct {
+	Hooks `json:"-"`
+
+	Start    int64             // when the schedule begins, ns on the clock's axis; 0: as soon as everything is ready
+	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
+	// Before is the schedule of the warm-up. Schedule then begins with the measured phase. nil: Schedule begins with the warm-up.
+	Before schedule.Schedule
+	Window int // closed loop: the most unconfirmed messages per client; 0: Plan.InFlight
+	// RateForThreads replaces the rate of Schedule, in messages per second, in the choice of how many threads are used. The trials of
+	// a search pass the same rate, so that all use as many. 0: Schedule decides.
+	RateForThreads float64
+
+	Warmup   Warmup
+	Duration time.Duration // of the measured phase
+	Messages int64         // over all producers
+	// Backlog makes this a backlog trial: Messages are sent first, then the consumers are connected and receive them.
+	// Plan.ConsumeLater must be set.
+	Backlog *Backlog
+
+	Drain time.Duration // how long, after the last send, everything may take to be confirmed and received
+	// Settle, counted like Drain, lets a trial wait longer than Drain for messages under way, so that they don't burden the next
+	// trial. Its outcome is not drained all the same. The wait ends when nothing has come for some seconds.
+	Settle time.Duration
+	// Brisk ends the drain, too, when nothing has come for some seconds. Searches set it, because they have more trials to run.
+	Brisk bool
+	// Lossy ends the drain when nothing has come for a second. It is for at most once, where lost messages never come.
+	Lossy bool
+
+	Streams bool            // return the ledgers of all streams, not only of those with faults
+	Peers   []PeerProducers // the producers of other workers that send to this one's consumers; only with Plan.Peers
+}
+
+// Warmup is the length of a warm-up: For, or if Auto is set, between For and Max, until rate and median latency stop drifting.
+type Warmup struct {
+	Auto     bool
+	For, Max time.Duration
+	// Coordinated leaves the end of an automatic warm-up to Hooks.MeasureFrom. It is for several workers, none of which sees all samples.
+	Coordinated bool
+}
+
+// Backlog describes how a backlog is drained.
+type Backlog struct {
+	Ratio float64 // the backlog counts as drained when this share of it has been received; 0: For decides
+	// For is how long the backlog is drained if Ratio is 0. Without Meanwhile, draining ends earlier when nothing is left.
+	For time.Duration
+	// Meanwhile is the schedule at which the producers go on sending while the consumers drain; nil: they send nothing.
+	Meanwhile schedule.Schedule
+}
+
+// Hooks are called while a trial runs. Each may be nil, except MeasureFrom with Warmup.Coordinated.
+type Hooks struct {
+	// Measuring is called once with the time at which the measured phase begins, at that time or a moment before.
+	Measuring func(at int64)
+	// Sent is called once when the last message has been sent; in a backlog trial, when the backlog is filled.
+	Sent func()
+	// Filled is called when a backlog is filled, and blocks until it may be drained. An error ends the trial.
+	Filled func(ctx context.Context) error
+	// Observe receives a sample about ten times a second, from one goroutine.
+	Observe func(Sample)
+	// Hopeless is called about ten times a second during the measured phase, with all samples so far. If it returns true, the phase
+	// ends there. It must not keep the samples.
+	Hopeless func([]Sample) bool
+	// MeasureFrom is called every few milliseconds of a warm-up that is Coordinated. It returns when the measured phase begins; 0: that
+	// is not decided yet.
+	MeasureFrom func() int64
+	// CountAll is called every few milliseconds of the drain if workers share streams, with the counts of this worker. It returns
+	// the counts of all these workers together, and whether one of them still sends. Without it, a worker waits for its own messages.
+	CountAll func(own measure.Count) (all measure.Count, sending bool)
+}

@@ -1,0 +1,103 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/measure"
+)
+
+// Outcome is the result of a trial. Times are ns on the clock's axis; 0 is the time of an event that didn't happen. If Err is set, the trial
+// ended early, and the other fields hold what was measured until then.
+type Outcome struct {
+	Err     error // why the trial ended early
+	SendErr error // why messages failed: the first error of a Send or of an acknowledgement
+
+	// Counts, latencies and ledgers.
+	Warmup, Measured measure.Books
+	Histograms       measure.Histograms // of the measured phase
+	Streams          []measure.StreamBooks
+	Backlog          Drained // of a backlog trial
+
+	// Times. A message belongs to the measured phase [From, Until) if it was intended to be sent in it.
+	Start        int64 // of the schedule
+	From, Until  int64
+	FirstSent    int64 // when it was really sent, unlike From; so are the three below
+	LastSent     int64
+	LastReceived int64
+	LastAcked    int64
+
+	// The end of the trial.
+	Hopeless bool  // Load.Hopeless ended the measured phase early
+	Drained  bool  // everything sent was confirmed and received within Load.Drain
+	Arriving bool  // deliveries still came when Load.Drain was used up: missing messages may be late
+	Overdue  int64 // deliveries that were missing then, if the trial waited longer for them (Load.Settle)
+
+	// Over time.
+	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on
+	BacklogMax int64    // the largest of all samples from the start of the measured phase on
+	// Undelivered and Unconfirmed are the longest times, beginning in the measured phase, in which messages were due and none was
+	// delivered or confirmed. They are in no order.
+	Undelivered, Unconfirmed []Interval
+	Pauses                   Pauses // in which the generator stood still
+
+	// The generator's effort.
+	Producers int           // clients that sent
+	Procs     int           // threads that may have run Go code at once (GOMAXPROCS)
+	Blocked   time.Duration // time producers waited for a free slot, summed
+	Sending   time.Duration // time producers spent inside the client, summed
+	Working   float64       // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
+
+	// Several workers or hosts.
+	// Shard is set if workers share streams: it holds everything that this worker counted. The books above then miss messages that one
+	// worker sent and another one received (Plan.Joined).
+	Shard *measure.Shard
+	Early measure.Early // messages of other hosts that seem to have come before they were sent
+	// Unordered is the number of ledgers for which the order of messages that came to several workers isn't known; see
+	// measure.Trial.Unordered.
+	Unordered int
+	// ClockBound is how far latencies between hosts may be off, ns. The process that relates their clocks sets it; 0: all messages stay
+	// on one host.
+	ClockBound int64
+}
+
+// Drained is the result of draining a backlog. Times are ns on the clock's axis.
+type Drained struct {
+	Filled      int64 // messages confirmed before the consumers were connected
+	FilledBytes int64 // payload bytes sent until then
+	FilledAt    int64 // when the last of these messages was confirmed
+	// From is when the last consumer had registered; the first delivery, if most of the backlog came before that.
+	From     int64
+	To       int64 // when the wanted share had been received
+	Received int64 // deliveries between From and To
+}
+
+// Sample is a momentary view of a running trial.
+type Sample struct {
+	At      int64 // ns on the clock's axis
+	Phase   measure.Phase
+	Sending bool // false while draining
+	Count   measure.Count
+	Due     int64 // messages due by now by the schedule; those sent in closed loop
+	// Unconfirmed counts the messages that are due and neither confirmed nor failed; Undelivered the deliveries still to come of
+	// messages that are due and haven't failed, over all subscriptions. Both include messages that wait in the generator for a free
+	// slot, so a bounded client window can't hide a stalled broker.
+	Unconfirmed, Undelivered int64
+	Backlog                  int64     // the larger of the two
+	EndToEnd                 Quantiles // latencies of the messages received in the last half second
+	FromSend                 Totals    // latencies from the actual send, of the whole trial so far; read as often as EndToEnd
+	// Latency is set in every fifth sample that is passed to Hooks.Observe.
+	Latency *Latency
+}
+
+// Latency holds the histograms of a trial so far, ns: from the intended time (EndToEnd) and from the actual send (Service) to receipt.
+type Latency struct{ EndToEnd, Service hist.Snapshot }
+
+// Quantiles are a number of latencies, and two quantiles of them in ns.
+type Quantiles struct{ Count, P50, P99 int64 }
+
+// Totals are a number of latencies and their sum in ns.
+type Totals struct {
+	Count int64
+	Sum   float64
+}
