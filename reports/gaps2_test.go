@@ -161,7 +161,7 @@ func TestAWholeLoadAsAnAxisSetsWorkloadsApart(t *testing.T) {
 			})...)
 		}
 	}
-	text := verdict(group{"100 B", results.Of(records).Points}).Text()
+	text := textOf(rankingVerdicts(group{"100 B", results.Of(records).Points}))
 	if strings.Count(text, "Lowest e2e p99") != 2 || !strings.Contains(text, "At rate 1k/s") || !strings.Contains(text, "At rate 2k/s") {
 		t.Errorf("rates are ranked against each other: %s", text)
 	}

@@ -162,7 +162,7 @@ func TestNoMoreThanTwoSettingsSetWorkloadsApart(t *testing.T) {
 			r.Spec.Persistence, r.Spec.Replicas, r.Spec.Acks, r.Spec.Nodes = persistence, 1+2*i, []string{"leader", "quorum"}[i], 1+2*i
 		})...)
 	}
-	text := verdict(group{"g", results.Of(records).Points}).Text()
+	text := textOf(rankingVerdicts(group{"g", results.Of(records).Points}))
 	for _, want := range []string{"With persistence log, replicas 1, only kafka", "With persistence memory, replicas 3, only kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)

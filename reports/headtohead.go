@@ -67,9 +67,10 @@ func comparisonSection(g group, notes *document.Footnotes) Section {
 	d.Say(unlike)
 	d.Say(clientModes(ranked))
 	if len(ranked) > 0 {
-		v := verdict(group{name: g.name, points: ranked})
-		v.Headed = true
-		d.Add(v)
+		for _, v := range rankingVerdicts(group{name: g.name, points: ranked}) {
+			v.Headed = true
+			d.Add(v)
+		}
 	}
 	d.Warn("these records", unnamedDifferences(g.points))
 	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks, Unlike: unlike}

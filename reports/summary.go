@@ -60,7 +60,9 @@ func verdicts(set *results.Set) []document.Block {
 	sweeps, ranked := sweepsOf(points), rankable(points)
 	for _, g := range bySetting(ranked) {
 		if !isRecommended(g, sweeps) {
-			d.Add(verdict(g))
+			for _, v := range rankingVerdicts(g) {
+				d.Add(v)
+			}
 		}
 	}
 	d.Say(unequalGuarantees(ranked))

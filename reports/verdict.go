@@ -18,15 +18,15 @@ import (
 // maxFullRankings is how many rankings at fixed rates a verdict words in full; with more it would be too long to read.
 const maxFullRankings = 2
 
-// verdict says which contender did best in g, workload by workload.
-func verdict(g group) document.Verdict {
+// rankingVerdicts says which contender did best in g: a verdict for each workload that settings tell from the others, and one for all else.
+func rankingVerdicts(g group) []document.Verdict {
 	workloads := byWorkload(g.points)
 	c := conclusions{style: styleFor(workloads)}
 	varying := varyingSettings(workloads)
 	for _, w := range workloads {
 		c.add(w, varying.valuesOf(w))
 	}
-	return c.verdict(g.name)
+	return c.verdicts(g.name)
 }
 
 // rankingStyle is how rankings at fixed rates are worded.
@@ -96,11 +96,31 @@ func (v settingValues) valuesOf(w group) string {
 // conclusions collects the parts of a verdict before they become sentences.
 type conclusions struct {
 	style      rankingStyle
-	sentences  []string      // finished ones, in order
+	separate   []sentences   // about a workload each, which the first sentence tells from the others
+	common     sentences     // about all else
 	rankings   []string      // at fixed rates, for one short sentence: "nats 1.31 ms at 1k/s"
 	uncompared []rateFigures // of contenders that had no other one beside them
 	unusable   []string      // points that were measured and have no usable figure: "kafka at rate 1k/s (void)"
 	refused    []string      // names of points
+}
+
+// sentences are finished sentences in the order in which they are read. The first one is the finding.
+type sentences []string
+
+// add appends sentences, leaving out empty ones.
+func (s *sentences) add(more ...string) {
+	*s = append(*s, slices.DeleteFunc(more, func(text string) bool { return text == "" })...)
+}
+
+// addList makes a sentence of items, unless there are none.
+func (s *sentences) addList(before string, items []string, separator string) {
+	if len(items) > 0 {
+		s.add(before + strings.Join(results.Shorten(items), separator) + ".")
+	}
+}
+
+func (s sentences) verdict(about string) document.Verdict {
+	return document.Verdict{About: about, Finding: s[0], Detail: strings.Join(s[1:], " ")}
 }
 
 // rateFigures are the figures of one contender at several rates.
@@ -128,12 +148,14 @@ func (c *conclusions) add(w group, settings string) {
 	case fixedRate && c.style == inShort:
 		c.rankings = append(c.rankings, r.Short(p.Rate()))
 	case fixedRate:
-		c.say("At "+p.Load()+": "+r.Claim(), r.Basis())
+		c.common.add("At "+p.Load()+": "+r.Claim(), r.Basis())
 	case settings != "":
+		var own sentences
 		claim := r.Claim()
-		c.say("With "+settings+", "+strings.ToLower(claim[:1])+claim[1:], r.Basis(), costs(r.TiedWithBest(), w.points))
+		own.add("With "+settings+", "+strings.ToLower(claim[:1])+claim[1:], r.Basis(), costs(r.TiedWithBest(), w.points))
+		c.separate = append(c.separate, own)
 	default:
-		c.say(r.Claim(), r.Basis(), costs(r.TiedWithBest(), w.points))
+		c.common.add(r.Claim(), r.Basis(), costs(r.TiedWithBest(), w.points))
 	}
 }
 
@@ -153,11 +175,6 @@ func (c *conclusions) contenders(w group, m results.Metric) []results.Contender 
 	return contenders
 }
 
-// say adds sentences, leaving out empty ones.
-func (c *conclusions) say(sentences ...string) {
-	c.sentences = append(c.sentences, slices.DeleteFunc(sentences, func(s string) bool { return s == "" })...)
-}
-
 // addUncompared notes a figure beside others of the same metric and contender.
 func (c *conclusions) addUncompared(m results.Metric, contender results.Contender, rate string) {
 	same := func(f rateFigures) bool { return f.metric.Key == m.Key && f.contender == contender.Name }
@@ -165,28 +182,30 @@ func (c *conclusions) addUncompared(m results.Metric, contender results.Contende
 	entry.figures = append(entry.figures, m.Unit.Format(results.Summarize(contender.Values).Median)+" at "+rate)
 }
 
-// verdict words the conclusions: the finding is the first sentence, the details are the others.
-func (c *conclusions) verdict(about string) document.Verdict {
+// verdicts words the conclusions. Who has no figure is said last.
+func (c *conclusions) verdicts(about string) []document.Verdict {
 	var uncompared []string
 	for _, f := range c.uncompared {
 		uncompared = append(uncompared, fmt.Sprintf("%s of %s %s", f.metric.Name, f.contender, strings.Join(f.figures, ", ")))
 	}
-	c.sayList("Lowest e2e p99: ", c.rankings, "; ") // the headline of fixed rates
-	c.sayList("With nothing to compare it with: ", uncompared, "; ")
-	if len(c.sentences) == 0 {
-		c.say("No conclusion.")
+	c.common.addList("Lowest e2e p99: ", c.rankings, "; ") // the headline of fixed rates
+	c.common.addList("With nothing to compare it with: ", uncompared, "; ")
+	all := c.separate
+	if len(c.common) > 0 {
+		all = append(all, c.common)
+	}
+	if len(all) == 0 {
+		all = []sentences{{"No conclusion."}}
 	}
 	slices.Sort(c.refused)
-	c.sayList("Without a usable figure: ", c.unusable, ", ")
-	c.sayList("Refused by ", slices.Compact(c.refused), ", ")
-	return document.Verdict{About: about, Finding: c.sentences[0], Detail: strings.Join(c.sentences[1:], " ")}
-}
-
-// sayList makes a sentence of items, unless there are none.
-func (c *conclusions) sayList(before string, items []string, separator string) {
-	if len(items) > 0 {
-		c.say(before + strings.Join(results.Shorten(items), separator) + ".")
+	last := &all[len(all)-1]
+	last.addList("Without a usable figure: ", c.unusable, ", ")
+	last.addList("Refused by ", slices.Compact(c.refused), ", ")
+	var verdicts []document.Verdict
+	for _, s := range all {
+		verdicts = append(verdicts, s.verdict(about))
 	}
+	return verdicts
 }
 
 // maxCosts is how many contenders may share the best place if the verdict is to state the cost of each.

@@ -21,7 +21,7 @@ import (
 const maxBars = 16
 
 // Charts draws the columns of t that name a chart (document.Column.Chart) as HTML. A chart is a table with a row of bars for each row of
-// t, all on one linear scale from zero. colour is the number of the page's colour for a row's name. The result is empty if there is
+// t, all on one scale (newScale). colour is the number of the page's colour for a row's name. The result is empty if there is
 // nothing to compare.
 func Charts(t document.Table, colour func(name string) int) string {
 	var out strings.Builder
@@ -55,7 +55,7 @@ type chart struct {
 	names   nameColumns       // shown beside the bars
 	endings []document.Column // say how a row ended, for rows without a bar
 	drawn   []document.Column // a bar each
-	end     float64           // of the scale: the largest figure, or the highest bound, of any row
+	scale   scale             // shared by all rows
 }
 
 func newChart(t document.Table, about document.Chart) chart {
@@ -72,19 +72,56 @@ func newChart(t document.Table, about document.Chart) chart {
 			c.endings = append(c.endings, column)
 		}
 	}
+	var figures, bounds []float64
 	for _, row := range t.Rows {
 		for _, column := range c.drawn {
-			cell := row[column.Key]
-			if !drawable(cell) {
-				continue
-			}
-			c.end = max(c.end, cell.Number)
-			if !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
-				c.end = max(c.end, cell.High)
+			if cell := row[column.Key]; drawable(cell) {
+				figures = append(figures, cell.Number)
+				if !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
+					bounds = append(bounds, cell.High)
+				}
 			}
 		}
 	}
+	c.scale = newScale(figures, bounds)
 	return c
+}
+
+// scale places figures between the ends of a track.
+type scale struct {
+	from float64 // 0 if the scale is linear; else it is logarithmic, and both ends are powers of ten
+	to   float64
+}
+
+// shortMedian is the share of the longest bar below which a median bar is too short to be compared with others.
+const shortMedian = 1.0 / 30
+
+// newScale is linear from zero to the largest figure or bound. Where that would leave no length for half of the bars, because a few figures
+// are far larger, it is logarithmic: 1, 2, 3 and 500 ms on a scale from 1 ms to 1 s.
+func newScale(figures, bounds []float64) scale {
+	if len(figures) == 0 {
+		return scale{}
+	}
+	figures = slices.Sorted(slices.Values(figures))
+	least, median, most := figures[0], figures[len(figures)/2], figures[len(figures)-1]
+	most = max(most, slices.Max(append(bounds, most)))
+	if least <= 0 || median >= shortMedian*most {
+		return scale{to: most}
+	}
+	return scale{from: math.Pow10(int(math.Floor(math.Log10(least)))), to: math.Pow10(int(math.Ceil(math.Log10(most))))}
+}
+
+func (s scale) logarithmic() bool { return s.from > 0 }
+
+// decades is the number of powers of ten between the ends of a logarithmic scale.
+func (s scale) decades() float64 { return math.Log10(s.to / s.from) }
+
+// percent is where v lies between the ends.
+func (s scale) percent(v float64) float64 {
+	if s.logarithmic() {
+		return 100 * math.Log10(max(v, s.from)/s.from) / s.decades()
+	}
+	return 100 * v / s.to
 }
 
 // drawable tells whether a cell has a figure that a bar can show.
@@ -102,6 +139,10 @@ func (c chart) write(out *strings.Builder, rows []document.Row, colour func(stri
 	if all := len(rows); all > maxBars {
 		rows = c.best(rows)
 		better += fmt.Sprintf("; the best %d of %d", len(rows), all)
+	}
+	if c.scale.logarithmic() {
+		u := c.drawn[0].Unit
+		better += fmt.Sprintf("; logarithmic, %s to %s", u.Format(c.scale.from), u.Format(c.scale.to))
 	}
 	fmt.Fprintf(out, "<table class=\"glance\"><caption>%s <small>%s</small></caption><tbody>\n", escape(c.Title), escape(better))
 	for _, row := range rows {
@@ -188,7 +229,7 @@ func (c chart) best(rows []document.Row) []document.Row {
 	return best
 }
 
-// writeBar writes the second line of the column's name, the bar with its bounds, and the figure as tables have it.
+// writeBar writes the second line of the column's name, the bar or dot with its bounds, and the figure as tables have it.
 func (c chart) writeBar(out *strings.Builder, column document.Column, cell document.Cell, colour int) {
 	class := ""
 	if cell.Unused {
@@ -198,12 +239,20 @@ func (c chart) writeBar(out *strings.Builder, column document.Column, cell docum
 	if _, part, ok := strings.Cut(column.Name, "\n"); ok {
 		fmt.Fprintf(out, "<span class=\"bar-name\">%s</span>", escape(part))
 	}
-	out.WriteString("<span class=\"bar-track\">")
-	if drawable(cell) && c.end > 0 {
-		percent := func(v float64) float64 { return 100 * v / c.end }
-		fmt.Fprintf(out, "<span class=\"bar c%d\" style=\"width:%.2f%%\"></span>", colour, percent(cell.Number))
-		if low, high := max(0, cell.Low), min(c.end, cell.High); cell.Kind == document.Interval && low < high {
-			fmt.Fprintf(out, "<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", percent(low), percent(high-low))
+	if c.scale.logarithmic() { // lines between the decades, and a dot: a bar would begin at no zero
+		fmt.Fprintf(out, "<span class=\"bar-track decades\" style=\"background-size:%.2f%%\">", 100/c.scale.decades())
+	} else {
+		out.WriteString("<span class=\"bar-track\">")
+	}
+	if drawable(cell) && c.scale.to > 0 {
+		if at := c.scale.percent(cell.Number); c.scale.logarithmic() {
+			fmt.Fprintf(out, "<span class=\"dot c%d\" style=\"left:%.2f%%\"></span>", colour, at)
+		} else {
+			fmt.Fprintf(out, "<span class=\"bar c%d\" style=\"width:%.2f%%\"></span>", colour, at)
+		}
+		if low, high := max(c.scale.from, cell.Low), min(c.scale.to, cell.High); cell.Kind == document.Interval && low < high {
+			from, to := c.scale.percent(low), c.scale.percent(high)
+			fmt.Fprintf(out, "<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", from, to-from)
 		}
 	}
 	cell.Marks, column.Spread = nil, false // footnotes and intervals stand in the table

@@ -109,10 +109,35 @@ func TestNothingToCompareHasNoChart(t *testing.T) {
 	}
 }
 
+// Three brokers at some milliseconds beside one at seconds would be three bars of no length.
+func TestFiguresFarApartAreDotsOnALogarithmicScale(t *testing.T) {
+	rows := func(values ...float64) []document.Row {
+		var rows []document.Row
+		for i, v := range values {
+			rows = append(rows, document.Row{"who": document.Text(fmt.Sprint(i)), "low": document.Number(v)})
+		}
+		return rows
+	}
+	got := Charts(charted(rows(1e6, 5e6, 10e6, 2.5e9)...), one)
+	for _, want := range []string{
+		"less is better; logarithmic, 1.00 ms to 10.0 s", `decades" style="background-size:25.00%"`,
+		`"dot c1" style="left:0.00%"`, `"dot c1" style="left:17.47%"`, `"dot c1" style="left:25.00%"`, `"dot c1" style="left:84.95%"`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	for name, figures := range map[string][]float64{"alike": {1e6, 5e6, 10e6, 20e6}, "with a zero": {0, 1e6, 1e6, 2.5e9}} {
+		if got := Charts(charted(rows(figures...)...), one); strings.Contains(got, "dot") || !strings.Contains(got, `class="bar c1"`) {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
 // The longest bar fills its track, and all others are to it as their figures are.
 func TestBarsAreAsLongAsTheirFigures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.Float64Range(0, 1e9), 2, 9).Draw(t, "values")
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e8, 1e9)), 2, 9).Draw(t, "values")
 		var rows []document.Row
 		most := 0.0
 		for i, v := range values {
