@@ -42,8 +42,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 		d.To = came.Last
 	}
 	d.timeFrom(last, came.First)
-	t.halt()
-	return d, errors.Join(err, <-sending)
+	return d, errors.Join(err, t.endMeanwhile(sending))
 }
 
 // awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
@@ -67,17 +66,27 @@ func (w *Worker) lastAck() int64 {
 	return last
 }
 
-// sendMeanwhile lets the producers send until the trial is halted, if the load wants that. The channel receives one error, or nil, when
-// they have ended.
+// sendMeanwhile lets the producers send until endMeanwhile, if the load wants that. The channel receives one error, or nil, when they have
+// ended.
 func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) <-chan error {
 	ended := make(chan error, 1)
-	if t.load.Backlog.Meanwhile == nil {
-		ended <- nil
-		return ended
+	if schedule := t.load.Backlog.Meanwhile; schedule != nil {
+		c := course{main: schedule, start: clock.Now()}
+		go func() { ended <- w.sendAll(ctx, t, c) }()
 	}
-	c := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
-	go func() { ended <- w.sendAll(ctx, t, c) }()
 	return ended
+}
+
+// endMeanwhile ends what sendMeanwhile began. No message is due from now on.
+func (t *trial) endMeanwhile(sending <-chan error) error {
+	if t.load.Backlog.Meanwhile == nil {
+		return nil
+	}
+	t.measuredUntil.Store(clock.Now())
+	t.halt()
+	err := <-sending
+	t.sendingEndedAt = clock.Now()
+	return err
 }
 
 // wanted returns after how many deliveries a backlog counts as drained, and when draining ends at the latest; the zero time

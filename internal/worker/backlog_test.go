@@ -151,6 +151,10 @@ func TestProducersGoOnWhileABacklogDrainsIfAsked(t *testing.T) {
 	if m := out.Measured; out.Backlog.Filled != 2000 || m.Sent <= 2000 || m.Received != m.Sent {
 		t.Errorf("filled %d: %+v", out.Backlog.Filled, m)
 	}
+	// Of the schedule, only what was due until the drain ended counts: 5,000 messages in each second of it.
+	if unsent, most := out.Measured.Unsent, int64(5000*time.Duration(out.Backlog.To-out.Backlog.From).Seconds())+500; unsent > most {
+		t.Errorf("%d messages unsent, at most %d were due", unsent, most)
+	}
 }
 
 func TestABacklogThatStopsDrainingIsAnError(t *testing.T) {
