@@ -32,8 +32,8 @@ type Agent interface {
 	Close() error
 }
 
-// Several is implemented by an Agent that stands for several agents in other processes.
-type Several interface {
+// Crew is implemented by an Agent that stands for several agents in other processes.
+type Crew interface {
 	// Each returns what each agent's process has used so far, as it last reported it.
 	Each() []UsedBy
 }
@@ -44,8 +44,8 @@ type UsedBy struct {
 	Used provision.Usage
 }
 
-// Growing is implemented by an Agent that stands for several agents and can take on more of them.
-type Growing interface {
+// Grower is implemented by an Agent that stands for several agents and can take on more of them.
+type Grower interface {
 	// Grow adds agents, up to most altogether, for whatever is prepared from now on. why is reported to the user. It returns the number
 	// of agents, and whether there are more of them than before.
 	Grow(ctx context.Context, most int, why string) (agents int, grown bool)
@@ -67,8 +67,8 @@ type Place struct {
 	Producers, Consumers []string // names of the agents that have them, in turn
 }
 
-// Apart reports whether the producers and consumers of a topic may be on different agents.
-func (p Place) Apart() bool { return p.Spread || len(p.Producers)+len(p.Consumers) > 0 }
+// SplitsTopics reports whether the producers and consumers of a topic may be on different agents.
+func (p Place) SplitsTopics() bool { return p.Spread || len(p.Producers)+len(p.Consumers) > 0 }
 
 // Prepared is what an agent knows once it has connected.
 type Prepared struct {

@@ -83,7 +83,7 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 	c.fleet.mu.Lock()
 	agents := slices.Clone(c.fleet.agents)
 	c.fleet.mu.Unlock()
-	if c.fleet.auto && !p.Place.Apart() { // a point before this one may have used more agents than this one has topics
+	if c.fleet.auto && !p.Place.SplitsTopics() { // a point before this one may have used more agents than this one has topics
 		agents = agents[:min(len(agents), p.Worker.MaxParts())]
 	}
 	parts, err := dealt(p, agents)

@@ -11,7 +11,7 @@ import (
 
 // dealt splits a plan into one part for each agent.
 func dealt(p agent.Plan, agents []*remote) ([]worker.Plan, error) {
-	if !p.Place.Apart() {
+	if !p.Place.SplitsTopics() {
 		return p.Worker.Split(len(agents))
 	}
 	numbers := func(names []string) (list []int, err error) {

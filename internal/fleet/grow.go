@@ -17,7 +17,7 @@ func (f *Fleet) Grow(ctx context.Context, most int, why string) (agents int, gro
 	return f.size, f.size > was
 }
 
-// growing is a crew whose fleet grows, which implements agent.Growing. A crew of a fixed size must not.
+// growing is a crew whose fleet grows, which implements agent.Grower. A crew of a fixed size must not.
 type growing struct{ *crew }
 
 func (g growing) Grow(ctx context.Context, most int, why string) (int, bool) {

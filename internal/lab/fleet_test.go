@@ -70,7 +70,7 @@ type lateAgents struct {
 }
 
 func (a lateAgents) Grow(ctx context.Context, most int, why string) (int, bool) {
-	return a.Agent.(agent.Growing).Grow(ctx, most, why)
+	return a.Agent.(agent.Grower).Grow(ctx, most, why)
 }
 
 func (a lateAgents) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.Part) {

@@ -53,7 +53,7 @@ type agentUsage struct {
 
 // coresOfAgents returns the cores in use by each agent since the last call; none if the generator is this process.
 func (m *metering) coresOfAgents() []AgentCores {
-	several, ok := m.bench.clients.agent.(agent.Several)
+	several, ok := m.bench.clients.agent.(agent.Crew)
 	if !ok {
 		return nil
 	}

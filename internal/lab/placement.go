@@ -104,7 +104,7 @@ func (b *bench) judgedTrial(ctx context.Context, stage string, rate float64, loa
 
 // grow has more agents prepare the point. It returns false, and sets exhausted, if no more agents can share its load.
 func (b *bench) grow(ctx context.Context, why remark.Remark) (bool, error) {
-	g, ok := b.clients.agent.(agent.Growing)
+	g, ok := b.clients.agent.(agent.Grower)
 	if !ok {
 		return false, nil
 	}

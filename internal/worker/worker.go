@@ -41,21 +41,24 @@ func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadW
 func prepare(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadWriteCloser, p *probesSeen) (*Worker, error) {
 	w := &Worker{plan: plan, driver: d, failure: newFailure(), probed: p}
 	if conn != nil {
-		w.consuming = newApart(conn, w)
+		w.consuming = newApart(conn, w) // at once, so that Close closes conn after any error
 	}
-	err := w.makeMessages()
-	if err == nil {
-		if w.consuming == nil {
-			w.consuming = newLocalConsumers(d, w.consumerSetup(), w.probed, w.failure)
-		}
-		ctx, cancel := context.WithTimeout(ctx, plan.Connect)
-		defer cancel()
-		err = w.connect(ctx)
-	}
-	if err != nil {
+	if err := w.prepare(ctx); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+func (w *Worker) prepare(ctx context.Context) error {
+	if err := w.makeMessages(); err != nil {
+		return err
+	}
+	if w.consuming == nil {
+		w.consuming = newLocalConsumers(w.driver, w.consumerSetup(), w.probed, w.failure)
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.plan.Connect)
+	defer cancel()
+	return w.connect(ctx)
 }
 
 // makeMessages makes the payloads and keys of all messages.
