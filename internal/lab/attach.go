@@ -94,17 +94,15 @@ func (b *bench) findMeters(ctx context.Context) string {
 	if len(b.meters.remote) > 0 {
 		metered = append(metered, fmt.Sprintf("that agents meter (%s)", b.meters.remote))
 	}
-	b.meters.complete = len(metered) > 0 && len(missing) == 0
-	if b.meters.complete {
+	hidden := slices.IndexFunc(missing, func(a provision.Missing) bool { return a.Here })
+	b.meters.complete, b.meters.hidden = len(metered) > 0 && len(missing) == 0, hidden >= 0
+	switch {
+	case b.meters.complete:
 		return "its cost is that of the processes " + strings.Join(metered, " and of those ")
-	}
-	for _, m := range missing {
-		if m.Here {
-			b.meters.hidden = true
-			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's", m.Address, m.Why)
-		}
-	}
-	if len(metered) > 0 {
+	case b.meters.hidden:
+		return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's",
+			missing[hidden].Address, missing[hidden].Why)
+	case len(metered) > 0:
 		return fmt.Sprintf("its cost is not known, since nobody meters %s (%s)", missing[0].Address, missing[0].Why)
 	}
 	return "its cost is not known"

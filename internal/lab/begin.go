@@ -212,7 +212,7 @@ func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float6
 	if s.minWarmup == 0 {
 		s.adaptWarmup(t)
 	}
-	stored := s.stored(search.Probe, t)
+	stored := storedTrial(search.Probe, t)
 	stored.Rate = rate
 	s.trials = append(s.trials, stored)
 	return t, t.Err

@@ -47,6 +47,35 @@ func (b *bench) guard(ctx context.Context) (guarded context.Context, unguard fun
 	return ctx, func() { close(over); <-watched; cancel(nil) }
 }
 
+// guardAll returns a context that ends when the broker or a part of the pipeline dies, unless a fault ends it on purpose. The
+// caller calls unguard in the end. lostPart tells whether a death has ended the context.
+func (p *pipeline) guardAll(ctx context.Context) (guarded context.Context, unguard func()) {
+	ctx, unguardBroker := p.bench.guard(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	for name, in := range p.instances() {
+		if in == nil {
+			continue
+		}
+		go func() {
+			select {
+			case death := <-in.Deaths():
+				cancel(fmt.Errorf("the %s died: %s", name, death))
+			case <-over:
+			}
+		}()
+	}
+	return ctx, func() { close(over); cancel(nil); unguardBroker() }
+}
+
+// lostPart returns the death that has ended a guarded context; nil if none has.
+func lostPart(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
 // deathDelay is how long after its connections broke the death of a process may be reported.
 const deathDelay = time.Second
 

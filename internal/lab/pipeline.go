@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	crand "crypto/rand"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -223,32 +222,3 @@ func (p *pipeline) close() {
 
 // cleanTimeout bounds removing the topic: a broker that is stuck must not keep the next point waiting.
 const cleanTimeout = 5 * time.Second
-
-// guardAll returns a context that ends when the broker or a part of the pipeline dies, unless a fault ends it on purpose. The
-// caller calls unguard in the end. lostPart tells whether a death has ended the context.
-func (p *pipeline) guardAll(ctx context.Context) (guarded context.Context, unguard func()) {
-	ctx, unguardBroker := p.bench.guard(ctx)
-	ctx, cancel := context.WithCancelCause(ctx)
-	over := make(chan struct{})
-	for name, in := range p.instances() {
-		if in == nil {
-			continue
-		}
-		go func() {
-			select {
-			case death := <-in.Deaths():
-				cancel(fmt.Errorf("the %s died: %s", name, death))
-			case <-over:
-			}
-		}()
-	}
-	return ctx, func() { close(over); cancel(nil); unguardBroker() }
-}
-
-// lostPart returns the death that has ended a guarded context; nil if none has.
-func lostPart(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	return nil
-}

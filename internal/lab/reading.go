@@ -19,7 +19,7 @@ type meter interface {
 	PIDs() []int  // the broker's own processes
 }
 
-// meters are what reads the cost of a repetition, besides the processes of the clients, which have meters of their own.
+// meters read what the broker and this process use. Other processes of the clients have meters of their own.
 type meters struct {
 	local    meter           // of the broker's processes on this machine; nil if there are none, or they were not found
 	remote   remoteMeters    // of an attached broker's processes on other machines
@@ -85,8 +85,8 @@ func (b *bench) read() reading {
 	return r
 }
 
-// survey is read with every process of the machine and the size of the broker's data. It takes milliseconds, so it is called
-// only at the edges of what is measured.
+// survey reads the meters as read does, and in addition every process of the machine and the size of the broker's data. It takes
+// milliseconds, so it is called only before and after what is measured.
 func (b *bench) survey() reading {
 	r := b.read()
 	r.census = provision.TakeCensus()
@@ -97,8 +97,7 @@ func (b *bench) survey() reading {
 	return r
 }
 
-// roots returns the roots of all process trees that take part in the measurement. All other processes are others, which may
-// disturb it.
+// roots returns the roots of all process trees that take part in the measurement. All other processes may disturb it.
 func (b *bench) roots() []int {
 	var roots []int
 	if b.meters.local != nil {

@@ -12,11 +12,6 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// errStart is the error of a broker that could not be installed, started or reached: there was nothing to measure.
-type errStart struct{ error }
-
-func (e errStart) Unwrap() error { return e.error }
-
 // start starts the broker, or attaches to the one that the spec names, and returns how clients reach it. c has everything else that a
 // client needs.
 func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, error) {
@@ -36,6 +31,11 @@ func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, erro
 	c.Target = target
 	return target, b.attach(ctx, c, recipe)
 }
+
+// errStart is the error of a broker that could not be installed, started or reached: there was nothing to measure.
+type errStart struct{ error }
+
+func (e errStart) Unwrap() error { return e.error }
 
 // startInProcess chooses the name of a broker that runs in this process. The name is unique, so each repetition has a broker of
 // its own.

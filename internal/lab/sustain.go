@@ -155,7 +155,7 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 // first goal decides. saturated says how the generator was saturated; empty if it was not.
 func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth search.Growth, saturated string) {
 	first := a.Judgements[0]
-	stored := s.stored(r.Kind, t)
+	stored := storedTrial(r.Kind, t)
 	stored.Rate, stored.Verdict, stored.Reason = r.Rate, string(first.Verdict), first.Reason
 	for _, judgement := range a.Judgements[1:] {
 		stored.Others = append(stored.Others, string(judgement.Verdict))
@@ -165,24 +165,24 @@ func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth sea
 	}
 	s.trials = append(s.trials, stored)
 
-	at := s.tried[r.Rate]
-	at.saturated = cmp.Or(saturated, at.saturated)
+	attempts := s.tried[r.Rate]
+	attempts.saturated = cmp.Or(saturated, attempts.saturated)
 	switch first.Verdict {
 	case search.Pass:
 		if r.For >= s.goals[0].Final {
-			at.passed = &t
+			attempts.passed = &t
 		}
 		s.adaptWarmup(t)
 	case search.Fail:
-		at.failed, s.lastReason = &t, first.Reason
+		attempts.failed, s.lastReason = &t, first.Reason
 	case search.Void:
 		s.lastReason = first.Reason
 	}
-	s.tried[r.Rate] = at
+	s.tried[r.Rate] = attempts
 }
 
-// stored returns the stored form of a probe, which nothing can fail.
-func (s *rateSearch) stored(k search.Kind, t trial) store.Trial {
+// storedTrial returns the stored form of a trial that passed, as every probe does.
+func storedTrial(k search.Kind, t trial) store.Trial {
 	length := seconds(t.From, t.Until)
 	published, received := t.rates(length)
 	return store.Trial{
