@@ -40,7 +40,8 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 // describeTimeout bounds connecting to an attached broker and asking how it describes itself.
 const describeTimeout = 15 * time.Second
 
-// describe asks the broker how it describes itself. missing is a clause about what it does not tell; empty if it tells all.
+// describe asks the broker how it describes itself. missing is a clause about settings that it does not report; empty if it
+// reports all.
 func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Description, missing string, err error) {
 	kind, err := driver.Lookup(b.spec.Broker)
 	if err != nil {

@@ -220,7 +220,7 @@ func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float6
 
 // littlesLaw returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency. It is used
 // only if the latency is longer than the probe, and is 0 otherwise: while such a probe lasts, no message may come through, or a whole
-// window at once, so counting them tells nothing.
+// window at once, so counting them does not give a rate.
 func (s *rateSearch) littlesLaw(t trial, window int) float64 {
 	p50 := s.bench.latency(t).Quantile(0.5)
 	if p50 < t.Until-t.From {

@@ -14,7 +14,7 @@ import (
 )
 
 // bench runs one repetition of a point: it brings up the broker and its clients, measures, and takes everything down. It fills the
-// record as it goes on, so that a repetition that fails halfway keeps what is known by then.
+// record as it goes on, so that the record of a repetition that fails halfway has what was known by then.
 type bench struct {
 	lab      *lab
 	spec     study.Spec
@@ -146,7 +146,7 @@ func (b *bench) close() {
 	b.record.Versions.TLS = b.broker.tls.String()
 }
 
-// doubtClose adds a doubt if closing what was connected to a living broker failed.
+// doubtClose adds a doubt if clients could not be closed although the broker lives.
 func (b *bench) doubtClose(err error, closed string) {
 	if err != nil && b.broker.died == nil {
 		b.doubt("unclean-close", "closing the %s failed: %v", closed, err)

@@ -48,7 +48,7 @@ func (b *bench) guard(ctx context.Context) (guarded context.Context, unguard fun
 }
 
 // guardAll returns a context that ends when the broker or a part of the pipeline dies, unless a fault ends it on purpose. The
-// caller calls unguard in the end. lostPart tells whether a death has ended the context.
+// caller calls unguard in the end. lostPart returns the death that has ended the context.
 func (p *pipeline) guardAll(ctx context.Context) (guarded context.Context, unguard func()) {
 	ctx, unguardBroker := p.bench.guard(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)

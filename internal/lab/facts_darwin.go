@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// setHardware sets what the kernel tells about the machine.
+// setHardware adds the facts that only this kernel reports.
 func setHardware(h *store.Host) {
 	if version, err := unix.Sysctl("kern.osproductversion"); err == nil {
 		h.OS = "macOS " + version

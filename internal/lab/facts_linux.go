@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// setHardware sets what the kernel tells about the machine.
+// setHardware adds the facts that only this kernel reports.
 func setHardware(h *store.Host) {
 	h.OS = osName()
 	if fs, err := procfs.NewDefaultFS(); err == nil {

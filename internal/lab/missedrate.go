@@ -19,7 +19,7 @@ func (b *bench) missedRate(t trial) remark.Remark {
 	}
 	acked, _ := t.rates(length)
 	due := float64(m.Due) / length
-	behind := len(b.spec.Faults) == 0 && missed(acked, due, length) // under a fault, the outage tells more
+	behind := len(b.spec.Faults) == 0 && missed(acked, due, length) // under a fault, the outage is reported instead
 	var clauses []remark.Remark
 	if m.Unsent > 0 {
 		clauses = append(clauses, remark.Of("%d of %d messages due were never sent", m.Unsent, m.Due))

@@ -63,8 +63,8 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 	return m
 }
 
-// start begins to read the meters, until stop is called. A goroutine of its own does it, because a broker that is paused keeps
-// whoever asks for its queue waiting.
+// start begins to read the meters, until stop is called. A goroutine of its own does it, because a paused broker does
+// not answer when it is asked for its queue, and must not hold up the load.
 func (m *pipelineMeters) start(ctx context.Context) {
 	m.beginMeasured()
 	m.reading.Go(func() {
@@ -102,7 +102,7 @@ func (m *pipelineMeters) beginMeasured() {
 // tick reads the meters and the queue.
 func (m *pipelineMeters) tick(ctx context.Context) {
 	tick := m.readParts()
-	m.queue.look(ctx, &tick)
+	m.queue.sample(ctx, &tick)
 	m.ticks = append(m.ticks, tick)
 }
 

@@ -37,7 +37,7 @@ func (w *pipelineWatch) while(ctx context.Context, run func() load.Outcome) load
 		for {
 			select {
 			case <-time.After(watchEvery):
-				w.look(ctx)
+				w.sample(ctx)
 			case <-over:
 				return
 			}
@@ -59,7 +59,7 @@ func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance tim
 		}
 	}
 	for end := time.Now().Add(allowance); ; time.Sleep(watchEvery) {
-		w.look(ctx)
+		w.sample(ctx)
 		arrived := w.arrived(ctx) >= accepted
 		if arrived || ctx.Err() != nil || time.Now().After(end) {
 			return arrived
@@ -80,8 +80,8 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 	return s.Rides
 }
 
-// look takes a sample.
-func (w *pipelineWatch) look(ctx context.Context) {
+// sample reads the counters of client and consumer.
+func (w *pipelineWatch) sample(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	now := clock.Now()

@@ -125,8 +125,7 @@ func readRemote(ctx context.Context, remote remoteMeters, readings []*reading) e
 	return nil
 }
 
-// addRemote sets what the broker used, in total, to what was read here and remotely, and adds the processes that were metered
-// remotely to the roots.
+// addRemote sums up the broker's usage over the meter of this machine and the remote ones, and adds the remote processes to the roots.
 func (r *reading) addRemote(remote []agent.Metered) {
 	r.broker, r.flushes, r.flushGaps = provision.Usage{}, 0, 0
 	for _, m := range slices.Concat(r.here, remote) {

@@ -48,7 +48,7 @@ func (b *bench) ending(ctx context.Context, err error) (store.Status, remark.Rem
 	return status, remark.Stored(secret.Redact(why.Text), why.Figures)
 }
 
-// classify tells how a repetition ended from its error, from its context, and from whether the broker lives. The first case that
+// classify returns how a repetition ended, which follows from its error, from its context, and from whether the broker lives. The first case that
 // fits explains the others: an interrupted run also loses its broker, and a broker that died breaks connections.
 func (b *bench) classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 	var (

@@ -103,9 +103,9 @@ const (
 	sendingMost = 0.8 // of the producers' time: hardly any is left to wait for the next message to be due
 )
 
-// bottleneck guesses what ran out just above the rate found. The first cause that fits wins: what was asked for (a latency, the
-// consumers' delay) comes before what the machine lacks, and that before what the client lacks, since a machine without
-// free cores makes the client slow as well.
+// bottleneck guesses what ran out just above the rate found. The first cause that fits wins: limits that the spec sets (a
+// latency, the consumers' delay) come first, then the cores of the machine, then the client, since a machine without free cores makes
+// the client slow as well.
 func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
 		return limitGenerator

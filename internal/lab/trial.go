@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// trial is one load and what came of it: a worker's counts, samples and histograms (Outcome), and what it cost.
+// trial is the outcome of one load: a worker's counts, samples and histograms (Outcome), and its cost.
 type trial struct {
 	worker.Outcome
 	trialCost

@@ -28,10 +28,10 @@ const (
 type Judgement struct {
 	Verdict Verdict
 	Reason  string // the first rule that the trial did not keep; empty if it passed
-	// Broken tells that the broker broke a promise at this rate, for example by losing a message that it had confirmed. No number
+	// Broken is set if the broker broke a promise at this rate, for example by losing a message that it had confirmed. No number
 	// of trials that pass makes up for that.
 	Broken bool
-	// Slow tells that the trial kept every rule but the goal's bound on the latency. Such a broker may keep the bound at a higher
+	// Slow is set if the trial kept every rule but the goal's bound on the latency. Such a broker may keep the bound at a higher
 	// rate, where its batches are larger and a message costs less.
 	Slow bool
 }
@@ -98,7 +98,7 @@ func DefaultRule(g ledger.Guarantee) Rule {
 
 // Judge applies the rule and the goal to a trial, in an order that matters:
 //
-//  1. A broken promise counts whatever else happened, so it comes first.
+//  1. A broken promise counts also if the generator was saturated, so it comes first.
 //  2. If the generator was saturated, the other rules would blame the broker for the generator, so the trial is void.
 //  3. Then the first rule that was not kept fails the trial. The bound on the latency is the last of them.
 //  4. A trial that kept all rules passes only if every rule could be tested. Missing figures never pass.

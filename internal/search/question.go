@@ -20,7 +20,7 @@ func (q question) history(l *load) *history { return &l.goals[q.index] }
 func (q question) class(l *load) Class { return q.goal.Class(q.history(l).Tally) }
 
 // likely returns the class of a rate, or its likely class while its trials don't decide. A rate whose trials were all void counts as
-// an upper bound: whatever made them void is likely to grow with the rate.
+// an upper bound: the cause is likely to grow with the rate.
 func (q question) likely(l *load) Class {
 	if c := q.class(l); c != Undecided {
 		return c

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,3 +112,14 @@ type noMeter struct{}
 func (noMeter) Sample() provision.Usage { return provision.Usage{} }
 func (noMeter) Roots() []int            { return nil }
 func (noMeter) PIDs() []int             { return nil }
+
+func TestARateThatNoTrialConfirmedIsAnInternalError(t *testing.T) {
+	s := &rateSearch{tried: map[float64]attempts{1000: {failed: &trial{}}}}
+	if err := s.noRateError(search.Bounds{Low: 1000}); err == nil || !strings.HasPrefix(err.Error(), "internal error") {
+		t.Error(err)
+	}
+	s.tried[1000] = attempts{passed: &trial{}}
+	if err := s.noRateError(search.Bounds{Low: 1000}); err != nil {
+		t.Error(err)
+	}
+}
