@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,77 +11,99 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// logAxis scales an axis whose numbers span from low to high logarithmically, with at most most labels in u. Values at
-// or below 0 have no place on it.
-func logAxis(a *plot.Axis, u unit.Unit, low, high float64, most int) {
-	if !(low > 0) || !(high > 0) {
+// Room around the data on an axis, as factors of the data.
+const (
+	logMargin      = 1.15 // on either side of a logarithmic axis
+	leastLogSpan   = 3    // highest to lowest value: on less, a flat line would look like a cliff
+	linearHeadroom = 1.05 // at the upper end of a linear axis
+)
+
+// setScale fits an axis to values from low to high with at most so many labels, logarithmic unless linear is asked for.
+func setScale(a *plot.Axis, linear bool, u unit.Unit, low, high float64, labels int) {
+	if linear {
+		setLinear(a, u, low, high, labels)
+	} else {
+		setLog(a, u, low, high, labels)
+	}
+}
+
+// setLog makes a logarithmic axis of the values from low to high. Values at or below 0 have no place on it.
+func setLog(a *plot.Axis, u unit.Unit, low, high float64, labels int) {
+	if !(low > 0) || !(high > 0) { // no value, or none that has a place
 		low, high = 1, 10
 	}
-	// At least a fifth of a decade around the data: a flat line isn't a cliff.
-	low, high = low/1.15, high*1.15
-	if high/low < 3 {
+	low, high = low/logMargin, high*logMargin
+	if high/low < leastLogSpan {
 		middle := math.Sqrt(low * high)
-		low, high = middle/math.Sqrt(3), middle*math.Sqrt(3)
+		low, high = middle/math.Sqrt(leastLogSpan), middle*math.Sqrt(leastLogSpan)
 	}
 	a.Min, a.Max = low, high
 	a.Scale = plot.LogScale{}
-	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return logTicks(low, high, u, most) })
+	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return logTicks(low, high, u, labels) })
 }
 
-// hasPlace tells whether an axis can show v. The scale of a logarithmic axis panics at values that it can't show.
+// hasPlace tells whether an axis can show v. A logarithmic scale panics at values that it can't show.
 func hasPlace(a plot.Axis, v float64) bool {
 	_, log := a.Scale.(plot.LogScale)
 	return !log || !(v <= 0)
 }
 
-// logTicks labels decades, and values between them if there is room.
-func logTicks(low, high float64, u unit.Unit, most int) []plot.Tick {
+// logTicks are at the multiples of powers of ten: 1, 2, 3 … 9, 10, 20, 30 … They have as many labels as possible, but at most so many.
+func logTicks(low, high float64, u unit.Unit, labels int) []plot.Tick {
+	for _, digits := range [][]int{{1, 2, 3, 4, 5, 7}, {1, 2, 5}, {1, 3}} {
+		if ticks := decadeTicks(low, high, u, digits, 1); labelled(ticks) <= labels {
+			return ticks
+		}
+	}
+	for everyNth := 1; ; everyNth++ { // ends: at a large step one power at most has a label
+		ticks := decadeTicks(low, high, u, []int{1}, everyNth)
+		if n := labelled(ticks); n <= max(labels, 1) {
+			return ticks
+		}
+	}
+}
+
+// decadeTicks label the digits given in each n-th power of ten.
+func decadeTicks(low, high float64, u unit.Unit, digits []int, everyNth int) []plot.Tick {
 	var ticks []plot.Tick
-	for _, labelled := range []string{"123457", "125", "13", "1"} {
-		for step := 1; ; step++ {
-			var n int
-			if ticks, n = decades(low, high, u, labelled, step); n <= most {
-				return ticks
+	for power := int(math.Floor(math.Log10(low))); power <= int(math.Ceil(math.Log10(high))); power++ {
+		for digit := 1; digit < 10; digit++ {
+			v := float64(digit) * math.Pow10(power)
+			if v < low || v > high {
+				continue
 			}
-			if labelled != "1" {
-				break
+			t := plot.Tick{Value: v}
+			if power%everyNth == 0 && slices.Contains(digits, digit) {
+				t.Label = tickLabel(v, u)
 			}
+			ticks = append(ticks, t)
 		}
 	}
 	return ticks
 }
 
-// decades has a tick at every multiple of a power of ten, with labels on the multiples of every step-th power; n is
-// how many those are.
-func decades(low, high float64, u unit.Unit, labelled string, step int) (ticks []plot.Tick, n int) {
-	for e := int(math.Floor(math.Log10(low))); e <= int(math.Ceil(math.Log10(high))); e++ {
-		for m := 1; m < 10; m++ {
-			v := float64(m) * math.Pow10(e)
-			if v < low || v > high {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if strings.Contains(labelled, strconv.Itoa(m)) && e%step == 0 {
-				t.Label = tickLabel(v, u)
-				n++
-			}
-			ticks = append(ticks, t)
+func labelled(ticks []plot.Tick) int {
+	n := 0
+	for _, t := range ticks {
+		if t.Label != "" {
+			n++
 		}
 	}
-	return ticks, n
+	return n
 }
 
-// linearAxis starts at 0 unless there are negative values; it has about most labels.
-func linearAxis(a *plot.Axis, u unit.Unit, low, high float64, most int) {
+// setLinear makes a linear axis from 0, or from the lowest value below 0, with about so many labels.
+func setLinear(a *plot.Axis, u unit.Unit, low, high float64, labels int) {
 	if math.IsNaN(high) || math.IsInf(high, 0) || high <= 0 {
 		high = 1
 	}
-	a.Min, a.Max = math.Min(0, low), high*1.05
+	a.Min, a.Max = math.Min(0, low), high*linearHeadroom
 	a.Scale = plot.LinearScale{}
-	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return linearTicks(low, high, u, most) })
+	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return linearTicks(low, high, u, labels) })
 }
 
-// linearTicks are at round numbers, about n of them; bytes are round in powers of two.
+// linearTicks are about n ticks at multiples of 1, 2 or 5 times a power of ten. Bytes are counted in the largest power of 1024: 0,
+// 200 MiB, 400 MiB.
 func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 	base := 1.0
 	if u == unit.Bytes {
@@ -88,23 +111,24 @@ func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 			base *= 1024
 		}
 	}
-	raw := (high - low) / base / float64(n)
-	magnitude := math.Pow10(int(math.Floor(math.Log10(raw))))
-	step := magnitude * base * 10
-	for _, m := range []float64{1, 2, 5} {
-		if raw <= m*magnitude {
-			step = m * magnitude * base
-			break
+	least := (high - low) / base / float64(n) // between ticks
+	power := math.Pow10(int(math.Floor(math.Log10(least))))
+	step := 10 * power
+	for _, digit := range []float64{5, 2, 1} {
+		if least <= digit*power {
+			step = digit * power
 		}
 	}
+	step *= base
+	const rounding = 1e-9 // a tick at the very end of an axis stays on it
 	var ticks []plot.Tick
-	for i := math.Ceil(low/step - 1e-9); i*step <= high*(1+1e-9); i++ {
+	for i := math.Ceil(low/step - rounding); i*step <= high*(1+rounding); i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: tickLabel(i*step, u)})
 	}
 	return ticks
 }
 
-// tickLabel is the unit's own format without zeros that say nothing: 1 ms, not 1.00 ms.
+// tickLabel is the unit's own format without the zeros at the end of a fraction: 1 ms, not 1.00 ms.
 func tickLabel(v float64, u unit.Unit) string {
 	if v == 0 {
 		return "0"
@@ -121,26 +145,30 @@ func tickLabel(v float64, u unit.Unit) string {
 	return number + suffix
 }
 
-// plainTicks label an axis of plain numbers; + 0 takes the sign from a zero.
-func plainTicks(low, high float64) []plot.Tick {
+// timeTicks label an axis of seconds with plain numbers.
+func timeTicks(low, high float64) []plot.Tick {
 	ticks := linearTicks(low, high, unit.None, 8)
 	for i, t := range ticks {
-		ticks[i].Label = strings.Replace(strconv.FormatFloat(math.Round(t.Value*1e6)/1e6+0, 'f', -1, 64), "-", "–", 1)
+		seconds := math.Round(t.Value*1e6)/1e6 + 0 // which makes 0 of −0
+		ticks[i].Label = strings.Replace(strconv.FormatFloat(seconds, 'f', -1, 64), "-", "–", 1)
 	}
 	return ticks
 }
 
-// percentileAxis is HdrHistogram's: a value at quantile q stands at 1/(1−q), logarithmically, so that every nine
-// takes equal room.
-func percentileAxis(a *plot.Axis, most float64) {
-	a.Min, a.Max = 1, math.Max(most, 10)
+// nines is where the quantile q stands on HdrHistogram's axis, on which every further nine takes equal room: 1 for the minimum, 2 for
+// the median, 10 for 90 %, 100 for 99 %.
+func nines(q float64) float64 { return 1 / (1 - q) }
+
+// setPercentiles makes HdrHistogram's axis, from the minimum to the place end. Its scale is logarithmic.
+func setPercentiles(a *plot.Axis, end float64) {
+	const roomForHalf = 1e6 // up to which there is room for the label of 50 %
+	a.Min, a.Max = nines(0), math.Max(end, nines(0.9))
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = plot.TickerFunc(func(_, high float64) []plot.Tick {
-		half := "50"
-		if high > 1e6 {
-			half = "" // no room for it
+		ticks := []plot.Tick{{Value: nines(0), Label: "0"}, {Value: nines(0.5), Label: "50"}, {Value: nines(0.75)}}
+		if high > roomForHalf {
+			ticks[1].Label = ""
 		}
-		ticks := []plot.Tick{{Value: 1, Label: "0"}, {Value: 2, Label: half}, {Value: 4, Label: ""}}
 		label := "90"
 		for v := 10.0; v <= high*1.0001; v *= 10 {
 			ticks = append(ticks, plot.Tick{Value: v, Label: label})
@@ -155,4 +183,13 @@ func percentileAxis(a *plot.Axis, most float64) {
 		}
 		return ticks
 	})
+}
+
+// nameTicks label the places 0, 1, 2, … with names.
+func nameTicks(names []string) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
+	}
+	return ticks
 }

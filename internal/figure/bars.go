@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -9,19 +10,35 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// bar is one row: parts stacked from 0, and an interval of their sum; or a word if there is nothing to draw.
+// maxBars is how many bars a figure has.
+const maxBars = 30
+
+// Lengths of bars.
+const (
+	barNames         = 5.5 * vg.Centimeter // the widest name beside a bar
+	barGap           = vg.Length(4)        // points, between a bar and its figure
+	maxHalfBar       = vg.Length(8)        // points, half the height of a bar
+	halfBarShare     = 0.34                // of the distance between rows
+	roomForFigures   = 1.35                // length of an axis, as a multiple of its longest bar
+	openIntervalPart = 0.05                // length of an interval without an upper bound, as a share of the axis
+)
+
+// bar is a row of a panel: parts stacked from 0, an interval of their sum, and the sum as a text at the end. Without a figure there is
+// a word instead.
 type bar struct {
-	name      string
-	parts     []float64
-	low, high float64 // the interval; NaN if there is none
-	used      bool    // false: outlined only, the figure in parentheses
-	word      string  // instead of a figure: "refused"
-	colour    color.RGBA
+	name     string
+	colour   color.RGBA // of the first part; later ones are lighter
+	parts    []float64
+	interval *span // nil: there is none; its high is +Inf if it has no upper bound
+	used     bool  // false: outlined only, the figure in parentheses
+	word     string
 }
 
+// sum is the length of the bar. It is not known (NaN) if that of a part isn't.
 func (b bar) sum() float64 {
 	var sum float64
 	for _, p := range b.parts {
@@ -30,21 +47,14 @@ func (b bar) sum() float64 {
 	return sum
 }
 
-// reach is the end of the interval on an axis up to most. An interval without an upper bound ends in an arrow, which leaves room
-// for the figure.
-func (b bar) reach(most float64) float64 {
-	if math.IsInf(b.high, 1) {
-		return math.Max(b.low, b.sum()) + 0.05*most
-	}
-	return math.Min(b.high, most)
-}
+func (b bar) hasFigure() bool { return b.word == "" && !math.IsNaN(b.sum()) }
 
-// figure is the text at the end of the bar.
-func (b bar) figure(u unit.Unit) string {
+// text stands at the end of the bar.
+func (b bar) text(u unit.Unit) string {
 	switch {
 	case b.word != "":
 		return b.word
-	case math.IsNaN(b.sum()):
+	case !b.hasFigure():
 		return "not known"
 	case !b.used:
 		return "(" + u.Format(b.sum()) + ")"
@@ -52,129 +62,143 @@ func (b bar) figure(u unit.Unit) string {
 	return u.Format(b.sum())
 }
 
-// bars are rows from top to bottom, on a linear axis from 0: the length of a bar is its value.
-type bars struct {
-	rows []bar
-	unit unit.Unit
+// wordFor says why a point has no figure: its status, or that nothing is known.
+func wordFor(p results.Point) string {
+	if status := p.Status(); status != string(results.OK) {
+		return status
+	}
+	return "not known"
 }
 
-// roomForFigures is how much longer an axis of bars is than the longest bar, for the figures at their ends.
-const roomForFigures = 1.35
+// sortBars puts the longest bar first. Bars that aren't used come after those that are, and those without a figure last.
+func sortBars(bars []bar) {
+	rank := func(b bar) int {
+		switch {
+		case !b.hasFigure():
+			return 2
+		case !b.used:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(bars, func(a, b bar) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.sum(), a.sum()))
+	})
+}
 
-// barsPanel is a panel of rows with their names.
-func barsPanel(title, axis string, rows []bar, u unit.Unit) *Panel {
-	p := panel(title, "", axis)
-	if top := longest(rows); top > 0 {
-		linearAxis(&p.Plot.X, u, 0, top, 4)
-		p.Plot.X.Max = top * roomForFigures
-	} else { // words, and nothing to measure them by
+// barsPanel is a panel of bars from top to bottom, with their names beside them.
+func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
+	p := newPanel(title, "", axis)
+	if longest := longestOf(bars); longest > 0 {
+		setLinear(&p.Plot.X, u, 0, longest, 4)
+		p.Plot.X.Max = longest * roomForFigures
+	} else { // words only
 		p.Plot.X.Min, p.Plot.X.Max = 0, 1
 		p.Plot.X.Tick.Marker = plot.ConstantTicks{}
 	}
 	var names []string
-	for _, b := range rows {
-		names = append(names, cut(p.Plot.Y.Tick.Label, b.name, 5.5*vg.Centimeter))
+	for _, b := range slices.Backward(bars) { // the axis goes upwards
+		names = append(names, cut(p.Plot.Y.Tick.Label, b.name, barNames))
 	}
-	p.Plot.Y.Min, p.Plot.Y.Max = -0.6, float64(len(rows))-0.4
-	p.Plot.Y.Tick.Marker = downwardTicks(names)
+	p.Plot.Y.Min, p.Plot.Y.Max = -0.6, float64(len(bars))-0.4
+	p.Plot.Y.Tick.Marker = nameTicks(names)
 	p.Plot.Y.Tick.Length = 0
 	p.grid.Horizontal.Color = nil
-	p.Weight = float64(len(rows)) + 0.5
-	p.Add(bars{rows, u})
+	p.Weight = float64(len(bars)) + 0.5
+	p.Add(barPlotter{bars: bars, unit: u})
 	return p
 }
 
-// withoutNames is a panel of bars whose rows are named by the panel to its left.
-func withoutNames(p *Panel, rows int) *Panel {
-	p.Plot.Y.Tick.Marker = downwardTicks(slices.Repeat([]string{" "}, rows))
+// withoutNames removes the names of bars that the panel to the left names.
+func (p *Panel) withoutNames(bars int) *Panel {
+	p.Plot.Y.Tick.Marker = nameTicks(slices.Repeat([]string{" "}, bars))
 	return p
 }
 
-// downwardTicks label rows, the first on top.
-func downwardTicks(labels []string) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
-	for i, label := range labels {
-		ticks = append(ticks, plot.Tick{Value: float64(len(labels) - 1 - i), Label: label})
-	}
-	return ticks
-}
-
-// longest is the end of the longest bar, or of the highest interval of a bar that is used; 0 if there is none.
-func longest(rows []bar) float64 {
-	top := 0.0
-	for _, b := range rows {
-		if v := b.sum(); !math.IsNaN(v) {
-			top = max(top, v)
+// longestOf is the end of the longest bar, or of the highest interval of a used one. It is 0 if no bar has a length.
+func longestOf(bars []bar) float64 {
+	longest := 0.0
+	for _, b := range bars {
+		if b.hasFigure() {
+			longest = max(longest, b.sum())
 		}
-		if b.used && !math.IsNaN(b.high) && !math.IsInf(b.high, 0) {
-			top = max(top, b.high)
+		if b.used && b.interval != nil && !math.IsInf(b.interval.high, 1) {
+			longest = max(longest, b.interval.high)
 		}
 	}
-	return top
+	return longest
 }
 
-// mostHalf is the largest half height of a bar.
-const mostHalf = vg.Length(8)
+// barPlotter draws bars on a linear axis from 0.
+type barPlotter struct {
+	bars []bar
+	unit unit.Unit
+}
 
-// Plot draws the bars, their intervals and their figures.
-func (s bars) Plot(c draw.Canvas, p *plot.Plot) {
+func (s barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	for i, b := range s.rows {
-		at := float64(len(s.rows) - 1 - i)
-		middle := y(at)
-		half := min(y(at+0.34)-middle, mostHalf) // 0.34 of the distance between rows
-		end := b.drawParts(c, x, middle, half)
-		if b.used && b.high > b.low {
+	for i, b := range s.bars {
+		row := float64(len(s.bars) - 1 - i)
+		middle := y(row)
+		half := min(y(row+halfBarShare)-middle, maxHalfBar)
+		end := x(0)
+		if b.hasFigure() { // the known parts of an unknown sum would look like the whole
+			end = b.drawParts(c, x, middle, half)
+		}
+		if b.used && b.interval != nil && b.interval.high > b.interval.low {
 			end = max(end, b.drawInterval(c, x, middle, half, p.X.Max))
 		}
 		style := letters(smallSize, ink)
 		if !b.used || b.word != "" {
 			style.Color = soft
 		}
-		beside(c, style, vg.Point{X: end + vg.Points(4), Y: middle}, b.figure(s.unit))
+		fillBeside(c, style, vg.Point{X: end + barGap, Y: middle}, b.text(s.unit))
 	}
 }
 
-// drawParts stacks the parts of a bar, and returns where they end.
+// drawParts stacks the parts from 0, and returns where they end. x turns values into places on the canvas.
 func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length) (end vg.Length) {
-	end = x(0)
-	if math.IsNaN(b.sum()) { // labelled as not known: its known parts would look like the whole
-		return end
-	}
-	for k, part := range b.parts {
+	value := 0.0
+	for i, part := range b.parts {
 		if part <= 0 {
 			continue
 		}
-		from := end
-		end += x(part) - x(0)
-		box := []vg.Point{{X: from, Y: middle - half}, {X: end, Y: middle - half}, {X: end, Y: middle + half}, {X: from, Y: middle + half}}
+		shape := corners(box(x(value), x(value+part), middle-half, middle+half))
+		value += part
 		if b.used {
-			c.FillPolygon(lighter(b.colour, k), box)
+			c.FillPolygon(lighter(b.colour, i), shape)
 		} else {
-			c.StrokeLines(lineDashed(unused, []vg.Length{2, 2}), append(box, box[0]))
+			c.StrokeLines(lineDashed(unused, broken), append(shape, shape[0]))
 		}
 	}
-	return end
+	return x(value)
 }
 
 // drawInterval draws a line with a cap at either end, or with an arrow instead of an upper bound, and returns where it ends.
 func (b bar) drawInterval(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length, axisEnd float64) (end vg.Length) {
-	low, high := x(max(0, b.low)), x(b.reach(axisEnd)) // the axis begins at 0; left of it are the names
-	style := draw.LineStyle{Color: ink, Width: vg.Points(0.9)}
-	c.StrokeLine2(style, low, middle, high, middle)
-	c.StrokeLine2(style, low, middle-half/2, low, middle+half/2)
-	if math.IsInf(b.high, 1) {
-		tip := vg.Point{X: high, Y: middle}
-		c.StrokeLines(style, []vg.Point{{X: high - half/2, Y: middle + half/2}, tip, {X: high - half/2, Y: middle - half/2}})
+	left, right := x(max(0, b.interval.low)), x(b.intervalEnd(axisEnd))
+	style := draw.LineStyle{Color: ink, Width: intervalWidth}
+	c.StrokeLine2(style, left, middle, right, middle)
+	c.StrokeLine2(style, left, middle-half/2, left, middle+half/2)
+	if math.IsInf(b.interval.high, 1) {
+		c.StrokeLines(style, []vg.Point{{X: right - half/2, Y: middle + half/2}, {X: right, Y: middle}, {X: right - half/2, Y: middle - half/2}})
 	} else {
-		c.StrokeLine2(style, high, middle-half/2, high, middle+half/2)
+		c.StrokeLine2(style, right, middle-half/2, right, middle+half/2)
 	}
-	return high
+	return right
 }
 
-// lighter is the colour of the k-th part of a stack: each is half way from the one before to white.
-func lighter(c color.RGBA, k int) color.RGBA {
-	for range k {
+// intervalEnd is where the interval ends on an axis. Without an upper bound it ends a little beyond the bar, with room for the figure.
+func (b bar) intervalEnd(axisEnd float64) float64 {
+	if math.IsInf(b.interval.high, 1) {
+		return math.Max(b.interval.low, b.sum()) + openIntervalPart*axisEnd
+	}
+	return min(b.interval.high, axisEnd)
+}
+
+// lighter is the colour of the i-th part of a bar: each is half way from the one before to white.
+func lighter(c color.RGBA, i int) color.RGBA {
+	for range i {
 		c.R, c.G, c.B = c.R+(255-c.R)/2, c.G+(255-c.G)/2, c.B+(255-c.B)/2
 	}
 	return c

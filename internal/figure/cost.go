@@ -2,8 +2,6 @@ package figure
 
 import (
 	"cmp"
-	"image/color"
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -13,33 +11,25 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
+// costWidth is the width of the figure: four panels beside each other.
+const costWidth = 26 * vg.Centimeter
+
 // costRow is one broker at one load.
 type costRow struct {
-	name      string
-	word      string // instead of figures
-	loadPoint results.LoadPoint
+	broker string
+	load   results.LoadPoint
+	word   string // instead of figures, if nothing was measured
 }
 
-// split says how the bars of a metric are divided; those of others are of one piece.
-type split struct {
-	axis  string
-	parts func(store.Cost) (first, second float64)
-}
-
-var splits = map[string]split{
-	results.KeyBrokerCPU:    {"per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.BrokerUserSeconds, c.BrokerSystemSeconds }},
-	results.KeyGeneratorCPU: {"per message, likewise", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
-}
-
-// cost draws a row of panels for each size and guarantee: a panel for each cost.
+// cost draws a row of panels for each size and guarantee, with a panel for each kind of cost.
 func cost(points []results.Point, _ Options) (Figure, error) {
 	names := results.Names(points)
-	f := Figure{Title: "What a message costs", Width: 26 * vg.Centimeter}
+	f := Figure{Title: "What a message costs", Width: costWidth}
 	rowCount, measured := 0, false
 	for _, group := range results.BySetting(points) {
 		rows := costRows(group.Members)
 		rowCount += len(rows)
-		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return len(r.loadPoint.Records) > 0 })
+		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return len(r.load.Records) > 0 })
 		f.Panels = append(f.Panels, costPanels(group.Name, rows, names))
 	}
 	if !measured {
@@ -48,89 +38,106 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 	if err := tooMany(rowCount, maxBars, "bars"); err != nil {
 		return Figure{}, err
 	}
-	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*2*vg.Centimeter + vg.Length(rowCount)*0.6*vg.Centimeter
+	const barRow, aroundBars = 0.6 * vg.Centimeter, 2 * vg.Centimeter // heights
+	f.Height = aroundPanels + vg.Length(len(f.Panels))*aroundBars + vg.Length(rowCount)*barRow
 	f.Notes = []string{"Medians over repetitions, with their intervals. CPU time of all processes of the broker and of the load generator, " +
 		"divided by confirmed messages. In parentheses: void or failed, not used."}
 	return f, nil
 }
 
-// costPanels has a panel for each cost of the rows. The first has the rows' names.
-func costPanels(setting string, rows []costRow, names []string) []*Panel {
-	var panels []*Panel
-	for _, key := range results.CostMetrics {
-		var bars []bar
-		for _, r := range rows {
-			bars = append(bars, costBar(key, r, colourOf(slices.Index(names, r.name))))
-		}
-		m := results.MustMetric(key)
-		u, _ := perMessage(m.Unit)
-		axis := cmp.Or(splits[key].axis, m.About)
-		if len(panels) == 0 {
-			panels = append(panels, barsPanel(setting+": "+capital(m.Name), axis, bars, u))
-		} else {
-			panels = append(panels, withoutNames(barsPanel(capital(m.Name), axis, bars, u), len(bars)))
-		}
-	}
-	return panels
-}
-
-// costRows are the loads of one panel. A curve has as many as it has rates. Curves are left out if there is any other measurement.
+// costRows are the loads of one row of panels. A curve has as many as it has rates, so curves are left out if there is any other
+// measurement.
 func costRows(points []results.Point) []costRow {
+	isCurve := func(p results.Point) bool { return p.Spec.Measure == "curve" }
+	if slices.ContainsFunc(points, func(p results.Point) bool { return !isCurve(p) }) {
+		points = slices.DeleteFunc(slices.Clone(points), isCurve)
+	}
 	var rows []costRow
-	curves := !slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
 	for _, p := range points {
-		if p.Spec.Measure == "curve" && !curves {
-			continue
-		}
 		loads := p.MeasuredLoads()
 		for _, l := range loads {
-			rows = append(rows, costRow{name: p.Name, loadPoint: l})
+			rows = append(rows, costRow{broker: p.Name, load: l})
 		}
 		if len(loads) == 0 {
-			rows = append(rows, costRow{name: p.Name, word: word(p), loadPoint: results.LoadPoint{RowTitle: p.Load()}})
+			rows = append(rows, costRow{broker: p.Name, load: results.LoadPoint{RowTitle: p.Load()}, word: wordFor(p)})
 		}
 	}
 	return rows
 }
 
-// perMessage is the unit in which a price is drawn, and how many of it one of u is: CPU-seconds per million messages are
-// microseconds per message.
-func perMessage(u unit.Unit) (drawn unit.Unit, factor float64) {
-	if u == unit.CPUSeconds {
-		return unit.Nanoseconds, 1000
+// costPanels has a panel for each kind of cost. The first has the rows' names.
+func costPanels(setting string, rows []costRow, names []string) []*Panel {
+	var panels []*Panel
+	for _, key := range results.CostMetrics {
+		m := results.MustMetric(key)
+		var bars []bar
+		for _, r := range rows {
+			b := costBar(m, r)
+			b.colour = colourOf(slices.Index(names, r.broker))
+			bars = append(bars, b)
+		}
+		axis := cmp.Or(costAxes[key], m.About)
+		if len(panels) == 0 {
+			panels = append(panels, barsPanel(setting+": "+capital(m.Name), axis, bars, costUnit(m)))
+		} else {
+			panels = append(panels, barsPanel(capital(m.Name), axis, bars, costUnit(m)).withoutNames(len(bars)))
+		}
 	}
-	return u, 1
+	return panels
 }
 
-func costBar(key string, r costRow, colour color.RGBA) bar {
-	b := bar{name: r.name + ", " + r.loadPoint.RowTitle, used: r.loadPoint.Used(), word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
+// costAxes are the words for CPU time, whose bars have two parts.
+var costAxes = map[string]string{
+	results.KeyBrokerCPU: "per message (dark: user, light: system)", results.KeyGeneratorCPU: "per message, likewise",
+}
+
+// nsPerMessage is what one CPU-second per million messages is in nanoseconds per message.
+const nsPerMessage = 1000
+
+// costUnit is the unit in which a cost is drawn: CPU-seconds per million messages are drawn per message.
+func costUnit(m results.Metric) unit.Unit {
+	if m.Unit == unit.CPUSeconds {
+		return unit.Nanoseconds
+	}
+	return m.Unit
+}
+
+// costBar is the bar of one kind of cost, without its colour.
+func costBar(m results.Metric, r costRow) bar {
+	b := bar{name: r.broker + ", " + r.load.RowTitle, used: r.load.Used(), word: r.word}
 	if r.word != "" {
 		return b
 	}
-	m := results.MustMetric(key)
-	_, factor := perMessage(m.Unit)
-	s := m.Over(r.loadPoint.Records)
-	if s.N > 1 {
-		b.low, b.high = factor*s.Low, factor*s.High
+	factor := 1.0
+	if m.Unit == unit.CPUSeconds {
+		factor = nsPerMessage
 	}
-	b.parts = splits[key].divide(factor*s.Median, r.loadPoint.Records)
+	s := m.Over(r.load.Records)
+	if s.N > 1 {
+		b.interval = &span{low: factor * s.Low, high: factor * s.High}
+	}
+	length := factor * s.Median
+	b.parts = []float64{length}
+	if share, ok := userShare(m.Key, r.load.Records); ok {
+		b.parts = []float64{length * share, length * (1 - share)}
+	}
 	return b
 }
 
-// divide splits a bar as the cost of all repetitions together splits. Medians of the parts would not add up to the median
-// of the whole, which is what the tables show.
-func (s split) divide(length float64, records []store.Record) []float64 {
-	if s.parts == nil {
-		return []float64{length}
-	}
-	var first, second float64
+// userShare is the share of user time in the CPU time of all repetitions together. Medians of user and system time would not add up
+// to the median of both, which the tables show. It is not ok for other costs, and without any CPU time.
+func userShare(key string, records []store.Record) (share float64, ok bool) {
+	var user, system float64
 	for _, r := range records {
-		a, b := s.parts(r.Result.Cost)
-		first, second = first+a, second+b
+		switch c := r.Result.Cost; key {
+		case results.KeyBrokerCPU:
+			user, system = user+c.BrokerUserSeconds, system+c.BrokerSystemSeconds
+		case results.KeyGeneratorCPU:
+			user, system = user+c.GeneratorUserSeconds, system+c.GeneratorSystemSeconds
+		}
 	}
-	if first+second == 0 {
-		return []float64{length}
+	if user+system == 0 {
+		return 0, false
 	}
-	share := first / (first + second)
-	return []float64{length * share, length * (1 - share)}
+	return user / (user + system), true
 }

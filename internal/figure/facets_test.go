@@ -69,14 +69,14 @@ func TestFacetsShareRowsColumnsAndColoursAndHoldTheirOwnCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heats, err := facetsOf(points, m, heatAxes{"topics", "inFlight.messages"})
+	heats, _, err := facetsOf(points, m, heatAxes{"topics", "inFlight.messages"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cells := 0
 	for _, h := range heats {
-		if !slices.Equal(h.rows, []string{"1", "8"}) || !slices.Equal(h.cols, []string{"10", "100", "1000"}) || h.low != heats[0].low || h.high != heats[0].high {
-			t.Errorf("%s: rows %v, columns %v, colours from %v to %v", h.title, h.rows, h.cols, h.low, h.high)
+		if !slices.Equal(h.rows, []string{"1", "8"}) || !slices.Equal(h.cols, []string{"10", "100", "1000"}) || h.colours != heats[0].colours {
+			t.Errorf("%s: rows %v, columns %v, colours from %v to %v", h.title, h.rows, h.cols, h.colours.low, h.colours.high)
 		}
 		for _, p := range points {
 			at := heatAxes{"topics", "inFlight.messages"}.cellOf(p)

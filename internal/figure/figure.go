@@ -39,6 +39,10 @@ type Figure struct {
 	Width, Height   vg.Length
 }
 
+// aroundPanels is the height of what is above and below the panels of most figures: title, subtitle, a legend of the usual height and
+// notes.
+const aroundPanels = 2.6 * vg.Centimeter
+
 // kind is one of the figures that can be drawn.
 type kind struct {
 	name string
@@ -91,14 +95,13 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	if len(set.Records) == 0 {
 		return Figure{}, nothing("there are no records to draw")
 	}
-	points := set.Points
-	f, err := kinds[i].draw(points, o)
+	f, err := kinds[i].draw(set.Points, o)
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if doubts := doubted(points); doubts != "" {
+	if doubts := doubtsNote(set.Points); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
-		f.Height += 2 * vg.Points(smallSize) // it may take two lines
+		f.Height += 2 * smallSize // it may take two lines
 	}
 	if o.Title != "" {
 		f.Title = o.Title
@@ -106,12 +109,12 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	if o.Width > 0 {
 		f.Width = o.Width
 	}
-	f.Height += legendHeight(f.Legend, f.Width-vg.Points(20))
+	f.Height += extraLegendHeight(f.Legend, f.Width-2*figureMargin)
 	if o.Height > 0 {
 		f.Height = o.Height
 	}
 	if f.Subtitle == "" {
-		f.Subtitle = circumstances(points)
+		f.Subtitle = circumstances(set.Points)
 	}
 	return f, nil
 }
@@ -122,37 +125,32 @@ func circumstances(points []results.Point) string {
 	var versions, machines []string
 	var counts []int
 	for _, p := range points {
-		shown := p.Shown()
-		if len(shown) > 0 {
-			counts = append(counts, len(shown))
+		if n := len(p.Shown()); n > 0 {
+			counts = append(counts, n)
 		}
-		for _, r := range shown {
-			if v := strings.TrimSpace(r.Spec.Broker + " " + r.Versions.Broker); v != "" {
-				versions = addNew(versions, v)
-			}
-			if m := machineOf(r); m != "" {
-				machines = addNew(machines, m)
-			}
+		for _, r := range p.Shown() {
+			versions = addNew(versions, strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker))
+			machines = addNew(machines, machineOf(r))
 		}
 	}
 	slices.Sort(versions)
-	var parts []string
-	if len(versions) > 0 {
-		parts = append(parts, strings.Join(versions, ", "))
-	}
-	if len(machines) > 0 {
-		parts = append(parts, strings.Join(machines, " and "))
-	}
-	if len(counts) > 0 {
-		least, most := slices.Min(counts), slices.Max(counts)
-		if least == most {
-			parts = append(parts, fmt.Sprintf("n\u00a0=\u00a0%d", most))
-		} else {
-			parts = append(parts, fmt.Sprintf("n\u00a0=\u00a0%d\u00a0to\u00a0%d", least, most))
+	parts := []string{strings.Join(known(versions), ", "), strings.Join(known(machines), " and ")}
+	if counts != nil {
+		n := fmt.Sprintf("n = %d to %d", slices.Min(counts), slices.Max(counts))
+		if slices.Min(counts) == slices.Max(counts) {
+			n = fmt.Sprintf("n = %d", counts[0])
 		}
+		parts = append(parts, strings.ReplaceAll(n, " ", noBreakSpace))
 	}
-	return strings.Join(parts, " · ")
+	return strings.Join(known(parts), " · ")
 }
+
+// known drops empty texts.
+func known(texts []string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+}
+
+const noBreakSpace = "\u00a0"
 
 // machineOf describes the machine of a record. It is empty if that isn't known.
 func machineOf(r store.Record) string {
@@ -163,9 +161,9 @@ func machineOf(r store.Record) string {
 	return text
 }
 
-// doubted counts the doubts about the selected repetitions, by code: a figure leaves the report and its footnotes behind. It is empty if
-// there are none.
-func doubted(points []results.Point) string {
+// doubtsNote counts the selected repetitions with each kind of doubt, because a figure is shown without the report and its footnotes.
+// It is empty if there are none.
+func doubtsNote(points []results.Point) string {
 	repetitions, withCode := 0, map[string]int{}
 	for _, p := range points {
 		for _, r := range p.Shown() {
@@ -181,14 +179,14 @@ func doubted(points []results.Point) string {
 			}
 		}
 	}
-	var parts []string
+	var counts []string
 	for _, code := range slices.Sorted(maps.Keys(withCode)) {
-		parts = append(parts, fmt.Sprintf("%s (%d)", code, withCode[code]))
+		counts = append(counts, fmt.Sprintf("%s (%d)", code, withCode[code]))
 	}
-	if parts == nil {
+	if counts == nil {
 		return ""
 	}
-	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(parts, ", "))
+	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(counts, ", "))
 }
 
 // grid arranges panels in rows of equally many places, at most columns. Places that are left over are nil.
@@ -213,4 +211,20 @@ func tooMany(n, most int, what string) error {
 		return nil
 	}
 	return nothing("the selection gives %d %s, a figure shows at most %d: narrow it with --where", n, what, most)
+}
+
+// addNew appends a text unless it is already there.
+func addNew(texts []string, text string) []string {
+	if slices.Contains(texts, text) {
+		return texts
+	}
+	return append(texts, text)
+}
+
+// capital begins a title with a capital letter. "e2e" stays as it is.
+func capital(name string) string {
+	if strings.HasPrefix(name, "e2e") {
+		return name
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }

@@ -170,8 +170,8 @@ func TestSizeAndTitleAreThoseAskedFor(t *testing.T) {
 }
 
 func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
-	m := func(x float64, used bool) mark { return mark{x, 1, 1, 1, used} }
-	gap := mark{3, math.NaN(), math.NaN(), math.NaN(), true}
+	m := func(x float64, used bool) mark { return exactMark(x, 1, used) }
+	gap := exactMark(3, math.NaN(), true)
 	for _, c := range []struct {
 		name  string
 		marks []mark
@@ -184,7 +184,7 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 		{"all used", []mark{m(1, true), m(2, true)}, []int{2}},
 	} {
 		var got []int
-		for _, run := range (trace{marks: c.marks}).runs() {
+		for _, run := range stretches(c.marks) {
 			got = append(got, len(run))
 		}
 		if !slices.Equal(got, c.want) {
@@ -211,7 +211,7 @@ func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heats, err := facetsOf(points, m, heatAxes{"broker", "messageSize"})
+	heats, _, err := facetsOf(points, m, heatAxes{"broker", "messageSize"})
 	if err != nil || len(heats) != 1 || heats[0].title != "" {
 		t.Fatalf("%v; %d heat maps, want one without a title", err, len(heats))
 	}
@@ -270,9 +270,24 @@ func TestWhatIsNotUsedNeitherScalesTheAxisNorLooksLikeAFigure(t *testing.T) {
 	if len(rows) != 2 || rows[1].word != "failed" || rows[0].word != "" {
 		t.Fatalf("rows %+v", rows)
 	}
-	void := bar{parts: []float64{10}, low: 1, high: 1e9, colour: palette[0]}
+	void := bar{parts: []float64{10}, interval: &span{low: 1, high: 1e9}, colour: palette[0]}
 	if p := barsPanel("", "", []bar{void}, unit.PerSecond); p.Plot.X.Max > 20 {
 		t.Errorf("the axis goes to %v", p.Plot.X.Max)
+	}
+}
+
+// A curve that ended ok and doesn't hold its search has no bar: beside the search's own it would say that the rate is not known.
+func TestACurveWithoutItsSearchHasNoBar(t *testing.T) {
+	for _, row := range built(t, "sustainable", Options{}).Panels {
+		for _, p := range row {
+			seen := map[string]bool{}
+			for _, tick := range p.Plot.Y.Tick.Marker.Ticks(p.Plot.Y.Min, p.Plot.Y.Max) {
+				if seen[tick.Label] {
+					t.Errorf("%s: two bars of %s", p.Title, tick.Label)
+				}
+				seen[tick.Label] = true
+			}
+		}
 	}
 }
 
@@ -308,7 +323,7 @@ func TestALatencyOfNothingIsDrawn(t *testing.T) {
 }
 
 func TestTimeTicksAreShort(t *testing.T) {
-	for _, tick := range append(plainTicks(-2, 1.8), plainTicks(math.Copysign(0, -1), 1.8)...) {
+	for _, tick := range append(timeTicks(-2, 1.8), timeTicks(math.Copysign(0, -1), 1.8)...) {
 		if len([]rune(tick.Label)) > 4 || tick.Label == "–0" {
 			t.Errorf("tick %q", tick.Label)
 		}

@@ -16,66 +16,63 @@ const floorText = "own pauses of this machine: nothing is known below"
 
 var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 
-// floor shades the latencies below the pauses of the measuring machine itself, percentile by percentile: a latency there may
-// be made of them.
+// floor shades the latencies that the measuring machine itself may have caused: at each percentile those below the pauses that a
+// thread of it, which only sleeps, suffered at that percentile.
 type floor struct{ marks []mark }
 
-// floorOf is the floor below distributions: at each percentile the longest pause of any of their machines. It is nil if no pauses were
-// recorded.
-func floorOf(all []results.Distribution) *floor {
-	var longest hist.Snapshot // the recording with the most pauses, which decides how far the percentiles go
-	var watched []hist.Snapshot
-	for _, d := range all {
-		if d.Used && d.Pauses.Count() > 0 {
-			watched = append(watched, d.Pauses)
-			if d.Pauses.Count() > longest.Count() {
-				longest = d.Pauses
-			}
+// floorOf is the floor below distributions: at each percentile the longest pause of any of their machines. It is nil if no pauses
+// were recorded.
+func floorOf(distributions []results.Distribution) *floor {
+	var recordings []hist.Snapshot
+	var longest hist.Snapshot // the recording with the most pauses, whose percentiles go furthest
+	for _, d := range distributions {
+		if !d.Used || d.Pauses.Count() == 0 {
+			continue
+		}
+		recordings = append(recordings, d.Pauses)
+		if d.Pauses.Count() > longest.Count() {
+			longest = d.Pauses
 		}
 	}
-	if watched == nil {
+	if recordings == nil {
 		return nil
 	}
 	marks := percentileMarks(longest, true)
-	for i := range marks {
-		for _, s := range watched {
-			marks[i].y = math.Max(marks[i].y, float64(s.Quantile(1-1/marks[i].x)))
+	last := &marks[len(marks)-1]
+	for _, r := range recordings {
+		for i := range marks {
+			marks[i].y = math.Max(marks[i].y, float64(r.Quantile(1-1/marks[i].x)))
 		}
-	}
-	for _, s := range watched {
-		last := &marks[len(marks)-1]
-		last.y = math.Max(last.y, float64(s.Max()))
+		last.y = math.Max(last.y, float64(r.Max()))
 	}
 	return &floor{marks}
 }
 
-// widen makes room for f in e: on a logarithmic axis down to a tenth of the lowest latency, below which a floor is as
-// good as none.
-func (f *floor) widen(e *extent, log bool) {
-	low := e.low
+// widen makes room for the floor in an extent: up to the longest pause, and down to a tenth of the lowest latency, as a floor further
+// down tells nothing.
+func (f *floor) widen(e *extent) {
+	least := e.y.low / 10
 	for _, m := range f.marks {
-		if m.y > 0 || !log {
-			e.high = math.Max(e.high, m.y)
-			e.low = math.Min(e.low, math.Max(m.y, low/10))
+		if m.y > 0 || !e.positive {
+			e.y.high = math.Max(e.y.high, m.y)
+			e.y.low = math.Min(e.y.low, math.Max(m.y, least))
 		}
 	}
 }
 
 func (f *floor) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	level := func(v float64) vg.Length { return y(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
-	area := []vg.Point{{X: c.Min.X, Y: c.Min.Y}}
 	var edge []vg.Point
-	last := c.Min.Y
+	height := c.Min.Y
 	for _, m := range f.marks {
 		if m.x > p.X.Max {
 			break
 		}
-		last = level(m.y)
-		edge = append(edge, vg.Point{X: x(m.x), Y: last})
+		height = y(math.Min(math.Max(m.y, p.Y.Min), p.Y.Max))
+		edge = append(edge, vg.Point{X: x(m.x), Y: height})
 	}
-	edge = append(edge, vg.Point{X: c.Max.X, Y: last}) // as long as it was watched, no pause was longer
-	area = append(append(area, edge...), vg.Point{X: c.Max.X, Y: c.Min.Y})
-	c.FillPolygon(floorColour, area)
-	c.StrokeLines(draw.LineStyle{Color: soft, Width: vg.Points(0.5)}, edge)
+	edge = append(edge, vg.Point{X: c.Max.X, Y: height}) // no pause was longer than the last
+	area := append([]vg.Point{c.Min}, edge...)
+	c.FillPolygon(floorColour, append(area, vg.Point{X: c.Max.X, Y: c.Min.Y}))
+	c.StrokeLines(draw.LineStyle{Color: soft, Width: axisWidth}, edge)
 }

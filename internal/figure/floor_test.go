@@ -60,8 +60,8 @@ func TestPercentilesStandOnTheFloorOfTheMachinesOwnPauses(t *testing.T) {
 			}
 		}
 	}
-	e := extent{1, 1000, 5e6, 50e6}
-	if f.widen(&e, true); e.low != 0.5e6 || e.high != 50e6 {
-		t.Errorf("the axis goes from %g to %g, want a tenth of the lowest latency to the highest", e.low, e.high)
+	e := extent{positive: true, x: span{low: 1, high: 1000}, y: span{low: 5e6, high: 50e6}}
+	if f.widen(&e); e.y.low != 0.5e6 || e.y.high != 50e6 {
+		t.Errorf("the axis goes from %g to %g, want a tenth of the lowest latency to the highest", e.y.low, e.y.high)
 	}
 }

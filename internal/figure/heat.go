@@ -3,6 +3,7 @@ package figure
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette/brewer"
@@ -12,13 +13,13 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// heat plots the cells of a heat map: a colour and a figure for each point.
+// heat plots a table of coloured cells with a figure in each: the darker, the larger. Cells are one unit wide and high; their centres
+// have whole coordinates.
 type heat struct {
 	metric     results.Metric
 	rows, cols []string // the values of both axes; rows from top to bottom
 	cells      map[cellKey]heatCell
-	low, high  float64 // the range of colours: the least and the greatest figure that is used; low > high if none is
-	log        bool    // colours follow the logarithm of the figures
+	colours    colourScale
 }
 
 // cellKey names a cell by its values on both axes.
@@ -42,94 +43,119 @@ func (h heat) text(c heatCell) string {
 	return h.metric.Unit.Format(c.value)
 }
 
-// Plot draws the cells. The centre of a cell has the indexes of its column and row as coordinates, rows counted from below.
+// panel draws the cells with the names of their rows and columns.
+func (h heat) panel(title string, axes heatAxes) *Panel {
+	p := newPanel(title, axes.col, axes.row)
+	upwards := slices.Clone(h.rows)
+	slices.Reverse(upwards)
+	for axis, names := range map[*plot.Axis][]string{&p.Plot.X: h.cols, &p.Plot.Y: upwards} {
+		var labels []string
+		for _, name := range names {
+			if name == "" {
+				name = "not set"
+			}
+			labels = append(labels, cut(letters(smallSize, ink), name, maxCellName))
+		}
+		axis.Min, axis.Max = -0.5, float64(len(names))-0.5
+		axis.Tick.Marker, axis.Tick.Length = nameTicks(labels), 0
+		axis.LineStyle.Width = 0
+	}
+	p.grid.Horizontal.Color, p.grid.Vertical.Color = nil, nil
+	p.Add(h)
+	return p
+}
+
 func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, row := range h.rows {
 		for j, col := range h.cols {
-			cell, ok := h.cells[cellKey{row, col}]
-			if !ok {
-				continue
+			if cell, ok := h.cells[cellKey{row: row, col: col}]; ok {
+				atX, atY := float64(j), float64(len(h.rows)-1-i)
+				h.drawCell(c, box(x(atX-0.5), x(atX+0.5), y(atY-0.5), y(atY+0.5)), cell)
 			}
-			atX, atY := float64(j), float64(len(h.rows)-1-i)
-			box := vg.Rectangle{Min: vg.Point{X: x(atX - 0.5), Y: y(atY - 0.5)}, Max: vg.Point{X: x(atX + 0.5), Y: y(atY + 0.5)}}
-			h.drawCell(c, box, vg.Point{X: x(atX), Y: y(atY)}, cell)
 		}
 	}
 }
 
-func (h heat) drawCell(c draw.Canvas, box vg.Rectangle, centre vg.Point, cell heatCell) {
+func (h heat) drawCell(c draw.Canvas, area vg.Rectangle, cell heatCell) {
+	const gap vg.Length = 1.5 // between cells, in points
 	fill, style := color.Color(shade), letters(bodySize, soft)
 	if cell.used {
-		fill = h.colour(cell.value)
+		fill = h.colours.at(cell.value)
 		style.Color = readableOn(fill)
 	}
-	corners := []vg.Point{box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}}
-	c.FillPolygon(fill, corners)
-	c.StrokeLines(draw.LineStyle{Color: color.White, Width: vg.Points(1.5)}, append(corners, box.Min))
+	c.FillPolygon(fill, corners(box(area.Min.X+gap/2, area.Max.X-gap/2, area.Min.Y+gap/2, area.Max.Y-gap/2)))
 	style.XAlign = draw.XCenter
-	beside(c, style, centre, cut(style, h.text(cell), box.Max.X-box.Min.X))
-}
-
-// blues are the colours of a heat map, from light to dark.
-var blues = sequentialBlues()
-
-// sequentialBlues is ColorBrewer's palette "Blues" (Harrower and Brewer, 2003) without its lightest colour, which looks like an
-// empty cell.
-func sequentialBlues() []color.Color {
-	p, err := brewer.GetPalette(brewer.TypeSequential, "Blues", 9)
-	if err != nil {
-		panic("figure: " + err.Error()) // its name is written above
-	}
-	return p.Colors()[1:]
-}
-
-// colour is darker for larger values. Between the colours of the palette it is mixed.
-func (h heat) colour(v float64) color.Color {
-	if h.high <= h.low {
-		return blues[2]
-	}
-	share := (v - h.low) / (h.high - h.low)
-	if h.log {
-		share = math.Log(v/h.low) / math.Log(h.high/h.low)
-	}
-	at := share * float64(len(blues)-1)
-	lighter := min(int(at), len(blues)-2)
-	return mixed(blues[lighter], blues[lighter+1], at-float64(lighter))
-}
-
-// mixed is a for a share of 0, and b for a share of 1.
-func mixed(a, b color.Color, share float64) color.Color {
-	ar, ag, ab, _ := a.RGBA()
-	br, bg, bb, _ := b.RGBA()
-	const toByte = 257 // 0xffff / 0xff
-	mix := func(a, b uint32) uint8 { return uint8((float64(a)*(1-share) + float64(b)*share) / toByte) }
-	return color.RGBA{mix(ar, br), mix(ag, bg), mix(ab, bb), 0xff}
-}
-
-// readableOn is white on dark colours, and ink on light ones. The weights are those of luma in ITU-R BT.601.
-func readableOn(c color.Color) color.Color {
-	r, g, b, _ := c.RGBA()
-	if luma := 0.299*float64(r) + 0.587*float64(g) + 0.114*float64(b); luma < 0.55*0xffff {
-		return color.White
-	}
-	return ink
+	centre := vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: (area.Min.Y + area.Max.Y) / 2}
+	fillBeside(c, style, centre, cut(style, h.text(cell), area.Size().X))
 }
 
 // legend shows the colours of the least, the middle and the greatest figure.
 func (h heat) legend() []Entry {
-	values := []float64{h.low}
-	switch {
-	case h.low > h.high:
-		return nil
-	case h.low < h.high && h.log:
-		values = []float64{h.low, math.Sqrt(h.low * h.high), h.high}
-	case h.low < h.high:
-		values = []float64{h.low, (h.low + h.high) / 2, h.high}
-	}
 	var entries []Entry
-	for _, v := range values {
-		entries = append(entries, Entry{Text: h.metric.Unit.Format(v), Fill: h.colour(v)})
+	for _, v := range h.colours.samples() {
+		entries = append(entries, Entry{Text: h.metric.Unit.Format(v), Fill: h.colours.at(v)})
 	}
 	return entries
+}
+
+// clearRatio is the ratio of the greatest to the least figure from which on colours follow the logarithm: on a linear scale, all but
+// the greatest would look alike.
+const clearRatio = 5
+
+// colourScale gives the values of a span colours from light to dark blue.
+type colourScale struct{ span }
+
+func (s colourScale) logarithmic() bool { return s.low > 0 && s.high/s.low > clearRatio }
+
+// at is the colour of a value, mixed of the two nearest colours of the palette. If all values are equal it is a light one.
+func (s colourScale) at(v float64) color.Color {
+	if s.high <= s.low {
+		return blues[2]
+	}
+	share := (v - s.low) / (s.high - s.low)
+	if s.logarithmic() {
+		share = math.Log(v/s.low) / math.Log(s.high/s.low)
+	}
+	place := share * float64(len(blues)-1)
+	i := min(int(place), len(blues)-2)
+	return mix(blues[i], blues[i+1], place-float64(i))
+}
+
+// samples are the least, the middle and the greatest value.
+func (s colourScale) samples() []float64 {
+	switch {
+	case s.low > s.high:
+		return nil
+	case s.low == s.high:
+		return []float64{s.low}
+	case s.logarithmic():
+		return []float64{s.low, math.Sqrt(s.low * s.high), s.high}
+	}
+	return []float64{s.low, (s.low + s.high) / 2, s.high}
+}
+
+// blues is ColorBrewer's palette "Blues" (Harrower and Brewer, 2003) without its lightest colour, which looks like an empty cell.
+var blues = func() []color.Color {
+	p, err := brewer.GetPalette(brewer.TypeSequential, "Blues", 9)
+	if err != nil {
+		panic("figure: " + err.Error()) // a palette of the library
+	}
+	return p.Colors()[1:]
+}()
+
+// mix is a for a share of 0, and b for a share of 1.
+func mix(a, b color.Color, share float64) color.Color {
+	from, to := color.RGBAModel.Convert(a).(color.RGBA), color.RGBAModel.Convert(b).(color.RGBA)
+	between := func(a, b uint8) uint8 { return uint8(float64(a)*(1-share) + float64(b)*share) }
+	return color.RGBA{R: between(from.R, to.R), G: between(from.G, to.G), B: between(from.B, to.B), A: 0xff}
+}
+
+// readableOn is white on dark colours, and ink on light ones, by their luma.
+func readableOn(c color.Color) color.Color {
+	const darkest = 0.55 // share of full luma from which on ink can be read
+	if luma := color.GrayModel.Convert(c).(color.Gray).Y; float64(luma) < darkest*0xff {
+		return color.White
+	}
+	return ink
 }

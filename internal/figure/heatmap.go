@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 
@@ -15,18 +14,18 @@ import (
 // maxCells is how many rows or columns a heat map has; with more, the cells would be too small for their figures.
 const maxCells = 40
 
-// The measures of heat maps.
+// Lengths of heat maps.
 const (
-	cellWidth    = 2.2 * vg.Centimeter
-	cellHeight   = 1.1 * vg.Centimeter
-	rowNames     = 5 * vg.Centimeter   // beside the cells of a panel
-	columnNames  = 1.2 * vg.Centimeter // below them
-	panelTitle   = 0.5 * vg.Centimeter
-	titleAndKey  = 2.4 * vg.Centimeter // above all panels
-	fullWidth    = 28 * vg.Centimeter  // up to which panels stand beside each other
-	leastWidth   = 12 * vg.Centimeter
-	mostWidth    = 30 * vg.Centimeter
-	maxLabelSize = 4 * vg.Centimeter
+	cellWidth       = 2.2 * vg.Centimeter
+	cellHeight      = 1.1 * vg.Centimeter
+	rowNames        = 5 * vg.Centimeter   // beside the cells of a panel
+	columnNames     = 1.2 * vg.Centimeter // below them
+	heatTitle       = 0.5 * vg.Centimeter // of a panel, if there are several
+	aroundHeat      = 2.4 * vg.Centimeter // title and legend above all panels
+	roomForHeats    = 28 * vg.Centimeter  // width up to which panels stand beside each other
+	leastHeatsWidth = 12 * vg.Centimeter
+	mostHeatsWidth  = 30 * vg.Centimeter
+	maxCellName     = 4 * vg.Centimeter
 )
 
 // heatmap draws one metric over two axes, in a panel for each combination of the values of the other axes that vary.
@@ -43,41 +42,33 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	facets, err := facetsOf(points, metric, axes)
+	facets, heldAxes, err := facetsOf(points, metric, axes)
 	if err != nil {
 		return Figure{}, err
 	}
 	first := facets[0] // all have the same rows, columns and colours
 	var panels []*Panel
 	for _, f := range facets {
-		panels = append(panels, f.panel(axes))
+		panels = append(panels, f.panel(f.title, axes))
 	}
 	width := vg.Length(len(first.cols))*cellWidth + rowNames
-	columns := max(1, min(len(facets), int(fullWidth/width)))
+	columns := max(1, min(len(facets), int(roomForHeats/width)))
 	f := Figure{
 		Title: fmt.Sprintf("%s by %s and %s", capital(metric.Name), axes.row, axes.col), Panels: grid(panels, columns),
-		Width:  max(leastWidth, min(mostWidth, vg.Length(columns)*width)),
+		Width:  max(leastHeatsWidth, min(mostHeatsWidth, vg.Length(columns)*width)),
 		Legend: first.legend(),
 		Notes:  []string{"Medians over repetitions that ended ok. In parentheses and without colour: void or failed, not used."},
 	}
 	panelHeight := columnNames + vg.Length(len(first.rows))*cellHeight
 	if len(facets) > 1 {
-		panelHeight += panelTitle
-		f.Notes[0] += " Panels: " + listed(first.held) + "; all have the same colours."
+		panelHeight += heatTitle
+		f.Notes[0] += " Panels: " + listed(heldAxes) + "; all have the same colours."
 	}
-	f.Height = titleAndKey + vg.Length(len(f.Panels))*panelHeight
+	f.Height = aroundHeat + vg.Length(len(f.Panels))*panelHeight
 	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
 		f.Notes = append(f.Notes, "Of a curve: at its last rate.")
 	}
 	return f, nil
-}
-
-// metricOf is the metric that the options ask for, or the one that the points were measured for.
-func metricOf(points []results.Point, o Options) (results.Metric, error) {
-	if m, ok := results.Headline(points[0].Spec.Measure); ok && o.Metric == "" {
-		return m, nil
-	}
-	return results.MetricByKey(o.Metric)
 }
 
 // withMetric keeps the points of each kind of measurement of which any point has the metric: those without it failed.
@@ -107,55 +98,47 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 		varied.AddAll(p.Records[0].Axes)
 		facts.AddAll(p.Facts())
 	}
-	known := listed(varied.Varying())
+	varying := varied.Varying()
 	for _, asked := range []string{o.Row, o.Col} {
 		if asked != "" && facts[asked] == nil && varied[asked] == nil {
-			return heatAxes{}, nothing("no record has a setting %q; axes that vary: %s", asked, known)
+			return heatAxes{}, nothing("no record has a setting %q; axes that vary: %s", asked, listed(varying))
 		}
 	}
-	free := slices.DeleteFunc(varied.Varying(), func(a string) bool { return a == o.Row || a == o.Col || a == "measure" })
-	slices.SortStableFunc(free, func(a, b string) int { return falseFirst(a != "broker", b != "broker") })
+	open := slices.DeleteFunc(slices.Clone(varying), func(a string) bool { return a == o.Row || a == o.Col || a == "measure" })
+	slices.SortStableFunc(open, func(a, b string) int { return compareBools(a != "broker", b != "broker") })
 	axes := heatAxes{row: o.Row, col: o.Col}
-	if axes.row == "" && len(free) > 0 {
-		axes.row, free = free[0], free[1:]
-	}
-	if axes.col == "" && len(free) > 0 {
-		axes.col = free[0]
+	for _, axis := range []*string{&axes.row, &axes.col} {
+		if *axis == "" && len(open) > 0 {
+			*axis, open = open[0], open[1:]
+		}
 	}
 	switch {
 	case axes.row == "" || axes.col == "":
-		return heatAxes{}, nothing("a heat map needs two axes that vary; there are: %s", known)
+		return heatAxes{}, nothing("a heat map needs two axes that vary; there are: %s", listed(varying))
 	case axes.row == axes.col:
 		return heatAxes{}, nothing("row and column are the same axis, %s", axes.row)
 	}
 	return axes, nil
 }
 
-// clearRatio is the ratio of the greatest to the least figure from which on colours follow the logarithm: on a linear scale, all but
-// the greatest would look alike.
-const clearRatio = 5
-
 // emptyHeat has the rows, the columns and the colours of points, and no cell.
 func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) (heat, error) {
-	h := heat{metric: m, low: math.Inf(1), high: math.Inf(-1)}
+	h := heat{metric: m, colours: colourScale{span{low: math.Inf(1), high: math.Inf(-1)}}}
 	for _, p := range points {
-		at := axes.cellOf(p)
-		h.rows, h.cols = addNew(h.rows, at.row), addNew(h.cols, at.col)
-		if s := results.Summarize(m.Values(p.Ok())); s.N > 0 {
-			h.low, h.high = min(h.low, s.Median), max(h.high, s.Median)
-		}
+		cell := axes.cellOf(p)
+		h.rows, h.cols = addNew(h.rows, cell.row), addNew(h.cols, cell.col)
+		h.colours.add(results.Summarize(m.Values(p.Ok())).Median, false)
 	}
-	sortValues(h.rows)
-	sortValues(h.cols)
-	h.log = h.low > 0 && h.high/h.low > clearRatio
+	slices.SortFunc(h.rows, compareValues)
+	slices.SortFunc(h.cols, compareValues)
 	return h, tooMany(max(len(h.rows), len(h.cols)), maxCells, "rows or columns")
 }
 
-// filled is the heat map with the cells of points, of which no two have the same cell.
+// filled is h with the cells of points, of which no two have the same cell.
 func (h heat) filled(points []results.Point, axes heatAxes) heat {
 	h.cells = map[cellKey]heatCell{}
 	for _, p := range points {
-		cell := heatCell{value: math.NaN(), word: word(p)}
+		cell := heatCell{value: math.NaN(), word: wordFor(p)}
 		if s := results.Summarize(h.metric.Values(p.Shown())); s.N > 0 {
 			cell = heatCell{value: s.Median, used: len(p.Ok()) > 0}
 		}
@@ -164,30 +147,12 @@ func (h heat) filled(points []results.Point, axes heatAxes) heat {
 	return h
 }
 
-// addNew appends a value unless it is there.
-func addNew(values []string, v string) []string {
-	if slices.Contains(values, v) {
-		return values
+// compareValues orders numbers, sizes and durations by their magnitude, and everything else by its letters.
+func compareValues(a, b string) int {
+	x, xOK := results.Magnitude(a)
+	y, yOK := results.Magnitude(b)
+	if xOK && yOK {
+		return cmp.Compare(x, y)
 	}
-	return append(values, v)
-}
-
-// sortValues sorts numbers, sizes and durations by their magnitude, and everything else by its letters.
-func sortValues(values []string) {
-	slices.SortFunc(values, func(a, b string) int {
-		x, okX := results.Magnitude(a)
-		y, okY := results.Magnitude(b)
-		if okX && okY {
-			return cmp.Compare(x, y)
-		}
-		return cmp.Compare(a, b)
-	})
-}
-
-// capital begins a title with a capital letter. "e2e" stays as it is.
-func capital(name string) string {
-	if strings.HasPrefix(name, "e2e") {
-		return name
-	}
-	return strings.ToUpper(name[:1]) + name[1:]
+	return cmp.Compare(a, b)
 }

@@ -2,98 +2,102 @@ package figure
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
-// mesh says where load points lie in small multiples: in which panel, on which line, and where along the axis of the panels. Each
-// axis in which they differ has one of these roles.
+// mesh places load points in small multiples. Each axis in which they differ has one role: the panels go along it, or a panel has a
+// line for each of its values, or there is a panel for each of its values. Example: brokers × sizes × windows give a line for each
+// broker along the window, in a panel for each size.
 type mesh struct {
-	metric results.Metric
-	bounds []bound // of objectives for the metric
-	linear bool    // asked for; without it an axis is logarithmic if its numbers have a place on one
-
-	axes    []results.Axis
-	along   results.Axis // the axis of the panels
-	byLine  []int        // of axes: the one with a line for each value; empty if a panel has one line
-	byPanel []int        // of axes: those of whose values a panel holds one each
+	sweep[results.LoadPoint]
+	metric  results.Metric
+	along   int      // index of the axis that the panels go along
+	byLine  axisList // one axis at most; without one a panel has a single line
+	byPanel axisList
 
 	panelTitles []string // in the order of the panels
 	lineNames   []string // in the order of their colours
 	dots        []dot
-	missing     []string // load points that have no dot, with the reason: "kafka, 4 partitions (void)"
+	missing     []string // load points without a dot, and why: "kafka, partitions 4, at 1 KiB (void)"
 
+	scales meshScales
+}
+
+// meshScales says how the axes of all panels are scaled.
+type meshScales struct {
 	evenSteps    bool // values along the axis stand at equal distances instead of at their numbers
-	linearMetric bool // the metric's axis is linear
+	linearAlong  bool
+	linearMetric bool
 }
 
 // dot is a load point in the mesh.
 type dot struct {
-	panel, line string
-	mark        mark
+	position
+	mark mark
 }
 
-// lay gives the axes their roles, and places every load point that has the metric.
-func (m *mesh) lay(points []results.Point, o Options) error {
-	loadPoints := m.comparable(results.LoadPointsOf(points))
+// position is a place in the mesh.
+type position struct {
+	panel, line string
+	value       int // index on the axis along, or results.Unset
+}
+
+// newMesh gives the axes their roles and places every load point that has the metric.
+func newMesh(points []results.Point, m results.Metric, o Options) (*mesh, error) {
+	loadPoints := comparable(results.LoadPointsOf(points), m)
 	if len(loadPoints) == 0 {
-		return nothing("none of the records holds the metric %s", m.metric.Key)
+		return nil, nothing("none of the records holds the metric %s", m.Key)
 	}
-	var places []results.Place
-	m.axes, places = results.Axes(loadPoints)
-	line, along, err := chooseAxes(m.axes, o)
+	axes, places := results.Axes(loadPoints)
+	line, along, err := chooseAxes(axes, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m.along = m.axes[slices.IndexFunc(m.axes, named(along))]
-	m.evenSteps = m.along.Numbers == nil || !o.Linear && slices.Min(m.along.Numbers) <= 0
-	var others, withoutSweep []int
-	for i, a := range m.axes {
-		switch {
-		case a.Name == along:
-		case a.Name == line:
-			m.byLine = []int{i}
+	mesh := &mesh{sweep: sweep[results.LoadPoint]{items: loadPoints, axes: axes, places: places}, metric: m, along: slices.IndexFunc(axes, named(along))}
+	var withSweep axisList
+	for i, a := range axes {
+		switch a.Name {
+		case along:
+		case line:
+			mesh.byLine = axisList{i}
+		case sweepAxis:
+			withSweep = append(withSweep, i)
 		default:
-			others = append(others, i)
-			if a.Name != sweepAxis {
-				withoutSweep = append(withoutSweep, i)
-			}
+			mesh.byPanel, withSweep = append(mesh.byPanel, i), append(withSweep, i)
 		}
 	}
-	m.byPanel = withoutSweep
-	if err = m.place(loadPoints, places); err != nil {
-		m.byPanel = others
-		err = m.place(loadPoints, places)
+	numbers := axes[mesh.along].Numbers
+	mesh.scales = meshScales{evenSteps: numbers == nil || !o.Linear && slices.Min(numbers) <= 0, linearAlong: o.Linear}
+	if err := mesh.placeDots(o.Linear); err != nil {
+		mesh.byPanel = withSweep
+		if err := mesh.placeDots(o.Linear); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return err
+	mesh.nameParts()
+	if err := tooMany(len(mesh.panelTitles), maxPanels, "panels"); err != nil {
+		return nil, err
 	}
-	m.sort(places)
-	if err := tooMany(len(m.panelTitles), maxPanels, "panels"); err != nil {
-		return err
-	}
-	return tooMany(len(m.lineNames), maxLines, "lines")
+	return mesh, tooMany(len(mesh.lineNames), maxLines, "lines")
 }
 
-// sweepAxis says how a study is written. It is shown only if no other axis tells its points apart.
-const sweepAxis = "sweep"
-
-// comparable keeps the load points that have the metric, and those of the same kinds of measurement that have no record to read it
-// from, because they failed: they are named below the figure.
-func (m *mesh) comparable(loadPoints []results.LoadPoint) []results.LoadPoint {
-	has := func(l results.LoadPoint) bool { return len(m.metric.Values(l.Records)) > 0 }
-	measured := map[string]bool{} // kinds of measurement with the metric
+// comparable keeps the load points that have the metric, and those of the same kinds of measurement that failed: they are named below
+// the figure.
+func comparable(loadPoints []results.LoadPoint, m results.Metric) []results.LoadPoint {
+	hasMetric := func(l results.LoadPoint) bool { return len(m.Values(l.Records)) > 0 }
+	measures := map[string]bool{} // kinds of measurement with the metric
 	for _, l := range loadPoints {
-		if has(l) {
-			measured[l.Point.Spec.Measure] = true
+		if hasMetric(l) {
+			measures[l.Point.Spec.Measure] = true
 		}
 	}
 	return slices.DeleteFunc(loadPoints, func(l results.LoadPoint) bool {
-		failed := l.Records == nil && measured[l.Point.Spec.Measure]
-		return !has(l) && !failed
+		failed := l.Records == nil && measures[l.Point.Spec.Measure]
+		return !hasMetric(l) && !failed
 	})
 }
 
@@ -132,139 +136,90 @@ func named(name string) func(results.Axis) bool {
 // longestAxis is the axis with the most values, one with numbers before one with names, and the sweep axis last. It is empty if there
 // are no axes.
 func longestAxis(axes []results.Axis) string {
-	sorted := slices.SortedStableFunc(slices.Values(axes), func(a, b results.Axis) int {
-		return cmp.Or(
-			falseFirst(a.Name == sweepAxis, b.Name == sweepAxis),
-			falseFirst(a.Numbers == nil, b.Numbers == nil),
-			cmp.Compare(len(b.Values), len(a.Values)),
-		)
-	})
-	if len(sorted) == 0 {
+	if len(axes) == 0 {
 		return ""
 	}
-	return sorted[0].Name
+	return slices.MinFunc(axes, func(a, b results.Axis) int {
+		return cmp.Or(
+			compareBools(a.Name == sweepAxis, b.Name == sweepAxis),
+			compareBools(a.Numbers == nil, b.Numbers == nil),
+			cmp.Compare(len(b.Values), len(a.Values)),
+		)
+	}).Name
 }
 
-// falseFirst orders two answers to a question.
-func falseFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// place makes the dots. Two load points with the same place are an error.
-func (m *mesh) place(loadPoints []results.LoadPoint, places []results.Place) error {
-	type position struct{ panel, line, value string }
+// placeDots makes the dots. Two load points with the same place are an error. The metric's axis is linear if that is asked for or if a
+// figure that is used has no place on a logarithmic one.
+func (m *mesh) placeDots(linear bool) error {
 	taken := map[position]results.LoadPoint{}
-	m.dots, m.missing, m.linearMetric = nil, nil, m.linear
-	along := slices.IndexFunc(m.axes, named(m.along.Name))
-	for i, l := range loadPoints {
-		at := places[i][along]
-		panel, line := m.panelTitle(places[i]), m.lineName(places[i])
+	m.dots, m.missing, m.scales.linearMetric = nil, nil, linear
+	for i, l := range m.items {
+		pos := position{panel: m.title(m.byPanel, m.places[i]), line: m.lineName(m.places[i]), value: m.places[i][m.along]}
 		s := results.Summarize(m.metric.Values(l.Records))
-		if s.N == 0 || at == results.Unset {
-			m.miss(panel, line, string(l.Status))
+		if s.N == 0 || pos.value == results.Unset {
+			m.addMissing(pos, string(l.Status))
 			continue
 		}
-		p := position{panel, line, m.along.Values[at]}
-		if other, ok := taken[p]; ok {
+		if other, ok := taken[pos]; ok {
 			return clashing(other.Point, l.Point)
 		}
-		taken[p] = l
+		taken[pos] = l
 		if l.Used() && s.Low <= 0 {
-			m.linearMetric = true // figures that aren't used don't decide on the scale
+			m.scales.linearMetric = true
 		}
-		m.dots = append(m.dots, dot{panel, line, mark{x: m.x(at), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
+		m.dots = append(m.dots, dot{position: pos, mark: mark{x: m.x(pos.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
 	}
-	if !m.linearMetric {
-		m.dropDotsWithoutPlace()
+	if m.scales.linearMetric {
+		return nil
 	}
-	return nil
-}
-
-// dropDotsWithoutPlace leaves out dots that a logarithmic axis can't show, and names them.
-func (m *mesh) dropDotsWithoutPlace() {
 	m.dots = slices.DeleteFunc(m.dots, func(d dot) bool {
 		if d.mark.low > 0 {
 			return false
 		}
-		m.miss(d.panel, d.line, m.metric.Unit.Format(d.mark.y)+", not used")
+		m.addMissing(d.position, m.metric.Unit.Format(d.mark.y)+", not used")
 		return true
 	})
+	return nil
 }
 
-func (m *mesh) miss(panel, line, why string) {
-	name := strings.Join(slices.DeleteFunc([]string{line, panel}, func(s string) bool { return s == "" }), ", ")
-	m.missing = addNew(m.missing, strings.TrimSpace(name+" ("+why+")"))
+// x is where the i-th value of the axis along stands.
+func (m *mesh) x(i int) float64 {
+	if m.scales.evenSteps {
+		return float64(i)
+	}
+	return m.axes[m.along].Numbers[i]
 }
 
-// sort puts panels and lines in the order of their axes' values. Panels without a dot are left out.
-func (m *mesh) sort(places []results.Place) {
-	m.panelTitles, m.lineNames = nil, nil
-	for _, p := range sortedBy(places, m.byPanel) {
-		title := m.panelTitle(p)
-		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == title }) {
-			m.panelTitles = addNew(m.panelTitles, title)
+func (m *mesh) addMissing(p position, why string) {
+	names := known([]string{p.line, p.panel})
+	if p.value != results.Unset {
+		names = append(names, "at "+m.axes[m.along].Values[p.value])
+	}
+	m.missing = addNew(m.missing, fmt.Sprintf("%s (%s)", strings.Join(names, ", "), why))
+}
+
+// nameParts puts panels and lines in the order of their axes' values. Panels without a dot are left out.
+func (m *mesh) nameParts() {
+	for _, g := range m.groupsBy(m.byPanel) {
+		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == g.Name }) {
+			m.panelTitles = addNew(m.panelTitles, g.Name)
 		}
 	}
-	for _, p := range sortedBy(places, append(slices.Clone(m.byLine), m.byPanel...)) {
+	places := slices.Clone(m.places)
+	slices.SortStableFunc(places, func(a, b results.Place) int { return slices.Compare(m.byLine.of(a), m.byLine.of(b)) })
+	for _, p := range places {
 		m.lineNames = addNew(m.lineNames, m.lineName(p))
 	}
 }
-
-// sortedBy sorts places by their values on some axes, the first of them first.
-func sortedBy(places []results.Place, axes []int) []results.Place {
-	return slices.SortedStableFunc(slices.Values(places), func(a, b results.Place) int { return compareOn(axes, a, b) })
-}
-
-func compareOn(axes []int, a, b results.Place) int {
-	for _, i := range axes {
-		if order := cmp.Compare(a[i], b[i]); order != 0 {
-			return order
-		}
-	}
-	return 0
-}
-
-// panelTitle names the values that a panel holds still: "at-least-once, partitions 4".
-func (m *mesh) panelTitle(p results.Place) string { return heldTitle(m.axes, m.byPanel, p) }
 
 // lineName is the value that a line is for. It is empty if a panel has one line.
 func (m *mesh) lineName(p results.Place) string {
 	if len(m.byLine) == 0 {
 		return ""
 	}
-	axis := m.byLine[0] // there is one at most
+	axis := m.byLine[0]
 	if p[axis] == results.Unset {
 		return "not set"
 	}
 	return m.axes[axis].Values[p[axis]]
-}
-
-// panelAxes are the names of the axes of whose values a panel holds one each.
-func (m *mesh) panelAxes() []string {
-	var names []string
-	for _, i := range m.byPanel {
-		names = append(names, m.axes[i].Name)
-	}
-	return names
-}
-
-func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
-
-// maxDifferences is how many differences between two points an error names.
-const maxDifferences = 4
-
-// clashing says in what two points differ that should have the same place in a figure.
-func clashing(a, b results.Point) error {
-	differ := results.Residue([]store.Record{a.Records[0], b.Records[0]})
-	if differ == nil {
-		differ = []string{"point: " + a.ID + ", " + b.ID}
-	}
-	return nothing("several points have the same place; they differ in %s: narrow the selection with --where",
-		strings.Join(differ[:min(len(differ), maxDifferences)], "; "))
 }

@@ -13,34 +13,38 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a
-// line for each value of the row axis. Axes are those of the HTML report's sweeps. All panels have the same scales.
+// Lengths of small multiples.
+const (
+	multiplePanel = 6.5 * vg.Centimeter // height of a panel with its words
+	longTitle     = 5 * vg.Centimeter   // of a panel, beyond which only two panels stand beside each other
+	multipleData  = 4.4 * vg.Centimeter // about the width of a panel's data if three panels stand beside each other
+)
+
+// multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a line for each
+// value of the row axis. Axes are those of the HTML report's sweeps. All panels have the same scales.
 func multiples(points []results.Point, o Options) (Figure, error) {
 	metric, err := metricOf(points, o)
 	if err != nil {
 		return Figure{}, err
 	}
-	m := mesh{metric: metric, linear: o.Linear}
-	if err := m.lay(points, o); err != nil {
+	m, err := newMesh(points, metric, o)
+	if err != nil {
 		return Figure{}, err
 	}
-	m.bounds = boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
-	f := Figure{Title: fmt.Sprintf("%s by %s", capital(metric.Name), m.along.Name), Width: 18 * vg.Centimeter}
-	f.Panels = grid(m.panels(), m.columns())
-	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*6.5*vg.Centimeter
-	for i, name := range m.lineNames {
-		l, g := line(colourOf(i)), glyph(i, colourOf(i))
-		if len(m.lineNames) > 1 || name != "" {
-			f.Legend = append(f.Legend, Entry{Text: name, Line: &l, Glyph: &g})
-		}
+	bounds := boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
+	f := Figure{Title: fmt.Sprintf("%s by %s", capital(metric.Name), m.axes[m.along].Name), Width: figureWidth}
+	f.Panels = grid(m.panels(bounds), m.columns())
+	f.Height = aroundPanels + vg.Length(len(f.Panels))*multiplePanel
+	if len(m.byLine) > 0 {
+		f.Legend = nameEntries(m.lineNames)
 	}
-	f.Legend = append(f.Legend, boundsLegend(m.bounds)...)
+	f.Legend = append(f.Legend, boundEntries(bounds)...)
 	if slices.ContainsFunc(m.dots, func(d dot) bool { return !d.mark.used }) {
-		f.Legend = append(f.Legend, voidEntry())
+		f.Legend = append(f.Legend, unusedEntry())
 	}
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals."}
 	if len(m.panelTitles) > 1 {
-		f.Notes[0] += " Panels: " + listed(m.panelAxes()) + "; all have the same scales."
+		f.Notes[0] += " Panels: " + listed(m.names(m.byPanel)) + "; all have the same scales."
 	}
 	if len(m.missing) > 0 {
 		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(results.Shorten(m.missing), "; ")+".")
@@ -50,41 +54,31 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 
 // columns is how many panels stand beside each other, so that their titles can be read.
 func (m *mesh) columns() int {
-	width := vg.Length(0)
-	for _, t := range m.panelTitles {
-		width = max(width, bold(bodySize+1).Width(t))
-	}
-	if len(m.panelTitles) == 4 || width > 5*vg.Centimeter {
+	isLong := func(title string) bool { return bold(panelTitleSize).Width(title) > longTitle }
+	if len(m.panelTitles) == 4 || slices.ContainsFunc(m.panelTitles, isLong) {
 		return 2
 	}
 	return 3
 }
 
-// x is where the i-th value of the axis stands.
-func (m *mesh) x(i int) float64 {
-	if m.evenSteps {
-		return float64(i)
-	}
-	return m.along.Numbers[i]
-}
-
-// panels draws a panel for each title, all with the same scales.
-func (m *mesh) panels() []*Panel {
-	e := noExtent()
+// panels draws a panel for each title.
+func (m *mesh) panels(bounds []bound) []*Panel {
+	e := newExtent(m.scales.linearMetric)
 	for _, d := range m.dots {
-		e.take([]mark{d.mark}, !m.linearMetric)
+		e.addMarks([]mark{d.mark})
 	}
-	e.include(m.bounds, !m.linearMetric)
+	e.addBounds(bounds)
 	var panels []*Panel
 	for _, title := range m.panelTitles {
-		p := panel(title, m.along.Name, m.metric.Name)
-		m.scale(p, e)
+		p := newPanel(title, m.axes[m.along].Name, m.metric.Name)
+		setScale(&p.Plot.Y, m.scales.linearMetric, m.metric.Unit, e.y.low, e.y.high, 6)
+		m.setAlong(&p.Plot.X)
 		for i, name := range m.lineNames {
-			for _, marks := range m.stretches(title, name) {
-				p.Add(trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))})
+			for _, marks := range m.joined(title, name) {
+				p.Add(trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i)})
 			}
 		}
-		for _, b := range m.bounds {
+		for _, b := range bounds {
 			p.Add(b)
 		}
 		panels = append(panels, p)
@@ -92,9 +86,9 @@ func (m *mesh) panels() []*Panel {
 	return panels
 }
 
-// stretches are the dots of a line in a panel, from left to right, divided into those that the line joins: all of them, or each alone if
+// joined are the marks of a line in a panel, from left to right, divided into those that the line joins: all of them, or each alone if
 // the axis has names, such as brokers, between which there is nothing.
-func (m *mesh) stretches(panel, line string) [][]mark {
+func (m *mesh) joined(panel, line string) [][]mark {
 	var marks []mark
 	for _, d := range m.dots {
 		if d.panel == panel && d.line == line {
@@ -102,52 +96,44 @@ func (m *mesh) stretches(panel, line string) [][]mark {
 		}
 	}
 	slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.x, b.x) })
-	if m.along.Numbers != nil && len(marks) > 0 {
+	if m.axes[m.along].Numbers != nil && len(marks) > 0 {
 		return [][]mark{marks}
 	}
 	return slices.Collect(slices.Chunk(marks, 1))
 }
 
-// axisMargin is the room on either side of the values along the axis, as a share of their range.
-const axisMargin = 0.06
-
-// scale sets the axes of a panel: the metric's to its range in all panels, the other one to the values along it.
-func (m *mesh) scale(p *Panel, e extent) {
-	if m.linearMetric {
-		linearAxis(&p.Plot.Y, m.metric.Unit, e.low, e.high, 5)
+// setAlong fits the axis along to its values, linear if they stand at even steps or if that is asked for, with room on either side.
+func (m *mesh) setAlong(x *plot.Axis) {
+	const room = 0.06 // on either side, as a share of the range
+	values := m.axes[m.along].Values
+	low, high := m.x(0), m.x(len(values)-1)
+	share := func(v float64) float64 { return (v - low) / (high - low) }
+	if m.scales.evenSteps || m.scales.linearAlong {
+		x.Min, x.Max = low-room*(high-low), high+room*(high-low)
 	} else {
-		logAxis(&p.Plot.Y, m.metric.Unit, e.low, e.high, 6)
+		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }
+		x.Min, x.Max = low/math.Pow(high/low, room), high*math.Pow(high/low, room)
+		x.Scale = plot.LogScale{}
 	}
-	x := &p.Plot.X
-	low, high := m.x(0), m.x(len(m.along.Values)-1)
-	if m.evenSteps || m.linear {
-		room := axisMargin * (high - low)
-		x.Min, x.Max = low-room, high+room
-		x.Tick.Marker = plot.ConstantTicks(m.ticks(func(v float64) float64 { return (v - low) / (high - low) }))
-		return
+	var ticks []plot.Tick
+	for i := range values {
+		ticks = append(ticks, plot.Tick{Value: m.x(i), Label: values[i]})
 	}
-	room := math.Pow(high/low, axisMargin)
-	x.Scale = plot.LogScale{}
-	x.Min, x.Max = low/room, high*room
-	x.Tick.Marker = plot.ConstantTicks(m.ticks(func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }))
+	x.Tick.Marker = plot.ConstantTicks(withoutOverlaps(ticks, share))
 }
 
-// ticks are at the values themselves, with a label if the one before leaves room for it. share is how far along the axis a value is.
-func (m *mesh) ticks(share func(v float64) float64) []plot.Tick {
+// withoutOverlaps removes labels that would touch the one before. share is how far along the axis a value stands.
+func withoutOverlaps(ticks []plot.Tick, share func(v float64) float64) []plot.Tick {
 	const gap = 0.02 // between labels, as a share of the axis
 	style := letters(smallSize, ink)
-	var ticks []plot.Tick
-	end := math.Inf(-1) // of the label before
-	for i, text := range m.along.Values {
-		t := plot.Tick{Value: m.x(i)}
-		at, half := share(t.Value), float64(style.Width(text)/panelWidth)/2
-		if at-half > end {
-			t.Label, end = text, at+half+gap
+	end := math.Inf(-1) // of the label before, as a share of the axis
+	for i, t := range ticks {
+		middle, half := share(t.Value), float64(style.Width(t.Label)/multipleData)/2
+		if middle-half > end {
+			end = middle + half + gap
+		} else {
+			ticks[i].Label = ""
 		}
-		ticks = append(ticks, t)
 	}
 	return ticks
 }
-
-// panelWidth is about the width of a panel's data if three panels stand beside each other.
-const panelWidth = 4.4 * vg.Centimeter

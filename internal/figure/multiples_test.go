@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -51,12 +52,12 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	points := results.Of(curves(t)).Points
-	m := mesh{metric: metric}
-	if err := m.lay(points, Options{}); err != nil {
+	m, err := newMesh(points, metric, Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(m.panelTitles, []string{"100 B", "1 KiB"}) || m.along.Name != "load" || !slices.Equal(m.lineNames, []string{"jetstream", "kafka", "nats", "rabbitmq"}) {
-		t.Fatalf("panels %v, along %s, lines %v", m.panelTitles, m.along.Name, m.lineNames)
+	if !slices.Equal(m.panelTitles, []string{"100 B", "1 KiB"}) || m.axes[m.along].Name != "load" || !slices.Equal(m.lineNames, []string{"jetstream", "kafka", "nats", "rabbitmq"}) {
+		t.Fatalf("panels %v, along %s, lines %v", m.panelTitles, m.axes[m.along].Name, m.lineNames)
 	}
 	for _, d := range m.dots {
 		i := slices.IndexFunc(points, func(p results.Point) bool {
@@ -105,7 +106,7 @@ func TestWhatHasNoPlaceInMultiplesIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := strings.Join(f.Notes, " ")
-	for _, want := range []string{"Without a figure: ", "nats (refused)", "jetstream (0/s, not used)"} {
+	for _, want := range []string{"Without a figure: ", "nats, at 1 KiB (refused)", "jetstream, at 100 B (0/s, not used)"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the notes don't say %q: %s", want, words)
 		}
@@ -114,14 +115,14 @@ func TestWhatHasNoPlaceInMultiplesIsNamed(t *testing.T) {
 }
 
 func TestLabelsOfMultiplesDontOverlap(t *testing.T) {
-	m := mesh{along: results.Axis{Values: []string{"100 B", "101 B", "102 B", "1 KiB"}, Numbers: []float64{100, 101, 102, 1024}}}
+	ticks := []plot.Tick{{Value: 100, Label: "100 B"}, {Value: 101, Label: "101 B"}, {Value: 102, Label: "102 B"}, {Value: 1024, Label: "1 KiB"}}
 	var labels []string
-	for _, tick := range m.ticks(func(v float64) float64 { return (v - 100) / 924 }) {
+	for _, tick := range withoutOverlaps(ticks, func(v float64) float64 { return (v - 100) / 924 }) {
 		if tick.Label != "" {
 			labels = append(labels, tick.Label)
 		}
 	}
 	if !slices.Equal(labels, []string{"100 B", "1 KiB"}) {
-		t.Errorf("labels %v on %v", labels, vg.Length(panelWidth))
+		t.Errorf("labels %v on %v", labels, vg.Length(multipleData))
 	}
 }

@@ -1,70 +1,66 @@
 package figure
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// bound is the line of an objective across a panel.
+// bound is a dotted line across a panel at the limit of an objective, such as "e2e_p99 <= 50ms".
 type bound struct {
-	at   float64
-	text string // the objective
+	y         float64
+	objective string
 }
 
-// boundStyle is dotted, unlike every line of data.
-var boundStyle = draw.LineStyle{Color: ink, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
+var boundStyle = draw.LineStyle{Color: ink, Width: 1, Dashes: dotted} // unlike every line of data
 
 func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	if !hasPlace(p.Y, b.at) {
+	if !hasPlace(p.Y, b.y) {
 		return
 	}
-	if at := y(b.at); at >= c.Min.Y && at <= c.Max.Y {
-		c.StrokeLine2(boundStyle, c.Min.X, at, c.Max.X, at)
+	_, toCanvas := p.Transforms(&c)
+	if y := toCanvas(b.y); c.ContainsY(y) {
+		c.StrokeLine2(boundStyle, c.Min.X, y, c.Max.X, y)
 	}
 }
 
-// boundsOf are those that the points' objectives set for the metrics of a figure, each once.
-func boundsOf(points []results.Point, drawn func(results.Metric) bool) []bound {
-	var list []bound
+// boundsOf are the limits that the points' objectives set for the metrics that a figure draws, each once.
+func boundsOf(points []results.Point, draws func(results.Metric) bool) []bound {
+	var bounds []bound
 	for _, p := range points {
 		objectives, err := gate.Objectives(p.Records[len(p.Records)-1].Spec)
 		if err != nil {
-			continue // the objectives of a newer version
+			continue // a newer version wrote objectives that this one doesn't know
 		}
-		for _, c := range objectives {
-			metric, at, ok := c.Bound()
-			b := bound{at, c.Text}
-			if ok && drawn(metric) && !slices.Contains(list, b) {
-				list = append(list, b)
+		for _, o := range objectives {
+			metric, limit, ok := o.Bound()
+			b := bound{y: limit, objective: o.Text}
+			if ok && draws(metric) && !slices.Contains(bounds, b) {
+				bounds = append(bounds, b)
 			}
 		}
 	}
-	return list
+	return bounds
 }
 
-// include widens e so that the bounds can be seen; positive as in take.
-func (e *extent) include(bounds []bound, positive bool) {
+// addBounds widens e so that bounds can be seen beside data.
+func (e *extent) addBounds(bounds []bound) {
+	if e.empty() {
+		return
+	}
 	for _, b := range bounds {
-		if e.high >= e.low && (!positive || b.at > 0) {
-			e.low, e.high = math.Min(e.low, b.at), math.Max(e.high, b.at)
-		}
+		e.y.add(b.y, e.positive)
 	}
 }
 
-// boundsLegend has an entry for each of them.
-func boundsLegend(bounds []bound) []Entry {
+func boundEntries(bounds []bound) []Entry {
 	var entries []Entry
 	for _, b := range bounds {
-		style := boundStyle
-		entries = append(entries, Entry{Text: "objective " + b.text, Line: &style})
+		entries = append(entries, lineEntry("objective "+b.objective, boundStyle))
 	}
 	return entries
 }

@@ -10,10 +10,12 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas writes the letters that vgpdf can't: it takes bytes for letters of code page 1252, and keeps one font
-// file per document. What isn't regular or isn't in that code page is drawn as outlines.
+// pdfCanvas writes text that vgpdf can't. vgpdf takes every byte of a string for a letter of code page 1252, and keeps one font file for
+// each document. So text in the regular font is encoded in that code page, and bold text, or text with other letters such as "≤", is
+// drawn as the outlines of its letters.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
+// FillString writes s to the right of at.
 func (c pdfCanvas) FillString(face font.Face, at vg.Point, s string) {
 	encoded, err := charmap.Windows1252.NewEncoder().String(s)
 	if err == nil && face.Font.Weight == stdfont.WeightNormal {
@@ -23,29 +25,35 @@ func (c pdfCanvas) FillString(face font.Face, at vg.Point, s string) {
 	c.outlines(face, at, s)
 }
 
-// outlines fills the shapes of the letters; one the font doesn't have is its empty box.
+// outlines fills the shapes of letters. A letter that the font doesn't have is its empty box. Errors mean a broken font file, and ours is
+// part of the program: a test draws every figure.
 func (c pdfCanvas) outlines(face font.Face, at vg.Point, s string) {
 	var buf sfnt.Buffer
-	ppem := fixed.Int26_6(face.Face.UnitsPerEm()) << 6
-	scale := float64(face.Font.Size) / float64(face.Face.UnitsPerEm()) / 64
+	unitsPerEm := face.Face.UnitsPerEm()
+	size := fixed.I(int(unitsPerEm))                                   // in which a letter has the font's own units
+	scale := float64(face.Font.Size) / float64(unitsPerEm) / fixedUnit // to points
 	for _, r := range s {
 		i, err := face.Face.GlyphIndex(&buf, r)
 		if err != nil {
-			return // never of a font that was read
+			return
 		}
-		segments, err := face.Face.LoadGlyph(&buf, i, ppem, nil)
+		segments, err := face.Face.LoadGlyph(&buf, i, size, nil)
 		if err != nil {
 			return
 		}
 		if path := outline(segments, at, scale); len(path) > 0 {
 			c.Fill(path)
 		}
-		if advance, err := face.Face.GlyphAdvance(&buf, i, ppem, stdfont.HintingNone); err == nil {
+		if advance, err := face.Face.GlyphAdvance(&buf, i, size, stdfont.HintingNone); err == nil {
 			at.X += vg.Length(float64(advance) * scale)
 		}
 	}
 }
 
+// fixedUnit is how many steps of a fixed.Int26_6 make one unit.
+const fixedUnit = 64
+
+// outline is the path of a letter. at is the left end of its base line.
 func outline(segments sfnt.Segments, at vg.Point, scale float64) vg.Path {
 	var path vg.Path
 	point := func(p fixed.Point26_6) vg.Point { // the font's y points down

@@ -33,109 +33,87 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	if err := tooMany(len(names), maxLines, "lines"); err != nil {
 		return Figure{}, err
 	}
-	f := Figure{Title: "Latency by percentile", Width: 18 * vg.Centimeter}
-	var panels []*Panel
-	for _, group := range results.BySetting(points) {
-		var lines []percentileLine
-		for _, d := range drawn {
-			if d.Point.Setting() == group.Name {
-				lines = append(lines, percentileLine{d, numbered(slices.Index(names, lineName(d, drawn)))})
-			}
-		}
-		if len(lines) > 0 {
-			p := panel(group.Name, "percentile (%)", kind.Text)
-			drawPercentiles(p, lines, o)
-			panels = append(panels, p)
-		}
-	}
-	if err := tooMany(len(panels), maxPanels, "sizes and guarantees"); err != nil {
+	groups := results.GroupBy(drawn, func(d results.Distribution) string { return d.Point.Setting() })
+	if err := tooMany(len(groups), maxPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
-	f.Panels = grid(panels, 2)
-	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*8*vg.Centimeter
-	f.Legend = percentileLegend(names, drawn)
-	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + kindNote(kind)}
+	var panels []*Panel
+	for _, group := range groups {
+		p := newPanel(group.Name, "percentile (%)", kind.Text)
+		p.drawPercentiles(group.Members, o.Linear, func(d results.Distribution) draw.LineStyle {
+			return numbered(slices.Index(names, lineName(d, drawn)))
+		})
+		panels = append(panels, p)
+	}
+	f := Figure{Title: "Latency by percentile", Width: figureWidth, Panels: grid(panels, 2), Legend: percentileLegend(names, drawn)}
+	f.Height = aroundPanels + vg.Length(len(f.Panels))*latencyPanel
+	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + latencyNote(kind)}
 	return f, nil
 }
 
-// percentileLine is a distribution with the style of its line.
-type percentileLine struct {
-	results.Distribution
-	style draw.LineStyle
-}
-
-// drawPercentiles puts lines into a panel, above the floor below which nothing is known.
-func drawPercentiles(p *Panel, lines []percentileLine, o Options) {
-	var all []results.Distribution
-	for _, l := range lines {
-		all = append(all, l.Distribution)
+// drawPercentiles draws a line for each distribution, above the floor of the machines' own pauses.
+func (p *Panel) drawPercentiles(distributions []results.Distribution, linear bool, styleOf func(results.Distribution) draw.LineStyle) {
+	below := floorOf(distributions)
+	if below != nil {
+		p.Add(below)
 	}
-	under := floorOf(all)
-	if under != nil {
-		p.Add(under) // below the lines
-	}
-	e := noExtent()
-	for _, l := range lines {
-		t := trace{marks: percentileMarks(l.Snapshot, l.Used), line: l.style}
-		e.take(t.marks, !o.Linear)
+	e := newExtent(linear)
+	for _, d := range distributions {
+		t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: styleOf(d)}
+		e.addMarks(t.marks)
 		p.Add(t)
 	}
-	if under != nil {
-		under.widen(&e, !o.Linear)
+	if below != nil {
+		below.widen(&e)
 	}
-	o.scale()(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9)
-	percentileAxis(&p.Plot.X, e.xhigh)
+	setScale(&p.Plot.Y, linear, unit.Nanoseconds, e.y.low, e.y.high, 9)
+	setPercentiles(&p.Plot.X, e.x.high)
+}
+
+// percentileMarks are the steps of a distribution along HdrHistogram's axis. It has no place for the maximum (a quantile of 1), which
+// stands at the place of the last of n messages instead. A distribution that isn't used has few marks, as each is a cross.
+func percentileMarks(s hist.Snapshot, used bool) []mark {
+	stepsPerNine := 50.0
+	if !used {
+		stepsPerNine = 6
+	}
+	last := max(float64(s.Count()), 1)
+	marks := []mark{exactMark(nines(0), float64(s.Min()), used)}
+	for k := 1.0; ; k++ {
+		x := math.Pow(10, k/stepsPerNine)
+		if x >= last {
+			return append(marks, exactMark(last, float64(s.Max()), used))
+		}
+		marks = append(marks, exactMark(x, float64(s.Quantile(1-1/x)), used))
+	}
 }
 
 // numbered is the style of the i-th line: dashed once the colours begin again.
 func numbered(i int) draw.LineStyle {
-	l := line(colourOf(i))
 	if i >= len(palette) {
-		l.Dashes = dashed
+		return lineDashed(colourOf(i), dashed)
 	}
-	return l
+	return line(colourOf(i))
 }
 
-func percentileLegend(names []string, all []results.Distribution) (legend []Entry) {
+func percentileLegend(names []string, distributions []results.Distribution) []Entry {
+	var legend []Entry
 	for i, name := range names {
-		l := numbered(i)
-		legend = append(legend, Entry{Text: name, Line: &l})
+		legend = append(legend, lineEntry(name, numbered(i)))
 	}
-	if floorOf(all) != nil {
+	if floorOf(distributions) != nil {
 		legend = append(legend, Entry{Text: floorText, Fill: floorColour})
 	}
-	if slices.ContainsFunc(all, func(d results.Distribution) bool { return !d.Used }) {
-		legend = append(legend, voidEntry())
+	if slices.ContainsFunc(distributions, func(d results.Distribution) bool { return !d.Used }) {
+		legend = append(legend, unusedEntry())
 	}
 	return legend
 }
 
-// percentileMarks are the distribution's steps: x is 1/(1−q), HdrHistogram's axis, y the value at q. The axis has no
-// place for the maximum (q = 1), so it stands at the place of the last of n messages.
-func percentileMarks(s hist.Snapshot, used bool) []mark {
-	stepsPerNine := 50.0
-	if !used { // a line of single crosses
-		stepsPerNine = 6
-	}
-	at := func(x, y float64) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
-	n := float64(s.Count())
-	marks := []mark{at(1, float64(s.Min()))}
-	for k := 1.0; ; k++ {
-		x := math.Pow(10, k/stepsPerNine)
-		if x >= n {
-			break
-		}
-		marks = append(marks, at(x, float64(s.Quantile(1-1/x))))
-	}
-	return append(marks, at(max(n, 1), float64(s.Max())))
-}
-
 // lineName is the broker, with its load if it has several.
 func lineName(d results.Distribution, all []results.Distribution) string {
-	several := slices.ContainsFunc(all, func(o results.Distribution) bool {
-		return o.Point.Name == d.Point.Name && o.RowTitle != d.RowTitle
-	})
-	if several {
+	otherLoad := func(o results.Distribution) bool { return o.Point.Name == d.Point.Name && o.RowTitle != d.RowTitle }
+	if slices.ContainsFunc(all, otherLoad) {
 		return d.Point.Name + ", " + d.RowTitle
 	}
 	return d.Point.Name
@@ -144,9 +122,7 @@ func lineName(d results.Distribution, all []results.Distribution) string {
 func lineNames(all []results.Distribution) []string {
 	var names []string
 	for _, d := range all {
-		if name := lineName(d, all); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+		names = addNew(names, lineName(d, all))
 	}
 	slices.SortFunc(names, results.CompareNames)
 	return names

@@ -13,8 +13,29 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Okabe and Ito's palette, which people with any kind of colour vision can tell apart; without its yellow, which
-// white paper swallows. Glyphs and dashes vary with it, so that a copy without colours can still be read.
+// Lengths are in points, 1/72 inch, unless a unit is written.
+const (
+	titleSize      vg.Length = 13
+	panelTitleSize vg.Length = 10
+	bodySize       vg.Length = 9
+	smallSize      vg.Length = 8
+
+	lineWidth     vg.Length = 1.3 // of data
+	intervalWidth vg.Length = 0.8
+	axisWidth     vg.Length = 0.5
+	tickLength    vg.Length = 3
+	glyphRadius   vg.Length = 2.6
+	crossRadius   vg.Length = 3
+
+	// middleOfLetters is how far the middle of small letters lies above their base line, as a share of the ascent.
+	middleOfLetters = 0.36
+)
+
+// figureWidth is the width of a figure across a page of text.
+const figureWidth = 18 * vg.Centimeter
+
+// palette is that of Okabe and Ito (Color Universal Design, 2008), which people with any kind of colour vision can tell apart,
+// without its yellow, which is too light on white paper. Glyphs and dashes vary with it for copies without colours.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
@@ -31,86 +52,83 @@ var glyphs = []draw.GlyphDrawer{
 
 var (
 	ink    = color.RGBA{0x22, 0x22, 0x22, 0xff}
-	soft   = color.RGBA{0x66, 0x66, 0x66, 0xff}
-	faint  = color.RGBA{0xe4, 0xe4, 0xe4, 0xff}
-	shade  = color.RGBA{0xf1, 0xf1, 0xf1, 0xff}
-	unused = color.RGBA{0x88, 0x88, 0x88, 0xff} // of void points
+	soft   = color.RGBA{0x66, 0x66, 0x66, 0xff} // words that are read last
+	faint  = color.RGBA{0xe4, 0xe4, 0xe4, 0xff} // grids
+	shade  = color.RGBA{0xf1, 0xf1, 0xf1, 0xff} // areas without usable data
+	unused = color.RGBA{0x88, 0x88, 0x88, 0xff} // void or failed points
 
-	dashed = []vg.Length{vg.Points(4), vg.Points(2.5)}
+	dashed = []vg.Length{4, 2.5}
+	dotted = []vg.Length{1, 2}
+	broken = []vg.Length{2, 2}
 )
 
-func colourOf(i int) color.RGBA         { return palette[i%len(palette)] }
-func glyphOf(i int) draw.GlyphDrawer    { return glyphs[(i+i/len(palette))%len(glyphs)] }
-func line(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: vg.Points(1.3)} }
+// colourOf is the colour of the i-th thing that has a name.
+func colourOf(i int) color.RGBA { return palette[i%len(palette)] }
+
+func line(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: lineWidth} }
 
 func lineDashed(c color.Color, dashes []vg.Length) draw.LineStyle {
-	l := line(c)
-	l.Dashes = dashes
-	return l
+	return draw.LineStyle{Color: c, Width: lineWidth, Dashes: dashes}
 }
 
-// glyph sizes its shape by area, so that a square doesn't look bigger than a circle.
-func glyph(i int, c color.Color) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: c, Radius: vg.Points(2.6), Shape: glyphOf(i)}
+// glyph is the glyph of the i-th name. When the colours begin again, it is the one after the glyph of that colour.
+func glyph(i int) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: colourOf(i), Radius: glyphRadius, Shape: glyphs[(i+i/len(palette))%len(glyphs)]}
 }
 
-// voidGlyph marks figures that were measured but aren't used.
-func voidGlyph(c color.Color) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: c, Radius: vg.Points(3), Shape: draw.CrossGlyph{}}
+// crossGlyph marks points that were measured but aren't used.
+func crossGlyph(c color.Color) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: c, Radius: crossRadius, Shape: draw.CrossGlyph{}}
 }
 
-// letters is a text style in Liberation Sans, whose measures are Arial's.
-func letters(size float64, c color.Color) text.Style {
+// letters is a text style in Liberation Sans, whose letters are as wide as Arial's.
+func letters(size vg.Length, c color.Color) text.Style {
 	return text.Style{
 		Color: c, Handler: plot.DefaultTextHandler,
-		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)},
+		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
 	}
 }
 
-func bold(size float64) text.Style {
+func bold(size vg.Length) text.Style {
 	s := letters(size, ink)
 	s.Font.Weight = stdfont.WeightBold
 	return s
 }
 
-const (
-	titleSize = 13.0
-	bodySize  = 9.0
-	smallSize = 8.0
-)
-
-// panel is an empty plot in the house's style: a light grid, no box, and above it its title and the meaning of its upright
-// axis.
-func panel(title, x, y string) *Panel {
-	p := &Panel{Plot: plot.New(), Title: title, X: x, Y: y}
+// newPanel is an empty panel in the style of all figures: a light grid, no box, and above it its title and the meaning of its y axis.
+func newPanel(title, x, y string) *Panel {
+	p := &Panel{Plot: plot.New(), Title: title, X: x, Y: y, grid: plotter.NewGrid()}
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.Plot.X, &p.Plot.Y} {
 		a.Tick.Label.Font = letters(smallSize, ink).Font
 		a.Tick.Label.Color = ink
-		a.LineStyle = draw.LineStyle{Color: soft, Width: vg.Points(0.5)}
+		a.LineStyle = draw.LineStyle{Color: soft, Width: axisWidth}
 		a.Tick.LineStyle = a.LineStyle
-		a.Tick.Length = vg.Points(3)
+		a.Tick.Length = tickLength
 		a.Padding = 0
 	}
-	g := plotter.NewGrid()
-	p.grid = g
-	g.Vertical = draw.LineStyle{Color: faint, Width: vg.Points(0.5)}
-	g.Horizontal = g.Vertical
-	p.Add(g)
+	p.grid.Vertical = draw.LineStyle{Color: faint, Width: axisWidth}
+	p.grid.Horizontal = p.grid.Vertical
+	p.Add(p.grid)
 	return p
 }
 
-// diamond is a square on its tip.
+// diamond is a square on its tip, with the area of a circle of the glyph's radius.
 type diamond struct{}
 
-func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	c.SetColor(s.Color)
+func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, centre vg.Point) {
 	r := s.Radius * vg.Length(math.Sqrt(math.Pi/2))
-	var path vg.Path
-	path.Move(vg.Point{X: at.X, Y: at.Y + r})
-	path.Line(vg.Point{X: at.X + r, Y: at.Y})
-	path.Line(vg.Point{X: at.X, Y: at.Y - r})
-	path.Line(vg.Point{X: at.X - r, Y: at.Y})
-	path.Close()
-	c.Fill(path)
+	c.FillPolygon(s.Color, []vg.Point{
+		{X: centre.X, Y: centre.Y + r}, {X: centre.X + r, Y: centre.Y}, {X: centre.X, Y: centre.Y - r}, {X: centre.X - r, Y: centre.Y},
+	})
+}
+
+// box is a rectangle with these edges.
+func box(left, right, bottom, top vg.Length) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: right, Y: top}}
+}
+
+// corners are the corners of a rectangle, anticlockwise.
+func corners(r vg.Rectangle) []vg.Point {
+	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -19,6 +20,12 @@ import (
 
 // maxRuns is how many repetitions one panel shows; more lines could not be told apart.
 const maxRuns = 6
+
+// Heights of a figure over time: of each panel, and of what is around all of them.
+const (
+	coursePanelHeight = 5 * vg.Centimeter
+	aroundCourse      = 1 * vg.Centimeter
+)
 
 // run is one repetition that is drawn over time.
 type run struct {
@@ -43,14 +50,13 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 		records = append(records, r.record)
 	}
 	panels := results.CoursePanels(records...)
-	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter, Height: vg.Length(1+5*len(panels)) * vg.Centimeter}
-	faults := faultLines(runs)
+	f := Figure{Title: "Course over time", Width: figureWidth, Height: aroundCourse + vg.Length(len(panels))*coursePanelHeight}
 	for i, content := range panels {
 		p := coursePanel(content, runs)
-		if i == 1 {
-			faults = withoutText(faults) // which the first panel has
-		}
-		for _, fault := range faults {
+		for _, fault := range faultLines(runs) {
+			if i > 0 {
+				fault.text = "" // the first panel has it
+			}
 			p.Add(fault)
 		}
 		if i == len(panels)-1 {
@@ -69,7 +75,7 @@ func runsOf(points []results.Point) []run {
 	for _, p := range points {
 		if r, ok := withSeries(p); ok {
 			name := p.Name + ", " + p.Setting() + ", " + p.Load()
-			runs = append(runs, run{name, r, colourOf(len(runs))})
+			runs = append(runs, run{name: name, record: r, colour: colourOf(len(runs))})
 		}
 	}
 	return runs
@@ -77,7 +83,7 @@ func runsOf(points []results.Point) []run {
 
 // withSeries is the first repetition with a course over time: of those that ended ok, else of all.
 func withSeries(p results.Point) (store.Record, bool) {
-	for _, r := range append(p.Ok(), p.Records...) {
+	for _, r := range slices.Concat(p.Ok(), p.Records) {
 		if r.Result != nil && len(r.Result.Series) > 0 {
 			return r, true
 		}
@@ -88,26 +94,26 @@ func withSeries(p results.Point) (store.Record, bool) {
 // coursePanel draws one panel: the time outside the measured phase in grey, and the lines of all runs. Latencies stand on a
 // logarithmic axis.
 func coursePanel(content results.CoursePanel, runs []run) *Panel {
-	p := panel("", "", content.Title)
+	p := newPanel("", "", content.Title)
 	from, to := timeSpan(runs)
 	for _, b := range unmeasured(runs, from, to) {
 		p.Add(b)
 	}
 	logarithmic := content.Unit == unit.Nanoseconds
-	values := noExtent()
+	values := newExtent(!logarithmic)
 	for _, r := range runs {
 		for _, t := range r.traces(content) {
-			values.take(t.marks, logarithmic)
+			values.addMarks(t.marks)
 			p.Add(t)
 		}
 	}
 	if logarithmic {
-		logAxis(&p.Plot.Y, content.Unit, values.low, values.high, 6)
+		setLog(&p.Plot.Y, content.Unit, values.y.low, values.y.high, 6)
 	} else {
-		linearAxis(&p.Plot.Y, content.Unit, 0, values.high, 4)
+		setLinear(&p.Plot.Y, content.Unit, 0, values.y.high, 4)
 	}
 	p.Plot.X.Min, p.Plot.X.Max = from, to
-	p.Plot.X.Tick.Marker = plot.TickerFunc(plainTicks)
+	p.Plot.X.Tick.Marker = plot.TickerFunc(timeTicks)
 	return p
 }
 
@@ -118,8 +124,7 @@ func (r run) traces(panel results.CoursePanel) []trace {
 	for i, l := range panel.Lines {
 		t := trace{line: r.lineStyle(l, i)}
 		for _, m := range moments {
-			v := l.At(m)
-			t.marks = append(t.marks, mark{x: seconds(m.OffsetNs), y: v, low: v, high: v, used: r.ok()})
+			t.marks = append(t.marks, exactMark(seconds(m.OffsetNs), l.At(m), r.ok()))
 		}
 		traces = append(traces, t)
 	}
@@ -145,17 +150,15 @@ func partColour(i int) color.RGBA { return colourOf(1 + i) }
 func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
 	var entries, parts []Entry
 	for _, r := range runs {
-		style := line(r.colour)
-		entries = append(entries, Entry{Text: r.name, Line: &style})
+		entries = append(entries, lineEntry(r.name, line(r.colour)))
 	}
 	var solidNames, dashedNames []string
 	for _, p := range panels {
 		for i, l := range p.Lines {
 			switch {
 			case l.Part != "":
-				style := line(partColour(i))
 				if !slices.ContainsFunc(parts, func(e Entry) bool { return e.Text == l.Part }) {
-					parts = append(parts, Entry{Text: l.Part, Line: &style})
+					parts = append(parts, lineEntry(l.Part, line(partColour(i))))
 				}
 			case len(p.Lines) == 1: // the panel's title names it
 			case i == 0:
@@ -165,22 +168,27 @@ func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
 			}
 		}
 	}
-	solid, broken := line(soft), lineDashed(soft, dashed)
-	entries = append(entries,
-		Entry{Text: strings.Join(solidNames, " · "), Line: &solid},
-		Entry{Text: strings.Join(dashedNames, " · "), Line: &broken},
-		Entry{Text: "warm-up and drain", Fill: shade},
-	)
+	if solidNames != nil {
+		entries = append(entries, lineEntry(strings.Join(solidNames, " · "), line(soft)))
+	}
+	if dashedNames != nil {
+		entries = append(entries, lineEntry(strings.Join(dashedNames, " · "), lineDashed(soft, dashed)))
+	}
+	entries = append(entries, Entry{Text: "warm-up and drain", Fill: shade})
 	entries = append(entries, parts...)
-	if slices.ContainsFunc(runs, func(r run) bool { return !r.ok() }) {
-		entries = append(entries, voidEntry())
+	if anyUnused(runs) {
+		entries = append(entries, unusedEntry())
 	}
 	return entries
 }
 
+func anyUnused(runs []run) bool {
+	return slices.ContainsFunc(runs, func(r run) bool { return !r.ok() })
+}
+
 // courseNotes say which repetitions are drawn, by number and ending if any did not end ok.
 func courseNotes(runs []run) []string {
-	if !slices.ContainsFunc(runs, func(r run) bool { return !r.ok() }) {
+	if !anyUnused(runs) {
 		note := "One repetition of each."
 		if slices.ContainsFunc(runs, func(r run) bool { return results.CourseHasLatency(r.record) }) {
 			note += " A gap in latency means that nothing arrived."
@@ -198,7 +206,7 @@ func courseNotes(runs []run) []string {
 	return notes
 }
 
-func seconds(ns int64) float64 { return float64(ns) / 1e9 }
+func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
 
 // timeSpan holds the start of the measured phase (0) and every sample, in seconds. It is never empty.
 func timeSpan(runs []run) (from, to float64) {
@@ -237,30 +245,24 @@ func unmeasured(runs []run, from, to float64) []band {
 // sameFault is how far apart in time, in seconds, equal faults of two runs are drawn as one: they were planned for the same moment.
 const sameFault = 0.25
 
-// faultLines mark the faults that were done to the brokers, in the order of time. Their words stand in three rows, because faults
-// that follow each other closely would overwrite each other.
+// faultRows is in how many rows the texts of faults stand in turn, because those of close neighbours would overwrite each other.
+const faultRows = 3
+
+// faultLines mark the faults that were injected into the brokers, in the order of time.
 func faultLines(runs []run) []upright {
 	var lines []upright
 	for _, r := range runs {
 		for _, fault := range r.record.Result.Faults {
-			u := upright{at: seconds(fault.OffsetNs), text: fault.Do + " " + results.Struck(fault), colour: ink}
-			known := func(o upright) bool { return o.text == u.text && math.Abs(o.at-u.at) < sameFault }
-			if !slices.ContainsFunc(lines, known) {
+			u := upright{x: seconds(fault.OffsetNs), text: fault.Do + " " + results.Struck(fault)}
+			isSame := func(o upright) bool { return o.text == u.text && math.Abs(o.x-u.x) < sameFault }
+			if !slices.ContainsFunc(lines, isSame) {
 				lines = append(lines, u)
 			}
 		}
 	}
-	slices.SortFunc(lines, func(a, b upright) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(lines, func(a, b upright) int { return cmp.Compare(a.x, b.x) })
 	for i := range lines {
-		lines[i].lower = i % 3
-	}
-	return lines
-}
-
-func withoutText(lines []upright) []upright {
-	lines = slices.Clone(lines)
-	for i := range lines {
-		lines[i].text = ""
+		lines[i].row = i % faultRows
 	}
 	return lines
 }

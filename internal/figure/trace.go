@@ -10,103 +10,114 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// mark is one measured point. One whose y is NaN is a gap: nothing was measured there. One without a place on a logarithmic axis is a
-// gap as well.
+// mark is a measured value in a panel. If its y is NaN nothing was measured there: it is a gap.
 type mark struct {
-	x, y, low, high float64 // low..high: the interval of y; equal to y if there is none
-	used            bool    // false: void or failed; shown, never joined with others
+	x, y      float64
+	low, high float64 // the interval of y; both y if there is none
+	used      bool    // false: void or failed; shown, but never joined with others
 }
 
-// trace draws marks in their order: a line through neighbours that are both used, glyphs, intervals, and crosses for
-// the rest.
+// exactMark is a mark without an interval.
+func exactMark(x, y float64, used bool) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
+
+// trace draws marks in their order: a line through neighbours that are used, with their glyphs and intervals, and crosses for marks
+// that aren't used. Marks without a place on a logarithmic axis are gaps.
 type trace struct {
 	marks []mark
 	line  draw.LineStyle
-	glyph draw.GlyphStyle // without a shape: no glyphs
-}
-
-// runs are the stretches of neighbouring used marks.
-func (t trace) runs() [][]mark {
-	var runs [][]mark
-	open := false
-	for _, m := range t.marks {
-		switch {
-		case !m.used, math.IsNaN(m.y):
-			open = false
-		case open:
-			runs[len(runs)-1] = append(runs[len(runs)-1], m)
-		default:
-			runs, open = append(runs, []mark{m}), true
-		}
-	}
-	return runs
+	glyph draw.GlyphStyle // without a shape: none are drawn
 }
 
 func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	t.marks = slices.Clone(t.marks)
-	for i, m := range t.marks {
+	marks := slices.Clone(t.marks)
+	for i, m := range marks {
 		if !hasPlace(p.X, m.x) || !hasPlace(p.Y, m.y) {
-			t.marks[i] = mark{x: math.NaN(), y: math.NaN()}
+			marks[i] = exactMark(math.NaN(), math.NaN(), false)
 		}
 	}
-	for _, run := range t.runs() {
+	for _, stretch := range stretches(marks) {
 		var path []vg.Point
-		for _, m := range run {
+		for _, m := range stretch {
 			path = append(path, vg.Point{X: x(m.x), Y: y(m.y)})
 		}
 		if len(path) > 1 {
 			c.StrokeLines(t.line, c.ClipLinesXY(path)...)
 		}
 	}
-	for _, m := range t.marks {
-		at := vg.Point{X: x(m.x), Y: y(m.y)}
-		if math.IsNaN(m.y) || !c.Contains(at) {
+	for _, m := range marks {
+		centre := vg.Point{X: x(m.x), Y: y(m.y)}
+		if math.IsNaN(m.y) || !c.Contains(centre) {
 			continue
 		}
 		if m.high > m.low {
-			t.interval(c, at.X, y(math.Max(m.low, p.Y.Min)), y(math.Min(m.high, p.Y.Max)))
+			drawInterval(c, t.line.Color, centre.X, y(math.Max(m.low, p.Y.Min)), y(math.Min(m.high, p.Y.Max)))
 		}
 		switch {
 		case !m.used:
-			c.DrawGlyph(voidGlyph(t.line.Color), at)
+			c.DrawGlyph(crossGlyph(t.line.Color), centre)
 		case t.glyph.Shape != nil:
-			c.DrawGlyph(t.glyph, at)
+			c.DrawGlyph(t.glyph, centre)
 		}
 	}
 }
 
-// interval is a thin upright with caps.
-func (t trace) interval(c draw.Canvas, x, low, high vg.Length) {
-	thin := draw.LineStyle{Color: t.line.Color, Width: vg.Points(0.8)}
-	cap := vg.Points(1.8)
-	c.StrokeLine2(thin, x, low, x, high)
-	c.StrokeLine2(thin, x-cap, low, x+cap, low)
-	c.StrokeLine2(thin, x-cap, high, x+cap, high)
-}
-
-// extent is the range of marks, their intervals included.
-type extent struct {
-	xlow, xhigh float64 // of x; xlow > xhigh if there is no mark
-	low, high   float64 // of y; low > high if there is no mark
-}
-
-// noExtent is the range of no marks.
-func noExtent() extent {
-	return extent{xlow: math.Inf(1), xhigh: math.Inf(-1), low: math.Inf(1), high: math.Inf(-1)}
-}
-
-// take widens e by marks; positive leaves out values that have no place on a logarithmic axis.
-func (e *extent) take(marks []mark, positive bool) {
+// stretches are the runs of neighbouring marks that a line joins.
+func stretches(marks []mark) [][]mark {
+	var runs [][]mark
+	joined := false
 	for _, m := range marks {
+		switch {
+		case !m.used, math.IsNaN(m.y):
+			joined = false
+		case joined:
+			runs[len(runs)-1] = append(runs[len(runs)-1], m)
+		default:
+			runs, joined = append(runs, []mark{m}), true
+		}
+	}
+	return runs
+}
+
+// drawInterval draws a thin upright line with a cap at either end.
+func drawInterval(c draw.Canvas, colour color.Color, x, low, high vg.Length) {
+	const halfCap vg.Length = 1.8
+	thin := draw.LineStyle{Color: colour, Width: intervalWidth}
+	c.StrokeLine2(thin, x, low, x, high)
+	c.StrokeLine2(thin, x-halfCap, low, x+halfCap, low)
+	c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
+}
+
+// extent is the range of values that a panel has to show. It is empty while low > high.
+type extent struct {
+	positive bool // leave out values that have no place on a logarithmic axis
+	x, y     span
+}
+
+// span is a range of numbers, empty while low > high.
+type span struct{ low, high float64 }
+
+func newExtent(linear bool) extent {
+	empty := span{low: math.Inf(1), high: math.Inf(-1)}
+	return extent{positive: !linear, x: empty, y: empty}
+}
+
+func (e extent) empty() bool { return e.y.low > e.y.high }
+
+// addMarks widens e by marks and their intervals.
+func (e *extent) addMarks(marks []mark) {
+	for _, m := range marks {
+		e.x.add(m.x, e.positive)
 		for _, v := range []float64{m.y, m.low, m.high} {
-			if !math.IsNaN(v) && (!positive || v > 0) {
-				e.low, e.high = math.Min(e.low, v), math.Max(e.high, v)
-			}
+			e.y.add(v, e.positive)
 		}
-		if !positive || m.x > 0 {
-			e.xlow, e.xhigh = math.Min(e.xlow, m.x), math.Max(e.xhigh, m.x)
-		}
+	}
+}
+
+// add widens s by v. NaN has no place in it.
+func (s *span) add(v float64, positive bool) {
+	if !math.IsNaN(v) && (!positive || v > 0) {
+		s.low, s.high = math.Min(s.low, v), math.Max(s.high, v)
 	}
 }
 
@@ -119,35 +130,35 @@ type band struct {
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
 	from, to := x(math.Max(b.from, p.X.Min)), x(math.Min(b.to, p.X.Max))
-	if to <= from {
-		return
+	if from < to {
+		c.FillPolygon(b.colour, corners(box(from, to, c.Min.Y, c.Max.Y)))
 	}
-	c.FillPolygon(b.colour, []vg.Point{{X: from, Y: c.Min.Y}, {X: to, Y: c.Min.Y}, {X: to, Y: c.Max.Y}, {X: from, Y: c.Max.Y}})
 }
 
-// upright is a vertical line with a word at its top.
+// upright is a vertical line with a text at its top.
 type upright struct {
-	at     float64
-	text   string
-	colour color.Color
-	lower  int // how many lines further down, so that words don't collide
+	x    float64
+	text string
+	row  int // lines of text to leave free above it, so that the texts of neighbours don't collide
 }
 
 func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
-	x, _ := p.Transforms(&c)
-	at := x(u.at)
-	if !c.ContainsX(at) {
+	toCanvas, _ := p.Transforms(&c)
+	x := toCanvas(u.x)
+	if !c.ContainsX(x) {
 		return
 	}
-	c.StrokeLine2(draw.LineStyle{Color: u.colour, Width: vg.Points(0.8), Dashes: []vg.Length{vg.Points(2), vg.Points(2)}}, at, c.Min.Y, at, c.Max.Y)
+	c.StrokeLine2(draw.LineStyle{Color: ink, Width: intervalWidth, Dashes: broken}, x, c.Min.Y, x, c.Max.Y)
 	if u.text == "" {
 		return
 	}
-	style := letters(smallSize, u.colour)
+	const gap vg.Length = 2
+	style := letters(smallSize, ink)
 	style.YAlign = draw.YTop
-	left := at + vg.Points(2)
+	left := x + gap
 	if left+style.Width(u.text) > c.Max.X {
-		left = at - vg.Points(2) - style.Width(u.text)
+		left = x - gap - style.Width(u.text)
 	}
-	c.FillText(style, vg.Point{X: left, Y: c.Max.Y - vg.Points(1) - vg.Length(u.lower)*style.FontExtents().Height}, u.text)
+	top := c.Max.Y - 1 - vg.Length(u.row)*style.FontExtents().Height
+	c.FillText(style, vg.Point{X: left, Y: top}, u.text)
 }

@@ -1,0 +1,62 @@
+package figure
+
+import (
+	"strings"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// lineSpacing is the distance between the base lines of a paragraph, as a multiple of the letters' height.
+const lineSpacing = 1.2
+
+// fillTop writes a paragraph at the top of c and returns the rest of c.
+func fillTop(c draw.Canvas, style text.Style, paragraph string) draw.Canvas {
+	style.YAlign = draw.YTop
+	for _, line := range wrap(style, paragraph, c.Size().X) {
+		c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, line)
+		c = withoutTop(c, lineSpacing*style.FontExtents().Height)
+	}
+	return c
+}
+
+// fillBeside writes s to the right of a point, with the middle of its small letters at the point's height.
+func fillBeside(c draw.Canvas, style text.Style, left vg.Point, s string) {
+	style.YAlign = draw.YBottom
+	left.Y -= style.FontExtents().Ascent * middleOfLetters
+	c.FillText(style, left, s)
+}
+
+// wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a line is cut.
+func wrap(style text.Style, s string, width vg.Length) []string {
+	var lines []string
+	current := ""
+	for word := range strings.SplitSeq(s, " ") {
+		word = cut(style, word, width)
+		switch {
+		case current == "":
+			current = word
+		case style.Width(current+" "+word) <= width:
+			current += " " + word
+		default:
+			lines, current = append(lines, current), word
+		}
+	}
+	if current != "" {
+		lines = append(lines, current)
+	}
+	return lines
+}
+
+// cut shortens s to a width, with an ellipsis at its end.
+func cut(style text.Style, s string, width vg.Length) string {
+	if style.Width(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	for len(runes) > 1 && style.Width(string(runes)+"…") > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
