@@ -55,15 +55,15 @@ type neighbour struct {
 	axes                 map[string]string
 	messageSize          float64 // mean, bytes
 	low, high            float64 // messages per second
-	p99                  int64   // end-to-end latency at low, ns
+	p99                  int64   // latency at low, ns: end to end, or until the confirmation if nobody subscribes
 }
 
-// remember keeps the outcome of a search for points that come later.
-func (l *lab) remember(r *store.Record, found search.Bounds) {
+// remember keeps the outcome of a search for points that come later. p99 is the latency at the lower bound, in ns.
+func (l *lab) remember(r *store.Record, found search.Bounds, p99 int64) {
 	l.searched = append(l.searched, neighbour{
 		study: r.Study, point: r.PointID, broker: r.Spec.Broker, axes: r.Axes, messageSize: r.Spec.MessageSize.Mean(),
 		low: found.Low, high: max(found.Low, found.High), // High is 0 if no rate failed
-		p99: r.Result.Latency.EndToEnd.Quantile(0.99),
+		p99: p99,
 	})
 }
 
@@ -220,14 +220,13 @@ func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float6
 
 // littlesLaw returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency. It is used
 // only if the latency is longer than the probe, and is 0 otherwise: while such a probe lasts, no message may come through, or a whole
-// window at once, so counting them does not give a rate.
+// window at once, so counting them does not give a rate. For example, 3 clients with 1,000 messages in flight each and a latency of 2 s
+// bring 1,500/s through.
 func (s *rateSearch) littlesLaw(t trial, window int) float64 {
 	p50 := s.bench.latency(t).Quantile(0.5)
 	if p50 < t.Until-t.From {
 		return 0
 	}
-	for _, size := range s.bench.spec.MessageSize { // large messages fill the window's bytes first
-		window = min(window, max(1, int(s.bench.spec.InFlight.Bytes)/max(1, int(size.Size))))
-	}
+	window = min(window, inFlightPerClient(s.bench.spec))
 	return float64(window*t.Producers) / (float64(p50) / 1e9)
 }

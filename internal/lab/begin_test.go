@@ -25,9 +25,9 @@ func TestASearchBeginsAtItsNearestNeighboursRate(t *testing.T) {
 	if _, _, ok := l.neighbourOf(point("a", "nats", "100", "x")); ok {
 		t.Error("nobody was there before")
 	}
-	l.remember(point("a", "nats", "100", "x"), search.Bounds{Low: 1000, High: 1050})
-	l.remember(point("b", "nats", "1KiB", "y"), search.Bounds{Low: 500})
-	l.remember(point("c", "kafka", "100", "y"), search.Bounds{Low: 70, High: 77})
+	l.remember(point("a", "nats", "100", "x"), search.Bounds{Low: 1000, High: 1050}, 0)
+	l.remember(point("b", "nats", "1KiB", "y"), search.Bounds{Low: 500}, 0)
+	l.remember(point("c", "kafka", "100", "y"), search.Bounds{Low: 70, High: 77}, 0)
 	for _, c := range []struct {
 		record   *store.Record
 		low      float64
@@ -79,6 +79,10 @@ func TestAProbesWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 		}}}
 		if got := h.littlesLaw(slow, 1000); math.Abs(got-want) > 0.01*want {
 			t.Errorf("%d B: %.0f/s, want %.0f/s", size, got, want)
+		}
+		h.bench.spec.InFlight.Messages = 2
+		if got, want := h.littlesLaw(slow, 1000), min(want, 3*2/2); got != want {
+			t.Errorf("%d B, two in flight: %.0f/s, want %.0f/s", size, got, want)
 		}
 	}
 }
