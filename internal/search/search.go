@@ -9,10 +9,8 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -36,7 +34,7 @@ type Request struct {
 
 // Answer is the outcome of a trial.
 type Answer struct {
-	Judgements []Judgement   // one for each goal, in the order of Plan.Goals
+	Judgements []Judgement   // exactly one for each goal, in the order of Plan.Goals
 	Served     float64       // messages per second that came through, by the books; at most the rate
 	Through    float64       // messages per second that came through while the trial was sending; 0: not known
 	Took       time.Duration // from warm-up to the end of the drain; 0: not known
@@ -107,69 +105,6 @@ type searcher struct {
 	voidsInARow int           // of the last trials, how many were so
 	spent       time.Duration // the time that all trials took
 	overhead    time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
-}
-
-// load is a rate that was tried.
-type load struct {
-	rate    float64
-	goals   []history // in the order of Plan.Goals
-	through float64   // Answer.Through of the last trial; 0: not known
-}
-
-// history is what the trials at a rate have shown for one goal.
-type history struct {
-	Tally
-	long       []served      // trials of full length that were not void
-	soaked     time.Duration // length of the longest trial that passed
-	soakFailed bool
-	slow       bool   // only its latency made the last trial fail that did
-	voids      int    // number of void trials
-	voidReason string // of the last of them
-}
-
-// loadAt returns the load of a rate; a new one if the rate was not tried yet.
-func (s *searcher) loadAt(rate float64) *load {
-	i, found := slices.BinarySearchFunc(s.loads, rate, func(l *load, r float64) int { return cmp.Compare(l.rate, r) })
-	if !found {
-		s.loads = slices.Insert(s.loads, i, &load{rate: rate, goals: make([]history, len(s.Goals))})
-	}
-	return s.loads[i]
-}
-
-// book adds a trial to what is known of its rate.
-func (s *searcher) book(r Request, a Answer) {
-	l := s.loadAt(r.Rate)
-	l.through = a.Through
-	voidForAll := true
-	for i, g := range s.Goals {
-		judgement, h := a.Judgements[i], &l.goals[i]
-		h.add(g, r.For, judgement)
-		if judgement.Verdict == Void {
-			h.voids++
-			h.voidReason = judgement.Reason
-			continue
-		}
-		voidForAll = false
-		if judgement.Broken { // lost messages don't come through either, but that says nothing about a capacity
-			l.through = 0
-		}
-		if r.For >= g.Final {
-			h.long = append(h.long, served{rate: a.Served, length: r.For})
-		}
-		if judgement.Verdict == Pass {
-			h.soaked = max(h.soaked, r.For)
-			s.overhead = max(0, a.Took-r.For)
-			continue
-		}
-		h.slow = judgement.Slow
-		h.soakFailed = h.soakFailed || r.Kind == Soak
-	}
-	if !voidForAll {
-		s.voidsInARow = 0
-		return
-	}
-	s.voids++
-	s.voidsInARow++
 }
 
 // request returns the trial that brings the first unanswered goal closer to its answer; false if all goals are answered, or
