@@ -15,6 +15,14 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
+// addStatus says how the repetitions of a set ended, and which rates and objectives were missed.
+func addStatus(d *document.Document, set *results.Set) {
+	d.Say(statusSentence(set.Points))
+	for _, v := range append(results.MissedRates(set.Points), objectives(set)...) {
+		d.Add(v)
+	}
+}
+
 // statusSentence counts the repetitions by status, and warns if they allow no conclusion: "6 repetitions of 2 points: 1 failed, 5 ok."
 func statusSentence(points []results.Point) string {
 	count := map[results.Status]int{}

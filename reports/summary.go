@@ -48,13 +48,10 @@ func Summary(set *results.Set) Sections {
 // recommendation instead of a ranking.
 func verdicts(set *results.Set) []document.Block {
 	var d document.Document
+	addStatus(&d, set)
 	points := set.Points
-	d.Say(statusSentence(points))
 	if len(points) == 0 {
 		return d.Blocks
-	}
-	for _, v := range append(results.MissedRates(points), objectives(set)...) {
-		d.Add(v)
 	}
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
 	sweeps, ranked := sweepsOf(points), rankable(points)
