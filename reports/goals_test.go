@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,5 +55,15 @@ func TestRecordsOfBeforeGoalsHaveNoTableOfThem(t *testing.T) {
 	text := string(rendered(t, build(t, "summary", demo(1)), "terminal", 100))
 	if strings.Contains(text, "Goals") {
 		t.Errorf("a table of no goals:\n%s", text)
+	}
+}
+
+func TestTheOnlyGoalOfASearchHasARow(t *testing.T) {
+	r := demo(1)[0]
+	r.Result.Sustainable.Goals = []store.GoalResult{{LatencyNs: 2e6, Quantile: 0.99, Low: 500, High: 520, Conditional: 490}}
+	tables := build(t, "summary", []store.Record{r}).Tables()
+	i := slices.IndexFunc(tables, func(t document.Table) bool { return t.Title == "Goals of the searches" })
+	if i < 0 || len(tables[i].Rows) != 1 || cellsOf(t, tables[i], "goal")["kafka"].Text != "p99 ≤ 2ms" {
+		t.Errorf("%d tables, at %d", len(tables), i)
 	}
 }

@@ -1,17 +1,66 @@
 package reports
 
 import (
-	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
+
+func TestTheWordsOfAFaultAndAGuarantee(t *testing.T) {
+	second := study.Duration(time.Second)
+	for want, faults := range map[string][]study.Fault{
+		"kill -9":                   {{Do: "kill"}},
+		"kill -9, 1s":               {{Do: "kill", Node: "1", For: second}},
+		"kill -9 leader, 1s":        {{Do: "kill", Node: "leader", For: second}},
+		"pause leader, 1s":          {{Do: "pause", Node: "leader", For: second}},
+		"pause, 1s, node 2":         {{Do: "pause", Node: "2", For: second}},
+		"restart; pause, all nodes": {{Do: "restart"}, {Do: "pause", Node: "all"}},
+		"kill -9, 1s, server-1":     {{Do: "kill", Node: "server-1", For: second}},
+		"pause, 1s, balancer":       {{Do: "pause", Node: "balancer", For: second}},
+	} {
+		if got := faultText(faults); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for want, s := range map[string]study.Spec{
+		"d, p":                      {Delivery: "d", Persistence: "p", Replicas: 1, Ordering: "ordered"},
+		"d, p, 3 copies":            {Delivery: "d", Persistence: "p", Replicas: 3, Ordering: "ordered"},
+		"d, p, 2 copies, unordered": {Delivery: "d", Persistence: "p", Replicas: 2, Ordering: "unordered"},
+	} {
+		if got := guaranteeText(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, c := range []struct {
+		books store.Books
+		wrong bool
+	}{
+		{store.Books{Sent: 6, Acked: 3, Failed: 2, Unresolved: 1, Expected: 12, Received: 8, Lost: 4}, false},
+		{store.Books{Sent: 7, Acked: 3, Failed: 2, Unresolved: 1, Expected: 12, Received: 8, Lost: 4}, true},
+		{store.Books{Sent: 6, Acked: 3, Failed: 2, Unresolved: 1, Expected: 12, Received: 9, Lost: 4}, true},
+	} {
+		if c.books.BalancedAsStored() == c.wrong {
+			t.Errorf("%+v: unbalanced %v", c.books, !c.wrong)
+		}
+	}
+}
+
+func TestCalmIsWithoutFaults(t *testing.T) {
+	quiet, faulty := atRate("kafka", 1), altered(atRate("kafka", 1), "f", func(r *store.Record) { r.Spec.Faults = []study.Fault{{Do: "kill"}} })
+	points := results.Of(append(quiet, faulty...)).Points
+	if got := rankable(points); len(got) != 1 || len(got[0].Spec.Faults) != 0 || len(points) != 2 {
+		t.Errorf("%d of %d are calm", len(got), len(points))
+	}
+	text := string(rendered(t, build(t, "summary", append(quiet, faulty...)), "markdown", 0))
+	if !strings.Contains(text, "Through faults: ") || strings.Contains(string(rendered(t, build(t, "summary", quiet), "markdown", 0)), "Through faults") {
+		t.Errorf("faults are told where there are any: %s", text)
+	}
+}
 
 // trialOf is the row of the promise report about one record.
 func trialOf(t *testing.T, r store.Record) document.Row {
@@ -99,101 +148,5 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 				t.Errorf("%s: %s is %+v", name, key, cell)
 			}
 		}
-	}
-}
-
-func TestARecordThatIsNoJSONIsAnErrorThatNamesItsPoint(t *testing.T) {
-	r, err := Lookup("points")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, settings := atRate("kafka", 1)[0], atRate("kafka", 1)[0]
-	spec.Spec.Client = map[string]any{"f": math.NaN()}
-	settings.Settings.Client = map[string]any{"f": math.Inf(1)}
-	for _, broken := range []store.Record{spec, settings} {
-		if _, err := r.Build(results.Of([]store.Record{broken})); err == nil || !strings.Contains(err.Error(), "point "+broken.PointID+" as YAML: json: unsupported value") {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
-func TestARateOfACurveThatFailedSaysWhyInANoteOfItsOwn(t *testing.T) {
-	r := curved(1)
-	r.Result.Curve[1].Status, r.Result.Curve[1].Reason = store.Failed, "lost 5"
-	r.Result.Curve[2].Status, r.Result.Curve[2].Reason = store.Void, "the generator was late"
-	d := build(t, "summary", []store.Record{r})
-	table, notes := d.Tables()[0], d.Notes()
-	for i, want := range []string{"", "", "curve 50.0 %, failed: lost 5", "curve 90.0 %, void: the generator was late"} {
-		status := table.Rows[i]["status"]
-		var texts []string
-		for _, mark := range status.Marks {
-			texts = append(texts, notes[mark])
-		}
-		if got := strings.Join(texts, "|"); got != want {
-			t.Errorf("row %d, %s: notes %q, want %q", i, status.Text, got, want)
-		}
-		if table.Rows[i]["publish_rate"].Unused != (i > 1) {
-			t.Errorf("row %d: %+v", i, table.Rows[i]["publish_rate"])
-		}
-	}
-}
-
-func TestAnOkRecordWithoutAResultHasNoFigures(t *testing.T) {
-	bare := altered(atRate("kafka", 2), "", func(*store.Record) {})
-	bare[1].Result = nil
-	curve := altered(bare[:1], "curve", func(r *store.Record) { r.Spec.Measure = "curve" })
-	curve[0].Result = nil
-	peak := altered(atRate("kafka", 1), "peak", func(r *store.Record) { r.Spec.Measure = "peak" })
-	peak[0].Result = nil
-	table := build(t, "headtohead", slices.Concat(bare, curve, peak)).Tables()[0]
-	alone := build(t, "headtohead", bare[:1]).Tables()[0]
-	for _, key := range []string{"e2e_p99_ns_at_1000", "generator_cpu_s_per_million", "peak_rate", "sustainable"} {
-		if got, want := cellsOf(t, table, key)["kafka"], cellsOf(t, alone, key)["kafka"]; got.Number != want.Number || got.Kind != want.Kind {
-			t.Errorf("%s is %+v, want %+v", key, got, want)
-		}
-	}
-}
-
-func TestNoMoreThanTwoSettingsSetWorkloadsApart(t *testing.T) {
-	var records []store.Record
-	for i, persistence := range []string{"log", "memory"} {
-		records = append(records, altered(atRate("kafka", 1), fmt.Sprint(i), func(r *store.Record) {
-			r.Spec.Measure, r.Spec.Load = "peak", study.Load{}
-			r.Spec.Persistence, r.Spec.Replicas, r.Spec.Acks, r.Spec.Nodes = persistence, 1+2*i, []string{"leader", "quorum"}[i], 1+2*i
-		})...)
-	}
-	text := textOf(rankingVerdicts(group{"g", results.Of(records).Points}))
-	for _, want := range []string{"With persistence log, replicas 1, only kafka", "With persistence memory, replicas 3, only kafka"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %s", want, text)
-		}
-	}
-	if strings.Contains(text, "acks") {
-		t.Errorf("more than two settings are named: %s", text)
-	}
-}
-
-func TestAnObjectiveThatNothingWasMeasuredForIsNotCalledMissed(t *testing.T) {
-	r := store.Record{PointID: "a", Repetition: 1, Status: store.OK, Result: &store.Result{}, Spec: study.Spec{
-		Broker: "kafka", Measure: "count", Objectives: study.Objectives{"drain_rate": "> 5k/s"},
-	}}
-	verdicts := objectives(results.Of([]store.Record{r}))
-	if len(verdicts) != 1 || verdicts[0].Finding != "Nothing was measured that could be judged by it." {
-		t.Errorf("got %+v", verdicts)
-	}
-}
-
-func TestTheBestIsComparedWithTheMedianOfAllAlsoOfAnEvenNumber(t *testing.T) {
-	var records []store.Record
-	for i, rate := range []float64{4000, 3000, 1000, 500} {
-		records = append(records, store.Record{
-			PointID: fmt.Sprint(i), Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "peak"},
-			Result: &store.Result{Measurement: store.Measurement{PublishRate: rate}},
-		})
-	}
-	points := results.Of(records).Points
-	s := sweep{metric: results.MustMetric(results.KeyPublishRate), points: points, best: points}
-	if got := s.verdict().Finding; !strings.Contains(got, "4k/s, 2.00× the median of all.") {
-		t.Errorf("got %q", got)
 	}
 }

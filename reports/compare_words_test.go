@@ -1,0 +1,131 @@
+package reports
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
+	kafka, jetstream := atRate("kafka", 7), atRate("jetstream", 7)
+	say := func(a, b []store.Record, named ...string) string {
+		return strings.ReplaceAll(string(rendered(t, Compare(Side{"kafka", results.Of(a)}, Side{"jetstream", results.Of(b)}, append(named, "broker")...), "markdown", 0)), "\\", "")
+	}
+	other := altered(jetstream, "5", func(r *store.Record) { r.Spec.Load.Rate = 5 })
+	for want, text := range map[string]string{
+		"Nothing to compare: no point of kafka (7 records) has the message size, guarantee and load of a point of jetstream (7 records); they differ in load.rate: 1000 and 5.": say(kafka, other),
+		"Nothing to compare: every repetition of kafka (7 records) is one of jetstream (14 records), too.":                                                                      say(kafka, append(slices.Clone(jetstream), kafka...)),
+		"Nothing to compare: every repetition of kafka (7 records) is one of jetstream (7 records), too.":                                                                       say(jetstream, jetstream),
+		"## 100 B, at-least-once against 1 KiB, at-least-once, rate 1k/s": say(kafka, altered(jetstream, "k", func(r *store.Record) {
+			r.Spec.MessageSize = study.Sizes{{Size: 1024, Weight: 1}}
+		}), "messageSize"),
+		"Left out: 1 workload that only one side was given.":                    say(kafka, append(other, jetstream...)),
+		"No repetition of jetstream ended ok (void): no conclusion.":            say(kafka, altered(jetstream, "", func(r *store.Record) { r.Status = store.Void })),
+		"No repetition of kafka ended ok (failed): no conclusion.":              say(altered(kafka, "", func(r *store.Record) { r.Status = store.Failed }), jetstream),
+		"Warning: the compared records differ":                                  say(kafka, altered(jetstream, "", func(r *store.Record) { r.Host.Cores = 64 })),
+		"jetstream is lower than kafka, 0.288× [0.277–0.300×], which is better": say(kafka, jetstream),
+		"total time: nothing but zeros on both sides.": say(
+			altered(kafka, "", func(r *store.Record) { r.Spec.Measure, r.Result.Count = "count", &store.Count{} }),
+			altered(jetstream, "", func(r *store.Record) { r.Spec.Measure, r.Result.Count = "count", &store.Count{} })),
+		"total time: not known of jetstream": say(
+			altered(kafka, "", func(r *store.Record) { r.Spec.Measure, r.Result.Count = "count", &store.Count{TotalSeconds: 1} }),
+			altered(jetstream, "", func(r *store.Record) { r.Spec.Measure = "count" })),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if text := say(kafka, jetstream); strings.Contains(text, "Left out") || strings.Contains(text, "Warning") || strings.Contains(text, "closed loops") {
+		t.Errorf("more is said than there is: %s", text)
+	}
+	worse := Compare(Side{"kafka", results.Of(jetstream)}, Side{"jetstream", results.Of(kafka)}, "broker")
+	if text := string(rendered(t, worse, "markdown", 0)); !strings.Contains(text, "jetstream is higher than kafka") || !strings.Contains(text, "which is worse") {
+		t.Errorf("the other way round: %s", text)
+	}
+}
+
+// Each row of a comparison holds its own test, and whoever is better is named.
+func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
+	sides := [2][]store.Record{atRate("kafka", 7), atRate("jetstream", 7)}
+	for flip := range 2 {
+		a, b := sides[flip], sides[1-flip]
+		table := Compare(Side{"first", results.Of(a)}, Side{"second", results.Of(b)}, "broker").Tables()[0]
+		better := map[string]string{
+			"published": "no difference shown", "e2e p50": "second", "e2e p99": "second", "publish p99": "second", "broker CPU": "first", "generator CPU": "first", "broker memory": "second",
+		}
+		for _, row := range table.Rows {
+			name := row["metric"].Text
+			want := better[name]
+			if want == "first" || want == "second" {
+				if flip == 1 {
+					want = map[string]string{"first": "second", "second": "first"}[want]
+				}
+				want += " better"
+			}
+			if got := row["finding"].Text; got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+			if row["tests"].Number != 6 || row["first_n"].Number != 7 || row["second_n"].Number != 7 || row["n"].Text != "7, 7" {
+				t.Errorf("%s: %+v", name, row)
+			}
+			p, alone := row["p"].Number, row["p_alone"].Number
+			if name != "published" && (math.Abs(p-alone*6) > 1e-9 || math.Abs(alone-2.0/3432) > 1e-9) || name == "published" && (p != 1 || alone != 1) {
+				t.Errorf("%s: p %v, alone %v", name, p, alone)
+			}
+			delete(better, name)
+		}
+		if len(better) != 0 {
+			t.Errorf("no rows of %v", better)
+		}
+	}
+}
+
+// comparedWords sets jetstream against kafka and gives the words of it.
+func comparedWords(t *testing.T, a, b []store.Record, named ...string) string {
+	t.Helper()
+	d := Compare(Side{"kafka", results.Of(a)}, Side{"jetstream", results.Of(b)}, append(named, "broker")...)
+	return strings.ReplaceAll(string(rendered(t, d, "markdown", 0)), "\\", "")
+}
+
+func TestAClosedLoopOnEitherSideOfAComparisonIsNamed(t *testing.T) {
+	loop := func(broker string, closed bool) []store.Record {
+		return altered(atRate(broker, 2), "", func(r *store.Record) {
+			if closed {
+				r.Spec.Measure, r.Spec.Load = "peak", study.Load{Shape: "constant"}
+			}
+		})
+	}
+	for _, closed := range [][2]bool{{true, false}, {false, true}, {true, true}, {false, false}} {
+		text := comparedWords(t, loop("kafka", closed[0]), loop("jetstream", closed[1]), "measure")
+		if got := strings.Contains(text, "are closed loops"); got != (closed[0] || closed[1]) {
+			t.Errorf("closed %v: said %v:\n%s", closed, got, text)
+		}
+	}
+}
+
+func TestAComparisonOfFewOrEqualRunsHasWordsOfItsOwn(t *testing.T) {
+	kafka, same := atRate("kafka", 1), altered(atRate("kafka", 1), "b", func(r *store.Record) { r.Spec.Broker, r.Axes["broker"] = "jetstream", "jetstream" })
+	count := func(records []store.Record, seconds *store.Count) []store.Record {
+		return altered(records, "", func(r *store.Record) { r.Spec.Measure, r.Result.Count = "count", seconds })
+	}
+	losing := altered(kafka, "", func(r *store.Record) { r.Result.Books.LostAcked = 3 })
+	for want, text := range map[string]string{
+		"e2e p99: jetstream is equal to kafka; one run each, so not tested":  comparedWords(t, kafka, same),
+		"total time: not known of kafka":                                     comparedWords(t, count(kafka, nil), count(same, nil)),
+		"total time: jetstream is 2.0 times higher than kafka; one run each": comparedWords(t, count(kafka, &store.Count{TotalSeconds: 1}), count(same, &store.Count{TotalSeconds: 2})),
+		"| lost after ack | 3 | 0 |":                                         comparedWords(t, losing, same),
+		"| lost after ack | 0 | 3 |":                                         comparedWords(t, kafka, altered(same, "", func(r *store.Record) { r.Result.Books.LostAcked = 3 })),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if text := comparedWords(t, kafka, same); strings.Contains(text, "lost after ack") {
+		t.Errorf("nothing but zeros is compared:\n%s", text)
+	}
+}

@@ -1,0 +1,53 @@
+package reports
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+func TestAPointsRepetitionsAreToldOneByOne(t *testing.T) {
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	p := results.Point{Records: []store.Record{
+		{Repetition: 1, Status: store.OK, Began: began, Ended: began.Add(90 * time.Second)},
+		{Repetition: 2, Status: store.Refused, Reason: "no"},
+	}}
+	if got, want := repetitions(p), "repetition 1 ok, 2026-03-01T09:00:00Z, took 1m30s; repetition 2 refused (no)."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestARecordThatIsNoJSONIsAnErrorThatNamesItsPoint(t *testing.T) {
+	r, err := Lookup("points")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, settings := atRate("kafka", 1)[0], atRate("kafka", 1)[0]
+	spec.Spec.Client = map[string]any{"f": math.NaN()}
+	settings.Settings.Client = map[string]any{"f": math.Inf(1)}
+	for _, broken := range []store.Record{spec, settings} {
+		if _, err := r.Build(results.Of([]store.Record{broken})); err == nil || !strings.Contains(err.Error(), "point "+broken.PointID+" as YAML: json: unsupported value") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestThePointsReportTellsOfTheLastAttempt(t *testing.T) {
+	records := atRate("kafka", 3)
+	for i := range records {
+		records[i].Spec.Seed = int64(100 + i)
+		records[i].Began = time.Date(2026, 3, 1+i, 9, 0, 0, 0, time.UTC)
+		records[i].Ended = records[i].Began.Add(1500 * time.Millisecond)
+	}
+	text := string(rendered(t, build(t, "points", records), "markdown", 0))
+	if !strings.Contains(text, "seed: 102") || strings.Contains(text, "seed: 100\n") {
+		t.Errorf("not the spec of the last attempt:\n%s", text)
+	}
+	if !strings.Contains(text, "repetition 3 ok, 2026-03-03T09:00:00Z, took 2s.") {
+		t.Errorf("the repetitions are told as\n%s", text)
+	}
+}

@@ -1,0 +1,173 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+func TestStateSaysWhatThereIs(t *testing.T) {
+	records := func(statuses ...store.Status) []results.Point {
+		var out []store.Record
+		for i, s := range statuses {
+			out = append(out, store.Record{PointID: fmt.Sprint(i / 2), Repetition: i, Status: s})
+		}
+		return results.Of(out).Points
+	}
+	ok, void, failed, refused := store.OK, store.Void, store.Failed, store.Refused
+	for want, points := range map[string][]results.Point{
+		"The store holds no record yet: nothing was measured.":                                           nil,
+		"1 repetition of 1 point: 1 ok. A single point: there is nothing to compare it with.":            records(ok),
+		"2 repetitions of 1 point: 1 failed, 1 ok. A single point: there is nothing to compare it with.": records(ok, failed),
+		"3 repetitions of 2 points: 3 ok.":                                                               records(ok, ok, ok),
+		"2 repetitions of 1 point: 2 void. Every one is void: no conclusion can be drawn.":               records(void, void),
+		"3 repetitions of 2 points: 1 refused, 2 void. None ended ok: no conclusion can be drawn.":       records(void, refused, void),
+	} {
+		if got := statusSentence(points); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
+	records := atRate("kafka", 4)
+	for i, status := range []store.Status{store.OK, store.Failed, store.Void, store.Aborted} {
+		result := *records[i].Result
+		result.Books.Lost = int64(math.Pow(10, float64(i)))
+		records[i].Result, records[i].Status = &result, status
+	}
+	points := results.Of(records).Points
+	if cell := totalCell(points[0], "lost"); cell.Number != 11 {
+		t.Errorf("lost %v, want 1 and 10", cell.Number)
+	}
+	if cell := totalCell(points[0], "sent"); cell.Number != 20_000 {
+		t.Errorf("sent %v", cell.Number)
+	}
+	void := records[2:3]
+	if cell := totalCell(results.Of(void).Points[0], "lost"); cell.Kind != document.Blank {
+		t.Errorf("a void point lost %+v", cell)
+	}
+}
+
+func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
+	records := atRate("kafka", 4)
+	for i := range 2 { // the same but for its figure
+		why := remark.Of("lost %d", 5+i)
+		records[i].Status, records[i].Reason, records[i].Figures = store.Failed, why.Text, why.Figures
+	}
+	records[2].Reason = "said of an ok record, so never"
+	for i := range records {
+		late := remark.Of("%d late", i)
+		records[i].Doubts = []store.Doubt{{Code: "late", Text: late.Text, Figures: late.Figures}, {Code: "loss", Text: "lost"}}
+	}
+	p := results.Of(records).Points[0]
+	var notes document.Footnotes
+	if marks := reasonMarks(p, &notes); !slices.Equal(marks, []int{1}) {
+		t.Errorf("marks %v", marks)
+	}
+	if cell := doubtsCell("kafka", doubtsOf(p.Shown()), &notes); cell.Number != 2 || !slices.Equal(cell.Marks, []int{2, 3}) {
+		t.Errorf("doubts %+v", cell)
+	}
+	texts := fmt.Sprint(notes.Blocks())
+	if !strings.Contains(texts, "failed: lost 5–6 (2 alike)") || strings.Contains(texts, "never") || !strings.Contains(texts, "loss: lost") {
+		t.Errorf("notes %s", texts)
+	}
+	if cell := doubtsCell("kafka", doubtsOf(atRate("kafka", 1)), &notes); cell.Kind != document.Blank {
+		t.Errorf("no doubts are %+v", cell)
+	}
+	refused := records[:1:1]
+	refused[0].Status, refused[0].Reason = store.Refused, "acks: can't"
+	other := refused[0]
+	other.Spec.Broker = "nats"
+	a, b := reasonMarks(results.Of(refused).Points[0], &notes), reasonMarks(results.Of([]store.Record{other}).Points[0], &notes)
+	if !slices.Equal(a, b) || len(a) != 1 {
+		t.Errorf("brokers that refuse the same have the notes %v and %v", a, b)
+	}
+}
+
+func TestARateOfACurveThatFailedSaysWhyInANoteOfItsOwn(t *testing.T) {
+	r := curved(1)
+	r.Result.Curve[1].Status, r.Result.Curve[1].Reason = store.Failed, "lost 5"
+	r.Result.Curve[2].Status, r.Result.Curve[2].Reason = store.Void, "the generator was late"
+	d := build(t, "summary", []store.Record{r})
+	table, notes := d.Tables()[0], d.Notes()
+	for i, want := range []string{"", "", "curve 50.0 %, failed: lost 5", "curve 90.0 %, void: the generator was late"} {
+		status := table.Rows[i]["status"]
+		var texts []string
+		for _, mark := range status.Marks {
+			texts = append(texts, notes[mark])
+		}
+		if got := strings.Join(texts, "|"); got != want {
+			t.Errorf("row %d, %s: notes %q, want %q", i, status.Text, got, want)
+		}
+		if table.Rows[i]["publish_rate"].Unused != (i > 1) {
+			t.Errorf("row %d: %+v", i, table.Rows[i]["publish_rate"])
+		}
+	}
+}
+
+func TestAnOkRecordWithoutAResultHasNoFigures(t *testing.T) {
+	bare := altered(atRate("kafka", 2), "", func(*store.Record) {})
+	bare[1].Result = nil
+	curve := altered(bare[:1], "curve", func(r *store.Record) { r.Spec.Measure = "curve" })
+	curve[0].Result = nil
+	peak := altered(atRate("kafka", 1), "peak", func(r *store.Record) { r.Spec.Measure = "peak" })
+	peak[0].Result = nil
+	table := build(t, "headtohead", slices.Concat(bare, curve, peak)).Tables()[0]
+	alone := build(t, "headtohead", bare[:1]).Tables()[0]
+	for _, key := range []string{"e2e_p99_ns_at_1000", "generator_cpu_s_per_million", "peak_rate", "sustainable"} {
+		if got, want := cellsOf(t, table, key)["kafka"], cellsOf(t, alone, key)["kafka"]; got.Number != want.Number || got.Kind != want.Kind {
+			t.Errorf("%s is %+v, want %+v", key, got, want)
+		}
+	}
+}
+
+func TestWhatTheMachineDidIsShownWhereItIsDoubted(t *testing.T) {
+	for code, shown := range map[string]bool{"pauses": true, "generator-lag": true, "old-version": false} {
+		records := altered(atRate("kafka", 1), "", func(r *store.Record) {
+			r.Doubts = []store.Doubt{{Code: code, Text: "so"}}
+			r.Result.Pauses = &store.Pauses{Late: r.Result.Latency.Lag, LongestNs: 5e6}
+		})
+		if text := string(rendered(t, build(t, "summary", records), "terminal", 200)); strings.Contains(text, "own pauses") != shown {
+			t.Errorf("with the doubt %s own pauses are shown: %v\n%s", code, !shown, text)
+		}
+	}
+}
+
+func TestADoubtOfOneRateAmongSeveralNamesIt(t *testing.T) {
+	curve := func(rates ...float64) store.Record {
+		r := curved(1)
+		r.Doubts, r.Result.Sustainable, r.Result.Curve = nil, nil, nil
+		for i, rate := range rates {
+			at := products[1].result(100, rate, 1).Measurement
+			l := store.CurvePoint{Rate: rate, Status: store.OK, Measurement: at, Doubts: []store.Doubt{{Code: "all", Text: "of every rate"}}}
+			if i == 0 {
+				l.Doubts = append(l.Doubts, store.Doubt{Code: "first", Text: "of the first"})
+			}
+			r.Result.Curve = append(r.Result.Curve, l)
+		}
+		return r
+	}
+	for n, want := range [][]string{1: {"all: of every rate", "first: of the first"}, 2: {"all: of every rate", "curve 1k/s, first: of the first"}, 3: {"all: of every rate", "curve 1k/s, first: of the first"}} {
+		if n == 0 {
+			continue
+		}
+		var got []string
+		d := build(t, "summary", []store.Record{curve([]float64{1000, 2000, 3000}[:n]...)})
+		for _, b := range d.Blocks {
+			if note, ok := b.(document.Note); ok {
+				got = append(got, note.Text)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rates: notes %q, want %q", n, got, want)
+		}
+	}
+}
