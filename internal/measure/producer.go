@@ -74,7 +74,8 @@ func (p *Producer) Unsent(phase Phase, n, intended, end, generatorLag int64) {
 	l.generatorLag[phase].RecordN(generatorLag, n)
 }
 
-// UnsentUntimed books n messages that were never sent and, as in a closed loop, had no intended time.
+// UnsentUntimed books n messages that were never sent and have not waited: they were not due yet or, as in a closed loop, had no intended
+// time.
 func (p *Producer) UnsentUntimed(phase Phase, n int64) { p.lane.unsent[phase].Add(n) }
 
 // Acks gathers acknowledgements and failures that arrive together, until Producer.Confirm publishes them. Its zero value is

@@ -72,8 +72,8 @@ func (s *segment) at(i int64) int64 {
 // each of them would take longer than the trial. Neighbours are then booked together, with the shortest of their waiting times.
 const maxUnsentBookings = 100_000
 
-// bookUnsent books the messages that were due in a trial and that this client never sent. Each is booked with the time that it had waited
-// when sending ended. Without that, a trial would look the faster the fewer messages the broker took.
+// bookUnsent books the messages that this client was to send in a trial and never sent. A message that was due is booked with the time that
+// it had waited when sending ended: otherwise a trial would look the faster the fewer messages the broker took.
 func (p *producer) bookUnsent(t *trial) {
 	recorder := t.measure.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
 	for _, s := range p.segments {
@@ -87,21 +87,29 @@ func (p *producer) bookUnsent(t *trial) {
 }
 
 func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
+	ended := t.sendingEndedAt
 	end := s.limit
 	if end == unlimited {
 		end = s.share.Count(s.until() - s.start)
 	}
+	end = max(end, s.next)
+	due := max(s.next, min(end, s.share.Count(ended-s.start)))
 	firstMeasured := s.share.Count(t.measure.MeasuredSince() - s.start)
-	step := max(1, (end-s.next)/maxUnsentBookings)
-	for i := s.next; i < end; {
-		phase, n := measure.Measured, min(step, end-i)
+
+	step := max(1, (due-s.next)/maxUnsentBookings)
+	for i := s.next; i < due; {
+		phase, n := measure.Measured, min(step, due-i)
 		if i < firstMeasured {
 			phase, n = measure.Warmup, min(n, firstMeasured-i)
 		}
 		i += n
-		intended := min(t.sendingEndedAt, s.at(i-1)) // if a number of messages was asked for, the last ones may not be due yet
-		recorder.Unsent(phase, n, intended, t.sendingEndedAt, p.ownLag.ownPart(intended, t.sendingEndedAt))
+		intended := s.at(i - 1)
+		recorder.Unsent(phase, n, intended, ended, p.ownLag.ownPart(intended, ended))
 	}
+	// If a number of messages was asked for, more may be left that were not due yet. They haven't waited.
+	warmup := max(0, min(end, firstMeasured)-due)
+	recorder.UnsentUntimed(measure.Warmup, warmup)
+	recorder.UnsentUntimed(measure.Measured, end-due-warmup)
 }
 
 // dueCounter counts the messages of a course that are due in a time. It belongs to one goroutine, which should ask for later and later

@@ -58,6 +58,24 @@ func TestWhatWasDueAndNeverSentStandsInTheBooksAndInThePercentiles(t *testing.T)
 	}
 }
 
+func TestMessagesThatAreNotDueYetHaveNoLatency(t *testing.T) {
+	const rate, messages, window = 1000, 1_000_000, 10
+	plan := simple(1, 1)
+	plan.InFlight = window
+	var ended int64
+	out := ready(t, full(), plan).Run(t.Context(), Load{
+		Schedule: constant(t, rate), Messages: messages, Drain: 100 * time.Millisecond, Settle: 2 * time.Second,
+		Hooks: Hooks{Sent: func() { ended = clock.Now() }},
+	})
+	if m := out.Measured; out.Err == nil || m.Unsent != messages-window || !m.Balanced() {
+		t.Errorf("%+v, %v", m, out.Err)
+	}
+	due := rate*time.Duration(ended-out.Start)/time.Second + 1
+	if n := time.Duration(out.Histograms.Lag.Count()); n < window || n > due {
+		t.Errorf("%d messages have a lag, %d were due", n, due)
+	}
+}
+
 func TestOfManyUnsentMessagesEveryOneIsCounted(t *testing.T) {
 	const rate = 40_000_000 // of which a window goes out
 	plan := simple(3, 1)
