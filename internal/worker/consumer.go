@@ -36,7 +36,7 @@ func (c *consumer) Deliver(batch [][]byte) {
 		c.book(batch)
 		return
 	}
-	c.application.each(batch, c.book)
+	c.application.process(batch, c.book)
 }
 
 // book books messages and reports whether any of them was counted. They came together, so the clock is read once for all.

@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// consuming is all consumers of a worker: in its own process (localConsumers) or in another one (apart). Once started, they stay
+// consuming is all consumers of a worker: in its own process (localConsumers) or in another one (remoteConsumers). Once started, they stay
 // connected over all trials; each trial begins with listen and ends with end.
 type consuming interface {
 	// start connects the consumers and blocks until all are registered with the broker.
@@ -76,7 +76,7 @@ func (l *localConsumers) start(ctx context.Context) (registration, error) {
 	l.stop = stop
 	for _, c := range l.list {
 		if c.application != nil {
-			c.application.life = life.Done()
+			c.application.ended = life.Done()
 		}
 	}
 	var last registration
@@ -167,7 +167,7 @@ func (l *localConsumers) end(*trial) (consumerReport, error) {
 	l.booking.Store(nil)
 	r := consumerReport{Span: l.span()}
 	for _, c := range l.list {
-		r.Working = max(r.Working, c.application.working(c.first.Load(), c.last.Load()))
+		r.Working = max(r.Working, c.application.busyShare(c.first.Load(), c.last.Load()))
 	}
 	return r, nil
 }

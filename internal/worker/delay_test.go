@@ -15,7 +15,7 @@ func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApplication(d, 0)
-			a.life = make(chan struct{})
+			a.ended = make(chan struct{})
 			const n = 100
 			batch := make([][]byte, n)
 			for i := range batch {
@@ -23,7 +23,7 @@ func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
 			}
 			var at []int64
 			began := clock.Now()
-			a.each(batch, func(one [][]byte) bool {
+			a.process(batch, func(one [][]byte) bool {
 				if len(one) != 1 || int(one[0][0]) != len(at) {
 					t.Fatalf("%v is the %dth message", one, len(at))
 				}
@@ -53,10 +53,10 @@ func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
 func TestAConsumerThatEndsGivesUpItsWork(t *testing.T) {
 	a := newApplication(Delay{Mean: time.Hour}, 0)
 	life := make(chan struct{})
-	a.life = life
+	a.ended = life
 	time.AfterFunc(50*time.Millisecond, func() { close(life) })
 	began, taken := time.Now(), 0
-	a.each(make([][]byte, 10), func([][]byte) bool { taken++; return true })
+	a.process(make([][]byte, 10), func([][]byte) bool { taken++; return true })
 	if took := time.Since(began); took > 10*time.Second || taken != 1 {
 		t.Errorf("%d messages taken, ended after %v", taken, took)
 	}
@@ -65,10 +65,10 @@ func TestAConsumerThatEndsGivesUpItsWork(t *testing.T) {
 func TestTheShareOfWorkIsThatOfTheTimeBetweenMessages(t *testing.T) {
 	a := newApplication(Delay{Mean: 10 * time.Millisecond}, 0)
 	a.worked.Store(int64(50 * time.Millisecond)) // five messages, each 30 ms after the one before it
-	if got := a.working(7, 7+int64(120*time.Millisecond)); math.Abs(got-50.0/130) > 1e-9 {
+	if got := a.busyShare(7, 7+int64(120*time.Millisecond)); math.Abs(got-50.0/130) > 1e-9 {
 		t.Errorf("%g", got)
 	}
-	if a.working(0, 0) != 0 || (*application)(nil).working(1, 2) != 0 {
+	if a.busyShare(0, 0) != 0 || (*application)(nil).busyShare(1, 2) != 0 {
 		t.Error("work without a message")
 	}
 }

@@ -108,8 +108,14 @@ func TestAHostOfConsumersClosesItsDriverAndGivesItsThreadsBack(t *testing.T) {
 	}
 }
 
-// answering is a host that answers every order after a while, and keeps what it was told.
-func answering(t *testing.T, after time.Duration, told *[]order) *apart {
+// answering is a host that answers every order after a while, and keeps the orders.
+func answering(t *testing.T, after time.Duration, told *[]order) *remoteConsumers {
+	t.Helper()
+	return answeringWith(t, report{Registered: &registration{}}, after, told)
+}
+
+// answeringWith is answering with the same answer to every order.
+func answeringWith(t *testing.T, answer report, after time.Duration, told *[]order) *remoteConsumers {
 	t.Helper()
 	here, there := net.Pipe()
 	done := make(chan struct{})
@@ -123,13 +129,14 @@ func answering(t *testing.T, after time.Duration, told *[]order) *apart {
 			}
 			*told = append(*told, o)
 			time.Sleep(after)
-			if out.Encode(report{To: o.Do}) != nil {
+			answer.To = o.Do
+			if out.Encode(answer) != nil {
 				return
 			}
 		}
 	}()
 	w := &Worker{failure: newFailure(), probed: newProbesSeen(0, 0), bodies: &bodies{size: 100}, plan: Plan{Connect: 3 * time.Second}}
-	a := newApart(here, w)
+	a := newRemoteConsumers(here, w)
 	t.Cleanup(func() {
 		_ = a.close()
 		_ = there.Close()
@@ -147,14 +154,14 @@ func TestConsumersApartAreToldOfThePhaseBeforeItBegins(t *testing.T) {
 	}{
 		"at once":    {0, 0, false},
 		"in time":    {0, time.Hour, false},
-		"too slowly": {lead + lead/2, 0, true},
+		"too slowly": {announceLead + announceLead/2, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []order
 			a := answering(t, c.answer, &told)
 			asked := clock.Now() + int64(c.later)
 			from := a.announce(tr, asked)
-			if least := asked + int64(lead); c.later == 0 && (from < least || from > least+int64(10*time.Second)) || c.later > 0 && from != asked {
+			if least := asked + int64(announceLead); c.later == 0 && (from < least || from > least+int64(10*time.Second)) || c.later > 0 && from != asked {
 				t.Errorf("asked for %d, it begins %v later", asked, time.Duration(from-asked))
 			}
 			if p := told[0].Phase; told[0].Do != doMeasure || p == nil || p.From != from || p.Until != from+int64(time.Second) {
@@ -278,5 +285,16 @@ func TestAHostThatIsGoneIsNoErrorOfItsOwn(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, o.conn) }()
 	if err := <-o.over; err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("what is no order ended the host with %v", err)
+	}
+}
+
+func TestAnAnswerWithoutItsFieldIsAnErrorAndNoZero(t *testing.T) {
+	var told []order
+	c := answeringWith(t, report{}, 0, &told)
+	if _, err := c.start(t.Context()); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when its consumers had registered") {
+		t.Errorf("start: %v", err)
+	}
+	if _, err := c.end(&trial{measure: measure.NewTrial(measure.Shape{})}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when") {
+		t.Errorf("end: %v", err)
 	}
 }

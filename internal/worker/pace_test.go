@@ -197,7 +197,7 @@ func TestThePauseAfterAFailedSendIsNoSending(t *testing.T) {
 	segment := &segment{share: schedule.Sequential(constant(t, 1e6)), start: tr.startedAt, until: tr.measuredUntil.Load, limit: 1}
 	segment.turns = w.plan.deal().Turns(constant(t, 1e6), 0)
 	p.freeSlots.take(p.batchSlots[:1])
-	p.claim(tr, segment, 1)
+	p.fillBatch(tr, segment, 1)
 	held := p.send(t.Context(), tr, 1)
 	if sending := p.activity.Load().sending; held.ns()-sending < int64(sendBackoff) {
 		t.Errorf("of %d ns %d are called sending, the pause was %d ns", held.ns(), sending, int64(sendBackoff))

@@ -85,13 +85,13 @@ func TestAProbeOfAProducerThatIsNotThereIsNobodys(t *testing.T) {
 
 func TestMoreProducersThanFourShareAThread(t *testing.T) {
 	for n, shared := range map[int]bool{1: false, 4: false, 5: true} {
-		sleep, release := sleepers(n)
-		s := sleep()
+		sleepers := newSleepers(n)
+		s := sleepers.next()
 		if _, own := s.(*clock.Sleeper); own == shared {
 			t.Errorf("of %d producers each sleeps on %T", n, s)
 		}
 		s.Close()
-		release()
+		sleepers.close()
 	}
 }
 

@@ -240,20 +240,20 @@ func TestAnApplicationMakesUpForWakingLateAndNotForResting(t *testing.T) {
 		"rested between two pieces": {3 * time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond},
 	} {
 		a := newApplication(Delay{Mean: work}, 0)
-		a.life = make(chan struct{})
+		a.ended = make(chan struct{})
 		now := clock.Now()
-		a.left = now - int64(c.rested)
+		a.finishedAt = now - int64(c.rested)
 		if c.rested == 0 {
-			a.left = math.MaxInt64 / 2 // it has only just left
+			a.finishedAt = math.MaxInt64 / 2 // it has only just left
 		}
-		a.free = now - int64(c.late)
-		due := a.free + int64(work) + int64(c.want)
-		a.each(make([][]byte, 1), func([][]byte) bool { return true })
-		if off := time.Duration(a.free - due); off < 0 || off > slack && c.want > 0 || c.want == 0 && off != 0 {
+		a.freeAt = now - int64(c.late)
+		due := a.freeAt + int64(work) + int64(c.want)
+		a.process(make([][]byte, 1), func([][]byte) bool { return true })
+		if off := time.Duration(a.freeAt - due); off < 0 || off > slack && c.want > 0 || c.want == 0 && off != 0 {
 			t.Errorf("%s: free %v off", name, off)
 		}
-		if a.worked.Load() != int64(work) || a.left < a.free {
-			t.Errorf("%s: worked %v, left %v before it was free", name, time.Duration(a.worked.Load()), time.Duration(a.free-a.left))
+		if a.worked.Load() != int64(work) || a.finishedAt < a.freeAt {
+			t.Errorf("%s: worked %v, left %v before it was free", name, time.Duration(a.worked.Load()), time.Duration(a.freeAt-a.finishedAt))
 		}
 	}
 }

@@ -49,7 +49,7 @@ type trial struct {
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may run at a time. If ctx
 // ends it early, the outcome holds what was measured until then, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
-	if err := w.plan.checkShared(load); err != nil {
+	if err := w.plan.checkPeers(load); err != nil {
 		return Outcome{Err: err}
 	}
 	procs, restore := w.limitThreads(load)
@@ -103,7 +103,7 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	if shape.Keys > 0 {
 		t.keyOf = w.keys.of
 	}
-	t.expectOthers(load.Peers)
+	t.expectPeers(load.Peers)
 	t.pauses = &pauseRecorder{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
 	t.watch = clock.NewWatch(t.pauses.wakeUp)
 	if t.startedAt == 0 {

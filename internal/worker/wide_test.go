@@ -43,7 +43,7 @@ func TestAThousandProducersSleepOnOneThread(t *testing.T) {
 	if out.Err != nil || out.Measured.Sent != rate || out.Measured.Received != rate || out.Measured.Lost != 0 {
 		t.Errorf("%v, %+v", out.Err, out.Measured)
 	}
-	if more := int(most.Load()) - before; more > 2*runtime.NumCPU()+threads {
+	if more := int(most.Load()) - before; more > 2*runtime.NumCPU()+maxThreads {
 		t.Errorf("%d more threads while %d producers send", more, producers)
 	}
 	lag := out.Histograms.GeneratorLag

@@ -41,7 +41,7 @@ func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadW
 func prepare(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadWriteCloser, p *probesSeen) (*Worker, error) {
 	w := &Worker{plan: plan, driver: d, failure: newFailure(), probed: p}
 	if conn != nil {
-		w.consuming = newApart(conn, w) // at once, so that Close closes conn after any error
+		w.consuming = newRemoteConsumers(conn, w) // at once, so that Close closes conn after any error
 	}
 	if err := w.prepare(ctx); err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -67,7 +67,7 @@ func (w *Worker) makeMessages() (err error) {
 		return err
 	}
 	if w.plan.Peers != nil {
-		if err := w.bodies.checkTimed(); err != nil {
+		if err := w.bodies.checkHeaders(); err != nil {
 			return err
 		}
 	}

@@ -234,8 +234,8 @@ func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
 	here, there := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, there) }()
 	w := &Worker{failure: newFailure(), probed: newProbesSeen(0, 0)}
-	a := newApart(here, w)
-	a.patience = 50 * time.Millisecond
+	a := newRemoteConsumers(here, w)
+	a.answerTime = 50 * time.Millisecond
 	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "has not answered for 50ms") {
 		t.Error(err)
 	}
@@ -265,7 +265,7 @@ func TestConsumersApartReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 func TestAClosedConnectionToConsumersApartIsReadNoLonger(t *testing.T) {
 	for range 200 {
 		here, there := net.Pipe()
-		a := newApart(here, &Worker{failure: newFailure(), probed: newProbesSeen(0, 0)})
+		a := newRemoteConsumers(here, &Worker{failure: newFailure(), probed: newProbesSeen(0, 0)})
 		if err := a.close(); err != nil {
 			t.Fatal(err)
 		}

@@ -194,10 +194,10 @@ func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
 func TestWorkersThatCannotShareStreamsSaySo(t *testing.T) {
 	probes := func() *Probes { return NewProbes(2, 1, nil, nil) }
 	for want, edit := range map[string]func(*Plan){
-		"nobody to tell":          func(p *Plan) { p.Peers = nil },
-		"a backlog":               func(p *Plan) { p.ConsumeLater = true },
-		"producer 1 is none of 1": func(p *Plan) { p.Peers.Producers = 1 },
-		"payloads of 10 bytes":    func(p *Plan) { p.Payload.Sizes[0].Bytes = 10 },
+		"with which workers":          func(p *Plan) { p.Peers = nil },
+		"a backlog":                   func(p *Plan) { p.ConsumeLater = true },
+		"producer 1 is none of the 1": func(p *Plan) { p.Peers.Producers = 1 },
+		"payloads of 10 bytes":        func(p *Plan) { p.Payload.Sizes[0].Bytes = 10 },
 	} {
 		plan := simple(2, 1)
 		plan.Peers = &Peers{Producers: 2}

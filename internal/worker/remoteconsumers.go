@@ -1,0 +1,258 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
+)
+
+// remoteConsumers is all consumers of a worker, in another process of this host (ServeConsumers). It sends orders to that process and
+// waits for the answer to each. Meanwhile it books the reports that the process sends. talk.go defines orders and reports.
+type remoteConsumers struct {
+	worker     *Worker
+	conn       io.ReadWriteCloser
+	answerTime time.Duration // how long an order may take
+
+	asking  sync.Mutex // held from an order to its answer
+	orders  *json.Encoder
+	answers chan report   // from readReports
+	ended   chan struct{} // closed when readReports has ended
+
+	prepared bool
+	started  bool
+
+	trial   atomic.Pointer[trial] // whose receipts are booked; nil between trials
+	seen    atomic.Pointer[span]  // of that trial; nil if nothing was reported yet
+	changed atomic.Bool           // messages came since the ledgers were collected
+}
+
+// answerTime is how long the other process may take for an order. For doStart it may take Plan.Connect in addition.
+const answerTime = 30 * time.Second
+
+// ErrConsumerProcess is an error of the other process: it ended, doesn't answer, or answers something else.
+var ErrConsumerProcess = errors.New("the consumers' process")
+
+// ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
+var ErrLate = errors.New("the consumers' process learned too late when the measured phase began: its messages can't be told from those of the warm-up")
+
+// lateError is an ErrLate with a text of its own.
+type lateError string
+
+func (e lateError) Error() string { return string(e) }
+
+// Is makes errors.Is(e, ErrLate) true.
+func (lateError) Is(target error) bool { return target == ErrLate }
+
+func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
+	c := &remoteConsumers{
+		worker: w, conn: conn, answerTime: answerTime,
+		orders: json.NewEncoder(conn), answers: make(chan report, 1), ended: make(chan struct{}),
+	}
+	go c.readReports()
+	return c
+}
+
+// readReports reads reports until the connection ends. It books the receipts in them and passes answers on.
+func (c *remoteConsumers) readReports() {
+	defer close(c.ended)
+	in := json.NewDecoder(c.conn)
+	var booked *trial
+	var before measure.Receipts // of booked, as last reported
+	for {
+		var r report
+		if err := in.Decode(&r); err != nil {
+			c.worker.failure.set(fmt.Errorf("%w ended: %w", ErrConsumerProcess, err))
+			return
+		}
+		if r.Broken != "" {
+			c.worker.failure.set(errors.New(r.Broken))
+		}
+		for _, i := range r.Probed {
+			if i >= 0 && i < len(c.worker.probed.seen) {
+				c.worker.probed.seen[i].Store(true)
+			}
+		}
+		if t := c.trial.Load(); t != booked {
+			booked, before = t, measure.Receipts{}
+		}
+		if r.Receipts != nil && booked != nil {
+			if r.Receipts.Received != before.Received {
+				c.changed.Store(true)
+			}
+			c.seen.Store(r.Span)
+			before = booked.measure.Absorb(before, *r.Receipts)
+		}
+		if r.To != "" {
+			c.answers <- r
+		}
+	}
+}
+
+// ask sends an order and blocks until it is answered.
+func (c *remoteConsumers) ask(o order) (report, error) {
+	return c.askWithin(context.Background(), o, c.answerTime)
+}
+
+// askWithin is ask with a bound of its own. If the answer takes longer, it closes the connection, and the worker has failed.
+func (c *remoteConsumers) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	if err := c.worker.failure.get(); errors.Is(err, ErrConsumerProcess) {
+		return report{}, err
+	}
+	if err := c.orders.Encode(o); err != nil {
+		return report{}, c.giveUp(fmt.Errorf("%w takes no order %q: %w", ErrConsumerProcess, o.Do, err))
+	}
+	select {
+	case r := <-c.answers:
+		switch {
+		case r.Refused != nil:
+			return r, r.Refused
+		case r.Err != "":
+			return r, errors.New(r.Err)
+		}
+		return r, nil
+	case <-c.ended:
+		return report{}, c.worker.failure.get()
+	case <-ctx.Done():
+		return report{}, c.giveUp(ctx.Err())
+	case <-time.After(within):
+		return report{}, c.giveUp(fmt.Errorf("%w has not answered for %s", ErrConsumerProcess, within))
+	}
+}
+
+// giveUp makes err the worker's failure, closes the connection and returns err.
+func (c *remoteConsumers) giveUp(err error) error {
+	c.worker.failure.set(err)
+	_ = c.conn.Close() // err says more than another error of the same connection
+	return err
+}
+
+// prepare sends doPrepare, once.
+func (c *remoteConsumers) prepare() error {
+	if c.prepared {
+		return nil
+	}
+	w := c.worker
+	if err := w.bodies.checkHeaders(); err != nil {
+		return err
+	}
+	_, err := c.ask(order{Do: doPrepare, Prepare: &preparation{
+		Consumers: w.consumerSetup(), Producers: w.plan.producers(), Subscriptions: len(w.plan.Topology.Subscriptions),
+		Keys: w.plan.Keys, KeyOrdered: w.plan.KeyOrdered,
+	}})
+	c.prepared = err == nil
+	return err
+}
+
+func (c *remoteConsumers) start(ctx context.Context) (registration, error) {
+	if err := c.prepare(); err != nil {
+		return registration{}, err
+	}
+	within := c.worker.plan.Connect
+	if end, ok := ctx.Deadline(); ok {
+		within = time.Until(end)
+	}
+	c.started = true
+	r, err := c.askWithin(ctx, order{Do: doStart, Within: within}, within+c.answerTime)
+	if err != nil {
+		return registration{}, err
+	}
+	if r.Registered == nil {
+		return registration{}, fmt.Errorf("%w did not say when its consumers had registered", ErrConsumerProcess)
+	}
+	return *r.Registered, nil
+}
+
+func (c *remoteConsumers) listen(t *trial) {
+	w := c.worker
+	if err := c.prepare(); err != nil {
+		w.failure.set(err)
+		return
+	}
+	firstSeqs := make([]uint64, w.plan.producers())
+	for _, p := range w.producers {
+		for _, s := range p.streams {
+			firstSeqs[s.plan.ID] = s.seq
+		}
+	}
+	from := t.measure.MeasuredSince()
+	c.seen.Store(nil)
+	c.changed.Store(false)
+	c.trial.Store(t)
+	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: phaseTimes{From: from, Until: t.phaseEnd(from)}}
+	if _, err := c.ask(order{Do: doListen, Trial: &start}); err != nil {
+		w.failure.set(err)
+	}
+	if from == measure.Undecided {
+		t.announce = func(from int64) int64 { return c.announce(t, from) }
+	}
+}
+
+// announceLead is how long before the measured phase begins the other process is told of it. If it learned later than that, it would book
+// the first messages of the phase as warm-up.
+const announceLead = 250 * time.Millisecond
+
+// announce implements trial.announce.
+func (c *remoteConsumers) announce(t *trial, proposed int64) int64 {
+	from := max(proposed, clock.Now()+int64(announceLead))
+	if _, err := c.ask(order{Do: doMeasure, Phase: &phaseTimes{From: from, Until: t.phaseEnd(from)}}); err != nil {
+		c.worker.failure.set(err)
+	} else if clock.Now() >= from {
+		c.worker.failure.set(ErrLate)
+	}
+	return from
+}
+
+func (c *remoteConsumers) collect(t *trial) {
+	if !c.changed.Swap(false) {
+		return
+	}
+	r, err := c.ask(order{Do: doCollect})
+	if err == nil {
+		err = t.measure.Enter(r.Accounts)
+	}
+	if err != nil {
+		c.worker.failure.set(err)
+	}
+}
+
+func (c *remoteConsumers) end(t *trial) (consumerReport, error) {
+	r, err := c.ask(order{Do: doEnd})
+	c.trial.Store(nil)
+	if err != nil {
+		return consumerReport{}, err
+	}
+	if err := t.measure.Enter(r.Accounts); err != nil {
+		return consumerReport{}, fmt.Errorf("%w: %w", ErrConsumerProcess, err)
+	}
+	if r.Heard == nil {
+		return consumerReport{}, fmt.Errorf("%w did not say when its consumers received messages and stood still", ErrConsumerProcess)
+	}
+	return *r.Heard, nil
+}
+
+func (c *remoteConsumers) span() span {
+	if s := c.seen.Load(); s != nil {
+		return *s
+	}
+	return span{At: clock.Now()}
+}
+
+func (c *remoteConsumers) close() error {
+	var err error
+	if c.started && !errors.Is(c.worker.failure.get(), ErrConsumerProcess) {
+		_, err = c.ask(order{Do: doClose})
+	}
+	err = errors.Join(err, c.conn.Close())
+	<-c.ended
+	return err
+}
