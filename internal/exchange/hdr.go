@@ -1,6 +1,5 @@
-// Package exchange writes records in the formats of other tools and reads theirs: HdrHistogram's percentile text and
-// interval log, and the OpenMessaging Benchmark's results. It knows those formats; what the numbers mean is
-// docs/method.md's.
+// Package exchange writes records in the formats of other tools and reads theirs: HdrHistogram's percentile text (.hgrm) and interval
+// log (.hlog), and the result files of the OpenMessaging Benchmark (OMB). It knows those formats; docs/method.md defines the numbers.
 package exchange
 
 import (
@@ -10,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,41 +20,46 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// digits of the HdrHistograms written: their buckets are narrower than ours, so nothing is lost twice.
+// digits is the precision of the HdrHistograms that are written, in decimal digits. Their buckets are narrower than those of package
+// hist, so no second rounding is seen.
 const digits = 3
 
-// ticks per halving of the distance to 100 %, as HdrHistogram's own tools write it.
-const ticks = 5
+// ticksPerHalf is how many lines of a percentile text halve the distance to 100 %, as in HdrHistogram's own tools.
+const ticksPerHalf = 5
 
 const (
 	nanosPerMilli = 1e6
 	nanosPerMicro = 1e3
 )
 
-// hdr is s as an HdrHistogram, every value at the upper edge of its bucket, where Quantile reports it; smallest and
-// largest value are exact within HdrHistogram's own precision. per divides the nanoseconds.
-func hdr(s hist.Snapshot, per int64) (*hdrhistogram.Histogram, error) {
-	h := hdrhistogram.New(1, max(s.Max()/per, 2), digits)
-	first := true
-	var failed error
-	s.Buckets(func(_, highest, n int64) bool {
-		if first {
-			failed = h.RecordValue(s.Min() / per)
-			n, first = n-1, false
+// hdr copies a histogram of nanoseconds into an HdrHistogram, in units of so many nanoseconds. A bucket's values all stand at its upper
+// edge, where hist.Quantile reports them too, except for the smallest, which is known exactly; the largest edge is the largest value.
+func hdr(s hist.Snapshot, unit int64) (*hdrhistogram.Histogram, error) {
+	h := hdrhistogram.New(1, max(s.Max()/unit, 2), digits)
+	if s.Count() == 0 {
+		return h, nil
+	}
+	err := h.RecordValue(s.Min() / unit)
+	recorded := int64(1) // of the first bucket
+	s.Buckets(func(_, highest, count int64) bool {
+		if err == nil && count > recorded {
+			err = h.RecordValues(min(highest, s.Max())/unit, count-recorded)
 		}
-		if failed == nil && n > 0 {
-			failed = h.RecordValues(min(highest, s.Max())/per, n)
-		}
-		return failed == nil
+		recorded = 0
+		return err == nil
 	})
-	return h, failed
+	return h, err
 }
 
 // ErrEmpty says that there is no histogram to write.
 var ErrEmpty = errors.New("none of the records holds this latency")
 
-// WriteHgrm writes one distribution as HdrHistogram's percentile text, in milliseconds. Lines beginning with # say
-// what it is.
+// WriteHgrm writes one distribution as HdrHistogram's percentile text, in milliseconds:
+//
+//	Value     Percentile TotalCount 1/(1-Percentile)
+//	1.250 0.500000000000       5000           2.00
+//
+// Comments, which begin with #, name the distribution and say if it must not be used.
 func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) error {
 	if d.Count() == 0 {
 		return ErrEmpty
@@ -73,8 +78,9 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 		fmt.Fprintln(out, "#[void or failed: no conclusion may be drawn from it]")
 	}
 	fmt.Fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
-	for _, b := range h.CumulativeDistributionWithTicks(ticks) {
-		// As Java writes it: the library's own text has six digits, which is nothing beyond p99.9999, and a word at 100 %.
+	for _, b := range h.CumulativeDistributionWithTicks(ticksPerHalf) {
+		// With 12 digits and no last column at 100 %, as Java's HdrHistogram writes it: the six digits of this library's own text
+		// don't tell percentiles beyond 99.9999 apart.
 		fmt.Fprintf(out, "%12.3f %14.12f %10d", float64(b.ValueAt)/nanosPerMilli, b.Quantile/100, b.Count)
 		if b.Quantile < 100 {
 			fmt.Fprintf(out, " %14.2f", 1/(1-b.Quantile/100))
@@ -86,40 +92,33 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 	return out.Flush()
 }
 
-// WriteHlog writes an interval log (format 1.3, V2 compressed histograms of nanoseconds): one interval for each
-// repetition, and for each rate of a curve, tagged with point, load and, unless it is ok, status. Intervals begin when
-// the repetition began, warm-up included, and are as long as the measured phase of their load; Interval_Max is in milliseconds.
+// WriteHlog writes an HdrHistogram interval log (format 1.3, V2 compressed histograms of nanoseconds) with an interval for each
+// repetition, or for each rate of its curve. Its tag holds the point, the load and, unless it is ok, the status. An interval begins when
+// the repetition did, warm-up included, and is as long as the measured phase of its load. Interval_Max is in milliseconds.
 func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) error {
 	out := bufio.NewWriter(w)
 	log := hdrhistogram.NewHistogramLogWriter(out)
-	begun := false
+	hasHead := false
 	for _, r := range records {
 		for _, i := range intervals(r, kind) {
-			if !begun {
-				if err := logHead(log, r.Began, kind); err != nil {
-					return err
+			if !hasHead {
+				if err := writeHead(log, r.Began, kind); err != nil {
+					return fmt.Errorf("write the head of the log: %w", err)
 				}
-				begun = true
+				hasHead = true
 			}
-			h, err := hdr(i.snapshot, 1)
-			if err != nil {
-				return fmt.Errorf("record %d: %w", r.ID, err)
-			}
-			h.SetTag(i.tag)
-			h.SetStartTimeMs(r.Began.UnixMilli())
-			h.SetEndTimeMs(r.Began.UnixMilli() + int64(math.Round(i.seconds*1000)))
-			if err := log.OutputIntervalHistogram(h); err != nil {
+			if err := i.write(log, r.Began); err != nil {
 				return fmt.Errorf("record %d: %w", r.ID, err)
 			}
 		}
 	}
-	if !begun {
+	if !hasHead {
 		return ErrEmpty
 	}
 	return out.Flush()
 }
 
-func logHead(log *hdrhistogram.HistogramLogWriter, began time.Time, kind results.LatencyKind) error {
+func writeHead(log *hdrhistogram.HistogramLogWriter, began time.Time, kind results.LatencyKind) error {
 	return errors.Join(
 		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"), log.OutputLogFormatVersion(),
 		log.OutputStartTime(began.UnixMilli()), log.OutputLegend(),
@@ -133,41 +132,52 @@ type interval struct {
 	snapshot hist.Snapshot
 }
 
+func (i interval) write(log *hdrhistogram.HistogramLogWriter, began time.Time) error {
+	h, err := hdr(i.snapshot, 1)
+	if err != nil {
+		return err
+	}
+	h.SetTag(i.tag)
+	h.SetStartTimeMs(began.UnixMilli())
+	h.SetEndTimeMs(began.UnixMilli() + int64(math.Round(i.seconds*1000)))
+	return log.OutputIntervalHistogram(h)
+}
+
+// intervals are the measured loads of a record that have the latency.
 func intervals(r store.Record, kind results.LatencyKind) []interval {
 	if r.Result == nil {
 		return nil
 	}
 	var list []interval
-	add := func(load string, status store.Status, seconds float64, s hist.Snapshot) {
-		if s.Count() == 0 {
-			return
-		}
-		tag := r.PointID
-		if load != "" {
-			tag += "-" + load
-		}
-		if results.ClosedLoop(r.Spec) {
-			tag += "-closed-loop"
-		}
-		if status != store.OK {
-			tag += "-" + string(status)
-		}
-		list = append(list, interval{inTag(tag), seconds, s})
+	if r.Result.Curve == nil {
+		list = append(list, interval{tag: tagOf(r, "", r.Status), seconds: r.Result.Seconds, snapshot: kind.Of(r.Result.Latency)})
 	}
 	for _, c := range r.Result.Curve {
-		add(results.CurveLoad(c), c.Status, cmp.Or(c.Seconds, r.Result.Seconds), kind.Of(c.Latency)) // 0 in older records
+		seconds := cmp.Or(c.Seconds, r.Result.Seconds) // older records hold no length for each rate
+		list = append(list, interval{tag: tagOf(r, results.CurveLoad(c), c.Status), seconds: seconds, snapshot: kind.Of(c.Latency)})
 	}
-	if r.Result.Curve == nil {
-		add("", r.Status, r.Result.Seconds, kind.Of(r.Result.Latency))
+	return slices.DeleteFunc(list, func(i interval) bool { return i.snapshot.Count() == 0 })
+}
+
+// tagOf is "point-load-status", without a load or a status that is empty or ok: "9f2c41-20k/s-void". Latencies of closed loops say so.
+func tagOf(r store.Record, load string, status store.Status) string {
+	parts := []string{r.PointID}
+	if load != "" {
+		parts = append(parts, load)
 	}
-	return list
+	if results.ClosedLoop(r.Spec) {
+		parts = append(parts, "closed-loop")
+	}
+	if status != store.OK {
+		parts = append(parts, string(status))
+	}
+	return inTag(strings.Join(parts, "-"))
 }
 
 // inTag keeps a tag within what the format allows: no commas, no spaces, no line breaks.
 func inTag(s string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r <= ' ' || r == ',' || r == 0x7f:
+		if r <= ' ' || r == ',' || r == deleteRune {
 			return '_'
 		}
 		return r
@@ -177,9 +187,11 @@ func inTag(s string) string {
 // inLine keeps a comment on its line.
 func inLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if r < ' ' || r == deleteRune {
 			return ' '
 		}
 		return r
 	}, s)
 }
+
+const deleteRune = 0x7f // the only control character of ASCII that isn't below the space

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// OMB is a result of the OpenMessaging Benchmark, with every field of its TestResult in that order. Latencies are
-// milliseconds, delays microseconds, rates messages per second; lists have one value for each ten seconds.
+// OMB is a result file of the OpenMessaging Benchmark (https://openmessaging.cloud), with every field of its Java class TestResult, in
+// the same order. Latencies are milliseconds, delays microseconds, rates messages per second; lists have one value for each ten seconds.
 type OMB struct {
 	Workload          string `json:"workload"`
 	Driver            string `json:"driver"`
@@ -93,7 +94,7 @@ type OMB struct {
 	AggregatedEndToEndLatency99999pct float64 `json:"aggregatedEndToEndLatency99999pct"`
 	AggregatedEndToEndLatencyMax      float64 `json:"aggregatedEndToEndLatencyMax"`
 
-	Brokermark *Origin `json:"brokermark,omitempty"` // ours; other tools pass over it
+	Brokermark *Origin `json:"brokermark,omitempty"` // not of TestResult; other tools ignore it
 }
 
 // Origin says where a result written here comes from.
@@ -106,13 +107,13 @@ type Origin struct {
 	Note       string        `json:"note"`
 }
 
-// Quantiles is a table of percentiles (0 to 100) by rising percentile; in JSON an object with percentiles for keys.
+// Quantiles is a table of percentiles by rising percentile. In JSON it is an object: {"50.0": 1.2, "99.0": 4.5}.
 type Quantiles []Quantile
 
-// Quantile says that the share Percent of all values doesn't exceed Value.
+// Quantile says that Percent (0 to 100) of all values are at most Value.
 type Quantile struct{ Percent, Value float64 }
 
-// MarshalJSON writes the percentiles as Java writes doubles, so that they are numbers with a point.
+// MarshalJSON writes percentiles as Java writes doubles: 50.0, never 50.
 func (q Quantiles) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -145,35 +146,36 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 		if !(value >= 0) {
 			return fmt.Errorf("quantile table: %v at percentile %s, allowed are 0 and above", value, key)
 		}
-		list = append(list, Quantile{percent, value})
+		list = append(list, Quantile{Percent: percent, Value: value})
 	}
 	slices.SortFunc(list, func(a, b Quantile) int {
-		if a.Percent < b.Percent {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.Percent, b.Percent), cmp.Compare(a.Value, b.Value))
 	})
-	for i := 1; i < len(list); i++ {
-		if list[i].Value < list[i-1].Value {
-			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v", list[i].Value, list[i].Percent, list[i-1].Value, list[i-1].Percent)
+	for i, e := range list[min(1, len(list)):] {
+		if before := list[i]; e.Value < before.Value {
+			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v", e.Value, e.Percent, before.Value, before.Percent)
 		}
 	}
 	*q = list
 	return nil
 }
 
-// snapshot rebuilds a histogram of n values; unit is the table's in nanoseconds. Every value stands at the upper end
-// of its step, so percentiles named in the table come out as they stand there.
+// snapshot rebuilds a histogram of n values from a table whose unit is so many nanoseconds. Every value stands at the upper end of its
+// step, so that the percentiles of the table come out exactly. Example: of 100 values, {50: 1 ms, 100: 3 ms} makes 50 values of 1 ms and
+// 50 of 3 ms. An empty table makes an empty histogram.
 func (q Quantiles) snapshot(n int64, unit float64) hist.Snapshot {
+	if len(q) == 0 {
+		return hist.Snapshot{}
+	}
 	h := hist.New()
 	var counted int64
-	for i, e := range q {
-		upTo := min(int64(math.Round(float64(n)*e.Percent/100)), n-1) // at least the largest is for the last step
-		if i == len(q)-1 {
-			upTo = n // a table that ends below 100 % still holds every value
+	for _, e := range q[:len(q)-1] {
+		upTo := min(int64(math.Round(float64(n)*e.Percent/100)), n-1) // the last step has one value at least
+		if upTo > counted {
+			h.RecordN(int64(math.Round(e.Value*unit)), upTo-counted)
+			counted = upTo
 		}
-		h.RecordN(int64(math.Round(e.Value*unit)), upTo-counted)
-		counted = max(counted, upTo)
 	}
+	h.RecordN(int64(math.Round(q[len(q)-1].Value*unit)), n-counted) // even if the table ends below 100 %
 	return h.Snapshot()
 }

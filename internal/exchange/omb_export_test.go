@@ -168,7 +168,7 @@ func TestExportedRatesAreTheMeansOfTenSecondsEach(t *testing.T) {
 			offset = rapid.SampledFrom([]int64{offset + 1, offset + 1e9, offset + 4e9, max(offset/10e9+1, 0) * 10e9, offset + 25e9}).Draw(t, "offset")
 		}
 		var o OMB
-		o.rates(r)
+		o.setRates(r)
 		if last < 0 {
 			if !slices.Equal(o.PublishRate, []float64{7}) || !slices.Equal(o.ConsumeRate, []float64{9}) || !slices.Equal(o.PublishErrorRate, []float64{failed}) || !slices.Equal(o.Backlog, []int64{0}) {
 				t.Fatalf("without samples: %v, %v, %v, %v", o.PublishRate, o.ConsumeRate, o.PublishErrorRate, o.Backlog)

@@ -14,21 +14,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/hist"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// ImportTool stands as the tool's version in records of other tools' numbers.
+// ImportTool is the tool's version in records of other tools' numbers.
 const ImportTool = "openmessaging-benchmark"
 
-// unknown is what a result doesn't say.
+// unknown is a setting that a result file doesn't hold.
 const unknown = "unknown"
 
-// FromOMB makes a record of an OMB result file. The record says in its doubts that and why its numbers aren't ours;
-// its broker is called "omb:…", so no selection and no verdict takes it for a measurement of that broker. What the
-// file doesn't say (the guarantee, subscriptions, the load asked for) is unknown, unless like names the spec of a point
-// that was given the same work. written is when the file was, for names that hold no time.
+// ombTime is the time in the names that OMB gives its files.
+const ombTime = "2006-01-02-15-04-05"
+
+// FromOMB makes a record of an OMB result file. Its broker is called "omb:kafka", so that no selection and no verdict takes it for a
+// measurement of Kafka, and its doubts say how the numbers differ from ours. The guarantee, the subscriptions and the load asked for are
+// unknown, unless like is the spec of a point that was given the same work. written is when the file was, for names without a time.
 func FromOMB(path string, data []byte, written time.Time, like *study.Spec) (store.Record, error) {
 	name := filepath.Base(path)
 	o, err := decodeOMB(data)
@@ -51,12 +54,14 @@ func FromOMB(path string, data []byte, written time.Time, like *study.Spec) (sto
 	}
 	r.Spec.Name, r.Spec.Label = "", o.Workload
 	r.Began = r.Ended.Add(-time.Duration(seconds * float64(time.Second)))
-	r.PointID = pointOf(r.Spec, o)
+	if r.PointID, err = pointOf(r.Spec, o); err != nil {
+		return store.Record{}, fmt.Errorf("%s: %w", name, err)
+	}
 	r.Result = o.result(seconds)
 	return r, nil
 }
 
-// decodeOMB takes fields it doesn't know for those of another version.
+// decodeOMB reads a result file, and ignores fields that it doesn't know: other versions of OMB have others.
 func decodeOMB(data []byte) (OMB, error) {
 	var o OMB
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -84,12 +89,12 @@ func decodeOMB(data []byte) (OMB, error) {
 
 var notInName = regexp.MustCompile(`[^a-z0-9._]+`)
 
-// brokerOf is the name of a broker in our records. No broker of ours is called so.
+// brokerOf is the name in our records of a broker that OMB measured: "omb:kafka".
 func brokerOf(driver string) string {
 	return "omb:" + strings.Trim(notInName.ReplaceAllString(strings.ToLower(driver), "-"), "-")
 }
 
-// spec is what the file says of the work, everything else unknown.
+// spec is the work as far as the file describes it.
 func (o OMB) spec() study.Spec {
 	return study.Spec{
 		Broker: brokerOf(o.Driver), Topics: o.Topics, PartitionsPerTopic: o.Partitions,
@@ -100,7 +105,7 @@ func (o OMB) spec() study.Spec {
 	}
 }
 
-// agrees refuses a spec that the file contradicts.
+// agrees returns an error if the file contradicts a spec.
 func (o OMB) agrees(s study.Spec) error {
 	for _, f := range []struct {
 		name       string
@@ -120,13 +125,13 @@ func (o OMB) agrees(s study.Spec) error {
 }
 
 // pointOf identifies the work of a result, so that several files of it are repetitions of one point.
-func pointOf(s study.Spec, o OMB) string {
+func pointOf(s study.Spec, o OMB) (string, error) {
 	spec, err := json.Marshal(s)
 	if err != nil {
-		spec = nil // a spec of plain values never fails
+		return "", fmt.Errorf("identify the point: %w", err)
 	}
 	sum := sha256.Sum256(append(spec, o.Workload+"\x00"+o.Driver...))
-	return "omb-" + hex.EncodeToString(sum[:6])
+	return "omb-" + hex.EncodeToString(sum[:6]), nil
 }
 
 // Digest identifies a file's contents.
@@ -138,7 +143,7 @@ func Digest(data []byte) string {
 // SameSource tells whether two records were made of the same file.
 func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b.Source }
 
-// doubts say why the numbers aren't ours, and what isn't known.
+// doubts say how the numbers differ from ours, and what isn't known.
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
 	doubts := []store.Doubt{
 		{Code: "imported", Text: fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), Digest(data))},
@@ -158,63 +163,51 @@ func (o OMB) doubts(name string, data []byte) []store.Doubt {
 	return doubts
 }
 
-// inName is the time in the names that OMB gives its files.
-var inName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2})\.json$`)
+// timeInName finds the time in the names that OMB gives its files.
+var timeInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2})\.json$`)
 
-// ended is when the run did: the time in the file's name, taken for UTC since it doesn't say, else the file's own.
+// ended is when the run ended: the time in the file's name, which has no zone and is read as UTC, or else that of the file.
 func ended(name string, written time.Time) time.Time {
-	if m := inName.FindStringSubmatch(name); m != nil {
-		if t, err := time.Parse("2006-01-02-15-04-05", m[1]); err == nil {
+	if m := timeInName.FindStringSubmatch(name); m != nil {
+		if t, err := time.Parse(ombTime, m[1]); err == nil {
 			return t
 		}
 	}
 	return written.UTC()
 }
 
-// result is what was measured. Histograms are rebuilt from the tables of quantiles, their counts from the mean rates.
+// result is the measurement. Histograms are rebuilt from the tables of quantiles, and their counts from the mean rates.
 func (o OMB) result(seconds float64) *store.Result {
 	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
-	r := &store.Result{Measurement: store.Measurement{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}}
 	count := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
+	r := &store.Result{Measurement: store.Measurement{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}}
 	r.Latency = store.Latency{
-		EndToEndService: rebuilt(o.AggregatedEndToEndLatencyQuantiles, count(consumed), nanosPerMilli),
-		Service:         rebuilt(o.AggregatedPublishLatencyQuantiles, count(published), nanosPerMilli),
-		Lag:             rebuilt(o.AggregatedPublishDelayLatencyQuantiles, count(published), nanosPerMicro),
-	}
-	at := func(list []float64, i int) float64 {
-		if i < len(list) {
-			return list[i]
-		}
-		return 0
+		EndToEndService: o.AggregatedEndToEndLatencyQuantiles.snapshot(count(consumed), nanosPerMilli),
+		Service:         o.AggregatedPublishLatencyQuantiles.snapshot(count(published), nanosPerMilli),
+		Lag:             o.AggregatedPublishDelayLatencyQuantiles.snapshot(count(published), nanosPerMicro), // empty in old versions
 	}
 	for i, rate := range o.PublishRate {
-		t := store.Tick{
-			OffsetNs: int64(i+1) * int64(period), Phase: "measure", PublishRate: rate, ReceiveRate: at(o.ConsumeRate, i),
-			EndToEndP50: int64(at(o.EndToEndLatency50pct, i) * nanosPerMilli), EndToEndP99: int64(at(o.EndToEndLatency99pct, i) * nanosPerMilli),
-		}
-		if i < len(o.Backlog) {
-			t.Backlog = o.Backlog[i]
-		}
-		r.Series = append(r.Series, t)
+		r.Series = append(r.Series, store.Tick{
+			OffsetNs: int64(i+1) * int64(period), Phase: "measure", PublishRate: rate, ReceiveRate: valueAt(o.ConsumeRate, i),
+			EndToEndP50: int64(valueAt(o.EndToEndLatency50pct, i) * nanosPerMilli), EndToEndP99: int64(valueAt(o.EndToEndLatency99pct, i) * nanosPerMilli),
+			Backlog: valueAt(o.Backlog, i),
+		})
 	}
 	return r
 }
 
-// rebuilt is empty without a table, as old versions have none of the delay.
-func rebuilt(q Quantiles, n int64, unit float64) hist.Snapshot {
-	if len(q) == 0 {
-		return hist.Snapshot{}
+// valueAt is the i-th value of a list. It is 0, which a sample has for what isn't known, if the list is shorter than the run.
+func valueAt[T float64 | int64](list []T, i int) T {
+	if i < len(list) {
+		return list[i]
 	}
-	return q.snapshot(n, unit)
+	return 0
 }
 
+// mean is 0 for an empty list: nothing was consumed.
 func mean(values []float64) float64 {
-	var sum float64
-	for _, v := range values {
-		sum += v
-	}
 	if len(values) == 0 {
 		return 0
 	}
-	return sum / float64(len(values))
+	return stat.Mean(values, nil)
 }
