@@ -11,7 +11,13 @@ const (
 	maxBarRows        = 40 // more rows are drawn as lines: bars would be too thin
 	maxRowsAboveChart = 60 // longer tables get their charts on a sheet of their own, where readers find them
 
-	chartWidth = 640 // pixels
+	// Sizes in pixels.
+	chartWidth     = 640
+	chartGap       = 20
+	chartFrame     = 90 // height of what is around the bars
+	barHeight      = 28
+	minChartHeight = 320
+	maxChartHeight = 900 // what fits a screen
 )
 
 // chartSource is where on a sheet the charted rows are.
@@ -58,7 +64,7 @@ func (b *book) charts(s chartSource) {
 	throughput := s.chart("Throughput", "messages/s", s.series("msg/s"))
 	latency := s.chart("End-to-end latency", "ms", s.series("min", "avg", "95th", "99th"))
 	b.try(func() error { return b.file.AddChart(on, cell(1, row), throughput) })
-	b.try(func() error { return b.file.AddChart(on, cell(columnAfter(widths, chartWidth+20), row), latency) })
+	b.try(func() error { return b.file.AddChart(on, cell(columnAfter(widths, chartWidth+chartGap), row), latency) })
 }
 
 // chart is a chart of the usable rows. It is as high as its bars need, within what fits a screen.
@@ -71,7 +77,7 @@ func (s chartSource) chart(title, unit string, series []excelize.ChartSeries) *e
 		legend = "none"
 	}
 	axisFont := excelize.Font{Color: "404040", Size: 9}
-	height := uint(max(320, min(900, 90+s.usable*28)))
+	height := uint(max(minChartHeight, min(maxChartHeight, chartFrame+s.usable*barHeight)))
 	return &excelize.Chart{
 		VaryColors: new(false),
 		Type:       kind, Series: series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},

@@ -14,16 +14,16 @@ func TestProcessorSharesAreThoseOfTheMeasuredPhase(t *testing.T) {
 		Seconds: 20, Messages: 1000, Shares: &store.Shares{Seconds: 2, Broker: 1, Generator: 0.4},
 	}}}}
 	r.Host.Cores = 2
-	user, system := brokerShare(r, r.Result.Cost.BrokerUserSeconds), brokerShare(r, r.Result.Cost.BrokerSystemSeconds)
-	if user != 37.5 || system != 12.5 || generatorShare(r) != 20 {
-		t.Errorf("user %v, system %v, generator %v %%; want 37.5, 12.5 and 20", user, system, generatorShare(r))
+	user, system := brokerUser(r), brokerSystem(r)
+	if user != 37.5 || system != 12.5 || generatorPercent(r) != 20 {
+		t.Errorf("user %v, system %v, generator %v %%; want 37.5, 12.5 and 20", user, system, generatorPercent(r))
 	}
 	r.Result.Cost.Shares = nil // an older record
-	if user, generator := brokerShare(r, r.Result.Cost.BrokerUserSeconds), generatorShare(r); user != 3.75 || math.Abs(generator-2) > 1e-9 {
+	if user, generator := brokerUser(r), generatorPercent(r); user != 3.75 || math.Abs(generator-2) > 1e-9 {
 		t.Errorf("without shares: user %v, generator %v %%; want 3.75 and 2", user, generator)
 	}
 	r.Result.Cost.BrokerKnown = false
-	if user := brokerShare(r, 0); !math.IsNaN(user) {
+	if user := brokerUser(r); !math.IsNaN(user) {
 		t.Errorf("a broker that nobody metered used %v %%", user)
 	}
 }

@@ -15,12 +15,9 @@ import (
 // Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as text, tables as
 // cells with real numbers, intervals in columns of their own.
 func Document(w io.Writer, d document.Document) error {
-	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
+	b := newBook(d.Title)
 	defer b.file.Close()
 	sheet := b.sheet(d.Title)
-	b.try(func() error {
-		return b.file.SetDocProps(&excelize.DocProperties{Title: d.Title, Creator: "brokermark"})
-	})
 	columns := 1
 	for _, t := range d.Tables() {
 		columns = max(columns, len(sheetColumns(t)))
@@ -35,10 +32,7 @@ func Document(w io.Writer, d document.Document) error {
 		f.block(block)
 	}
 	b.try(func() error { return out.Flush() })
-	if b.err != nil {
-		return b.err
-	}
-	return b.file.Write(w)
+	return b.write(w)
 }
 
 // flow is a sheet that is written downwards.
@@ -51,22 +45,26 @@ type flow struct {
 	notes  map[int]string
 }
 
-// The widths of columns, in letters.
-const narrowest, broadest = 14, 42
+// Widths of columns, in letters.
+const (
+	minWidth  = 14
+	maxWidth  = 42
+	textWidth = 21 // of the first column, which holds the texts
+)
 
 // setWidths sets widths that suit the texts of all tables.
 func (f *flow) setWidths(d document.Document) {
-	widths := []float64{broadest / 2}
+	widths := []float64{textWidth}
 	for _, t := range d.Tables() {
 		for i, c := range sheetColumns(t) {
 			if i == len(widths) {
-				widths = append(widths, narrowest)
+				widths = append(widths, minWidth)
 			}
 			longest := len([]rune(c.name)) + 1
 			for _, row := range t.Rows {
 				longest = max(longest, len([]rune(row[c.column.Key].Text))+1)
 			}
-			widths[i] = max(widths[i], min(float64(longest), broadest))
+			widths[i] = max(widths[i], min(float64(longest), maxWidth))
 		}
 	}
 	for i, width := range widths {
@@ -76,7 +74,7 @@ func (f *flow) setWidths(d document.Document) {
 
 // add writes a row.
 func (f *flow) add(values ...any) {
-	if f.row > mostRows {
+	if f.row > maxRows {
 		return
 	}
 	f.book.try(func() error { return f.out.SetRow(cell(1, f.row), values) })
@@ -133,11 +131,11 @@ func sheetColumns(t document.Table) []sheetColumn {
 		ownUnit := func(row document.Row) bool { return row[c.Key].Unit != unit.None }
 		if !unitNamed && slices.ContainsFunc(t.Rows, ownUnit) {
 			unitNamed = true
-			columns = append(columns, sheetColumn{document.Column{Key: c.Key}, "unit", unitPart})
+			columns = append(columns, sheetColumn{column: document.Column{Key: c.Key}, name: "unit", part: unitPart})
 		}
-		columns = append(columns, sheetColumn{c, name, figurePart})
+		columns = append(columns, sheetColumn{column: c, name: name, part: figurePart})
 		if c.Spread {
-			columns = append(columns, sheetColumn{c, name + ", low", lowPart}, sheetColumn{c, name + ", high", highPart})
+			columns = append(columns, sheetColumn{column: c, name: name + ", low", part: lowPart}, sheetColumn{column: c, name: name + ", high", part: highPart})
 		}
 	}
 	return columns
@@ -191,8 +189,8 @@ func (f *flow) table(t document.Table) {
 
 // scale is how numbers of a unit are written in a spreadsheet.
 type scale struct {
-	word   string
-	factor float64
+	word   string  // behind the name of the column
+	factor float64 // from the unit to what the sheet holds
 	format string
 }
 
@@ -209,7 +207,7 @@ func (f *flow) value(c sheetColumn, cell document.Cell) any {
 	}
 	look := excelize.Style{}
 	if cell.Unused {
-		look.Font = &excelize.Font{Italic: true, Color: "888888"}
+		look.Font = unusedFont
 	}
 	if cell.Kind == document.Words {
 		return excelize.Cell{StyleID: f.book.style("", look), Value: cell.Text}

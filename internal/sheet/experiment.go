@@ -23,9 +23,11 @@ func (b *book) experiment(e experiment) {
 		t.header, t.units, t.widths = append(t.header, c.name), append(t.units, c.unit), append(t.widths, c.width)
 	}
 	b.charts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(lines), widths: t.widths})
-	b.fill(sheet, t, func(row func(...any)) {
+	b.fill(sheet, t, func(yield func([]any) bool) {
 		for _, l := range lines {
-			row(b.cells(l, columns)...)
+			if !yield(b.cells(l, columns)) {
+				return
+			}
 		}
 	})
 }
@@ -34,13 +36,13 @@ func (b *book) experiment(e experiment) {
 func (b *book) cells(l line, columns []column) []any {
 	cells := make([]any, len(columns))
 	for i, c := range columns {
-		v := c.of(l)
+		v := c.value(l)
 		if v == nil {
 			continue
 		}
 		style := excelize.Style{}
 		if !l.Used() {
-			style.Font = &excelize.Font{Italic: true, Color: "888888"}
+			style.Font = unusedFont
 		}
 		if c.format == general {
 			style.Alignment = &excelize.Alignment{Horizontal: "left"} // as the words of other axes
@@ -57,20 +59,20 @@ func placeColumns(points []results.Point, lines []line) []column {
 	for _, l := range lines {
 		width = max(width, min(60, float64(utf8.RuneCountInString(label(l)))))
 	}
-	columns := []column{{name: "label", width: width, of: func(l line) any { return label(l) }}}
+	columns := []column{{name: "label", width: width, value: func(l line) any { return label(l) }}}
 	for _, axis := range axesOf(points) {
 		columns = append(columns, axisColumn(axis, points))
 	}
-	return append(columns, column{name: "load", width: 18, of: func(l line) any { return l.RowTitle }})
+	return append(columns, column{name: "load", width: 18, value: func(l line) any { return l.RowTitle }})
 }
 
 // endingColumns say how a row ended, and which point to look up.
 var endingColumns = []column{
-	{name: "n", unit: "repetitions", format: ones, width: 10, of: func(l line) any { return len(l.Records) }},
-	{name: "status", width: 16, of: func(l line) any { return l.status }},
-	{name: "doubts", unit: "kinds", format: ones, width: 8, of: kindsOfDoubts},
-	{name: "reason", width: 40, of: func(l line) any { return l.Why.Text }},
-	{name: "point", width: 18, of: func(l line) any { return l.Point.ID }},
+	{name: "n", unit: "repetitions", format: ones, width: 10, value: func(l line) any { return len(l.Records) }},
+	{name: "status", width: 16, value: func(l line) any { return l.status }},
+	{name: "doubts", unit: "kinds", format: ones, width: 8, value: kindsOfDoubts},
+	{name: "reason", width: 40, value: func(l line) any { return l.Why.Text }},
+	{name: "point", width: 18, value: func(l line) any { return l.Point.ID }},
 }
 
 func kindsOfDoubts(l line) any {
@@ -92,9 +94,9 @@ func axisColumn(axis string, points []results.Point) column {
 		return valueOf(p) != "" && (err != nil || strconv.FormatFloat(v, 'f', -1, 64) != valueOf(p) || number(v) == nil)
 	})
 	if words {
-		return column{name: axis, width: 13, of: func(l line) any { return valueOf(l.Point) }}
+		return column{name: axis, width: 13, value: func(l line) any { return valueOf(l.Point) }}
 	}
-	return column{name: axis, format: general, width: 13, of: func(l line) any {
+	return column{name: axis, format: general, width: 13, value: func(l line) any {
 		v, err := strconv.ParseFloat(valueOf(l.Point), 64)
 		if err != nil { // this point has no value on the axis
 			return nil

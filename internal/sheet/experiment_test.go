@@ -28,7 +28,7 @@ func TestAnAxisWhoseValuesANumberWouldChangeHoldsWords(t *testing.T) {
 		}
 		column := axisColumn("axis", points)
 		for i, p := range points {
-			got := column.of(line{LoadPoint: results.LoadPoint{Point: p}})
+			got := column.value(line{LoadPoint: results.LoadPoint{Point: p}})
 			if text, ok := got.(string); ok != c.words && c.values[i] != "" || ok && text != c.values[i] {
 				t.Errorf("%s: %q became %v", name, c.values[i], got)
 			}

@@ -1,12 +1,16 @@
-// Package sheet writes stored records as a spreadsheet (XLSX): real numbers, charts, and everything needed to judge
-// them. It knows the format; package results says what the numbers mean.
+// Package sheet writes stored records as a spreadsheet (XLSX) with real numbers and charts. It knows the format; package results says
+// what the numbers mean.
 //
 //	err := sheet.Write(file, results.Of(records), nil) // without verdicts of gates
+//
+// A study "window" that measured rates and peaks makes the sheets "window rate" and "window peak" with a row for each point and load,
+// and behind them Repetitions, Settings, Points, Doubts and About.
 package sheet
 
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -16,12 +20,33 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// book is a workbook under construction. The first error stays, and everything after it does nothing.
+// book is a workbook under construction. After the first error its methods do nothing, so callers check err once, at the end.
 type book struct {
 	file   *excelize.File
-	styles map[string]int
-	names  []string // of the sheets so far, in lower case
+	styles map[string]int // IDs, by what they look like
+	names  []string       // of the sheets so far, in lower case
 	err    error
+}
+
+func newBook(title string) *book {
+	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
+	b.try(func() error { return b.file.SetDocProps(&excelize.DocProperties{Title: title, Creator: "brokermark"}) })
+	return b
+}
+
+// write writes the finished workbook.
+func (b *book) write(w io.Writer) error {
+	if b.err != nil {
+		return fmt.Errorf("make the spreadsheet: %w", b.err)
+	}
+	return b.file.Write(w)
+}
+
+// try does something unless there was an error.
+func (b *book) try(do func() error) {
+	if b.err == nil {
+		b.err = do()
+	}
 }
 
 // Write makes a workbook of results: a sheet for each experiment (the points that one study measured in one way) with a row for
@@ -29,7 +54,7 @@ type book struct {
 // of the columns. No records make a workbook that says so.
 func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
 	records, points := set.Records, set.Points
-	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
+	b := newBook("Brokermark results")
 	defer b.file.Close()
 	for _, e := range experiments(points) {
 		b.experiment(e)
@@ -41,13 +66,7 @@ func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
 		b.doubts(points)
 	}
 	b.about(records)
-	b.try(func() error {
-		return b.file.SetDocProps(&excelize.DocProperties{Title: "Brokermark results", Creator: "brokermark"})
-	})
-	if b.err != nil {
-		return b.err
-	}
-	return b.file.Write(w)
+	return b.write(w)
 }
 
 // experiment holds the points that one study measured in one way.
@@ -58,26 +77,14 @@ type experiment struct {
 
 func experiments(points []results.Point) []experiment {
 	var list []experiment
-	for _, p := range points {
-		name := strings.TrimSpace(p.Records[0].Study + " " + p.Spec.Measure)
-		i := slices.IndexFunc(list, func(e experiment) bool { return e.name == name })
-		if i < 0 {
-			i = len(list)
-			list = append(list, experiment{name: name})
-		}
-		list[i].points = append(list[i].points, p)
+	for _, g := range results.GroupBy(points, func(p results.Point) string { return strings.TrimSpace(p.Records[0].Study + " " + p.Spec.Measure) }) {
+		list = append(list, experiment{name: g.Name, points: g.Members})
 	}
 	return list
 }
 
-func (b *book) try(do func() error) {
-	if b.err == nil {
-		b.err = do()
-	}
-}
-
-// longest is how many letters the name of a sheet may have.
-const longest = 31
+// maxName is how many letters the name of a sheet may have.
+const maxName = 31
 
 // sheet adds a sheet under a name that the format allows and no other sheet has.
 func (b *book) sheet(name string) string {
@@ -90,10 +97,10 @@ func (b *book) sheet(name string) string {
 	if name == "" {
 		name = "records"
 	}
-	unique := shortened(name, longest)
+	unique := shortened(name, maxName)
 	for i := 2; slices.Contains(b.names, strings.ToLower(unique)); i++ {
 		suffix := fmt.Sprintf(" %d", i)
-		unique = shortened(name, longest-len(suffix)) + suffix
+		unique = shortened(name, maxName-len(suffix)) + suffix
 	}
 	b.names = append(b.names, strings.ToLower(unique))
 	if len(b.names) == 1 { // every new file has a sheet already
@@ -161,6 +168,9 @@ func (b *book) header() int {
 	})
 }
 
+// unusedFont is that of figures that aren't used.
+var unusedFont = &excelize.Font{Italic: true, Color: "888888"}
+
 func (b *book) title() int { return b.style("", excelize.Style{Font: &excelize.Font{Bold: true}}) }
 
 func (b *book) unit() int {
@@ -173,49 +183,44 @@ func (b *book) unit() int {
 func cell(column, row int) string {
 	name, err := excelize.CoordinatesToCellName(column, row)
 	if err != nil {
-		panic("sheet: " + err.Error()) // beyond a million rows; callers stay below
+		panic("sheet: " + err.Error()) // beyond the format's limit; callers stop at maxRows
 	}
 	return name
 }
 
-// table is the rows of a sheet; a value is nil, a string, or a number.
+// table describes the columns of a sheet.
 type table struct {
 	header []string
-	units  []string // in parentheses behind the header; nil if there are none
-	widths []float64
-	frozen int // columns that stay when scrolling
+	units  []string  // in parentheses behind the header; nil if there are none
+	widths []float64 // in letters
+	frozen int       // columns that stay when scrolling
 }
 
 const (
-	headRows             = 1
-	twoLines, threeLines = 30.0, 45.0 // points
+	headRows = 1
+	maxRows  = 1_000_000 // a little less than the format's limit of 1,048,576
+
+	plainHeadHeight = 30.0 // points: two lines
+	unitHeadHeight  = 45.0 // points: three lines
 )
 
-const mostRows = 1_000_000 // a little less than the format's limit
-
-// fill streams rows into a sheet: it never holds the sheet as cells, which matters from some ten thousand rows on.
-// Whatever else the sheet is to have, charts above all, must have been added before: the stream ends the sheet.
-func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
-	if b.err != nil {
-		return
-	}
+// fill writes a table into a sheet: its head, and rows of nil, strings, numbers or excelize cells. It streams rows, because cells kept
+// in memory are too many from some ten thousand rows on. The stream ends the sheet, so charts have to be added before.
+func (b *book) fill(sheet string, t table, rows iter.Seq[[]any]) {
 	b.paper(sheet, len(t.header))
-	w, err := b.file.NewStreamWriter(sheet)
-	if err != nil {
-		b.err = err
-		return
-	}
+	var w *excelize.StreamWriter
+	b.try(func() (err error) { w, err = b.file.NewStreamWriter(sheet); return err })
 	b.head(w, t)
 	row := headRows + 1
-	rows(func(values ...any) {
-		if row > mostRows {
-			return
+	for values := range rows {
+		if row > maxRows {
+			break
 		}
 		b.try(func() error { return w.SetRow(cell(1, row), values) })
 		row++
-	})
+	}
 	b.filter(sheet, 1, len(t.header), row-1)
-	b.try(w.Flush)
+	b.try(func() error { return w.Flush() })
 }
 
 // head writes the widths and the names of the columns, which stay when scrolling.
@@ -228,10 +233,10 @@ func (b *book) head(w *excelize.StreamWriter, t table) {
 			Freeze: true, XSplit: t.frozen, YSplit: headRows, TopLeftCell: cell(t.frozen+1, headRows+1), ActivePane: "bottomRight",
 		})
 	})
-	names, height := make([]any, len(t.header)), twoLines
+	names, height := make([]any, len(t.header)), plainHeadHeight
 	for i, name := range t.header {
 		if t.units != nil {
-			name, height = headed(name, t.units[i]), threeLines
+			name, height = headed(name, t.units[i]), unitHeadHeight
 		}
 		names[i] = excelize.Cell{StyleID: b.header(), Value: name}
 	}
