@@ -44,9 +44,8 @@ type Options struct {
 	Meters func(ctx context.Context, addresses []string) []agent.Meter
 }
 
-// Run runs repetitions in the order given and appends a record as each one ends. When ctx ends, it records the repetition under
-// way as aborted, cleans up and returns ctx's error. All other errors are of the store, which can keep no more records.
-func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
+// withDefaults returns the options with a function in place of each that is nil and that a run always calls.
+func (o Options) withDefaults() Options {
 	if o.Watch == nil {
 		o.Watch = func(Event) {}
 	}
@@ -54,14 +53,23 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 		o.Log = io.Discard
 	}
 	if o.NewAgent == nil {
-		o.NewAgent = func() agent.Agent { return &agent.Local{Log: o.Log} }
+		log := o.Log
+		o.NewAgent = func() agent.Agent { return &agent.Local{Log: log} }
 	}
 	if o.Append == nil {
+		records := o.Store
 		o.Append = func(ctx context.Context, r store.Record) error {
-			_, err := o.Store.Append(context.WithoutCancel(ctx), r)
+			_, err := records.Append(context.WithoutCancel(ctx), r)
 			return err
 		}
 	}
+	return o
+}
+
+// Run runs repetitions in the order given and appends a record as each one ends. When ctx ends, it records the repetition under
+// way as aborted, cleans up and returns ctx's error. All other errors are of the store, which can keep no more records.
+func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
+	o = o.withDefaults()
 	l := &lab{Options: o, host: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
 	defer l.pool.close()
 	if f, err := provision.WatchFlushes(); err == nil {

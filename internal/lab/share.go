@@ -12,7 +12,8 @@ import (
 )
 
 // Several runners with the same store share the repetitions of a study. A runner claims a repetition before it runs it, and the
-// others leave it alone while the claim is kept.
+// others leave it alone while the claim is kept. For example, of 3 repetitions runner A claims the first and B the second; A is done
+// first and claims the third; B finds nothing to do and waits until A has stored it, or until A's claim has run out.
 
 // askAgainEvery is how often a runner that has nothing else to do asks whether a repetition that another one has claimed is done.
 const askAgainEvery = time.Second
@@ -53,6 +54,7 @@ func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, relea
 	standing, err := l.claims.Claim(ctx, run.Point.ID, run.Repetition)
 	switch {
 	case err != nil:
+		fmt.Fprintf(l.Log, "claim %s, repetition %d: %v; it is run without a claim\n", run.Point.Label, run.Repetition, err)
 		return store.Claimed, noClaim
 	case standing == store.Claimed:
 		return standing, l.claims.Keep(run.Point.ID, run.Repetition)
@@ -66,7 +68,7 @@ func (l *lab) doneBefore(run study.Run) bool {
 	return done
 }
 
-// await reports that other runners hold repetitions, and sleeps for askAgainEvery. held are the repetitions that other runners have claimed; at least one.
+// await reports that other runners hold repetitions, at least one, and sleeps for askAgainEvery.
 func (l *lab) await(ctx context.Context, held []study.Run) error {
 	stage := "waiting for another runner with the same store: it is at the last repetition"
 	if len(held) > 1 {
