@@ -11,7 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/ledger"
 )
 
-// The rules of a trial. Each is a method that returns the sentence which says how the trial broke the rule; empty if it kept it.
+// The rules of a trial, as docs/method.md lists them. Each returns the sentence that says how the trial broke the rule; empty if it kept
+// the rule. Decision 003 says why the growth of a backlog, and not its size, is the rule.
 
 // breaches are the sentences for the deviations that a guarantee rules out.
 var breaches = map[ledger.Deviation]string{
@@ -104,6 +105,9 @@ func (r Rule) backlog(e Evidence) string {
 
 // fullTrialBacklog fails a full-length trial if its backlog may grow by more than allowed (the upper confidence bound of the slope),
 // or certainly grows (the lower one is above 0) and by more than tolerated. Both limits are in messages per second.
+//
+// For example, at 10,000/s and one subscription, 100/s are allowed and 25/s tolerated. A slope of 60±50/s fails, since it may be 110/s.
+// One of 30±20/s fails, since it is certainly above 0 and higher than 25/s. One of 20±10/s passes.
 func fullTrialBacklog(growth Growth, allowed, tolerated float64) string {
 	most, least := growth.AtMost(Confidence), growth.AtLeast(Confidence)
 	if most > allowed {
