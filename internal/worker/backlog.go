@@ -82,7 +82,7 @@ func (t *trial) endMeanwhile(sending <-chan error) error {
 	if t.load.Backlog.Meanwhile == nil {
 		return nil
 	}
-	t.measuredUntil.Store(clock.Now())
+	t.endMeasuring(clock.Now())
 	t.halt()
 	err := <-sending
 	t.sendingEndedAt = clock.Now()

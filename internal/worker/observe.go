@@ -184,5 +184,5 @@ func (o *observer) endIfHopeless(s Sample) {
 		return
 	}
 	o.hopeless = true
-	t.measuredUntil.Store(min(s.At, t.measuredUntil.Load()))
+	t.endMeasuring(s.At)
 }

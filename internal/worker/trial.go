@@ -20,28 +20,19 @@ import (
 //
 //	startedAt        measured since        measuredUntil      sendingEndedAt
 //	    | warm-up          | measured phase       |  late sends     |  drain
-//
-// The start of the measured phase is fixed once: when the trial begins, if the warm-up has a fixed length; otherwise by the observer,
-// when rate and latency no longer drift; at the latest when the trial has ended.
 type trial struct {
-	load          Load
-	startedAt     int64        // when the schedule begins
-	measuredUntil atomic.Int64 // messages intended from here on are not sent; math.MaxInt64: not fixed, or a number of messages
-	measure       *measure.Trial
-	watch         *clock.Watch
-	pauses        *pauseRecorder
-	keyOf         measure.KeyOf // nil unless order is promised for each key
-	procs         int           // threads that may run Go code at once
-	// announce tells consumers in another process the proposed start of the measured phase. It returns the start they agreed
-	// on, at or after proposed. Nil: the consumers run in this process, or the phase was fixed before they were told of the
-	// trial (consuming.listen).
-	announce func(proposed int64) int64
+	load      Load
+	startedAt int64 // when the schedule begins
+	measure   *measure.Trial
+	watch     *clock.Watch
+	pauses    *pauseRecorder
+	keyOf     measure.KeyOf // nil unless order is promised for each key
+	procs     int           // threads that may run Go code at once
 
-	phaseFixed sync.Once
-	stop       chan struct{} // closed to end sending
-	stopOnce   sync.Once
+	phaseControl
 
-	learnedLate    atomic.Bool // Hooks.MeasureFrom returned a start of the measured phase that was too near
+	stop           chan struct{} // closed to end sending
+	stopOnce       sync.Once
 	sendingDone    atomic.Bool // all producers have sent their last message
 	sendingEndedAt int64       // when that was; set before the trial drains
 }
@@ -132,51 +123,6 @@ func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 
 // newTimer returns a timer for waiting for the broker. It stops while this process stands still, for which the broker is not to blame.
 func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.watch) }
-
-// measuredPhase returns the measured phase as far as it is fixed.
-func (t *trial) measuredPhase() phaseTimes {
-	return phaseTimes{From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load()}
-}
-
-// beginMeasuring fixes when the measured phase begins, and when it ends if time ends it. Only the first call has an effect.
-func (t *trial) beginMeasuring(from int64) {
-	t.phaseFixed.Do(func() {
-		if t.announce != nil {
-			from = t.announce(from)
-		}
-		t.measure.MeasureFrom(from)
-		t.measuredUntil.Store(t.phaseEnd(from))
-		if t.load.Measuring != nil {
-			t.load.Measuring(from)
-		}
-	})
-}
-
-// phaseEnd returns when a measured phase that begins at from ends; math.MaxInt64 if a number of messages ends it, or if from
-// is not decided yet.
-func (t *trial) phaseEnd(from int64) int64 {
-	if t.load.Messages > 0 || from == measure.Undecided {
-		return math.MaxInt64
-	}
-	return from + int64(t.load.Duration)
-}
-
-// checkPhase returns an ErrLate if the trial learned too late when its measured phase begins.
-func (t *trial) checkPhase() error {
-	if t.learnedLate.Load() {
-		return lateError("it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up")
-	}
-	return nil
-}
-
-// fixMeasuredPhase makes sure that a trial that has ended has a measured phase, which is empty if its warm-up was not over. If err ended
-// the trial, the phase ends with the sending, so that rates don't count a time in which nothing was sent.
-func (t *trial) fixMeasuredPhase(err error) {
-	t.phaseFixed.Do(func() { t.measure.MeasureFrom(t.sendingEndedAt) })
-	if err != nil {
-		t.measuredUntil.Store(min(t.measuredUntil.Load(), t.sendingEndedAt))
-	}
-}
 
 // outcome stops the booking, closes the books and returns their content. Producers have ended by now.
 func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
