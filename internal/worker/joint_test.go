@@ -115,3 +115,19 @@ func TestAMergedOutcomeHasAsManySamplesAsItsPartsAndGoesOnWhereOneStoodStill(t *
 		}
 	}
 }
+
+// The example of Joint.
+func TestAJointSampleAddsTheLastSamplesOfAllParts(t *testing.T) {
+	sent := func(ms, n int64) Sample { return Sample{At: ms * 1e6, Count: measure.Count{Sent: n}} }
+	j := NewJoint(2)
+	got := slices.Concat(j.Add(0, []Sample{sent(20, 10), sent(40, 20), sent(60, 30)}), j.Add(1, []Sample{sent(23, 7), sent(62, 21)}), j.Rest())
+	want := []Sample{sent(23, 17), sent(40, 27), sent(62, 51)}
+	if len(got) != len(want) {
+		t.Fatalf("%d samples, want %d", len(got), len(want))
+	}
+	for i, s := range got {
+		if s.At != want[i].At || s.Count != want[i].Count {
+			t.Errorf("sample %d: at %d ns, %+v; want %d ns, %+v", i, s.At, s.Count, want[i].At, want[i].Count)
+		}
+	}
+}

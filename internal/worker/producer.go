@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -17,13 +16,14 @@ import (
 // maxBatch bounds how many messages one Send carries.
 const maxBatch = 512
 
-// producer is one client connection that sends: it owns a driver.Producer, its slots and their payload buffers. It sends
-// for one producer of the plan, or for several that share a client.
+// producer is one client connection that sends: a driver.Producer with its slots and their payload buffers. It sends for one producer of
+// the plan, or for several that share a client. A message takes a free slot, is stamped and booked (prepare), waits in the batch and is
+// handed to the client (send). The client completes its slot later (Done). Per message, nothing allocates memory or takes a lock.
 //
-// The goroutine that sends a trial and the one that probes use it one after the other, never at once. Done and Resent may
-// be called from any goroutine at any time, also for messages of an earlier trial.
+// The goroutine that sends a trial and the one that probes use a producer one after the other, never at once. Any goroutine may call Done
+// and Resent at any time, also for messages of an earlier trial.
 type producer struct {
-	index      int // of this client; the plan's producers are dealt out over the clients in turn
+	index      int // of this client: it has the producers index, index + number of clients, and so on, of the plan
 	streams    []stream
 	nextStream int // closed loop: index of the stream that sends the next message
 	worker     *Worker
@@ -38,17 +38,6 @@ type producer struct {
 	// activity is what it did in the current trial. Each trial has one of its own, so a Done that is still under way when the
 	// next trial begins writes to the old one.
 	activity atomic.Pointer[activity]
-}
-
-// activity is what one client did in one trial. The sending goroutine alone writes the fields before lastAck, and others
-// read them after it has ended.
-type activity struct {
-	trial               *measure.Trial
-	sending, blocked    int64 // ns inside the client's Send, and waiting for free slots
-	firstSend, lastSend int64 // when the first and the last Send began, ns on the clock's axis; 0: nothing was sent
-
-	lastAck atomic.Int64          // ns on the clock's axis; 0: nothing was confirmed
-	failure atomic.Pointer[error] // why a message failed, or a Send; nil if none did
 }
 
 // stream is what one producer of the plan sends.
@@ -138,21 +127,6 @@ func (p *producer) begin(t *trial) {
 	}
 }
 
-// addTo adds what the producer did in the current trial to its outcome. Of several producers' failures the first is kept.
-func (p *producer) addTo(out *Outcome) {
-	a := p.activity.Load()
-	if failure := a.failure.Load(); failure != nil && out.SendErr == nil {
-		out.SendErr = *failure
-	}
-	out.Blocked += time.Duration(a.blocked)
-	out.Sending += time.Duration(a.sending)
-	out.LastSent = max(out.LastSent, a.lastSend)
-	out.LastAcked = max(out.LastAcked, a.lastAck.Load())
-	if a.firstSend != 0 && (out.FirstSent == 0 || a.firstSend < out.FirstSent) {
-		out.FirstSent = a.firstSend
-	}
-}
-
 // recorderOf returns the recorder that books what s sends in this trial. All streams of a client share the counters of the
 // client's lane.
 func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
@@ -162,11 +136,11 @@ func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	return s.recorder
 }
 
-// stamp is the identity and the times of a message, ns on the clock's axis: when it was due, when it was stamped, and
-// how much of the time in between the generator itself caused.
+// stamp is the identity and the times of a message.
 type stamp struct {
-	seq                 uint64
-	intended, sent, own int64
+	seq            uint64
+	intended, sent int64 // when it was due and when it is stamped, ns on the clock's axis
+	own            int64 // how much of the time in between the generator itself caused (ownLag), ns
 }
 
 // prepare fills slot id with the next message of a stream and puts it at position i of the batch. A nil recorder marks a
@@ -188,76 +162,6 @@ func (p *producer) prepare(i int, id uint32, from *stream, m stamp, recorder *me
 	d.Slot, d.Topic, d.Payload = id, from.plan.Topic, payload
 	if k := p.worker.keys; k != nil {
 		d.Key = k.text[k.of(from.plan.ID, m.seq)]
-	}
-}
-
-// Done completes slots; see driver.Receipts. It counts messages of the current trial only: the books of earlier ones are
-// closed.
-//
-// A message is counted only after its slot is free. Otherwise the end of a trial, which looks for slots in flight, could
-// book it twice: as confirmed and as unresolved.
-func (p *producer) Done(ids []uint32, err error) {
-	now := clock.Now()
-	current := p.activity.Load()
-	var acks measure.Acks
-	var recorder *measure.Producer // of any of the messages: those of a client share the counters that Confirm adds to
-	for _, id := range ids {
-		s := &p.slots[id]
-		if s.recorder == nil || !s.recorder.RecordsFor(current.trial) {
-			continue
-		}
-		recorder = s.recorder
-		if err != nil {
-			recorder.Failed(&acks, s.phase, s.seq)
-		} else {
-			recorder.Acked(&acks, s.phase, s.intended, s.sent, now)
-		}
-	}
-	p.freeSlots.put(ids)
-	if recorder == nil {
-		return
-	}
-	if err != nil {
-		current.noteFailure(err)
-	} else {
-		current.noteAck(now)
-	}
-	recorder.Confirm(&acks)
-}
-
-// noteAck keeps the time of the latest confirmation. Calls overlap, so the latest need not come last.
-func (a *activity) noteAck(now int64) {
-	for last := a.lastAck.Load(); now > last && !a.lastAck.CompareAndSwap(last, now); {
-		last = a.lastAck.Load()
-	}
-}
-
-// noteFailure keeps why messages failed: the first reason, since the last may only be that the producer was closed.
-func (a *activity) noteFailure(err error) {
-	if a.failure.Load() == nil {
-		a.failure.CompareAndSwap(nil, &err)
-	}
-}
-
-// noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often
-// before Send returned. Why ctx ended says more than that, so it takes that error's place.
-func (a *activity) noteSendFailure(ctx context.Context, err error) {
-	cause := context.Cause(ctx)
-	if cause == nil {
-		a.noteFailure(err)
-		return
-	}
-	if kept := a.failure.Load(); kept == nil || errors.Is(*kept, ctx.Err()) {
-		a.failure.CompareAndSwap(kept, &cause)
-	}
-}
-
-// Resent implements driver.Resends.
-func (p *producer) Resent(ids []uint32) {
-	for _, id := range ids {
-		if s := &p.slots[id]; s.recorder != nil {
-			s.recorder.Resent(s.phase)
-		}
 	}
 }
 

@@ -31,17 +31,17 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 	return errors.Join(err, h.close())
 }
 
-// consumerHost runs consumers for a worker in another process. One goroutine carries out the orders, another one sends reports
-// meanwhile.
+// consumerHost runs consumers for a worker in another process. One goroutine carries out the worker's orders, another one sends reports
+// meanwhile; talk.go defines both. A trial's deliveries are booked here and reach the worker's books as reports.
 type consumerHost struct {
-	open    func(context.Context) (driver.Driver, error)
-	driver  driver.Driver // nil until doStart
-	failure *failure      // why a consumer ended by itself
-	procs   int           // GOMAXPROCS outside a trial
-	over    chan struct{} // closed when no more orders come
-	plan    *preparation  // nil until doPrepare
-	keys    *keys
-	side    *localConsumers // the consumers; nil until doPrepare and after doClose
+	open      func(context.Context) (driver.Driver, error)
+	driver    driver.Driver // nil until doStart
+	failure   *failure      // why a consumer ended by itself
+	procs     int           // GOMAXPROCS outside a trial
+	over      chan struct{} // closed when no more orders come
+	plan      *preparation  // nil until doPrepare
+	keys      *keys
+	consumers *localConsumers // nil until doPrepare and after doClose
 
 	// mu is held while a report is made and sent, so that no report of a trial follows the answer that ends it.
 	mu       sync.Mutex
@@ -121,7 +121,7 @@ func (h *consumerHost) sendNews(r report, withLatencies bool) error {
 func (h *consumerHost) addNews(r *report, withLatencies bool) {
 	switch {
 	case h.trial != nil:
-		span := h.side.span()
+		span := h.consumers.span()
 		receipts := h.trial.measure.Receipts(withLatencies)
 		r.Receipts, r.Span = &receipts, &span
 	case h.probed != nil:
@@ -140,9 +140,9 @@ func (h *consumerHost) carryOut(o order) (answer report) {
 	switch {
 	case o.Do == doClose: // also if preparing failed
 		err = h.close()
-	case o.Do == doPrepare && o.Prepare != nil && h.side == nil:
+	case o.Do == doPrepare && o.Prepare != nil && h.consumers == nil:
 		err = h.prepare(o.Prepare)
-	case h.side == nil:
+	case h.consumers == nil:
 		err = fmt.Errorf("order %q is out of turn: %q must come first, with its field set", o.Do, doPrepare)
 	case o.Do == doStart && h.driver == nil:
 		answer.Registered, err = h.start(o.Within)
@@ -173,7 +173,7 @@ func (h *consumerHost) prepare(p *preparation) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.plan, h.keys, h.probed, h.reported = p, keys, probed, make([]bool, len(probed.seen))
-	h.side = newLocalConsumers(nil, p.Consumers, probed, h.failure) // start sets the driver
+	h.consumers = newLocalConsumers(nil, p.Consumers, probed, h.failure) // start sets the driver
 	return nil
 }
 
@@ -185,8 +185,8 @@ func (h *consumerHost) start(within time.Duration) (*registration, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.driver, h.side.driver = d, d
-	r, err := h.side.start(ctx)
+	h.driver, h.consumers.driver = d, d
+	r, err := h.consumers.start(ctx)
 	return &r, err
 }
 
@@ -211,7 +211,7 @@ func (h *consumerHost) listen(o *trialStart) {
 	}
 	t.pauses = &pauseRecorder{from: t.measure.MeasuredSince, until: t.until.Load}
 	t.watch = clock.NewWatch(t.pauses.wakeUp)
-	h.side.book(t.measure, keyOf)
+	h.consumers.book(t.measure, keyOf)
 	h.mu.Lock()
 	h.trial = t
 	h.mu.Unlock()
@@ -224,7 +224,7 @@ func (t *hostedTrial) measureDuring(p phaseTimes) {
 
 // endTrial ends the trial and returns the report that answers doEnd.
 func (h *consumerHost) endTrial() report {
-	heard, _ := h.side.end(nil) // never an error for consumers of this process
+	heard, _ := h.consumers.end(nil) // never an error for consumers of this process
 	h.trial.watch.Close()
 	heard.Pauses = h.trial.pauses.pauses()
 	runtime.GOMAXPROCS(h.procs)
@@ -241,15 +241,15 @@ func (h *consumerHost) close() error {
 	if h.trial != nil {
 		h.endTrial()
 	}
-	if h.side == nil {
+	if h.consumers == nil {
 		return nil
 	}
-	err := h.side.close()
+	err := h.consumers.close()
 	if h.driver != nil {
 		err = errors.Join(err, h.driver.Close())
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.side, h.driver, h.probed = nil, nil, nil
+	h.consumers, h.driver, h.probed = nil, nil, nil
 	return err
 }

@@ -5,19 +5,22 @@ import (
 	"sync/atomic"
 )
 
-// slotRing hands out the fixed set of in-flight slots of one producer. take and wait belong to the producing goroutine;
-// put may be called from any goroutine.
+// slotRing hands out the fixed set of in-flight slots of one producer. The producing goroutine takes slots, and any goroutine may put
+// them back, without a lock.
 //
-// Free slots sit in a ring that can hold all of them, so put never finds it full: a writer claims the next position
-// with one add and stores the slot there, marked with that position. A place whose mark isn't the reader's position is
-// claimed but not yet written, or hasn't been used again since the ring last came round; nothing has to be cleared.
+// Free slots stand in a ring that can hold all of them, so put never finds it full. A writer claims the next position with one atomic add
+// and stores the slot there, marked with that position. If the mark of a place isn't the reader's position, the place is claimed but
+// not yet written, or was last used in an earlier lap. So nothing has to be cleared.
+//
+// For example, a ring of 4 places has slots 0 to 3 at positions 0 to 3. After take has read positions 0 and 1, put(1) writes slot 1 at
+// position 4, which is place 0. The reader finds it there in its second lap, with mark 4 instead of 0.
 type slotRing struct {
-	ring    []atomic.Uint64 // position (its lower 32 bits) << 32 | slot
-	n       int
-	mask    uint64
-	head    uint64        // next position to read; only the producing goroutine touches it
-	_       [48]byte      // head and tail are on cache lines of their own: different threads write them
-	tail    atomic.Uint64 // next position to write
+	places  []atomic.Uint64 // mark (lower 32 bits of the position) << 32 | slot; a power of two of them
+	slots   int             // how many there are, free or not
+	mask    uint64          // number of places - 1
+	head    uint64          // next position to read; only the producing goroutine uses it
+	_       [48]byte        // head and tail are on cache lines of their own: different threads write them
+	tail    atomic.Uint64   // next position to write
 	_       [48]byte
 	waiting atomic.Int64 // the tail at which wait is to be woken; 0: nobody waits
 	wake    chan struct{}
@@ -25,40 +28,45 @@ type slotRing struct {
 
 func marked(position uint64, slot uint32) uint64 { return position<<32 | uint64(slot) }
 
+// hasMark reports whether a place was written for a position.
+func hasMark(place, position uint64) bool { return uint32(place>>32) == uint32(position) }
+
+// newSlotRing makes a ring in which the slots 0 to n-1 are free.
 func newSlotRing(n int) *slotRing {
 	size := 1 << bits.Len(uint(n-1))
-	s := &slotRing{ring: make([]atomic.Uint64, size), n: n, mask: uint64(size - 1), wake: make(chan struct{}, 1)}
-	for i := range s.ring {
-		s.ring[i].Store(marked(^uint64(0), 0)) // no position of the first lap
+	s := &slotRing{places: make([]atomic.Uint64, size), slots: n, mask: uint64(size - 1), wake: make(chan struct{}, 1)}
+	for i := range s.places {
+		s.places[i].Store(marked(^uint64(0), 0)) // no position of the first lap
 	}
 	for i := range n {
-		s.ring[i].Store(marked(uint64(i), uint32(i)))
+		s.places[i].Store(marked(uint64(i), uint32(i)))
 	}
 	s.tail.Store(uint64(n))
 	return s
 }
 
-// take fills into with free slots and returns how many there were; it never waits.
-func (s *slotRing) take(into []uint32) int {
-	for i := range into {
-		v := s.ring[s.head&s.mask].Load()
-		if uint32(v>>32) != uint32(s.head) {
+// take fills ids with free slots and returns how many there were. It never waits.
+func (s *slotRing) take(ids []uint32) int {
+	for i := range ids {
+		place := s.places[s.head&s.mask].Load()
+		if !hasMark(place, s.head) {
 			return i
 		}
-		into[i] = uint32(v)
+		ids[i] = uint32(place)
 		s.head++
 	}
-	return len(into)
+	return len(ids)
 }
 
 // put frees slots. It never blocks.
-func (s *slotRing) put(free []uint32) {
-	at := s.tail.Add(uint64(len(free))) - uint64(len(free))
-	for i, slot := range free {
-		position := at + uint64(i)
-		s.ring[position&s.mask].Store(marked(position, slot))
+func (s *slotRing) put(ids []uint32) {
+	end := s.tail.Add(uint64(len(ids)))
+	position := end - uint64(len(ids))
+	for _, slot := range ids {
+		s.places[position&s.mask].Store(marked(position, slot))
+		position++
 	}
-	if want := s.waiting.Load(); want != 0 && int64(at)+int64(len(free)) >= want && s.waiting.CompareAndSwap(want, 0) {
+	if want := s.waiting.Load(); want != 0 && int64(end) >= want && s.waiting.CompareAndSwap(want, 0) {
 		s.wake <- struct{}{}
 	}
 }
@@ -85,17 +93,17 @@ func (s *slotRing) wait(n int, stop <-chan struct{}) bool {
 
 // inFlight lists the slots that are not free. Only the producing goroutine may call it, or one that has waited for its end.
 func (s *slotRing) inFlight() []uint32 {
-	free := make([]bool, s.n)
-	for position := s.head; position < s.head+uint64(len(s.ring)); position++ {
-		if v := s.ring[position&s.mask].Load(); uint32(v>>32) == uint32(position) {
-			free[uint32(v)] = true
+	free := make([]bool, s.slots)
+	for position := s.head; position < s.head+uint64(len(s.places)); position++ {
+		if place := s.places[position&s.mask].Load(); hasMark(place, position) {
+			free[uint32(place)] = true
 		}
 	}
-	var out []uint32
-	for i := range s.n {
-		if !free[i] {
-			out = append(out, uint32(i))
+	var inFlight []uint32
+	for slot := range s.slots {
+		if !free[slot] {
+			inFlight = append(inFlight, uint32(slot))
 		}
 	}
-	return out
+	return inFlight
 }

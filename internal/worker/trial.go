@@ -142,7 +142,7 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	for _, p := range w.producers {
 		p.bookUnresolved(t)
 		p.bookUnsent(t)
-		p.addTo(&out)
+		p.activity.Load().addTo(&out)
 	}
 	if out.Until == math.MaxInt64 { // a number of messages: the last one ends the phase; without any, it is empty
 		out.Until = max(out.From, out.LastSent)

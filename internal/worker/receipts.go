@@ -1,0 +1,104 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
+)
+
+// Done implements driver.Receipts: the client calls it when messages were confirmed (err is nil) or have failed, named by their slots. It
+// frees the slots, and counts the messages of the current trial; the books of earlier trials are closed.
+//
+// Messages are counted only after their slots are free. Otherwise the end of a trial, which looks for slots in flight, could
+// book one twice: as confirmed and as unresolved.
+func (p *producer) Done(ids []uint32, err error) {
+	now := clock.Now()
+	current := p.activity.Load()
+	var acks measure.Acks
+	var recorder *measure.Producer // of any of the messages: those of a client share the counters that Confirm adds to
+	for _, id := range ids {
+		s := &p.slots[id]
+		if s.recorder == nil || !s.recorder.RecordsFor(current.trial) {
+			continue
+		}
+		recorder = s.recorder
+		if err != nil {
+			recorder.Failed(&acks, s.phase, s.seq)
+		} else {
+			recorder.Acked(&acks, s.phase, s.intended, s.sent, now)
+		}
+	}
+	p.freeSlots.put(ids)
+	if recorder == nil {
+		return
+	}
+	if err != nil {
+		current.noteFailure(err)
+	} else {
+		current.noteAck(now)
+	}
+	recorder.Confirm(&acks)
+}
+
+// Resent implements driver.Resends: the client calls it when it sends messages again.
+func (p *producer) Resent(ids []uint32) {
+	for _, id := range ids {
+		if s := &p.slots[id]; s.recorder != nil {
+			s.recorder.Resent(s.phase)
+		}
+	}
+}
+
+// activity is what one client did in one trial: how long it sent and waited, when, and why messages failed. The sending goroutine alone
+// writes the fields before lastAck, and others read them after it has ended.
+type activity struct {
+	trial               *measure.Trial
+	sending, blocked    int64 // ns inside the client's Send, and waiting for free slots
+	firstSend, lastSend int64 // when the first and the last Send began, ns on the clock's axis; 0: nothing was sent
+
+	lastAck atomic.Int64          // ns on the clock's axis; 0: nothing was confirmed
+	failure atomic.Pointer[error] // why a message failed, or a Send; nil if none did
+}
+
+// noteAck keeps the time of the latest confirmation. Calls overlap, so the latest need not come last.
+func (a *activity) noteAck(now int64) {
+	for last := a.lastAck.Load(); now > last && !a.lastAck.CompareAndSwap(last, now); {
+		last = a.lastAck.Load()
+	}
+}
+
+// noteFailure keeps why messages failed: the first reason, since the last may only be that the producer was closed.
+func (a *activity) noteFailure(err error) {
+	if a.failure.Load() == nil {
+		a.failure.CompareAndSwap(nil, &err)
+	}
+}
+
+// noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often
+// before Send returned. Why ctx ended says more than that, so it takes that error's place.
+func (a *activity) noteSendFailure(ctx context.Context, err error) {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		a.noteFailure(err)
+		return
+	}
+	if kept := a.failure.Load(); kept == nil || errors.Is(*kept, ctx.Err()) {
+		a.failure.CompareAndSwap(kept, &cause)
+	}
+}
+
+// addTo adds the activity to a trial's outcome. Of the failures of several clients, the first is kept.
+func (a *activity) addTo(out *Outcome) {
+	if failure := a.failure.Load(); failure != nil && out.SendErr == nil {
+		out.SendErr = *failure
+	}
+	out.Blocked += time.Duration(a.blocked)
+	out.Sending += time.Duration(a.sending)
+	out.FirstSent = earliest(out.FirstSent, a.firstSend)
+	out.LastSent = max(out.LastSent, a.lastSend)
+	out.LastAcked = max(out.LastAcked, a.lastAck.Load())
+}
