@@ -100,7 +100,7 @@ func (v value) statementKey(key string, s *Statement, bodies []body) []body {
 	if slices.Contains(kindKeys, key) {
 		return append(bodies, body{kind: Kind(key), value: v})
 	}
-	v.sharedKey(key, s)
+	v.setField(key, s)
 	return bodies
 }
 
@@ -114,11 +114,7 @@ func (v value) statement(s Statement, bodies []body) Statement {
 	content := bodies[0].value
 	before := len(v.list)
 	for key, entry := range content.entries(slices.Concat(statementKeys, ownKeys[s.Kind])...) {
-		if slices.Contains(ownKeys[s.Kind], key) {
-			entry.ownKey(key, &s)
-		} else {
-			entry.sharedKey(key, &s)
-		}
+		entry.setField(key, &s)
 	}
 	if len(v.list) == before {
 		s.complete()
@@ -127,9 +123,10 @@ func (v value) statement(s Statement, bodies []body) Statement {
 	return s
 }
 
-// sharedKey reads a key that every kind of statement has.
-func (v value) sharedKey(key string, s *Statement) {
+// setField reads the value of a key into a statement.
+func (v value) setField(key string, s *Statement) {
 	switch key {
+	// Keys of every kind:
 	case "experiment":
 		s.Experiments = v.texts()
 	case "metric":
@@ -151,12 +148,8 @@ func (v value) sharedKey(key string, s *Statement) {
 		s.Expect = v.bounds()
 	case "best":
 		s.Lowest = v.text(Lowest.String(), Highest.String()) == Lowest.String()
-	}
-}
 
-// ownKey reads a key of the statement's kind.
-func (v value) ownKey(key string, s *Statement) {
-	switch key {
+	// Keys of one kind:
 	case "of":
 		s.Of = v.side()
 	case "to":

@@ -140,19 +140,22 @@ func lastRecord(p results.Point) int64 {
 
 // Loads of a curve that a statement can be about.
 const (
-	everyRate     = "every"
-	lowestRate    = "lowest"
-	rateAtKnee    = "knee"       // the highest rate up to the knee
-	ratesBelow    = "below-knee" // all rates up to the knee
-	ratesAbove    = "above-knee"
-	pointItself   = ""
-	minAckedShare = 0.98 // of an offered rate that has to be confirmed, or the rate is too much
+	everyRate   = "every"
+	lowestRate  = "lowest"
+	rateAtKnee  = "knee"       // the highest rate up to the knee
+	ratesBelow  = "below-knee" // all rates up to the knee
+	ratesAbove  = "above-knee"
+	pointItself = ""
 )
+
+// minAckedShare is the share of an offered rate that has to be confirmed, or the rate was too much.
+const minAckedShare = 0.98
 
 // loadChoices are the loads that claims.yaml can ask for.
 var loadChoices = []string{everyRate, lowestRate, rateAtKnee, ratesBelow, ratesAbove}
 
-// atLoads replaces samples by the rates of their curves that are asked for.
+// atLoads replaces samples by the rates of their curves that are asked for. Example: of a curve with the rates 50, 2000, 10,000 and 60,000/s
+// whose latency jumped at 10,000, "knee" is 2000, "below-knee" are 50 and 2000, and "above-knee" are the others.
 func atLoads(samples []sample, choice string) []sample {
 	if choice == pointItself {
 		return samples

@@ -25,7 +25,15 @@ const (
 	halfBarShare     = 0.34                // of the distance between rows
 	roomForFigures   = 1.35                // length of an axis, as a multiple of its longest bar
 	openIntervalPart = 0.05                // length of an interval without an upper bound, as a share of the axis
+	aroundBars       = 2 * vg.Centimeter   // height of the words and ticks of a panel
 )
+
+// ofBars is a figure of rows of panels with so many bars below each other, each with so much height.
+func ofBars(title string, rows [][]*Panel, bars int, barHeight vg.Length) (Figure, error) {
+	f := Figure{Title: title, Panels: rows, Width: figureWidth}
+	f.Height = aroundPanels + vg.Length(len(rows))*aroundBars + vg.Length(bars)*barHeight
+	return f, tooMany(bars, maxBars, "bars")
+}
 
 // bar is a row of a panel: parts stacked from 0, an interval of their sum, and the sum as a text at the end. Without a figure there is
 // a word instead.

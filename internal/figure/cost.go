@@ -24,25 +24,22 @@ type costRow struct {
 // cost draws a row of panels for each size and guarantee, with a panel for each kind of cost.
 func cost(points []results.Point, _ Options) (Figure, error) {
 	names := results.Names(points)
-	f := Figure{Title: "What a message costs", Width: costWidth}
+	var panels [][]*Panel
 	rowCount, measured := 0, false
 	for _, group := range results.BySetting(points) {
 		rows := costRows(group.Members)
 		rowCount += len(rows)
 		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return len(r.load.Records) > 0 })
-		f.Panels = append(f.Panels, costPanels(group.Name, rows, names))
+		panels = append(panels, costPanels(group.Name, rows, names))
 	}
 	if !measured {
 		return Figure{}, nothing("none of the records holds what it cost")
 	}
-	if err := tooMany(rowCount, maxBars, "bars"); err != nil {
-		return Figure{}, err
-	}
-	const barRow, aroundBars = 0.6 * vg.Centimeter, 2 * vg.Centimeter // heights
-	f.Height = aroundPanels + vg.Length(len(f.Panels))*aroundBars + vg.Length(rowCount)*barRow
+	f, err := ofBars("What a message costs", panels, rowCount, 0.6*vg.Centimeter)
+	f.Width = costWidth
 	f.Notes = []string{"Medians over repetitions, with their intervals. CPU time of all processes of the broker and of the load generator, " +
 		"divided by confirmed messages. In parentheses: void or failed, not used."}
-	return f, nil
+	return f, err
 }
 
 // costRows are the loads of one row of panels. A curve has as many as it has rates, so curves are left out if there is any other

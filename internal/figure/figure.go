@@ -9,6 +9,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,15 +72,19 @@ func Names() []string {
 
 // Doc describes the named figure in a line. It is empty for an unknown one.
 func Doc(name string) string {
-	for _, k := range kinds {
-		if k.name == name {
-			return k.doc
-		}
-	}
-	return ""
+	k, _ := kindNamed(name)
+	return k.doc
 }
 
-// ErrNothing says that the records hold nothing for a figure, or too much for one.
+func kindNamed(name string) (k kind, ok bool) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return kind{}, false
+	}
+	return kinds[i], true
+}
+
+// ErrNothing is the error if the records hold nothing for a figure, or too much for one.
 type ErrNothing struct{ Reason string }
 
 func (e *ErrNothing) Error() string { return e.Reason }
@@ -88,34 +93,25 @@ func nothing(format string, args ...any) error { return &ErrNothing{fmt.Sprintf(
 
 // Build makes the named figure of results. The error is an *ErrNothing if the records hold nothing to show, or more than fits.
 func Build(name string, set *results.Set, o Options) (Figure, error) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
-	if i < 0 {
+	k, ok := kindNamed(name)
+	if !ok {
 		return Figure{}, fmt.Errorf("unknown figure %q; known: %s", name, strings.Join(Names(), ", "))
 	}
 	if len(set.Records) == 0 {
 		return Figure{}, nothing("there are no records to draw")
 	}
-	f, err := kinds[i].draw(set.Points, o)
+	f, err := k.draw(set.Points, o)
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
+	f.Subtitle = circumstances(set.Points)
 	if doubts := doubtsNote(set.Points); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
 		f.Height += 2 * smallSize // it may take two lines
 	}
-	if o.Title != "" {
-		f.Title = o.Title
-	}
-	if o.Width > 0 {
-		f.Width = o.Width
-	}
-	f.Height += extraLegendHeight(f.Legend, f.Width-2*figureMargin)
-	if o.Height > 0 {
-		f.Height = o.Height
-	}
-	if f.Subtitle == "" {
-		f.Subtitle = circumstances(set.Points)
-	}
+	f.Title = cmp.Or(o.Title, f.Title)
+	f.Width = cmp.Or(o.Width, f.Width)
+	f.Height = cmp.Or(o.Height, f.Height+extraLegendHeight(f.Legend, f.Width-2*figureMargin))
 	return f, nil
 }
 
@@ -154,11 +150,11 @@ const noBreakSpace = "\u00a0"
 
 // machineOf describes the machine of a record. It is empty if that isn't known.
 func machineOf(r store.Record) string {
-	text := strings.TrimSpace(r.Host.CPU)
+	parts := []string{strings.TrimSpace(r.Host.CPU)}
 	if r.Host.Cores > 0 {
-		text += fmt.Sprintf(", %d cores", r.Host.Cores)
+		parts = append(parts, fmt.Sprintf("%d cores", r.Host.Cores))
 	}
-	return text
+	return strings.Join(known(parts), ", ")
 }
 
 // doubtsNote counts the selected repetitions with each kind of doubt, because a figure is shown without the report and its footnotes.
@@ -187,6 +183,12 @@ func doubtsNote(points []results.Point) string {
 		return ""
 	}
 	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(counts, ", "))
+}
+
+// ofPanels is a figure of panels of equal height, at most so many beside each other.
+func ofPanels(title string, panels []*Panel, columns int, panelHeight vg.Length) Figure {
+	rows := grid(panels, columns)
+	return Figure{Title: title, Panels: rows, Width: figureWidth, Height: aroundPanels + vg.Length(len(rows))*panelHeight}
 }
 
 // grid arranges panels in rows of equally many places, at most columns. Places that are left over are nil.

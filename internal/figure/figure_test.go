@@ -330,6 +330,17 @@ func TestTimeTicksAreShort(t *testing.T) {
 	}
 }
 
+func TestTheSubtitleNamesWhatIsKnownOfTheMachine(t *testing.T) {
+	for _, c := range []struct {
+		host store.Host
+		want string
+	}{{store.Host{CPU: "Xeon", Cores: 8}, "Xeon, 8 cores"}, {store.Host{Cores: 8}, "8 cores"}, {store.Host{CPU: "Xeon"}, "Xeon"}, {store.Host{}, ""}} {
+		if got := machineOf(store.Record{Host: c.host}); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.host, got, c.want)
+		}
+	}
+}
+
 func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
 	records := storetest.Demo()
 	for i := range records {

@@ -42,8 +42,8 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	if panels == nil {
 		return Figure{}, nothing("none of the records holds a latency at a given rate (measure curve or rate)")
 	}
-	f := Figure{Title: "Latency against throughput", Width: figureWidth, Panels: grid(panels, 2), Legend: nameEntries(d.names)}
-	f.Height = aroundPanels + vg.Length(len(f.Panels))*latencyPanel
+	f := ofPanels("Latency against throughput", panels, 2, latencyPanel)
+	f.Legend = nameEntries(d.names)
 	for _, quantile := range drawnQuantiles {
 		f.Legend = append(f.Legend, lineEntry(quantile.name, lineDashed(soft, quantile.dashes)))
 	}

@@ -32,9 +32,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	bounds := boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
-	f := Figure{Title: fmt.Sprintf("%s by %s", capital(metric.Name), m.axes[m.along].Name), Width: figureWidth}
-	f.Panels = grid(m.panels(bounds), m.columns())
-	f.Height = aroundPanels + vg.Length(len(f.Panels))*multiplePanel
+	f := ofPanels(fmt.Sprintf("%s by %s", capital(metric.Name), m.axes[m.along].Name), m.panels(bounds), m.columns(), multiplePanel)
 	if len(m.byLine) > 0 {
 		f.Legend = nameEntries(m.lineNames)
 	}

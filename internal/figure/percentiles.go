@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/hist"
@@ -45,8 +44,8 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 		})
 		panels = append(panels, p)
 	}
-	f := Figure{Title: "Latency by percentile", Width: figureWidth, Panels: grid(panels, 2), Legend: percentileLegend(names, drawn)}
-	f.Height = aroundPanels + vg.Length(len(f.Panels))*latencyPanel
+	f := ofPanels("Latency by percentile", panels, 2, latencyPanel)
+	f.Legend = percentileLegend(names, drawn)
 	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + latencyNote(kind)}
 	return f, nil
 }

@@ -17,21 +17,17 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 		return Figure{}, nothing("none of the records is of a search (measure sustainable)")
 	}
 	names := results.Names(points)
-	f := Figure{Title: "Sustainable throughput", Width: figureWidth}
+	var panels [][]*Panel
 	barCount := 0
 	for _, group := range results.BySetting(points) {
 		bars := sustainableBars(group.Members, names)
 		barCount += len(bars)
-		f.Panels = append(f.Panels, []*Panel{barsPanel(group.Name, "messages/s", bars, unit.PerSecond)})
+		panels = append(panels, []*Panel{barsPanel(group.Name, "messages/s", bars, unit.PerSecond)})
 	}
-	if err := tooMany(barCount, maxBars, "bars"); err != nil {
-		return Figure{}, err
-	}
-	const barRow, aroundBars = 0.7 * vg.Centimeter, 2 * vg.Centimeter // heights
-	f.Height = aroundPanels + vg.Length(len(f.Panels))*aroundBars + vg.Length(barCount)*barRow
+	f, err := ofBars("Sustainable throughput", panels, barCount, 0.7*vg.Centimeter)
 	f.Notes = []string{"Bars: highest rate that passed long trials, median over repetitions. Brackets: from the lowest passing to the " +
 		"highest failing rate of any repetition; an arrow where none failed. In parentheses: void or failed, not used."}
-	return f, nil
+	return f, err
 }
 
 // isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates follow from a search should, unless it

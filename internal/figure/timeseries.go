@@ -36,7 +36,8 @@ type run struct {
 
 func (r run) ok() bool { return r.record.Status == store.OK }
 
-// timeseries draws one repetition of each point over time, in panels below each other that share the time axis.
+// timeseries draws one repetition of each point over time, in panels below each other: rates, backlog, latency, CPU. All share the time
+// axis, whose 0 is the start of the measured phase. Time outside that phase is grey, and dashed uprights mark injected faults.
 func timeseries(points []results.Point, _ Options) (Figure, error) {
 	runs := runsOf(points)
 	if len(runs) == 0 {
