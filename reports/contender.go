@@ -41,14 +41,16 @@ func contendersOf(points []results.Point) []contender {
 func (c contender) first() results.Point { return c.points[0] }
 
 // fixedLoadPoints lists what was measured at fixed rates and ended ok, lowest first, one load point for each rate. If a rate was measured
-// both by itself and in a curve, the measurement by itself is used. Fractions of a sustainable rate, which differ from broker to broker,
-// are left out.
+// both by itself and in a curve, the measurement by itself is used. Fractions of a sustainable rate, which differ from broker to broker, are
+// left out, and so are fault trials: their latency is that of an outage.
 func fixedLoadPoints(points []results.Point) []results.LoadPoint {
 	var alone, ofCurves, fixed []results.LoadPoint
 	for _, p := range points {
-		if p.Spec.Measure == "curve" {
+		switch {
+		case len(p.Spec.Faults) > 0:
+		case p.Spec.Measure == "curve":
 			ofCurves = append(ofCurves, p.MeasuredLoads()...)
-		} else {
+		default:
 			alone = append(alone, p.MeasuredLoads()...)
 		}
 	}

@@ -70,7 +70,11 @@ func comparisonSection(g group, notes *document.Footnotes) Section {
 			d.Add(v)
 		}
 	}
-	d.Warn("these records", unnamedDifferences(g.points))
+	compared := ranked
+	if len(compared) == 0 { // the rows only say how repetitions ended
+		compared = g.points
+	}
+	d.Warn("these records", unnamedDifferences(compared))
 	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks, Unlike: unlike}
 }
 

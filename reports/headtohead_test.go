@@ -100,3 +100,21 @@ func TestOnlyOneRateHasAColumn(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLatencyOfAFaultTrialIsNoFigureOfAHeadToHead(t *testing.T) {
+	faulty := altered(atRate("kafka", 2), "faulty", func(r *store.Record) {
+		r.Spec.Faults = []study.Fault{{Do: "pause"}}
+		r.Spec.Load.Rate = 5000
+	})
+	d := build(t, "headtohead", slices.Concat(atRate("kafka", 2), faulty))
+	for _, c := range d.Tables()[0].Columns {
+		if strings.HasSuffix(c.Key, "_at_5000") {
+			t.Errorf("the table has a column %s", c.Key)
+		}
+	}
+	for _, b := range d.Blocks {
+		if w, ok := b.(document.Warning); ok {
+			t.Errorf("nothing is compared with a fault trial, but: %s", w.Text())
+		}
+	}
+}
