@@ -41,21 +41,14 @@ func (v value) claim() Claim {
 	shared.Take, shared.Change = TakeEach, anywhere
 	var bodies []body
 	var list value // of statements
+	texts := map[string]*string{
+		"id": &c.ID, "says": &c.Says, "where": &c.Where, "published": &c.Published, "note": &c.Note, "undecidable": &c.Undecidable,
+	}
 	for key, entry := range v.entries(slices.Concat(claimKeys, statementKeys, kindKeys)...) {
-		switch key {
-		case "id":
-			c.ID = entry.text()
-		case "says":
-			c.Says = entry.text()
-		case "where":
-			c.Where = entry.text()
-		case "published":
-			c.Published = entry.text()
-		case "note":
-			c.Note = entry.text()
-		case "undecidable":
-			c.Undecidable = entry.text()
-		case "all":
+		switch text := texts[key]; {
+		case text != nil:
+			*text = entry.text()
+		case key == "all":
 			list = entry
 		default:
 			bodies = entry.statementKey(key, &shared, bodies)
@@ -64,9 +57,9 @@ func (v value) claim() Claim {
 	if !v.isMapping() {
 		return c
 	}
-	for _, needed := range []struct{ key, given string }{{"id", c.ID}, {"says", c.Says}, {"where", c.Where}} {
-		if needed.given == "" {
-			v.missing(needed.key, "every claim has an id, says something, and stands somewhere")
+	for _, key := range []string{"id", "says", "where"} {
+		if *texts[key] == "" {
+			v.missing(key, "every claim has an id, says something, and stands somewhere")
 		}
 	}
 	isList, isSingle := list.node != nil, len(bodies) > 0
