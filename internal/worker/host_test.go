@@ -145,7 +145,7 @@ func answeringWith(t *testing.T, answer report, after time.Duration, told *[]ord
 	return a
 }
 
-func TestConsumersApartAreToldOfThePhaseBeforeItBegins(t *testing.T) {
+func TestRemoteConsumersAreToldOfThePhaseBeforeItBegins(t *testing.T) {
 	tr := &trial{load: Load{Duration: time.Second}}
 	for name, c := range map[string]struct {
 		answer time.Duration
@@ -174,7 +174,7 @@ func TestConsumersApartAreToldOfThePhaseBeforeItBegins(t *testing.T) {
 	}
 }
 
-func TestConsumersApartConnectWithinWhatIsLeft(t *testing.T) {
+func TestRemoteConsumersConnectWithinWhatIsLeft(t *testing.T) {
 	var told []order
 	a := answering(t, 0, &told)
 	if _, err := a.start(t.Context()); err != nil {
@@ -195,8 +195,8 @@ func TestConsumersApartConnectWithinWhatIsLeft(t *testing.T) {
 
 func TestTrialsOneAfterTheOtherHaveBooksOfTheirOwn(t *testing.T) {
 	for where, made := range map[string]func(t *testing.T, d driver.Driver) *Worker{
-		"beside": func(t *testing.T, d driver.Driver) *Worker { return ready(t, d, simple(2, 2)) },
-		"apart":  func(t *testing.T, d driver.Driver) *Worker { w, _ := split(t, d, simple(2, 2)); return w },
+		"local":  func(t *testing.T, d driver.Driver) *Worker { return ready(t, d, simple(2, 2)) },
+		"remote": func(t *testing.T, d driver.Driver) *Worker { w, _ := split(t, d, simple(2, 2)); return w },
 	} {
 		t.Run(where, func(t *testing.T) {
 			bad := true

@@ -10,9 +10,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// told are the samples of a worker that was told ten times a second for so long, from a time on: a message a millisecond, each as
-// late as latency says of its number.
-func told(from int64, ms int, latency func(i int) int64) (list []Sample) {
+// samplesOf returns the samples, ten a second, of a worker that sends a message a millisecond and began at a time. latency returns the
+// latency of message i in ns.
+func samplesOf(from int64, ms int, latency func(i int) int64) (list []Sample) {
 	h := hist.New()
 	for i := 1; i <= ms; i++ {
 		h.Record(latency(i))
@@ -31,10 +31,10 @@ func told(from int64, ms int, latency func(i int) int64) (list []Sample) {
 func TestQuantilesOfSeveralAgentsAreThoseOfAllTheirMessages(t *testing.T) {
 	fast := func(i int) int64 { return int64(i%500)*1000 + 1 }
 	slow := func(i int) int64 { return int64(time.Second) + int64(i%500)*1000 }
-	a, b := told(1e9, 3000, fast), told(1e9+7e6, 3000, slow)
+	a, b := samplesOf(1e9, 3000, fast), samplesOf(1e9+7e6, 3000, slow)
 	j := NewJoint(2)
 	var out []Sample
-	for i := 0; i < len(a); i += 5 { // as beats bring them: half a second of one, then of the other
+	for i := 0; i < len(a); i += 5 { // half a second of one, then of the other, as agents send them
 		out = append(out, j.Add(0, a[i:i+5])...)
 		out = append(out, j.Add(1, b[i:i+5])...)
 	}
@@ -69,14 +69,14 @@ func TestQuantilesOfSeveralAgentsAreThoseOfAllTheirMessages(t *testing.T) {
 
 func TestASilentAgentHoldsUpNobodyForLongAndNothingOfItIsLost(t *testing.T) {
 	one := func(int) int64 { return 1 }
-	a, b := told(1e9, 5000, one), told(1e9, 5000, one)
+	a, b := samplesOf(1e9, 5000, one), samplesOf(1e9, 5000, one)
 	j := NewJoint(2)
 	out := slices.Concat(j.Add(0, a[:10]), j.Add(1, b[:10]))
 	if n := len(out); n < 9 {
 		t.Fatalf("%d of 10 rounds", n)
 	}
 	if early := j.Add(0, a[10:20]); len(early) > 1 {
-		t.Errorf("%d samples without the other agent, of which nothing is known for a second", len(early))
+		t.Errorf("%d samples without the other agent, which has been silent for a second", len(early))
 	}
 	alone := j.Add(0, a[20:30])
 	if n := len(alone); n < 15 || alone[n-1].Count.Sent < 1000+2500 {
@@ -111,7 +111,7 @@ func TestAMergedOutcomeHasAsManySamplesAsItsPartsAndGoesOnWhereOneStoodStill(t *
 	}
 	for _, s := range out.Undelivered {
 		if s.To-s.From > int64(200*time.Millisecond) {
-			t.Errorf("nothing came for %s, it says", time.Duration(s.To-s.From))
+			t.Errorf("a silence of %s, although one part received all the time", time.Duration(s.To-s.From))
 		}
 	}
 }

@@ -179,7 +179,7 @@ func TestSendErrorsAreBookedAndTheTrialGoesOn(t *testing.T) {
 	}
 }
 
-// The limit of a search is guessed by the time inside the client: a pause of ours is none of it.
+// A search guesses the limit by the time inside the client, which our own pause must not lengthen.
 func TestThePauseAfterAFailedSendIsNoSending(t *testing.T) {
 	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
 		if probing(batch) {

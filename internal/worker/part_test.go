@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// laidOut is a plan as the lab lays it out: topics with so many producers and consumers, which may share connections.
+// laidOut returns a plan of topics with each producers per topic and one consumer. Topics share connections, if connections is not 0.
 func laidOut(topics, each, connections int) Plan {
 	p := Plan{Clients: connections * each, Topology: driver.Topology{Subscriptions: []string{"s"}}}
 	for t := range topics {
@@ -34,7 +34,7 @@ func laidOut(topics, each, connections int) Plan {
 	return p
 }
 
-// arrivalsOf are the arrivals before end of every producer of a plan, by its ID.
+// arrivalsOf returns when each producer of a plan sends before end, by its ID.
 func arrivalsOf(p *Plan, s schedule.Schedule, end int64) map[int][]int64 {
 	out := map[int][]int64{}
 	for i := range p.clients() {
@@ -120,7 +120,7 @@ func TestPartsOfAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 	})
 }
 
-// However a plan is dealt to workers that share its streams, each producer sends what it would have sent, and each consumer is there once.
+// Each producer sends when it would have sent in the undivided plan, and each consumer is in one part.
 func TestWorkersThatShareAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 	poisson, err := schedule.Poisson(97, 5)
 	if err != nil {

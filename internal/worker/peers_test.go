@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// sharing is several workers that share streams, with what would connect them.
+// sharing is several workers that share streams, and what a fleet passes between them.
 type sharing struct {
 	workers []*Worker
 	bases   []uint64 // of the next trial's messages, by producer
@@ -21,8 +21,8 @@ type sharing struct {
 	counts  map[int]measure.Count // of those that have sent everything
 }
 
-// share prepares workers with the parts of plan, each of which has the producers and consumers that it is given by number.
-// Each has a driver of its own, as on hosts of their own.
+// share prepares workers with parts of plan. Worker i has the producers and consumers with the numbers in producers[i] and consumers[i], and
+// a driver of its own, as on another host.
 func share(t *testing.T, client map[string]any, plan Plan, producers, consumers [][]int) *sharing {
 	t.Helper()
 	s := &sharing{workers: make([]*Worker, len(producers)), bases: make([]uint64, len(plan.Producers))}
@@ -68,7 +68,7 @@ func share(t *testing.T, client map[string]any, plan Plan, producers, consumers 
 	return s
 }
 
-// run runs one trial on all and joins what they counted. Producers of the others stand in each one's load.
+// run runs one trial on all workers and joins their counts.
 func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
 	t.Helper()
 	s.counts = map[int]measure.Count{}
@@ -99,7 +99,7 @@ func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
 			outs[i] = w.Run(t.Context(), own)
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if _, told := s.counts[i]; !told { // it missed the start, and nobody is to wait for it
+			if _, counted := s.counts[i]; !counted { // it missed the start, and nobody is to wait for it
 				s.counts[i] = measure.Count{}
 			}
 		})
@@ -138,7 +138,7 @@ func TestConsumersKnowTheMessagesOfOtherWorkersProducers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Cleanup(func() { goleak.VerifyNone(t) })
 			s := share(t, nil, simple(3, 2), c.producers, c.consumers)
-			for range c.trials { // what one trial has sent is nothing to the next one
+			for range c.trials { // the second trial must not count messages of the first
 				joined, outs := s.run(t, Load{
 					Warmup: Warmup{For: 100 * time.Millisecond}, Duration: 300 * time.Millisecond, Drain: 5 * time.Second, Window: 3,
 				})
@@ -164,7 +164,7 @@ func TestConsumersKnowTheMessagesOfOtherWorkersProducers(t *testing.T) {
 	}
 }
 
-// A message that is lost, comes twice or comes late is that, wherever it was sent.
+// The broker loses, duplicates or reorders one message of 100 between a producer and a consumer of different workers.
 func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
 	const messages = 20_000
 	for name, c := range map[string]struct {
@@ -191,7 +191,7 @@ func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
 	}
 }
 
-func TestWorkersThatCannotShareStreamsSaySo(t *testing.T) {
+func TestPlansAndLoadsThatDoNotFitSharedStreamsAreRefused(t *testing.T) {
 	probes := func() *Probes { return NewProbes(2, 1, nil, nil) }
 	for want, edit := range map[string]func(*Plan){
 		"with which workers":          func(p *Plan) { p.Peers = nil },

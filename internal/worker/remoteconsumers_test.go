@@ -22,8 +22,7 @@ type kept struct{ driver.Driver }
 
 func (kept) Close() error { return nil }
 
-// A worker whose consumers could not be prepared still ends their process in order.
-func TestConsumersElsewhereAreClosedThoughNothingWasPrepared(t *testing.T) {
+func TestConsumersAreClosedInOrderBeforeAnythingWasPrepared(t *testing.T) {
 	h := &consumerHost{failure: newFailure()}
 	if a := h.carryOut(order{Do: doClose}); a.Err != "" {
 		t.Errorf("closed before anything was prepared: %s", a.Err)
@@ -52,7 +51,7 @@ func split(t *testing.T, d driver.Driver, p Plan) (*Worker, net.Conn) {
 	return w, there
 }
 
-func TestConsumersApartLoseDuplicateAndReorderTheSame(t *testing.T) {
+func TestRemoteConsumersLoseDuplicateAndReorderTheSame(t *testing.T) {
 	const messages = 20_000
 	for name, c := range map[string]struct {
 		client map[string]any
@@ -64,12 +63,12 @@ func TestConsumersApartLoseDuplicateAndReorderTheSame(t *testing.T) {
 		"reorders":   {map[string]any{"reorder.every": 100}, measure.Books{Reordered: 200}},
 	} {
 		for where, prepare := range map[string]func(t *testing.T) *Worker{
-			"beside": func(t *testing.T) *Worker { return ready(t, open(t, c.client), simple(1, 1)) },
-			"apart":  func(t *testing.T) *Worker { w, _ := split(t, open(t, c.client), simple(1, 1)); return w },
+			"local":  func(t *testing.T) *Worker { return ready(t, open(t, c.client), simple(1, 1)) },
+			"remote": func(t *testing.T) *Worker { w, _ := split(t, open(t, c.client), simple(1, 1)); return w },
 		} {
 			t.Run(name+"/"+where, func(t *testing.T) {
 				w := prepare(t)
-				for range 2 { // what one trial has sent is nothing to the next one
+				for range 2 { // the second trial must not count messages of the first
 					out := w.Run(t.Context(), Load{Messages: messages, Drain: 2 * time.Second, Lossy: true})
 					if out.Err != nil {
 						t.Fatal(out.Err)
@@ -98,7 +97,7 @@ func TestConsumersApartLoseDuplicateAndReorderTheSame(t *testing.T) {
 	}
 }
 
-func TestConsumersApartTellWarmUpFromMeasuredPhase(t *testing.T) {
+func TestRemoteConsumersTellWarmUpFromMeasuredPhase(t *testing.T) {
 	for name, warmup := range map[string]Warmup{
 		"fixed":     {For: 200 * time.Millisecond},
 		"automatic": {Auto: true, For: 300 * time.Millisecond, Max: 600 * time.Millisecond},
@@ -127,7 +126,7 @@ func TestConsumersApartTellWarmUpFromMeasuredPhase(t *testing.T) {
 	}
 }
 
-func TestConsumersApartDrainABacklog(t *testing.T) {
+func TestRemoteConsumersDrainABacklog(t *testing.T) {
 	const messages = 3000
 	plan := simple(3, 2)
 	plan.ConsumeLater = true
@@ -141,7 +140,7 @@ func TestConsumersApartDrainABacklog(t *testing.T) {
 	}
 }
 
-func TestADrainAsksConsumersApartWhichMessagesCameAfterSomeFailed(t *testing.T) {
+func TestADrainAsksRemoteConsumersWhichMessagesCameAfterSomeFailed(t *testing.T) {
 	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
 		p.deliver(batch)
 		if probing(batch) {
@@ -163,7 +162,7 @@ func TestADrainAsksConsumersApartWhichMessagesCameAfterSomeFailed(t *testing.T) 
 	}
 }
 
-func TestAConnectionToConsumersApartThatEndsEndsTheTrial(t *testing.T) {
+func TestAConnectionToRemoteConsumersThatEndsEndsTheTrial(t *testing.T) {
 	w, there := split(t, open(t, nil), simple(1, 1))
 	began := time.Now()
 	out := w.Run(t.Context(), Load{
@@ -178,7 +177,7 @@ func TestAConnectionToConsumersApartThatEndsEndsTheTrial(t *testing.T) {
 	}
 }
 
-func TestAConsumerApartThatEndsByItselfSaysWhy(t *testing.T) {
+func TestARemoteConsumerThatEndsByItselfSaysWhy(t *testing.T) {
 	gone := make(chan struct{})
 	d := &script{consume: func(ctx context.Context, _ driver.ConsumerConfig) error {
 		select {
@@ -198,7 +197,7 @@ func TestAConsumerApartThatEndsByItselfSaysWhy(t *testing.T) {
 	}
 }
 
-func TestWhatConsumersApartRefuseIsARefusal(t *testing.T) {
+func TestARefusalOfRemoteConsumersIsOneOfTheWorker(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for name, c := range map[string]struct {
 		open  error
@@ -230,7 +229,7 @@ func TestWhatConsumersApartRefuseIsARefusal(t *testing.T) {
 	}
 }
 
-func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
+func TestRemoteConsumersThatDoNotAnswerAreGivenUp(t *testing.T) {
 	here, there := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, there) }()
 	w := &Worker{failure: newFailure(), probed: newProbesSeen(0, 0)}
@@ -248,7 +247,7 @@ func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
 	there.Close()
 }
 
-func TestConsumersApartReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
+func TestRemoteConsumersReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 	w, _ := split(t, open(t, map[string]any{"latency": "3ms"}), simple(1, 1))
 	out := w.Run(t.Context(), Load{Schedule: constant(t, 1000), Duration: 1500 * time.Millisecond, Drain: 20 * time.Second})
 	seen := 0
@@ -262,7 +261,7 @@ func TestConsumersApartReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 	}
 }
 
-func TestAClosedConnectionToConsumersApartIsReadNoLonger(t *testing.T) {
+func TestAClosedConnectionToRemoteConsumersIsReadNoLonger(t *testing.T) {
 	for range 200 {
 		here, there := net.Pipe()
 		a := newRemoteConsumers(here, &Worker{failure: newFailure(), probed: newProbesSeen(0, 0)})
@@ -278,7 +277,7 @@ func TestAClosedConnectionToConsumersApartIsReadNoLonger(t *testing.T) {
 	}
 }
 
-func TestConsumersApartRefuseOrdersThatDoNotFit(t *testing.T) {
+func TestRemoteConsumersRefuseOrdersThatDoNotFit(t *testing.T) {
 	here, there := net.Pipe()
 	served := make(chan error, 1)
 	go func() {

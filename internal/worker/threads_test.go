@@ -17,7 +17,7 @@ func TestWorkIsCountedByMessagesAndDeliveries(t *testing.T) {
 	}{
 		{"25,000/s to one", 25_000, 100, 1, true},
 		{"more", 25_001, 100, 1, false},
-		{"to nobody, twice as much", 50_000, 100, 0, true},
+		{"to no subscription, twice as much", 50_000, 100, 0, true},
 		{"to 60, a thirtieth", 819, 100, 60, true},
 		{"to 60, more", 820, 100, 60, false},
 		{"large messages", 1000, 52_428, 1, true},
