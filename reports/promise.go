@@ -171,10 +171,14 @@ func promiseTerms(trials []faultTrial) string {
 	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.lossesUnsure && t.record.Result.Books.LostAcked > 0 }) {
 		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
 	}
-	return strings.Join(append(terms,
+	terms = append(terms,
 		"Dup.: deliveries of a message that had been delivered.",
 		"Reord.: first deliveries after a later message of the same stream.",
-		"Outage: the longest time in which nothing was delivered"+sampleIntervals(trials)+"."), " ")
+	)
+	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.outage().Kind != document.Blank }) {
+		terms = append(terms, "Outage: the longest time in which nothing was delivered"+sampleIntervals(trials)+".")
+	}
+	return strings.Join(terms, " ")
 }
 
 func anyTrial(trials []faultTrial, is func(results.Record) bool) bool {

@@ -212,22 +212,35 @@ func TestTheSentenceOnOutagesSaysHowCloselyEachWasWatched(t *testing.T) {
 		}
 		return r
 	}
-	unwatched := outage(0, false)
-	unwatched.Result.Outage = nil
 	for name, c := range map[string]struct {
 		records []store.Record
 		says    string
 	}{
-		"a broker":                        {[]store.Record{outage(20e6, false)}, "nothing was delivered, from samples 20 ms apart."},
-		"a pipeline":                      {[]store.Record{outage(50e6, true)}, "nothing was delivered, from samples 50 ms apart."},
-		"both":                            {[]store.Record{outage(50e6, true), outage(20e6, false), outage(50e6, true)}, "from samples 20 ms or 50 ms apart."},
-		"older records of both":           {[]store.Record{outage(0, true), outage(0, false)}, "from samples 20 ms or 50 ms apart."},
-		"sampled at some other rate":      {[]store.Record{outage(2.5e6, false)}, "from samples 2.5 ms apart."},
-		"a refused one beside it":         {[]store.Record{{Status: store.Refused, Spec: outage(0, false).Spec}, outage(50e6, true)}, "from samples 50 ms apart."},
-		"no record that holds any outage": {[]store.Record{unwatched}, "nothing was delivered."},
+		"a broker":                   {[]store.Record{outage(20e6, false)}, "nothing was delivered, from samples 20 ms apart."},
+		"a pipeline":                 {[]store.Record{outage(50e6, true)}, "nothing was delivered, from samples 50 ms apart."},
+		"both":                       {[]store.Record{outage(50e6, true), outage(20e6, false), outage(50e6, true)}, "from samples 20 ms or 50 ms apart."},
+		"older records of both":      {[]store.Record{outage(0, true), outage(0, false)}, "from samples 20 ms or 50 ms apart."},
+		"sampled at some other rate": {[]store.Record{outage(2.5e6, false)}, "from samples 2.5 ms apart."},
+		"a refused one beside it":    {[]store.Record{{Status: store.Refused, Spec: outage(0, false).Spec}, outage(50e6, true)}, "from samples 50 ms apart."},
 	} {
 		if got := string(rendered(t, build(t, "promise", c.records), "markdown", 100)); !strings.Contains(got, c.says) {
 			t.Errorf("%s: no %q in %s", name, c.says, got)
+		}
+	}
+}
+
+func TestAnOutageIsExplainedWhereOneIsKnown(t *testing.T) {
+	r := through("kafka", "at-least-once", "log", kill, store.Books{})
+	with := judgeFaultTrial(r)
+	result := *r.Result
+	result.Outage, r.Result = nil, &result
+	without := judgeFaultTrial(r)
+	for name, c := range map[string]struct {
+		trials []faultTrial
+		want   bool
+	}{"an outage": {[]faultTrial{without, with}, true}, "none": {[]faultTrial{without}, false}} {
+		if got := strings.Contains(promiseTerms(c.trials), "Outage:"); got != c.want {
+			t.Errorf("%s: explained is %v, want %v", name, got, c.want)
 		}
 	}
 }
