@@ -7,8 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Outcome is the result of a trial. Times are ns on the clock's axis; 0 is the time of an event that didn't happen. If Err is set, the trial
-// ended early, and the other fields hold what was measured until then.
+// Outcome is the result of a trial. Times are ns on the clock's axis; 0 is the time of an event that didn't happen. If Err is set, the
+// trial ended early, and the other fields hold what was measured until then.
 type Outcome struct {
 	Err     error // why the trial ended early
 	SendErr error // why messages failed: the first error of a Send or of an acknowledgement

@@ -147,8 +147,8 @@ func fillRandom(b []byte, rng *rand.Rand) {
 // golden is 2^64 divided by the golden ratio, the increment of SplitMix64.
 const golden = 0x9e3779b97f4a7c15
 
-// mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its outputs for different inputs
-// are as good as independent random numbers.
+// mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its outputs for different
+// inputs are as good as independent random numbers.
 func mix(x uint64) uint64 {
 	x += golden
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

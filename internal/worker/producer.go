@@ -16,12 +16,12 @@ import (
 // maxBatch bounds how many messages one Send carries.
 const maxBatch = 512
 
-// producer is one client connection that sends: a driver.Producer with its slots and their payload buffers. It sends for one producer of
-// the plan, or for several that share a client. A message takes a free slot, is stamped and booked (prepare), waits in the batch and is
-// handed to the client (send). The client completes its slot later (Done). Per message, nothing allocates memory or takes a lock.
+// producer is one client connection that sends: a driver.Producer with its slots and their payload buffers. It sends for one producer
+// of the plan, or for several that share a client. A message takes a free slot, is stamped and booked (prepare), waits in the batch and
+// is handed to the client (send). The client completes its slot later (Done). Per message, nothing allocates memory or takes a lock.
 //
-// The goroutine that sends a trial and the one that probes use a producer one after the other, never at once. Any goroutine may call Done
-// and Resent at any time, also for messages of an earlier trial.
+// The goroutine that sends a trial and the one that probes use a producer one after the other, never at once. Any goroutine may call
+// Done and Resent at any time, also for messages of an earlier trial.
 type producer struct {
 	index      int // of this client: it has the producers index, index + number of clients, and so on, of the plan
 	streams    []stream
