@@ -123,10 +123,10 @@ func (o *Outbox) spill(r Record) error {
 }
 
 // deliver appends the records that wait to the store, in their order: those of this run's file, and those that earlier runs
-// left. It removes each file after its last record.
+// left. It removes each file after its last record; one with damaged lines it sets aside.
 func (o *Outbox) deliver(ctx context.Context) error {
 	for o.waiting != nil {
-		records, err := ReadRecords(o.waiting.Name())
+		records, damaged, err := readLines(o.waiting.Name())
 		if err != nil {
 			return err
 		}
@@ -135,13 +135,26 @@ func (o *Outbox) deliver(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := o.waiting.remove(); err != nil {
+		if err := o.leave(len(records), damaged); err != nil {
 			return err
 		}
-		o.say("the store has taken the %d records that waited", len(records))
 		o.waiting = nil
 		o.adopt()
 	}
+	return nil
+}
+
+// leave ends the use of a file from which the store has taken so many records. Lines that are no records stay in it, for people.
+func (o *Outbox) leave(taken int, damaged []error) error {
+	if len(damaged) == 0 {
+		o.say("the store has taken the %d records that waited", taken)
+		return o.waiting.remove()
+	}
+	path, err := o.waiting.setAside()
+	if err != nil {
+		return errors.Join(damaged[0], err)
+	}
+	o.say("the store has taken the %d records that waited; %d damaged lines are kept in %s, the first: %v", taken, len(damaged), path, damaged[0])
 	return nil
 }
 

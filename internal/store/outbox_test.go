@@ -327,6 +327,29 @@ func TestARecordBehindOneThatACrashCutIsDelivered(t *testing.T) {
 	}
 }
 
+func TestADamagedLineHoldsNoRecordBehindItBackAndIsKept(t *testing.T) {
+	o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
+	leave(t, o, dir, "1", line(t, record("a", 1))+"\x00\x00\n"+line(t, record("a", 2)))
+	var said []string
+	o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, dir)
+	if err := o.Append(t.Context(), record("a", 3)); err != nil {
+		t.Fatal(err)
+	}
+	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 3 {
+		t.Errorf("stored are %d records, %v; want 3", len(records), err)
+	}
+	kept := filepath.Join(dir, o.pattern("1")+".damaged")
+	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "\x00\x00\n") {
+		t.Errorf("the damaged line is not kept: %q, %v", text, err)
+	}
+	if told := strings.Join(said, "\n"); !strings.Contains(told, ":2: not a record") || !strings.Contains(told, kept) {
+		t.Errorf("said: %s", told)
+	}
+	if err := o.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheFilesOfAllEarlierRunsAreDelivered(t *testing.T) {
 	o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
 	leave(t, o, dir, "1", line(t, record("a", 1)))
@@ -362,9 +385,9 @@ func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
 		"x\n": ":1: not a record", whole + "{}\n": ":2: not a record", whole + "[1]\n": ":2: not a record", `{"schema":99}` + "\n": "newer brokermark",
 		`{"schema":1,"spec":3}` + "\n": "can't be read",
 	} {
-		list, err := decodeLines("f.jsonl", strings.NewReader(text))
+		list, damaged, err := decodeLines("f.jsonl", strings.NewReader(text))
 		got := fmt.Sprintf("%d records", len(list))
-		if err != nil {
+		if err := errors.Join(append(damaged, err)...); err != nil {
 			got = err.Error()
 		}
 		if !strings.Contains(got, want) {
@@ -374,7 +397,7 @@ func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
 	if _, err := ReadRecords("/dev/zero"); err == nil {
 		t.Error("a device was read")
 	}
-	if _, err := decodeLines("f", io.MultiReader(strings.NewReader("{"), brokenReader{})); err == nil {
+	if _, _, err := decodeLines("f", io.MultiReader(strings.NewReader("{"), brokenReader{})); err == nil {
 		t.Error("a broken reader is no error")
 	}
 }

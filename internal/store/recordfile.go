@@ -19,45 +19,63 @@ import (
 // maxRecordFile bounds a file of records, in bytes.
 const maxRecordFile = 1 << 30
 
-// ReadRecords reads a file of records.
+// ReadRecords reads a file of records. A line that is none is an error.
 func ReadRecords(path string) ([]Record, error) {
-	f, err := os.Open(path)
+	records, damaged, err := readLines(path)
+	if err == nil && len(damaged) > 0 {
+		err = damaged[0]
+	}
 	if err != nil {
 		return nil, err
+	}
+	return records, nil
+}
+
+// readLines reads a file of records, and lists what is wrong with the lines that are none.
+func readLines(path string) (records []Record, damaged []error, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer f.Close()
 	switch info, err := f.Stat(); {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case !info.Mode().IsRegular() || info.Size() > maxRecordFile:
-		return nil, fmt.Errorf("%s: not an ordinary file of at most %d bytes", path, maxRecordFile)
+		return nil, nil, fmt.Errorf("%s: not an ordinary file of at most %d bytes", path, maxRecordFile)
 	}
 	return decodeLines(path, f)
 }
 
-func decodeLines(path string, from io.Reader) ([]Record, error) {
+func decodeLines(path string, from io.Reader) (records []Record, damaged []error, err error) {
 	file := &Store{name: path, forms: known} // errors name the file as they would name a store
-	var records []Record
 	lines := bufio.NewReader(io.LimitReader(from, maxRecordFile))
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return records, nil
+			return records, damaged, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		var head struct{ Schema int }
-		if err := json.Unmarshal(line, &head); err != nil || head.Schema < 1 {
-			return nil, fmt.Errorf("%s:%d: not a record", path, n)
-		}
-		r, err := file.decode(int64(n), head.Schema, string(line))
+		r, err := decodeLine(file, n, line)
 		if err != nil {
-			return nil, err
+			damaged = append(damaged, err)
+			continue
 		}
-		r.ID = 0 // the store gives it one
 		records = append(records, r)
 	}
+}
+
+// decodeLine makes a record of line n of a file.
+func decodeLine(file *Store, n int, line []byte) (Record, error) {
+	var head struct{ Schema int }
+	if err := json.Unmarshal(line, &head); err != nil || head.Schema < 1 {
+		return Record{}, fmt.Errorf("%s:%d: not a record", file.name, n)
+	}
+	r, err := file.decode(int64(n), head.Schema, string(line))
+	r.ID = 0 // the store gives it one
+	return r, err
 }
 
 // waitingFile is a file of records that wait for their store. It is locked while its run lives.
@@ -118,6 +136,21 @@ func (w *waitingFile) add(r Record) error {
 	w.size += int64(n)
 	return nil
 }
+
+// setAside gives the file a name by which no run adopts it, and ends its lock. It returns that name.
+func (w *waitingFile) setAside() (string, error) {
+	path := w.Name() + ".damaged"
+	for n := 2; os.Link(w.Name(), path) != nil; n++ { // unlike a rename, a link replaces no file
+		if n > maxSetAside {
+			return "", fmt.Errorf("set %s aside: no name up to %s is free, or the folder allows none", w.Name(), path)
+		}
+		path = fmt.Sprintf("%s.damaged-%d", w.Name(), n)
+	}
+	return path, w.remove()
+}
+
+// maxSetAside bounds the damaged files that one name may leave.
+const maxSetAside = 100
 
 // remove deletes the file and ends its lock.
 func (w *waitingFile) remove() error {
