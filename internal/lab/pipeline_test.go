@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -161,6 +162,7 @@ func TestAPartThatDiesEndsTheRunAndKeepsItsFigures(t *testing.T) {
 		t.Run(part, func(t *testing.T) {
 			host := newHost(t)
 			began := time.Now()
+			var once sync.Once
 			r := runOnce(t, parseSpec(t, `
 broker: jetstream
 measure: rate
@@ -170,8 +172,8 @@ warmup: 200ms
 pipeline: {threads: 20, pool: 4}
 consumerPerSubscription: 2
 `), lab.Options{Host: host, Watch: func(e lab.Event) {
-				if e.Kind == lab.Staged && e.Stage == "posting rides" {
-					time.AfterFunc(1500*time.Millisecond, func() { killProgram(t, host.Dir, program) })
+				if e.Kind == lab.Sampled && e.Sample.Count.Acked >= 150 { // 40 of them are of the warm-up
+					once.Do(func() { killProgram(t, host.Dir, program) })
 				}
 			}})
 			if r.Status != "failed" || !strings.Contains(r.Reason, "the "+part+" died") || !strings.Contains(r.Reason, "killed") {
@@ -184,7 +186,7 @@ consumerPerSubscription: 2
 				t.Fatal("nothing that was measured is kept")
 			}
 			b := r.Result.Books
-			if b.Acked < 20 || b.LostAcked+b.Duplicated != 0 || r.Result.Pipeline == nil || r.Result.Pipeline.Response.Count() != b.Acked || len(r.Result.Series) == 0 {
+			if b.Acked < 100 || b.LostAcked+b.Duplicated != 0 || r.Result.Pipeline == nil || r.Result.Pipeline.Response.Count() != b.Acked || len(r.Result.Series) == 0 {
 				t.Errorf("%+v", b)
 			}
 			if known := b.Received >= b.Acked; known != (part == "server") {
