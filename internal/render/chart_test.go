@@ -127,6 +127,9 @@ func TestFiguresFarApartAreDotsOnALogarithmicScale(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
+	if got := newScale([]float64{1000, 2000, 3000, 1e6}, nil); got != (scale{from: 1000, to: 1e6}) {
+		t.Errorf("powers of ten are the ends of their own scale, not %v", got)
+	}
 	for name, figures := range map[string][]float64{"alike": {1e6, 5e6, 10e6, 20e6}, "with a zero": {0, 1e6, 1e6, 2.5e9}} {
 		if got := Charts(charted(rows(figures...)...), one); strings.Contains(got, "dot") || !strings.Contains(got, `class="bar c1"`) {
 			t.Errorf("%s:\n%s", name, got)
@@ -134,31 +137,48 @@ func TestFiguresFarApartAreDotsOnALogarithmicScale(t *testing.T) {
 	}
 }
 
-// The longest bar fills its track, and all others are to it as their figures are.
-func TestBarsAreAsLongAsTheirFigures(t *testing.T) {
+// On a linear scale the longest bar fills its track, and all others are to it as their figures are. On a logarithmic one a larger figure
+// is further right, within the track.
+func TestBarsAndDotsStandWhereTheirFiguresAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e8, 1e9)), 2, 9).Draw(t, "values")
+		values := rapid.SliceOfN(rapid.Float64Range(0, 1e9), 2, 9).Draw(t, "values")
 		var rows []document.Row
 		most := 0.0
 		for i, v := range values {
 			rows = append(rows, document.Row{"who": document.Text(fmt.Sprint(i)), "rate": document.Number(v)})
 			most = max(most, v)
 		}
-		parts := strings.Split(Charts(charted(rows...), one), `style="width:`)[1:]
+		charts, linear := Charts(charted(rows...), one), `class="bar c1" style="width:`
+		logarithmic := strings.Contains(charts, "logarithmic")
+		mark := linear
+		if logarithmic {
+			mark = `class="dot c1" style="left:`
+		}
+		parts := strings.Split(charts, mark)[1:]
 		if most == 0 {
 			if len(parts) != 0 {
 				t.Fatalf("%d bars of nothing", len(parts))
 			}
 			return
 		}
+		if len(parts) != len(values) || logarithmic && strings.Contains(charts, linear) {
+			t.Fatalf("%d marks of %d figures:\n%s", len(parts), len(values), charts)
+		}
+		at := make([]float64, len(parts))
 		for i, part := range parts {
 			text, _, _ := strings.Cut(part, "%")
-			if width, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(width-100*values[i]/most) > 0.0051 {
+			var err error
+			if at[i], err = strconv.ParseFloat(text, 64); err != nil || at[i] < 0 || at[i] > 100 {
+				t.Fatalf("%v of %v is at %s %%", values[i], most, text)
+			}
+			if !logarithmic && math.Abs(at[i]-100*values[i]/most) > 0.0051 {
 				t.Fatalf("%v of %v is %s %% wide", values[i], most, text)
 			}
-		}
-		if len(parts) != len(values) {
-			t.Fatalf("%d bars of %d figures", len(parts), len(values))
+			for j := range i {
+				if logarithmic && (values[i]-values[j])*(at[i]-at[j]) < 0 {
+					t.Fatalf("%v is at %v %%, %v at %v %%", values[i], at[i], values[j], at[j])
+				}
+			}
 		}
 	})
 }
