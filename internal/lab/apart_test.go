@@ -102,16 +102,16 @@ faults: [{at: 1s, do: kill, for: 500ms}]
 				t.Errorf("%+v", b)
 			}
 		}},
-		"duplicates": {`
+		"duplicates, of messages that take longer than the broker waits": {`
 broker: jetstream
-load.rate: 20
+load.rate: 10
 duration: 2s
 warmup: 0s
-drain: 20s
-consumerDelay: 120ms
+drain: 30s
+consumerDelay: 300ms
 client: {AckWait: 200ms}
 `, func(t *testing.T, r store.Record) {
-			if b := r.Result.Books; b.Due != 40 || b.Received != 40 || b.Duplicated == 0 || b.Lost != 0 {
+			if b := r.Result.Books; b.Due != 20 || b.Received != 20 || b.Duplicated == 0 || b.Lost != 0 {
 				t.Errorf("%+v", b)
 			}
 		}},
