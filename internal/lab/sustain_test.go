@@ -156,7 +156,7 @@ func TestABrokerThatStillWarmsUpIsFoundAtItsWarmCapacity(t *testing.T) {
 					s.Acks = "none"
 				}
 				s.Client = map[string]any{"capacity": truth, "warming": 15_000} // 11 s of full load
-				s.Sustainable.Width, s.Sustainable.Budget = 0.1, study.Duration(10*time.Second)
+				s.Sustainable.Width, s.Sustainable.Budget = 0.1, study.Duration(30*time.Second)
 			})
 			checkBounds(t, r, found.Low, found.High, truth, 0.1)
 		})
