@@ -244,11 +244,30 @@ func checkBounds(t *testing.T, r store.Record, low, high, truth, width float64) 
 	t.Helper()
 	switch {
 	case low <= truth*1.0101 && high >= truth && high <= low*(1+width)*(1+1e-9): // the rule allows a growth of 1 %
-	case hasDoubt(r, "incomplete-search"), hasDoubt(r, "busy-machine"), r.Status == store.Void:
+	case disturbed(r):
 		t.Skipf("%.0f to %.0f/s around %.0f/s: %s %s, %v", low, high, truth, r.Status, r.Reason, r.Doubts)
 	default:
-		t.Errorf("%.0f to %.0f/s, the truth is %.0f/s: %s %s", low, high, truth, r.Status, r.Reason)
+		t.Errorf("%.0f to %.0f/s, the truth is %.0f/s: %s %s, %v", low, high, truth, r.Status, r.Reason, r.Doubts)
 	}
+}
+
+// requireFound ends the test unless a search came to its end with a rate. It skips the test if the record says that the search was
+// disturbed, and fails it otherwise: a search that had no time or no rate is wrong.
+func requireFound(t *testing.T, r store.Record) {
+	t.Helper()
+	switch {
+	case r.Result.Sustainable.Low > 0 && !hasDoubt(r, "incomplete-search"):
+	case disturbed(r):
+		t.Skipf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
+	default:
+		t.Fatalf("nothing was found, and nothing disturbed the search: %s: %s, %v", r.Status, r.Reason, r.Doubts)
+	}
+}
+
+// disturbed is whether the record of a search says that this machine, not the broker, decided one of its trials.
+func disturbed(r store.Record) bool {
+	voided := func(trial store.Trial) bool { return trial.Verdict == string(store.Void) }
+	return r.Status == store.Void || hasDoubt(r, "busy-machine") || slices.ContainsFunc(r.Result.Sustainable.Trials, voided)
 }
 
 // parseSpec returns the spec of a document with one point.

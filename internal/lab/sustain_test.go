@@ -53,9 +53,7 @@ func TestTheRecordIsThatOfTheRateItReports(t *testing.T) {
 	r, found := runSearch(t, func(s *study.Spec) {
 		s.Client = map[string]any{"capacity": 5000, "latency": "3ms"}
 	})
-	if found.Low == 0 {
-		t.Skipf("%s: %s", r.Status, r.Reason)
-	}
+	requireFound(t, r)
 	m := r.Result.Measurement
 	i := slices.IndexFunc(found.Trials, func(tr store.Trial) bool {
 		return tr.Kind == "confirm" && tr.Rate == found.Low && tr.Verdict == "pass" && tr.EndToEndP99 == m.Latency.EndToEnd.Quantile(0.99)
@@ -99,9 +97,7 @@ func TestHiccupsAreNoReasonToFail(t *testing.T) {
 		s.Sustainable.Confirm = study.Duration(3 * time.Second)
 		s.Client = map[string]any{"capacity": 4000, "latency": "5ms", "stall.at": "1s", "stall.every": "1s", "stall.for": "30ms"}
 	})
-	if found.Low == 0 || hasDoubt(r, "incomplete-search") {
-		t.Skipf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
-	}
+	requireFound(t, r)
 	checkNear(t, r, "sustainable rate", found.Low, 0.97*4000, 0.06)
 }
 
@@ -121,9 +117,7 @@ func TestArrivalsMayBePoisson(t *testing.T) {
 		s.Sustainable.Confirm = study.Duration(3 * time.Second)
 		s.Client = map[string]any{"capacity": 10_000, "latency": "3ms"}
 	})
-	if found.Low == 0 {
-		t.Skipf("%s: %s", r.Status, r.Reason)
-	}
+	requireFound(t, r)
 	checkNear(t, r, "sustainable rate", found.Low, 10_000, 0.1)
 	// Waiting in a queue is what random arrivals are about: evenly spaced ones never wait below the capacity.
 	if e := r.Result.Latency.EndToEnd; e.Quantile(0.99) < int64(3*time.Millisecond) {
@@ -137,9 +131,7 @@ func TestARateIsSoakedWhereThatIsAskedFor(t *testing.T) {
 		s.Sustainable.Soak = study.Duration(4 * time.Second)
 		s.Client = map[string]any{"capacity": 5000, "latency": "3ms"}
 	})
-	if found.Low == 0 || hasDoubt(r, "incomplete-search") {
-		t.Skipf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
-	}
+	requireFound(t, r)
 	if r.Result.Seconds != 4 || !slices.ContainsFunc(found.Trials, func(tr store.Trial) bool { return tr.Kind == "soak" && tr.Rate == found.Low && tr.Verdict == "pass" }) {
 		t.Errorf("the record is of %g s", r.Result.Seconds)
 	}
