@@ -12,82 +12,94 @@ import (
 	"github.com/brokermark/brokermark/internal/secret"
 )
 
-// backend is one of the databases that can hold a store.
+// backend holds what differs between the databases that can hold a store: SQLite (a file) and PostgreSQL (a server).
 type backend struct {
-	open  func(a access, patience time.Duration) (*sql.DB, error)
-	enter func(ctx context.Context, db *sql.DB, patience time.Duration) error // prepares it for the first append
+	dialect
 
-	// openFrozen opens it for reading where nothing can be written. It returns nil if that is not possible without missing a record.
+	open func(mode access, patience time.Duration) (*sql.DB, error)
+
+	// enableAppends configures an opened database before its first append.
+	enableAppends func(ctx context.Context, db *sql.DB, patience time.Duration) error
+
+	// openFrozen opens the database for reading without writing any file. It returns nil if it would miss records that way.
 	openFrozen func() (*sql.DB, error)
-	abandon    func() // removes what a failed open left
-	tidy       func() // removes what reading left
 
-	// diagnose says which problem an error of the database is, with a clause for people and the cause. The problem is empty if
-	// the error is not the database's.
-	diagnose func(err error, doing string) (Problem, string, error)
+	abandon func() // removes the files that a failed open left
+	tidy    func() // removes the files that reading left
 
-	// Statements; an empty one is not needed.
-	tables string // lists the tables
-	lock   string // begins a transaction that changes tables
-	insert string // begins a transaction that appends
-
-	now       string     // an SQL expression: milliseconds since 1970
-	layouts   [][]string // layouts[n] are the statements that lead from layout n to n+1
-	elsewhere string     // what to name instead of a database that is no store
+	// diagnose explains an error of the database. action completes "could not …".
+	diagnose func(err error, action string) diagnosis
 }
 
-// layout is the version of the tables, not of the records in them (that is Schema).
-func (b *backend) layout() int { return len(b.layouts) }
+// dialect is the SQL of one database, and the word that errors use for it. An empty statement means that the database needs none.
+type dialect struct {
+	tables string // lists the names of all tables
+	lock   string // first statement of a transaction that changes tables
+	insert string // first statement of a transaction that appends a record
+	now    string // expression for the current time in milliseconds since 1970
 
-// choose finds the backend for a store's path or URL, and the name that may be shown to anyone.
-func choose(store string) (b *backend, name string, err error) {
-	scheme, rest, found := strings.Cut(store, ":")
+	layouts [][]string // layouts[n] upgrades the tables from layout n to n+1; layout 0 is an empty database
+
+	alternative string // completes "name another …" when the database belongs to another program
+}
+
+// layout returns the newest version of the tables. The JSON of the records in them has a version of its own, Schema.
+func (d dialect) layout() int { return len(d.layouts) }
+
+// choose returns the backend for a store, and the store's name without a password. store is one of
+//
+//	results.db, sqlite:results.db              a SQLite file
+//	postgres://user@host/database?search_path=bench   a schema in a PostgreSQL database
+func choose(store string) (*backend, string, error) {
+	bad := func(name, detail string) (*backend, string, error) {
+		return nil, "", &Error{Problem: BadURL, Store: name, Detail: detail}
+	}
+	scheme, rest, hasScheme := strings.Cut(store, ":")
+	isServer := hasScheme && isPostgres(scheme)
+	isFile := hasScheme && scheme == "sqlite"
 	switch {
-	case store == "" || found && scheme == "sqlite" && rest == "":
-		return nil, "", &Error{Problem: BadURL, Store: fmt.Sprintf("%q", store), Detail: "names no file: give a path, sqlite:path or postgres://…"}
-	case found && (scheme == "postgres" || scheme == "postgresql"):
-		if !strings.HasPrefix(rest, "//") {
-			return nil, "", &Error{Problem: BadURL, Store: Printable(store), Detail: "is no URL of a database: postgres://user@host/database"}
-		}
+	case store == "" || isFile && rest == "":
+		return bad(fmt.Sprintf("%q", store), "names no file: give a path, sqlite:path or postgres://…")
+	case isServer && !strings.HasPrefix(rest, "//"):
+		return bad(Printable(store), "is no URL of a database: postgres://user@host/database")
+	case isServer:
 		b, err := postgres(store)
 		return b, Printable(store), err
-	case found && scheme == "sqlite":
+	case isFile:
 		return sqliteFile(strings.TrimPrefix(rest, "//")), store, nil
-	case found && strings.HasPrefix(rest, "//"):
-		return nil, "", &Error{Problem: BadURL, Store: Printable(store), Detail: fmt.Sprintf("has the unknown scheme %q: allowed are a path, sqlite:path and postgres://…", scheme)}
-	}
-	if secret.In(store) || connection.MatchString(store) {
-		return nil, "", &Error{Problem: BadURL, Store: Printable(store), Detail: "names no file; a database is named by its URL: postgres://user@host/database"}
+	case hasScheme && strings.HasPrefix(rest, "//"):
+		return bad(Printable(store), fmt.Sprintf("has the unknown scheme %q: allowed are a path, sqlite:path and postgres://…", scheme))
+	case secret.In(store) || connectionString.MatchString(store):
+		return bad(Printable(store), "names no file; a database is named by its URL: postgres://user@host/database")
 	}
 	return sqliteFile(store), store, nil
 }
 
-// connection matches a connection string of key=value pairs, as libpq takes them.
-var connection = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user)=\S`)
+func isPostgres(scheme string) bool { return scheme == "postgres" || scheme == "postgresql" }
 
-// IsURL reports whether store is a URL of a store, and not the path of a file.
+// connectionString matches libpq's other notation for a database: "host=db user=me dbname=bench".
+var connectionString = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user)=\S`)
+
+// IsURL reports whether store has a scheme of a store's URL. Otherwise it is the path of a file.
 func IsURL(store string) bool {
 	scheme, _, found := strings.Cut(store, ":")
-	return found && (scheme == "postgres" || scheme == "postgresql" || scheme == "sqlite")
+	return found && (isPostgres(scheme) || scheme == "sqlite")
 }
 
-// secrets are the parameters of a URL that no log may hold.
-var secrets = []string{"password", "sslpassword"}
-
-// Printable is a store's path or URL without its password, which may be shown to anyone.
+// Printable returns a store's path or URL without its passwords.
 func Printable(store string) string {
 	scheme, _, isURL := strings.Cut(store, "://")
 	if !isURL {
 		return secret.Redact(store)
 	}
 	u, err := url.Parse(store)
-	if err != nil { // its parts can't be told apart, so none is safe to show
+	if err != nil { // any part of it may be the password
 		return scheme + "://…"
 	}
 	query := u.Query()
-	for _, name := range secrets {
-		if query.Has(name) {
-			query.Set(name, "xxxxx")
+	for _, parameter := range []string{"password", "sslpassword"} {
+		if query.Has(parameter) {
+			query.Set(parameter, "xxxxx")
 			u.RawQuery = query.Encode()
 		}
 	}

@@ -238,18 +238,17 @@ func TestAServersCodesAreSaidAsWhatTheyMean(t *testing.T) {
 		"57P01": {Unreachable, "takes no connection"}, "08006": {Unreachable, "takes no connection"}, "XX001": {Corrupt, "is damaged"},
 		"42P01": {Foreign, "lacks a table"}, "42703": {Foreign, "lacks a table"}, "40001": {Other, "could not do it"}, "57014": {Other, "could not do it"},
 	} {
-		problem, detail, cause := diagnosePostgres(config, fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code, Message: "m"}), "do it")
-		if problem != want.problem || !strings.HasPrefix(detail, want.says) || cause == nil || cause.Error() != "m" {
-			t.Errorf("%s: %s, %q, %v; want %s, %q", code, problem, detail, cause, want.problem, want.says)
+		got := diagnosePostgres(config, fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code, Message: "m"}), "do it")
+		if got.problem != want.problem || !strings.HasPrefix(got.detail, want.says) || got.cause == nil || got.cause.Error() != "m" {
+			t.Errorf("%s: %s, %q, %v; want %s, %q", code, got.problem, got.detail, got.cause, want.problem, want.says)
 		}
 	}
-	problem, detail, cause := diagnosePostgres(config, fmt.Errorf("a\nb: %w\n", context.DeadlineExceeded), "do it")
-	if problem != Unreachable || detail != "can't be reached at h:7: could not do it" || cause.Error() != "b: context deadline exceeded" {
-		t.Errorf("%s, %q, %v", problem, detail, cause)
+	got := diagnosePostgres(config, fmt.Errorf("a\nb: %w\n", context.DeadlineExceeded), "do it")
+	if got.problem != Unreachable || got.detail != "can't be reached at h:7: could not do it" || got.cause.Error() != "b: context deadline exceeded" {
+		t.Errorf("%s, %q, %v", got.problem, got.detail, got.cause)
 	}
-	other := errors.New("x")
-	if problem, _, cause := diagnosePostgres(config, other, "do it"); problem != "" || !errors.Is(cause, other) {
-		t.Errorf("%s, %v", problem, cause)
+	if got := diagnosePostgres(config, errors.New("x"), "do it"); got != (diagnosis{}) {
+		t.Errorf("of an error from elsewhere: %+v", got)
 	}
 }
 
@@ -258,7 +257,7 @@ func TestATransactionWaitsForAServerThatIsAwayButNotForever(t *testing.T) {
 	s, _ := newStore(t)
 	_ = s.db.Close()
 	asked, answer := 0, Unreachable
-	s.backend = &backend{diagnose: func(err error, _ string) (Problem, string, error) { asked++; return answer, "away", err }}
+	s.backend = &backend{diagnose: func(err error, _ string) diagnosis { asked++; return diagnosis{answer, "away", err} }}
 	s.patience = 250 * time.Millisecond
 	began := time.Now()
 	if _, err := s.begin(t.Context()); err == nil || time.Since(began) < s.patience || asked < 3 || asked > 5 {
@@ -294,11 +293,11 @@ func TestASwitchToTheLogWaitsForWhoHoldsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if err := enterWAL(t.Context(), waiting, 100*time.Millisecond); err == nil || time.Since(began) < 90*time.Millisecond {
+	if err := enableWAL(t.Context(), waiting, 100*time.Millisecond); err == nil || time.Since(began) < 90*time.Millisecond {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { _ = lock.Rollback() })
-	if err := enterWAL(t.Context(), waiting, 10*time.Second); err != nil {
+	if err := enableWAL(t.Context(), waiting, 10*time.Second); err != nil {
 		t.Errorf("when the file is free again: %v", err)
 	}
 }

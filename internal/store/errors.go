@@ -5,31 +5,31 @@ import (
 	"fmt"
 )
 
-// Problem is what is wrong with a store. Callers choose an exit code and a hint by it.
+// Problem classifies what is wrong with a store. Callers choose an exit code and a hint by it.
 type Problem string
 
-// The problems a store can have.
+// The problems of a store.
 const (
-	Missing Problem = "missing" // nothing is there to read
-	BadURL  Problem = "bad-url" // not a path or URL that names a store
+	Missing Problem = "missing" // there is nothing to read
+	BadURL  Problem = "bad-url" // the path or URL names no store
 	Locked  Problem = "locked"  // another process holds it
 	Newer   Problem = "newer"   // written by a newer brokermark
 	Older   Problem = "older"   // written by an older brokermark, and opened for reading only
-	Foreign Problem = "foreign" // a file or database that is no store
+	Foreign Problem = "foreign" // a file or database of another program
 	Corrupt Problem = "corrupt" // damaged
 	Full    Problem = "full"    // no room for another record
-	Denied  Problem = "denied"  // the server doesn't let this user do that
+	Denied  Problem = "denied"  // the server doesn't allow it to this user
 	Other   Problem = "other"
 
 	Unreachable Problem = "unreachable" // the server doesn't answer
 )
 
-// Error is the error of every function of the package if the store itself is at fault. Its text is one sentence that names
-// the store.
+// Error reports a problem with a store. Every function of this package returns one if the store itself is at fault. Its text is a
+// sentence: "store brokermark.db is locked by another process: could not open it (waited 10s): database is locked".
 type Error struct {
 	Problem Problem
-	Store   string // path or URL as given
-	Detail  string // a clause: "is locked by another process"
+	Store   string // path or URL as given, without a password
+	Detail  string // the clause after the store's name
 	Err     error  // the cause; may be nil
 }
 
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ProblemOf is the problem that err reports. It is empty if err isn't about a store.
+// ProblemOf returns the problem that err reports, or "" if err isn't about a store.
 func ProblemOf(err error) Problem {
 	var e *Error
 	if errors.As(err, &e) {
@@ -52,17 +52,24 @@ func ProblemOf(err error) Problem {
 	return ""
 }
 
-// explain turns a database error into one that says what happened to the store. doing completes "could not …".
-func (s *Store) explain(err error, doing string) error {
+// diagnosis explains an error of a database. The zero diagnosis means that the error came from elsewhere.
+type diagnosis struct {
+	problem Problem
+	detail  string // as in Error
+	cause   error  // as in Error: err itself, or a clearer one
+}
+
+// explain turns an error of the database into an *Error. action completes "could not …".
+func (s *Store) explain(err error, action string) error {
 	if err == nil || ProblemOf(err) != "" {
 		return err
 	}
-	problem, detail, cause := s.backend.diagnose(err, doing)
-	switch problem {
+	d := s.backend.diagnose(err, action)
+	switch d.problem {
 	case "":
-		problem, detail = Other, "could not "+doing
+		d = diagnosis{problem: Other, detail: "could not " + action, cause: err}
 	case Locked:
-		detail += fmt.Sprintf(" (waited %v)", s.patience)
+		d.detail += fmt.Sprintf(" (waited %v)", s.patience)
 	}
-	return &Error{Problem: problem, Store: s.name, Detail: detail, Err: cause}
+	return &Error{Problem: d.problem, Store: s.name, Detail: d.detail, Err: d.cause}
 }

@@ -126,11 +126,11 @@ func TestAFailedOpenRemovesOnlyWhatItMade(t *testing.T) {
 		for _, name := range strings.Fields(c.before) {
 			writes("")(t, filepath.Join(dir, name))
 		}
-		there := beside(path)
+		existed := existingFiles(path)
 		for _, name := range strings.Fields(c.after) {
 			writes("")(t, filepath.Join(dir, name))
 		}
-		abandon(path, there)
+		abandon(path, existed)
 		if got := names(t, dir); got != c.want {
 			t.Errorf("%s: left are %q, want %q", c.name, got, c.want)
 		}
@@ -139,7 +139,7 @@ func TestAFailedOpenRemovesOnlyWhatItMade(t *testing.T) {
 		}
 	}
 	writes("something")(t, path)
-	writes(strings.Repeat("x", sharedIndex))(t, path+"-shm")
+	writes(strings.Repeat("x", minIndexSize))(t, path+"-shm")
 	abandon(path, map[string]bool{})
 	if got := names(t, dir); got != "s.db s.db-shm" {
 		t.Errorf("of files that hold something are left %q", got)

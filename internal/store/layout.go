@@ -7,10 +7,13 @@ import (
 	"slices"
 )
 
-// prepare checks that the database is a store that this version can use. For appending it makes an empty database a store,
-// and brings an older store up to date.
+// The tables of a store have a version, the layout, in the table brokermark_store. Layout 0 is an empty database, layout 1 has the
+// table record. A newer brokermark may add layouts; backend.layouts holds the statements that upgrade from each to the next.
+
+// prepare checks that this version can use the database. If the store is opened for appending, it also creates the tables, or
+// upgrades those of an older version.
 func (s *Store) prepare(ctx context.Context) error {
-	have, err := s.layout(ctx, s.db)
+	have, err := s.readLayout(ctx, s.db)
 	if err != nil {
 		return err
 	}
@@ -25,7 +28,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		}
 		return nil
 	}
-	if err := s.backend.enter(ctx, s.db, s.patience); err != nil {
+	if err := s.backend.enableAppends(ctx, s.db, s.patience); err != nil {
 		return s.explain(err, "open it for appending")
 	}
 	if have == want {
@@ -34,14 +37,14 @@ func (s *Store) prepare(ctx context.Context) error {
 	return s.explain(s.upgrade(ctx), "bring its tables up to date")
 }
 
-// upgrade changes the tables from the layout they have to the one this version knows, all or nothing. Several
-// processes may find the same empty database: the lock comes first, and the second process finds nothing to do.
+// upgrade changes the tables to the newest layout in one transaction. Several processes may find the same empty database, so it
+// reads the layout again under the lock: the second process finds nothing to do.
 func (s *Store) upgrade(ctx context.Context) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
 		if err := execAll(ctx, tx, s.backend.lock); err != nil {
 			return err
 		}
-		have, err := s.layout(ctx, tx)
+		have, err := s.readLayout(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -58,14 +61,14 @@ func (s *Store) upgrade(ctx context.Context) error {
 	})
 }
 
-// querier is a database or a transaction.
+// querier is a *sql.DB or a *sql.Tx.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// layout reads the version of the tables, 0 for an empty database. It is an error if the database is no store, or if a
-// newer version has written it: this one must leave both alone.
-func (s *Store) layout(ctx context.Context, q querier) (int, error) {
+// readLayout reads the layout of the tables. It fails if the database belongs to another program or to a newer brokermark, which
+// must not be changed.
+func (s *Store) readLayout(ctx context.Context, q querier) (int, error) {
 	tables, err := column[string](ctx, q, s.backend.tables)
 	if err != nil {
 		return 0, s.explain(err, "read it")
@@ -74,7 +77,7 @@ func (s *Store) layout(ctx context.Context, q querier) (int, error) {
 		return 0, nil
 	}
 	if !slices.Contains(tables, "brokermark_store") {
-		return 0, &Error{Problem: Foreign, Store: s.name, Detail: "is a database of something else: name another " + s.backend.elsewhere}
+		return 0, &Error{Problem: Foreign, Store: s.name, Detail: "is a database of something else: name another " + s.backend.alternative}
 	}
 	versions, err := column[int](ctx, q, `SELECT layout FROM brokermark_store`)
 	switch {
@@ -85,30 +88,30 @@ func (s *Store) layout(ctx context.Context, q querier) (int, error) {
 	case versions[0] > s.backend.layout():
 		return 0, &Error{Problem: Newer, Store: s.name, Detail: fmt.Sprintf(
 			"was written by a newer brokermark (layout %d, this one knows %d): update brokermark or name another %s",
-			versions[0], s.backend.layout(), s.backend.elsewhere)}
+			versions[0], s.backend.layout(), s.backend.alternative)}
 	}
 	return versions[0], nil
 }
 
 // column reads the only column of a query.
 func column[T any](ctx context.Context, q querier, query string) ([]T, error) {
-	return queryAll(ctx, q, query, func(v *T) []any { return []any{v} })
+	return queryAll(ctx, q, func(v *T) []any { return []any{v} }, query)
 }
 
-// queryAll reads all rows of a query. fields lists where the columns of a row go.
-func queryAll[T any](ctx context.Context, q querier, query string, fields func(row *T) []any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query)
+// queryAll reads all rows of a query. columns returns where in a T the columns of a row go.
+func queryAll[T any](ctx context.Context, q querier, columns func(*T) []any, query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var list []T
+	var all []T
 	for rows.Next() {
 		var row T
-		if err := rows.Scan(fields(&row)...); err != nil {
+		if err := rows.Scan(columns(&row)...); err != nil {
 			return nil, err
 		}
-		list = append(list, row)
+		all = append(all, row)
 	}
-	return list, rows.Err()
+	return all, rows.Err()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
+// layoutsPostgres creates the tables. The columns of a record repeat what queries select by; body is the record itself.
 var layoutsPostgres = [][]string{{
 	`CREATE TABLE record (
 		id         BIGINT  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -31,108 +32,122 @@ var layoutsPostgres = [][]string{{
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }}
 
-// maxConnections bounds the connections of one process to a server that a team shares.
+// maxConnections bounds the connections of this process: a team may share the server.
 const maxConnections = 4
 
-// postgres is a store in the current schema of a PostgreSQL database.
+// postgres returns the backend for a store in the current schema of a PostgreSQL database.
 func postgres(store string) (*backend, error) {
-	bad := func(detail string) error {
-		return &Error{Problem: BadURL, Store: Printable(store), Detail: detail}
+	config, err := parsePostgresURL(store)
+	if err != nil {
+		return nil, err
+	}
+	lockTimeout := fmt.Sprintf(`SET LOCAL lock_timeout = %d`, defaultPatience.Milliseconds())
+	return &backend{
+		open: func(_ access, patience time.Duration) (*sql.DB, error) {
+			if !config.hasTimeout {
+				config.ConnectTimeout = patience
+			}
+			db := stdlib.OpenDB(*config.ConnConfig)
+			db.SetMaxOpenConns(maxConnections)
+			return db, nil
+		},
+		enableAppends: func(context.Context, *sql.DB, time.Duration) error { return nil },
+		openFrozen:    func() (*sql.DB, error) { return nil, nil },
+		abandon:       func() {},
+		tidy:          func() {},
+		diagnose:      func(err error, action string) diagnosis { return diagnosePostgres(config.ConnConfig, err, action) },
+		dialect: dialect{
+			// If the current schema doesn't exist, this finds no table, and the CREATE TABLE that follows fails with the reason.
+			tables: `SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`,
+			lock:   lockTimeout + `; SELECT pg_advisory_xact_lock(hashtext('brokermark'))`,
+			// Whatever the server's default: a record is on the disk when its transaction has committed.
+			insert:      `SET LOCAL synchronous_commit = on; ` + lockTimeout,
+			now:         `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
+			layouts:     layoutsPostgres,
+			alternative: "database, or a schema of its own with ?search_path=NAME",
+		},
+	}, nil
+}
+
+type postgresConfig struct {
+	*pgx.ConnConfig
+	hasTimeout bool // the URL sets connect_timeout
+}
+
+// parsePostgresURL reads a database's URL. The parsers' own errors quote the URL, and with it the password, so their text is
+// left out of the error.
+func parsePostgresURL(store string) (postgresConfig, error) {
+	bad := func(detail string) (postgresConfig, error) {
+		return postgresConfig{}, &Error{Problem: BadURL, Store: Printable(store), Detail: detail}
 	}
 	u, err := url.Parse(store)
-	if err != nil { // the parser's own words would quote a part of the password
-		return nil, bad("is no readable URL: special characters in a password are written as %40 and so on")
+	if err != nil {
+		return bad("is no readable URL: special characters in a password are written as %40 and so on")
 	}
 	config, err := pgx.ParseConfig(store)
 	if err != nil {
 		reason := "it can't be understood"
-		if inner := errors.Unwrap(err); inner != nil { // the outer error would quote the URL
+		if inner := errors.Unwrap(err); inner != nil { // only the outer error quotes the URL
 			reason = inner.Error()
 		}
-		return nil, bad("is no usable URL: " + reason)
+		return bad("is no usable URL: " + reason)
 	}
 	if config.Database == "" {
-		return nil, bad("names no database: postgres://user@host/database")
+		return bad("names no database: postgres://user@host/database")
 	}
-	return &backend{
-		open: func(_ access, patience time.Duration) (*sql.DB, error) {
-			if !u.Query().Has("connect_timeout") {
-				config.ConnectTimeout = patience
-			}
-			db := stdlib.OpenDB(*config)
-			db.SetMaxOpenConns(maxConnections)
-			return db, nil
-		},
-		enter:      func(context.Context, *sql.DB, time.Duration) error { return nil },
-		openFrozen: func() (*sql.DB, error) { return nil, nil },
-		abandon:    func() {},
-		tidy:       func() {},
-		diagnose:   func(err error, doing string) (Problem, string, error) { return diagnosePostgres(config, err, doing) },
-		// If the current schema doesn't exist, no table is found, and creating one says why that is impossible.
-		tables: `SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`,
-		lock:   fmt.Sprintf(`SET LOCAL lock_timeout = %d; SELECT pg_advisory_xact_lock(hashtext('brokermark'))`, defaultPatience.Milliseconds()),
-		// Whatever the server's default, an append is on the disk when it returns. It waits for locks of ALTER TABLE and the like.
-		insert:    fmt.Sprintf(`SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = %d`, defaultPatience.Milliseconds()),
-		now:       `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
-		layouts:   layoutsPostgres,
-		elsewhere: "database, or a schema of its own with ?search_path=NAME",
-	}, nil
+	return postgresConfig{ConnConfig: config, hasTimeout: u.Query().Has("connect_timeout")}, nil
 }
 
-// diagnosePostgres is the diagnosis of an error: of the server's own, or of the connection to it.
-func diagnosePostgres(config *pgx.ConnConfig, err error, doing string) (Problem, string, error) {
-	server := net.JoinHostPort(config.Host, fmt.Sprint(config.Port))
-	var answered *pgconn.PgError
-	if errors.As(err, &answered) {
-		problem, detail := diagnoseState(config, answered.Code, doing)
-		return problem, detail, errors.New(answered.Message)
+// diagnosePostgres explains an error that the server answered with, or one of the connection to it.
+func diagnosePostgres(config *pgx.ConnConfig, err error, action string) diagnosis {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		d := diagnoseState(config, answer.Code, action)
+		d.cause = errors.New(answer.Message)
+		return d
 	}
-	var connecting *pgconn.ConnectError
+	var connect *pgconn.ConnectError
 	var network net.Error
-	if errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) {
-		return Unreachable, fmt.Sprintf("can't be reached at %s: could not %s", server, doing), causeOf(err)
+	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) {
+		server := net.JoinHostPort(config.Host, fmt.Sprint(config.Port))
+		return diagnosis{Unreachable, fmt.Sprintf("can't be reached at %s: could not %s", server, action), connectionCause(err)}
 	}
-	return "", "", err
+	return diagnosis{}
 }
 
-// causeOf is why a connection failed, in one line and without the address, which the sentence about it has already.
-func causeOf(err error) error {
+// connectionCause returns why a connection failed, in one line and without the address, which the sentence about it has already.
+func connectionCause(err error) error {
 	var failed *net.OpError
 	if errors.As(err, &failed) {
 		return failed.Err
 	}
-	return lastLine(err)
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n") // pgx lists every address it tried on a line of its own
+	return errors.New(strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// diagnoseState is the diagnosis of an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
-func diagnoseState(config *pgx.ConnConfig, code, doing string) (Problem, string) {
+// diagnoseState explains a server's error by its SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+func diagnoseState(config *pgx.ConnConfig, code, action string) diagnosis {
 	switch {
 	case code == "28P01" || code == "28000":
-		return Denied, fmt.Sprintf("does not let user %q in", config.User)
+		return diagnosis{problem: Denied, detail: fmt.Sprintf("does not let user %q in", config.User)}
 	case code == "3D000":
-		return BadURL, fmt.Sprintf("has no database %q: create it with createdb", config.Database)
+		return diagnosis{problem: BadURL, detail: fmt.Sprintf("has no database %q: create it with createdb", config.Database)}
 	case code == "3F000":
-		return BadURL, "has no schema to create tables in: create the one that search_path names"
+		return diagnosis{problem: BadURL, detail: "has no schema to create tables in: create the one that search_path names"}
 	case code == "42501":
-		return Denied, fmt.Sprintf("does not let user %q %s", config.User, doing)
+		return diagnosis{problem: Denied, detail: fmt.Sprintf("does not let user %q %s", config.User, action)}
 	case code == "25006":
-		return Denied, "is read-only, as a standby server is: could not " + doing
+		return diagnosis{problem: Denied, detail: "is read-only, as a standby server is: could not " + action}
 	case code == "55P03":
-		return Locked, "is locked by somebody else: could not " + doing
+		return diagnosis{problem: Locked, detail: "is locked by somebody else: could not " + action}
 	case code == "53100" || code == "53200":
-		return Full, "has no room left: could not " + doing + "; earlier records are intact"
+		return diagnosis{problem: Full, detail: "has no room left: could not " + action + "; earlier records are intact"}
 	case strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P") || strings.HasPrefix(code, "08"):
-		return Unreachable, "takes no connection now: could not " + doing
+		return diagnosis{problem: Unreachable, detail: "takes no connection now: could not " + action}
 	case strings.HasPrefix(code, "XX"):
-		return Corrupt, "is damaged: could not " + doing
+		return diagnosis{problem: Corrupt, detail: "is damaged: could not " + action}
 	case code == "42P01" || code == "42703":
-		return Foreign, "lacks a table or column of brokermark's: could not " + doing
+		return diagnosis{problem: Foreign, detail: "lacks a table or column of brokermark's: could not " + action}
 	}
-	return Other, "could not " + doing
-}
-
-// lastLine is the last line of an error's text: pgx lists every address it tried on a line of its own.
-func lastLine(err error) error {
-	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
-	return errors.New(strings.TrimSpace(lines[len(lines)-1]))
+	return diagnosis{problem: Other, detail: "could not " + action}
 }

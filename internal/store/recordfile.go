@@ -73,7 +73,7 @@ func decodeLine(file *Store, n int, line []byte) (Record, error) {
 	if err := json.Unmarshal(line, &head); err != nil || head.Schema < 1 {
 		return Record{}, fmt.Errorf("%s:%d: not a record", file.name, n)
 	}
-	r, err := file.decode(int64(n), head.Schema, string(line))
+	r, err := file.decode(storedRecord{id: int64(n), schema: head.Schema, body: string(line)})
 	r.ID = 0 // the store gives it one
 	return r, err
 }

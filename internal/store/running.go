@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// watchedTable holds where runs that are under way can be watched. Like claimTable it is no part of the layout.
+// watchedTable lists the live pages of runs that are under way. Like claimTable it is no part of the layout: a store without it is
+// complete.
 const watchedTable = `CREATE TABLE IF NOT EXISTS watched (
 	url   TEXT   NOT NULL,
 	host  TEXT   NOT NULL,
@@ -25,19 +26,19 @@ type Claim struct {
 	Repetition int
 }
 
-// Running is what is under way with a store.
+// Running lists the repetitions and runs that are under way with a store.
 type Running struct {
 	Claims []Claim
 	Pages  []Page
 }
 
-// Announce lists the page of a run until withdraw is called, and for at most a lease after the process has died. The run
-// doesn't depend on it, and may go on if it fails; withdraw is never nil.
+// Announce lists the live page of a run until withdraw is called or, if the process dies, until the lease ends. A run may go on if
+// it fails; withdraw is never nil.
 func (s *Store) Announce(ctx context.Context, p Page, lease time.Duration) (withdraw func(), err error) {
 	if err := s.announce(ctx, p, lease); err != nil {
 		return func() {}, s.explain(err, "store where the run can be watched")
 	}
-	return s.keep(leased{table: "watched", where: `host = $1 AND url = $2`, args: []any{p.Host, p.URL}, lease: lease}), nil
+	return s.keep(leasedRows{table: "watched", where: `host = $1 AND url = $2`, args: []any{p.Host, p.URL}, lease: lease}), nil
 }
 
 func (s *Store) announce(ctx context.Context, p Page, lease time.Duration) error {
@@ -69,14 +70,14 @@ func (s *Store) running(ctx context.Context) (r Running, err error) {
 	}
 	if slices.Contains(tables, "claim") {
 		claims := `SELECT point_id, repetition FROM claim WHERE until >= ` + s.backend.now + ` ORDER BY point_id, repetition`
-		r.Claims, err = queryAll(ctx, s.db, claims, func(c *Claim) []any { return []any{&c.PointID, &c.Repetition} })
+		r.Claims, err = queryAll(ctx, s.db, func(c *Claim) []any { return []any{&c.PointID, &c.Repetition} }, claims)
 		if err != nil {
 			return r, err
 		}
 	}
 	if slices.Contains(tables, "watched") {
 		pages := `SELECT url, host FROM watched WHERE until >= ` + s.backend.now + ` ORDER BY host, url`
-		r.Pages, err = queryAll(ctx, s.db, pages, func(p *Page) []any { return []any{&p.URL, &p.Host} })
+		r.Pages, err = queryAll(ctx, s.db, func(p *Page) []any { return []any{&p.URL, &p.Host} }, pages)
 	}
 	return r, err
 }

@@ -203,7 +203,7 @@ func writeAll(t *testing.T) {
 		lines = append(lines, asJSON(t, r))
 	}
 	writeNew(t, fmt.Sprintf("schema-%d.jsonl", Schema), lines)
-	for name, b := range map[string]*backend{"sqlite": sqliteFile(""), "postgres": {layouts: layoutsPostgres}} {
+	for name, b := range map[string]*backend{"sqlite": sqliteFile(""), "postgres": {dialect: dialect{layouts: layoutsPostgres}}} {
 		lines := []string{}
 		for _, step := range b.layouts {
 			for _, statement := range step {

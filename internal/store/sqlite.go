@@ -14,6 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
+// layoutsSQLite creates the tables. The columns of a record repeat what queries select by; body is the record itself.
 var layoutsSQLite = [][]string{{
 	`CREATE TABLE record (
 		id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -30,43 +31,33 @@ var layoutsSQLite = [][]string{{
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }}
 
-// sqliteFile is a store in a file.
+// sqliteFile returns the backend for a store in a file.
 func sqliteFile(path string) *backend {
-	there := beside(path)
+	existed := existingFiles(path)
 	return &backend{
-		open:       func(a access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, a, patience) },
-		enter:      enterWAL,
-		openFrozen: func() (*sql.DB, error) { return openFrozen(path) },
-		abandon:    func() { abandon(path, there) },
-		tidy:       func() { tidy(path, there) },
-		diagnose:   func(err error, doing string) (Problem, string, error) { return diagnoseSQLite(path, err, doing) },
-		tables:     `SELECT name FROM sqlite_master WHERE type = 'table'`,
-		now:        `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
-		layouts:    layoutsSQLite,
-		elsewhere:  "file",
+		open:          func(mode access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, mode, patience) },
+		enableAppends: enableWAL,
+		openFrozen:    func() (*sql.DB, error) { return openFrozen(path) },
+		abandon:       func() { abandon(path, existed) },
+		tidy:          func() { tidy(path, existed) },
+		diagnose:      func(err error, action string) diagnosis { return diagnoseSQLite(path, err, action) },
+		dialect: dialect{
+			tables:      `SELECT name FROM sqlite_master WHERE type = 'table'`,
+			now:         `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
+			layouts:     layoutsSQLite,
+			alternative: "file",
+		},
 	}
 }
 
-// openSQLite opens the store at path. It finds out whether the file exists, and leaves opening it to the first statement.
-func openSQLite(path string, a access, patience time.Duration) (*sql.DB, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist) && a == reading:
-		return nil, &Error{Problem: Missing, Store: path, Detail: "does not exist: run a study first, or name another file with --store"}
-	case err == nil && info.IsDir():
-		return nil, &Error{Problem: BadURL, Store: path, Detail: "is a directory: name a file in it"}
-	case err == nil && !info.Mode().IsRegular(): // SQLite would make its journal beside a device
-		return nil, &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
-	case err != nil && !errors.Is(err, os.ErrNotExist):
+// openSQLite returns a connection pool for the store at path. SQLite itself opens the file with the first statement.
+func openSQLite(path string, mode access, patience time.Duration) (*sql.DB, error) {
+	if err := checkFile(path, mode); err != nil {
 		return nil, err
-	case err != nil:
-		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
-			return nil, &Error{Problem: BadURL, Store: path, Detail: "lies in a folder that does not exist: make it, or name another file"}
-		}
 	}
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()))
-	if a == appending {
+	if mode == appending {
 		q.Set("_txlock", "immediate")
 		q.Add("_pragma", "synchronous(FULL)") // in WAL mode: a commit is on the disk when it returns
 	} else {
@@ -76,21 +67,42 @@ func openSQLite(path string, a access, patience time.Duration) (*sql.DB, error) 
 	return sql.Open("sqlite", sqliteURL(path, q.Encode()))
 }
 
-// sqliteURL names a file and how to open it (https://www.sqlite.org/uri.html).
-func sqliteURL(path, query string) string {
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query}
+// checkFile refuses a path that can't be opened as a store, with a clearer error than SQLite's.
+func checkFile(path string, mode access) error {
+	info, err := os.Stat(path)
+	missing := errors.Is(err, os.ErrNotExist)
+	switch {
+	case missing && mode == reading:
+		return &Error{Problem: Missing, Store: path, Detail: "does not exist: run a study first, or name another file with --store"}
+	case missing:
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
+			return &Error{Problem: BadURL, Store: path, Detail: "lies in a folder that does not exist: make it, or name another file"}
+		}
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return &Error{Problem: BadURL, Store: path, Detail: "is a directory: name a file in it"}
+	case !info.Mode().IsRegular(): // SQLite would create its journal beside a device
+		return &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
+	}
+	return nil
+}
+
+// sqliteURL returns the URI of a file with options for opening it (https://www.sqlite.org/uri.html).
+func sqliteURL(path, options string) string {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options}
 	return u.String()
 }
 
-// enterWAL switches to the write-ahead log, with which readers never wait for writers. While another process is switching
-// the same new file, SQLite returns "busy" at once, without waiting for its busy timeout, so enterWAL tries again.
-func enterWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
+// enableWAL switches to the write-ahead log, so that readers never wait for writers. While another process switches the same new
+// file, SQLite returns "busy" at once in spite of its busy timeout, so enableWAL tries again.
+func enableWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		_, err := db.ExecContext(ctx, `PRAGMA journal_mode = WAL`)
-		var cause *sqlite.Error
-		if !errors.As(err, &cause) || cause.Code()&0xff != sqlite3.SQLITE_BUSY {
+		if cause := sqliteError(err); cause == nil || primaryCode(cause) != sqlite3.SQLITE_BUSY {
 			return err
 		}
 		select {
@@ -101,39 +113,47 @@ func enterWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	}
 }
 
-// diagnoseSQLite is the diagnosis of an error by its result code (https://www.sqlite.org/rescode.html).
-func diagnoseSQLite(path string, err error, doing string) (Problem, string, error) {
+// sqliteError returns SQLite's own error within err, or nil.
+func sqliteError(err error) *sqlite.Error {
 	var cause *sqlite.Error
-	if !errors.As(err, &cause) {
-		return "", "", err
-	}
-	if code := cause.Code(); code == sqlite3.SQLITE_IOERR_SHMSIZE || code == sqlite3.SQLITE_FULL { // the first is about the write-ahead log's index
-		return Full, "has no room left, its disk is full: could not " + doing + "; earlier records are intact", wordless{err}
-	}
-	folder, _ := filepath.Abs(filepath.Dir(path))
-	switch cause.Code() & 0xff { // the low byte is the kind, the rest refines it
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return Locked, "is locked by another process: could not " + doing, err
-	case sqlite3.SQLITE_NOTADB:
-		return Foreign, "is not a SQLite file: name another file", err
-	case sqlite3.SQLITE_CORRUPT:
-		return Corrupt, "is damaged: could not " + doing, err
-	case sqlite3.SQLITE_CANTOPEN:
-		if _, missing := os.Stat(path); errors.Is(missing, os.ErrNotExist) {
-			return Other, fmt.Sprintf("can't be made: this user may not make files in %s", folder), wordless{err}
-		}
-		return Other, "can't be opened for that by this user: could not " + doing, err
-	case sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
-		if cause.Code() == sqlite3.SQLITE_READONLY_DIRECTORY {
-			return Other, fmt.Sprintf("can't be opened: this user may not make files beside it, in %s", folder), wordless{err}
-		}
-		return Other, "can't be opened for that by this user: could not " + doing, err
-	}
-	return Other, "could not " + doing, err
+	errors.As(err, &cause)
+	return cause
 }
 
-// wordless is an error whose own text adds nothing to the sentence about it, such as "disk I/O error (4874)".
-type wordless struct{ error }
+// primaryCode returns the kind of an error: the low byte of its result code. The other bytes refine it.
+func primaryCode(err *sqlite.Error) int { return err.Code() & 0xff }
 
-func (wordless) Error() string   { return "" }
-func (w wordless) Unwrap() error { return w.error }
+// diagnoseSQLite explains an error by its result code (https://www.sqlite.org/rescode.html).
+func diagnoseSQLite(path string, err error, action string) diagnosis {
+	cause := sqliteError(err)
+	if cause == nil {
+		return diagnosis{}
+	}
+	folder, _ := filepath.Abs(filepath.Dir(path))
+	switch cause.Code() {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE: // the latter: no room for the index of the write-ahead log
+		return diagnosis{Full, "has no room left, its disk is full: could not " + action + "; earlier records are intact", hidden{err}}
+	case sqlite3.SQLITE_READONLY_DIRECTORY:
+		return diagnosis{Other, fmt.Sprintf("can't be opened: this user may not make files beside it, in %s", folder), hidden{err}}
+	}
+	switch primaryCode(cause) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return diagnosis{Locked, "is locked by another process: could not " + action, err}
+	case sqlite3.SQLITE_NOTADB:
+		return diagnosis{Foreign, "is not a SQLite file: name another file", err}
+	case sqlite3.SQLITE_CORRUPT:
+		return diagnosis{Corrupt, "is damaged: could not " + action, err}
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
+		if _, statErr := os.Stat(path); primaryCode(cause) == sqlite3.SQLITE_CANTOPEN && errors.Is(statErr, os.ErrNotExist) {
+			return diagnosis{Other, fmt.Sprintf("can't be made: this user may not make files in %s", folder), hidden{err}}
+		}
+		return diagnosis{Other, "can't be opened for that by this user: could not " + action, err}
+	}
+	return diagnosis{Other, "could not " + action, err}
+}
+
+// hidden wraps an error whose text adds nothing to the sentence about it, such as "disk I/O error (4874)". errors.As still finds it.
+type hidden struct{ error }
+
+func (hidden) Error() string   { return "" }
+func (h hidden) Unwrap() error { return h.error }

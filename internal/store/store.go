@@ -13,22 +13,26 @@ import (
 // defaultPatience is how long an operation waits for another process to release the store, or for a server that restarts.
 const defaultPatience = 10 * time.Second
 
-// Store is an open store. Its methods may be called from different goroutines, and several processes may have the
-// same store open and append to it.
+// Store is an open store: a table of records in a SQLite file or a PostgreSQL database. Goroutines may share it, and several
+// processes may have the same store open and append to it.
+//
+//	s, err := store.Open("results.db")
+//	id, err := s.Append(ctx, record)
+//	records, err := s.Records(ctx, store.Filter{Study: "quick"})
 type Store struct {
-	name     string // path or URL as given, but without a password
+	name     string // path or URL as given, without a password
 	backend  *backend
 	db       *sql.DB
 	access   access
 	patience time.Duration
-	forms    forms // of the records in it
+	forms    forms // the versions of a record that it can read
 }
 
-// access says what an open store will be used for.
+// access is the purpose that a store is opened for.
 type access string
 
 const (
-	appending access = "append"
+	appending access = "append" // and reading
 	reading   access = "read"
 )
 
@@ -37,34 +41,34 @@ const (
 // schema. Every failure is an *Error, which never holds a password.
 func Open(url string) (*Store, error) { return OpenContext(context.Background(), url) }
 
-// OpenContext is Open, which it gives up when ctx ends.
+// OpenContext is Open with a context that can end the attempt.
 func OpenContext(ctx context.Context, url string) (*Store, error) {
 	return open(ctx, url, appending, defaultPatience)
 }
 
-// OpenReadOnly opens an existing store. It never creates or changes one, so that a report over a mistyped path is
-// an error (Missing) instead of an empty report. Append fails on a store that was opened like this.
+// OpenReadOnly opens an existing store for reading. It never creates a store, so a mistyped path is the error Missing and not an
+// empty report.
 func OpenReadOnly(url string) (*Store, error) { return OpenReadOnlyContext(context.Background(), url) }
 
-// OpenReadOnlyContext is OpenReadOnly, which it gives up when ctx ends.
+// OpenReadOnlyContext is OpenReadOnly with a context that can end the attempt.
 func OpenReadOnlyContext(ctx context.Context, url string) (*Store, error) {
 	return open(ctx, url, reading, defaultPatience)
 }
 
-func open(ctx context.Context, url string, a access, patience time.Duration) (*Store, error) {
+func open(ctx context.Context, url string, mode access, patience time.Duration) (*Store, error) {
 	b, name, err := choose(url)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{name: name, backend: b, access: a, patience: patience, forms: known}
-	if s.db, err = b.open(a, patience); err != nil {
+	s := &Store{name: name, backend: b, access: mode, patience: patience, forms: known}
+	if s.db, err = b.open(mode, patience); err != nil {
 		return nil, s.explain(err, "open it")
 	}
-	bounded, cancel := s.bounded(ctx)
+	limited, cancel := s.bounded(ctx)
 	defer cancel()
-	err = s.prepare(bounded)
-	if a == reading && (ProblemOf(err) == Full || mayNotShare(err)) {
-		err = s.reopenFrozen(bounded, err)
+	err = s.prepare(limited)
+	if mode == reading && (ProblemOf(err) == Full || mayNotWriteBeside(err)) {
+		err = s.reopenFrozen(limited, err)
 	}
 	if err == nil {
 		return s, nil
@@ -76,33 +80,33 @@ func open(ctx context.Context, url string, a access, patience time.Duration) (*S
 	return nil, err
 }
 
-// reopenFrozen opens the store for reading without writing anything beside it. It returns failed, the error of the usual way, if
-// that would miss records.
-func (s *Store) reopenFrozen(ctx context.Context, failed error) error {
+// reopenFrozen opens the store for reading without writing any file, after the usual way failed with openErr. It returns openErr
+// if it would miss records.
+func (s *Store) reopenFrozen(ctx context.Context, openErr error) error {
 	s.abandon()
 	db, err := s.backend.openFrozen()
 	if err != nil {
 		return s.explain(err, "read it")
 	}
 	if db == nil {
-		return failed
+		return openErr
 	}
 	s.db = db
 	return s.prepare(ctx)
 }
 
-// abandon closes a store whose opening failed, and removes what the attempt left on the disk.
+// abandon closes a store whose opening failed, and removes the files that the attempt left.
 func (s *Store) abandon() {
 	_ = s.db.Close()
 	s.backend.abandon()
 }
 
-// bounded bounds an operation by twice the store's patience: a database that never answers must not hold the program up.
+// bounded limits an operation to twice the store's patience: a database that never answers must not block the program.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 2*s.patience)
 }
 
-// Name is the store's path or URL without its password, which may be shown to anyone.
+// Name returns the store's path or URL without its password.
 func (s *Store) Name() string { return s.name }
 
 // Close releases the store.
@@ -115,74 +119,81 @@ func (s *Store) Close() error {
 }
 
 // Append adds r in one durable transaction and returns the ID it was given; r.ID and r.Schema are ignored. Once it
-// returns nil, the record survives a crash of the machine. If ctx ends before that, the record is left out, so a
-// caller that must not lose a finished record passes a context that no interrupt cancels.
+// returns nil, the record survives a crash of the machine. If ctx ends earlier, the record is not stored: a caller that must not
+// lose a finished record passes a context that no interrupt cancels.
 func (s *Store) Append(ctx context.Context, r Record) (int64, error) {
-	id, _, err := s.append(ctx, r, false)
-	return id, err
+	var id int64
+	err := s.append(ctx, r, func(ctx context.Context, tx *sql.Tx, body string) (err error) {
+		id, err = insert(ctx, tx, r, body)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, nil
 }
 
-// AppendOnce appends r unless the store holds it already, which there reports. An append whose answer was lost can so be repeated.
-func (s *Store) AppendOnce(ctx context.Context, r Record) (there bool, err error) {
-	_, there, err = s.append(ctx, r, true)
-	return there, err
+// AppendOnce appends r unless the store holds it already, which existed reports. A caller may so repeat an append whose answer
+// was lost.
+func (s *Store) AppendOnce(ctx context.Context, r Record) (existed bool, err error) {
+	err = s.append(ctx, r, func(ctx context.Context, tx *sql.Tx, body string) (err error) {
+		if existed, err = contains(ctx, tx, r); err != nil || existed {
+			return err
+		}
+		_, err = insert(ctx, tx, r, body)
+		return err
+	})
+	return existed && err == nil, err
 }
 
-func (s *Store) append(ctx context.Context, r Record, once bool) (id int64, there bool, err error) {
-	doing := fmt.Sprintf("append repetition %d of point %s", r.Repetition, r.PointID)
+// append runs add, which inserts r with its JSON body, in a transaction.
+func (s *Store) append(ctx context.Context, r Record, add func(ctx context.Context, tx *sql.Tx, body string) error) error {
+	action := fmt.Sprintf("append repetition %d of point %s", r.Repetition, r.PointID)
 	if s.access == reading {
-		return 0, false, &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + doing}
+		return &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + action}
 	}
 	r.ID, r.Schema = 0, Schema
 	body, err := json.Marshal(r)
 	if err != nil {
-		return 0, false, fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
+		return fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	err = s.transact(ctx, func(tx *sql.Tx) (err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) error {
 		if err := execAll(ctx, tx, s.backend.insert); err != nil {
 			return err
 		}
-		if once {
-			id, there, err = find(ctx, tx, r)
-			if err != nil || there {
-				return err
-			}
-		}
-		id, err = insert(ctx, tx, r, string(body))
-		return err
+		return add(ctx, tx, string(body))
 	})
-	if err != nil {
-		return 0, false, s.explain(err, doing)
-	}
-	return id, there, nil
+	return s.explain(err, action)
 }
 
-// find looks for r: a record of the same repetition of the same point that began at the same nanosecond and ended in the same way.
-func find(ctx context.Context, tx *sql.Tx, r Record) (id int64, found bool, err error) {
+// contains reports whether the store holds r: a record of the same repetition of the same point that began at the same nanosecond
+// and ended with the same status.
+func contains(ctx context.Context, tx *sql.Tx, r Record) (bool, error) {
 	const same = `SELECT id FROM record WHERE point_id = $1 AND repetition = $2 AND status = $3 AND began = $4`
-	err = tx.QueryRowContext(ctx, same, r.PointID, r.Repetition, string(r.Status), r.Began.UnixNano()).Scan(&id)
+	var id int64
+	err := tx.QueryRowContext(ctx, same, r.PointID, r.Repetition, string(r.Status), r.Began.UnixNano()).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
+		return false, nil
 	}
-	return id, err == nil, err
+	return err == nil, err
 }
 
 func insert(ctx context.Context, tx *sql.Tx, r Record, body string) (id int64, err error) {
-	const insert = `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
+	const statement = `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
-	err = tx.QueryRowContext(ctx, insert,
-		r.PointID, storable(r.Study), r.Repetition, string(r.Status), r.Began.UnixNano(), r.Schema, body).Scan(&id)
+	err = tx.QueryRowContext(ctx, statement,
+		r.PointID, storable(r.Study), r.Repetition, string(r.Status), r.Began.UnixNano(), Schema, body).Scan(&id)
 	return id, err
 }
 
-// storable is s as every database can store it in a column: PostgreSQL takes neither zero bytes nor invalid UTF-8.
+// storable returns s without what PostgreSQL refuses in a text column: zero bytes and invalid UTF-8 become U+FFFD.
 func storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
-// transact runs change in a transaction: all that it does takes effect, or nothing.
+// transact runs change in a transaction: all of its statements take effect, or none.
 func (s *Store) transact(ctx context.Context, change func(tx *sql.Tx) error) error {
 	tx, err := s.begin(ctx)
 	if err != nil {
@@ -195,15 +206,16 @@ func (s *Store) transact(ctx context.Context, change func(tx *sql.Tx) error) err
 	return tx.Commit()
 }
 
-// begin begins a transaction. It waits a while for a server that restarts, which must not cost a run of hours a
-// record. Nothing has been written yet, so trying again is safe.
+// begin begins a transaction. For as long as the store's patience it tries again while the server is unreachable: a restart must
+// not cost a run of hours a record. Nothing has been written yet, so trying again is safe.
 func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
-	for deadline := time.Now().Add(s.patience); ; {
+	deadline := time.Now().Add(s.patience)
+	for {
 		tx, err := s.db.BeginTx(ctx, nil)
 		if err == nil {
 			return tx, nil
 		}
-		if problem, _, _ := s.backend.diagnose(err, ""); problem != Unreachable || time.Now().After(deadline) {
+		if s.backend.diagnose(err, "").problem != Unreachable || time.Now().After(deadline) {
 			return nil, err
 		}
 		select {
@@ -214,7 +226,7 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-// execAll executes statements that return no rows. It skips empty ones, which stand for what a backend doesn't need.
+// execAll executes statements that return no rows. It skips empty ones, which stand for those that a backend doesn't need.
 func execAll(ctx context.Context, tx *sql.Tx, statements ...string) error {
 	for _, statement := range statements {
 		if statement == "" {

@@ -265,7 +265,7 @@ func TestAFilterSelects(t *testing.T) {
 		mustAppend(t, s, Record{PointID: "b", Study: "x", Status: Void, Began: day.Add(time.Hour)})
 		mustAppend(t, s, Record{PointID: "c", Study: "y", Status: OK, Began: day.Add(2 * time.Hour)})
 		many := []string{"b"}
-		for i := range 2 * pointsPerQuery {
+		for i := range 2 * maxPointsPerQuery {
 			many = append(many, fmt.Sprint("absent", i))
 		}
 		for _, c := range []struct {
@@ -305,7 +305,7 @@ func TestFailedVoidAndAbortedRepetitionsAreNotDone(t *testing.T) {
 		mustAppend(t, s, Record{PointID: "p", Repetition: 2, Status: OK}) // run again on request
 		mustAppend(t, s, Record{PointID: "other", Repetition: 1, Status: OK})
 		many := []string{"p", "never ran"}
-		for i := range 2 * pointsPerQuery {
+		for i := range 2 * maxPointsPerQuery {
 			many = append(many, fmt.Sprint("absent", i))
 		}
 		done, err := s.Done(t.Context(), many)
