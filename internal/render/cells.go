@@ -1,4 +1,4 @@
-// Formats for readers share how they write a cell, and which columns they show.
+// What the formats for readers share: which columns they show, and how they write a cell.
 
 package render
 
@@ -13,20 +13,21 @@ import (
 
 // forReaders drops the columns that are for programs, and those that are blank in every row.
 func forReaders(t document.Table) document.Table {
-	var shown []document.Column
-	for _, c := range t.Columns {
-		filled := func(row document.Row) bool { return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0 }
-		headOfNothing := c.Row && len(t.Rows) == 0 // a table without rows shows what its rows would have been
-		if !c.Data && (headOfNothing || slices.ContainsFunc(t.Rows, filled)) {
-			shown = append(shown, c)
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool {
+		filled := func(row document.Row) bool {
+			return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0
 		}
-	}
-	return document.Table{Title: t.Title, Columns: shown, Rows: t.Rows}
+		headOfNothing := c.Row && len(t.Rows) == 0 // shows what the rows would have been
+		return c.Data || (!headOfNothing && !slices.ContainsFunc(t.Rows, filled))
+	})
+	return t
 }
 
-// numeric tells whether a column holds no words. Columns of numbers are aligned to the right, with their blanks.
+// numeric tells whether a column holds no words. Such columns are aligned to the right.
 func numeric(t document.Table, c document.Column) bool {
-	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool { return row[c.Key].Kind == document.Words })
+	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
+		return row[c.Key].Kind == document.Words
+	})
 }
 
 // isNumber tells whether a cell holds a number.
@@ -42,36 +43,49 @@ func unitOf(c document.Column, cell document.Cell) unit.Unit {
 	return c.Unit
 }
 
-// cellText writes a cell for people: "1.50 ms [1.20 ms–1.80 ms]¹˒²". Cells that no conclusion is drawn from stand in parentheses.
+// cellText writes a cell for people: "1.50 ms [1.20 ms–1.80 ms]¹˒²".
 func cellText(c document.Column, cell document.Cell) string {
-	words := valueText(c, cell)
-	if cell.Unused && cell.Kind != document.Blank {
-		words = "(" + words + ")"
+	text := valueText(c, cell)
+	if interval := intervalText(c, cell); interval != "" {
+		text += " " + interval
 	}
-	for i, mark := range cell.Marks {
-		if i > 0 {
-			words += "˒"
-		}
-		words += superscript(mark)
+	var marks []string
+	for _, mark := range cell.Marks {
+		marks = append(marks, superscript(mark))
 	}
-	return words
+	return parenthesized(cell, text) + strings.Join(marks, "˒")
 }
 
-// valueText writes a cell's words, or its number with its interval if that is shown and isn't lost in rounding.
+// valueText writes a cell's words, or its number without the interval.
 func valueText(c document.Column, cell document.Cell) string {
 	switch cell.Kind {
 	case document.Blank:
 		return "–"
 	case document.Words:
 		return clean(cell.Text)
+	default:
+		return unitOf(c, cell).Format(cell.Number)
 	}
+}
+
+// intervalText writes the interval of a cell's number: "[1.20 ms–1.80 ms]". It is empty if the
+// column doesn't show intervals, or if both bounds round to the number.
+func intervalText(c document.Column, cell document.Cell) string {
 	u := unitOf(c, cell)
 	number := u.Format(cell.Number)
-	showInterval := cell.Kind == document.Interval && (c.Spread || cell.Bounded)
-	if showInterval && (u.Format(cell.Low) != number || u.Format(cell.High) != number) {
-		return number + " [" + u.Range(cell.Low, cell.High) + "]"
+	isShown := cell.Kind == document.Interval && (c.Spread || cell.Bounded)
+	if !isShown || (u.Format(cell.Low) == number && u.Format(cell.High) == number) {
+		return ""
 	}
-	return number
+	return "[" + u.Range(cell.Low, cell.High) + "]"
+}
+
+// parenthesized sets the text of a cell in parentheses if no conclusion is drawn from the cell.
+func parenthesized(cell document.Cell, text string) string {
+	if cell.Unused && cell.Kind != document.Blank {
+		return "(" + text + ")"
+	}
+	return text
 }
 
 func superscript(n int) string {
@@ -79,7 +93,7 @@ func superscript(n int) string {
 	return strings.Map(func(r rune) rune { return digits[r-'0'] }, fmt.Sprint(n))
 }
 
-// unknownBlock panics: a document has a kind of block that a format doesn't know, and would silently lack it.
+// unknownBlock panics: a format that doesn't know a kind of block would silently lack it.
 func unknownBlock(format string, b document.Block) {
 	panic(fmt.Sprintf("render: the format %s has no form for %T", format, b))
 }

@@ -171,3 +171,40 @@ func TestSentencesAreNarrowedToTwentyFourColumnsAndNoFurther(t *testing.T) {
 		}
 	}
 }
+
+func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
+	d := document.Document{Title: "t", Blocks: []document.Block{
+		document.Paragraph{Text: "- 3 messages lost"}, document.Paragraph{Text: "+ one"}, document.Paragraph{Text: "---"},
+		document.Paragraph{Text: "1. first"}, document.Paragraph{Text: "2) second"}, document.Paragraph{Text: "1.5 ms - 2 ms"},
+		document.Listing{Text: "a\n"}, document.Listing{Text: "```\nb\n"},
+	}}
+	var out strings.Builder
+	if err := Render(&out, d, "markdown", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "# t\n\n\\- 3 messages lost\n\n\\+ one\n\n\\---\n\n1\\. first\n\n2\\) second\n\n1.5 ms - 2 ms\n\n```\na\n```\n\n````\n```\nb\n````\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+}
+
+func TestEveryDataColumnOfARowHasItsOwnAttribute(t *testing.T) {
+	table := document.Table{
+		Columns: []document.Column{{Key: "batch_size", Data: true}, {Key: "batch size", Data: true}},
+		Rows:    []document.Row{{"batch_size": document.Number(1), "batch size": document.Number(2)}},
+	}
+	if text := Fragment([]document.Block{table}, "x", 2); !strings.Contains(text, `<tr data-batch-size="1" data-batch-size-2="2">`) {
+		t.Error(text)
+	}
+}
+
+func TestAMarkWithoutItsNoteIsNoLink(t *testing.T) {
+	table := document.Table{Columns: []document.Column{{Key: "k", Name: "k"}}, Rows: []document.Row{{"k": document.Text("v").Marked(1, 2)}}}
+	text := Fragment([]document.Block{table, document.Note{Mark: 2, Text: "two"}}, "x", 2)
+	if !strings.Contains(text, `v<sup>1</sup><sup><a href="#x-note-2"`) {
+		t.Error(text)
+	}
+	if !strings.Contains(text, `aria-label="Table"`) {
+		t.Errorf("a table without a title or a heading is no \"Table: \":\n%s", text)
+	}
+}

@@ -1,5 +1,5 @@
-// Package render writes documents as text for terminals, Markdown, CSV, JSON lines and fragments of HTML. It only
-// renders: it knows no broker, no record and no metric.
+// Package render writes documents as text for terminals, Markdown, CSV, JSON lines and fragments
+// of HTML. It knows no broker, no record and no metric.
 //
 //	err := render.Render(os.Stdout, d, "terminal", render.OptionsFor(os.Stdout))
 package render
@@ -7,9 +7,7 @@ package render
 import (
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,41 +22,52 @@ type Options struct {
 	Colour bool // emphasis by escape sequences
 }
 
-// OptionsFor fits the page to f: its width when it is a terminal, else COLUMNS if that is a number; colour when it is a
-// terminal and NO_COLOR isn't set.
+// Widths of the reader's page, in columns.
+const (
+	defaultWidth = 100
+	minWidth     = 60 // tables can't be read on less
+)
+
+// OptionsFor fits the page to f. The width is that of the terminal, or COLUMNS if f is none. Colour
+// needs a terminal, and that NO_COLOR isn't set.
 func OptionsFor(f *os.File) Options {
-	o := Options{Width: 100}
 	if !term.IsTerminal(int(f.Fd())) {
-		if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
-			o.Width = max(narrowest, width)
-		}
-		return o
+		columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
+		return Options{Width: usableWidth(columns, err)}
 	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		o.Width = max(narrowest, width)
+	columns, _, err := term.GetSize(int(f.Fd()))
+	return Options{
+		Width:  usableWidth(columns, err),
+		Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 	}
-	o.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return o
 }
 
-// narrowest is the width below which tables can't be read.
-const narrowest = 60
-
-var formats = map[string]func(io.Writer, document.Document, Options) error{
-	"terminal": renderTerminal,
-	"markdown": renderMarkdown,
-	"csv":      renderCSV,
-	"jsonl":    renderJSONL,
+// usableWidth is a width that was found out, or the default if that failed.
+func usableWidth(columns int, err error) int {
+	if err != nil || columns <= 0 {
+		return defaultWidth
+	}
+	return max(minWidth, columns)
 }
 
 // Formats lists the formats Render knows, sorted.
-func Formats() []string { return slices.Sorted(maps.Keys(formats)) }
+func Formats() []string { return []string{"csv", "jsonl", "markdown", "terminal"} }
 
 // Render writes d in the named format.
 func Render(w io.Writer, d document.Document, format string, o Options) error {
-	render, ok := formats[format]
-	if !ok {
+	var text string
+	switch format {
+	case "csv":
+		text = csvText(d)
+	case "jsonl":
+		text = jsonLines(d)
+	case "markdown":
+		text = markdownText(d)
+	case "terminal":
+		text = terminalText(d, o)
+	default:
 		return fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}
-	return render(w, d, o)
+	_, err := io.WriteString(w, text)
+	return err
 }

@@ -1,4 +1,5 @@
-// Blocks as pieces of HTML pages. Scripts and style sheets find what they need in attributes; people see words and rounded figures:
+// Blocks as pieces of HTML pages. Scripts and style sheets find what they need in attributes; people
+// see words and rounded figures:
 //
 //	<tr data-status="ok"><th scope="row" data-key="broker">kafka</th>
 //	<td class="n" data-key="e2e_p99_ns" data-value="4900000">4.90 ms<sup><a href="#s-note-1">1</a></sup></td></tr>
@@ -6,6 +7,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"strings"
@@ -16,9 +18,11 @@ import (
 // longTable is the number of rows above which a table is folded away, so that a page opens at once.
 const longTable = 200
 
-// Fragment writes blocks as a piece of an HTML page. Every number also stands in its base unit as data-value, and footnotes are linked
-// by anchor and by title. Headings begin at level, with 2 as <h2>. id begins the anchors of the footnotes; fragments of one page need
-// different ones.
+// Fragment writes blocks as a piece of an HTML page. A cell's number also stands in its base unit as
+// data-value, without the bounds of its interval. Headings begin at level, with 2 as <h2>.
+//
+// Marks link to the notes among the blocks; a mark without one is no link. id begins the anchors of
+// the notes, so fragments of one page that have notes need different ones.
 func Fragment(blocks []document.Block, id string, level int) string {
 	f := fragment{id: id, level: level, notes: document.Document{Blocks: blocks}.Notes()}
 	for _, b := range blocks {
@@ -47,153 +51,120 @@ func (f *fragment) writef(format string, values ...any) { fmt.Fprintf(&f.out, fo
 
 func (f *fragment) note(note document.Note) {
 	if !f.inNotes {
-		f.out.WriteString("<ul class=\"notes\">\n")
+		f.writef(`<ul class="notes">` + "\n")
 		f.inNotes = true
 	}
-	f.writef("<li id=\"%s-note-%d\"><sup>%d</sup> %s</li>\n", f.id, note.Mark, note.Mark, escape(note.Text))
+	f.writef(`<li id="%s-note-%d"><sup>%d</sup> %s</li>`+"\n", f.id, note.Mark, note.Mark, escape(note.Text))
 }
 
 func (f *fragment) closeNotes() {
 	if f.inNotes {
-		f.out.WriteString("</ul>\n")
+		f.writef("</ul>\n")
 		f.inNotes = false
 	}
 }
 
 func (f *fragment) block(b document.Block) {
-	switch b := b.(type) {
+	class := ""
+	if _, ok := b.(document.Warning); ok {
+		class = ` class="warning"`
+	}
+	switch b := document.Worded(b).(type) {
 	case document.Heading:
 		f.heading = b.Text
 		level := min(6, f.level+b.Level-1)
 		f.writef("<h%d>%s</h%d>\n", level, escape(b.Text), level)
 	case document.Paragraph:
-		f.writef("<p>%s</p>\n", escape(b.Text))
-	case document.Verdict:
-		f.writef("<p>%s</p>\n", escape(b.Text()))
-	case document.Warning:
-		f.writef("<p class=\"warning\">%s</p>\n", escape(b.Text()))
+		f.writef("<p%s>%s</p>\n", class, escape(b.Text))
 	case document.Listing:
-		f.writef("<pre tabindex=\"0\">%s</pre>\n", html.EscapeString(cleanLines(b.Text)))
+		f.writef(`<pre tabindex="0">%s</pre>`+"\n", html.EscapeString(cleanLines(b.Text)))
 	case document.Table:
-		f.table(b)
+		f.foldedTable(b)
 	default:
 		unknownBlock("html", b)
 	}
 }
 
+// foldedTable writes a table, folded away if it is long.
+func (f *fragment) foldedTable(t document.Table) {
+	if len(t.Rows) <= longTable {
+		f.table(t)
+		return
+	}
+	f.writef(`<details class="long"><summary>%d rows</summary>`+"\n", len(t.Rows))
+	f.table(t)
+	f.writef("</details>\n")
+}
+
 // htmlColumn is a column that readers see.
 type htmlColumn struct {
 	document.Column
-	numeric bool // aligned to the right, with its blanks
+	numeric bool // holds no words; its blanks are aligned to the right, too
 }
 
 func (f *fragment) table(t document.Table) {
-	name := t.Title
-	if name == "" {
-		name = f.heading
+	name := "Table"
+	if title := cmp.Or(t.Title, f.heading); title != "" {
+		name += ": " + title
 	}
-	long := len(t.Rows) > longTable
-	if long {
-		f.writef("<details class=\"long\"><summary>%d rows</summary>\n", len(t.Rows))
-	}
-	// The region can be scrolled with the keyboard; a table wider than a phone needs that.
-	f.writef("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n", escape("Table: "+name))
+	// The keyboard can scroll the group; a table wider than a phone needs that.
+	f.writef(`<div class="scroll" role="group" tabindex="0" aria-label="%s">`+"\n<table>\n", escape(name))
 	if t.Title != "" {
 		f.writef("<caption>%s</caption>\n", escape(t.Title))
 	}
-	f.out.WriteString("<thead><tr>")
+	f.writef("<thead><tr>")
 	var shown []htmlColumn
 	for _, c := range forReaders(t).Columns {
-		column := htmlColumn{Column: c, numeric: numeric(t, c)} // numeric looks at every row, so it is called once
+		column := htmlColumn{Column: c, numeric: numeric(t, c)}
 		shown = append(shown, column)
 		class := ""
 		if column.numeric {
-			class = " class=\"n\""
+			class = ` class="n"`
 		}
-		f.writef("<th scope=\"col\"%s>%s</th>", class, strings.ReplaceAll(html.EscapeString(cleanLines(c.Name)), "\n", "<br>"))
+		lines := strings.ReplaceAll(html.EscapeString(cleanLines(c.Name)), "\n", "<br>")
+		f.writef(`<th scope="col"%s>%s</th>`, class, lines)
 	}
-	f.out.WriteString("</tr></thead>\n<tbody>\n")
+	f.writef("</tr></thead>\n<tbody>\n")
+	attributes := attributesOf(t.Columns)
 	for _, row := range t.Rows {
-		f.row(t, row, shown)
-	}
-	f.out.WriteString("</tbody></table></div>\n")
-	if long {
-		f.out.WriteString("</details>\n")
-	}
-}
-
-// row writes the shown cells. The cells of data columns, and those by which style sheets choose rows, are attributes of the row.
-func (f *fragment) row(t document.Table, row document.Row, shown []htmlColumn) {
-	f.out.WriteString("<tr")
-	for _, c := range t.Columns {
-		if c.Data || c.Attribute {
-			f.writef(" data-%s=\"%s\"", attributeName(c.Key), escape(machineText(row[c.Key])))
+		f.writef("<tr")
+		for _, a := range attributes {
+			f.writef(` %s="%s"`, a.name, escape(machineText(row[a.key])))
 		}
+		f.writef(">")
+		for _, c := range shown {
+			f.cell(c, row[c.Key])
+		}
+		f.writef("</tr>\n")
 	}
-	f.out.WriteString(">")
-	for _, c := range shown {
-		f.cell(c, row[c.Key])
-	}
-	f.out.WriteString("</tr>\n")
+	f.writef("</tbody></table></div>\n")
 }
 
-func (f *fragment) cell(c htmlColumn, cell document.Cell) {
-	tag, scope := "td", ""
-	if c.Row {
-		tag, scope = "th", " scope=\"row\""
+// attribute is an attribute of rows that holds the cells of a column.
+type attribute struct{ name, key string }
+
+// attributesOf lists the attributes of a table's rows: for data columns, and for those by which
+// style sheets choose rows. Columns whose keys would give the same name are numbered.
+func attributesOf(columns []document.Column) []attribute {
+	var attributes []attribute
+	uses := map[string]int{}
+	for _, c := range columns {
+		if !c.Data && !c.Attribute {
+			continue
+		}
+		name := "data-" + attributeName(c.Key)
+		if uses[name]++; uses[name] > 1 {
+			name += fmt.Sprintf("-%d", uses[name])
+		}
+		attributes = append(attributes, attribute{name: name, key: c.Key})
 	}
-	f.out.WriteString("<" + tag + scope)
-	if classes := c.cellClasses(cell); classes != nil {
-		f.writef(" class=\"%s\"", strings.Join(classes, " "))
-	}
-	f.writef(" data-key=\"%s\"", escape(c.Key))
-	if isNumber(cell) {
-		f.writef(" data-value=\"%s\"", plain(cell.Number))
-	}
-	intervalShown := c.Spread || cell.Bounded
-	if cell.Kind == document.Interval && !intervalShown && cell.Low != cell.High {
-		f.writef(" title=\"%s\"", escape("within "+unitOf(c.Column, cell).Range(cell.Low, cell.High)))
-	}
-	marks := cell.Marks
-	cell.Marks = nil // links below take their place
-	text := html.EscapeString(cellText(c.Column, cell))
-	if cell.Kind == document.Interval {
-		text = setApartInterval(text)
-	}
-	f.out.WriteString(">" + text)
-	for _, mark := range marks {
-		f.writef("<sup><a href=\"#%s-note-%d\" title=\"%s\" aria-label=\"note %d\">%d</a></sup>", f.id, mark, escape(f.notes[mark]), mark, mark)
-	}
-	f.writef("</%s>", tag)
+	return attributes
 }
 
-// cellClasses are the classes of page.css that a cell has.
-func (c htmlColumn) cellClasses(cell document.Cell) []string {
-	var classes []string
-	if isNumber(cell) || cell.Kind == document.Blank && c.numeric {
-		classes = append(classes, "n")
-	}
-	if cell.Unused {
-		classes = append(classes, "unused")
-	}
-	if c.Wide {
-		classes = append(classes, "wide")
-	}
-	return classes
-}
-
-// setApartInterval marks up the interval behind a number.
-func setApartInterval(text string) string {
-	if number, interval, ok := strings.Cut(text, " ["); ok {
-		return number + " <span class=\"spread\">[" + interval + "</span>"
-	}
-	return text
-}
-
-// attributeName is a column's key as part of the name of an attribute. The keys of axes hold users' words.
+// attributeName is a column's key as part of the name of an attribute. Users give the names of axes.
 func attributeName(key string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '_' || r <= ' ' || strings.ContainsRune("\"'<>/=", r) {
+		if r == '_' || r <= ' ' || strings.ContainsRune(`"'<>/=`, r) {
 			return '-'
 		}
 		return r
@@ -203,9 +174,71 @@ func attributeName(key string) string {
 // machineText is a cell for programs: its words, or its number in the base unit with all digits.
 func machineText(cell document.Cell) string {
 	if isNumber(cell) {
-		return plain(cell.Number)
+		return allDigits(cell.Number)
 	}
 	return cell.Text
+}
+
+func (f *fragment) cell(c htmlColumn, cell document.Cell) {
+	tag, scope := "td", ""
+	if c.Row {
+		tag, scope = "th", ` scope="row"`
+	}
+	f.writef("<%s%s%s>", tag, scope, c.cellAttributes(cell))
+	f.writef("%s%s</%s>", c.cellContent(cell), f.noteLinks(cell.Marks), tag)
+}
+
+// cellAttributes are the classes of page.css, the key, the number, and as a title the interval if
+// the column doesn't show it.
+func (c htmlColumn) cellAttributes(cell document.Cell) string {
+	var classes []string
+	if isNumber(cell) || (cell.Kind == document.Blank && c.numeric) {
+		classes = append(classes, "n")
+	}
+	if cell.Unused {
+		classes = append(classes, "unused")
+	}
+	if c.Wide {
+		classes = append(classes, "wide")
+	}
+	attributes := ""
+	if classes != nil {
+		attributes = fmt.Sprintf(` class="%s"`, strings.Join(classes, " "))
+	}
+	attributes += fmt.Sprintf(` data-key="%s"`, escape(c.Key))
+	if isNumber(cell) {
+		attributes += fmt.Sprintf(` data-value="%s"`, allDigits(cell.Number))
+	}
+	intervalShown := c.Spread || cell.Bounded
+	if cell.Kind == document.Interval && !intervalShown && cell.Low != cell.High {
+		within := unitOf(c.Column, cell).Range(cell.Low, cell.High)
+		attributes += fmt.Sprintf(` title="%s"`, escape("within "+within))
+	}
+	return attributes
+}
+
+// cellContent is the value of a cell with its interval.
+func (c htmlColumn) cellContent(cell document.Cell) string {
+	content := html.EscapeString(valueText(c.Column, cell))
+	if interval := intervalText(c.Column, cell); interval != "" {
+		content += fmt.Sprintf(` <span class="spread">%s</span>`, html.EscapeString(interval))
+	}
+	return parenthesized(cell, content)
+}
+
+// noteLinks are the marks of a cell, each with a link to its note.
+func (f *fragment) noteLinks(marks []int) string {
+	links := ""
+	for _, mark := range marks {
+		note, ok := f.notes[mark]
+		if !ok {
+			links += fmt.Sprintf("<sup>%d</sup>", mark)
+			continue
+		}
+		links += fmt.Sprintf(`<sup><a href="#%s-note-%d" title="%s" aria-label="note %d">%d</a></sup>`,
+			f.id, mark, escape(note), mark, mark)
+	}
+	return links
 }
 
 func escape(text string) string { return html.EscapeString(clean(text)) }

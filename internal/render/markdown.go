@@ -1,75 +1,89 @@
-// Documents as GitHub-flavoured Markdown.
-
 package render
 
 import (
 	"fmt"
-	"io"
+	"regexp"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// renderMarkdown writes a document as headings, paragraphs and tables.
-func renderMarkdown(w io.Writer, d document.Document, _ Options) error {
+// markdownText writes a document as headings, paragraphs and tables.
+func markdownText(d document.Document) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n", literal(d.Title))
 	for _, b := range d.Blocks {
 		switch b := document.Worded(b).(type) {
 		case document.Heading:
-			fmt.Fprintf(&out, "\n%s %s\n", strings.Repeat("#", min(6, b.Level+1)), literal(b.Text))
+			level := min(6, b.Level+1) // the title has the first
+			fmt.Fprintf(&out, "\n%s %s\n", strings.Repeat("#", level), literal(b.Text))
 		case document.Paragraph:
 			fmt.Fprintf(&out, "\n%s\n", literal(b.Text))
 		case document.Note:
 			fmt.Fprintf(&out, "\n%s %s\n", superscript(b.Mark), literal(b.Text))
 		case document.Listing:
-			out.WriteByte('\n')
-			for line := range strings.Lines(cleanLines(b.Text)) {
-				out.WriteString("    " + line) // indented, because text can't break out of an indent
-			}
-			out.WriteByte('\n')
+			lines := strings.TrimRight(cleanLines(b.Text), "\n")
+			fence := fenceOf(lines)
+			fmt.Fprintf(&out, "\n%s\n%s\n%s\n", fence, lines, fence)
 		case document.Table:
-			markdownTable(&out, forReaders(b))
+			writeMarkdownTable(&out, forReaders(b))
 		default:
 			unknownBlock("markdown", b)
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }
 
-func markdownTable(out *strings.Builder, t document.Table) {
+// writeMarkdownTable writes a table below its title. A table without columns is its title only.
+func writeMarkdownTable(out *strings.Builder, t document.Table) {
 	if t.Title != "" {
 		fmt.Fprintf(out, "\n**%s**\n", literal(t.Title))
 	}
 	if len(t.Columns) == 0 {
 		return
 	}
-	out.WriteString("\n|")
+	var names, alignments []string
 	for _, c := range t.Columns {
-		out.WriteString(" " + literal(document.OneLine(c.Name)) + " |")
-	}
-	out.WriteString("\n|")
-	for _, c := range t.Columns {
+		names = append(names, literal(document.OneLine(c.Name)))
 		if numeric(t, c) {
-			out.WriteString("--:|")
+			alignments = append(alignments, "--:")
 		} else {
-			out.WriteString(":--|")
+			alignments = append(alignments, ":--")
 		}
 	}
-	out.WriteByte('\n')
+	fmt.Fprintf(out, "\n| %s |\n|%s|\n", strings.Join(names, " | "), strings.Join(alignments, "|"))
 	for _, row := range t.Rows {
-		out.WriteString("|")
+		var cells []string
 		for _, c := range t.Columns {
-			out.WriteString(" " + literal(cellText(c, row[c.Key])) + " |")
+			cells = append(cells, literal(cellText(c, row[c.Key])))
 		}
-		out.WriteByte('\n')
+		fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
 	}
 }
 
+// fenceOf is a line before and after a listing. It has more backticks than any line of the text,
+// which would end the listing otherwise.
+func fenceOf(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
+// literal is Markdown that appears as the text is, also at the start of a line.
+func literal(text string) string {
+	text = markdownEscapes.Replace(clean(text))
+	return listMarker.ReplaceAllString(text, `${2}\${1}${3}`)
+}
+
+// markdownEscapes are for characters that mean something anywhere in a line.
 var markdownEscapes = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `|`, `\|`, `[`, `\[`, `]`, `\]`, `#`, `\#`, `~`, `\~`, `&`, `&amp;`, `<`, `&lt;`, `>`, `&gt;`,
+	`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`,
+	`[`, `\[`, `]`, `\]`, `|`, `\|`, `#`, `\#`,
+	`&`, `&amp;`, `<`, `&lt;`, `>`, `&gt;`,
 )
 
-// literal makes text appear as it is.
-func literal(text string) string { return markdownEscapes.Replace(clean(text)) }
+// listMarker finds what begins a list or a rule at the start of a line: "-", "+", and the end of a
+// number, as in "1. " and "2) ".
+var listMarker = regexp.MustCompile(`^([-+])|^([0-9]+)([.)](?:\s|$))`)

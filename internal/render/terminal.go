@@ -9,7 +9,6 @@
 package render
 
 import (
-	"io"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -20,7 +19,6 @@ import (
 
 // Widths, in columns of the terminal.
 const (
-	defaultWidth = 100
 	widestProse  = 120 // of lines of sentences if there is more room: longer ones are hard to read
 	widestWords  = 30  // at which words in a table are wrapped
 	widestPhrase = 56  // at which sentences in a table are wrapped
@@ -28,32 +26,32 @@ const (
 	gap          = 2   // between two columns of a table
 )
 
-// renderTerminal writes text that fits o.Width. Paragraphs are wrapped, and so are the sentences of tables that are too wide. A table
-// that is too wide even so is split; each part repeats the columns that identify the rows.
-func renderTerminal(w io.Writer, d document.Document, o Options) error {
-	if o.Width == 0 {
-		o.Width = defaultWidth
+// terminalText writes text that fits o.Width. Paragraphs are wrapped, and so are the sentences of
+// tables that are too wide. A table that is too wide even so is split; each part repeats the columns
+// that identify the rows.
+func terminalText(d document.Document, o Options) string {
+	w := terminalWriter{Options: o}
+	if w.Width == 0 {
+		w.Width = defaultWidth
 	}
-	t := terminalText{Options: o}
-	t.out.WriteString(t.emphasized(d.Title) + "\n")
+	w.out.WriteString(w.emphasized(d.Title) + "\n")
 	for _, b := range d.Blocks {
-		t.block(b)
+		w.block(b)
 	}
-	_, err := io.WriteString(w, strings.TrimRight(t.out.String(), "\n")+"\n")
-	return err
+	return strings.TrimRight(w.out.String(), "\n") + "\n"
 }
 
-// terminalText gathers the text of a document.
-type terminalText struct {
+// terminalWriter gathers the text of a document.
+type terminalWriter struct {
 	Options
 	out     strings.Builder
 	inNotes bool // a footnote was written: those that follow need no empty line
 }
 
-func (t *terminalText) proseWidth() int { return min(t.Width, widestProse) }
+func (t *terminalWriter) proseWidth() int { return min(t.Width, widestProse) }
 
 // block writes a block after an empty line.
-func (t *terminalText) block(b document.Block) {
+func (t *terminalWriter) block(b document.Block) {
 	switch b := document.Worded(b).(type) {
 	case document.Note:
 		if !t.inNotes {
@@ -81,7 +79,7 @@ func (t *terminalText) block(b document.Block) {
 }
 
 // emphasized wraps a title. It is bold where colours are shown.
-func (t *terminalText) emphasized(title string) string {
+func (t *terminalWriter) emphasized(title string) string {
 	lines := wrap(clean(title), t.proseWidth(), "")
 	if t.Colour {
 		return text.Bold.EscapeSeq() + lines + text.Reset.EscapeSeq()
@@ -99,7 +97,7 @@ func tableStyle() table.Style {
 }
 
 // table draws a table, or a part of one.
-func (t *terminalText) table(p part) string {
+func (t *terminalWriter) table(p part) string {
 	tw := table.NewWriter()
 	tw.SetStyle(tableStyle())
 	tw.SuppressTrailingSpaces()
@@ -133,7 +131,7 @@ func (t *terminalText) table(p part) string {
 }
 
 // cell writes a cell, in the colour of its tone where colours are shown.
-func (t *terminalText) cell(c document.Column, cell document.Cell) string {
+func (t *terminalWriter) cell(c document.Column, cell document.Cell) string {
 	words := cellText(c, cell)
 	switch {
 	case t.Colour && cell.Tone == document.Alarm:

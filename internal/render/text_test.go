@@ -96,7 +96,7 @@ func TestSentencesAreNarrowedBeforeATableIsSplit(t *testing.T) {
 		Rows:    []document.Row{{"a": document.Text("first"), "b": document.Text("second"), "why": document.Text("a sentence that would take all of the line and more than that")}},
 	})
 	var out strings.Builder
-	if err := renderTerminal(&out, d, Options{Width: 50}); err != nil {
+	if err := Render(&out, d, "terminal", Options{Width: 50}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "first"); n != 1 {
@@ -114,7 +114,7 @@ func TestATableWiderThanAnyPageIsShownWholeAllTheSame(t *testing.T) {
 	var d document.Document
 	d.Add(document.Table{Columns: columns, Rows: []document.Row{row}})
 	var out strings.Builder
-	if err := renderTerminal(&out, d, Options{Width: 20}); err != nil {
+	if err := Render(&out, d, "terminal", Options{Width: 20}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"first", "second", "third"} {
