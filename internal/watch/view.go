@@ -9,6 +9,7 @@
 package watch
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,8 @@ type Outcome struct {
 // pointName names the point of an event. It contains the broker.
 func pointName(e lab.Event) string {
 	label, broker := e.Run.Point.Label, e.Run.Point.Spec.Broker
-	if strings.Contains(label, broker) {
+	namesBroker := func(word string) bool { return word == broker || strings.HasPrefix(word, broker+"@") }
+	if slices.ContainsFunc(strings.Fields(label), namesBroker) {
 		return label
 	}
 	return strings.TrimSpace(broker + " " + label)

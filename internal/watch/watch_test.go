@@ -372,3 +372,18 @@ func TestAHistoryStaysBounded(t *testing.T) {
 		t.Errorf("new endings: %+v", list)
 	}
 }
+
+func TestATitleNamesTheBrokerUnlessAWordOfTheLabelDoes(t *testing.T) {
+	for _, c := range []struct{ label, broker, want string }{
+		{"kafka messageSize=100", "kafka", "kafka messageSize=100"},
+		{"kafka@4.1 messageSize=100", "kafka", "kafka@4.1 messageSize=100"},
+		{"client=kafka-go", "kafka", "kafka client=kafka-go"},
+		{"nats-streaming rate=5", "nats", "nats nats-streaming rate=5"},
+		{"", "nats", "nats"},
+	} {
+		e := lab.Event{Run: study.Run{Repetition: 1, Point: study.Point{Label: c.label, Spec: study.Spec{Broker: c.broker}}}}
+		if got := Title(e); got != c.want {
+			t.Errorf("%s with the label %q is called %q, want %q", c.broker, c.label, got, c.want)
+		}
+	}
+}
