@@ -51,10 +51,10 @@ func figures(t *watch.Tick, width int) []string {
 	}
 	latency := "nothing arrived"
 	switch {
-	case t.Closed: // how full the window is
+	case t.ClosedLoop: // how full the window is
 		latency = "– (closed loop)"
-	case t.P99 > 0:
-		latency = fmt.Sprintf("%s, p50 %s", unit.Nanoseconds.Format(float64(t.P99)), unit.Nanoseconds.Format(float64(t.P50)))
+	case t.P99Ns > 0:
+		latency = fmt.Sprintf("%s, p50 %s", unit.Nanoseconds.Format(float64(t.P99Ns)), unit.Nanoseconds.Format(float64(t.P50Ns)))
 	}
 	broker := "–"
 	if t.BrokerCPU > 0 {
@@ -109,8 +109,8 @@ func told(r store.Record) (text string) {
 		return ""
 	}
 	text = "  " + o.Text
-	if o.P99 > 0 {
-		text += "  p99 " + unit.Nanoseconds.Format(float64(o.P99))
+	if o.P99Ns > 0 {
+		text += "  p99 " + unit.Nanoseconds.Format(float64(o.P99Ns))
 	}
 	if o.Doubts > 0 {
 		text += fmt.Sprintf("  doubts %d", o.Doubts)
@@ -146,7 +146,7 @@ func outcome(r store.Record) (o watch.Outcome) {
 		o.Text = "received " + unit.PerSecond.Format(s.ReceiveRate)
 	}
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
-		o.P99 = int64(p99)
+		o.P99Ns = int64(p99)
 	}
 	kinds := map[string]bool{}
 	for _, l := range results.Loads(r) {

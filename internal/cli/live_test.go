@@ -50,7 +50,7 @@ func TestTheLiveViewSaysWhatGoesOnAndFitsItsColumns(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
-	v.Now.Target, v.Now.Sent, v.Now.Backlog, v.Now.P50, v.Now.P99 = 999_500_000, 999_400_000, 1_234_567_890, 59_990_000_000, 61_110_000_000
+	v.Now.Target, v.Now.Sent, v.Now.Backlog, v.Now.P50Ns, v.Now.P99Ns = 999_500_000, 999_400_000, 1_234_567_890, 59_990_000_000, 61_110_000_000
 	v.Now.BrokerCPU, v.Now.GeneratorCPU = 128.5, 100.25
 	for _, width := range []int{40, 75, 79, 100} {
 		for i, line := range lines(v, width) {

@@ -47,7 +47,7 @@ func (s *shell) serve(ctx context.Context, path, address string) error {
 	if err := st.Close(); err != nil {
 		return err
 	}
-	server, err := watch.Local(complete, browse.Handler(s.shelf(path)))
+	server, err := watch.Serve(complete, "", browse.Handler(s.shelf(path)))
 	switch {
 	case errors.Is(err, watch.ErrOpen):
 		return hinted(badInput("--listen %s: the store is shown to this machine only; allowed: 127.0.0.1, ::1 and localhost", address),
@@ -55,10 +55,9 @@ func (s *shell) serve(ctx context.Context, path, address string) error {
 	case err != nil:
 		return hinted(badInput("--listen: %w", err), "another port, or 0 for any free one")
 	}
-	defer server.Close()
 	fmt.Fprintf(s.out, "%s is shown at %s/ until Ctrl-C\n", store.Printable(path), server.URL)
 	<-ctx.Done()
-	return nil
+	return server.Close()
 }
 
 // shelf opens the store anew for each page: it may have been moved, or be away for a while.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"net/http"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -46,11 +47,12 @@ func (w *watching) open(f *watch.Follower, say func(format string, args ...any))
 		w.metrics = watch.NewMetrics(f)
 	}
 	if w.page != "" {
-		shared := w.metrics
-		if w.scrape != w.page {
-			shared = nil
+		site := http.NewServeMux()
+		site.Handle("GET /", watch.Page(f))
+		if w.scrape == w.page {
+			site.Handle("GET /metrics", w.metrics.Handler())
 		}
-		if err := w.serve("--watch", w.page, f, shared); err != nil {
+		if err := w.serve("--watch", w.page, site); err != nil {
 			return err
 		}
 		say("watch the run at %s/", w.servers[0].URL)
@@ -59,7 +61,9 @@ func (w *watching) open(f *watch.Follower, say func(format string, args ...any))
 		return nil
 	}
 	if w.scrape != w.page {
-		if err := w.serve("--metrics", w.scrape, nil, w.metrics); err != nil {
+		site := http.NewServeMux()
+		site.Handle("GET /metrics", w.metrics.Handler())
+		if err := w.serve("--metrics", w.scrape, site); err != nil {
 			return err
 		}
 	}
@@ -67,8 +71,8 @@ func (w *watching) open(f *watch.Follower, say func(format string, args ...any))
 	return nil
 }
 
-func (w *watching) serve(flag, address string, f *watch.Follower, m *watch.Metrics) error {
-	s, err := watch.Serve(address, w.token, f, m)
+func (w *watching) serve(flag, address string, site http.Handler) error {
+	s, err := watch.Serve(address, w.token, site)
 	if err != nil {
 		w.close()
 		if errors.Is(err, watch.ErrOpen) {
@@ -88,7 +92,7 @@ func (w *watching) event(e lab.Event) {
 
 func (w *watching) close() {
 	for _, s := range w.servers {
-		s.Close()
+		_ = s.Close() // a page that ended early spoils no measurement
 	}
 	w.servers = nil
 }

@@ -74,7 +74,6 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 			} {
 				until(t, b, selector, text)
 			}
-			w.f.Finish()
 			s.Close()
 			until(t, b, "#title", "The run is over.")
 			until(t, b, "#stage", "1 void, 2 ok")
@@ -100,7 +99,7 @@ func curve() []Tick {
 	for i := range 240 {
 		f := float64(i%40) / 40
 		ticks = append(ticks, Tick{
-			AtNs: int64(i-240) * 5e8, Target: 1000, Sent: 1000 - 100*f, Received: 1980 - 300*f, Backlog: int64(200 * f), P50: 1e6, P99: int64(2e6 + 6e6*f),
+			AtNs: int64(i-240) * 5e8, Target: 1000, Sent: 1000 - 100*f, Received: 1980 - 300*f, Backlog: int64(200 * f), P50Ns: 1e6, P99Ns: int64(2e6 + 6e6*f),
 			BrokerCPU: 0.5 + 0.2*f, GeneratorCPU: 0.25,
 		})
 	}

@@ -9,14 +9,15 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
 const (
-	samplesPerSecond = 10                     // that the lab sends; rates are taken over as many steps
-	tickEvery        = 450 * time.Millisecond // between two ticks that are kept
-	maxTicks         = 1200                   // kept, those of about ten minutes
-	maxEndings       = 1000                   // kept
+	samplesPerSecond = 10                     // as many as the lab sends
+	tickEvery        = 450 * time.Millisecond // the least time between two ticks of the history: about every fifth sample
+	maxTicks         = 1200                   // of the history, about ten minutes
+	maxEndings       = 1000                   // of the history
 )
 
 // Follower turns the lab's events into views. Its zero value is ready, and its methods may be called from any goroutine.
@@ -25,7 +26,8 @@ type Follower struct {
 	Outcome func(store.Record) Outcome
 
 	mu           sync.Mutex
-	view         View // as of the last event, without the durations that go on meanwhile
+	run          study.Run // of the last event
+	view         View      // as of the last event; its durations are set when it is asked for
 	stageBegan   time.Time
 	expectedEnd  time.Time // of the run
 	lastSampled  time.Time
@@ -39,7 +41,7 @@ type Follower struct {
 func (f *Follower) Event(e lab.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.view.event, f.view.Done, f.view.Total = e, e.Done, e.Total
+	f.run, f.view.Done, f.view.Total = e.Run, e.Done, e.Total
 	switch e.Kind {
 	case lab.Began:
 		f.view.Title = Title(e)
@@ -58,6 +60,7 @@ func (f *Follower) Event(e lab.Event) {
 		}
 		f.view.Title = ""
 		f.enterStage("")
+	case lab.Spared: // changes the counts only
 	}
 }
 
@@ -68,14 +71,6 @@ func (f *Follower) Note(text string) {
 	if text != f.view.Stage {
 		f.enterStage(text)
 	}
-}
-
-// Finish marks the run as over.
-func (f *Follower) Finish() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.view.Title, f.view.Finished = "", true
-	f.enterStage("")
 }
 
 // enterStage begins a stage, in which no load runs yet.
@@ -89,10 +84,10 @@ func (f *Follower) addSample(e lab.Event) {
 	f.lastSampled = time.Now()
 	f.view.Phase = phaseOf(*e.Sample)
 	f.samples = keepLast(append(f.samples, *e.Sample), samplesPerSecond+1)
-	tick, ok := tickOver(f.samples, e)
-	if !ok {
-		return
+	if e.Sample.At <= f.samples[0].At {
+		return // a rate needs time between two samples
 	}
+	tick := tickOver(f.samples, e)
 	tick.AtNs = int64(f.lastSampled.Sub(f.stageBegan))
 	f.view.Now = &tick
 	if n := len(f.ticks); n == 0 || tick.AtNs-f.ticks[n-1].AtNs >= int64(tickEvery) {
@@ -100,7 +95,7 @@ func (f *Follower) addSample(e lab.Event) {
 	}
 }
 
-// phaseOf is the phase of the load in words for people.
+// phaseOf is the phase of the load: a value of View.Phase.
 func phaseOf(s worker.Sample) string {
 	switch {
 	case !s.Sending:
@@ -111,34 +106,30 @@ func phaseOf(s worker.Sample) string {
 	return "warm-up"
 }
 
-// tickOver sums up samples of one load, of which e is the last, without the time in the stage. ok is false if no time lies between
-// the first and the last, so that there is no rate.
-func tickOver(samples []worker.Sample, e lab.Event) (t Tick, ok bool) {
+// tickOver sums up samples of a load, between whose first and last some time has passed; e is the event of the last.
+func tickOver(samples []worker.Sample, e lab.Event) Tick {
 	first, last := samples[0], samples[len(samples)-1]
 	seconds := float64(last.At-first.At) / 1e9
-	if seconds <= 0 {
-		return Tick{}, false
-	}
-	t = Tick{
-		Target: e.Target, Backlog: last.Backlog, Closed: e.ClosedLoop(),
+	t := Tick{
+		Target: e.Target, Backlog: last.Backlog, ClosedLoop: e.ClosedLoop(),
 		Sent:      float64(last.Count.Sent-first.Count.Sent) / seconds,
 		Received:  float64(last.Count.Received-first.Count.Received) / seconds,
 		BrokerCPU: e.CPU.Broker, GeneratorCPU: e.CPU.Generator,
 	}
-	if !t.Closed {
-		t.P50, t.P99 = last.EndToEnd.P50, last.EndToEnd.P99
+	if !t.ClosedLoop {
+		t.P50Ns, t.P99Ns = last.EndToEnd.P50, last.EndToEnd.P99
 	}
 	for _, a := range e.Agents {
 		t.Agents = append(t.Agents, Agent(a))
 	}
-	return t, true
+	return t
 }
 
 func (f *Follower) addEnding(e lab.Event) {
 	r := *e.Record
 	reason, _, _ := strings.Cut(r.Reason, "\n")
 	ending := Ending{
-		Number: e.Done, Point: pointName(e), Title: Title(e), Status: string(r.Status), Stored: e.Kind == lab.Skipped,
+		Number: e.Done, Point: pointName(e), Title: Title(e), Status: r.Status, Stored: e.Kind == lab.Skipped,
 		TookNs: int64(r.Ended.Sub(r.Began)), Outcome: Outcome{Text: reason},
 	}
 	if r.Status == store.OK && f.Outcome != nil {
@@ -148,11 +139,17 @@ func (f *Follower) addEnding(e lab.Event) {
 	f.endingsTotal++
 }
 
-// keepLast is the last n of a list.
+// keepLast is the last n elements of a list, or all of a shorter one.
 func keepLast[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
 // View is the state of the run now. What it points to does not change any more.
 func (f *Follower) View(now time.Time) View {
+	v, _ := f.viewOfRun(now)
+	return v
+}
+
+// viewOfRun is the state of the run now, with the repetition of the last event.
+func (f *Follower) viewOfRun(now time.Time) (View, study.Run) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v := f.view
@@ -165,7 +162,7 @@ func (f *Follower) View(now time.Time) View {
 	if v.Title != "" {
 		v.LeftNs = max(0, int64(f.expectedEnd.Sub(now)))
 	}
-	return v
+	return v, f.run
 }
 
 // stageTicks are the ticks of the stage so far.
@@ -175,7 +172,7 @@ func (f *Follower) stageTicks() []Tick {
 	return slices.Clone(f.ticks)
 }
 
-// endingsAfter lists the endings since the first seen ones, as far as they are kept, and how many there were in all.
+// endingsAfter leaves out the first seen endings of the run and lists the others, as far as they are kept. total counts all.
 func (f *Follower) endingsAfter(seen int) (unseen []Ending, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,27 +9,26 @@ import (
 	"strings"
 )
 
-// ErrOpen is the error of serving beyond this machine without a token: everybody in the network could watch.
+// ErrOpen is the error of serving beyond this machine without a token: everybody in the network could read the pages.
 var ErrOpen = errors.New("that address can be reached from other machines: a token is needed (--watch-token-env), and a proxy in front for TLS; or listen on 127.0.0.1")
 
 // tokenCookie carries the token in requests that the page makes by itself.
 const tokenCookie = "brokermark-token"
 
-// isLoopback tells whether only this machine can reach an address.
+// isLoopback reports whether only this machine can reach an address.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && isLocalHost(host)
 }
 
 func isLocalHost(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return host == "localhost" || net.ParseIP(host).IsLoopback() // no address is no loopback address
 }
 
-// guarded keeps strangers from h. Requests that another site's page makes are refused. Without a token, h answers only to this machine's
-// own names: a name that somebody else pointed to 127.0.0.1 (DNS rebinding) would make his page one of this site. With a token, a
-// request has to show it: as ?token= once, which sets a cookie, then by the cookie, or as "Authorization: Bearer".
-func guarded(h http.Handler, token string) http.Handler {
+// withAccessControl refuses requests that a page of another site makes. Without a token, h answers only to this machine's own names: a
+// name that an attacker points to 127.0.0.1 (DNS rebinding) would make the attacker's page one of this site. With a token, a request
+// has to show it: as ?token= once, which sets a cookie, then by the cookie, or as "Authorization: Bearer".
+func withAccessControl(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case fromOtherSite(r):
@@ -47,7 +46,7 @@ func guarded(h http.Handler, token string) http.Handler {
 	})
 }
 
-// fromOtherSite tells whether a browser sent the request for a page of another site. Only browsers send an Origin.
+// fromOtherSite reports whether a page of another site made the request. Only browsers send an Origin.
 func fromOtherSite(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

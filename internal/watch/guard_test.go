@@ -38,11 +38,11 @@ func asked(t *testing.T, base, path string, headers ...string) int {
 func served(t *testing.T, address, token string) *Server {
 	t.Helper()
 	f := &Follower{}
-	s, err := Serve(address, token, f, NewMetrics(f))
+	s, err := Serve(address, token, site(f, NewMetrics(f)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { s.Close() })
 	return s
 }
 
@@ -72,7 +72,7 @@ func TestOnlyThisMachinesOwnPagesReadARun(t *testing.T) {
 
 func TestOtherMachinesNeedTheToken(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:0"} {
-		if s, err := Serve(address, "", &Follower{}, nil); !errors.Is(err, ErrOpen) {
+		if s, err := Serve(address, "", http.NotFoundHandler()); !errors.Is(err, ErrOpen) {
 			t.Errorf("%s without a token: %v", address, err)
 			if err == nil {
 				s.Close()
@@ -143,7 +143,7 @@ func TestTheTokenInAnAddressLeadsToThisSiteOnly(t *testing.T) {
 	for path, want := range map[string]string{"/": "/", "/events": "/events", "//evil.example": "/evil.example", "/%5cevil.example": "/evil.example"} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "http://bench.example"+path+"?token=secret", nil)
-		guarded(http.NotFoundHandler(), "secret").ServeHTTP(w, r)
+		withAccessControl("secret", http.NotFoundHandler()).ServeHTTP(w, r)
 		if got := w.Header().Get("Location"); got != want {
 			t.Errorf("%s leads to %q, want %q", path, got, want)
 		}

@@ -64,7 +64,7 @@ type Metrics struct {
 	statuses map[string]int          // repetitions that are done
 }
 
-// NewMetrics exposes the run that f follows. Both have to receive the same events, f first.
+// NewMetrics exposes the run that f follows. Both have to receive the same events.
 func NewMetrics(f *Follower) *Metrics {
 	return &Metrics{follower: f, points: map[string]*pointTotals{}, statuses: map[string]int{}}
 }
@@ -72,9 +72,10 @@ func NewMetrics(f *Follower) *Metrics {
 // pointTotals are the counters of a point. The lab counts every trial from zero, but a Prometheus counter must never fall, so the trials
 // that are over are added up.
 type pointTotals struct {
-	broker         string
-	past, current  totals // of the trials that are over, and of the one that runs
-	anyWithLatency bool   // a trial with a schedule ran; the latency of a closed loop says nothing
+	broker     string
+	past       totals // of the trials that are over
+	current    totals // of the trial that runs; zero between two trials
+	hasLatency bool   // a trial with a schedule ran; the latency of a closed loop says nothing
 }
 
 // totals are the counters of one or more trials.
@@ -94,10 +95,11 @@ func (t totals) plus(o totals) totals {
 func (m *Metrics) Event(e lab.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch e.Kind {
-	case lab.Sampled:
+	if e.Kind == lab.Sampled {
 		m.pointOf(e.Run).sample(e)
 		return
+	}
+	switch e.Kind {
 	case lab.Ended:
 		m.statuses[string(e.Record.Status)]++
 	case lab.Skipped:
@@ -131,7 +133,7 @@ func (p *pointTotals) sample(e lab.Event) {
 	if e.ClosedLoop() {
 		return
 	}
-	p.anyWithLatency = true
+	p.hasLatency = true
 	if l := e.Sample.Latency; l != nil {
 		p.current.endToEnd, p.current.service = l.EndToEnd, l.Service
 	}
@@ -155,7 +157,8 @@ func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(out chan<- prometheus.Metric) {
-	collectView(out, m.follower.View(time.Now()))
+	view, run := m.follower.viewOfRun(time.Now())
+	collectView(out, view, run)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for template, p := range m.points {
@@ -166,15 +169,15 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// collectView exposes what happens now.
-func collectView(out chan<- prometheus.Metric, v View) {
+// collectView exposes what happens now: v, and the repetition under way if v has a title.
+func collectView(out chan<- prometheus.Metric, v View, run study.Run) {
 	gauge(out, planned, float64(v.Total))
 	if v.Title == "" {
 		return
 	}
 	gauge(out, timeLeft, float64(v.LeftNs)/1e9)
-	p := v.event.Run.Point
-	gauge(out, running, 1, p.Study, p.ID, p.Label, p.Spec.Broker, p.Spec.Measure, strconv.Itoa(v.event.Run.Repetition), v.Stage, v.Phase)
+	p := run.Point
+	gauge(out, running, 1, p.Study, p.ID, p.Label, p.Spec.Broker, p.Spec.Measure, strconv.Itoa(run.Repetition), v.Stage, v.Phase)
 	if v.Now == nil {
 		return
 	}
@@ -200,7 +203,7 @@ func (p *pointTotals) collect(out chan<- prometheus.Metric, template string) {
 		counter(out, sentMessages, all.failed, p.broker, "send", template, temporary, "_OTHER")
 	}
 	counter(out, consumedMessages, all.received, p.broker, "receive", template, temporary)
-	if p.anyWithLatency {
+	if p.hasLatency {
 		histogram(out, operationDuration, all.service, p.broker, "send", template, temporary)
 		histogram(out, endToEnd, all.endToEnd, p.broker, template, temporary)
 	}
@@ -214,7 +217,7 @@ func counter(out chan<- prometheus.Metric, d *prometheus.Desc, n int64, labels .
 	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), validUTF8(labels)...)
 }
 
-// histogram exposes latencies, which are in ns here and in seconds outside.
+// histogram exposes a histogram of nanoseconds in seconds.
 func histogram(out chan<- prometheus.Metric, d *prometheus.Desc, s hist.Snapshot, labels ...string) {
 	buckets := map[float64]uint64{} // cumulative counts by upper bound
 	for _, bound := range bucketBounds {
@@ -224,7 +227,7 @@ func histogram(out chan<- prometheus.Metric, d *prometheus.Desc, s hist.Snapshot
 	out <- prometheus.MustNewConstHistogram(d, uint64(s.Count()), sum, buckets, validUTF8(labels)...)
 }
 
-// validUTF8 replaces what is no UTF-8 in labels, which hold users' words: Prometheus refuses the whole scrape otherwise.
+// validUTF8 replaces bytes of labels that are no UTF-8. Labels hold users' words, and one bad label would spoil the whole scrape.
 func validUTF8(labels []string) []string {
 	valid := make([]string, len(labels))
 	for i, label := range labels {

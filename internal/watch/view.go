@@ -2,10 +2,15 @@
 // run from the lab's events only, ten samples a second, and never asks the lab for anything, so watching does not disturb the
 // measurement.
 //
-//	var f watch.Follower
-//	server, err := watch.Serve("127.0.0.1:8080", "", &f, nil) // a browser shows the run at server.URL
-//	lab.Watch = f.Event                                      // the lab reports its progress
-//	view := f.View(time.Now())                               // what a terminal draws now
+//	var follower watch.Follower
+//	lab.Watch = follower.Event // the lab reports its progress
+//	server, err := watch.Serve("127.0.0.1:8080", "", watch.Page(&follower))
+//	if err != nil {
+//		return err
+//	}
+//	defer server.Close()
+//	fmt.Println("the run can be watched at", server.URL)
+//	fmt.Println(follower.View(time.Now()).Stage) // such as "starting kafka"
 package watch
 
 import (
@@ -14,37 +19,38 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
 )
 
 // View is the state of a run at one moment. A run is a list of repetitions; a repetition goes through stages, such as starting the
-// broker, and load runs in some of them. Durations are nanoseconds.
+// broker, and load runs in some of them.
 type View struct {
-	Done     int    `json:"done"` // repetitions finished
-	Total    int    `json:"total"`
-	Title    string `json:"title"` // of the repetition under way; empty between two of them
-	Stage    string `json:"stage"` // "starting kafka", "short trial"; empty between two repetitions
-	StageNs  int64  `json:"stage_ns"`
-	Phase    string `json:"phase"`    // warm-up, measuring or draining; empty while no load runs
-	LeftNs   int64  `json:"left_ns"`  // estimate for all that is still to do; 0 between two repetitions, when there is none
-	Now      *Tick  `json:"now"`      // nil while no load runs
-	QuietNs  int64  `json:"quiet_ns"` // since the last sample of the load that runs
-	Finished bool   `json:"finished"`
+	Done  int `json:"done"` // repetitions finished
+	Total int `json:"total"`
 
-	event lab.Event // the last one, which names the repetition under way
+	Title  string `json:"title"`   // of the repetition under way; empty between two of them
+	LeftNs int64  `json:"left_ns"` // estimate for all repetitions still to do; always 0 without a Title
+
+	Stage   string `json:"stage"`    // "starting kafka", "short trial"; empty between two repetitions
+	StageNs int64  `json:"stage_ns"` // since the stage began
+
+	Now     *Tick  `json:"now"`      // nil while no load runs
+	Phase   string `json:"phase"`    // of the load: warm-up, measuring or draining; empty without Now
+	QuietNs int64  `json:"quiet_ns"` // since the last sample of the load; 0 without Now
 }
 
 // Tick is the load over the last second. Rates are messages per second, latencies are end to end.
 type Tick struct {
 	AtNs         int64   `json:"at_ns"`  // since the stage began
-	Target       float64 `json:"target"` // 0 in a closed loop, which sends as fast as it can
+	Target       float64 `json:"target"` // the rate that the schedule asks for; 0 without a schedule
 	Sent         float64 `json:"sent"`
 	Received     float64 `json:"received"`
-	Backlog      int64   `json:"backlog"` // messages
-	P50          int64   `json:"p50_ns"`  // 0 if nothing arrived, and in a closed loop, where latency only says how full the window is
-	P99          int64   `json:"p99_ns"`
-	Closed       bool    `json:"closed_loop"`
-	BrokerCPU    float64 `json:"broker_cpu"` // cores; 0 if the broker is not ours to meter
-	GeneratorCPU float64 `json:"generator_cpu"`
+	Backlog      int64   `json:"backlog"`          // messages
+	P50Ns        int64   `json:"p50_ns"`           // 0 if nothing arrived, and always with ClosedLoop
+	P99Ns        int64   `json:"p99_ns"`           // as P50Ns
+	ClosedLoop   bool    `json:"closed_loop"`      // sends as fast as it can, so its latency only says how full the window is
+	BrokerCPU    float64 `json:"broker_cpu"`       // cores; 0 if the broker is not ours to meter
+	GeneratorCPU float64 `json:"generator_cpu"`    // cores
 	Agents       []Agent `json:"agents,omitempty"` // empty if the load runs in the process that was started
 }
 
@@ -56,23 +62,23 @@ type Agent struct {
 
 // Ending is a repetition that has ended.
 type Ending struct {
-	Number int    `json:"number"` // in the run, from 1
-	Point  string `json:"point"`
-	Title  string `json:"title"` // names the point and the repetition
-	Status string `json:"status"`
-	Stored bool   `json:"stored"` // by an earlier run
-	TookNs int64  `json:"took_ns"`
+	Number int          `json:"number"` // in the run, from 1
+	Point  string       `json:"point"`
+	Title  string       `json:"title"` // names the point and the repetition
+	Status store.Status `json:"status"`
+	Stored bool         `json:"stored"` // the repetition was not run: the store had it already
+	TookNs int64        `json:"took_ns"`
 	Outcome
 }
 
 // Outcome is the result of a repetition in short.
 type Outcome struct {
 	Text   string `json:"text"`   // the figure that was asked for, or the reason why there is none
-	P99    int64  `json:"p99_ns"` // end to end; 0 if there is none to show
-	Doubts int    `json:"doubts"` // kinds of doubts
+	P99Ns  int64  `json:"p99_ns"` // end to end; 0 if there is none to show
+	Doubts int    `json:"doubts"` // how many kinds of doubts it has
 }
 
-// pointName names the point of an event. It contains the broker.
+// pointName is the label of an event's point, after the broker unless a word of the label names it: "kafka messageSize=100".
 func pointName(e lab.Event) string {
 	label, broker := e.Run.Point.Label, e.Run.Point.Spec.Broker
 	namesBroker := func(word string) bool { return word == broker || strings.HasPrefix(word, broker+"@") }

@@ -38,7 +38,7 @@ type watched struct {
 
 func newWatched() *watched {
 	w := &watched{}
-	w.f.Outcome = func(store.Record) Outcome { return Outcome{Text: "received 900/s", P99: 2_000_000, Doubts: 3} }
+	w.f.Outcome = func(store.Record) Outcome { return Outcome{Text: "received 900/s", P99Ns: 2_000_000, Doubts: 3} }
 	w.m = NewMetrics(&w.f)
 	return w
 }
@@ -79,9 +79,17 @@ func (w *watched) ended(repetition int, status store.Status) {
 	w.event(lab.Event{Kind: lab.Ended, Run: run(repetition), Done: repetition, Total: 3, Record: &store.Record{Status: status, Reason: "late\nvery", Ended: time.Time{}.Add(5 * time.Second)}})
 }
 
+// site has the page and the metrics of a run.
+func site(f *Follower, m *Metrics) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /", Page(f))
+	mux.Handle("GET /metrics", m.Handler())
+	return mux
+}
+
 func (w *watched) serve(t *testing.T) *Server {
 	t.Helper()
-	s, err := Serve("127.0.0.1:0", "", &w.f, w.m)
+	s, err := Serve("127.0.0.1:0", "", site(&w.f, w.m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +259,7 @@ func TestAPageIsToldWhatItMissedThenWhatIsNewAndTheEnd(t *testing.T) {
 	next, body := events(t, s)
 	defer body.Close()
 	m := next()
-	if n := m.View.Now; n == nil || n.Sent != 1000 || n.Received != 1980 || n.Target != 1000 || n.Backlog != 7 || n.P99 != 2e6 || n.BrokerCPU != 0.5 {
+	if n := m.View.Now; n == nil || n.Sent != 1000 || n.Received != 1980 || n.Target != 1000 || n.Backlog != 7 || n.P99Ns != 2e6 || n.BrokerCPU != 0.5 {
 		t.Errorf("now: %+v", n)
 	}
 	if v := m.View; v.Done != 1 || v.Total != 3 || v.Stage != "fixed load" || v.Phase != "draining" || v.LeftNs <= 0 || !strings.Contains(v.Title, "<script>") {
@@ -264,11 +272,14 @@ func TestAPageIsToldWhatItMissedThenWhatIsNewAndTheEnd(t *testing.T) {
 	if m = next(); len(m.Ticks) != 0 || len(m.Endings) != 1 || m.Endings[0].Text != "late" || m.Endings[0].Status != "void" || m.View.Now != nil {
 		t.Errorf("after the second repetition: %+v", m)
 	}
-	go s.Close()
-	for !m.View.Finished {
+	closed := make(chan error)
+	go func() { closed <- s.Close() }()
+	for !m.Finished {
 		m = next()
 	}
-	<-s.served
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
 }
 
 func TestNeitherPageNorMetricsHoldTheLatencyOfAClosedLoop(t *testing.T) {
@@ -282,7 +293,7 @@ func TestNeitherPageNorMetricsHoldTheLatencyOfAClosedLoop(t *testing.T) {
 		s := w.serve(t)
 		w.event(lab.Event{Kind: lab.Began, Run: c.run, Total: 3})
 		w.load(c.run, c.target)
-		if n := w.f.View(time.Now()).Now; n == nil || n.P50 != 0 || n.P99 != 0 || !n.Closed || n.Sent != 1000 {
+		if n := w.f.View(time.Now()).Now; n == nil || n.P50Ns != 0 || n.P99Ns != 0 || !n.ClosedLoop || n.Sent != 1000 {
 			t.Errorf("%s: the page shows %+v", name, n)
 		}
 		families := scrape(t, s)
@@ -354,7 +365,7 @@ func TestAnAddressInUseIsASentence(t *testing.T) {
 	w := newWatched()
 	s := w.serve(t)
 	defer s.Close()
-	_, err := Serve(strings.TrimPrefix(s.URL, "http://"), "", &w.f, nil)
+	_, err := Serve(strings.TrimPrefix(s.URL, "http://"), "", Page(&w.f))
 	if err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("got %v", err)
 	}

@@ -163,7 +163,7 @@ function drawStrips() {
 }
 
 function show(message) {
-  const v = message.view;
+  const v = message.view, finished = message.finished;
   if (message.ticks) {
     ticks = message.ticks;
     byId("endings").tBodies[0].replaceChildren(); // also after a reconnection: everything comes again
@@ -179,24 +179,24 @@ function show(message) {
   if (message.endings) drawStrips();
 
   byId("done").textContent = v.total ? v.done + " of " + v.total + " repetitions" : "";
-  byId("left").textContent = v.finished ? "finished" : v.left_ns > 0 ? "about " + span(v.left_ns) + " left" : "";
+  byId("left").textContent = finished ? "finished" : v.left_ns > 0 ? "about " + span(v.left_ns) + " left" : "";
   byId("bar").max = v.total || 1;
   byId("bar").value = v.done;
-  byId("title").textContent = v.finished ? "The run is over." : v.title || "Between two repetitions";
+  byId("title").textContent = finished ? "The run is over." : v.title || "Between two repetitions";
   const ended = [...tally].map(([status, n]) => n + " " + status).join(", ");
-  const doing = v.finished ? ended : v.stage ? v.stage + (v.phase ? " · " + v.phase : "") : "";
+  const doing = finished ? ended : v.stage ? v.stage + (v.phase ? " · " + v.phase : "") : "";
   if (byId("stage").dataset.doing !== doing) { // screen readers hear of stages, not of seconds
     byId("stage").dataset.doing = doing;
     byId("stage").textContent = doing;
   }
-  document.title = v.finished ? "Finished · Brokermark" : v.total ? v.done + "/" + v.total + " · Brokermark" : "Brokermark";
+  document.title = finished ? "Finished · Brokermark" : v.total ? v.done + "/" + v.total + " · Brokermark" : "Brokermark";
   last = v.now || last;
-  byId("now").hidden = v.finished && !last;
-  const now = v.finished ? last : v.now; // what was seen last stays
+  byId("now").hidden = finished && !last;
+  const now = finished ? last : v.now; // what was seen last stays
   const agents = now && now.agents || [];
   showNow(now);
   showAgents(agents);
-  showQuiet(v.finished ? 0 : v.quiet_ns, agents);
+  showQuiet(finished ? 0 : v.quiet_ns, agents);
 }
 
 const source = new EventSource("events");
@@ -204,6 +204,6 @@ source.onmessage = (event) => {
   document.body.classList.remove("lost");
   const message = JSON.parse(event.data);
   show(message);
-  if (message.view.finished) source.close();
+  if (message.finished) source.close();
 };
 source.onerror = () => document.body.classList.add("lost");
