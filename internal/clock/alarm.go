@@ -2,6 +2,7 @@ package clock
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,26 +11,25 @@ import (
 // Alarm wakes many goroutines precisely with one thread. A Sleeper for each of a thousand goroutines would be a thousand
 // threads.
 //
-// The thread sleeps until its first Waiter is due; a Waiter that comes later and is due earlier wakes it. It wakes
-// goroutines once in a gap at most, and then all that are due. So with a gap of 200 µs, a Waiter is woken up to 200 µs late,
-// and there are at most 5,000 wake-ups per second, however many Waiters there are.
+// The thread wakes goroutines in bursts: all that are due, and then nobody until a gap has passed. With a gap of 200 µs a
+// Waiter is woken up to 200 µs late, and there are at most 5,000 bursts per second, however many Waiters there are.
 type Alarm struct {
-	gap   int64         // ns
+	gap   int64         // ns between two bursts, at least
 	bell  atomic.Uint32 // changes when the thread must look at the queue again; it sleeps on this word
 	ended sync.WaitGroup
 
-	mu       sync.Mutex
-	queue    waiters
-	wakesAt  int64 // when the thread wakes, ns on the axis
-	earliest int64 // before it the thread wakes nobody: a gap after it last did, ns on the axis
-	closed   bool
+	mu        sync.Mutex
+	queue     waiters
+	wakesAt   int64 // when the thread will wake by itself, ns on the axis
+	notBefore int64 // when the next burst is allowed: the last one + gap, ns on the axis
+	closed    bool
 }
 
-// Waiter is one goroutine's place in an Alarm.
+// Waiter is one goroutine's place in an Alarm. It can stand in for a Sleeper.
 type Waiter struct {
 	alarm *Alarm
 	due   int64         // ns on the axis
-	rung  chan struct{} // has room for one signal, so that the thread never waits for a goroutine
+	woken chan struct{} // has room for one signal, so that the thread never waits for a goroutine
 }
 
 // idleFor is how long the thread of an Alarm sleeps if nobody waits.
@@ -42,45 +42,49 @@ func NewAlarm(gap time.Duration) *Alarm {
 	return a
 }
 
-// Waiter returns a place for the calling goroutine.
-func (a *Alarm) Waiter() *Waiter { return &Waiter{alarm: a, rung: make(chan struct{}, 1)} }
+// NewWaiter returns a place for the calling goroutine.
+func (a *Alarm) NewWaiter() *Waiter { return &Waiter{alarm: a, woken: make(chan struct{}, 1)} }
 
-// SleepUntil returns at t on the axis, up to a gap later, but never earlier. If t has passed, it returns at once.
+// SleepUntil blocks until Now is at least t, and mostly until less than a gap later. If t has passed, it returns at once.
 func (w *Waiter) SleepUntil(t int64) {
 	if Now() >= t {
 		return
 	}
 	w.due = t
-	w.alarm.wait(w)
-	<-w.rung
+	w.alarm.enqueue(w)
+	<-w.woken
 }
 
-// wait enters w into the queue, and wakes the thread if it would sleep for too long.
-func (a *Alarm) wait(w *Waiter) {
+// Close does nothing: a Waiter holds nothing that must be given back, but a Sleeper does.
+func (w *Waiter) Close() {}
+
+// enqueue enters w into the queue. It rings if the thread would sleep for too long.
+func (a *Alarm) enqueue(w *Waiter) {
 	a.mu.Lock()
 	heap.Push(&a.queue, w)
-	wakeAt := max(w.due, a.earliest)
-	tooLate := wakeAt < a.wakesAt
-	if tooLate {
+	wakeAt := max(w.due, a.notBefore)
+	sooner := wakeAt < a.wakesAt
+	if sooner {
 		a.wakesAt = wakeAt
-		a.bell.Add(1)
 	}
 	a.mu.Unlock()
-	if tooLate {
-		wake(&a.bell)
+	if sooner {
+		a.ring() // without the lock, which the thread takes as soon as it wakes
 	}
 }
 
-// Close has nothing to give back. It is there because Sleeper has one.
-func (w *Waiter) Close() {}
+// ring has the thread look at the queue.
+func (a *Alarm) ring() {
+	a.bell.Add(1)
+	wake(&a.bell)
+}
 
 // Close ends the thread. No goroutine may be waiting any more.
 func (a *Alarm) Close() {
 	a.mu.Lock()
 	a.closed = true
-	a.bell.Add(1)
 	a.mu.Unlock()
-	wake(&a.bell)
+	a.ring()
 	a.ended.Wait()
 }
 
@@ -96,19 +100,21 @@ func (a *Alarm) run() {
 	}
 }
 
-// wakeDue wakes all that are due. It returns until when the thread sleeps, and the value of bell that this is based on: if
-// bell changes before the thread sleeps, it does not fall asleep.
+// wakeDue wakes all that are due, if a burst is allowed. It returns until when the thread may sleep, and the value of bell at
+// that moment: if bell changes before the thread sleeps, it does not fall asleep.
 func (a *Alarm) wakeDue() (until int64, bell uint32, closed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := Now()
-	for len(a.queue) > 0 && a.queue[0].due <= now {
-		heap.Pop(&a.queue).(*Waiter).rung <- struct{}{}
-		a.earliest = now + a.gap
+	if now >= a.notBefore {
+		for len(a.queue) > 0 && a.queue[0].due <= now {
+			heap.Pop(&a.queue).(*Waiter).woken <- struct{}{}
+			a.notBefore = now + a.gap
+		}
 	}
 	a.wakesAt = now + int64(idleFor)
 	if len(a.queue) > 0 {
-		a.wakesAt = max(a.queue[0].due, a.earliest)
+		a.wakesAt = max(a.queue[0].due, a.notBefore)
 	}
 	return a.wakesAt, a.bell.Load(), a.closed
 }
@@ -124,6 +130,6 @@ func (q *waiters) Push(w any)        { *q = append(*q, w.(*Waiter)) }
 func (q *waiters) Pop() any {
 	last := len(*q) - 1
 	w := (*q)[last]
-	*q = (*q)[:last]
+	*q = slices.Delete(*q, last, last+1) // clears the slot
 	return w
 }

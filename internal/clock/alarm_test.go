@@ -20,7 +20,7 @@ func TestAnAlarmNeverWakesEarlyAndForgetsNobody(t *testing.T) {
 	for i := range waiters {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(i), 1))
-			w := a.Waiter()
+			w := a.NewWaiter()
 			defer w.Close()
 			for range times {
 				until := Now() + rng.Int64N(int64(4*time.Millisecond)) - int64(time.Millisecond)
@@ -42,14 +42,29 @@ func TestAnAlarmIsWokenForAnEarlierWaiter(t *testing.T) {
 	a := NewAlarm(200 * time.Microsecond)
 	defer a.Close()
 	var all sync.WaitGroup
-	all.Go(func() { a.Waiter().SleepUntil(Now() + int64(400*time.Millisecond)) })
+	all.Go(func() { a.NewWaiter().SleepUntil(Now() + int64(400*time.Millisecond)) })
 	time.Sleep(20 * time.Millisecond) // the thread sleeps for the other one by now
 	began := time.Now()
-	a.Waiter().SleepUntil(Now() + int64(5*time.Millisecond))
+	a.NewWaiter().SleepUntil(Now() + int64(5*time.Millisecond))
 	if took := time.Since(began); took > 200*time.Millisecond {
 		t.Errorf("5 ms became %v: it waited for the later one", took)
 	}
 	all.Wait()
+}
+
+func TestAnAlarmWakesOnceInAGapAtMost(t *testing.T) {
+	const gap, times = 2 * time.Millisecond, 200
+	a := NewAlarm(gap)
+	defer a.Close()
+	w := a.NewWaiter()
+	began := Now()
+	for range times {
+		w.SleepUntil(Now() + 5000)
+	}
+	took := time.Duration(Now() - began)
+	if took < (times-1)*gap {
+		t.Errorf("%d wake-ups took %v; with a gap of %v they take at least %v", times, took, gap, (times-1)*gap)
+	}
 }
 
 func TestAThousandWaitersAreNoThreads(t *testing.T) {
@@ -59,7 +74,7 @@ func TestAThousandWaitersAreNoThreads(t *testing.T) {
 	var all sync.WaitGroup
 	until := Now() + int64(200*time.Millisecond)
 	for range 1000 {
-		all.Go(func() { a.Waiter().SleepUntil(until) })
+		all.Go(func() { a.NewWaiter().SleepUntil(until) })
 	}
 	time.Sleep(50 * time.Millisecond)
 	if more := threads(t) - before; more > 2*runtime.NumCPU()+4 {
@@ -85,7 +100,7 @@ func TestAnAlarmIsPunctual(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 100 {
 		all.Go(func() {
-			w := a.Waiter()
+			w := a.NewWaiter()
 			for due := Now() + int64(i)*int64(100*time.Microsecond); ; due += int64(10 * time.Millisecond) {
 				w.SleepUntil(due)
 				at := Now() - due
@@ -110,7 +125,7 @@ func TestAnAlarmIsPunctual(t *testing.T) {
 func TestSleepingByAnAlarmAllocatesNothing(t *testing.T) {
 	a := NewAlarm(10 * time.Microsecond)
 	defer a.Close()
-	w := a.Waiter()
+	w := a.NewWaiter()
 	w.SleepUntil(Now() + 1000)
 	if got := testing.AllocsPerRun(100, func() { w.SleepUntil(Now() + 20_000) }); got != 0 {
 		t.Errorf("%g allocations", got)

@@ -112,7 +112,7 @@ func TestKnownOffsetsDriftsAndDelaysLieWithinTheReportedBounds(t *testing.T) {
 			for i := range int64(2 * each) {
 				ns := l.From + (l.Until-l.From)*i/(2*each-1)
 				judged++
-				if off := l.There(ns) - truth(ns); off > l.Bound || -off > l.Bound {
+				if off := l.PeerTime(ns) - truth(ns); off > l.Bound || -off > l.Bound {
 					missed++
 					t.Logf("off by %d, the bound is %d", off, l.Bound)
 				}

@@ -11,25 +11,25 @@ type Ping struct {
 	Sent, Arrived, Answered, Received int64
 }
 
-// UnderWay is how long the exchange was under way, ns: the round trip without the time that the peer took.
-func (p Ping) UnderWay() int64 { return (p.Received - p.Sent) - (p.Answered - p.Arrived) }
+// Delay is the round trip in ns, without the time that the peer took to answer.
+func (p Ping) Delay() int64 { return (p.Received - p.Sent) - (p.Answered - p.Arrived) }
 
 // Offset places a peer's axis on ours at one moment: at our time At the peer's clock shows At + Ns, give or take Bound.
 type Offset struct {
 	At, Ns, Bound int64
 }
 
-// Turned is the same as the peer sees it.
-func (o Offset) Turned() Offset { return Offset{At: o.At + o.Ns, Ns: -o.Ns, Bound: o.Bound} }
+// Reversed is the same offset as the peer sees it: ours, on its axis.
+func (o Offset) Reversed() Offset { return Offset{At: o.At + o.Ns, Ns: -o.Ns, Bound: o.Bound} }
 
-// maxDrift is how fast two axes can drift apart: the kernel steers a clock by 500 ppm at most, and oscillators are off by
-// some hundred ppm.
-const maxDrift = 2e-3
+// maxDrift is how fast two axes can drift apart: each is steered by the kernel by 500 ppm at most, and its oscillator is off
+// by 500 ppm at most.
+const maxDrift = 2 * (500e-6 + 500e-6)
 
-// latest is the last time of an axis that can be, ns: 73 years after the boot.
+// latest is the last time that an axis can show, ns: 73 years after the boot.
 const latest = int64(1) << 61
 
-// ErrJumped is that no two clocks that merely drift could have shown what was read: one was set, or its machine was
+// ErrJumped says that clocks that merely drift could not have shown these times: one clock was set, or its machine was
 // suspended or moved.
 var ErrJumped = errors.New("a clock jumped")
 
@@ -40,8 +40,8 @@ var ErrJumped = errors.New("a clock jumped")
 //
 // and however unequal the two ways are, the truth lies in all these intervals, once each is widened by what the axes can
 // have drifted apart between it and the moment of the estimate. That moment is the middle of the quickest exchange (the
-// one that NTP's clock filter keeps, RFC 5905 §10), so Bound is half its round trip at most; exchanges that were quick in
-// one way each narrow it further.
+// one that NTP's clock filter keeps, RFC 5905 §10), so Bound is half its delay at most, plus the drift during it; exchanges
+// that were quick in one direction each narrow it further.
 func EstimateOffset(pings []Ping) (Offset, error) {
 	if len(pings) == 0 {
 		return Offset{}, errors.New("clock offset: no exchange with the peer")
@@ -54,7 +54,7 @@ func EstimateOffset(pings []Ping) (Offset, error) {
 		if p.Sent < 0 || p.Arrived < 0 || p.Received > latest || p.Answered > latest {
 			return Offset{}, fmt.Errorf("clock offset: exchange %d has a time that no clock shows, 0 to %d ns are possible: %+v", i, latest, p)
 		}
-		if p.UnderWay() < quickest.UnderWay() {
+		if p.Delay() < quickest.Delay() {
 			quickest = p
 		}
 	}
@@ -70,13 +70,13 @@ func EstimateOffset(pings []Ping) (Offset, error) {
 	return Offset{At: at, Ns: lo + (hi-lo)/2, Bound: (hi - lo + 1) / 2}, nil
 }
 
-// drifted is by how much two axes can have drifted apart in ns.
+// drifted returns by how much two axes can drift apart in ns nanoseconds.
 func drifted(ns int64) int64 { return int64(maxDrift*math.Abs(float64(ns))) + 1 }
 
 // Line is a peer's offset as a function of time: plain data, which may cross to other hosts. The zero Line is that of a
 // peer with our own axis.
 type Line struct {
-	From, Until int64   // our axis, ns: where Bound holds
+	From, Until int64   // ns on our axis: where Bound holds
 	Ns          int64   // the peer's axis less ours at From
 	Drift       float64 // ns by which the peer gains on us in each ns
 	Bound       int64   // ns by which the line may be off anywhere from From to Until
@@ -86,10 +86,10 @@ type Line struct {
 // Synchronization of Absolute and Difference Clocks over Networks", 2009, find 0.1 ppm in machine rooms and offices.
 const wander = 1e-7
 
-// Fit puts a line through the offsets that were measured before and after a stretch of time. Between two points that are
-// each known to their bounds the line is known to the larger one, plus what either clock's rate may have wandered
-// meanwhile; add what they were steered (Bend). It fails with ErrJumped where the axes moved against each other by more
-// than clocks drift.
+// Fit puts a line through the offsets that were measured before and after a stretch of time. Its Bound is the larger bound
+// of the two, plus what the rates of both clocks may have wandered meanwhile. It leaves out how the clocks were steered: the
+// caller adds what Steering.Close returned on either host. Fit fails with ErrJumped if the axes moved against each other by
+// more than clocks drift.
 func Fit(before, after Offset) (Line, error) {
 	span := after.At - before.At
 	if span <= 0 {
@@ -97,7 +97,7 @@ func Fit(before, after Offset) (Line, error) {
 	}
 	gained := after.Ns - before.Ns
 	if most := drifted(span) + before.Bound + after.Bound; gained > most || -gained > most {
-		return Line{}, fmt.Errorf("clock offset: %w: the peer's gained %d ns on ours in %d ns, where %d are possible", ErrJumped, gained, span, most)
+		return Line{}, fmt.Errorf("clock offset: %w: the peer's clock gained %d ns on ours in %d ns; at most %d are possible", ErrJumped, gained, span, most)
 	}
 	return Line{
 		From: before.At, Until: after.At, Ns: before.Ns, Drift: float64(gained) / float64(span),
@@ -105,19 +105,22 @@ func Fit(before, after Offset) (Line, error) {
 	}, nil
 }
 
-// wandered is by how much two clocks can stray from the straight line between their readings at both ends of span: at most
-// in its middle, where each was faster than its mean until then and is slower from then on.
-func wandered(span int64) int64 { return int64(2*wander*float64(span)/2) + 1 }
+// wandered returns by how much two clocks can stray from the straight line between their readings at both ends of span: most
+// in its middle, if each was faster than its mean for the first half and is slower from then on.
+func wandered(span int64) int64 {
+	half := float64(span) / 2
+	return int64(2*wander*half) + 1 // of two clocks
+}
 
-// Steady is the line of a peer that was measured once, until a time to come. What two axes can drift apart until then is in
-// Bound; Fit, when that time has come, knows better (see Off).
+// Steady is the line of a peer that was measured once, until a time to come. Bound allows for all that two axes can drift
+// apart until then. When that time has come, Fit gives the true line, and its ErrorOf a better bound.
 func Steady(o Offset, until int64) Line {
 	return Line{From: o.At, Until: max(o.At, until), Ns: o.Ns, Bound: o.Bound + drifted(until-o.At)}
 }
 
-// Foresee is the line through two offsets, continued until a time to come. Its Bound is none that holds: the rates may
-// change. Fit, when that time has come, tells how far it was off (see Off).
-func Foresee(before, now Offset, until int64) (Line, error) {
+// Predict is the line through two offsets, continued until a time to come. Its Bound must not be used, because the rates may
+// change. When that time has come, Fit gives the true line, and its ErrorOf a bound.
+func Predict(before, now Offset, until int64) (Line, error) {
 	l, err := Fit(before, now)
 	if err != nil {
 		return Line{}, err
@@ -126,42 +129,46 @@ func Foresee(before, now Offset, until int64) (Line, error) {
 	return l, nil
 }
 
-// At is the peer's axis less ours at our time ns.
-func (l Line) At(ns int64) int64 { return l.Ns + int64(math.Round(l.Drift*float64(ns-l.From))) }
+// OffsetAt returns the peer's axis less ours at our time ns.
+func (l Line) OffsetAt(ns int64) int64 { return l.Ns + int64(math.Round(l.Drift*float64(ns-l.From))) }
 
-// There is the peer's time at our time ns.
-func (l Line) There(ns int64) int64 { return ns + l.At(ns) }
+// PeerTime returns the peer's time at our time ns.
+func (l Line) PeerTime(ns int64) int64 { return ns + l.OffsetAt(ns) }
 
-// Here is our time at the peer's time ns. It allocates nothing.
-func (l Line) Here(ns int64) int64 {
+// OurTime returns our time at the peer's time ns. It allocates nothing.
+func (l Line) OurTime(ns int64) int64 {
 	since := ns - l.From - l.Ns
 	return l.From + since - int64(math.Round(float64(since)*l.Drift/(1+l.Drift)))
 }
 
-// Off is by how much, at most, a time was off that was taken by used anywhere from l.From to l.Until: a line that was
-// foreseen before the measurement that l comes from. Straight lines are furthest apart at an end.
-func (l Line) Off(used Line) int64 {
-	apart := func(at int64) int64 {
-		d := l.At(at) - used.At(at)
+// ErrorOf bounds the error, in ns, of times that were converted with an earlier line from l.From to l.Until, if l is what was
+// measured then.
+func (l Line) ErrorOf(used Line) int64 {
+	distance := func(at int64) int64 {
+		d := l.OffsetAt(at) - used.OffsetAt(at)
 		return max(d, -d)
 	}
-	return l.Bound + max(apart(l.From), apart(l.Until))
+	return l.Bound + max(distance(l.From), distance(l.Until)) // straight lines are furthest apart at an end
 }
 
-// Between relates two peers of ours: what it returns stands on b's axis and places a's there. Neither has to reach the
-// other. Both must have been measured over a common stretch of time.
-func Between(b, a Line) (Line, error) {
-	from, until := max(a.From, b.From), min(a.Until, b.Until)
-	switch {
-	case a == Line{}: // we are a
-		from, until = b.From, b.Until
-	case b == Line{}:
-		return a, nil
+// Relative relates two peers of ours that need not reach each other. The line that it returns is one of base: it places
+// peer's axis on base's. Both must have been measured over a common stretch of time.
+func Relative(base, peer Line) (Line, error) {
+	if base == (Line{}) {
+		return peer, nil
+	}
+	from, until := max(peer.From, base.From), min(peer.Until, base.Until)
+	if peer == (Line{}) {
+		from, until = base.From, base.Until
 	}
 	if from > until {
 		return Line{}, errors.New("clock offset: two peers were not measured at the same time")
 	}
-	l := Line{From: b.There(from), Until: b.There(until), Ns: a.At(from) - b.At(from), Bound: a.Bound + b.Bound + 2} // two roundings
-	l.Drift = (a.Drift - b.Drift) / (1 + b.Drift)
-	return l, nil
+	// The rate at which peer's axis runs on base's is 1 + drift, so base's error becomes larger by that factor.
+	drift := (peer.Drift - base.Drift) / (1 + base.Drift)
+	const roundings = 2
+	return Line{
+		From: base.PeerTime(from), Until: base.PeerTime(until), Ns: peer.OffsetAt(from) - base.OffsetAt(from), Drift: drift,
+		Bound: peer.Bound + int64(math.Ceil(float64(base.Bound)*(1+max(0, drift)))) + roundings,
+	}, nil
 }

@@ -44,8 +44,8 @@ func asked(r *rand.Rand, n int, from int64, truth func(int64) int64) (pings []Pi
 
 // allowed is the bound that the quickest exchange alone allows.
 func allowed(pings []Ping) int64 {
-	quickest := slices.MinFunc(pings, func(a, b Ping) int { return cmp.Compare(a.UnderWay(), b.UnderWay()) })
-	return quickest.UnderWay()/2 + drifted(quickest.Received-quickest.Sent) + 2
+	quickest := slices.MinFunc(pings, func(a, b Ping) int { return cmp.Compare(a.Delay(), b.Delay()) })
+	return quickest.Delay()/2 + drifted(quickest.Received-quickest.Sent) + 2
 }
 
 func TestOffsetIsWithinItsBound(t *testing.T) {
@@ -106,7 +106,7 @@ func TestALineHoldsBetweenItsMeasurements(t *testing.T) {
 				t.Fatal(err)
 			}
 			lines[i] = l
-			foreseen, err := Foresee(measured[0], measured[1], start+trial)
+			predicted, err := Predict(measured[0], measured[1], start+trial)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,27 +115,27 @@ func TestALineHoldsBetweenItsMeasurements(t *testing.T) {
 				ns := l.From + r.Int64N(l.Until-l.From+1)
 				truth := peer(ns) - ns
 				for name, c := range map[string]struct{ ns, bound int64 }{
-					"line": {l.At(ns), l.Bound}, "foreseen": {foreseen.At(ns), l.Off(foreseen)}, "steady": {steady.At(ns), l.Off(steady)},
-					"steady by itself": {steady.At(ns), steady.Bound},
+					"line": {l.OffsetAt(ns), l.Bound}, "predicted": {predicted.OffsetAt(ns), l.ErrorOf(predicted)}, "steady": {steady.OffsetAt(ns), l.ErrorOf(steady)},
+					"steady by itself": {steady.OffsetAt(ns), steady.Bound},
 				} {
 					if miss := c.ns - truth; miss > c.bound || -miss > c.bound {
 						t.Fatalf("%s: off by %d, the bound is %d", name, miss, c.bound)
 					}
 				}
-				if there := l.There(ns); l.Here(there) < ns-1 || l.Here(there) > ns+1 {
-					t.Fatalf("%d there is %d here, not %d", there, l.Here(there), ns)
+				if there := l.PeerTime(ns); l.OurTime(there) < ns-1 || l.OurTime(there) > ns+1 {
+					t.Fatalf("%d there is %d here, not %d", there, l.OurTime(there), ns)
 				}
 			}
 		}
 		// a's axis as b sees it, though the two never asked each other.
-		between, err := Between(lines[1], lines[0])
+		between, err := Relative(lines[1], lines[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 20 {
 			ours := max(lines[0].From, lines[1].From) + r.Int64N(int64(59e9))
 			a, b := peers[0](ours), peers[1](ours)
-			if miss := between.There(b) - a; miss > between.Bound || -miss > between.Bound {
+			if miss := between.PeerTime(b) - a; miss > between.Bound || -miss > between.Bound {
 				t.Fatalf("a's clock is taken for %d off, the bound is %d", miss, between.Bound)
 			}
 		}
@@ -144,19 +144,19 @@ func TestALineHoldsBetweenItsMeasurements(t *testing.T) {
 
 func TestBetweenUsAndAPeerIsThePeersOwnLine(t *testing.T) {
 	l := Line{From: 100, Until: 1_000_100, Ns: 5000, Drift: 1e-4, Bound: 7}
-	if got, err := Between(Line{}, l); err != nil || got != l {
+	if got, err := Relative(Line{}, l); err != nil || got != l {
 		t.Errorf("%+v, %v; want %+v", got, err, l)
 	}
-	us, err := Between(l, Line{})
+	us, err := Relative(l, Line{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ns := range []int64{100, 500_000, 1_000_100} {
-		if back := us.There(l.There(ns)); back < ns-2 || back > ns+2 {
+		if back := us.PeerTime(l.PeerTime(ns)); back < ns-2 || back > ns+2 {
 			t.Errorf("%d went there and came back as %d", ns, back)
 		}
 	}
-	if _, err := Between(l, Line{From: 2_000_000, Until: 3_000_000}); err == nil {
+	if _, err := Relative(l, Line{From: 2_000_000, Until: 3_000_000}); err == nil {
 		t.Error("two measurements of different times were related")
 	}
 }
@@ -176,8 +176,8 @@ func TestALineIsRefusedWhereClocksDidMoreThanDrift(t *testing.T) {
 		if _, err := Fit(before, c.after); err == nil || errors.Is(err, ErrJumped) != c.jumped {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := Foresee(before, c.after, 9e9); err == nil {
-			t.Errorf("%s: foreseen", name)
+		if _, err := Predict(before, c.after, 9e9); err == nil {
+			t.Errorf("%s: predicted", name)
 		}
 	}
 	if _, err := Fit(before, Offset{At: 2e9, Ns: 500 + 2_000_000, Bound: 100}); err != nil {
@@ -209,5 +209,31 @@ func TestWhatABoundLeavesOpenIsUndecided(t *testing.T) {
 	}
 	if !Possible(-10, 10) || Possible(-11, 10) || Possible(-1, 0) || !Possible(0, 0) {
 		t.Error("no message can be seen to arrive more than the bound before it was sent")
+	}
+}
+
+func TestTwoPeersOnOurOwnAxisHaveOneAxis(t *testing.T) {
+	if l, err := Relative(Line{}, Line{}); err != nil || l != (Line{}) {
+		t.Errorf("%+v, %v; want the zero Line", l, err)
+	}
+}
+
+func TestARelativeBoundGrowsWithTheRatesOfBothClocks(t *testing.T) {
+	const until = int64(1e9)
+	for _, drift := range [][2]float64{{1e-3, -1e-3}, {-1e-3, 1e-3}} {
+		base := Line{Until: until, Drift: drift[1], Bound: 1_000_000}
+		peer := Line{Until: until, Drift: drift[0]}
+		got, err := Relative(base, peer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The base's clock shows base.Bound less than its line says, so our time is later than we take it to be.
+		for _, miss := range []int64{base.Bound, -base.Bound} {
+			ours := until / 2
+			shown, truth := base.PeerTime(ours)+miss, peer.PeerTime(ours)
+			if off := got.PeerTime(shown) - truth; off > got.Bound || -off > got.Bound {
+				t.Errorf("drifts %g: off by %d, the bound is %d", drift, off, got.Bound)
+			}
+		}
 	}
 }

@@ -33,7 +33,7 @@ func (c *crew) loads(l worker.Load, agents []*remote, start int64, lines []clock
 			if j == k || len(c.parts[j].Producers) == 0 {
 				continue
 			}
-			e := worker.PeerProducers{From: start + lines[j].At(start) + int64(l.Warmup.For)}
+			e := worker.PeerProducers{From: start + lines[j].OffsetAt(start) + int64(l.Warmup.For)}
 			e.Axis, _ = c.between(agents, lines, k, j) // no error: all lines were measured at the same time
 			for _, p := range c.parts[j].Producers {
 				e.Producers = append(e.Producers, worker.FirstMessage{Producer: p.ID, Seq: c.bases[p.ID]})
@@ -49,7 +49,7 @@ func (c *crew) between(agents []*remote, lines []clock.Line, k, j int) (clock.Li
 	if agents[k].info.Clock == agents[j].info.Clock {
 		return clock.Line{}, nil
 	}
-	return clock.Between(lines[k], lines[j])
+	return clock.Relative(lines[k], lines[j])
 }
 
 // alike gives agents that read the same clock the same line, the first one's.
@@ -123,7 +123,7 @@ func (c *crew) fitClocks(ctx context.Context, clocks clockHistory, parts []agent
 			if err != nil {
 				return lines, 0, &agent.ErrClock{Agent: agents[j].info.String(), Why: err.Error()}
 			}
-			bound = max(bound, was.Off(taken))
+			bound = max(bound, was.ErrorOf(taken))
 		}
 	}
 	return lines, bound, nil

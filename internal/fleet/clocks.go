@@ -107,7 +107,7 @@ func (r *remote) clock(ctx context.Context) (clock.Offset, error) {
 			return clock.Offset{}, err
 		}
 		if reply.Why == "" {
-			return reply.Offset.Turned(), nil
+			return reply.Offset.Reversed(), nil
 		}
 		r.noDatagrams = true
 		r.logf("the clock of agent %s is compared over the control channel, which tells less: %s", r.info, reply.Why)
@@ -146,7 +146,7 @@ func (r *remote) foresee(o clock.Offset, until int64) clock.Line {
 	}
 	span := o.At - first.At
 	if first != (clock.Offset{}) && float64(o.Bound+first.Bound) < foreseeableDrift*float64(span) {
-		if l, err := clock.Foresee(first, o, until); err == nil {
+		if l, err := clock.Predict(first, o, until); err == nil {
 			return l
 		}
 	}

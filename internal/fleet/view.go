@@ -117,7 +117,7 @@ func (v *view) settle(s worker.Sample) {
 	v.settling = nil
 	from := now() + int64(lead)
 	for i, r := range v.agents {
-		r.setCue(func(c *cue) { c.Measure = v.lines[i].There(from) })
+		r.setCue(func(c *cue) { c.Measure = v.lines[i].PeerTime(from) })
 	}
 }
 

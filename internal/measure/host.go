@@ -39,7 +39,7 @@ func (h *Host) phase(intended int64) Phase {
 
 // here converts a message's times to our axis, and counts the message as early if that puts sent after now.
 func (h *Host) here(l *lane, intended, sent, now int64) (intendedHere, sentHere int64) {
-	intendedHere, sentHere = h.axis.Here(intended), h.axis.Here(sent)
+	intendedHere, sentHere = h.axis.OurTime(intended), h.axis.OurTime(sent)
 	if latency := now - sentHere; latency < 0 {
 		l.early.Add(1)
 		for lowest := l.earliest.Load(); latency < lowest && !l.earliest.CompareAndSwap(lowest, latency); {

@@ -82,7 +82,7 @@ func (t *Trial) groupByLedger(p *Part, agent int, accounts map[ledgerPlace][]age
 			return fmt.Errorf("two accounts of producer %d and subscription %d", a.Producer, a.Subscription)
 		}
 		accounts[place] = append(accounts[place], agentAccount{
-			Account: a, agent: agent, first: p.Axis.Here(a.First), last: p.Axis.Here(a.Last), bound: p.Axis.Bound,
+			Account: a, agent: agent, first: p.Axis.OurTime(a.First), last: p.Axis.OurTime(a.Last), bound: p.Axis.Bound,
 		})
 	}
 	return nil

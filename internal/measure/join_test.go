@@ -40,7 +40,7 @@ func newFleet(shape Shape, n int, measured int64, rng *rand.Rand) *fleet {
 		t.MeasureFrom(measured + f.ahead[i])
 		var others []*Host
 		for k := range f.agents {
-			axis, err := clock.Between(f.axis(i), f.axis(k))
+			axis, err := clock.Relative(f.axis(i), f.axis(k))
 			if err != nil {
 				panic(err)
 			}

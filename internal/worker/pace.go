@@ -178,7 +178,7 @@ func (s sleepers) next() sleeper {
 	if s.alarm == nil {
 		return clock.NewSleeper()
 	}
-	return s.alarm.Waiter()
+	return s.alarm.NewWaiter()
 }
 
 // close ends the alarm. All producers must have ended.
