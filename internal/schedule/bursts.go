@@ -17,7 +17,7 @@ func Bursts(base, burst float64, period, length time.Duration) (Schedule, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := span("burst period", period); err != nil {
+	if err := checkSpan("burst period", period); err != nil {
 		return nil, err
 	}
 	if length <= 0 || length >= period {

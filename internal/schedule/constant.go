@@ -5,7 +5,7 @@ import "math/bits"
 // Constant sends at a steady rate, in messages per second. Arrival i is at i/rate, rounded down to the nanosecond and exact
 // however large i is.
 func Constant(rate float64) (Schedule, error) {
-	q, err := quanta("constant rate", rate)
+	q, err := quantaOf("constant rate", rate)
 	if err != nil {
 		return nil, err
 	}
@@ -16,7 +16,7 @@ func Constant(rate float64) (Schedule, error) {
 type constant uint64
 
 func (c constant) At(i int64) int64 {
-	hi, lo := bits.Mul64(uint64(i), perMessage)
+	hi, lo := bits.Mul64(uint64(i), quantaPerMessage)
 	if hi >= uint64(c) {
 		return Never
 	}
@@ -29,7 +29,7 @@ func (c constant) Count(d int64) int64 {
 		return 0
 	}
 	hi, lo := bits.Mul64(uint64(d), uint64(c))
-	n, rest := bits.Div64(hi, lo, perMessage) // c ≤ perMessage, so n ≤ d
+	n, rest := bits.Div64(hi, lo, quantaPerMessage) // c ≤ quantaPerMessage, so n ≤ d
 	if rest > 0 {
 		n++
 	}
@@ -40,5 +40,5 @@ func (c constant) Rate(t int64) float64 {
 	if t < 0 {
 		return 0
 	}
-	return float64(c) / perRate
+	return float64(c) / quantaPerHertz
 }

@@ -18,33 +18,33 @@ type Deal struct {
 	Clients, Producers int // 0 < Clients ≤ Producers
 }
 
-// each returns how many producers client c has.
-func (d Deal) each(c int) int { return (d.Producers - c + d.Clients - 1) / d.Clients }
+// producersOf returns how many producers a client has: c, c + Clients, c + 2·Clients and so on.
+func (d Deal) producersOf(client int) int { return (d.Producers - client + d.Clients - 1) / d.Clients }
 
-// Share returns the part of s that client c sends: all arrivals of its producers, in order. It panics unless
-// 0 ≤ c < Clients ≤ Producers.
-func (d Deal) Share(s Schedule, c int) Schedule {
-	if c < 0 || c >= d.Clients || d.Clients > d.Producers {
-		panic(fmt.Sprintf("schedule: client %d of %d for %d producers", c, d.Clients, d.Producers))
+// Share returns the part of s that a client sends: all arrivals of its producers, in order. It panics unless
+// 0 ≤ client < Clients ≤ Producers.
+func (d Deal) Share(s Schedule, client int) Schedule {
+	if client < 0 || client >= d.Clients || d.Clients > d.Producers {
+		panic(fmt.Sprintf("schedule: client %d of %d for %d producers", client, d.Clients, d.Producers))
 	}
-	switch p, random := s.(poisson); {
-	case random:
-		return p.part(d, c)
-	case d.Producers%d.Clients == 0: // the clients take turns as well
-		return Share(s, c, d.Clients)
+	if p, random := s.(poisson); random {
+		return p.share(d, client)
 	}
-	return dealt{s, int64(c), int64(d.Clients), int64(d.Producers)}
+	if d.Producers%d.Clients == 0 { // the clients take turns as well
+		return Share(s, client, d.Clients)
+	}
+	return dealt{whole: s, turns: d.turnsOf(client)}
 }
 
 // Limits returns, for each client, how many of the first total arrivals of s are its own. s is nil in a closed loop, where
 // no message has a time.
 func (d Deal) Limits(s Schedule, total int64) []int64 {
 	if p, random := s.(poisson); random && d.Clients > 1 {
-		return p.parts(d).first(total)
+		return p.superpose(d).limits(total)
 	}
 	limits := make([]int64, d.Clients)
-	for c := range limits {
-		limits[c] = dealt{nil, int64(c), int64(d.Clients), int64(d.Producers)}.of(total)
+	for client := range limits {
+		limits[client] = d.turnsOf(client).among(total)
 	}
 	return limits
 }
@@ -55,7 +55,7 @@ type Counter interface{ Count(d int64) int64 }
 // Counter returns a counter of all clients' arrivals of s, for one goroutine that asks for later and later offsets.
 func (d Deal) Counter(s Schedule) Counter {
 	if p, random := s.(poisson); random && d.Clients > 1 {
-		return p.parts(d)
+		return p.superpose(d)
 	}
 	return Sequential(s)
 }
@@ -67,11 +67,11 @@ type Turns struct {
 	seed      uint64
 }
 
-// Turns returns the turns of client c's producers, for the arrivals of Share(s, c).
-func (d Deal) Turns(s Schedule, c int) Turns {
-	t := Turns{producers: uint64(d.each(c))}
+// Turns returns the turns of a client's producers, for the arrivals of Share(s, client).
+func (d Deal) Turns(s Schedule, client int) Turns {
+	t := Turns{producers: uint64(d.producersOf(client))}
 	if p, random := s.(poisson); random && t.producers > 1 {
-		t.random, t.seed = true, mix(p.part(d, c).seed+1)
+		t.random, t.seed = true, mix(p.share(d, client).seed+1)
 	}
 	return t
 }
@@ -85,32 +85,45 @@ func (t Turns) Of(i int64) int {
 	return int(k)
 }
 
-// dealt is the share of a client that has more or fewer producers than others. Its arrivals come in rounds: in each round
-// of n arrivals every producer has one.
-type dealt struct {
-	whole         Schedule
-	c, clients, n int64 // client c of clients; n producers
+// turns are a client's turns where some clients have more producers than others. Arrivals come in rounds, in each of which
+// every producer has one.
+type turns struct {
+	client, clients int64
+	perRound        int64 // arrivals in a round: one for each producer
+	ownPerRound     int64 // those of the client
 }
 
-// each returns how many producers the client has.
-func (d dealt) each() int64 { return (d.n - d.c + d.clients - 1) / d.clients }
+func (d Deal) turnsOf(client int) turns {
+	return turns{
+		client: int64(client), clients: int64(d.Clients),
+		perRound: int64(d.Producers), ownPerRound: int64(d.producersOf(client)),
+	}
+}
 
-// of returns how many of the first total arrivals are the client's: those of whole rounds and those of the last one.
-func (d dealt) of(total int64) int64 {
-	return total/d.n*d.each() + max(0, (total%d.n-d.c+d.clients-1)/d.clients)
+// among returns how many of the first total arrivals are the client's: those of whole rounds and those of the last one.
+func (t turns) among(total int64) int64 {
+	inLastRound := (total%t.perRound - t.client + t.clients - 1) / t.clients // rounded up
+	return total/t.perRound*t.ownPerRound + inLastRound
+}
+
+// dealt is the share of a client that has more or fewer producers than others.
+type dealt struct {
+	whole Schedule
+	turns
 }
 
 func (d dealt) At(i int64) int64 {
-	each := d.each()
-	round := i / each
-	if round >= math.MaxInt64/d.n {
+	round, turn := i/d.ownPerRound, i%d.ownPerRound
+	if round >= math.MaxInt64/d.perRound {
 		return Never
 	}
-	return d.whole.At(round*d.n + d.c + i%each*d.clients)
+	return d.whole.At(round*d.perRound + d.client + turn*d.clients)
 }
 
-func (d dealt) Count(at int64) int64 { return d.of(d.whole.Count(at)) }
-func (d dealt) Rate(t int64) float64 { return d.whole.Rate(t) * float64(d.each()) / float64(d.n) }
-func (d dealt) sequential() Schedule {
-	return dealt{Sequential(d.whole), d.c, d.clients, d.n}
+func (d dealt) Count(at int64) int64 { return d.among(d.whole.Count(at)) }
+
+func (d dealt) Rate(t int64) float64 {
+	return d.whole.Rate(t) * float64(d.ownPerRound) / float64(d.perRound)
 }
+
+func (d dealt) sequential() Schedule { return dealt{Sequential(d.whole), d.turns} }

@@ -54,7 +54,7 @@ func poissonDeal(p Schedule, d Deal, before int64) [][]int64 {
 	var producers [][]int64
 	for c := range d.Clients {
 		s, turns := Sequential(d.Share(p, c)), d.Turns(p, c)
-		mine := make([][]int64, d.each(c))
+		mine := make([][]int64, d.producersOf(c))
 		for i := int64(0); s.At(i) < before; i++ {
 			k := turns.Of(i)
 			mine[k] = append(mine[k], s.At(i))
@@ -193,11 +193,11 @@ func TestAWrongGuessOfWhereAnArrivalLiesChangesNothing(t *testing.T) {
 	d := Deal{7, 20}
 	p := must(Poisson(1000, 3)).(poisson)
 	for _, total := range []int64{1, 2, 500, 3000} {
-		want := p.parts(d).first(total)
+		want := p.superpose(d).limits(total)
 		for _, wrong := range []float64{0.001, 0.1, 0.5, 2, 10, 1000} {
-			s := p.parts(d)
+			s := p.superpose(d)
 			s.rate *= wrong
-			if got := s.first(total); !slices.Equal(got, want) {
+			if got := s.limits(total); !slices.Equal(got, want) {
 				t.Errorf("of the first %d arrivals %v are the clients', want %v (a rate taken for %g times what it is)", total, got, want, wrong)
 			}
 		}

@@ -8,12 +8,12 @@ import (
 )
 
 // line is a rate that is constant in segments. Let L(t) be the quanta up to t. Then arrival i is where L reaches
-// i·perMessage, rounded down to the nanosecond. L runs on through every edge between segments, so no edge gains or loses a
+// i·quantaPerMessage, rounded down to the nanosecond. L runs on through every edge between segments, so no edge gains or loses a
 // fraction of a message.
 type line struct {
 	segments []segment       // by start; the first starts at 0
-	period   int64           // ns after which the line begins again; 0: the last segment holds
-	total    uint128.Uint128 // quanta in one period
+	period   int64           // ns after which the line begins again; 0 if its last segment lasts for ever
+	total    uint128.Uint128 // quanta in one period; 0 if there is none
 }
 
 type segment struct {
@@ -24,17 +24,17 @@ type segment struct {
 
 // add appends a segment. The line is periodic until hold is called.
 func (l *line) add(rate uint64, length time.Duration) {
-	l.segments = append(l.segments, segment{l.period, rate, l.total})
+	l.segments = append(l.segments, segment{start: l.period, rate: rate, before: l.total})
 	l.period += int64(length)
 	l.total = l.total.Add(uint128.From64(uint64(length)).Mul64(rate))
 }
 
-// addChecked is add for a segment that somebody else has given. name begins the error message.
-func (l *line) addChecked(name string, rate uint64, length time.Duration) error {
-	if err := span(name, length); err != nil {
+// addChecked is add for a segment that somebody else has given. what begins the message of an error.
+func (l *line) addChecked(what string, rate uint64, length time.Duration) error {
+	if err := checkSpan(what, length); err != nil {
 		return err
 	}
-	if err := span(name+", all before it included", time.Duration(l.period)+length); err != nil {
+	if err := checkSpan(what+", all before it included", time.Duration(l.period)+length); err != nil {
 		return err
 	}
 	l.add(rate, length)
@@ -48,18 +48,19 @@ const lastLength time.Duration = 1
 func (l *line) hold() { l.period, l.total = 0, uint128.Zero }
 
 func (l *line) At(i int64) int64 {
-	target, base := uint128.From64(uint64(i)).Mul64(perMessage), uint128.Zero
+	target, base := uint128.From64(uint64(i)).Mul64(quantaPerMessage), uint128.Zero
 	if l.period > 0 {
-		var periods uint128.Uint128
-		if periods, target = target.QuoRem(l.total); periods.Cmp64(uint64(Never/l.period)) >= 0 {
+		periods, rest := target.QuoRem(l.total)
+		if periods.Cmp64(uint64(Never/l.period)) >= 0 {
 			return Never
 		}
-		base = periods.Mul64(uint64(l.period))
+		target, base = rest, periods.Mul64(uint64(l.period))
 	}
-	// The last segment that begins at or below the target. Segments of rate 0 before it have the same quanta and are skipped.
-	j := sort.Search(len(l.segments), func(j int) bool { return l.segments[j].before.Cmp(target) > 0 }) - 1
-	s := l.segments[j]
-	if s.rate == 0 {
+	// The last segment that begins at or below the target. This skips segments of rate 0, which begin with the same quanta as
+	// the segment after them.
+	next := sort.Search(len(l.segments), func(j int) bool { return l.segments[j].before.Cmp(target) > 0 })
+	s := l.segments[next-1]
+	if s.rate == 0 { // the last segment, and the target lies beyond it
 		return Never
 	}
 	at := target.Sub(s.before).Div64(s.rate).Add64(uint64(s.start)).Add(base)
@@ -78,9 +79,9 @@ func (l *line) Count(d int64) int64 {
 		base = l.total.Mul64(uint64(d / l.period))
 		d %= l.period
 	}
-	s := l.at(d)
+	s := l.segmentAt(d)
 	sum := uint128.From64(uint64(d - s.start)).Mul64(s.rate).Add(s.before).Add(base)
-	n, rest := sum.QuoRem64(perMessage)
+	n, rest := sum.QuoRem64(quantaPerMessage)
 	if rest > 0 {
 		n = n.Add64(1)
 	}
@@ -94,10 +95,11 @@ func (l *line) Rate(t int64) float64 {
 	if l.period > 0 {
 		t %= l.period
 	}
-	return float64(l.at(t).rate) / perRate
+	return float64(l.segmentAt(t).rate) / quantaPerHertz
 }
 
-// at returns the segment that holds offset t, within the period.
-func (l *line) at(t int64) segment {
-	return l.segments[sort.Search(len(l.segments), func(j int) bool { return l.segments[j].start > t })-1]
+// segmentAt returns the segment that holds offset t of a period.
+func (l *line) segmentAt(t int64) segment {
+	next := sort.Search(len(l.segments), func(j int) bool { return l.segments[j].start > t })
+	return l.segments[next-1]
 }

@@ -58,7 +58,7 @@ func Described(s Schedule) (*Plain, error) {
 	return nil, fmt.Errorf("a schedule of type %T can't be sent to another process", s)
 }
 
-func billionths(perSecond float64) uint64 { return uint64(math.Round(perSecond * perRate)) }
+func billionths(perSecond float64) uint64 { return uint64(math.Round(perSecond * quantaPerHertz)) }
 
 func (l *line) plain() *PlainLine {
 	p := &PlainLine{Periodic: l.period > 0}
@@ -89,7 +89,7 @@ func (p *Plain) Schedule() (Schedule, error) {
 	case p.Poisson != nil:
 		return Poisson(p.Poisson.Rate, p.Poisson.Seed)
 	case p.Ramp != nil:
-		return Ramp(float64(p.Ramp.From)/perRate, float64(p.Ramp.To)/perRate, p.Ramp.Over)
+		return Ramp(float64(p.Ramp.From)/quantaPerHertz, float64(p.Ramp.To)/quantaPerHertz, p.Ramp.Over)
 	case p.Line != nil:
 		return p.Line.schedule()
 	case p.Constant == 0:
@@ -103,11 +103,11 @@ func (p *Plain) Schedule() (Schedule, error) {
 func (p *PlainLine) schedule() (Schedule, error) {
 	var l line
 	for i, s := range p.Segments {
-		name := fmt.Sprintf("segment %d", i+1)
+		what := fmt.Sprintf("segment %d", i+1)
 		if s.Rate > maxQuanta {
-			return nil, fmt.Errorf("%s: %d billionths of a message per second; allowed are 0 to %d", name, s.Rate, uint64(maxQuanta))
+			return nil, fmt.Errorf("%s: %d billionths of a message per second; allowed are 0 to %d", what, s.Rate, uint64(maxQuanta))
 		}
-		if err := l.addChecked(name, s.Rate, s.For); err != nil {
+		if err := l.addChecked(what, s.Rate, s.For); err != nil {
 			return nil, err
 		}
 	}

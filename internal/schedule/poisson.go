@@ -10,7 +10,7 @@ import (
 // messages per second; the same rate and seed give the same arrivals. At and Count cost tens of nanoseconds for every
 // thousand arrivals before the one asked for; Sequential makes that constant.
 func Poisson(rate float64, seed uint64) (Schedule, error) {
-	if _, err := quanta("poisson rate", rate); err != nil {
+	if _, err := quantaOf("poisson rate", rate); err != nil {
 		return nil, err
 	}
 	return poisson{rate, seed, blockBits}, nil
@@ -50,10 +50,10 @@ type block struct {
 // looks a little ahead of what it sends.
 type walk struct {
 	poisson
-	blocks [2]block // block n is in place n mod 2
-	source rand.PCG
-	rng    *rand.Rand // draws from source
-	last   *block     // the block used last; nil at first
+	blocks  [2]block // block n is in place n mod 2
+	source  rand.PCG
+	rng     *rand.Rand // draws from source
+	current *block     // the block used last; nil at first
 }
 
 func (p poisson) walk() *walk {
@@ -68,7 +68,7 @@ func (p poisson) walk() *walk {
 func (w *walk) sequential() Schedule { return w.walk() }
 
 func (w *walk) At(i int64) int64 {
-	b := w.last
+	b := w.current
 	if b == nil || b.number != i>>w.bits || !b.filled {
 		if b = w.seek(i >> w.bits); b == nil {
 			return Never
@@ -81,9 +81,9 @@ func (w *walk) Count(d int64) int64 {
 	if d <= 0 {
 		return 0
 	}
-	b := w.last
+	b := w.current
 	if b == nil || d <= b.start {
-		b = w.first()
+		b = w.restart()
 	}
 	for b.start+b.length < d {
 		next := w.next(b)
@@ -100,9 +100,9 @@ func (w *walk) Count(d int64) int64 {
 // begins again if the number is lower.
 func (w *walk) seek(number int64) *block {
 	b := &w.blocks[number&1]
-	if w.last == nil || b.number != number || !b.filled {
-		if b = w.last; b == nil || number < b.number {
-			b = w.first()
+	if w.current == nil || b.number != number || !b.filled {
+		if b = w.current; b == nil || number < b.number {
+			b = w.restart()
 		}
 		for b != nil && b.number < number {
 			b = w.next(b)
@@ -112,15 +112,15 @@ func (w *walk) seek(number int64) *block {
 		}
 		w.fill(b)
 	}
-	w.last = b
+	w.current = b
 	return b
 }
 
-// first begins again with block 0.
-func (w *walk) first() *block {
+// restart begins again with block 0.
+func (w *walk) restart() *block {
 	b := &w.blocks[0]
 	*b = block{length: w.length(0), at: b.at}
-	w.last = b
+	w.current = b
 	return b
 }
 
@@ -133,7 +133,7 @@ func (w *walk) next(b *block) *block {
 	}
 	n := &w.blocks[number&1]
 	n.number, n.start, n.length, n.filled = number, start, length, false
-	w.last = n
+	w.current = n
 	return n
 }
 
@@ -142,15 +142,15 @@ func (w *walk) fill(b *block) {
 	if b.filled {
 		return
 	}
-	w.length(b.number) // brings the stream to where the distances begin
-	var most [1 << blockBits]float64
-	distances, sum := most[:len(b.at)], 0.0
-	for k := range distances {
+	w.length(b.number)                  // brings the stream to where the distances begin
+	var space [1 << blockBits]float64   // on the stack; a block has no more arrivals
+	ends, sum := space[:len(b.at)], 0.0 // sums of exponential distances, not yet scaled
+	for k := range ends {
 		sum += w.rng.ExpFloat64()
-		distances[k] = sum
+		ends[k] = sum
 	}
-	for k, d := range distances {
-		b.at[k] = b.start + int64(d/sum*float64(b.length))
+	for k, end := range ends {
+		b.at[k] = b.start + int64(end/sum*float64(b.length))
 	}
 	b.at[len(b.at)-1] = b.start + b.length
 	b.filled = true

@@ -19,19 +19,20 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := span("ramp's length", over); err != nil {
+	if err := checkSpan("ramp's length", over); err != nil {
 		return nil, err
 	}
 	if first == 0 && last == 0 {
 		return nil, errors.New("ramp: both rates are 0; allowed is one of them at most")
 	}
-	r := &ramp{from: float64(first) / perRate, to: float64(last) / perRate, over: int64(over)}
-	// The mean rate over the whole slope, as one segment before the hold: only its total is used.
-	total := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1)
-	r.after.segments = []segment{{rate: (first + last) / 2}, {int64(over), last, total}}
-	n, rest := total.QuoRem64(perMessage)
-	if r.slope = int64(n.Lo); rest > 0 {
-		r.slope++
+	onSlope := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1) // quanta
+	r := &ramp{from: float64(first) / quantaPerHertz, to: float64(last) / quantaPerHertz, over: int64(over)}
+	// Only the segment of the hold is ever looked at. The one before it stands for the slope, with its mean rate.
+	r.hold.segments = []segment{{rate: (first + last) / 2}, {start: int64(over), rate: last, before: onSlope}}
+	n, rest := onSlope.QuoRem64(quantaPerMessage)
+	r.arrivals = int64(n.Lo)
+	if rest > 0 {
+		r.arrivals++
 	}
 	return r, nil
 }
@@ -39,15 +40,15 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 type ramp struct {
 	from, to float64 // per second
 	over     int64   // length of the slope, ns
-	slope    int64   // arrivals on the slope
-	after    line    // what holds after it; its first segment has the slope's total only
+	arrivals int64   // on the slope
+	hold     line    // the rate after the slope
 }
 
 // At inverts i = from·t + (to − from)/(2·over)·t². It uses the form of the solution that never subtracts two nearly equal
 // numbers: t = 2i / (from + √(from² + 2·a·i)), with a = (to − from)/over.
 func (r *ramp) At(i int64) int64 {
-	if i >= r.slope {
-		return r.after.At(i)
+	if i >= r.arrivals {
+		return r.hold.At(i)
 	}
 	if i == 0 && r.from > 0 {
 		return 0
@@ -62,17 +63,18 @@ func (r *ramp) At(i int64) int64 {
 
 func (r *ramp) Count(d int64) int64 {
 	if d >= r.over {
-		return r.after.Count(d)
+		return r.hold.Count(d)
 	}
 	if d <= 0 {
 		return 0
 	}
-	s := float64(d) / 1e9
-	n := int64(s * (r.from + r.Rate(d)) / 2)
+	// The area below the slope, which rounding may put off by one or two; then what At says.
+	seconds, meanRate := float64(d)/1e9, (r.from+r.Rate(d))/2
+	n := int64(seconds * meanRate)
 	for n > 0 && r.At(n-1) >= d {
 		n--
 	}
-	for n < r.slope && r.At(n) < d {
+	for n < r.arrivals && r.At(n) < d {
 		n++
 	}
 	return n

@@ -87,14 +87,14 @@ func second(_ Schedule, err error) error { return err }
 
 // An arrival is counted as soon as a single quantum of it, a billionth of a billionth, lies before d.
 func TestCountsAreExactToTheQuantum(t *testing.T) {
-	whole := big.NewInt(perMessage)
+	whole := big.NewInt(quantaPerMessage)
 	rapid.Check(t, func(t *rapid.T) {
-		q := 10*rapid.Int64Range(100, 1e8).Draw(t, "rate / 10") + rapid.SampledFrom([]int64{1, 3, 7, 9}).Draw(t, "last digit") // coprime to perMessage
+		q := 10*rapid.Int64Range(100, 1e8).Draw(t, "rate / 10") + rapid.SampledFrom([]int64{1, 3, 7, 9}).Draw(t, "last digit") // coprime to quantaPerMessage
 		one := new(big.Int).ModInverse(big.NewInt(q), whole).Int64()                                                           // so many ns are a whole number of messages and one quantum
 		d := rapid.SampledFrom([]int64{one - 1, one, one + 1}).Draw(t, "d")
 		want := new(big.Int).Mul(big.NewInt(q), big.NewInt(d))
 		want.Add(want, whole).Sub(want, big.NewInt(1)).Div(want, whole)
-		rate := float64(q) / perRate
+		rate := float64(q) / quantaPerHertz
 		for name, s := range map[string]Schedule{"constant": must(Constant(rate)), "steps": must(Steps([]Step{{rate, 0}}))} {
 			if got := s.Count(d); got != want.Int64() {
 				t.Fatalf("%s: %d arrivals before %d, want %v", name, got, d, want)

@@ -9,6 +9,7 @@ package schedule
 import (
 	"fmt"
 	"math"
+	"sort"
 	"time"
 )
 
@@ -17,7 +18,7 @@ import (
 type Schedule interface {
 	// At returns the offset of arrival i ≥ 0; Never if there is no such arrival. It never falls as i rises.
 	At(i int64) int64
-	// Count returns the number of arrivals strictly before offset d.
+	// Count returns the number of arrivals strictly before offset d. (Due also counts those at its offset.)
 	Count(d int64) int64
 	// Rate returns the nominal rate at offset t, in messages per second; 0 before the start.
 	Rate(t int64) float64
@@ -26,41 +27,43 @@ type Schedule interface {
 // Never is the offset of arrivals that don't happen, beyond every real one.
 const Never = int64(math.MaxInt64)
 
-// A rate is kept in whole billionths of a message per second, so that all arithmetic below is exact. A rate of n billionths
-// adds n quanta in each nanosecond, and 10^18 quanta make one message.
+// A rate is rounded to whole billionths of a message per second; from there on this package computes exactly. A rate of n
+// billionths adds n quanta in each nanosecond, and 10^18 quanta make one message.
 const (
-	perMessage = 1_000_000_000_000_000_000 // quanta
-	perRate    = 1_000_000_000             // quanta per nanosecond, at one message per second
-	minRate    = 1e-6                      // messages per second: one message in twelve days
-	maxRate    = 1e9                       // messages per second: beyond it, two arrivals would share a nanosecond
-	maxQuanta  = maxRate * perRate         // quanta per nanosecond
+	quantaPerMessage = 1_000_000_000_000_000_000
+	quantaPerHertz   = 1_000_000_000 // in each nanosecond, at one message per second
+
+	minRate   = 1e-6 // messages per second: one message in twelve days
+	maxRate   = 1e9  // messages per second: beyond it, two arrivals would share a nanosecond
+	maxQuanta = maxRate * quantaPerHertz
 )
 
-// quanta checks a rate in messages per second and returns it in quanta per nanosecond. name begins the error message.
-func quanta(name string, rate float64) (uint64, error) {
+// quantaOf returns a rate, given in messages per second, in quanta per nanosecond. what begins the message of an error.
+func quantaOf(what string, rate float64) (uint64, error) {
 	if !(rate >= minRate && rate <= maxRate) { // the negation catches NaN as well
-		return 0, fmt.Errorf("%s: %v messages per second; allowed are %v to %v", name, rate, minRate, maxRate)
+		return 0, fmt.Errorf("%s: %v messages per second; allowed are %v to %v", what, rate, minRate, maxRate)
 	}
-	return uint64(math.Round(rate * perRate)), nil
+	return uint64(math.Round(rate * quantaPerHertz)), nil
 }
 
-// quantaOrZero is quanta for a rate that may also be 0.
-func quantaOrZero(name string, rate float64) (uint64, error) {
+// quantaOrZero is quantaOf for a rate that may also be 0.
+func quantaOrZero(what string, rate float64) (uint64, error) {
 	if rate == 0 {
 		return 0, nil
 	}
-	q, err := quanta(name, rate)
+	q, err := quantaOf(what, rate)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %v messages per second; allowed are 0 or %v to %v", name, rate, minRate, maxRate)
+		return 0, fmt.Errorf("%s: %v messages per second; allowed are 0 or %v to %v", what, rate, minRate, maxRate)
 	}
 	return q, nil
 }
 
-// span checks a length of time. name begins the error message. The limit keeps all sums of quanta below 2^128.
-func span(name string, d time.Duration) error {
+// checkSpan refuses lengths of time that are too long or not positive. Its limit keeps all sums of quanta below 2^128. what
+// begins the message of the error.
+func checkSpan(what string, d time.Duration) error {
 	const longest = 10 * 365 * 24 * time.Hour
 	if d <= 0 || d > longest {
-		return fmt.Errorf("%s: %v; allowed is more than 0, up to ten years", name, d)
+		return fmt.Errorf("%s: %v; allowed is more than 0, up to ten years", what, d)
 	}
 	return nil
 }
@@ -89,12 +92,14 @@ func (s share) At(i int64) int64 {
 	return s.whole.At(s.k + i*s.n)
 }
 
-func (s share) Count(d int64) int64  { return (s.whole.Count(d) - s.k + s.n - 1) / s.n }
+// Count adds n−1 before it divides, to round up. What it divides is not negative, because k < n.
+func (s share) Count(d int64) int64 { return (s.whole.Count(d) - s.k + s.n - 1) / s.n }
+
 func (s share) Rate(t int64) float64 { return s.whole.Rate(t) / float64(s.n) }
 func (s share) sequential() Schedule { return share{Sequential(s.whole), s.k, s.n} }
 
-// Sequential returns s for one goroutine that asks for arrivals roughly in order. It gives the same answers, each at
-// constant cost and without allocation.
+// Sequential returns s for one goroutine that asks for arrivals roughly in order. It gives the same answers; what this
+// package makes gives them at constant cost and without allocation.
 func Sequential(s Schedule) Schedule {
 	if w, ok := s.(interface{ sequential() Schedule }); ok {
 		return w.sequential()
@@ -102,26 +107,22 @@ func Sequential(s Schedule) Schedule {
 	return s
 }
 
-// Due returns how many arrivals, from index from on, are due at offset now; at most limit. It asks s for a few arrivals
-// beyond those, so s should be Sequential.
+// Due returns how many arrivals, from index from on, are due at offset now, one at now itself included; at most limit. It
+// asks s for a few arrivals beyond those, so s should be Sequential.
 func Due(s Schedule, from, now int64, limit int) int {
-	// The answer lies in lo..hi−1. The steps double first and then halve, because mostly few arrivals are due.
-	lo, hi := 0, limit+1
-	for step := 1; lo < limit; step *= 2 {
-		try := min(lo+step, limit)
-		if s.At(from+int64(try)-1) > now {
-			hi = try
-			break
-		}
-		lo = try
+	isDue := func(n int) bool { // the n-th arrival, counted from 1
+		at := s.At(from + int64(n) - 1)
+		return at <= now && at != Never
 	}
-	for hi-lo > 1 {
-		try := lo + (hi-lo)/2
-		if s.At(from+int64(try)-1) > now {
-			hi = try
-		} else {
-			lo = try
+	// Mostly few arrivals are due, so the steps of the search double until one is not.
+	due := 0
+	for step := 1; due < limit; step *= 2 {
+		probe := min(due+step, limit)
+		if !isDue(probe) {
+			between := probe - due - 1
+			return due + sort.Search(between, func(k int) bool { return !isDue(due + 1 + k) })
 		}
+		due = probe
 	}
-	return lo
+	return due
 }

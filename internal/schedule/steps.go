@@ -19,15 +19,15 @@ func Steps(steps []Step) (Schedule, error) {
 	}
 	var l line
 	for i, s := range steps {
-		name, length := fmt.Sprintf("step %d", i+1), s.For
+		what, length := fmt.Sprintf("step %d", i+1), s.For
 		if i == len(steps)-1 {
 			length = lastLength
 		}
-		rate, err := quantaOrZero(name, s.Rate)
+		rate, err := quantaOrZero(what, s.Rate)
 		if err != nil {
 			return nil, err
 		}
-		if err := l.addChecked(name, rate, length); err != nil {
+		if err := l.addChecked(what, rate, length); err != nil {
 			return nil, err
 		}
 	}

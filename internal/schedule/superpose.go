@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// part returns the arrivals of client c's producers. Independent Poisson processes together are a Poisson process whose
+// share returns the arrivals of one client's producers. Independent Poisson processes together are a Poisson process whose
 // rate is the sum of theirs, and dealing its arrivals out at random gives independent ones back (Kingman, Poisson
 // Processes, 1993, sections 2.2 and 5.1). So each client makes its own arrivals from a seed of its own.
-func (p poisson) part(d Deal, c int) poisson {
+func (p poisson) share(d Deal, client int) poisson {
 	if d.Clients == 1 {
 		return p
 	}
-	p.rate *= float64(d.each(c)) / float64(d.Producers)
-	p.seed = mix(p.seed) ^ mix(uint64(d.Clients)<<32|uint64(c))
+	p.rate *= float64(d.producersOf(client)) / float64(d.Producers)
+	p.seed = mix(p.seed) ^ mix(uint64(d.Clients)<<32|uint64(client))
 	p.bits = min(blockBits, max(leastBits, bits.Len(uint(mostInBlocks/d.Clients))-1))
 	return p
 }
@@ -25,85 +25,87 @@ const (
 	leastBits    = 4       // but a block has at least 2^leastBits arrivals
 )
 
-// superposed counts the arrivals of many Poisson processes together. It keeps when each process has its next arrival, so
-// that it looks only at processes with arrivals since it was last asked.
+// superposed counts the arrivals of many Poisson processes together, one for each client. It keeps when each has its next
+// arrival, so that it looks only at those with arrivals since it was last asked.
 type superposed struct {
-	rate    float64
-	parts   []*walk
-	next    []int64 // when each part has its first arrival that was not counted
-	counted []int64 // arrivals of each part before at
-	sum     int64   // of counted
-	at      int64   // the offset up to which arrivals are counted
+	rate      float64
+	processes []*walk
+	next      []int64 // by process: the offset of its first arrival that was not counted
+	counted   []int64 // by process: its arrivals before countedTo
+	sum       int64   // of counted
+	countedTo int64   // the offset before which arrivals are counted
 }
 
-func (p poisson) parts(d Deal) *superposed {
+func (p poisson) superpose(d Deal) *superposed {
 	s := &superposed{rate: p.rate, counted: make([]int64, d.Clients)}
-	for c := range d.Clients {
-		w := p.part(d, c).walk()
-		s.parts, s.next = append(s.parts, w), append(s.next, w.At(0))
+	for client := range d.Clients {
+		w := p.share(d, client).walk()
+		s.processes, s.next = append(s.processes, w), append(s.next, w.At(0))
 	}
 	return s
 }
 
-// Count returns the number of arrivals strictly before offset d. To ask for an earlier offset is to begin again.
+// Count returns the number of arrivals strictly before offset d. To ask for an earlier offset is to begin again, unless it
+// is the start.
 func (s *superposed) Count(d int64) int64 {
 	if d <= 0 {
-		return 0 // without going back
+		return 0
 	}
-	s.count(d)
+	s.countTo(d)
 	return s.sum
 }
 
-// count counts up to d > 0.
-func (s *superposed) count(d int64) {
-	if d < s.at {
+// countTo counts the arrivals before d.
+func (s *superposed) countTo(d int64) {
+	if d < s.countedTo {
 		s.sum = 0
-		for k, w := range s.parts {
+		for k, w := range s.processes {
 			s.next[k], s.counted[k] = w.At(0), 0
 		}
 	}
-	s.at = d
+	s.countedTo = d
 	for k, at := range s.next {
 		if at < d {
-			n := s.parts[k].Count(d)
+			n := s.processes[k].Count(d)
 			s.sum += n - s.counted[k]
-			s.next[k], s.counted[k] = s.parts[k].At(n), n
+			s.next[k], s.counted[k] = s.processes[k].At(n), n
 		}
 	}
 }
 
-// first is how many of the first total arrivals are each part's; of those at the same nanosecond the lower parts' come
-// first.
-func (s *superposed) first(total int64) []int64 {
-	limits := make([]int64, len(s.parts))
+// limits returns how many of the first total arrivals are each process's. Of those at the same nanosecond, the first
+// processes' come first.
+func (s *superposed) limits(total int64) []int64 {
+	limits := make([]int64, len(s.processes))
 	if total <= 0 {
 		return limits
 	}
-	last := s.when(total - 1)
-	s.count(last)
-	rest := total - s.sum
+	last := s.at(total - 1)
+	s.countTo(last)
 	copy(limits, s.counted)
-	for k, w := range s.parts {
-		for ; rest > 0 && w.At(limits[k]) == last; rest-- {
+	missing := total - s.sum // arrivals at last itself
+	for k, w := range s.processes {
+		for ; missing > 0 && w.At(limits[k]) == last; missing-- {
 			limits[k]++
 		}
 	}
 	return limits
 }
 
-// when is the offset of arrival i: it sorts those that come around the time it is expected at.
-func (s *superposed) when(i int64) int64 {
+// at returns the offset of arrival i. It sorts the arrivals around the offset at which arrival i is expected.
+func (s *superposed) at(i int64) int64 {
 	expected, margin := float64(i)/s.rate*1e9, (64+8*math.Sqrt(float64(i)))/s.rate*1e9
 	for expected+margin < float64(Never/2) {
 		from, to := int64(max(0, expected-margin)), int64(expected+margin)
-		s.count(from)
+		s.countTo(from)
 		before, begin := s.sum, slices.Clone(s.counted)
-		if s.count(to); before > i || s.sum <= i {
+		s.countTo(to)
+		if before > i || s.sum <= i { // arrival i is not between them
 			margin *= 4
 			continue
 		}
 		var around []int64
-		for k, w := range s.parts {
+		for k, w := range s.processes {
 			for j, end := begin[k], s.counted[k]; j < end; j++ {
 				around = append(around, w.At(j))
 			}
