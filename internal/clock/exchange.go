@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// A datagram of an exchange, either way, little endian; question and answer have the same length, so nobody can have
-// others flooded through an Answerer:
+// The datagrams of an exchange, little endian. Question and answer have the same length, so nobody can flood others through
+// an Answerer:
 //
 //	 0..4   "BMck"
 //	 4      version
 //	 5      kind: question or answer
 //	 6..8   zero
-//	 8..24  nonce, chosen by who asks and repeated in the answer
-//	24..32  arrived   ┐ ns on the axis of who answers; zero in a question
+//	 8..24  nonce, chosen for the question and repeated in the answer
+//	24..32  arrived   ┐ ns on the axis of the Answerer; zero in a question
 //	32..40  answered  ┘
-//	40..56  HMAC-SHA256 of all before it by the token, its first half
+//	40..56  the first half of the HMAC-SHA256 of all bytes before it, with the token as the key
 const (
 	exchangeVersion = 1
 	kindQuestion    = 1
@@ -32,7 +32,7 @@ const (
 
 	nonceAt, arrivedAt, answeredAt, macAt = 8, 24, 32, 40
 
-	datagram = macAt + 16
+	datagramSize = macAt + 16
 )
 
 // sealer makes and checks datagrams, for one goroutine.
@@ -45,21 +45,23 @@ func newSealer(token string) *sealer {
 	return &sealer{mac: hmac.New(sha256.New, append([]byte("brokermark clock\x00"), token...))}
 }
 
-func (s *sealer) of(d *[datagram]byte) []byte {
+// code returns the authentication code of a datagram. It is valid until the next call.
+func (s *sealer) code(d *[datagramSize]byte) []byte {
 	s.mac.Reset()
 	s.mac.Write(d[:macAt])
-	return s.mac.Sum(s.sum[:0])[:datagram-macAt]
+	return s.mac.Sum(s.sum[:0])[:datagramSize-macAt]
 }
 
-func (s *sealer) seal(d *[datagram]byte, kind byte) {
+// seal writes everything but nonce and times into a datagram. They must be in place.
+func (s *sealer) seal(d *[datagramSize]byte, kind byte) {
 	copy(d[:], "BMck")
 	d[4], d[5], d[6], d[7] = exchangeVersion, kind, 0, 0
-	copy(d[macAt:], s.of(d))
+	copy(d[macAt:], s.code(d))
 }
 
-// genuine tells whether a datagram of n bytes is one of a kind from somebody who knows the token.
-func (s *sealer) genuine(d *[datagram]byte, n int, kind byte) bool {
-	return n == datagram && string(d[:4]) == "BMck" && d[4] == exchangeVersion && d[5] == kind && hmac.Equal(d[macAt:], s.of(d))
+// genuine reports whether a datagram of n bytes is of a kind, and from somebody who knows the token.
+func (s *sealer) genuine(d *[datagramSize]byte, n int, kind byte) bool {
+	return n == datagramSize && string(d[:4]) == "BMck" && d[4] == exchangeVersion && d[5] == kind && hmac.Equal(d[macAt:], s.code(d))
 }
 
 // Answerer answers the exchanges of peers that know its token, and nobody else.
@@ -68,8 +70,8 @@ type Answerer struct {
 	ended sync.WaitGroup
 }
 
-// Answers answers exchanges on a UDP socket that it binds to address (host:port; port 0: any), until Close. An address that
-// stands for all of a host's is refused: peers expect their answers from the address that they asked.
+// Answers starts an Answerer on a UDP socket that it binds to address (host:port; port 0: any). The caller closes it. An
+// address that stands for all addresses of a host is refused: peers expect their answers from the address that they asked.
 func Answers(address, token string) (*Answerer, error) { return answers(address, token, Now) }
 
 func answers(address, token string, now func() int64) (*Answerer, error) {
@@ -103,15 +105,15 @@ func (a *Answerer) Close() error {
 }
 
 func (a *Answerer) answer(s *sealer, now func() int64) {
-	var d [datagram]byte
-	var in [datagram + 1]byte // a longer one must not pass for its beginning
+	var d [datagramSize]byte
+	var in [datagramSize + 1]byte // a longer one must not pass for its beginning
 	for {
 		n, from, err := a.conn.ReadFromUDPAddrPort(in[:])
 		arrived := now()
-		switch {
-		case errors.Is(err, net.ErrClosed):
+		if errors.Is(err, net.ErrClosed) {
 			return
-		case err != nil: // of one datagram, as when an earlier answer was rejected
+		}
+		if err != nil { // of one datagram, as when an earlier answer was rejected
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -122,25 +124,20 @@ func (a *Answerer) answer(s *sealer, now func() int64) {
 		binary.LittleEndian.PutUint64(d[arrivedAt:], uint64(arrived))
 		binary.LittleEndian.PutUint64(d[answeredAt:], uint64(now()))
 		s.seal(&d, kindAnswer)
-		_, _ = a.conn.WriteToUDPAddrPort(d[:], from) // who gets no answer asks again
+		_, _ = a.conn.WriteToUDPAddrPort(d[:], from) // a peer that gets no answer asks again
 	}
 }
 
 const (
-	maxExchanges = 10_000
-	// patience is how long one answer is waited for. An exchange that takes longer says nothing that is worth knowing.
-	patience = 250 * time.Millisecond
-	// deaf is after how many questions in a row without an answer nobody is there.
-	deaf = 4
+	maxExchanges  = 10_000
+	answerTimeout = 250 * time.Millisecond // an exchange that takes longer would hardly narrow the offset
+	maxUnanswered = 4                      // so many questions in a row without an answer mean that nobody is there
+	minExchanges  = 8                      // so many are worth something if ctx ends: between continents a hundred take many seconds
 )
 
-// enough exchanges are worth something though ctx has ended before all were made: on the way to another continent a hundred take
-// many seconds.
-const enough = 8
-
-// Exchange makes n exchanges (1 to 10,000), one after the other, with the Answerer at address. Those that are lost on the
-// way are left out; it fails where four in a row are. It blocks until all are made or ctx ends, which is an error where there are
-// fewer than eight by then.
+// Exchange makes n exchanges (1 to 10,000), one after the other, with the Answerer at address. It leaves out those that are
+// lost on the way, and fails if four in a row are. It blocks until all are made or ctx ends. If ctx ends first, eight
+// exchanges or more are a result, fewer are an error.
 func Exchange(ctx context.Context, address, token string, n int) ([]Ping, error) {
 	return exchange(ctx, address, token, n, Now)
 }
@@ -155,21 +152,25 @@ func exchange(ctx context.Context, address, token string, n int, now func() int6
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	s, pings, lost := newSealer(token), make([]Ping, 0, n), 0
+	s := newSealer(token)
+	pings := make([]Ping, 0, n)
+	unanswered := 0 // in a row
 	for range n {
 		p, err := ask(conn, s, now)
 		switch {
-		case ctx.Err() != nil && len(pings) >= enough:
+		case ctx.Err() != nil && len(pings) >= minExchanges:
 			return pings, nil
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("clock exchange with %s: %w after %d of %d", address, context.Cause(ctx), len(pings), n)
 		case err == nil:
-			pings, lost = append(pings, p), 0
-		default:
-			if lost++; lost == deaf {
-				return nil, fmt.Errorf("clock exchange: %s gave no answer to %d questions in a row (%w): UDP must reach it, and the token must be the same on both hosts",
-					address, deaf, err)
-			}
+			pings = append(pings, p)
+			unanswered = 0
+			continue
+		}
+		unanswered++
+		if unanswered == maxUnanswered {
+			return nil, fmt.Errorf("clock exchange: %s gave no answer to %d questions in a row (%w): UDP must reach it, and the token must be the same on both hosts",
+				address, unanswered, err)
 		}
 	}
 	if len(pings) == 0 {
@@ -178,13 +179,13 @@ func exchange(ctx context.Context, address, token string, n int, now func() int6
 	return pings, nil
 }
 
-// ask makes one exchange.
+// ask makes one exchange. It fails if no answer comes in time.
 func ask(conn net.Conn, s *sealer, now func() int64) (Ping, error) {
-	var question, d [datagram]byte
-	var in [datagram + 1]byte
+	var question, d [datagramSize]byte
+	var in [datagramSize + 1]byte
 	_, _ = rand.Read(question[nonceAt:arrivedAt]) // never fails
 	s.seal(&question, kindQuestion)
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(answerTimeout))
 	p := Ping{Sent: now()}
 	if _, err := conn.Write(question[:]); err != nil {
 		return Ping{}, err
@@ -197,7 +198,7 @@ func ask(conn net.Conn, s *sealer, now func() int64) (Ping, error) {
 		}
 		copy(d[:], in[:])
 		if string(d[nonceAt:arrivedAt]) != string(question[nonceAt:arrivedAt]) || !s.genuine(&d, n, kindAnswer) {
-			continue // to an earlier question, or of somebody else
+			continue // an answer to an earlier question, or a datagram of somebody else
 		}
 		p.Arrived = int64(binary.LittleEndian.Uint64(d[arrivedAt:]))
 		p.Answered = int64(binary.LittleEndian.Uint64(d[answeredAt:]))
@@ -205,11 +206,10 @@ func ask(conn net.Conn, s *sealer, now func() int64) (Ping, error) {
 	}
 }
 
-// exchanges is how many one measurement makes: on one network they take some ten milliseconds.
-const exchanges = 100
-
-// Compare measures the offset of the peer whose Answerer is at address, by a hundred exchanges.
+// Compare measures the offset of the peer whose Answerer is at address, by a hundred exchanges. On one network they take some
+// ten milliseconds. It blocks and fails as Exchange does.
 func Compare(ctx context.Context, address, token string) (Offset, error) {
+	const exchanges = 100
 	pings, err := Exchange(ctx, address, token, exchanges)
 	if err != nil {
 		return Offset{}, err

@@ -50,7 +50,7 @@ func slowed(t *testing.T, to string, out, back func() time.Duration) string {
 	t.Cleanup(func() { front.Close(); behind.Close(); passing.Wait() })
 	asked := make(chan net.Addr, 1000)
 	passing.Go(func() {
-		for in := make([]byte, 2*datagram); ; {
+		for in := make([]byte, 2*datagramSize); ; {
 			n, from, err := front.ReadFrom(in)
 			if err != nil {
 				return
@@ -61,7 +61,7 @@ func slowed(t *testing.T, to string, out, back func() time.Duration) string {
 		}
 	})
 	passing.Go(func() {
-		for in := make([]byte, 2*datagram); ; {
+		for in := make([]byte, 2*datagramSize); ; {
 			n, err := behind.Read(in)
 			if err != nil {
 				return
@@ -134,7 +134,7 @@ func TestAnAnswererAnswersNobodyWithoutItsToken(t *testing.T) {
 	}
 	defer conn.Close()
 	sealed := func(token string, kind byte) []byte {
-		var d [datagram]byte
+		var d [datagramSize]byte
 		newSealer(token).seal(&d, kind)
 		return d[:]
 	}
@@ -142,8 +142,8 @@ func TestAnAnswererAnswersNobodyWithoutItsToken(t *testing.T) {
 	newer := append([]byte{}, good...)
 	newer[4]++
 	for name, d := range map[string][]byte{
-		"another token": sealed("another token", kindQuestion), "an answer": sealed(token, kindAnswer), "cut": good[:datagram-1],
-		"longer": append(append([]byte{}, good...), 0), "empty": {}, "another version": newer, "noise": make([]byte, datagram),
+		"another token": sealed("another token", kindQuestion), "an answer": sealed(token, kindAnswer), "cut": good[:datagramSize-1],
+		"longer": append(append([]byte{}, good...), 0), "empty": {}, "another version": newer, "noise": make([]byte, datagramSize),
 	} {
 		if _, err := conn.Write(d); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -153,8 +153,8 @@ func TestAnAnswererAnswersNobodyWithoutItsToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
-	in := make([]byte, 2*datagram)
-	if n, err := conn.Read(in); err != nil || n != datagram || in[5] != kindAnswer {
+	in := make([]byte, 2*datagramSize)
+	if n, err := conn.Read(in); err != nil || n != datagramSize || in[5] != kindAnswer {
 		t.Fatalf("%d bytes, %v", n, err)
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
@@ -177,8 +177,8 @@ func TestOnlyTheAnswerToTheQuestionCounts(t *testing.T) {
 	defer lying.Wait()
 	defer conn.Close()
 	lying.Go(func() {
-		var earlier, d [datagram]byte
-		for in := make([]byte, 2*datagram); ; {
+		var earlier, d [datagramSize]byte
+		for in := make([]byte, 2*datagramSize); ; {
 			n, from, err := conn.ReadFrom(in)
 			if err != nil {
 				return

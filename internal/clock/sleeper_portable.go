@@ -24,7 +24,7 @@ func (s *Sleeper) SleepUntil(t int64) {
 	}
 }
 
-// Close has nothing to give back here.
+// Close does nothing here.
 func (s *Sleeper) Close() {}
 
 // pollEvery is how often sleepWhile looks at its word.

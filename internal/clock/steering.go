@@ -35,7 +35,7 @@ func WatchSteering() *Steering {
 }
 
 func (s *Steering) watch() {
-	every := steeringEvery
+	every := steeringEvery // doubles whenever the memory for readings is full
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -57,7 +57,7 @@ func (s *Steering) watch() {
 }
 
 // Close ends the recording. It returns how far, in ns, steering has taken the clock off the straight line between the first
-// reading and the last: so far off may a line through two measured offsets (Fit) be because of this host.
+// reading and the last. The Bound of a Line from Fit has to grow by that.
 func (s *Steering) Close() int64 {
 	close(s.stop)
 	s.ended.Wait()
@@ -80,7 +80,7 @@ func readSteering() steeringReading {
 		if width < narrowest {
 			narrowest = width
 			at := before + width/2
-			best = steeringReading{at, at - ts.Nano()}
+			best = steeringReading{at: at, steering: at - ts.Nano()}
 		}
 	}
 	return best

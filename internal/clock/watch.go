@@ -40,24 +40,23 @@ func NewWatch(woke func(due, at int64)) *Watch {
 func (w *Watch) run() {
 	s := NewSleeper()
 	defer s.Close()
-	for due, closed := w.due, false; !closed; { // no lock: only this goroutine writes w.due
+	for closed := false; !closed; {
+		due := w.due // no lock: only this goroutine writes it
 		s.SleepUntil(due)
 		at := Now()
-		next := at + int64(WatchEvery)
-		closed = w.note(due, at, next)
+		closed = w.noteWakeUp(due, at)
 		w.woke(due, at)
-		due = next
 	}
 }
 
-// note books a wake-up and reports whether the Watch was closed.
-func (w *Watch) note(due, at, next int64) bool {
+// noteWakeUp adds a standstill if the thread woke late, and sets when it wakes next. It reports whether the Watch was closed.
+func (w *Watch) noteWakeUp(due, at int64) (closed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if at-due >= int64(Standstill) {
 		w.stood += at - due
 	}
-	w.due = next
+	w.due = at + int64(WatchEvery)
 	return w.closed
 }
 
