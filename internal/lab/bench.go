@@ -23,7 +23,7 @@ type bench struct {
 	stage    func(Event) // reports progress
 
 	broker  testedBroker
-	limit   queueLimit
+	limit   driver.Limit // of the broker's queues; the zero value if the spec asks for none
 	meters  meters
 	clients clients
 	before  worker.Outcome // of the last trial

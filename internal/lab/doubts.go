@@ -66,7 +66,7 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	}
 	switch {
 	case m.Lost > 0 && m.Lost <= m.MayDrop:
-		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, b.limit.reached)
+		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, t.limitSetting)
 	case m.Lost > 0 && t.Arriving:
 		d.add(store.DoubtLate, "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
 	case m.Lost > 0:

@@ -7,36 +7,32 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// queueLimit is a limit on what the broker's queues keep, if the spec asks for one: on the number of messages, on their age, or on
-// both. What a queue drops for its limit is no loss: no promise covers it (docs/decisions/023-loss-that-was-asked-for.md).
-type queueLimit struct {
-	driver.Limit
-	reached string // the setting that may have dropped messages; empty if none may have
-}
+// A spec may limit what the broker's queues keep: the number of messages, their age, or both. What a queue drops for its limit is
+// no loss, and no promise covers it (docs/decisions/023-loss-that-was-asked-for.md).
 
-// setMayDrop sets in the books how many messages the queue may have dropped. For example, a queue that keeps 50 messages and was
-// full may have dropped all but the last 50 of 1,000 messages: 950.
-func (l *queueLimit) setMayDrop(out *worker.Outcome) {
-	byNumber, byAge := l.mayDropByNumber(out), l.mayDropByAge(out)
+// setMayDrop sets in the books how many messages the queues may have dropped for a limit. It returns the setting that may have
+// dropped the most; empty if nothing may have been dropped. For example, a queue that keeps 50 messages and was full may have
+// dropped all but the last 50 of 1,000 messages: 950.
+func setMayDrop(l driver.Limit, out *worker.Outcome) (setting string) {
+	byNumber, byAge := mayDropByNumber(l, out), mayDropByAge(l, out)
 	if byNumber == 0 && byAge == 0 {
-		return
-	}
-	l.reached = l.Setting
-	if byAge > byNumber {
-		l.reached = l.AgeSetting
+		return ""
 	}
 	out.Measured.MayDrop = max(byNumber, byAge)
 	out.Warmup.MayDrop = out.Warmup.Expected // whether the limit was reached in the warm-up is not known
+	if byAge > byNumber {
+		return l.AgeSetting
+	}
+	return l.Setting
 }
 
-// mayDropByNumber returns how many deliveries of the measured phase the queue may have dropped because it held too many messages.
+// mayDropByNumber returns how many deliveries of the measured phase a queue may have dropped because it held too many messages.
 // It drops none before its limit is reached, and never those that it keeps.
-func (l *queueLimit) mayDropByNumber(out *worker.Outcome) int64 {
-	limit := l.Messages
-	if l.Setting == "" || out.BacklogMax < limit {
+func mayDropByNumber(l driver.Limit, out *worker.Outcome) int64 {
+	if l.Setting == "" || out.BacklogMax < l.Messages {
 		return 0
 	}
-	kept := max(0, limit-out.Warmup.Received) // some of the messages that it keeps may be of the warm-up
+	kept := max(0, l.Messages-out.Warmup.Received) // some of the messages that it keeps may be of the warm-up
 	return max(0, out.Measured.Expected-kept)
 }
 
@@ -44,9 +40,9 @@ func (l *queueLimit) mayDropByNumber(out *worker.Outcome) int64 {
 // because messages that reach the age are dropped: none that arrives has waited for all of it.
 const nearlyAge = 0.9
 
-// mayDropByAge returns how many deliveries of the measured phase the queue may have dropped because they had waited for too long:
+// mayDropByAge returns how many deliveries of the measured phase a queue may have dropped because they had waited for too long:
 // all of them once the age was reached, since nobody knows which messages waited how long.
-func (l *queueLimit) mayDropByAge(out *worker.Outcome) int64 {
+func mayDropByAge(l driver.Limit, out *worker.Outcome) int64 {
 	if l.AgeSetting == "" || float64(longestWait(out)) < nearlyAge*float64(l.Age) {
 		return 0
 	}

@@ -26,10 +26,10 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	b.record.Versions.Broker = b.spec.Version
 	size := max(1, int64(b.spec.MessageSize.Mean()))
 	if kind.Keeps != nil {
-		b.limit.Limit = kind.Keeps(c.Client, c.Topic, size)
+		b.limit = kind.Keeps(c.Client, c.Topic, size)
 	}
 	if kind.ServerKeeps != nil {
-		b.limit.Limit = b.limit.Least(kind.ServerKeeps(b.spec.Server, size))
+		b.limit = b.limit.Least(kind.ServerKeeps(b.spec.Server, size))
 	}
 	return c, supported(kind, b.spec, c)
 }

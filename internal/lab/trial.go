@@ -26,6 +26,8 @@ type trial struct {
 	Faults      []store.FaultEvent
 	Doubts      []store.Doubt  // those that do not follow from the figures
 	relayed     *worker.Pauses // of all relays; nil if there are none, or if a fault is aimed at one
+	// limitSetting is the limit of the broker's queues that may have dropped messages; empty if none may have.
+	limitSetting string
 }
 
 // runTrial runs one load. It meters the measured phase and the drain, injects the spec's faults, and reports samples.
@@ -40,10 +42,10 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
 	m.remoteErr = b.meters.remote.relateClocks(guarded)
 	out, parts := b.clients.agent.Run(guarded, load)
-	b.limit.setMayDrop(&out)
+	limitSetting := setMayDrop(b.limit, &out)
 	t := trial{
 		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
-		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts,
+		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts, limitSetting: limitSetting,
 	}
 	t.Faults, t.Doubts = faults.end()
 	if cause := context.Cause(guarded); errors.Is(cause, errBrokerDied) || errors.As(cause, new(errRelayDied)) {
