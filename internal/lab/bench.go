@@ -26,14 +26,14 @@ type bench struct {
 	limit   driver.Limit // of the broker's queues; the zero value if the spec asks for none
 	meters  meters
 	clients clients
-	before  worker.Outcome // of the last trial
+	// previous is the outcome of the last trial, zero before the first one on these topics. runTrial hands it to the next trial.
+	previous worker.Outcome
 }
 
 // testedBroker is the broker that a repetition measures.
 type testedBroker struct {
 	instance *provision.Instance // nil if the broker is attached, or runs in this process
 	giveBack func()              // stops the instance, unless other points share it; nil before start
-	died     *provision.Death    // nil while the broker lives
 	link     link.Broker         // how other processes reach it; without a topology
 	tls      agent.TLS           // what was negotiated with it
 }
@@ -47,7 +47,7 @@ type clients struct {
 	exhausted string              // why no more agents can share the load; empty if more may, or were never needed
 }
 
-// run brings everything up, measures and fills the record's result. The caller calls close, whatever run returns.
+// run brings everything up, measures and fills the record's result. The caller calls close with the error that run returns.
 func (b *bench) run(ctx context.Context) error {
 	kind, err := driver.Lookup(b.spec.Broker)
 	if err != nil {
@@ -109,12 +109,10 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 	b.broker.tls.Note(prepared.TLS)
 	if err != nil {
 		b.clients.agent = nil // it has left nothing behind that could be closed
-		if b.broker.instance != nil {
-			b.noteDeath()
-		} else if errors.As(err, new(agent.ErrConnect)) {
+		if b.broker.instance == nil && errors.As(err, new(agent.ErrConnect)) {
 			return errStart{err}
 		}
-		return err
+		return b.explainDeath(err)
 	}
 	return b.awaitReplicas(ctx)
 }
@@ -125,17 +123,20 @@ func (b *bench) prepareAgain(ctx context.Context) error {
 	if err := b.clients.agent.Close(); err != nil {
 		return err
 	}
-	b.before = worker.Outcome{}
+	b.previous = worker.Outcome{}
 	return b.prepare(ctx, agent.Plan{Broker: b.broker.link, Worker: b.plan(), Place: placed(b.spec)})
 }
 
-// close takes everything down, also after run has failed halfway.
-func (b *bench) close() {
+// close takes everything down, also after run has failed halfway. err is the error of run.
+func (b *bench) close(err error) {
+	if b.clients.pipeline != nil {
+		b.clients.pipeline.close(err)
+	}
 	if b.clients.relays != nil { // first, since closing the agent removes the relays' topics
 		stop(b.clients.relays)
 	}
 	if b.clients.agent != nil {
-		b.doubtClose(b.clients.agent.Close(), "clients")
+		b.doubtClose(b.clients.agent.Close(), "clients", err)
 	}
 	if b.clients.consumers != nil {
 		stop(b.clients.consumers)
@@ -146,10 +147,10 @@ func (b *bench) close() {
 	b.record.Versions.TLS = b.broker.tls.String()
 }
 
-// doubtClose adds a doubt if clients could not be closed although the broker lives.
-func (b *bench) doubtClose(err error, closed string) {
-	if err != nil && b.broker.died == nil {
-		b.doubt("unclean-close", "closing the %s failed: %v", closed, err)
+// doubtClose adds a doubt if clients could not be closed. If the run ended because the broker died, that explains it.
+func (b *bench) doubtClose(closing error, closed string, run error) {
+	if closing != nil && !brokerDied(run) {
+		b.doubt("unclean-close", "closing the %s failed: %v", closed, closing)
 	}
 }
 

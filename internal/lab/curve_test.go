@@ -159,12 +159,12 @@ func TestARateThatFailedFailsOnlyItself(t *testing.T) {
 	if fine.Status != store.OK || broken.Status != store.Failed || !strings.Contains(broken.Reason, "sends failed") {
 		t.Errorf("%s %q and %s %q, want ok and failed", fine.Status, fine.Reason, broken.Status, broken.Reason)
 	}
-	if r.Status != store.OK || len(r.Doubts) == 0 || r.Doubts[0].Code != "bad-levels" || !strings.HasPrefix(r.Doubts[0].Text, "1 of 2 loads did not stand; at 8000/s: ") {
+	if r.Status != store.OK || len(r.Doubts) == 0 || r.Doubts[0].Code != "bad-levels" || !strings.HasPrefix(r.Doubts[0].Text, "1 of 2 loads failed or are void; at 8000/s: ") {
 		t.Errorf("%s, first of %v: want bad-levels", r.Status, r.Doubts)
 	}
 
 	s.Curve.Rates = []float64{8000, 9000}
-	if r := runPoint(t, s, lab.Options{}); r.Status != store.Failed || !strings.HasPrefix(r.Reason, "2 of 2 loads did not stand; at 8000/s: ") {
+	if r := runPoint(t, s, lab.Options{}); r.Status != store.Failed || !strings.HasPrefix(r.Reason, "2 of 2 loads failed or are void; at 8000/s: ") {
 		t.Errorf("%s %q, want failed since no level stands", r.Status, r.Reason)
 	}
 }

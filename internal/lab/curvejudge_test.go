@@ -1,10 +1,16 @@
 package lab
 
 import (
+	"context"
 	"testing"
+	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -16,11 +22,11 @@ func TestACurveFailsOnlyIfAllItsRatesDo(t *testing.T) {
 		doubt  string
 	}{
 		{levels: []store.Status{store.OK, store.OK}},
-		{levels: []store.Status{store.OK, store.Failed}, doubt: "1 of 2 loads did not stand; at 2000/s: why"},
-		{levels: []store.Status{store.Void, store.OK, store.Failed}, doubt: "2 of 3 loads did not stand; at 1000/s: why"},
-		{levels: []store.Status{store.Void, store.Failed}, fails: "2 of 2 loads did not stand; at 1000/s: why"},
-		{levels: []store.Status{store.Void, store.Void}, void: true, fails: "2 of 2 loads did not stand; at 1000/s: why"},
-		{levels: []store.Status{store.Failed}, fails: "1 of 1 loads did not stand; at 1000/s: why"},
+		{levels: []store.Status{store.OK, store.Failed}, doubt: "1 of 2 loads failed or are void; at 2000/s: why"},
+		{levels: []store.Status{store.Void, store.OK, store.Failed}, doubt: "2 of 3 loads failed or are void; at 1000/s: why"},
+		{levels: []store.Status{store.Void, store.Failed}, fails: "2 of 2 loads failed or are void; at 1000/s: why"},
+		{levels: []store.Status{store.Void, store.Void}, void: true, fails: "2 of 2 loads failed or are void; at 1000/s: why"},
+		{levels: []store.Status{store.Failed}, fails: "1 of 1 loads failed or are void; at 1000/s: why"},
 	} {
 		b := &bench{record: &store.Record{Result: &store.Result{}, Doubts: []store.Doubt{{Code: "attached"}}}}
 		for i, status := range c.levels {
@@ -55,7 +61,7 @@ func TestMessagesLeftByTheLoadBeforeAreADoubt(t *testing.T) {
 		"came meanwhile":     {before: clean, now: worker.Outcome{Warmup: measure.Books{Stale: 2}, Measured: measure.Books{Stale: 1}}, want: "the load before wasn't drained: 3 of its deliveries came during this one"},
 		"without an outcome": {before: worker.Outcome{Measured: measure.Books{Unresolved: 4}}, want: "the load before wasn't drained: the fate of 4 of its messages was open when this one began"},
 	} {
-		got := undrained(c.before, c.now)
+		got := undrained(trial{previous: c.before, Outcome: c.now})
 		if c.want == "" && len(got) != 0 || c.want != "" && (len(got) != 1 || got[0].Code != "undrained" || got[0].Text != c.want) {
 			t.Errorf("%s: %v, want %q", name, got, c.want)
 		}
@@ -68,4 +74,58 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// What a load has left behind is of no concern on the fresh topics that more agents have prepared.
+func TestALoadThatIsRunAgainOnMoreAgentsHasNoLoadBefore(t *testing.T) {
+	late := hist.New()
+	late.Record(int64(time.Second))
+	limited := worker.Outcome{Arriving: true, Measured: measure.Books{Lost: 5}}
+	limited.Histograms.GeneratorLag = late.Snapshot()
+	a := &growingAgent{outcomes: []worker.Outcome{{Arriving: true, Measured: measure.Books{Lost: 7}}, limited, {Drained: true}}}
+	b := &bench{
+		lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults(), record: &store.Record{PointID: "0a1b2c3d"},
+		stage: func(Event) {}, clients: clients{agent: a},
+	}
+	b.spec.Topics = 2
+	if first := b.judgedTrial(t.Context(), "first", 1000, worker.Load{}); first.previous.Measured.Lost != 0 {
+		t.Errorf("before the first load: %+v", first.previous.Measured)
+	}
+	again := b.judgedTrial(t.Context(), "second", 1000, worker.Load{})
+	if doubts := undrained(again); len(a.outcomes) != 0 || len(b.record.Growth) != 1 || len(doubts) != 0 {
+		t.Errorf("%d loads left, growth %+v, doubts %v", len(a.outcomes), b.record.Growth, doubts)
+	}
+}
+
+// growingAgent is an agent whose trials end with outcomes, one after the other, and that finds another agent once.
+type growingAgent struct{ outcomes []worker.Outcome }
+
+func (*growingAgent) Prepare(context.Context, agent.Plan) (p agent.Prepared, err error) { return }
+func (*growingAgent) Used() (u provision.Usage)                                         { return }
+func (*growingAgent) Close() error                                                      { return nil }
+func (*growingAgent) Grow(context.Context, int, string) (int, bool)                     { return 2, true }
+
+func (a *growingAgent) Run(context.Context, worker.Load) (worker.Outcome, []agent.Part) {
+	next := a.outcomes[0]
+	a.outcomes = a.outcomes[1:]
+	return next, nil
+}
+
+func TestARateMixedWithTheOneBeforeIsVoidUnlessItBrokeOff(t *testing.T) {
+	stale := worker.Outcome{Measured: measure.Books{Expected: 100, Stale: 2}}
+	few, broken, dry := stale, stale, stale
+	few.Measured.Stale, broken.Err, dry.Err = 1, errDied{process: theBroker}, worker.ErrRanDry
+	for name, c := range map[string]struct {
+		o    worker.Outcome
+		want string
+	}{
+		"mixed": {stale, "2 deliveries of the load before came during this one, which has 100 of its own"},
+		"few":   {o: few},
+		"the broker died, and its death says more": {o: broken},
+		"ran dry": {dry, "2 deliveries of the load before came during this one, which has 100 of its own"},
+	} {
+		if got := errorText(judgeStale(trial{Outcome: c.o})); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }

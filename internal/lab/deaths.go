@@ -4,74 +4,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// Processes that a repetition needs may die while it runs. guard ends a trial when one does.
+// Processes that a repetition needs may die while it runs. guard ends a load when one does.
 
-// errBrokerDied is the cause of a context that guard has ended because the broker died. bench.broker.died says how.
-var errBrokerDied = errors.New("the broker died")
-
-// errRelayDied is the cause of a context that guard has ended because a relay died.
-type errRelayDied struct{ provision.Death }
-
-func (e errRelayDied) Error() string { return fmt.Sprintf("relay-%d died: %s", e.Node, e.Death) }
-
-// guard returns a context that ends when the broker or a relay dies, unless a fault ended it on purpose. The caller calls unguard
-// before it reads bench.broker.died.
-func (b *bench) guard(ctx context.Context) (guarded context.Context, unguard func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var broker, relays <-chan provision.Death // nil channels never deliver
-	if b.broker.instance != nil {
-		broker = b.broker.instance.Deaths()
-	}
-	if b.clients.relays != nil {
-		relays = b.clients.relays.Deaths()
-	}
-	over := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case death := <-broker:
-			b.broker.died = &death
-			cancel(errBrokerDied)
-		case death := <-relays:
-			cancel(errRelayDied{death})
-		case <-over:
-		}
-	}()
-	return ctx, func() { close(over); <-watched; cancel(nil) }
+// errDied is the error of a repetition that lost a process which it needs, though no fault was aimed at it.
+type errDied struct {
+	process string // theBroker, or a part as faults name it: "relay", "server"
+	death   provision.Death
 }
 
-// guardAll returns a context that ends when the broker or a part of the pipeline dies, unless a fault ends it on purpose. The
-// caller calls unguard in the end. lostPart returns the death that has ended the context.
-func (p *pipeline) guardAll(ctx context.Context) (guarded context.Context, unguard func()) {
-	ctx, unguardBroker := p.bench.guard(ctx)
+// theBroker is the broker among the processes that may die.
+const theBroker = "broker"
+
+func (e errDied) Error() string { return fmt.Sprintf("the %s died: %s", e.process, e.death) }
+
+// brokerDied reports whether err says that the broker died.
+func brokerDied(err error) bool {
+	var died errDied
+	return errors.As(err, &died) && died.process == theBroker
+}
+
+// guard returns a context that ends when the broker or one of parts dies, unless a fault ended it on purpose. A part that is nil is
+// left out. The caller calls unguard in the end; it returns the death as an errDied, or nil. It may be called again.
+func (b *bench) guard(ctx context.Context, parts map[string]*provision.Instance) (guarded context.Context, unguard func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
-	for name, in := range p.instances() {
+	var watching sync.WaitGroup
+	watch := func(process string, in *provision.Instance) {
 		if in == nil {
-			continue
+			return
 		}
-		go func() {
+		watching.Go(func() {
 			select {
 			case death := <-in.Deaths():
-				cancel(fmt.Errorf("the %s died: %s", name, death))
+				cancel(errDied{process: process, death: death})
 			case <-over:
 			}
-		}()
+		})
 	}
-	return ctx, func() { close(over); cancel(nil); unguardBroker() }
+	watch(theBroker, b.broker.instance)
+	for part, in := range parts {
+		watch(part, in)
+	}
+	return ctx, sync.OnceValue(func() error {
+		close(over)
+		watching.Wait()
+		cancel(nil)
+		return deathOf(ctx)
+	})
 }
 
-// lostPart returns the death that has ended a guarded context; nil if none has.
-func lostPart(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return cause
+// deathOf returns the death that has ended a guarded context; nil if none has.
+func deathOf(guarded context.Context) error {
+	var died errDied
+	if errors.As(context.Cause(guarded), &died) {
+		return died
 	}
 	return nil
 }
@@ -79,12 +73,17 @@ func lostPart(ctx context.Context) error {
 // deathDelay is how long after its connections broke the death of a process may be reported.
 const deathDelay = time.Second
 
-// noteDeath notes the broker's death if it has been reported or is reported within deathDelay.
-func (b *bench) noteDeath() {
+// explainDeath returns the broker's death instead of err, which broken connections may have caused, if the death has been reported
+// or is reported within deathDelay.
+func (b *bench) explainDeath(err error) error {
+	if b.broker.instance == nil || errors.As(err, new(*driver.ErrUnsupported)) { // a refusal is an answer of a living broker
+		return err
+	}
 	select {
 	case death := <-b.broker.instance.Deaths():
-		b.broker.died = &death
+		return errDied{process: theBroker, death: death}
 	case <-time.After(deathDelay):
+		return err
 	}
 }
 

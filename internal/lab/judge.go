@@ -36,7 +36,7 @@ func (b *bench) judge(t trial, rate float64) error {
 
 // endsUnjudged reports whether a trial ended with an error that has a status of its own, whatever was measured until then.
 func endsUnjudged(err error) bool {
-	return errors.As(err, new(*agent.ErrLost)) || errors.As(err, new(*agent.ErrClock)) || errors.As(err, new(*driver.ErrUnsupported)) ||
+	return errors.As(err, new(errDied)) || errors.As(err, new(*agent.ErrLost)) || errors.As(err, new(*agent.ErrClock)) || errors.As(err, new(*driver.ErrUnsupported)) ||
 		errors.Is(err, worker.ErrConsumerProcess) || errors.Is(err, worker.ErrLate)
 }
 

@@ -24,7 +24,7 @@ func judgedStatus(t *testing.T, o worker.Outcome, cores float64) (store.Status, 
 	l.host.Cores = 2
 	b := &bench{lab: l, spec: spec, record: &store.Record{}}
 	tr := trial{Outcome: o, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10, Generator: cores}}}}
-	status, why := b.ending(context.Background(), b.judge(tr, 5000))
+	status, why := ending(context.Background(), b.judge(tr, 5000))
 	return status, why.Text
 }
 
@@ -119,7 +119,7 @@ func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
 		l := &lab{}
 		l.host.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
-		status, why := b.ending(t.Context(), b.judge(trial{Outcome: lost, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
+		status, why := ending(t.Context(), b.judge(trial{Outcome: lost, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
 		if status != c.want {
 			t.Errorf("%s: %s (%s), want %s", name, status, why.Text, c.want)
 		}
@@ -144,7 +144,7 @@ func TestMessagesThatOnlyTheLeaderHadMayBeLostWithIt(t *testing.T) {
 		l := &lab{}
 		l.host.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{Failover: c.failover}}
-		status, why := b.ending(t.Context(), b.judge(trial{Outcome: lost, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
+		status, why := ending(t.Context(), b.judge(trial{Outcome: lost, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
 		if status != c.want {
 			t.Errorf("%s: %s (%s), want %s", name, status, why.Text, c.want)
 		}
@@ -159,7 +159,7 @@ func TestADuplicateBreaksAtMostOnce(t *testing.T) {
 		l := &lab{}
 		l.host.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
-		status, why := b.ending(t.Context(), b.judge(trial{Outcome: twice, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
+		status, why := ending(t.Context(), b.judge(trial{Outcome: twice, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
 		if status != want {
 			t.Errorf("%s: %s (%s), want %s", delivery, status, why.Text, want)
 		}

@@ -41,7 +41,6 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 	}
 	p := &pipeline{bench: b}
 	b.clients.pipeline = p
-	defer p.close()
 	if err := p.start(ctx); err != nil {
 		return err
 	}
@@ -202,8 +201,9 @@ func (p *pipeline) load() (l load.Load, rate float64, err error) {
 	return l, s.Load.Rate, err
 }
 
-// close stops the parts in the direction of the messages, removes the topic and closes the connection that made it.
-func (p *pipeline) close() {
+// close stops the parts in the direction of the messages, removes the topic and closes the connection that made it. err is why
+// the run ended; nil if it came to its end.
+func (p *pipeline) close(err error) {
 	for _, name := range []string{study.PartBalancer, study.PartServer, study.PartConsumer, statePart} {
 		if in := p.instances()[name]; in != nil {
 			stop(in)
@@ -217,7 +217,7 @@ func (p *pipeline) close() {
 		_ = c.Clean(ctx) // best effort: a broker that died has lost the topic anyway
 		cancel()
 	}
-	p.bench.doubtClose(p.maker.Close(), "client")
+	p.bench.doubtClose(p.maker.Close(), "client", err)
 }
 
 // cleanTimeout bounds removing the topic: a broker that is stuck must not keep the next point waiting.

@@ -30,8 +30,8 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	const stage = "posting rides"
 	p.bench.stage(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the parts' start would be collected while the load runs
-	guarded, unguard := p.guardAll(ctx)
-	defer unguard()
+	guarded, unguard := p.bench.guard(ctx, p.instances())
+	defer func() { _ = unguard() }()
 	run := &pipelineRun{
 		pipeline: p, load: l, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaults(p.bench),
 	}
@@ -42,7 +42,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	if err != nil {
 		return trial{}, nil, err
 	}
-	died := lostPart(guarded)
+	died := deathOf(guarded)
 	draining, stop := guarded, func() {}
 	if died != nil { // guarded has ended, but rides that were accepted until then may still arrive
 		draining, stop = context.WithTimeout(ctx, min(time.Duration(p.bench.spec.Drain), afterDeath))
@@ -55,12 +55,11 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	if err != nil && guarded.Err() == nil {
 		return t, nil, err
 	}
-	if died != nil {
+	if died := unguard(); died != nil {
 		t.Err = died
 	}
 	t.Series = run.metering.series(t.Outcome)
 	run.metering.finish(ctx, &t)
-	p.bench.before = t.Outcome
 	return t, run.stored(outcome, redelivered), nil
 }
 

@@ -21,12 +21,12 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 	r = Blank(run, l.host, l.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(run, e) }}
 	err := b.explainLoss(b.run(ctx))
-	b.close()
+	b.close(err)
 	started = !errors.As(err, new(errStart))
-	if !started || b.broker.died != nil {
+	if !started || brokerDied(err) {
 		l.pool.drop(b.spec)
 	}
-	status, why := b.ending(ctx, err)
+	status, why := ending(ctx, err)
 	r.Status, r.Reason, r.Figures = status, why.Text, why.Figures
 	r.Ended = time.Now().UTC()
 	return r, started
@@ -43,14 +43,14 @@ func Blank(run study.Run, host store.Host, tool string) store.Record {
 
 // ending returns how a repetition, or a part of it with a status of its own, ended, and why. err is its error. Errors of servers
 // and clients may quote what they were sent, so secrets are removed.
-func (b *bench) ending(ctx context.Context, err error) (store.Status, remark.Remark) {
-	status, why := b.classify(ctx, err)
+func ending(ctx context.Context, err error) (store.Status, remark.Remark) {
+	status, why := classify(ctx, err)
 	return status, remark.Stored(secret.Redact(why.Text), why.Figures)
 }
 
-// classify returns how a repetition ended, which follows from its error, from its context, and from whether the broker lives. The first case that
-// fits explains the others: an interrupted run also loses its broker, and a broker that died breaks connections.
-func (b *bench) classify(ctx context.Context, err error) (store.Status, remark.Remark) {
+// classify returns how a repetition ended, which follows from its error and its context. The first case that fits explains the
+// others: an interrupted run also loses its broker.
+func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 	var (
 		unsupported *driver.ErrUnsupported
 		setting     *provision.ErrSetting
@@ -58,7 +58,7 @@ func (b *bench) classify(ctx context.Context, err error) (store.Status, remark.R
 		judged      judgement
 	)
 	switch {
-	case err == nil && ctx.Err() == nil && b.broker.died == nil:
+	case err == nil && ctx.Err() == nil:
 		return store.OK, remark.Remark{}
 	case ctx.Err() != nil:
 		return store.Aborted, remark.Of("interrupted")
@@ -70,8 +70,6 @@ func (b *bench) classify(ctx context.Context, err error) (store.Status, remark.R
 		return store.Refused, remark.Of("%v", setting)
 	case errors.As(err, &refused):
 		return store.Refused, remark.Of("%v", err)
-	case b.broker.died != nil:
-		return store.Failed, remark.Of("the broker died: %v", b.broker.died)
 	case errors.As(err, &judged):
 		return judged.status, remark.Of("%v", err)
 	case errors.Is(err, worker.ErrLate), errors.As(err, new(*agent.ErrClock)):

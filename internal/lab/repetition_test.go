@@ -22,7 +22,7 @@ func TestARefusalLeavesOutTheErrorsAroundIt(t *testing.T) {
 			fmt.Errorf("start kafka: node 1: %w", &provision.ErrSetting{Name: "no.such", Reason: "unknown"}), `server setting "no.such": unknown`,
 		},
 	} {
-		status, why := (&bench{}).ending(t.Context(), c.err)
+		status, why := ending(t.Context(), c.err)
 		if status != store.Refused || why.Text != c.want {
 			t.Errorf("%s: %s, %q; want refused, %q", name, status, why.Text, c.want)
 		}

@@ -2,14 +2,15 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sort"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -26,14 +27,14 @@ type trial struct {
 	Faults      []store.FaultEvent
 	Doubts      []store.Doubt  // those that do not follow from the figures
 	relayed     *worker.Pauses // of all relays; nil if there are none, or if a fault is aimed at one
+	previous    worker.Outcome // of the trial before on the same topics; zero if there was none
 	// limitSetting is the limit of the broker's queues that may have dropped messages; empty if none may have.
 	limitSetting string
 }
 
 // runTrial runs one load. It meters the measured phase and the drain, injects the spec's faults, and reports samples.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
-	guarded, unguard := b.guard(ctx)
-	defer unguard()
+	guarded, unguard := b.guard(ctx, map[string]*provision.Instance{study.PartRelay: b.clients.relays})
 	b.stage(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 	m := newMetering(b, stage, rate)
@@ -45,15 +46,15 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	limitSetting := setMayDrop(b.limit, &out)
 	t := trial{
 		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
-		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts, limitSetting: limitSetting,
+		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts, previous: b.previous, limitSetting: limitSetting,
 	}
 	t.Faults, t.Doubts = faults.end()
-	if cause := context.Cause(guarded); errors.Is(cause, errBrokerDied) || errors.As(cause, new(errRelayDied)) {
-		t.Err = cause
+	if died := unguard(); died != nil {
+		t.Err = died
 	}
 	m.finish(ctx, &t)
-	b.askRelays(guarded, &t)
-	b.before = out
+	b.askRelays(ctx, &t)
+	b.previous = out
 	if len(parts) > 0 {
 		b.record.Agents = agentsOf(parts)
 	}

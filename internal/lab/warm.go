@@ -53,13 +53,13 @@ const maxWarmupRides = 20_000_000
 
 // warmPipeline warms up a broker that was started here, once, for as long as the spec says. It starts all parts of the pipeline,
 // on a topic of their own, posts rides as fast as its threads can, and takes the parts down again. So nothing of it is measured.
-func (b *bench) warmPipeline(ctx context.Context) error {
+func (b *bench) warmPipeline(ctx context.Context) (err error) {
 	warmed := b.lab.pool.warm
 	if b.spec.BrokerWarmup == 0 || warmed[b.broker.instance] {
 		return nil
 	}
 	p := &pipeline{bench: b}
-	defer p.close()
+	defer func() { p.close(err) }()
 	if err := p.start(ctx); err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (b *bench) warmPipeline(ctx context.Context) error {
 		return err
 	}
 	b.stage(Event{Kind: Staged, Stage: "warming up " + b.spec.Broker})
-	ctx, unguard := p.guardAll(ctx)
-	defer unguard()
+	ctx, unguard := b.guard(ctx, p.instances())
+	defer func() { _ = unguard() }()
 	limited, cancel := context.WithTimeout(ctx, time.Duration(b.spec.BrokerWarmup))
 	defer cancel()
 	o := r.Run(limited)
