@@ -29,14 +29,14 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	d := Drained{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
 	defer cancel()
-	last, err := w.consuming.start(connect)
+	last, err := w.consumers.start(connect)
 	if err != nil {
 		return d, err
 	}
 	sending := w.sendMeanwhile(ctx, t)
 	wanted, until := t.wanted(filled.Acked)
 	err = w.awaitDeliveries(ctx, t, wanted, until)
-	came := w.consuming.span()
+	came := w.consumers.span()
 	d.To, d.Received = came.At, t.measure.Count().Received
 	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
 		d.To = came.Last

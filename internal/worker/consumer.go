@@ -5,26 +5,30 @@ import (
 	"sync/atomic"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // consumer is the driver.Sink of one consumer: it books in a trial what the driver delivers.
 type consumer struct {
-	index        int // among the worker's consumers
-	subscription int
-	run          uint16 // Plan.Run: messages of other runs are ignored
-	shortest     int    // bytes of the shortest payload that is sent
-	probed       *probesSeen
-	application  *application // works on each message; nil: messages are only counted
-	first, last  atomic.Int64 // when the first and the last counted message of the trial came, ns on the clock's axis; 0: none did
+	index       int // among the worker's consumers
+	config      driver.ConsumerConfig
+	run         uint16 // Plan.Run: messages of other runs are ignored
+	shortest    int    // bytes of the shortest payload that is sent
+	probes      *Probes
+	application *application // works on each message; nil: messages are only counted
+	// When the first and the last counted message of the trial came, ns on the clock's axis; 0: none
+	// did.
+	first, last atomic.Int64
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
 }
 
-// listen books the deliveries from now on with r; if r is nil, they are not booked. It waits for a batch that is being booked.
-func (c *consumer) listen(r *measure.Consumer) {
+// bookWith books the deliveries from now on with r. If r is nil, they are not booked. It waits for a
+// batch that is being booked.
+func (c *consumer) bookWith(r *measure.Consumer) {
 	c.mu.Lock()
 	c.recorder = r
 	c.mu.Unlock()
@@ -39,7 +43,8 @@ func (c *consumer) Deliver(batch [][]byte) {
 	c.application.process(batch, c.book)
 }
 
-// book books messages and reports whether any of them was counted. They came together, so the clock is read once for all.
+// book books messages and reports whether any of them was counted. They came together, so the clock
+// is read once for all.
 func (c *consumer) book(batch [][]byte) bool {
 	now := clock.Now()
 	c.mu.Lock()
@@ -48,16 +53,17 @@ func (c *consumer) book(batch [][]byte) bool {
 	counted := false
 	for _, payload := range batch {
 		h, status := wire.Read(payload)
-		cut := len(payload) < c.shortest // wire.Read can't see that if the checksum was cut off as well
+		if status == wire.OK && h.Run != c.run {
+			continue // an earlier run left it on the broker; its payloads may have been shorter
+		}
+		tooShort := len(payload) < c.shortest // wire.Read can't see that if the checksum was cut off as well
 		switch {
-		case status == wire.OK && h.Run != c.run:
-			// An earlier run, whose payloads may have been shorter, left it on the broker.
-		case status.Corrupt(), cut:
+		case status.Corrupt() || tooShort:
 			if recorder != nil {
 				recorder.Corrupted(now)
 			}
 		case h.ID.Seq()&probeBit != 0:
-			c.probed.receive(int(h.ID.Producer()), c.subscription)
+			c.probes.receive(int(h.ID.Producer()), c.config.Subscription)
 		case recorder != nil:
 			recorder.Received(h, now)
 			counted = true

@@ -28,7 +28,7 @@ func TestWhatIsCutIsCorruptAndWhatAnEarlierRunLeftIsNot(t *testing.T) {
 	} {
 		trial := measure.NewTrial(measure.Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
 		consumer := &consumer{run: run, shortest: 200}
-		consumer.listen(trial.Consumer(0, 0, nil))
+		consumer.bookWith(trial.Consumer(0, 0, nil))
 		if consumer.book([][]byte{c.payload}) {
 			t.Errorf("%s was counted", name)
 		}

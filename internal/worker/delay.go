@@ -40,12 +40,13 @@ const (
 	maxCatchUp = int64(5 * time.Millisecond)
 )
 
-// newApplication returns nil if there is no delay.
-func newApplication(d Delay, consumer int) *application {
+// newApplication returns the application of a consumer, which ends when ended is closed; nil if there
+// is no delay.
+func newApplication(d Delay, consumer int, ended <-chan struct{}) *application {
 	if d.Mean == 0 {
 		return nil
 	}
-	return &application{delay: d, rng: rand.New(rand.NewPCG(uint64(d.Seed), uint64(consumer))), timer: time.NewTimer(0)}
+	return &application{delay: d, rng: rand.New(rand.NewPCG(uint64(d.Seed), uint64(consumer))), timer: time.NewTimer(0), ended: ended}
 }
 
 // process passes the messages of a batch to receive, each when the work on the one before it is done, and returns when the work on the

@@ -14,8 +14,7 @@ func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
 		"exponential": {Mean: 2 * time.Millisecond, Exponential: true, Seed: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newApplication(d, 0)
-			a.ended = make(chan struct{})
+			a := newApplication(d, 0, nil)
 			const n = 100
 			batch := make([][]byte, n)
 			for i := range batch {
@@ -51,9 +50,8 @@ func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
 }
 
 func TestAConsumerThatEndsGivesUpItsWork(t *testing.T) {
-	a := newApplication(Delay{Mean: time.Hour}, 0)
 	life := make(chan struct{})
-	a.ended = life
+	a := newApplication(Delay{Mean: time.Hour}, 0, life)
 	time.AfterFunc(50*time.Millisecond, func() { close(life) })
 	began, taken := time.Now(), 0
 	a.process(make([][]byte, 10), func([][]byte) bool { taken++; return true })
@@ -63,7 +61,7 @@ func TestAConsumerThatEndsGivesUpItsWork(t *testing.T) {
 }
 
 func TestTheShareOfWorkIsThatOfTheTimeBetweenMessages(t *testing.T) {
-	a := newApplication(Delay{Mean: 10 * time.Millisecond}, 0)
+	a := newApplication(Delay{Mean: 10 * time.Millisecond}, 0, nil)
 	a.worked.Store(int64(50 * time.Millisecond)) // five messages, each 30 ms after the one before it
 	if got := a.busyShare(7, 7+int64(120*time.Millisecond)); math.Abs(got-50.0/130) > 1e-9 {
 		t.Errorf("%g", got)

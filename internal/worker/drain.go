@@ -15,32 +15,25 @@ const (
 	gust  = 5 * time.Second // some brokers hand messages over only every few seconds
 )
 
-// arrivals says what became of the messages that were under way when the last one had been sent. The fields are those of
-// Outcome.
-type arrivals struct {
-	drained       bool  // everything came within the drain allowance
-	stillArriving bool  // something came lately, so missing deliveries may still come
-	overdue       int64 // deliveries that were missing at the end of the drain allowance and waited for beyond it
-}
-
-// awaitArrivals drains the trial. If settle is set and load.Settle allows it, it goes on waiting for what the drain left. It
-// returns an error if something ended the waiting early.
-func (w *Worker) awaitArrivals(ctx context.Context, t *trial, settle bool) (arrivals, error) {
+// awaitArrivals drains the trial and adds to the outcome how that ended. If settle is set and
+// load.Settle allows it, it goes on waiting for what the drain left. It returns an error if something
+// ended the waiting early.
+func (w *Worker) awaitArrivals(ctx context.Context, t *trial, settle bool, out *Outcome) error {
 	load := t.load
 	end, err := w.drain(ctx, t, load.Drain, load.Brisk)
-	rest := arrivals{drained: end == drainedAll, stillArriving: end == stoppedArriving}
+	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
 	if err != nil || end == drainedAll || end == stoppedQuiet || load.Settle <= load.Drain || !settle {
-		return rest, err
+		return err
 	}
-	rest.overdue = w.missing(t)
+	out.Overdue = w.missing(t)
 	end, err = w.drain(ctx, t, load.Settle-load.Drain, true)
 	switch {
 	case end == stoppedArriving:
-		rest.stillArriving = true
+		out.Arriving = true
 	case end == stoppedSilent, end == stoppedQuiet && !load.Brisk:
-		rest.stillArriving = false // whatever is missing by now is lost
+		out.Arriving = false // whatever is missing by now is lost
 	}
-	return rest, err
+	return err
 }
 
 // drainEnd is why a drain ended.
@@ -108,7 +101,7 @@ func (w *Worker) missing(t *trial) int64 {
 		c, _ := t.count()
 		return max(0, (c.Sent-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
 	}
-	w.consuming.collect(t)
+	w.consumers.collect(t)
 	return t.measure.Missing()
 }
 

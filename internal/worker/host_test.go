@@ -135,7 +135,7 @@ func answeringWith(t *testing.T, answer report, after time.Duration, told *[]ord
 			}
 		}
 	}()
-	w := &Worker{failure: newFailure(), probed: newProbesSeen(0, 0), bodies: &bodies{size: 100}, plan: Plan{Connect: 3 * time.Second}}
+	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0, nil, nil), bodies: &bodies{size: 100}, plan: Plan{Connect: 3 * time.Second}}
 	a := newRemoteConsumers(here, w)
 	t.Cleanup(func() {
 		_ = a.close()
@@ -177,6 +177,9 @@ func TestRemoteConsumersAreToldOfThePhaseBeforeItBegins(t *testing.T) {
 func TestRemoteConsumersConnectWithinWhatIsLeft(t *testing.T) {
 	var told []order
 	a := answering(t, 0, &told)
+	if err := a.prepare(); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := a.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +261,7 @@ func TestEveryProducerThatCannotBeClosedIsNamed(t *testing.T) {
 }
 
 func TestASpanIsFromTheFirstToTheLastMessageOfAllConsumers(t *testing.T) {
-	s := newLocalConsumers(nil, consumerSetup{Consumers: make([]driver.ConsumerConfig, 3)}, newProbesSeen(1, 1), newFailure())
+	s := newLocalConsumers(nil, consumerSetup{Consumers: make([]driver.ConsumerConfig, 3)}, NewProbes(1, 1, nil, nil), newFailure())
 	if sp := s.span(); sp.First != 0 || sp.Last != 0 || sp.At == 0 {
 		t.Errorf("nothing came: %+v", sp)
 	}
@@ -269,7 +272,7 @@ func TestASpanIsFromTheFirstToTheLastMessageOfAllConsumers(t *testing.T) {
 	if sp := s.span(); sp.First != 40 || sp.Last != 60 {
 		t.Errorf("%+v, want 40 to 60", sp)
 	}
-	s.book(measure.NewTrial(measure.Shape{Producers: 1, Consumers: 3, Subscriptions: 1}), nil)
+	s.recordIn(&recording{measure: measure.NewTrial(measure.Shape{Producers: 1, Consumers: 3, Subscriptions: 1})})
 	for _, c := range s.list {
 		if c.first.Load() != 0 || c.last.Load() != 0 {
 			t.Errorf("another trial of a consumer whose first message came at %d and the last at %d", c.first.Load(), c.last.Load())
@@ -294,7 +297,7 @@ func TestAnAnswerWithoutItsFieldIsAnErrorAndNoZero(t *testing.T) {
 	if _, err := c.start(t.Context()); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when its consumers had registered") {
 		t.Errorf("start: %v", err)
 	}
-	if _, err := c.end(&trial{measure: measure.NewTrial(measure.Shape{})}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when") {
+	if _, err := c.end(&trial{recording: &recording{measure: measure.NewTrial(measure.Shape{})}}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when") {
 		t.Errorf("end: %v", err)
 	}
 }

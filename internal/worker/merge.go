@@ -169,7 +169,7 @@ func (p Plan) joinShards(outcomes []Outcome, axes []clock.Line) (*measure.Trial,
 			sent += n
 		}
 	}
-	shape := measure.Shape{Producers: p.producers(), Subscriptions: len(p.Topology.Subscriptions)}
+	shape := measure.Shape{Producers: p.producerIDs(), Subscriptions: len(p.Topology.Subscriptions)}
 	if p.KeyOrdered && p.Keys.some() {
 		shape.Keys = p.Keys.N
 	}

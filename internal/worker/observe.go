@@ -19,6 +19,7 @@ const maxKept = 60_000
 // finds out how long nothing was delivered or confirmed, when an automatic warm-up has settled, and whether the load is hopeless. It never
 // stops a producer or consumer: the counters are atomic.
 type observer struct {
+	worker     *Worker
 	trial      *trial
 	due        *dueCounter // nil if messages are not due at times
 	samples    Thinned[Sample]
@@ -37,9 +38,9 @@ type latencyReading struct {
 	fromSend  Totals        // of the trial so far
 }
 
-func newObserver(t *trial, p *Plan) *observer {
+func newObserver(w *Worker, t *trial) *observer {
 	return &observer{
-		trial: t, due: t.course().dueCounter(p), samples: Thinned[Sample]{Limit: maxKept}, settling: NewSettling(t.load.Warmup),
+		worker: w, trial: t, due: t.course().dueCounter(&w.plan), samples: Thinned[Sample]{Limit: maxKept}, settling: NewSettling(t.load.Warmup),
 	}
 }
 
@@ -162,7 +163,7 @@ func (o *observer) decidePhase(s Sample, d depth) {
 	soonest := s.At + int64(announced)
 	if !t.load.Warmup.Coordinated {
 		if d >= withLatencies && o.settling.Settled(time.Duration(s.At-t.startedAt), s) {
-			t.beginMeasuring(soonest)
+			t.beginMeasuring(o.worker.consumers.announce(t, soonest))
 		}
 		return
 	}
@@ -174,7 +175,7 @@ func (o *observer) decidePhase(s Sample, d depth) {
 		t.learnedLate.Store(true)
 		t.halt()
 	}
-	t.beginMeasuring(from)
+	t.beginMeasuring(o.worker.consumers.announce(t, from))
 }
 
 // endIfHopeless ends the measured phase now if Load.Hopeless says that its verdict is certain.

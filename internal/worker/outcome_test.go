@@ -118,8 +118,8 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	defer tr.watch.Close()
 	var told []Sample
 	tr.load.Observe = func(s Sample) { told = append(told, s) }
-	o := newObserver(tr, &w.plan)
-	p, consumers := w.producers[0], w.consuming.(*localConsumers).list
+	o := newObserver(w, tr)
+	p, consumers := w.producers[0], w.consumers.(*localConsumers).list
 	o.look(withLatencies)
 	n := p.freeSlots.take(p.batchSlots[:messages])
 	recorder := p.recorderOf(tr, &p.streams[0])

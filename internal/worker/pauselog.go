@@ -8,8 +8,9 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// PauseLog records the pauses of a process that doesn't know when trials begin, such as a relay. After a trial, LateWakeUps returns the
-// part of the log that belongs to it, and PausesOf makes Pauses from that, in another process if need be.
+// PauseLog records the pauses of a process that doesn't know when trials begin, such as a relay.
+// After a trial, LateWakeUps returns the part of the log that belongs to it. PausesOf makes Pauses
+// from that, in another process if need be.
 type PauseLog struct {
 	watch *clock.Watch
 
@@ -17,7 +18,8 @@ type PauseLog struct {
 	late []Interval // each from when a wake-up was due until it came; at least the newest maxStops, at most twice as many
 }
 
-// minLogged is the least lateness of a wake-up that a PauseLog keeps. Smaller ones raise no doubt about a result.
+// minLogged is the least lateness of a wake-up that a PauseLog keeps. Smaller ones raise no doubt
+// about a result.
 const minLogged = time.Millisecond
 
 // NewPauseLog begins to record. The caller closes the log.
@@ -39,7 +41,8 @@ func (l *PauseLog) wakeUp(due, came int64) {
 	l.late = append(l.late, Interval{From: due, To: came})
 }
 
-// LateWakeUps returns the late wake-ups that reach into [from, to), in order: each from when it was due until it came.
+// LateWakeUps returns the late wake-ups that reach into [from, to), in order: each from when it was
+// due until it came.
 func (l *PauseLog) LateWakeUps(from, to int64) []Interval {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,10 +52,11 @@ func (l *PauseLog) LateWakeUps(from, to int64) []Interval {
 // Close ends the recording.
 func (l *PauseLog) Close() { l.watch.Close() }
 
-// PausesOf returns the Pauses of a measured phase [from, until), given its late wake-ups (PauseLog.LateWakeUps). All other wake-ups count
-// as in time, since the log doesn't keep them: a quantile of Late below minLogged is 0.
+// PausesOf returns the Pauses of a measured phase [from, until), given its late wake-ups
+// (PauseLog.LateWakeUps). The log doesn't keep the other wake-ups, so they count as in time: a
+// quantile of Late below minLogged is 0.
 func PausesOf(late []Interval, from, until int64) Pauses {
-	r := &pauseRecorder{from: func() int64 { return from }, until: func() int64 { return until }}
+	r := &pauseRecorder{phase: func() phaseTimes { return phaseTimes{From: from, Until: until} }}
 	for _, i := range late {
 		r.wakeUp(i.From, i.To)
 	}

@@ -11,7 +11,7 @@ import (
 func TestPausesOfALogAreThoseThatATrialRecords(t *testing.T) {
 	const ms, from, until = 1_000_000, 1_000 * 1_000_000, 3_000 * 1_000_000
 	random := rand.New(rand.NewPCG(1, 2))
-	watched := &pauseRecorder{from: func() int64 { return from }, until: func() int64 { return until }}
+	watched := &pauseRecorder{phase: func() phaseTimes { return phaseTimes{from, until} }}
 	log := &PauseLog{}
 	for due := int64(0); due < until+500*ms; {
 		at := due

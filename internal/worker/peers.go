@@ -1,19 +1,18 @@
 package worker
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Peers describes workers that share streams: the producers of one send to the consumers of another one, on this host or elsewhere. None
-// of them can tell alone which messages were lost. So the Outcome of each holds a Shard with everything that it sent and received, and
-// Plan.Joined computes the books from the shards of all.
+// Peers describes workers that share streams: the producers of one send to the consumers of another
+// one, on this host or elsewhere. None of them can tell alone which messages were lost. So the
+// Outcome of each holds a Shard with everything that it sent and received, and Plan.Joined computes
+// the books from the shards of all.
 type Peers struct {
 	Producers int // of all these workers together, the plan's own included; IDs are below it, and each is in one worker
 }
@@ -25,46 +24,31 @@ type PeerProducers struct {
 	Producers []FirstMessage
 }
 
-// FirstMessage is the sequence number of a producer's first message in a trial: 0 in the first trial, then one past the last one of the
-// trial before (measure.Sent: Base + End).
+// FirstMessage is the sequence number of a producer's first message in a trial: 0 in the first
+// trial, then one past the last one of the trial before (measure.Sent: Base + End).
 type FirstMessage struct {
 	Producer int
 	Seq      uint64
 }
 
-// Probes connects the probing of workers that share streams: each has to know which probes the consumers of the others have seen.
-type Probes struct{ seen *probesSeen }
-
-// NewProbes makes the Probes of one worker. onSeen is called once for every producer and subscription of which the worker's own consumers
-// have seen a probe, to be passed to Seen of the other workers; any goroutine calls it, and it must not block. onTopicsMade is called when
-// the worker has made the topics, which one worker does for all; it may be nil.
-func NewProbes(producers, subscriptions int, onSeen func(producer, subscription int), onTopicsMade func()) *Probes {
-	seen := newProbesSeen(producers, subscriptions)
-	seen.onSeen, seen.onTopicsMade = onSeen, onTopicsMade
-	return &Probes{seen}
-}
-
-// Seen notes that another worker's consumers have seen a probe. It may be called at any time.
-func (p *Probes) Seen(producer, subscription int) { p.seen.mark(producer, subscription) }
-
-// PrepareShared is Prepare for a worker that shares streams, as plan.Peers says. All these workers must be prepared at the same time: it
-// blocks until each subscription, wherever its consumers are, has seen every producer of plan.
-func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
+// checkShared refuses a plan that is not for a worker that shares streams.
+func (p *Plan) checkShared() error {
 	switch {
-	case plan.Peers == nil:
-		return nil, errors.New("prepare a worker that shares streams: the plan doesn't say with which workers (Peers)")
-	case plan.ConsumeLater:
-		return nil, errors.New("a backlog can't be drained by several workers that share its streams")
+	case p.Peers == nil:
+		return errors.New("prepare a worker that shares streams: the plan doesn't say with which workers (Peers)")
+	case p.ConsumeLater:
+		return errors.New("a backlog can't be drained by several workers that share its streams")
 	}
-	for _, p := range plan.Producers {
-		if p.ID < 0 || p.ID >= plan.Peers.Producers {
-			return nil, fmt.Errorf("producer %d is none of the %d that all workers have together", p.ID, plan.Peers.Producers)
+	for _, producer := range p.Producers {
+		if producer.ID < 0 || producer.ID >= p.Peers.Producers {
+			return fmt.Errorf("producer %d is none of the %d that all workers have together", producer.ID, p.Peers.Producers)
 		}
 	}
-	return prepare(ctx, d, plan, nil, probes.seen)
+	return nil
 }
 
-// checkHeaders refuses payloads that are too short for a header, in which messages carry their times to consumers in another process.
+// checkHeaders refuses payloads that are too short for a header, in which messages carry their times
+// to consumers in another process.
 func (b *bodies) checkHeaders() error {
 	if b.shortest() >= wire.HeaderSize {
 		return nil
@@ -111,8 +95,8 @@ func (t *trial) expectPeers(peers []PeerProducers) {
 // errMissedStart ends a trial before it began.
 var errMissedStart = lateError("the consumers listened only after the start that all workers were given, when messages may have been sent already")
 
-// checkStart returns errMissedStart if the consumers of a worker that shares streams began to listen after the trial's start. Messages that
-// other workers sent before would count as lost.
+// checkStart returns errMissedStart if the consumers of a worker that shares streams began to listen
+// after the trial's start. Messages that other workers sent before would count as lost.
 func (w *Worker) checkStart(l Load) error {
 	if w.plan.Peers != nil && l.Start != 0 && len(w.plan.Consumers) > 0 && clock.Now() > l.Start {
 		return errMissedStart
@@ -120,8 +104,9 @@ func (w *Worker) checkStart(l Load) error {
 	return nil
 }
 
-// count returns the counts of all workers that share the trial's streams, and whether another one still sends.
-func (t *trial) count() (c measure.Count, sending bool) {
+// count returns the counts of all workers that share the trial's streams, and whether another one
+// still sends.
+func (t *trial) count() (c measure.Count, othersSend bool) {
 	c = t.measure.Count()
 	if t.load.CountAll == nil {
 		return c, false

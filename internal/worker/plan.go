@@ -58,8 +58,8 @@ func (p Plan) clients() int {
 	return min(p.Clients, len(p.Producers))
 }
 
-// producers returns one past the largest ID of a producer, those of workers that share streams included.
-func (p Plan) producers() int {
+// producerIDs returns one past the largest ID of a producer, those of workers that share streams included.
+func (p Plan) producerIDs() int {
 	n := 0
 	if p.Peers != nil {
 		n = p.Peers.Producers

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -11,49 +10,71 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// A broker may still be setting up routes when it has accepted all connections, and lose messages meanwhile. Therefore each producer
-// sends probes, again and again, until every subscription has seen one of each producer. Trials begin only then.
+// A broker may still be setting up routes when it has accepted all connections, and lose messages
+// meanwhile. Therefore each producer sends probes, again and again, until every subscription has
+// seen one of each producer. Trials begin only then.
 
 // probeBit marks the sequence numbers of probes, which no trial counts.
 const probeBit = uint64(wire.MaxSeq+1) / 2
 
-// Probes are sent again after firstProbeWait, then after twice as long, and so on up to maxProbeWait. For each probe under way, perProbe
-// is added: probes that are sent again too soon only delay the others.
+// Probes are sent again after firstProbeWait, then after twice as long, and so on up to
+// maxProbeWait. For each probe under way, perProbe is added: probes that are sent again too soon
+// only delay the others.
 const (
 	firstProbeWait = 20 * time.Millisecond
 	maxProbeWait   = time.Second
 	perProbe       = 200 * time.Microsecond
 )
 
-// probesSeen records which subscription has seen a probe of which producer. Any goroutine may use it, from before the first consumer is
-// connected: a delivery may come at any moment.
-type probesSeen struct {
+// Probes records which subscription has seen a probe of which producer. Any goroutine may use it,
+// from before the first consumer is connected: a delivery may come at any moment.
+//
+// Workers that share streams have to know which probes the consumers of the others have seen:
+// onSeen of one calls Seen of the others.
+type Probes struct {
 	subscriptions int
-	seen          []atomic.Bool                    // at producer × subscriptions + subscription
-	onSeen        func(producer, subscription int) // called once for each that consumers of this process see; may be nil
-	onTopicsMade  func()                           // called when the worker has made the topics; may be nil
+	seen          []atomic.Bool // at producer × subscriptions + subscription
+	onSeen        func(producer, subscription int)
+	onTopicsMade  func()
 }
 
-func newProbesSeen(producers, subscriptions int) *probesSeen {
-	return &probesSeen{subscriptions: subscriptions, seen: make([]atomic.Bool, producers*subscriptions)}
+// NewProbes makes the Probes of one worker. onSeen is called once for every producer and
+// subscription of which the worker's own consumers have seen a probe; any goroutine calls it, and it
+// must not block. onTopicsMade is called when the worker has made the topics, which one worker does
+// for all that share streams. Both may be nil.
+func NewProbes(producers, subscriptions int, onSeen func(producer, subscription int), onTopicsMade func()) *Probes {
+	if onSeen == nil {
+		onSeen = func(int, int) {}
+	}
+	if onTopicsMade == nil {
+		onTopicsMade = func() {}
+	}
+	return &Probes{
+		subscriptions: subscriptions, seen: make([]atomic.Bool, producers*subscriptions), onSeen: onSeen, onTopicsMade: onTopicsMade,
+	}
 }
+
+// newProbes makes the Probes of a plan whose worker shares no streams.
+func (p *Plan) newProbes() *Probes {
+	return NewProbes(p.producerIDs(), len(p.Topology.Subscriptions), nil, nil)
+}
+
+// Seen notes that another worker's consumers have seen a probe. It may be called at any time.
+func (p *Probes) Seen(producer, subscription int) { p.mark(producer*p.subscriptions + subscription) }
 
 // receive notes a probe that a consumer of this process has seen.
-func (p *probesSeen) receive(producer, subscription int) {
-	if p.mark(producer, subscription) && p.onSeen != nil {
+func (p *Probes) receive(producer, subscription int) {
+	if p.mark(producer*p.subscriptions + subscription) {
 		p.onSeen(producer, subscription)
 	}
 }
 
-// mark notes that a subscription has seen a producer, and reports whether that is new. It ignores producers that the trial doesn't
-// have: messages of other runs may name any.
-func (p *probesSeen) mark(producer, subscription int) bool {
-	i := producer*p.subscriptions + subscription
-	return i < len(p.seen) && !p.seen[i].Swap(true)
-}
+// mark sets seen[i] and reports whether that is new. It ignores an i that is out of range: messages
+// of other runs may name producers that there are not.
+func (p *Probes) mark(i int) bool { return i >= 0 && i < len(p.seen) && !p.seen[i].Swap(true) }
 
 // byAll reports whether every subscription has seen a producer.
-func (p *probesSeen) byAll(producer int) bool {
+func (p *Probes) byAll(producer int) bool {
 	for i := range p.subscriptions {
 		if !p.seen[producer*p.subscriptions+i].Load() {
 			return false
@@ -64,95 +85,87 @@ func (p *probesSeen) byAll(producer int) bool {
 
 // unseen is those streams of one client that some subscription has not seen yet.
 type unseen struct {
-	*producer
+	client  *producer
 	streams []*stream
+}
+
+// unseen lists what is unseen of all clients, and counts the streams in it.
+func (w *Worker) unseen() (left []unseen, streams int) {
+	for _, p := range w.producers {
+		u := unseen{client: p}
+		for i := range p.streams {
+			if s := &p.streams[i]; !w.probes.byAll(s.plan.ID) {
+				u.streams = append(u.streams, s)
+			}
+		}
+		if len(u.streams) > 0 {
+			left = append(left, u)
+			streams += len(u.streams)
+		}
+	}
+	return left, streams
 }
 
 // probe sends probes until every subscription has seen every producer.
 func (w *Worker) probe(ctx context.Context) error {
-	var left []unseen
-	for _, p := range w.producers {
-		u := unseen{producer: p}
-		for i := range p.streams {
-			u.streams = append(u.streams, &p.streams[i])
-		}
-		left = append(left, u)
-	}
 	wait := firstProbeWait
 	for attempt := uint64(0); ; attempt++ {
-		left = w.dropSeen(left)
-		if len(left) == 0 {
+		left, streams := w.unseen()
+		if streams == 0 {
 			return nil
 		}
-		err := eachAtOnce(ctx, left, func(ctx context.Context, i int) error { return left[i].probe(ctx, attempt) })
+		err := eachAtOnce(ctx, len(left), func(ctx context.Context, i int) error { return left[i].probe(ctx, attempt) })
 		if err != nil {
 			return err
 		}
-		if left, err = w.awaitProbes(ctx, left, wait); err != nil {
+		if err := w.awaitProbes(ctx, wait+time.Duration(streams)*perProbe); err != nil {
 			return err
 		}
 		wait = min(2*wait, maxProbeWait)
 	}
 }
 
-// awaitProbes blocks until every subscription has seen these streams, but no longer than wait and perProbe for each of them. It returns
-// those that are left, or an error if nothing can come any more. It overwrites its argument.
-func (w *Worker) awaitProbes(ctx context.Context, left []unseen, wait time.Duration) ([]unseen, error) {
-	for _, u := range left {
-		wait += time.Duration(len(u.streams)) * perProbe
-	}
-	over := time.After(wait)
+// awaitProbes blocks until every subscription has seen every producer, but no longer than most. It
+// returns an error if nothing can come any more.
+func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
+	over := time.After(most)
 	for {
-		left = w.dropSeen(left)
-		if len(left) == 0 {
-			return nil, nil
+		left, streams := w.unseen()
+		if streams == 0 {
+			return nil
 		}
 		select {
 		case <-w.failure.happened:
-			return nil, w.failure.err
+			return w.failure.err
 		case <-ctx.Done():
-			missing := 0
-			for _, u := range left {
-				missing += len(u.streams)
-			}
-			return nil, fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
-				missing, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].plan.ID, ctx.Err())
+			return fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
+				streams, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].plan.ID, ctx.Err())
 		case <-over:
-			return left, nil
+			return nil
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
 }
 
-// dropSeen returns what is left of its argument without the streams that every subscription has seen. It overwrites the argument.
-func (w *Worker) dropSeen(all []unseen) []unseen {
-	left := all[:0]
-	for _, u := range all {
-		u.streams = slices.DeleteFunc(u.streams, func(s *stream) bool { return w.probed.byAll(s.plan.ID) })
-		if len(u.streams) > 0 {
-			left = append(left, u)
-		}
-	}
-	return left
-}
-
-// probe sends a probe for each of the client's streams that are left, as far as there are free slots: earlier probes may still hold some.
+// probe sends a probe for each stream, as far as there are free slots: earlier probes may still hold
+// some.
 func (u unseen) probe(ctx context.Context, attempt uint64) error {
+	p := u.client
 	for rest := u.streams; len(rest) > 0; {
-		n := u.freeSlots.take(u.batchSlots[:min(len(rest), len(u.batchSlots))])
+		n := p.freeSlots.take(p.batchSlots[:min(len(rest), len(p.batchSlots))])
 		if n == 0 {
 			break
 		}
 		now := clock.Now()
 		for i, s := range rest[:n] {
-			u.prepare(i, u.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
+			p.prepare(i, p.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
 		}
-		if err := u.client.Send(ctx, u.batch[:n]); err != nil {
+		if err := p.client.Send(ctx, p.batch[:n]); err != nil {
 			return fmt.Errorf("producer %d: probe: %w", rest[0].plan.ID, err)
 		}
 		rest = rest[n:]
 	}
-	if err := u.client.Flush(ctx); err != nil {
+	if err := p.client.Flush(ctx); err != nil {
 		return fmt.Errorf("producer %d: probe: %w", u.streams[0].plan.ID, err)
 	}
 	return nil

@@ -51,7 +51,7 @@ func TestAConsumerThatEndsBeforeItIsRegisteredSaysWhy(t *testing.T) {
 	plan := simple(1, 1)
 	plan.ConsumeLater, plan.Connect = true, time.Minute
 	w := ready(t, &early{}, plan)
-	if err := w.StartConsumers(t.Context()); !errors.Is(err, errKept) {
+	if _, err := w.consumers.start(t.Context()); !errors.Is(err, errKept) {
 		t.Errorf("consumers were started: %v", err)
 	}
 }
@@ -71,15 +71,15 @@ func TestABacklogWhoseConsumersCannotBeStartedIsAnError(t *testing.T) {
 
 func TestAProbeOfAProducerThatIsNotThereIsNobodys(t *testing.T) {
 	w := prepared(t, 1, 100)
-	c := w.consuming.(*localConsumers).list[0]
+	c := w.consumers.(*localConsumers).list[0]
 	for _, producer := range []uint32{0, 1, 77} {
 		body := make([]byte, 100)
 		sum := wire.Prepare(body, w.plan.Run)
 		wire.Stamp(body, wire.MakeID(producer, probeBit), clock.Now(), clock.Now(), sum)
 		c.Deliver([][]byte{body})
 	}
-	if n := len(w.probed.seen); n != 1 || !w.probed.seen[0].Load() {
-		t.Errorf("%d producers are looked for, the first seen %v", n, w.probed.seen[0].Load())
+	if n := len(w.probes.seen); n != 1 || !w.probes.seen[0].Load() {
+		t.Errorf("%d producers are looked for, the first seen %v", n, w.probes.seen[0].Load())
 	}
 }
 

@@ -14,30 +14,31 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// remoteConsumers is all consumers of a worker, in another process of this host (ServeConsumers). It sends orders to that process and
-// waits for the answer to each. Meanwhile it books the reports that the process sends. talk.go defines orders and reports.
+// remoteConsumers is all consumers of a worker, in another process of this host (ServeConsumers).
+// It sends orders to that process and waits for the answer to each. Meanwhile it books the reports
+// that the process sends. protocol.go defines orders and reports.
 type remoteConsumers struct {
 	worker     *Worker
 	conn       io.ReadWriteCloser
-	answerTime time.Duration // how long an order may take
+	answerTime time.Duration // how long the other process may take for an order
+	started    bool          // doStart was sent, so the other process may be connected to the broker
 
 	asking  sync.Mutex // held from an order to its answer
 	orders  *json.Encoder
 	answers chan report   // from readReports
 	ended   chan struct{} // closed when readReports has ended
 
-	prepared bool
-	started  bool
-
 	trial   atomic.Pointer[trial] // whose receipts are booked; nil between trials
 	seen    atomic.Pointer[span]  // of that trial; nil if nothing was reported yet
 	changed atomic.Bool           // messages came since the ledgers were collected
 }
 
-// answerTime is how long the other process may take for an order. For doStart it may take Plan.Connect in addition.
+// answerTime is how long the other process may take for an order. For doStart it may take the time
+// for connecting in addition.
 const answerTime = 30 * time.Second
 
-// ErrConsumerProcess is an error of the other process: it ended, doesn't answer, or answers something else.
+// ErrConsumerProcess is an error of the other process: it ended, doesn't answer, or answers
+// something else.
 var ErrConsumerProcess = errors.New("the consumers' process")
 
 // ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
@@ -51,6 +52,7 @@ func (e lateError) Error() string { return string(e) }
 // Is makes errors.Is(e, ErrLate) true.
 func (lateError) Is(target error) bool { return target == ErrLate }
 
+// newRemoteConsumers begins to read from conn. close closes it.
 func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
 	c := &remoteConsumers{
 		worker: w, conn: conn, answerTime: answerTime,
@@ -60,7 +62,8 @@ func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
 	return c
 }
 
-// readReports reads reports until the connection ends. It books the receipts in them and passes answers on.
+// readReports reads reports until the connection ends. It books the receipts in them and passes
+// answers on.
 func (c *remoteConsumers) readReports() {
 	defer close(c.ended)
 	in := json.NewDecoder(c.conn)
@@ -76,9 +79,7 @@ func (c *remoteConsumers) readReports() {
 			c.worker.failure.set(errors.New(r.Broken))
 		}
 		for _, i := range r.Probed {
-			if i >= 0 && i < len(c.worker.probed.seen) {
-				c.worker.probed.seen[i].Store(true)
-			}
+			c.worker.probes.mark(i)
 		}
 		if t := c.trial.Load(); t != booked {
 			booked, before = t, measure.Receipts{}
@@ -101,7 +102,8 @@ func (c *remoteConsumers) ask(o order) (report, error) {
 	return c.askWithin(context.Background(), o, c.answerTime)
 }
 
-// askWithin is ask with a bound of its own. If the answer takes longer, it closes the connection, and the worker has failed.
+// askWithin is ask with a bound of its own. If the answer takes longer, it closes the connection,
+// and the worker has failed.
 func (c *remoteConsumers) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	c.asking.Lock()
 	defer c.asking.Unlock()
@@ -136,27 +138,17 @@ func (c *remoteConsumers) giveUp(err error) error {
 	return err
 }
 
-// prepare sends doPrepare, once.
+// prepare makes the consumers in the other process. It must come before all other orders.
 func (c *remoteConsumers) prepare() error {
-	if c.prepared {
-		return nil
-	}
 	w := c.worker
-	if err := w.bodies.checkHeaders(); err != nil {
-		return err
-	}
 	_, err := c.ask(order{Do: doPrepare, Prepare: &preparation{
-		Consumers: w.consumerSetup(), Producers: w.plan.producers(), Subscriptions: len(w.plan.Topology.Subscriptions),
+		Consumers: w.consumerSetup(), Producers: w.plan.producerIDs(), Subscriptions: len(w.plan.Topology.Subscriptions),
 		Keys: w.plan.Keys, KeyOrdered: w.plan.KeyOrdered,
 	}})
-	c.prepared = err == nil
 	return err
 }
 
 func (c *remoteConsumers) start(ctx context.Context) (registration, error) {
-	if err := c.prepare(); err != nil {
-		return registration{}, err
-	}
 	within := c.worker.plan.Connect
 	if end, ok := ctx.Deadline(); ok {
 		within = time.Until(end)
@@ -174,42 +166,33 @@ func (c *remoteConsumers) start(ctx context.Context) (registration, error) {
 
 func (c *remoteConsumers) listen(t *trial) {
 	w := c.worker
-	if err := c.prepare(); err != nil {
-		w.failure.set(err)
-		return
-	}
-	firstSeqs := make([]uint64, w.plan.producers())
+	firstSeqs := make([]uint64, w.plan.producerIDs())
 	for _, p := range w.producers {
 		for _, s := range p.streams {
 			firstSeqs[s.plan.ID] = s.seq
 		}
 	}
-	from := t.measure.MeasuredSince()
 	c.seen.Store(nil)
 	c.changed.Store(false)
 	c.trial.Store(t)
-	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: phaseTimes{From: from, Until: t.phaseEnd(from)}}
+	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: t.measuredPhase()}
 	if _, err := c.ask(order{Do: doListen, Trial: &start}); err != nil {
 		w.failure.set(err)
 	}
-	if from == measure.Undecided {
-		t.announce = func(from int64) int64 { return c.announce(t, from) }
-	}
 }
 
-// announceLead is how long before the measured phase begins the other process is told of it. If it learned later than that, it would book
-// the first messages of the phase as warm-up.
+// announceLead is how long before the measured phase begins the other process is told of it. If it
+// learned later than that, it would book the first messages of the phase as warm-up.
 const announceLead = 250 * time.Millisecond
 
-// announce implements trial.announce.
 func (c *remoteConsumers) announce(t *trial, proposed int64) int64 {
-	from := max(proposed, clock.Now()+int64(announceLead))
-	if _, err := c.ask(order{Do: doMeasure, Phase: &phaseTimes{From: from, Until: t.phaseEnd(from)}}); err != nil {
+	phase := t.phaseFrom(max(proposed, clock.Now()+int64(announceLead)))
+	if _, err := c.ask(order{Do: doMeasure, Phase: &phase}); err != nil {
 		c.worker.failure.set(err)
-	} else if clock.Now() >= from {
+	} else if clock.Now() >= phase.From {
 		c.worker.failure.set(ErrLate)
 	}
-	return from
+	return phase.From
 }
 
 func (c *remoteConsumers) collect(t *trial) {

@@ -161,7 +161,7 @@ func TestPausesOfTwoProcessesAreTheTimesInWhichEitherStoodStill(t *testing.T) {
 
 func TestAWakeUpCountsWhereItWasDueAndStandstillsAreKept(t *testing.T) {
 	const every, still = int64(clock.WatchEvery), int64(clock.Standstill)
-	p := &pauseRecorder{from: func() int64 { return 1000 * every }, until: func() int64 { return 2000 * every }}
+	p := &pauseRecorder{phase: func() phaseTimes { return phaseTimes{1000 * every, 2000 * every} }}
 	p.wakeUp(999*every, 999*every+1) // before the phase
 	p.wakeUp(1000*every, 1000*every) // in time
 	p.wakeUp(1500*every, 1503*every) // swallowed two more, and a standstill if that is long enough
@@ -239,8 +239,7 @@ func TestAnApplicationMakesUpForWakingLateAndNotForResting(t *testing.T) {
 		"a standstill late":         {time.Second, 0, time.Second - 5*time.Millisecond},
 		"rested between two pieces": {3 * time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond},
 	} {
-		a := newApplication(Delay{Mean: work}, 0)
-		a.ended = make(chan struct{})
+		a := newApplication(Delay{Mean: work}, 0, nil)
 		now := clock.Now()
 		a.finishedAt = now - int64(c.rested)
 		if c.rested == 0 {
@@ -281,7 +280,7 @@ func TestProbesUnderWayAreNotSentAgain(t *testing.T) {
 
 func TestClientsAndIdentitiesOfAPlan(t *testing.T) {
 	plan := Plan{Producers: []Producer{{ID: 7}, {ID: 2}, {ID: 9}}}
-	if n := plan.producers(); n != 10 {
+	if n := plan.producerIDs(); n != 10 {
 		t.Errorf("%d identities, want one more than the largest", n)
 	}
 	for asked, want := range map[int]int{0: 3, 1: 1, 2: 2, 3: 3, 8: 3} {
@@ -290,7 +289,7 @@ func TestClientsAndIdentitiesOfAPlan(t *testing.T) {
 			t.Errorf("%d clients asked for: %d, want %d", asked, n, want)
 		}
 	}
-	if (Plan{}).producers() != 0 {
+	if (Plan{}).producerIDs() != 0 {
 		t.Error("identities without a producer")
 	}
 }

@@ -95,7 +95,7 @@ func TestADayOfSamplesTakesNoMoreMemoryThanAnHour(t *testing.T) {
 	w := prepared(t, 1, 100)
 	tr := w.begin(Load{Messages: 1}, 0)
 	tr.watch.Close()
-	o := newObserver(tr, &Plan{})
+	o := newObserver(w, tr)
 	const day = int64(86_400e9)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

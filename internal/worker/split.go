@@ -119,7 +119,7 @@ func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	for k := range parts {
 		parts[k] = p
 		parts[k].Producers, parts[k].Consumers = nil, nil
-		parts[k].Part, parts[k].Peers = &Part{Whole: p.deal()}, &Peers{Producers: p.producers()}
+		parts[k].Part, parts[k].Peers = &Part{Whole: p.deal()}, &Peers{Producers: p.producerIDs()}
 		parts[k].Topology.Existing = p.Topology.Existing || k > 0 // part 0 makes the topics
 	}
 	if producing == nil {

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,21 +14,17 @@ import (
 
 // trial is one running trial. All times are ns on the clock's axis.
 //
-// A trial sends (warm-up, then the measured phase) and drains. A message belongs to the phase in which it was intended to
-// be sent, whenever it was sent or received:
+// A trial sends (warm-up, then the measured phase) and drains. A message belongs to the phase in
+// which it was intended to be sent, whenever it was sent or received:
 //
 //	startedAt        measured since        measuredUntil      sendingEndedAt
 //	    | warm-up          | measured phase       |  late sends     |  drain
 type trial struct {
-	load      Load
-	startedAt int64 // when the schedule begins
-	measure   *measure.Trial
-	watch     *clock.Watch
-	pauses    *pauseRecorder
-	keyOf     measure.KeyOf // nil unless order is promised for each key
-	procs     int           // threads that may run Go code at once
-
-	phaseControl
+	*recording
+	load        Load
+	startedAt   int64       // when the schedule begins
+	procs       int         // threads that may run Go code at once
+	learnedLate atomic.Bool // Hooks.MeasureFrom returned a start that was too near
 
 	stop           chan struct{} // closed to end sending
 	stopOnce       sync.Once
@@ -37,8 +32,8 @@ type trial struct {
 	sendingEndedAt int64       // when that was; set before the trial drains
 }
 
-// Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may run at a time. If ctx
-// ends it early, the outcome holds what was measured until then, with Err set.
+// Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may
+// run at a time. If ctx ends it early, the outcome holds what was measured until then, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if err := w.plan.checkPeers(load); err != nil {
 		return Outcome{Err: err}
@@ -46,72 +41,71 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	procs, restore := w.limitThreads(load)
 	defer restore()
 	t := w.begin(load, procs)
-	observer := newObserver(t, &w.plan)
+	observer := newObserver(w, t)
 	var observing sync.WaitGroup
 	ended := make(chan struct{})
 	observing.Go(func() { observer.run(ended) })
 
-	err := w.checkStart(load)
-	if err == nil {
-		err = w.sendAll(ctx, t, t.course())
-	}
-	t.sendingEndedAt = clock.Now()
-	var backlog Drained
-	if load.Backlog != nil && err == nil {
-		backlog, err = w.drainBacklog(ctx, t)
-	}
-	var rest arrivals
-	// After ErrRanDry, drainBacklog has already used up the waiting time. After errMissedStart, nothing will come.
-	if !errors.Is(err, ErrRanDry) && err != errMissedStart {
-		var early error
-		rest, early = w.awaitArrivals(ctx, t, err == nil)
-		err = errors.Join(err, early)
-	}
+	out := Outcome{Start: t.startedAt, Producers: len(w.producers), Procs: procs}
+	out.Err = w.sendAndDrain(ctx, t, &out)
 	close(ended)
 	observing.Wait()
-	out := w.outcome(t, observer, err)
-	out.Drained, out.Arriving, out.Overdue = rest.drained, rest.stillArriving, rest.overdue
-	out.Backlog, out.Procs = backlog, procs
+	w.finish(t, observer, &out)
 	return out
 }
 
-// runUp is the time between the beginning of a trial and its first message, so that start-up time is not counted as lag.
+// runUp is the time between the beginning of a trial and its first message, so that start-up time is
+// not counted as lag.
 const runUp = 20 * time.Millisecond
 
 // begin makes a trial and lets producers and consumers book in it. Nothing is sent yet.
 func (w *Worker) begin(load Load, procs int) *trial {
 	shape := measure.Shape{
-		Producers:     w.plan.producers(),
+		Producers:     w.plan.producerIDs(),
 		Consumers:     len(w.plan.Consumers),
 		Subscriptions: len(w.plan.Topology.Subscriptions),
 		ShortPayload:  w.bodies.shortest() < wire.HeaderSize,
 		Outstanding:   4 * w.plan.InFlight,
 	}
-	if w.plan.KeyOrdered && w.keys != nil {
-		shape.Keys = w.keys.N
+	var orderedKeys *keys
+	if w.plan.KeyOrdered {
+		orderedKeys = w.keys
 	}
-	t := &trial{load: load, procs: procs, startedAt: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
-	if shape.Keys > 0 {
-		t.keyOf = w.keys.of
-	}
+	t := &trial{recording: newRecording(shape, orderedKeys), load: load, procs: procs, startedAt: load.Start, stop: make(chan struct{})}
 	t.expectPeers(load.Peers)
-	t.pauses = &pauseRecorder{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
-	t.watch = clock.NewWatch(t.pauses.wakeUp)
 	if t.startedAt == 0 {
 		t.startedAt = clock.Now()
 		if load.Schedule != nil {
 			t.startedAt += int64(runUp)
 		}
 	}
-	t.measuredUntil.Store(math.MaxInt64)
 	if !load.Warmup.Auto {
 		t.beginMeasuring(t.startedAt + int64(load.Warmup.For)) // before listen, which tells the consumers of it
 	}
 	for _, p := range w.producers {
 		p.begin(t)
 	}
-	w.consuming.listen(t)
+	w.consumers.listen(t)
 	return t
+}
+
+// sendAndDrain sends the load and waits for confirmations and deliveries. It adds to the outcome how
+// the trial drained.
+func (w *Worker) sendAndDrain(ctx context.Context, t *trial, out *Outcome) error {
+	err := w.checkStart(t.load)
+	if err != nil {
+		t.sendingEndedAt = clock.Now()
+		return err // nothing was sent, so nothing will come
+	}
+	err = w.sendAll(ctx, t, t.course())
+	t.sendingEndedAt = clock.Now()
+	if err == nil && t.load.Backlog != nil {
+		out.Backlog, err = w.drainBacklog(ctx, t)
+	}
+	if errors.Is(err, ErrRanDry) {
+		return err // drainBacklog has waited already
+	}
+	return errors.Join(err, w.awaitArrivals(ctx, t, err == nil, out))
 }
 
 func (t *trial) course() course {
@@ -121,40 +115,39 @@ func (t *trial) course() course {
 // halt ends sending. Any goroutine may call it, more than once.
 func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 
-// newTimer returns a timer for waiting for the broker. It stops while this process stands still, for which the broker is not to blame.
+// newTimer returns a timer for waiting for the broker. It stops while this process stands still, for
+// which the broker is not to blame.
 func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.watch) }
 
-// outcome stops the booking, closes the books and returns their content. Producers have ended by now.
-func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
-	consumers, endErr := w.consuming.end(t)
-	if err == nil {
-		err = endErr
+// finish stops the booking, closes the books and adds their content to the outcome. Producers and
+// observer have ended by now.
+func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
+	consumers, err := w.consumers.end(t)
+	if out.Err == nil {
+		out.Err = err
 	}
 	t.watch.Close()
-	t.fixMeasuredPhase(err)
-	phase := t.measuredPhase()
-	out := Outcome{
-		Start: t.startedAt, From: phase.From, Until: phase.Until,
-		LastReceived: consumers.Span.Last, Working: consumers.Working, Pauses: t.pauses.pauses().Union(consumers.Pauses),
-		Hopeless: o.hopeless, BacklogMax: o.backlogMax, Samples: o.samples.Values(),
-		Producers: len(w.producers), Err: err,
-	}
+	t.fixMeasuredPhase(out.Err)
 	for _, p := range w.producers {
 		p.bookUnresolved(t)
 		p.bookUnsent(t)
-		p.activity.Load().addTo(&out)
+		p.activity.Load().addTo(out)
 	}
-	if out.Until == math.MaxInt64 { // a number of messages: the last one ends the phase; without any, it is empty
-		out.Until = max(out.From, out.LastSent)
+	phase := t.measuredPhase()
+	if phase.Until == measure.Undecided { // a number of messages: the last one ends the phase; without any, it is empty
+		phase.Until = max(phase.From, out.LastSent)
 	}
-	phase.Until = out.Until
+	out.From, out.Until = phase.From, phase.Until
+	out.LastReceived, out.Working = consumers.Span.Last, consumers.Working
+	out.Pauses = t.pauses.pauses().Union(consumers.Pauses)
+	out.Hopeless, out.BacklogMax, out.Samples = o.hopeless, o.backlogMax, o.samples.Values()
 	out.Undelivered, out.Unconfirmed = o.delivered.end(phase), o.confirmed.end(phase)
-	w.addBooks(&out, t)
-	return out
+	w.addBooks(t, out)
 }
 
-// addBooks adds what producers and consumers have booked to an outcome that has the bounds of the measured phase.
-func (w *Worker) addBooks(out *Outcome, t *trial) {
+// addBooks adds what producers and consumers have booked to an outcome that has the bounds of the
+// measured phase.
+func (w *Worker) addBooks(t *trial, out *Outcome) {
 	m := t.measure
 	if due := t.course().dueCounter(&w.plan); due != nil {
 		warmup := due.count(out.From, out.Start, out.From) // first, because a dueCounter should be asked in the order of time

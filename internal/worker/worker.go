@@ -13,105 +13,123 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Worker holds the connections of a plan's producers and consumers, ready for trials. It runs one trial at a time.
+// Worker holds the connections of a plan's producers and consumers, ready for trials. It runs one
+// trial at a time.
 type Worker struct {
 	plan      Plan
 	driver    driver.Driver
 	bodies    *bodies
 	keys      *keys // nil: messages have no keys
 	producers []*producer
-	consuming consuming
+	consumers consumers
 	failure   *failure
-	probed    *probesSeen
+	probes    *Probes
 }
 
-// Prepare connects producers and consumers, and probes until every subscription has seen every producer. If consumers are
-// to come later (plan.ConsumeLater), it connects the producers only. It blocks for at most plan.Connect. The driver remains
-// the caller's, who closes the Worker before it.
+// Prepare connects producers and consumers, and probes until every subscription has seen every
+// producer. If consumers are to come later (plan.ConsumeLater), it connects the producers only. It
+// blocks for at most plan.Connect. The driver remains the caller's, who closes the Worker before it.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
-	return PrepareApart(ctx, d, plan, nil)
+	return prepareHere(ctx, d, plan, plan.newProbes())
 }
 
-// PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end of conn. If conn is nil,
-// the consumers run in this process. The Worker closes conn.
-func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadWriteCloser) (*Worker, error) {
-	return prepare(ctx, d, plan, conn, newProbesSeen(plan.producers(), len(plan.Topology.Subscriptions)))
+// PrepareShared is Prepare for a worker that shares streams, as plan.Peers says. All these workers
+// must be prepared at the same time: it blocks until each subscription, wherever its consumers are,
+// has seen every producer of plan.
+func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
+	if err := plan.checkShared(); err != nil {
+		return nil, err
+	}
+	return prepareHere(ctx, d, plan, probes)
 }
 
-func prepare(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadWriteCloser, p *probesSeen) (*Worker, error) {
-	w := &Worker{plan: plan, driver: d, failure: newFailure(), probed: p}
-	if conn != nil {
-		w.consuming = newRemoteConsumers(conn, w) // at once, so that Close closes conn after any error
+// prepareHere prepares a worker with its consumers in this process.
+func prepareHere(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
+	w, err := newWorker(d, plan, probes)
+	if err != nil {
+		return nil, err
 	}
-	if err := w.prepare(ctx); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
-	return w, nil
-}
-
-func (w *Worker) prepare(ctx context.Context) error {
-	if err := w.makeMessages(); err != nil {
-		return err
-	}
-	if w.consuming == nil {
-		w.consuming = newLocalConsumers(w.driver, w.consumerSetup(), w.probed, w.failure)
-	}
-	ctx, cancel := context.WithTimeout(ctx, w.plan.Connect)
-	defer cancel()
+	w.consumers = newLocalConsumers(d, w.consumerSetup(), probes, w.failure)
 	return w.connect(ctx)
 }
 
-// makeMessages makes the payloads and keys of all messages.
-func (w *Worker) makeMessages() (err error) {
-	if w.bodies, err = newBodies(w.plan.Payload, w.plan.Run); err != nil {
-		return err
+// PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end
+// of conn. The Worker closes conn.
+func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadWriteCloser) (*Worker, error) {
+	w, err := newWorker(d, plan, plan.newProbes())
+	if err == nil {
+		err = w.bodies.checkHeaders()
 	}
-	if w.plan.Peers != nil {
-		if err := w.bodies.checkHeaders(); err != nil {
-			return err
-		}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
-	w.keys, err = newKeys(w.plan.Keys)
-	return err
+	remote := newRemoteConsumers(conn, w)
+	w.consumers = remote
+	if err := remote.prepare(); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w.connect(ctx)
 }
 
-// connect sets the topics up and connects consumers before producers, since some brokers keep nothing for a subscription
-// that does not exist yet.
-func (w *Worker) connect(ctx context.Context) error {
-	if err := w.driver.Setup(ctx, w.plan.Topology); err != nil {
-		return fmt.Errorf("set up topics: %w", err)
+// newWorker makes a worker with the payloads and keys of all messages.
+func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
+	bodies, err := newBodies(plan.Payload, plan.Run)
+	if err != nil {
+		return nil, err
 	}
-	if w.probed.onTopicsMade != nil {
-		w.probed.onTopicsMade()
-	}
-	if !w.plan.ConsumeLater {
-		if err := w.StartConsumers(ctx); err != nil {
-			return err
+	if plan.Peers != nil {
+		if err := bodies.checkHeaders(); err != nil {
+			return nil, err
 		}
 	}
-	if err := w.makeProducers(ctx); err != nil {
-		return err
+	keys, err := newKeys(plan.Keys)
+	if err != nil {
+		return nil, err
 	}
-	if w.plan.ConsumeLater || len(w.plan.Consumers) == 0 && w.plan.Peers == nil {
-		return nil
-	}
-	return w.probe(ctx)
-}
-
-// StartConsumers connects the consumers and blocks until all are registered with the broker.
-func (w *Worker) StartConsumers(ctx context.Context) error {
-	_, err := w.consuming.start(ctx)
-	return err
+	return &Worker{plan: plan, driver: d, bodies: bodies, keys: keys, failure: newFailure(), probes: probes}, nil
 }
 
 func (w *Worker) consumerSetup() consumerSetup {
 	return consumerSetup{Consumers: w.plan.Consumers, Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.shortest()}
 }
 
-// makeProducers connects all clients. If one fails, w.producers holds those that were connected, so that Close closes them.
+// connect makes the worker ready for trials. It returns the worker, or closes it after an error.
+func (w *Worker) connect(ctx context.Context) (*Worker, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.plan.Connect)
+	defer cancel()
+	if err := w.connectAll(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// connectAll sets the topics up and connects consumers before producers, since some brokers keep
+// nothing for a subscription that does not exist yet. Then it probes.
+func (w *Worker) connectAll(ctx context.Context) error {
+	if err := w.driver.Setup(ctx, w.plan.Topology); err != nil {
+		return fmt.Errorf("set up topics: %w", err)
+	}
+	w.probes.onTopicsMade()
+	if !w.plan.ConsumeLater {
+		if _, err := w.consumers.start(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.makeProducers(ctx); err != nil {
+		return err
+	}
+	receiving := len(w.plan.Consumers) > 0 || w.plan.Peers != nil
+	if w.plan.ConsumeLater || !receiving {
+		return nil
+	}
+	return w.probe(ctx)
+}
+
+// makeProducers connects all clients. If one fails, w.producers holds those that were connected, so
+// that Close closes them.
 func (w *Worker) makeProducers(ctx context.Context) error {
 	made := make([]*producer, w.plan.clients())
-	err := eachAtOnce(ctx, made, func(ctx context.Context, i int) (err error) {
+	err := eachAtOnce(ctx, len(made), func(ctx context.Context, i int) (err error) {
 		made[i], err = newProducer(ctx, w, i)
 		return err
 	})
@@ -119,14 +137,15 @@ func (w *Worker) makeProducers(ctx context.Context) error {
 	return err
 }
 
-// maxConnecting bounds how many producers, or consumers, connect at once: of thousands, a broker refuses some.
+// maxConnecting bounds how many producers, or consumers, connect at once: of thousands, a broker
+// refuses some.
 const maxConnecting = 64
 
-// eachAtOnce calls do for every index of list, for up to maxConnecting at once, and returns the first error.
-func eachAtOnce[T any](ctx context.Context, list []T, do func(ctx context.Context, i int) error) error {
+// eachAtOnce calls do for 0 to n-1, up to maxConnecting at once, and returns the first error.
+func eachAtOnce(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(maxConnecting)
-	for i := range list {
+	for i := range n {
 		all.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -150,14 +169,11 @@ func (w *Worker) Close() error {
 		})
 	}
 	closing.Wait()
-	if w.consuming != nil {
-		errs = append(errs, w.consuming.close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(errs...), w.consumers.close())
 }
 
-// failure makes a worker unusable for good: a consumer ended by itself. If a broker dies, many consumers end at once; the first error is
-// kept. Any goroutine may use it.
+// failure makes a worker unusable for good: a consumer ended by itself. If a broker dies, many
+// consumers end at once; the first error is kept. Any goroutine may use it.
 type failure struct {
 	once     sync.Once
 	happened chan struct{} // closed after err has been set

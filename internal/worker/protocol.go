@@ -7,9 +7,10 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// This file defines the messages between a worker and consumers in another process of the same host: lines of JSON over one connection.
-// The worker sends orders, each after the answer to the one before. The consumers send reports: the answers, and every reportEvery what
-// is new. Both processes read the same clock.
+// This file defines the messages between a worker and consumers in another process of the same
+// host: lines of JSON over one connection. The worker sends orders, each after the answer to the
+// one before. The consumers send reports: the answers, and every reportEvery what is new. Both
+// processes read the same clock.
 //
 //	worker                 consumers
 //	prepare, start    →
@@ -53,13 +54,10 @@ type preparation struct {
 
 // trialStart is what consumers have to know of a new trial.
 type trialStart struct {
-	Bases []uint64 // by producer: the number of its first message in the trial
-	Procs int      // how many threads of Go code the trial may use; 0: no limit
+	Bases []uint64 // by producer: the sequence number of its first message in the trial
+	Procs int      // how many threads may run Go code at once; 0: no limit
 	Phase phaseTimes
 }
-
-// phaseTimes is the measured phase [From, Until), ns on the clock's axis. A bound that is not decided yet is measure.Undecided.
-type phaseTimes struct{ From, Until int64 }
 
 // report tells the worker what is new. If To is set, it is the answer to the order with that verb.
 type report struct {
@@ -67,7 +65,7 @@ type report struct {
 	Err        string                 `json:",omitempty"` // why the order could not be carried out
 	Refused    *driver.ErrUnsupported `json:",omitempty"` // the driver's refusal, in place of Err
 	Broken     string                 `json:",omitempty"` // why a consumer has ended by itself
-	Probed     []int                  `json:",omitempty"` // indices in probesSeen.seen of probes that came since the last report
+	Probed     []int                  `json:",omitempty"` // indices in Probes.seen of probes that came since the last report
 	Receipts   *measure.Receipts      `json:",omitempty"` // what the trial has received so far
 	Span       *span                  `json:",omitempty"` // when the first and the last of that came
 	Accounts   []measure.Account      `json:",omitempty"` // the trial's ledgers; answers doCollect and doEnd

@@ -1,0 +1,186 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// consumers is all consumers of a worker: in its own process (localConsumers) or in another one
+// (remoteConsumers). Once started, they stay connected over all trials.
+//
+// A trial begins with listen and ends with end. The methods that return no error make the worker
+// fail if something goes wrong (Worker.failure).
+type consumers interface {
+	// start connects the consumers and blocks until all are registered with the broker.
+	start(ctx context.Context) (registration, error)
+	// listen books the deliveries from now on in t.
+	listen(t *trial)
+	// announce tells the consumers that t's measured phase is to begin at proposed. It returns when
+	// it does begin, which is later if they would learn of it too late.
+	announce(t *trial, proposed int64) int64
+	// collect brings t's ledgers up to date with the deliveries so far.
+	collect(t *trial)
+	// end stops booking in t.
+	end(t *trial) (consumerReport, error)
+	// span returns when messages of the trial came, so far.
+	span() span
+	close() error
+}
+
+// registration is when the last consumer had registered, ns on the clock's axis, and how many
+// deliveries had been booked by then.
+type registration struct{ At, Before int64 }
+
+// consumerReport is what is known of the consumers of a trial and isn't in its books.
+type consumerReport struct {
+	Span    span
+	Working float64 // share of the time that the busiest consumer worked on messages (Plan.Delay)
+	Pauses  Pauses  // of the consumers' process, if it is not the worker's
+}
+
+// span is when the first and the last message came, 0 if none did, and when that was looked at; ns
+// on the clock's axis.
+type span struct{ First, Last, At int64 }
+
+// consumerSetup is what consumers have to know, apart from their driver.
+type consumerSetup struct {
+	Consumers []driver.ConsumerConfig
+	Delay     Delay
+	Run       uint16
+	Shortest  int // bytes of the shortest payload that is sent
+}
+
+// localConsumers is all consumers of a worker, in this process.
+type localConsumers struct {
+	driver  driver.Driver
+	list    []*consumer
+	failure *failure // set if a consumer ends by itself
+
+	life      context.Context // of all consumers
+	endLife   context.CancelFunc
+	running   sync.WaitGroup
+	recording atomic.Pointer[recording] // of the current trial; nil between trials
+}
+
+// newLocalConsumers makes consumers that start connects. d may be nil until then.
+func newLocalConsumers(d driver.Driver, setup consumerSetup, p *Probes, f *failure) *localConsumers {
+	l := &localConsumers{driver: d, failure: f}
+	l.life, l.endLife = context.WithCancel(context.Background())
+	for i, config := range setup.Consumers {
+		l.list = append(l.list, &consumer{
+			index: i, config: config, run: setup.Run, shortest: setup.Shortest, probes: p,
+			application: newApplication(setup.Delay, i, l.life.Done()),
+		})
+	}
+	return l
+}
+
+func (l *localConsumers) start(ctx context.Context) (registration, error) {
+	registered := make(chan registration, len(l.list))
+	connecting := make(chan struct{}, maxConnecting) // holds a token of each consumer that connects
+	for _, c := range l.list {
+		l.running.Go(func() { l.consume(c, connecting, registered) })
+	}
+	var last registration
+	for n := range l.list {
+		select {
+		case r := <-registered:
+			if r.At > last.At {
+				last = r
+			}
+		case <-l.failure.happened:
+			return registration{}, l.failure.err
+		case <-ctx.Done():
+			return registration{}, fmt.Errorf("%d of %d consumers were not ready in time: %w", len(l.list)-n, len(l.list), ctx.Err())
+		}
+	}
+	return last, nil
+}
+
+// consume runs one consumer until its life ends. If it ends before, the worker fails.
+func (l *localConsumers) consume(c *consumer, connecting chan struct{}, registered chan<- registration) {
+	select {
+	case connecting <- struct{}{}:
+	case <-l.life.Done():
+		return
+	}
+	ready := sync.OnceFunc(func() {
+		registered <- l.registrationNow()
+		<-connecting
+	})
+	err := l.driver.Consume(l.life, c.config, c, ready)
+	if l.life.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = errors.New("ended by itself")
+	}
+	l.failure.set(fmt.Errorf("consumer %d of subscription %d: %w", c.config.ID, c.config.Subscription, err))
+}
+
+// registrationNow returns the registration of a consumer that has just registered.
+func (l *localConsumers) registrationNow() registration {
+	r := registration{At: clock.Now()}
+	if current := l.recording.Load(); current != nil {
+		r.Before = current.measure.Count().Received
+	}
+	return r
+}
+
+func (l *localConsumers) listen(t *trial) { l.recordIn(t.recording) }
+
+// recordIn makes the consumers book in r and forget the trial before.
+func (l *localConsumers) recordIn(r *recording) {
+	l.recording.Store(r)
+	for _, c := range l.list {
+		c.first.Store(0)
+		c.last.Store(0)
+		if c.application != nil {
+			c.application.worked.Store(0)
+		}
+		c.bookWith(r.measure.Consumer(c.index, c.config.Subscription, r.keyOf))
+	}
+}
+
+// announce returns proposed: these consumers read the phase from the books.
+func (l *localConsumers) announce(_ *trial, proposed int64) int64 { return proposed }
+
+// collect has nothing to do: these consumers book in the ledgers themselves.
+func (l *localConsumers) collect(*trial) {}
+
+func (l *localConsumers) end(*trial) (consumerReport, error) { return l.stopRecording(), nil }
+
+// stopRecording ends what recordIn began.
+func (l *localConsumers) stopRecording() consumerReport {
+	for _, c := range l.list {
+		c.bookWith(nil)
+	}
+	l.recording.Store(nil)
+	r := consumerReport{Span: l.span()}
+	for _, c := range l.list {
+		r.Working = max(r.Working, c.application.busyShare(c.first.Load(), c.last.Load()))
+	}
+	return r
+}
+
+func (l *localConsumers) span() span {
+	var s span
+	for _, c := range l.list {
+		s.First = earliest(s.First, c.first.Load())
+		s.Last = max(s.Last, c.last.Load())
+	}
+	s.At = clock.Now()
+	return s
+}
+
+func (l *localConsumers) close() error {
+	l.endLife()
+	l.running.Wait()
+	return nil
+}
