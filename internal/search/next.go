@@ -15,19 +15,19 @@ const (
 
 // next returns the trial that the goal needs; false if it needs none. The first of these that applies chooses it:
 //
-//  1. A rate whose trials were all void is tried again.
-//  2. Once a soak has failed, only soaks follow: shorter trials have proved too lenient.
+//  1. Once a soak has failed, only soaks follow: shorter trials have proved too lenient.
+//  2. A rate whose trials were all void is tried again.
 //  3. An upper end that failed a long trial, or below a rate that passed, is decided: its failure may have been a hiccup.
 //  4. Trials bracket the capacity: one rate that passed, and a higher one that failed.
 //  5. More of them narrow the bracket to the goal's width. If only its latency made the upper end fail, one of them tries a rate
 //     far above it.
 //  6. Long trials decide the two ends, and a soak confirms the lower one.
 func (q question) next() (Request, bool) {
-	if l := q.voidToRetry(); l != nil {
-		return q.short(l.rate), true
-	}
 	if q.anySoakFailed() {
 		return q.soak(nil)
+	}
+	if l := q.voidToRetry(); l != nil {
+		return q.explore(l.rate), true
 	}
 	low, high := q.bracket(q.believed)
 	if high != nil && (q.triedLong(high) || q.passedAbove(high) != nil) {
@@ -198,6 +198,9 @@ func (q question) soak(low *load) (Request, bool) {
 		if guess, fellBehind := failed.capacity(); fellBehind {
 			rate = math.Min(rate, guess/q.step(halfWidth))
 		}
+	}
+	if slices.ContainsFunc(q.search.loads, func(l *load) bool { return l.rate == rate && q.history(l).voids >= maxVoids }) {
+		return Request{}, false
 	}
 	return Request{Kind: Soak, Rate: rate, For: q.goal.Soak}, rate >= q.search.Floor
 }

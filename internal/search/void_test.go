@@ -145,3 +145,74 @@ func TestASearchOfVoidTrialsEnds(t *testing.T) {
 		t.Errorf("%d trials, %v", r.Trials, err)
 	}
 }
+
+// A soak fails, and the first one at the next rate is void. Shorter trials have proved too lenient by then.
+func TestAVoidSoakIsFollowedByASoak(t *testing.T) {
+	p := planFor(confirmed(2, 0))
+	p.Goals[0].Soak = time.Minute
+	soaks := 0
+	r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+		if soaks > 0 && r.Kind != Soak {
+			t.Errorf("%+v after %d soaks", r, soaks)
+		}
+		if r.Kind != Soak {
+			return cliff(1000)(r)
+		}
+		if soaks++; soaks == 2 {
+			return Void, 0
+		}
+		return cliff(800)(r)
+	}))
+	if b := r.Goals[0]; err != nil || soaks < 3 || b.Low > 800 || b.High < 800 || b.Undecided != "" {
+		t.Errorf("%+v, %v after %d soaks", b, err, soaks)
+	}
+}
+
+func TestARateWhoseSoaksAreVoidIsGivenUp(t *testing.T) {
+	for _, from := range []int{1, 2} { // the first soak at the confirmed rate, or the first below a failed one
+		p := planFor(confirmed(2, 0))
+		p.Goals[0].Soak = time.Minute
+		soaks := map[float64]int{}
+		r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if r.Kind != Soak {
+				return cliff(1000)(r)
+			}
+			if soaks[r.Rate]++; len(soaks) < from {
+				return Fail, 0
+			}
+			return Void, 0
+		}))
+		b, most := r.Goals[0], 0
+		for _, n := range soaks {
+			most = max(most, n)
+		}
+		if err != nil || most != maxVoids || b.Undecided == "" {
+			t.Errorf("void from soak %d on: %v soaks at the rates, want %d at the worst: %+v, %v", from, soaks, maxVoids, b, err)
+		}
+	}
+}
+
+// Short trials are fooled up to 1,000/s, long ones see that 800/s is the truth, and the first long one at each lower rate is void.
+func TestAVoidLongTrialIsRepeatedAsALongOne(t *testing.T) {
+	failed, voids := map[float64]int{}, map[float64]bool{}
+	rejected := false
+	found(t, "lenient short trials", planFor(confirmed(2, 0)), 800, func(r Request) (Verdict, float64) {
+		v, _ := cliff(800)(r)
+		switch {
+		case r.Kind == Short && rejected:
+			t.Errorf("%+v after long trials have rejected %v", r, failed)
+		case r.Kind == Short:
+			v, _ = cliff(1000)(r)
+		case rejected && !voids[r.Rate]:
+			voids[r.Rate] = true
+			v = Void
+		case v == Fail:
+			failed[r.Rate]++
+			rejected = rejected || failed[r.Rate] == 2
+		}
+		return v, 0
+	})
+	if len(voids) == 0 {
+		t.Error("no long trial was void: the test shows nothing")
+	}
+}
