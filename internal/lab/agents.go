@@ -82,7 +82,7 @@ func (u coreUse) String() string {
 func (t trial) generatorUse(cores int) search.Generator {
 	if len(t.Parts) == 0 {
 		return search.Generator{
-			Lag: t.Histograms.GeneratorLag.Quantile(0.99), Used: t.generatorCPU(), Cores: float64(usableCores(cores, t.Outcome)),
+			LagP99: t.Histograms.GeneratorLag.Quantile(0.99), UsedCores: t.generatorCPU(), Cores: float64(usableCores(cores, t.Outcome)),
 		}
 	}
 	latest := slices.MaxFunc(t.Parts, func(a, b agent.Part) int { return cmp.Compare(ownLagP99(a), ownLagP99(b)) })
@@ -94,7 +94,8 @@ func (t trial) generatorUse(cores int) search.Generator {
 	uses = append(uses, severalAgents...)
 	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.used*b.most, b.used*a.most) })
 	return search.Generator{
-		Lag: ownLagP99(latest), Latest: "agent " + latest.Name, Used: busiest.used, Cores: busiest.most, Busiest: busiest.String(),
+		LagP99: ownLagP99(latest), LatestAgent: "agent " + latest.Name,
+		UsedCores: busiest.used, Cores: busiest.most, BusiestAgents: busiest.String(),
 	}
 }
 
@@ -129,7 +130,7 @@ func (t trial) lacksThreads(e search.Evidence, r search.Rule, cores int) bool {
 	if len(t.Parts) > 0 {
 		fewer = slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return p.Outcome.Procs < p.Cores })
 	}
-	return fewer && e.Generator.Used > r.MaxBusyShare*e.Generator.Cores
+	return fewer && e.Generator.UsedCores > r.MaxBusyShare*e.Generator.Cores
 }
 
 // coresOfAgentMachines returns the sum of the cores of the agents' machines; false if they are this machine alone.

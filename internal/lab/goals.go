@@ -24,12 +24,12 @@ func goals(s study.Spec) []search.Goal {
 	asked := s.Sustainable
 	final := time.Duration(asked.Confirm)
 	g := search.Goal{
-		Exceed: asked.Exceed, Final: final, Width: asked.Width, Soak: time.Duration(asked.Soak),
-		// This Sum makes a rate a lower bound after as many good long trials as the spec asks for (search.Goal.Class).
-		Sum: time.Duration(math.Floor(float64(asked.Confirms) * float64(final) / (1 - asked.Exceed))),
+		ExceedRatio: asked.Exceed, FinalDuration: final, Width: asked.Width, Soak: time.Duration(asked.Soak),
+		// This sum makes a rate a lower bound after as many good long trials as the spec asks for (search.Goal.Class).
+		DurationSum: time.Duration(math.Floor(float64(asked.Confirms) * float64(final) / (1 - asked.Exceed))),
 	}
 	if s.Delivery == "at-most-once" {
-		g.Loss = 0.001 // docs/method.md
+		g.LossRatio = 0.001 // docs/method.md
 	}
 	var out []search.Goal
 	for _, b := range asked.Bounds() {

@@ -169,7 +169,7 @@ func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth sea
 	attempts.saturated = cmp.Or(saturated, attempts.saturated)
 	switch first.Verdict {
 	case search.Pass:
-		if r.For >= s.goals[0].Final {
+		if r.For >= s.goals[0].FinalDuration {
 			attempts.passed = &t
 		}
 		s.adaptWarmup(t)

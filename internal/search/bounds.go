@@ -2,106 +2,94 @@ package search
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
-// The answer to a goal is read off the rates that trials have decided. Where a bound is missing, or the search ended before the two
-// were close enough, a sentence says so: "stopped after 12 trials and 20s before any rate failed".
+// The answer to a goal is read off the rates that trials have decided. Where a bound is missing, or the
+// search ended before the two were close enough, a sentence says so: "stopped after 12 trials and 20s
+// before any rate failed".
 
 // bounds returns the answer as far as it is known.
-func (q question) bounds() Bounds {
-	class, soakFailed := q.class, q.anySoakFailed()
+func (g *goalSearch) bounds() Bounds {
+	low, high := g.confirmedBracket()
+	soakFailed := g.anySoakFailed()
 	if soakFailed {
-		class = q.afterSoak
+		low, high = g.soakedBracket()
 	}
-	low, high := q.bracket(class)
-	var b Bounds
+	void := g.voidBetween(low, high)
+	b := Bounds{Void: void, Undecided: g.whyUndecided(low, high, void)}
 	if low != nil {
-		b.Low, b.Conditional = low.rate, q.goal.conditional(q.history(low).long)
+		b.Low, b.Conditional = low.rate, g.goal.conditional(low.long)
 	}
-	if high != nil {
-		b.High = high.rate
-	}
-	b.Void = q.voidBetween(b.Low, b.High)
-	b.Undecided = q.undecided(b)
 	if high == nil {
-		high = q.failedShort(b.Low)
+		high = g.failedShort(low)
 	}
 	if high == nil {
 		return b
 	}
 	b.High = high.rate
-	if above := q.passedAbove(high); above != nil && !soakFailed {
+	if above := g.passedAbove(high); above != nil && !soakFailed {
 		b.PassedAbove = above.rate
 	}
 	return b
 }
 
-// voidBetween says why a rate between two bounds could not be measured; empty if all could. high is 0 if there is no upper bound.
-func (q question) voidBetween(low, high float64) string {
-	for _, l := range q.search.loads {
-		h := q.history(l)
-		if h.voids > 0 && l.rate > low && (high == 0 || l.rate < high) && q.class(l) == Undecided {
-			return fmt.Sprintf("at %.0f/s: %s", l.rate, h.voidReason)
+// voidBetween says why a rate between two bounds could not be measured; empty if all could. A bound
+// that is not known is nil.
+func (g *goalSearch) voidBetween(low, high *history) string {
+	for _, h := range g.rates {
+		inside := (low == nil || h.rate > low.rate) && (high == nil || h.rate < high.rate)
+		if inside && h.voids > 0 && g.class(h) == Undecided {
+			return fmt.Sprintf("at %.0f/s: %s", h.rate, h.voidReason)
 		}
 	}
 	return ""
 }
 
-// failedShort returns the lowest rate above a lower bound whose trials so far failed; nil if there is none, or no lower bound.
-// It is for searches without an upper bound, in which those trials were too short, or too few, to count.
-func (q question) failedShort(low float64) *load {
-	if low == 0 {
+// failedShort returns the lowest rate above a lower bound whose trials so far failed; nil if there is
+// none, or no lower bound. It is for searches without an upper bound, in which those trials were too
+// short, or too few, to count.
+func (g *goalSearch) failedShort(low *history) *history {
+	if low == nil {
 		return nil
 	}
-	for _, l := range q.search.loads {
-		if h := q.history(l); l.rate > low && !h.empty() && h.likely() == Upper {
-			return l
+	for _, h := range g.rates {
+		if h.rate > low.rate && !h.empty() && h.likely() == Upper {
+			return h
 		}
 	}
 	return nil
 }
 
-// undecided says why bounds don't answer the goal; empty if they do.
-func (q question) undecided(b Bounds) string {
-	why := q.openBounds(b)
+// whyUndecided says why bounds don't answer the goal; empty if they do. void says why a rate between
+// them could not be measured; empty if all could.
+func (g *goalSearch) whyUndecided(low, high *history, void string) string {
+	var reasons []string
+	add := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
+	passed, _ := g.bracket(g.likelyClass)
+	after, failedShort := g.search.effort(), g.failedShort(low)
 	switch {
-	case b.Void == "" || q.answered(b):
-		return why
-	case why == "":
-		return "void " + b.Void
-	}
-	return why + "; void " + b.Void
-}
-
-// answered reports whether the lower bound is soaked as long as asked, and the upper one near enough or not to be had.
-func (q question) answered(b Bounds) bool {
-	if b.Low == 0 || q.history(q.search.loadAt(b.Low)).soaked < q.goal.Soak {
-		return false
-	}
-	return q.search.capped(b.Low) || b.High > 0 && within(b.Low, b.High, q.goal.Width)
-}
-
-// openBounds says which bound is missing, or that they are too wide apart; empty if neither, or if a void trial is the reason.
-func (q question) openBounds(b Bounds) string {
-	after := q.search.effort()
-	switch {
-	case b.Low == 0:
-		if passed, _ := q.bracket(q.likely); passed != nil {
-			return fmt.Sprintf("%.0f/s passed, but no rate was confirmed within %s", passed.rate, after)
-		}
-		return "no rate passed"
-	case q.history(q.search.loadAt(b.Low)).soaked < q.goal.Soak:
-		return fmt.Sprintf("%.0f/s was not soaked for %s within %s", b.Low, q.goal.Soak, after)
-	case q.answered(b), b.Void != "":
+	case low == nil && passed == nil:
+		add("no rate passed")
+	case low == nil:
+		add("%.0f/s passed, but no rate was confirmed within %s", passed.rate, after)
+	case low.soaked < g.goal.Soak:
+		add("%.0f/s was not soaked for %s within %s", low.rate, g.goal.Soak, after)
+	case g.search.capped(low.rate), high != nil && within(low.rate, high.rate, g.goal.Width):
 		return ""
-	case b.High > 0:
-		return fmt.Sprintf("stopped after %s before the bounds were within %g %%", after, q.goal.Width*100)
+	case void != "": // is the reason
+	case high != nil:
+		add("stopped after %s before the bounds were within %g %%", after, g.goal.Width*100)
+	case failedShort != nil:
+		add("stopped after %s, when only trials too short to count had failed, at %.0f/s", after, failedShort.rate)
+	default:
+		add("stopped after %s before any rate failed", after)
 	}
-	if failed := q.failedShort(b.Low); failed != nil {
-		return fmt.Sprintf("stopped after %s, when only trials too short to count had failed, at %.0f/s", after, failed.rate)
+	if void != "" {
+		add("void %s", void)
 	}
-	return fmt.Sprintf("stopped after %s before any rate failed", after)
+	return strings.Join(reasons, "; ")
 }
 
 // effort says how many trials were run, and how long they took if that is bounded: "12 trials and 20s".
@@ -110,7 +98,7 @@ func (s *searcher) effort() string {
 	if s.trials == 1 {
 		text = "1 trial"
 	}
-	if s.Budget > 0 {
+	if s.plan.Budget > 0 {
 		text += fmt.Sprintf(" and %s", s.spent.Round(time.Second))
 	}
 	return text

@@ -50,7 +50,7 @@ func TestABudgetEndsASearchInTimeAndWithBounds(t *testing.T) {
 		case !within(b.Low, b.High, p.Goals[0].Width) && !strings.Contains(b.Undecided, "trials"):
 			t.Errorf("%.0f to %.0f/s without a word: %q", b.Low, b.High, b.Undecided)
 		}
-		if q.took > 2*budget+p.Goals[0].Final+2*time.Second { // a rate that passed is decided still
+		if q.took > 2*budget+p.Goals[0].FinalDuration+2*time.Second { // a rate that passed is decided still
 			t.Errorf("%.0f/s: took %s, %d trials: %+v", mean, q.took, r.Trials, b)
 		}
 	}
@@ -95,7 +95,7 @@ func TestARateThatPassedALongTrialIsDecidedThoughTheBudgetIsUsedUp(t *testing.T)
 		if r.Goals[0].Low == 0 && passed[last.Rate] > 0 && !failed[last.Rate] {
 			t.Errorf("%.0f/s passed the last trial after %s and is undecided: %+v", last.Rate, q.took, r.Goals[0])
 		}
-		if most := 2*p.Budget + p.Goals[0].Final + 3*time.Second; q.took > most {
+		if most := 2*p.Budget + p.Goals[0].FinalDuration + 3*time.Second; q.took > most {
 			t.Errorf("took %s, more than %s", q.took, most)
 		}
 	}

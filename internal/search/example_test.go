@@ -12,7 +12,7 @@ import (
 func ExampleRun() {
 	const capacity = 35_000
 	plan := search.Plan{
-		Goals: []search.Goal{{Exceed: 0.34, Final: 5 * time.Second, Sum: 15150 * time.Millisecond, Width: 0.05}},
+		Goals: []search.Goal{{ExceedRatio: 0.34, FinalDuration: 5 * time.Second, DurationSum: 15150 * time.Millisecond, Width: 0.05}},
 		Begin: 10_000, Short: time.Second, MaxTrials: 30, Floor: 1,
 	}
 	found, err := search.Run(context.Background(), plan, func(_ context.Context, r search.Request) (search.Answer, error) {

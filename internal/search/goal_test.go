@@ -12,8 +12,8 @@ import (
 func drawGoal(t *rapid.T) Goal {
 	final := time.Duration(rapid.IntRange(1, 20).Draw(t, "final")) * time.Second
 	return Goal{
-		Exceed: float64(rapid.IntRange(0, 9).Draw(t, "exceed")) / 20, Final: final,
-		Sum: final * time.Duration(rapid.IntRange(1, 6).Draw(t, "sum")), Width: 0.05,
+		ExceedRatio: float64(rapid.IntRange(0, 9).Draw(t, "exceed")) / 20, FinalDuration: final,
+		DurationSum: final * time.Duration(rapid.IntRange(1, 6).Draw(t, "sum")), Width: 0.05,
 	}
 }
 
@@ -27,10 +27,10 @@ func drawTally(t *rapid.T) Tally {
 // appendixA is the load classification as draft-ietf-bmwg-mlrsearch gives it: optimistic and pessimistic.
 func appendixA(g Goal, t Tally) (optimistic, pessimistic bool) {
 	const rounding = 1e-6
-	balancing := t.GoodShort.Seconds() * g.Exceed / (1 - g.Exceed)
+	balancing := t.GoodShort.Seconds() * g.ExceedRatio / (1 - g.ExceedRatio)
 	bad := t.BadLong.Seconds() + math.Max(0, t.BadShort.Seconds()-balancing)
-	whole := math.Max(t.GoodLong.Seconds()+bad, g.Sum.Seconds())
-	quantile := whole*g.Exceed + rounding
+	whole := math.Max(t.GoodLong.Seconds()+bad, g.DurationSum.Seconds())
+	quantile := whole*g.ExceedRatio + rounding
 	return bad <= quantile, whole-t.GoodLong.Seconds() <= quantile
 }
 
@@ -39,10 +39,10 @@ func TestClassesAreThoseOfTheDraft(t *testing.T) {
 		g, tally := drawGoal(t), drawTally(t)
 		optimistic, pessimistic := appendixA(g, tally)
 		want := Undecided
-		switch made := float64(tally.GoodShort) * g.Exceed / (1 - g.Exceed); {
+		switch made := float64(tally.GoodShort) * g.ExceedRatio / (1 - g.ExceedRatio); {
 		case optimistic && pessimistic:
 			want = Lower
-		case !optimistic && !pessimistic && float64(tally.BadLong)+math.Max(0, float64(tally.BadShort)-made) > float64(g.Final)+1e3:
+		case !optimistic && !pessimistic && float64(tally.BadLong)+math.Max(0, float64(tally.BadShort)-made) > float64(g.FinalDuration)+1e3:
 			want = Upper // ours: more than one trial's worth of bad time
 		}
 		if got := g.Class(tally); got != want {
@@ -57,7 +57,7 @@ func TestAGoodTrialNeverMakesARateWorseNorABadOneBetter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, tally := drawGoal(t), drawTally(t)
 		before := order[g.Class(tally)]
-		for _, length := range []time.Duration{g.Final / 2, g.Final, 3 * g.Final} {
+		for _, length := range []time.Duration{g.FinalDuration / 2, g.FinalDuration, 3 * g.FinalDuration} {
 			good, bad := tally, tally
 			good.add(g, length, Judgement{Verdict: Pass})
 			bad.add(g, length, Judgement{Verdict: Fail})
@@ -72,13 +72,13 @@ func TestAVoidTrialSaysNothingAndABrokenPromiseEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, tally := drawGoal(t), drawTally(t)
 		void := tally
-		void.add(g, g.Final, Judgement{Verdict: Void})
+		void.add(g, g.FinalDuration, Judgement{Verdict: Void})
 		if void != tally {
 			t.Fatalf("%+v became %+v", tally, void)
 		}
-		tally.add(g, g.Final/2, Judgement{Verdict: Fail, Broken: true})
+		tally.add(g, g.FinalDuration/2, Judgement{Verdict: Fail, Broken: true})
 		for range 100 {
-			tally.add(g, g.Final, Judgement{Verdict: Pass})
+			tally.add(g, g.FinalDuration, Judgement{Verdict: Pass})
 		}
 		if c := g.Class(tally); c != Upper || tally.likely() != Upper {
 			t.Fatalf("%+v is %s", tally, c)
@@ -90,16 +90,16 @@ func TestOnlyTrialsOfFullLengthMakeALowerBound(t *testing.T) {
 	g := confirmed(2, 0)
 	var tally Tally
 	for range 1000 {
-		tally.add(g, g.Final-1, Judgement{Verdict: Pass})
+		tally.add(g, g.FinalDuration-1, Judgement{Verdict: Pass})
 	}
 	if c := g.Class(tally); c != Undecided || tally.likely() != Lower {
 		t.Errorf("short trials alone: %s", c)
 	}
-	tally.add(g, g.Final, Judgement{Verdict: Pass})
+	tally.add(g, g.FinalDuration, Judgement{Verdict: Pass})
 	if c := g.Class(tally); c != Undecided {
 		t.Errorf("one of two: %s", c)
 	}
-	tally.add(g, g.Final, Judgement{Verdict: Pass})
+	tally.add(g, g.FinalDuration, Judgement{Verdict: Pass})
 	if c := g.Class(tally); c != Lower {
 		t.Errorf("two of two: %s", c)
 	}
@@ -113,7 +113,7 @@ func TestAsManyGoodTrialsAsWereAskedForConfirm(t *testing.T) {
 			if c := g.Class(tally); c != Undecided {
 				t.Errorf("%d of %d: %s", n, times, c)
 			}
-			tally.add(g, g.Final, Judgement{Verdict: Pass})
+			tally.add(g, g.FinalDuration, Judgement{Verdict: Pass})
 		}
 		if c := g.Class(tally); c != Lower {
 			t.Errorf("%d of %d: %s", times, times, c)
@@ -146,7 +146,7 @@ func TestTwoOfThreeDecideByDefault(t *testing.T) {
 		for _, trial := range c.trials {
 			length, v := time.Second, Pass
 			if trial == 'B' || trial == 'G' {
-				length = g.Final
+				length = g.FinalDuration
 			}
 			if trial == 'B' || trial == 'b' {
 				v = Fail
@@ -194,7 +194,7 @@ func TestTheConditionalThroughputIsWhatCameThroughInAllButTheWorstTime(t *testin
 		{"half is", 0.5, 4 * second, []served{{90, second}, {80, second}, {100, 2 * second}}, 100},
 		{"more than the sum", 0.5, second, []served{{90, second}, {80, second}, {100, 2 * second}, {70, 2 * second}}, 90},
 	} {
-		if got := (Goal{Exceed: c.exceed, Sum: c.sum}).conditional(c.trials); got != c.want {
+		if got := (Goal{ExceedRatio: c.exceed, DurationSum: c.sum}).conditional(c.trials); got != c.want {
 			t.Errorf("%s: %g, want %g", c.name, got, c.want)
 		}
 	}

@@ -9,16 +9,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Point is the backlog at a time: messages due by the schedule but not received by a subscription (summed over
-// subscriptions) or not confirmed, whichever is more.
+// Point is the backlog at a time: messages due by the schedule but not received by a subscription
+// (summed over subscriptions) or not confirmed, whichever is more.
 type Point struct{ Seconds, Backlog float64 }
 
 // parts is the number of equal parts into which a trial is cut to find the floor of its backlog.
 const parts = 10
 
-// floor returns the point with the smallest backlog of each tenth of the trial. A broker that keeps up works its backlog off
-// again and again. So its floor stays, however far single stalls and batches push the backlog up. If the broker does not
-// keep up, the floor rises with everything else. points are in the order of time.
+// floor returns the point with the smallest backlog of each tenth of the trial. A broker that keeps up
+// works its backlog off again and again. So its floor stays, however far single stalls and batches push
+// the backlog up. If the broker does not keep up, the floor rises with everything else. points are in
+// the order of time.
 func floor(points []Point) []Point {
 	n := min(parts, len(points))
 	lowest := make([]Point, n)
@@ -29,21 +30,21 @@ func floor(points []Point) []Point {
 	return lowest
 }
 
-// Growth is how fast the floor of a backlog grows: the slope of a line fitted by ordinary least squares, and its standard error. Both
-// are in messages per second. The zero Growth is not known.
+// Growth is how fast the floor of a backlog grows: the slope of a line fitted by ordinary least squares,
+// and its standard error. Both are in messages per second. The zero Growth is not known.
 type Growth struct {
-	Slope, Error float64
-	Freedom      int // degrees of freedom of Error; 0: too few points to tell
+	Slope, StandardError float64
+	Freedom              int // degrees of freedom of the standard error; 0: too few points to tell
 }
 
-// GrowthOf fits a line through the floor of a backlog. It needs at least three points at different times. With times t, backlogs b
-// and their means t̄ and b̄:
+// GrowthOf fits a line through the floor of a backlog. It needs at least three points at different times.
+// With times t, backlogs b and their means t̄ and b̄:
 //
 //	slope = Σ(t−t̄)(b−b̄) / Σ(t−t̄)²
-//	error = √( Σ(b−b̄−slope·(t−t̄))² / (n−2) / Σ(t−t̄)² )
+//	standard error = √( Σ(b−b̄−slope·(t−t̄))² / (n−2) / Σ(t−t̄)² )
 //
-// For example, backlogs of 0, 10 and 30 messages at 0, 1 and 2 s grow by 15/s, with an error of 2.9/s. With only one degree of
-// freedom, that is between −3 and 33/s with 95 % confidence at either end.
+// For example, backlogs of 0, 10 and 30 messages at 0, 1 and 2 s grow by 15/s, with a standard error of
+// 2.9/s. With only one degree of freedom, that is between −3 and 33/s with 95 % confidence at either end.
 func GrowthOf(points []Point) Growth {
 	points = floor(points)
 	n := float64(len(points))
@@ -69,7 +70,7 @@ func GrowthOf(points []Point) Growth {
 		distance := p.Backlog - meanBacklog - slope*(p.Seconds-meanTime)
 		residuals += distance * distance
 	}
-	return Growth{Slope: slope, Error: math.Sqrt(residuals / (n - 2) / squares), Freedom: len(points) - 2}
+	return Growth{Slope: slope, StandardError: math.Sqrt(residuals / (n - 2) / squares), Freedom: len(points) - 2}
 }
 
 // Known reports whether there were enough points for a slope.
@@ -86,15 +87,16 @@ func (g Growth) margin(confidence float64) float64 {
 	if !g.Known() {
 		return math.Inf(1)
 	}
-	return g.Error * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(g.Freedom)}.Quantile(confidence)
+	return g.StandardError * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(g.Freedom)}.Quantile(confidence)
 }
 
-// Hopeless reports whether a trial that is still running can only fail: the backlog has grown steadily, and so far that the
-// trial would fail even if it stopped growing now. A single stall, which the broker would work off, is not steady. limit is
-// the growth that is allowed, in messages per second, and planned is how long the trial is to last.
+// Hopeless reports whether a trial that is still running can only fail: the backlog has grown steadily,
+// and so far that the trial would fail even if it stopped growing now. A single stall, which the broker
+// would work off, is not steady. limit is the growth that is allowed, in messages per second, and planned
+// is how long the trial is to last.
 //
-// Two guards keep a slow start from ending a trial: half a second and a fifth of the trial must be over, and the growth must be
-// above twice the limit with 99.9 % confidence.
+// Two guards keep a slow start from ending a trial: half a second and a fifth of the trial must be over,
+// and the growth must be above twice the limit with 99.9 % confidence.
 func Hopeless(points []Point, limit float64, planned time.Duration) bool {
 	if len(points) < 2*parts {
 		return false

@@ -47,7 +47,7 @@ func TestTheSlopeIsThatOfALeastSquaresFitWithStudentsInterval(t *testing.T) {
 		wrong := math.Sqrt(rss / float64(n-2) / sxx)
 		g := GrowthOf(points)
 		near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-6*(1+math.Abs(want)+wrong) }
-		if !g.Known() || g.Freedom != n-2 || !near(g.Slope, b) || !near(g.Error, wrong) {
+		if !g.Known() || g.Freedom != n-2 || !near(g.Slope, b) || !near(g.StandardError, wrong) {
 			t.Fatalf("%+v, want %g ± %g with %d degrees of freedom", g, b, wrong, n-2)
 		}
 		for i, confidence := range []float64{0.95, 0.999} {
@@ -74,7 +74,7 @@ func TestStallsThatAreWorkedOffDontLiftTheFloor(t *testing.T) {
 			flat[i].Backlog += 1e6 * float64(i)
 		}
 	}
-	if g := GrowthOf(flat); g.Slope != 0 || g.Error != 0 {
+	if g := GrowthOf(flat); g.Slope != 0 || g.StandardError != 0 {
 		t.Errorf("%+v", g)
 	}
 }

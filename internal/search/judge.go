@@ -10,14 +10,15 @@ import (
 	"github.com/brokermark/brokermark/internal/remark"
 )
 
-// Confidence is the one-sided confidence of the tests on the growth of a backlog and on shares of lost messages.
+// Confidence is the one-sided confidence of the tests on the growth of a backlog and on shares of lost
+// messages.
 const Confidence = 0.95
 
 // Verdict is what a trial showed for one goal.
 type Verdict string
 
-// The verdicts. Void: something other than the broker (the generator, or other processes on the machine) may have been
-// the limit, or a figure that the goal needs is missing. A void trial shows nothing.
+// The verdicts. Void: the limit may have been something other than the broker (the generator, or other
+// processes on the machine), or a figure that the goal needs is missing. A void trial shows nothing.
 const (
 	Pass Verdict = "pass"
 	Fail Verdict = "fail"
@@ -28,44 +29,48 @@ const (
 type Judgement struct {
 	Verdict Verdict
 	Reason  string // the first rule that the trial did not keep; empty if it passed
-	// Broken is set if the broker broke a promise at this rate, for example by losing a message that it had confirmed. No number
-	// of trials that pass makes up for that.
+	// Broken is set if the broker broke a promise at this rate, for example by losing a message that
+	// it had confirmed. No number of trials that pass makes up for that.
 	Broken bool
-	// Slow is set if the trial kept every rule but the goal's bound on the latency. Such a broker may keep the bound at a higher
-	// rate, where its batches are larger and a message costs less.
-	Slow bool
+	// OnlyLatency is set if the trial failed, but kept every rule except the goal's bound on the
+	// latency. Such a broker may keep the bound at a higher rate, where its batches are larger and a
+	// message costs less.
+	OnlyLatency bool
 }
 
-// Evidence is what was observed in a trial at a fixed rate. The trial ran to its end, or until it was Hopeless.
+// Evidence is what was observed in a trial at a fixed rate.
 type Evidence struct {
 	Rate          float64 // messages per second offered
 	Subscriptions int     // deliveries of each message; 0: nobody receives
-	FullLength    bool    // the trial was not shortened: the backlog rule applies with its full strictness
+	FullLength    bool    // the trial was not a short one: the backlog rule applies with its full strictness
 	Backlog       []Point // in the measured phase, while messages were sent; by time
 	Hopeless      bool    // the trial was ended early, because its backlog showed that it could only fail
 	Drained       bool    // everything was confirmed and received within the allowance after the last send
 	StillArriving bool    // deliveries still came when the allowance ended: missing messages are late, not lost
 	Books         ledger.Books
-	// Latency returns a quantile of the latency in nanoseconds: end to end, or until the confirmation if nobody subscribes. It is
-	// nil if no latency was measured.
+	// Latency returns a quantile of the latency in nanoseconds: end to end, or until the confirmation
+	// if nobody subscribes. It is nil if no latency was measured.
 	Latency func(quantile float64) int64
-	// ClockBound is the largest error of the latency, either way, if it is the difference of two agents' clocks; 0: one clock.
+	// ClockBound is the largest error of the latency, either way, if it is the difference of two
+	// agents' clocks; 0: one clock.
 	ClockBound time.Duration
 	Impossible bool // a message came earlier than ClockBound can explain, so that bound does not hold
 	Generator  Generator
 }
 
-// Generator says how late and how busy the generator of the load was in a trial. Of several agents, those count that were worst.
+// Generator says how late and how busy the generator of the load was in a trial. Of several agents, those
+// count that were worst.
 type Generator struct {
-	Lag     int64   // p99 of the lag that it caused itself, in nanoseconds
-	Latest  string  // the agent with that lag: "agent left"; empty: the generator is this process
-	Used    float64 // cores that it used
-	Cores   float64 // cores that it may use; 0: not known
-	Busiest string  // the agent, or agents of one machine, with those cores: "agent left"; empty: this process
+	LagP99        int64   // of the lag that it caused itself, ns
+	LatestAgent   string  // that had this lag: "agent left"; empty: the generator is this process
+	UsedCores     float64 // cores that it used
+	Cores         float64 // cores that it may use; 0: not known
+	BusiestAgents string  // one, or several of one machine, with these cores: "agent left"; empty: this process
 }
 
-// Served returns how many messages per second came through in a trial: the rate offered, less the share that was lost and less
-// the growth of the backlog. It is between 0 and the rate. A growth that is not known counts as none.
+// Served returns how many messages per second came through in a trial: the rate offered, less the share
+// that was lost and less the growth of the backlog. It is between 0 and the rate. A growth that is not
+// known counts as none.
 func (e Evidence) Served() float64 {
 	served := e.Rate
 	if e.Books.Expected > 0 {
@@ -84,7 +89,7 @@ type Rule struct {
 	MaxSlope       float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
 	ToleratedSlope float64          // a full-length trial also fails if its backlog certainly grows, and by more than this share
 	LagFloor       time.Duration    // the generator may always be as late as this, at p99
-	LagShare       float64          // it may also be late by this share of the measured latency: then the latency is mostly the broker's
+	LagShare       float64          // it may also be late by this share of the latency: then the latency is mostly the broker's
 	MaxBusyShare   float64          // a generator that uses more than this share of its cores is saturated (decision 007)
 }
 
@@ -96,28 +101,27 @@ func DefaultRule(g ledger.Guarantee) Rule {
 	}
 }
 
-// Judge applies the rule and the goal to a trial, in an order that matters:
-//
-//  1. A broken promise counts also if the generator was saturated, so it comes first.
-//  2. If the generator was saturated, the other rules would blame the broker for the generator, so the trial is void.
-//  3. Then the first rule that was not kept fails the trial. The bound on the latency is the last of them.
-//  4. A trial that kept all rules passes only if every rule could be tested. Missing figures never pass.
+// Judge applies the rule and the goal to a trial. The first step that applies decides.
 func (r Rule) Judge(e Evidence, g Goal) Judgement {
+	// A broken promise counts also if the generator was saturated, so it comes first.
 	if breach := r.brokenPromise(e); breach != "" {
 		return Judgement{Verdict: Fail, Reason: breach, Broken: true}
 	}
+	// What the generator or the clocks got wrong, the rules below would blame on the broker.
 	if why, saturated := r.Saturated(e); saturated {
 		return Judgement{Verdict: Void, Reason: why.Text}
 	}
 	if e.Impossible {
 		return Judgement{Verdict: Void, Reason: fmt.Sprintf("the clocks of the agents differ by more than they are known to (±%s)", e.ClockBound)}
 	}
-	if failure := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e)); failure != "" {
+	if failure := cmp.Or(r.tooMuchLoss(e, g), r.growingBacklog(e), r.notHandedOver(e), r.notDrained(e)); failure != "" {
 		return Judgement{Verdict: Fail, Reason: failure}
 	}
+	// The latency comes last, so that OnlyLatency is true.
 	if failure := latencyAbove(e, g); failure != "" {
-		return Judgement{Verdict: Fail, Reason: failure, Slow: true}
+		return Judgement{Verdict: Fail, Reason: failure, OnlyLatency: true}
 	}
+	// A trial passes only if every rule could be tested.
 	if missing := missingEvidence(e, g); missing != "" {
 		return Judgement{Verdict: Void, Reason: missing}
 	}
@@ -126,16 +130,16 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 
 // Saturated reports whether the generator, not the broker, was the limit of a trial, and why.
 func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
-	var latency int64
+	generator, allowed := e.Generator, int64(r.LagFloor)
 	if e.Latency != nil {
-		latency = e.Latency(0.99)
+		allowed = max(allowed, int64(r.LagShare*float64(e.Latency(0.99))))
 	}
-	if allowed := max(int64(r.LagFloor), int64(r.LagShare*float64(latency))); e.Generator.Lag > allowed {
-		return remark.Of("%s was %s late at p99 (allowed %s)", cmp.Or(e.Generator.Latest, "the generator itself"),
-			time.Duration(e.Generator.Lag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond)), true
+	if generator.LagP99 > allowed {
+		return remark.Of("%s was %s late at p99 (allowed %s)", cmp.Or(generator.LatestAgent, "the generator itself"),
+			time.Duration(generator.LagP99).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond)), true
 	}
-	if e.Generator.Cores > 0 && e.Generator.Used > r.MaxBusyShare*e.Generator.Cores {
-		return remark.Of("%s used %.1f of %.0f cores", cmp.Or(e.Generator.Busiest, "the generator"), e.Generator.Used, e.Generator.Cores), true
+	if generator.Cores > 0 && generator.UsedCores > r.MaxBusyShare*generator.Cores {
+		return remark.Of("%s used %.1f of %.0f cores", cmp.Or(generator.BusiestAgents, "the generator"), generator.UsedCores, generator.Cores), true
 	}
 	return remark.Remark{}, false
 }

@@ -15,7 +15,7 @@ import (
 func good() Evidence {
 	return Evidence{
 		Rate: 1000, Subscriptions: 1, FullLength: true, Drained: true, Books: ledger.Books{Due: 5000, Sent: 5000, Expected: 5000},
-		Backlog: line(5, 40, 0, 0, nil), Generator: Generator{Lag: int64(100 * time.Microsecond), Cores: 2, Used: 0.5},
+		Backlog: line(5, 40, 0, 0, nil), Generator: Generator{LagP99: int64(100 * time.Microsecond), Cores: 2, UsedCores: 0.5},
 		Latency: func(q float64) int64 { return int64(q * 1e9) },
 	}
 }
@@ -37,7 +37,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		return with(func(e *Evidence) { e.Backlog, e.FullLength = line(1, 40, slope, 0, nil), false })
 	}
 	bound := Goal{Latency: 900 * time.Millisecond, Quantile: 0.9}
-	most := Goal{Loss: 0.001}
+	most := Goal{LossRatio: 0.001}
 	for _, c := range []struct {
 		name   string
 		e      Evidence
@@ -51,7 +51,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "corrupted", e: with(func(e *Evidence) { e.Books.Corrupted = 2 }), want: Fail, reason: "2 messages were corrupted", broken: true},
 		{name: "corrupted at most once", e: with(func(e *Evidence) { e.Books.Corrupted = 1 }), rule: lossy, want: Fail, reason: "1 messages were corrupted", broken: true},
 		{name: "lost after an ack", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.Drained = 1, 1, false }), want: Fail, reason: "1 messages were lost although the broker had confirmed them", broken: true},
-		{name: "lost even in an overloaded, void trial", e: with(func(e *Evidence) { e.Books.LostAcked, e.Generator.Lag = 3, 1e12 }), want: Fail, reason: "3 messages were lost although the broker had confirmed them", broken: true},
+		{name: "lost even in an overloaded, void trial", e: with(func(e *Evidence) { e.Books.LostAcked, e.Generator.LagP99 = 3, 1e12 }), want: Fail, reason: "3 messages were lost although the broker had confirmed them", broken: true},
 		{name: "late, not lost", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.StillArriving, e.Drained = 7, 7, true, false }), want: Fail, reason: "7 confirmed messages had not come within the drain allowance, though others still came"},
 		{name: "no duplicates where none may be", e: good(), rule: once, want: Pass},
 		{name: "duplicates, at least once", e: with(func(e *Evidence) { e.Books.Duplicated = 9 }), want: Pass},
@@ -115,22 +115,22 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		}), goal: bound, want: Fail, reason: "latency 899.000001ms ±1ms: whether it is above the bound of 900ms the clocks of the agents don't tell"},
 		{name: "clocks that can't be right", e: with(func(e *Evidence) { e.ClockBound, e.Impossible = time.Millisecond, true }), goal: bound, want: Void, reason: "the clocks of the agents differ by more than they are known to (±1ms)"},
 		{name: "latency above", e: with(func(e *Evidence) { e.Latency = func(q float64) int64 { return int64(q*1e9) + 1000 } }), goal: bound, want: Fail, reason: "latency 900.001ms is above the bound of 900ms"},
-		{name: "a quarter of the latency", e: with(func(e *Evidence) { e.Generator.Lag = 990e6 / 4 }), want: Pass},
-		{name: "generator late", e: with(func(e *Evidence) { e.Generator.Lag = 990e6/4 + 1 }), want: Void, reason: "the generator itself was 247.5ms late at p99 (allowed 247.5ms)"},
-		{name: "generator late by 10 ms", e: with(func(e *Evidence) { e.Generator.Lag, e.Latency = 1e7, nil }), want: Pass},
-		{name: "generator later", e: with(func(e *Evidence) { e.Generator.Lag, e.Latency = 2e7, nil }), want: Void, reason: "the generator itself was 20ms late at p99 (allowed 10ms)"},
-		{name: "a generator at 90 %", e: with(func(e *Evidence) { e.Generator.Used = 1.8 }), want: Pass},
-		{name: "generator saturated", e: with(func(e *Evidence) { e.Generator.Used = 1.81 }), want: Void, reason: "the generator used 1.8 of 2 cores"},
-		{name: "saturated on one core", e: with(func(e *Evidence) { e.Generator.Used, e.Generator.Cores = 0.95, 1 }), want: Void, reason: "the generator used 0.9 of 1 cores"},
+		{name: "a quarter of the latency", e: with(func(e *Evidence) { e.Generator.LagP99 = 990e6 / 4 }), want: Pass},
+		{name: "generator late", e: with(func(e *Evidence) { e.Generator.LagP99 = 990e6/4 + 1 }), want: Void, reason: "the generator itself was 247.5ms late at p99 (allowed 247.5ms)"},
+		{name: "generator late by 10 ms", e: with(func(e *Evidence) { e.Generator.LagP99, e.Latency = 1e7, nil }), want: Pass},
+		{name: "generator later", e: with(func(e *Evidence) { e.Generator.LagP99, e.Latency = 2e7, nil }), want: Void, reason: "the generator itself was 20ms late at p99 (allowed 10ms)"},
+		{name: "a generator at 90 %", e: with(func(e *Evidence) { e.Generator.UsedCores = 1.8 }), want: Pass},
+		{name: "generator saturated", e: with(func(e *Evidence) { e.Generator.UsedCores = 1.81 }), want: Void, reason: "the generator used 1.8 of 2 cores"},
+		{name: "saturated on one core", e: with(func(e *Evidence) { e.Generator.UsedCores, e.Generator.Cores = 0.95, 1 }), want: Void, reason: "the generator used 0.9 of 1 cores"},
 		{name: "a short trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.FullLength, e.Backlog = 50, false, line(1, 40, 0.9, 0, nil) }), want: Fail, reason: "backlog grows by 0.9/s (allowed 0.5/s)"},
 		{name: "a long trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.Backlog = 50, line(5, 40, 0.4, 0, nil) }), want: Fail, reason: "backlog grows by 0.4/s (at least 0.4/s with 95 % confidence; allowed 0.125/s)"},
-		{name: "cores unknown", e: with(func(e *Evidence) { e.Generator.Used, e.Generator.Cores = 9, 0 }), want: Pass},
+		{name: "cores unknown", e: with(func(e *Evidence) { e.Generator.UsedCores, e.Generator.Cores = 9, 0 }), want: Pass},
 	} {
 		rule := DefaultRule(asked)
 		if c.rule != nil {
 			c.rule(&rule)
 		}
-		if got := rule.Judge(c.e, c.goal); got != (Judgement{Verdict: c.want, Reason: c.reason, Broken: c.broken, Slow: strings.HasPrefix(c.reason, "latency ")}) {
+		if got := rule.Judge(c.e, c.goal); got != (Judgement{Verdict: c.want, Reason: c.reason, Broken: c.broken, OnlyLatency: strings.HasPrefix(c.reason, "latency ")}) {
 			t.Errorf("%s: %+v, want %s %q", c.name, got, c.want, c.reason)
 		}
 	}
@@ -145,7 +145,7 @@ func TestAGrowthOfJustWhatIsAllowedPasses(t *testing.T) {
 		}
 		return points
 	}
-	if g := GrowthOf(exactly(10)); g.Slope != 10 || g.Error != 0 {
+	if g := GrowthOf(exactly(10)); g.Slope != 10 || g.StandardError != 0 {
 		t.Fatalf("%+v isn't 10/s", g)
 	}
 	for _, c := range []struct {

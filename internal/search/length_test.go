@@ -21,7 +21,7 @@ func TestAShortTrialIsLongEnoughForAHundredMessages(t *testing.T) {
 					t.Errorf("%g/s for %s, want %s", r.Rate, r.For, want)
 				}
 			}
-			if r.Kind == Confirm && r.For != p.Goals[0].Final {
+			if r.Kind == Confirm && r.For != p.Goals[0].FinalDuration {
 				t.Errorf("%g/s is confirmed for %s", r.Rate, r.For)
 			}
 			return f(r)

@@ -36,7 +36,7 @@ const (
 func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 	subs := float64(max(1, q.subscriptions))
 	e := Evidence{
-		Rate: rate, Subscriptions: q.subscriptions, FullLength: length >= final, Generator: Generator{Lag: int64(100 * time.Microsecond)},
+		Rate: rate, Subscriptions: q.subscriptions, FullLength: length >= final, Generator: Generator{LagP99: int64(100 * time.Microsecond)},
 		Drained: true,
 	}
 	latency := q.latency
@@ -92,7 +92,7 @@ func (q *queue) answer(goals []Goal) func(context.Context, Request) (Answer, err
 			rule.Guarantee.Delivery = "at-most-once"
 		}
 		before := q.took
-		e := q.trial(r.Rate, r.For, goals[0].Final)
+		e := q.trial(r.Rate, r.For, goals[0].FinalDuration)
 		a := Answer{Took: q.took - before, Served: e.Served(), Through: q.through * (1 + 0.01*(q.rng.Float64()-0.5))}
 		for _, g := range goals {
 			a.Judgements = append(a.Judgements, rule.Judge(e, g))
@@ -103,8 +103,8 @@ func (q *queue) answer(goals []Goal) func(context.Context, Request) (Answer, err
 
 // confirmed is the goal of docs/method.md's defaults, with so many good trials to confirm.
 func confirmed(times int, loss float64) Goal {
-	g := Goal{Exceed: 0.34, Final: 5 * time.Second, Width: 0.05, Loss: loss}
-	g.Sum = time.Duration(math.Floor(float64(times) * float64(g.Final) / (1 - g.Exceed)))
+	g := Goal{ExceedRatio: 0.34, FinalDuration: 5 * time.Second, Width: 0.05, LossRatio: loss}
+	g.DurationSum = time.Duration(math.Floor(float64(times) * float64(g.FinalDuration) / (1 - g.ExceedRatio)))
 	return g
 }
 

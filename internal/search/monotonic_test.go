@@ -15,7 +15,7 @@ func slowBetween(from, to float64) func(Request) Judgement {
 		case r.Rate > 90_000:
 			return Judgement{Verdict: Fail, Reason: "backlog"}
 		case r.Rate > from && r.Rate < to:
-			return Judgement{Verdict: Fail, Reason: "latency", Slow: true}
+			return Judgement{Verdict: Fail, Reason: "latency", OnlyLatency: true}
 		}
 		return Judgement{Verdict: Pass}
 	}
@@ -66,7 +66,7 @@ func TestOneLatencyFailureBelowAPassingRateEndsNothing(t *testing.T) {
 		r, err := Run(t.Context(), p, judged(func(r Request) Judgement {
 			if trials++; trials == 2 {
 				slow++
-				return Judgement{Verdict: Fail, Reason: "latency", Slow: true}
+				return Judgement{Verdict: Fail, Reason: "latency", OnlyLatency: true}
 			}
 			return slowBetween(0, 0)(r)
 		}))
@@ -86,7 +86,7 @@ func TestLookingFarAboveCostsOneShortTrialAtMost(t *testing.T) {
 				p.Begin = begin
 				r, err := Run(t.Context(), p, judged(func(r Request) Judgement {
 					j := slowBetween(slowFrom, math.Inf(1))(r)
-					j.Slow = j.Slow && slow
+					j.OnlyLatency = j.OnlyLatency && slow
 					return j
 				}))
 				b := r.Goals[0]

@@ -6,201 +6,189 @@ import (
 	"time"
 )
 
-// A void trial says nothing about its rate: the generator, or another process, was in the way. So the rate is tried again.
+// A void trial says nothing about its rate: the generator, or another process, was in the way. So the
+// rate is tried again.
 const (
-	voidsToMoveOn  = 2 // void trials of a rate before another rate is tried
-	maxVoids       = 4 // void trials of a rate before it counts as not sustained
+	voidsToMoveOn  = 2 // void trials of a rate, and no others, before another rate is tried
+	maxVoids       = 4 // void trials of a rate before it is given up
 	maxVoidsInARow = 8 // void trials of any rates before the search ends
 )
 
-// next returns the trial that the goal needs; false if it needs none. The first of these that applies chooses it:
-//
-//  1. Once a soak has failed, only soaks follow: shorter trials have proved too lenient.
-//  2. A rate whose trials were all void is tried again.
-//  3. An upper end that failed a long trial, or below a rate that passed, is decided: its failure may have been a hiccup.
-//  4. Trials bracket the capacity: one rate that passed, and a higher one that failed.
-//  5. More of them narrow the bracket to the goal's width. If only its latency made the upper end fail, one of them tries a rate
-//     far above it.
-//  6. Long trials decide the two ends, and a soak confirms the lower one.
-func (q question) next() (Request, bool) {
-	if q.anySoakFailed() {
-		return q.soak(nil)
-	}
-	if l := q.voidToRetry(); l != nil {
-		return q.explore(l.rate), true
-	}
-	low, high := q.bracket(q.believed)
-	if high != nil && (q.triedLong(high) || q.passedAbove(high) != nil) {
-		if r, ok := q.decide(high); ok {
-			return r, true
-		}
-	}
+// next returns the trial that the goal needs; false if it needs none. Exploring trials find a rate
+// that passed and a higher one that failed, and narrow this bracket to the goal's width. Then long
+// trials decide its two ends, and a soak confirms the lower one. The first case that applies chooses.
+func (g *goalSearch) next() (Request, bool) {
+	low, high := g.likelyBracket()
+	unmeasured := g.voidToRepeat()
 	switch {
-	case len(q.search.loads) == 0:
-		return q.explore(q.first()), true
-	case low == nil: // then high is not nil: some rate is Upper, because all are believed to be, or because a long trial refuted one
-		return q.lower(high)
-	case q.lastTrials(): // a narrow bracket is worth nothing if neither end is confirmed
-		return q.confirm(low, high)
-	case high == nil && q.search.capped(low.rate):
-		return q.confirm(low, nil)
+	case g.anySoakFailed(): // shorter trials have proved too lenient, also at lower rates
+		return g.narrowBySoak()
+	case unmeasured != nil:
+		return g.explore(unmeasured.rate), true
+	case len(g.rates) == 0:
+		return g.explore(g.firstRate()), true
+	case high != nil && g.mayBeHiccup(high):
+		return g.fullTrial(high.rate), true
+	case low == nil:
+		return g.lower(high)
+	case g.needsLastTrials(): // a narrow bracket is worth nothing if neither end is confirmed
+		return g.confirm(low, high)
+	case high == nil && g.search.capped(low.rate):
+		return g.confirm(low, nil)
 	case high == nil:
-		return q.explore(q.above(low)), true
+		return g.explore(g.rateAbove(low)), true
 	}
-	return q.narrow(low, high)
+	return g.narrow(low, high)
 }
 
-// explore returns a trial that looks where the capacity may be: a short one, or a long one once long trials have refuted short ones.
-func (q question) explore(rate float64) Request {
-	if q.refuted() > 0 {
-		return q.long(rate)
-	}
-	return q.short(rate)
-}
-
-// lower returns a trial at a lower rate than all that failed. If no lower rate is worth a trial, the lowest that failed is decided; it
-// is not if the broker breaks its promise at every rate.
-func (q question) lower(high *load) (Request, bool) {
-	if q.everBroken() {
-		return Request{}, false
-	}
-	if rate := q.under(high); rate >= q.search.Floor {
-		return q.explore(rate), true
-	}
-	return q.decide(high)
-}
-
-// narrow returns a trial within a bracket that is wider than the goal's width, or the one far above it; otherwise the long trials
-// that confirm the bracket.
-func (q question) narrow(low, high *load) (Request, bool) {
-	if rate, ok := q.farAbove(low, high); ok {
-		return q.short(rate), true
-	}
-	if !within(low.rate, high.rate, q.goal.Width) {
-		return q.explore(q.between(low, high)), true
-	}
-	return q.confirm(low, high)
-}
-
-// maxTrials is how many trials of the search may have been run for this goal: each further goal may use as many as the first.
-func (q question) maxTrials() int { return q.search.MaxTrials * (q.index + 1) }
-
-// usedTrials is how many of them are used up. Void trials don't count, since they say nothing about the broker; but no more than
-// maxTrials of them, so that a search whose trials are all void ends as well.
-func (q question) usedTrials() int {
-	return q.search.trials - min(q.search.voids, q.maxTrials())
-}
-
-// budget is the time that all trials up to this goal may take; 0: no bound.
-func (q question) budget() time.Duration { return q.search.Budget * time.Duration(q.index+1) }
-
-// affords estimates whether a trial ends within the budget. A search that has confirmed nothing yet may take twice the budget.
-// After that it may still decide the rate that has just passed a long trial; otherwise all its trials would have been for
-// nothing.
-func (q question) affords(r Request) bool {
-	budget := q.budget()
-	if budget == 0 {
-		return true
-	}
-	if low, _ := q.bracket(q.class); low == nil {
-		passedLong := func(l *load) bool {
-			t := q.history(l).Tally
-			return l.rate == r.Rate && t.GoodLong > 0 && t.BadLong == 0
-		}
-		if r.Kind == Confirm && slices.ContainsFunc(q.search.loads, passedLong) {
-			return true
-		}
-		budget *= 2
-	}
-	return q.search.spent+r.For+q.search.overhead <= budget
-}
-
-// lastTrials reports whether the goal needs all trials that it has left, or all the time, to confirm a lower bound.
-func (q question) lastTrials() bool {
-	g := q.goal
-	// How many good full-length trials make a lower bound (Goal.Class): 15.15 s × 0.66 / 5 s = 2. The result is a whole number but
-	// for rounding, which must not make it one more.
-	needed := math.Ceil(float64(g.Sum) * (1 - g.Exceed) / float64(g.Final) * (1 - rounding))
-	confirmed := q.search.spent + time.Duration(needed)*(g.Final+q.search.overhead)
-	return q.usedTrials()+int(needed) >= q.maxTrials() || q.budget() > 0 && confirmed >= q.budget()
-}
-
-// voidToRetry returns a load whose trials were all void, and fewer than voidsToMoveOn; nil if there is none. A load that fell
-// behind is not tried again: the rate that came through says where to look next, and long trials decide in the end whether
-// this one is the upper bound.
-func (q question) voidToRetry() *load {
-	for _, l := range q.search.loads {
-		_, fellBehind := l.capacity()
-		if h := q.history(l); h.empty() && h.voids < voidsToMoveOn && !fellBehind {
-			return l
+// voidToRepeat returns a rate whose trials were all void, and fewer than voidsToMoveOn; nil if there
+// is none. A rate at which a trial fell behind is left alone: what came through says where to look
+// next, and long trials decide in the end whether this rate is the upper bound.
+func (g *goalSearch) voidToRepeat() *history {
+	for _, h := range g.rates {
+		if _, fellBehind := h.capacity(); h.empty() && h.voids < voidsToMoveOn && !fellBehind {
+			return h
 		}
 	}
 	return nil
 }
 
-// minMessages is the least number of messages that say something about a rate. At low rates a short trial lasts longer for it.
-const minMessages = 100
-
-// short returns a short trial at a rate; a long one if it would have to be as long.
-func (q question) short(rate float64) Request {
-	length := max(q.search.Short, time.Duration(minMessages/rate*1e9))
-	if length >= q.goal.Final {
-		return q.long(rate)
-	}
-	return Request{Kind: Short, Rate: rate, For: length}
+// mayBeHiccup reports whether the upper end of a bracket is worth a long trial before anything is
+// built on it: it failed a long trial, or only by its latency and a higher rate passed.
+func (g *goalSearch) mayBeHiccup(high *history) bool {
+	return g.decidable(high) && (high.GoodLong+high.BadLong > 0 || g.passedAbove(high) != nil)
 }
 
-// long returns a full-length trial at a rate.
-func (q question) long(rate float64) Request {
-	return Request{Kind: Confirm, Rate: rate, For: q.goal.Final}
-}
+// decidable reports whether more long trials may decide a rate.
+func (g *goalSearch) decidable(h *history) bool { return g.class(h) == Undecided && h.voids < maxVoids }
 
-func (q question) triedLong(l *load) bool { return q.history(l).GoodLong+q.history(l).BadLong > 0 }
-
-// decide returns a long trial at a rate that has no class yet; false if it has one, if l is nil, or if too many trials there
-// were void.
-func (q question) decide(l *load) (Request, bool) {
-	if l == nil || q.class(l) != Undecided || q.history(l).voids >= maxVoids {
+// lower returns a trial at a lower rate than all that failed. If no lower rate is worth a trial, the
+// lowest that failed is decided; it is not if the broker breaks its promise at every rate.
+func (g *goalSearch) lower(high *history) (Request, bool) {
+	if g.everBroken() {
 		return Request{}, false
 	}
-	return q.long(l.rate), true
+	if rate := g.rateBelow(high); rate >= g.search.plan.Floor {
+		return g.explore(rate), true
+	}
+	return g.fullTrial(high.rate), g.decidable(high)
 }
 
-// confirm returns the long trials that turn a narrow bracket into an answer, one by one. high is nil if no rate failed.
-func (q question) confirm(low, high *load) (Request, bool) {
-	for _, l := range []*load{low, high} {
-		if r, ok := q.decide(l); ok {
-			return r, true
-		}
+// narrow returns a trial within a bracket that is wider than the goal's width, or the one far above
+// it; otherwise the long trials that confirm the bracket.
+func (g *goalSearch) narrow(low, high *history) (Request, bool) {
+	if rate, ok := g.rateFarAbove(low, high); ok {
+		return g.shortTrial(rate), true
 	}
-	if q.goal.Soak > 0 && q.class(low) == Lower {
-		return q.soak(low)
+	if !within(low.rate, high.rate, g.goal.Width) {
+		return g.explore(g.rateBetween(low, high)), true
+	}
+	return g.confirm(low, high)
+}
+
+// confirm returns the long trials that turn a narrow bracket into an answer, one by one, and then the
+// soak. high is nil if no rate failed.
+func (g *goalSearch) confirm(low, high *history) (Request, bool) {
+	switch {
+	case g.decidable(low):
+		return g.fullTrial(low.rate), true
+	case high != nil && g.decidable(high):
+		return g.fullTrial(high.rate), true
+	case low.soaked < g.goal.Soak:
+		return g.soak(low.rate)
+	case g.goal.Soak > 0:
+		return g.narrowBySoak()
 	}
 	return Request{}, false
 }
 
-// soak returns the very long trial that is to confirm a rate, first of all low. Once one has failed, only such trials count:
-// shorter ones are not believed for lower rates either. From then on low is nil.
-func (q question) soak(low *load) (Request, bool) {
-	passed, failed := q.bracket(q.afterSoak)
-	var rate float64
+// narrowBySoak returns the next soak after the first: one at a lower rate than all that failed, or one
+// within a bracket that is wider than the goal's width.
+func (g *goalSearch) narrowBySoak() (Request, bool) {
+	passed, failed := g.soakedBracket()
 	switch {
-	case passed != nil && (failed == nil || within(passed.rate, failed.rate, q.goal.Width)):
+	case failed == nil:
 		return Request{}, false
-	case passed != nil:
-		rate = math.Sqrt(passed.rate * failed.rate)
-	case low != nil:
-		rate = low.rate
-	case failed == nil: // the rate whose soak failed has passed one since, but other trials leave it undecided
-		return Request{}, false
-	default:
-		rate = failed.rate / q.step(firstStep)
+	case passed == nil:
+		rate := failed.rate / g.step(firstStep)
 		if guess, fellBehind := failed.capacity(); fellBehind {
-			rate = math.Min(rate, guess/q.step(halfWidth))
+			rate = math.Min(rate, guess/g.step(halfWidth))
 		}
-	}
-	if slices.ContainsFunc(q.search.loads, func(l *load) bool { return l.rate == rate && q.history(l).voids >= maxVoids }) {
+		return g.soak(rate)
+	case within(passed.rate, failed.rate, g.goal.Width):
 		return Request{}, false
 	}
-	return Request{Kind: Soak, Rate: rate, For: q.goal.Soak}, rate >= q.search.Floor
+	return g.soak(math.Sqrt(passed.rate * failed.rate))
+}
+
+// soak returns the very long trial that confirms a rate; false if the rate is too low, or given up.
+func (g *goalSearch) soak(rate float64) (Request, bool) {
+	givenUp := func(h *history) bool { return h.rate == rate && h.voids >= maxVoids }
+	if rate < g.search.plan.Floor || slices.ContainsFunc(g.rates, givenUp) {
+		return Request{}, false
+	}
+	return Request{Kind: Soak, Rate: rate, For: g.goal.Soak}, true
+}
+
+// explore returns a trial that looks where the capacity may be: a short one, or a long one once long
+// trials have refuted short ones.
+func (g *goalSearch) explore(rate float64) Request {
+	if g.refuted() > 0 {
+		return g.fullTrial(rate)
+	}
+	return g.shortTrial(rate)
+}
+
+// minMessages is how many messages a short trial sends at least. At low rates it lasts longer for them.
+const minMessages = 100
+
+// shortTrial returns a short trial at a rate; one of full length, which may send fewer messages than
+// minMessages, if it would have to be as long.
+func (g *goalSearch) shortTrial(rate float64) Request {
+	length := max(g.search.plan.Short, time.Duration(minMessages/rate*1e9))
+	if length >= g.goal.FinalDuration {
+		return g.fullTrial(rate)
+	}
+	return Request{Kind: Short, Rate: rate, For: length}
+}
+
+func (g *goalSearch) fullTrial(rate float64) Request {
+	return Request{Kind: Confirm, Rate: rate, For: g.goal.FinalDuration}
+}
+
+// usedTrials is how many trials of the search count towards maxTrials. Void ones don't, since they say
+// nothing about the broker; but no more than maxTrials of them, so that a search whose trials are all
+// void ends as well.
+func (g *goalSearch) usedTrials() int { return g.search.trials - min(g.search.voids, g.maxTrials) }
+
+// needsLastTrials reports whether the goal needs all trials that it has left, or all the time, to
+// confirm a lower bound.
+func (g *goalSearch) needsLastTrials() bool {
+	needed := g.goal.confirmations()
+	end := g.search.spent + time.Duration(needed)*(g.goal.FinalDuration+g.search.overhead)
+	return g.usedTrials()+needed >= g.maxTrials || (g.budget > 0 && end >= g.budget)
+}
+
+// affords estimates whether a trial ends within the budget. A search that has confirmed nothing yet may
+// take twice the budget. After that it may still decide a rate that has just passed a long trial;
+// otherwise all its trials would have been for nothing.
+func (g *goalSearch) affords(r Request) bool {
+	end := g.search.spent + r.For + g.search.overhead
+	if g.budget == 0 || end <= g.budget {
+		return true
+	}
+	if low, _ := g.confirmedBracket(); low != nil {
+		return false
+	}
+	if end <= 2*g.budget {
+		return true
+	}
+	passedLong := func(h *history) bool { return h.rate == r.Rate && h.GoodLong > 0 && h.BadLong == 0 }
+	return r.Kind == Confirm && slices.ContainsFunc(g.rates, passedLong)
+}
+
+// halfBudgetSpent reports whether half of this goal's own budget is spent and no rate is confirmed.
+func (g *goalSearch) halfBudgetSpent() bool {
+	low, _ := g.confirmedBracket()
+	return g.budget > 0 && low == nil && g.search.spent >= g.budget-g.search.plan.Budget/2
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/ledger"
 )
 
-// The rules of a trial, as docs/method.md lists them. Each returns the sentence that says how the trial broke the rule; empty if it kept
-// the rule. Decision 003 says why the growth of a backlog, and not its size, is the rule.
+// The rules of a trial, as docs/method.md lists them. Each returns the sentence that says how the trial
+// broke the rule; empty if it kept the rule.
 
 // breaches are the sentences for the deviations that a guarantee rules out.
 var breaches = map[ledger.Deviation]string{
@@ -22,8 +22,8 @@ var breaches = map[ledger.Deviation]string{
 	ledger.Reordered:  "%d messages arrived out of order",
 }
 
-// brokenPromise says how the guarantee was broken; empty if it held. It names the worst breach: ledger.Keeps sorts them so.
-// Messages that still arrived when the allowance ended are late, not lost.
+// brokenPromise names the worst breach of the guarantee: ledger.Keeps sorts them so. Messages that still
+// arrived when the allowance ended are late, not lost.
 func (r Rule) brokenPromise(e Evidence) string {
 	books := e.Books
 	if e.StillArriving {
@@ -37,12 +37,13 @@ func (r Rule) brokenPromise(e Evidence) string {
 	return fmt.Sprintf(breaches[worst.Deviation], worst.Messages)
 }
 
-// loss says how many sends failed, or messages were lost, if that is more than the goal allows; empty if not.
+// tooMuchLoss says how many sends failed, or messages were lost, if that is more than the goal allows.
 //
-// A broker that loses a message before it fans it out loses it for all subscriptions at once. So lost deliveries are
-// divided by the number of subscriptions, which underestimates what single subscriptions lose.
-func (r Rule) loss(e Evidence, g Goal) string {
-	if tooMany(e.Books.Failed, e.Books.Sent, g.Loss) {
+// A broker that loses a message before it fans it out loses it for all subscriptions at once. So lost
+// deliveries are divided by the number of subscriptions, which underestimates what single subscriptions
+// lose.
+func (r Rule) tooMuchLoss(e Evidence, g Goal) string {
+	if tooMany(e.Books.Failed, e.Books.Sent, g.LossRatio) {
 		return fmt.Sprintf("%d of %d sends failed", e.Books.Failed, e.Books.Sent)
 	}
 	if !r.Guarantee.MayLose() || e.StillArriving {
@@ -51,7 +52,7 @@ func (r Rule) loss(e Evidence, g Goal) string {
 	subscriptions := int64(max(1, e.Subscriptions))
 	lost := (e.Books.Lost + subscriptions - 1) / subscriptions
 	switch {
-	case !tooMany(lost, e.Books.Sent, g.Loss):
+	case !tooMany(lost, e.Books.Sent, g.LossRatio):
 		return ""
 	case subscriptions == 1:
 		return fmt.Sprintf("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
@@ -59,36 +60,41 @@ func (r Rule) loss(e Evidence, g Goal) string {
 	return fmt.Sprintf("%d of %d deliveries were lost: at least %d of %d messages", e.Books.Lost, e.Books.Expected, lost, e.Books.Sent)
 }
 
-// tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is too many. Otherwise a
-// one-sided test decides, with the Poisson distribution for rare events: the share is exceeded if, at exactly the allowed share,
-// fewer losses than these would be seen with a probability above Confidence. One lost message never shows it.
+// tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is
+// too many. Otherwise a one-sided test decides, with the Poisson distribution for rare events: the share
+// is exceeded if, at exactly the allowed share, fewer losses than these would be seen with a probability
+// above Confidence. One lost message never shows it.
 //
-// For example, 0.1 % of 100,000 messages are 100. By chance alone, 117 or fewer are lost in 95 % of such trials, so 118 are too many.
+// For example, 0.1 % of 100,000 messages are 100. By chance alone, 117 or fewer are lost in 95 % of such
+// trials, so 118 are too many.
 func tooMany(lost, sent int64, allowedShare float64) bool {
-	if allowedShare <= 0 || lost == 0 {
-		return lost > 0
-	}
-	if lost == 1 {
+	switch {
+	case lost == 0:
+		return false
+	case allowedShare <= 0:
+		return true
+	case lost == 1:
 		return false
 	}
 	return distuv.Poisson{Lambda: allowedShare * float64(sent)}.CDF(float64(lost-1)) > Confidence
 }
 
-// AllowedGrowth is the most a backlog may grow, in messages per second. The backlog is summed over subscriptions, so the
-// limit is multiplied by their number.
+// AllowedGrowth is the most a backlog may grow, in messages per second. The backlog is summed over
+// subscriptions, so the limit is multiplied by their number.
 func (r Rule) AllowedGrowth(rate float64, subscriptions int) float64 {
 	return r.MaxSlope * deliveries(rate, subscriptions)
 }
 
-// deliveries is how many messages per second are delivered over all subscriptions. No subscription counts as one: then
-// the backlog consists of confirmations.
+// deliveries is how many messages per second are delivered over all subscriptions. No subscription counts
+// as one: then the backlog consists of confirmations.
 func deliveries(rate float64, subscriptions int) float64 {
 	return rate * float64(max(1, subscriptions))
 }
 
-// backlog says how the backlog grew if it grew too fast; empty if not. It is empty, too, if the growth is not known: missingEvidence
-// makes such a trial void if it has full length.
-func (r Rule) backlog(e Evidence) string {
+// growingBacklog says how the backlog grew if it grew too fast; decision 003 says why its growth, and not
+// its size, is the rule. A growth that is not known breaks no rule: missingEvidence makes such a trial
+// void if it has full length.
+func (r Rule) growingBacklog(e Evidence) string {
 	growth, allowed := GrowthOf(e.Backlog), r.AllowedGrowth(e.Rate, e.Subscriptions)
 	switch {
 	case e.Hopeless && !growth.Known():
@@ -103,11 +109,13 @@ func (r Rule) backlog(e Evidence) string {
 	return shortTrialBacklog(growth, allowed)
 }
 
-// fullTrialBacklog fails a full-length trial if its backlog may grow by more than allowed (the upper confidence bound of the slope),
-// or certainly grows (the lower one is above 0) and by more than tolerated. Both limits are in messages per second.
+// fullTrialBacklog fails a full-length trial if its backlog may grow by more than allowed (the upper
+// confidence bound of the slope), or certainly grows (the lower one is above 0) and by more than
+// tolerated. Both limits are in messages per second.
 //
-// For example, at 10,000/s and one subscription, 100/s are allowed and 25/s tolerated. A slope of 60±50/s fails, since it may be 110/s.
-// One of 30±20/s fails, since it is certainly above 0 and higher than 25/s. One of 20±10/s passes.
+// For example, at 10,000/s and one subscription, 100/s are allowed and 25/s tolerated. A slope of 60±50/s
+// fails, since it may be 110/s. One of 30±20/s fails, since it is certainly above 0 and higher than 25/s.
+// One of 20±10/s passes.
 func fullTrialBacklog(growth Growth, allowed, tolerated float64) string {
 	most, least := growth.AtMost(Confidence), growth.AtLeast(Confidence)
 	if most > allowed {
@@ -121,8 +129,8 @@ func fullTrialBacklog(growth Growth, allowed, tolerated float64) string {
 	return ""
 }
 
-// shortTrialBacklog fails a short trial only on growth that is certain. A backlog rises and falls with the client's
-// batches, and a short trial can't bound its slope tightly. The long trials decide.
+// shortTrialBacklog fails a short trial only on growth that is certain. A backlog rises and falls with the
+// client's batches, and a short trial can't bound its slope tightly. The long trials decide.
 func shortTrialBacklog(growth Growth, allowed float64) string {
 	if growth.AtLeast(Confidence) > 0 && growth.Slope > allowed {
 		return fmt.Sprintf("backlog grows by %s (allowed %s)", perSecond(growth.Slope), perSecond(allowed))
@@ -130,7 +138,8 @@ func shortTrialBacklog(growth Growth, allowed float64) string {
 	return ""
 }
 
-// perSecond writes a slope in whole messages per second. A small one has three digits, so that it does not read as 0.
+// perSecond writes a slope in whole messages per second. A small one has three digits, so that it does not
+// read as 0.
 func perSecond(slope float64) string {
 	if math.Abs(slope) < 10 {
 		return fmt.Sprintf("%.3g/s", slope)
@@ -138,17 +147,17 @@ func perSecond(slope float64) string {
 	return fmt.Sprintf("%.0f/s", slope)
 }
 
-// handedOver says whether the client took too few of the messages that were due; empty if it took enough.
-func (r Rule) handedOver(e Evidence) string {
+// notHandedOver says that the client took too few of the messages that were due.
+func (r Rule) notHandedOver(e Evidence) string {
 	if float64(e.Books.Sent) < r.MinSent*float64(e.Books.Due) {
 		return fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
 	}
 	return ""
 }
 
-// drained says what was missing when the drain allowance ended; empty if nothing was, or if the guarantee lets the broker
+// notDrained says what was missing when the drain allowance ended, unless the guarantee lets the broker
 // lose it: lost messages never drain.
-func (r Rule) drained(e Evidence) string {
+func (r Rule) notDrained(e Evidence) string {
 	mayLose := r.Guarantee.MayLose()
 	if e.Books.LostAcked > 0 && !mayLose { // brokenPromise passes these over while others still come
 		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.Books.LostAcked)
@@ -160,8 +169,8 @@ func (r Rule) drained(e Evidence) string {
 	return ""
 }
 
-// latencyAbove says by how much the latency was above the goal's bound, or that it may have been by the error of two clocks; empty if
-// it was certainly not above, or if there is no bound.
+// latencyAbove says by how much the latency was above the goal's bound, or that it may have been by the
+// error of two clocks. A latency that was not measured breaks no rule: missingEvidence makes the trial void.
 func latencyAbove(e Evidence, g Goal) string {
 	if g.Latency == 0 || e.Latency == nil {
 		return ""

@@ -1,16 +1,17 @@
-// Package search finds the highest rates that a broker sustains, by MLRsearch (draft-ietf-bmwg-mlrsearch) as docs/method.md describes
-// it. A search answers goals: up to which rate does the broker keep these bounds? It runs trials, which are a function that it calls;
-// Rule.Judge judges each for every goal, Goal.Class sums up the trials at one rate, and Run chooses the rates.
+// Package search finds the highest rates that a broker sustains, by MLRsearch
+// (draft-ietf-bmwg-mlrsearch) as docs/method.md describes it. A search answers goals: up to which
+// rate does the broker keep these bounds? Run chooses the rates and calls a function that runs one
+// trial, Rule.Judge judges a trial for a goal, and Goal.Class sums up the trials at one rate.
 //
-// For example, a goal with a width of 5 % is searched from 10,000/s on. Short trials pass at 10,000, 12,155 and 17,959/s, each
-// step twice as wide as the one before. At 39,201/s the trial fails, and 35,000/s came through meanwhile. So the next one is half
-// a width below that, at 34,157/s, and passes; the one a width above, at 35,864/s, fails. The bracket is narrow now, and long
-// trials decide: those at 34,157/s pass, those at 35,864/s fail. These rates are the answer.
+// For example, a goal with a width of 5 % is searched from 10,000/s on. Short trials pass at 10,000,
+// 12,155 and 17,959/s, each step twice as wide as the one before. At 39,201/s the trial fails, and
+// 35,000/s came through meanwhile. So the next one is half a width below that, at 34,157/s, and
+// passes; the one a width above, at 35,864/s, fails. The bracket is narrow now, and long trials
+// decide: those at 34,157/s pass, those at 35,864/s fail. These rates are the answer.
 package search
 
 import (
 	"context"
-	"math"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type Kind string
 
 // The kinds of trials.
 const (
-	Probe   Kind = "probe"   // a closed loop before the search, which finds the rate to begin at; Run never asks for one
+	Probe   Kind = "probe"   // a closed loop that finds the rate to begin at; Run never asks for one
 	Short   Kind = "short"   // brackets the capacity and narrows the bracket
 	Confirm Kind = "confirm" // of full length: decides whether a rate is a bound
 	Soak    Kind = "soak"    // confirms a lower bound for longer than caches last
@@ -36,7 +37,7 @@ type Request struct {
 type Answer struct {
 	Judgements []Judgement   // exactly one for each goal, in the order of Plan.Goals
 	Served     float64       // messages per second that came through, by the books; at most the rate
-	Through    float64       // messages per second that came through while the trial was sending; 0: not known
+	Through    float64       // messages per second that came through while sending; 0: none, or not known
 	Took       time.Duration // from warm-up to the end of the drain; 0: not known
 }
 
@@ -46,22 +47,23 @@ type Plan struct {
 	Begin     float64       // where to begin; only a guess
 	Near      bool          // the guess is likely to be right within a few widths
 	Short     time.Duration // length of trials that only look for where the bounds may be
-	MaxTrials int           // for each goal; trials that are void for every goal don't count, up to as many again
-	Budget    time.Duration // for each goal: no trial begins that would end later, unless nothing is confirmed; 0: no bound
+	MaxTrials int           // for each goal; as many again may be void for every goal
+	Budget    time.Duration // for each goal: how long trials may take, twice that until a rate is confirmed; 0: no bound
 	MaxRate   float64       // 0: no bound
 	Floor     float64       // give up below this rate; above 0
 }
 
 // Bounds answer one goal, by MLRsearch's definitions. Rates are in messages per second.
 type Bounds struct {
-	// Low is the relevant lower bound: the highest rate below High that the goal accepts. 0: there is none.
+	// Low is the relevant lower bound: the highest rate below High that the goal accepts. 0: none.
 	Low float64
-	// High is the relevant upper bound: the lowest rate that the goal rejects. If there is none it is the lowest rate that failed
-	// in trials too short to count, and Undecided says so. 0: no trial failed.
+	// High is the relevant upper bound: the lowest rate that the goal rejects. If there is none it
+	// is the lowest rate that failed in trials too short to count, and Undecided says so. 0: no trial
+	// failed.
 	High        float64
 	Conditional float64 // throughput at Low
-	// PassedAbove is the highest rate above High that passed, although only its latency made High fail: this broker's latency
-	// does not always rise with the rate. 0: no such rate was seen.
+	// PassedAbove is the highest rate above High that passed, although only its latency made High
+	// fail: this broker's latency does not always rise with the rate. 0: no such rate was seen.
 	PassedAbove float64
 	Undecided   string // why a bound is unknown, or the two are wider apart than asked; "" otherwise
 	Void        string // why rates above Low could not be measured; "" otherwise
@@ -73,11 +75,11 @@ type Result struct {
 	Trials int
 }
 
-// Run searches until all goals are answered, or the trials or the budget are used up. Every trial counts for every goal.
-// run runs one trial, drained, and blocks until it is over; its error ends the search, and so does ctx. The result holds
-// bounds for every goal in any case.
+// Run searches until all goals are answered, or the trials or the budget are used up. Every trial
+// counts for every goal. run runs one trial, drained, and blocks until it is over; its error ends the
+// search, and so does ctx. The result holds bounds for every goal in any case.
 func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer, error)) (Result, error) {
-	s := &searcher{Plan: p}
+	s := newSearcher(p)
 	for {
 		r, ok := s.request()
 		if !ok {
@@ -96,56 +98,90 @@ func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer
 	}
 }
 
-// searcher is a search under way.
+// searcher is a search under way: the searches for its goals, and what they share.
 type searcher struct {
-	Plan
-	loads       []*load       // in ascending order of their rates; no two have the same
-	trials      int           // that were run
-	voids       int           // of them, how many were void for every goal
-	voidsInARow int           // of the last trials, how many were so
+	plan        Plan
+	goals       []*goalSearch // in the order of Plan.Goals
+	trials      int           // number of trials that were run
+	voids       int           // number of these that were void for every goal
+	voidsInARow int           // how many of the last trials were void for every goal
 	spent       time.Duration // the time that all trials took
-	overhead    time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
+	overhead    time.Duration // warm-up and drain of the last trial that passed
 }
 
-// request returns the trial that brings the first unanswered goal closer to its answer; false if all goals are answered, or
-// if no trials are left.
+func newSearcher(p Plan) *searcher {
+	s := &searcher{plan: p}
+	for i, goal := range p.Goals {
+		s.goals = append(s.goals, &goalSearch{
+			search: s, goal: goal, maxTrials: p.MaxTrials * (i + 1), budget: p.Budget * time.Duration(i+1),
+		})
+	}
+	return s
+}
+
+// request returns the trial that brings the first unanswered goal closer to its answer; false if all
+// goals are answered, or if no trials are left.
 func (s *searcher) request() (Request, bool) {
 	if s.voidsInARow >= maxVoidsInARow {
 		return Request{}, false
 	}
-	for i := range s.Goals {
-		q := s.question(i)
-		if q.usedTrials() >= q.maxTrials() {
+	for _, g := range s.goals {
+		if g.usedTrials() >= g.maxTrials {
 			continue
 		}
-		if r, ok := q.next(); ok && q.affords(r) {
+		if r, ok := g.next(); ok && g.affords(r) {
 			return r, true
 		}
 	}
 	return Request{}, false
 }
 
-// result reads the bounds off the rates that are decided.
+// book adds a trial to what is known of its rate.
+func (s *searcher) book(r Request, a Answer) {
+	broken, passed, void := false, false, true
+	for _, j := range a.Judgements {
+		broken = broken || j.Broken
+		passed = passed || j.Verdict == Pass
+		void = void && j.Verdict == Void
+	}
+	if broken { // lost messages don't come through either, but that says nothing about a capacity
+		a.Through = 0
+	}
+	for i, g := range s.goals {
+		g.book(r, a, a.Judgements[i])
+	}
+	if passed {
+		s.overhead = max(0, a.Took-r.For)
+	}
+	if void {
+		s.voids++
+		s.voidsInARow++
+	} else {
+		s.voidsInARow = 0
+	}
+}
+
 func (s *searcher) result() Result {
 	r := Result{Trials: s.trials}
-	for i := range s.Goals {
-		r.Goals = append(r.Goals, s.question(i).bounds())
+	for _, g := range s.goals {
+		r.Goals = append(r.Goals, g.bounds())
 	}
 	return r
 }
 
 // capped reports whether a rate is the highest that may be tried.
-func (s *searcher) capped(rate float64) bool { return s.MaxRate > 0 && rate >= s.MaxRate }
+func (s *searcher) capped(rate float64) bool { return s.plan.MaxRate > 0 && rate >= s.plan.MaxRate }
 
 // atMost returns a rate, or the highest that may be tried if that is lower.
 func (s *searcher) atMost(rate float64) float64 {
-	if s.MaxRate > 0 {
-		return math.Min(rate, s.MaxRate)
+	if s.capped(rate) {
+		return s.plan.MaxRate
 	}
 	return rate
 }
 
-// rounding is far more than the relative error of a few floating-point operations, and far less than any width.
+// rounding is far more than the relative error of a few floating-point operations, and far less than
+// any width.
 const rounding = 1e-9
 
 // within reports whether two rates are no further apart than width, but for rounding.

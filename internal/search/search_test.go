@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -513,12 +514,12 @@ func TestOnceASoakHasFailedOnlySoaksCount(t *testing.T) {
 func TestAPromiseBrokenOverEightTimesTheRateIsNoMatterOfTheRate(t *testing.T) {
 	for low, want := range map[float64]bool{800: false, 101: false, 100: true, 99: true} {
 		for _, unit := range []float64{1, 1.0 / 1024} { // also where all rates are below 1/s
-			s := &searcher{Plan: planFor(confirmed(2, 0))}
+			g := newSearcher(planFor(confirmed(2, 0))).goals[0]
 			for _, rate := range []float64{low, 800, 300} {
-				s.loadAt(rate * unit).goals[0].Broken = rate != 300
+				g.at(rate * unit).Broken = rate != 300
 			}
-			s.loadAt(10 * unit).goals[0].BadShort = time.Second // failed, but broke nothing
-			if got := s.question(0).everBroken(); got != want {
+			g.at(10 * unit).BadShort = time.Second // failed, but broke nothing
+			if got := g.everBroken(); got != want {
 				t.Errorf("at %g/s and %g/s: %v", 800*unit, low*unit, got)
 			}
 		}
@@ -584,6 +585,36 @@ func TestARateThatWasConfirmedForAnotherGoalIsNoSoakedOne(t *testing.T) {
 	}
 	if confirmedBelow == 0 {
 		t.Error("no search ended between a soak that failed and one that passed: the test shows nothing")
+	}
+}
+
+// Every trial has another capacity, a tenth away at one standard deviation. The second goal's narrow bracket makes lower bounds for
+// the first, and the third goal asks for no soak.
+func TestALowerBoundIsSoakedIfTrialsAreLeft(t *testing.T) {
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		goals := slices.Repeat([]Goal{confirmed(2, 0)}, 3)
+		goals[0].Soak, goals[1].Soak = time.Minute, time.Minute
+		goals[0].Width, goals[1].Width = 0.2, 0.01
+		p := planFor(goals...)
+		p.MaxTrials = 60
+		r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
+			if r.For < time.Second {
+				t.Fatalf("seed %d: %+v", seed, r)
+			}
+			a := Answer{Served: r.Rate}
+			capacity := 3000 * math.Exp(0.1*rng.NormFloat64())
+			for i := range goals {
+				v, _ := cliff(capacity / float64(max(1, i)))(r)
+				a.Judgements = append(a.Judgements, Judgement{Verdict: v})
+			}
+			return a, nil
+		})
+		for i, b := range r.Goals {
+			if err != nil || r.Trials < p.MaxTrials && strings.Contains(b.Undecided, "not soaked") {
+				t.Errorf("seed %d, goal %d after %d trials: %+v, %v", seed, i, r.Trials, b, err)
+			}
+		}
 	}
 }
 
