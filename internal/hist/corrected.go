@@ -1,9 +1,9 @@
 package hist
 
 // Corrected returns s with values added for the messages that a sender omitted while it waited, as HdrHistogram's
-// copyCorrectedForCoordinatedOmission does. interval is the time between two sends, in ns. For each value v it adds v − interval,
-// v − 2·interval and so on, down to interval: at an interval of 10 ms, a latency of 35 ms adds 25 ms and 15 ms. Each value counts as
-// the highest of its bucket. If interval is 0, it returns s.
+// copyCorrectedForCoordinatedOmission does. interval is the time between two sends, in ns. For each value v it adds
+// v − interval, v − 2·interval and so on, down to interval: at an interval of 10 ms, a latency of 35 ms adds 25 ms and
+// 15 ms. Each value counts as the highest of its bucket. If interval is not positive, Corrected returns s.
 func (s Snapshot) Corrected(interval int64) Snapshot {
 	if interval <= 0 || s.max < 2*interval {
 		return s

@@ -83,7 +83,7 @@ func TestMeansLieWithinTheBucketsOfTheirValues(t *testing.T) {
 // The values of a bucket may all lie at one of its edges: the mean is off by half a bucket then, and no more.
 func TestAMeanIsOffByHalfABucketAtMost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		i, n := rapid.IntRange(2*sub, top-2).Draw(t, "bucket"), rapid.IntRange(1, 1000).Draw(t, "values")
+		i, n := rapid.IntRange(2*perOctave, overflow-2).Draw(t, "bucket"), rapid.IntRange(1, 1000).Draw(t, "values")
 		for _, v := range []int64{lowest(i), highest(i)} {
 			h := New()
 			h.RecordN(v, int64(n))

@@ -1,5 +1,5 @@
-// Package hist has a histogram for the hot path: fixed buckets, lock-free recording, exact merging. It doesn't know what its values
-// mean.
+// Package hist has a histogram for the hot path: fixed buckets, lock-free recording, exact merging. It doesn't know what its
+// values mean.
 //
 // For example, 1,000,000 ns falls into the bucket from 999,424 to 1,003,519 ns. Quantile reports the highest value of a
 // bucket, so it is at most 1/256 above the true one and never below it. Merging two histograms adds their counts bucket by
@@ -13,24 +13,24 @@ import (
 )
 
 // Buckets are log-linear: one per nanosecond below 512, then 256 in every octave, so a bucket is never wider than
-// 1/256 of its lowest value. The last bucket takes everything from Limit up.
+// 1/256 of its lowest value. The last bucket, overflow, takes everything from Limit up.
 //
 //	shift = max(0, bits(v) − 9)      index = shift·256 + v>>shift
 const (
-	subBits = 8
-	sub     = 1 << subBits
-	maxBits = 42
-	top     = (maxBits-subBits)*sub + sub // index of the bucket for everything from Limit up
-	buckets = top + 1
+	octaveBits = 8
+	perOctave  = 1 << octaveBits
+	limitBits  = 42
+	overflow   = (limitBits - octaveBits + 1) * perOctave
+	buckets    = overflow + 1
 )
 
-// Limit is the lowest value of the last bucket, in nanoseconds: 73 minutes. Values from Limit on are not told apart: they count as Limit
-// in the mean, and as Max in quantiles. Max stays exact.
-const Limit = int64(1) << maxBits
+// Limit is the lowest value of the last bucket, in nanoseconds: 73 minutes. Values from Limit on are not told apart: they
+// count as Limit in the mean, and as Max in quantiles. Max stays exact.
+const Limit = int64(1) << limitBits
 
 // Histogram counts nanosecond values. Its zero value is ready to use; it must not be copied. It takes 70 KiB.
 type Histogram struct {
-	// inverseMin is math.MaxInt64 − minimum. So both extremes only ever rise, and the zero value holds no value.
+	// inverseMin is math.MaxInt64 − minimum: like max it only ever rises, and 0 means that there is no value yet.
 	inverseMin, max atomic.Int64
 	counts          [buckets]atomic.Int64
 }
@@ -116,24 +116,24 @@ func raise(v *atomic.Int64, to int64) {
 // index returns the bucket of a value that is not negative.
 func index(ns int64) int {
 	if ns >= Limit {
-		return top
+		return overflow
 	}
-	shift := max(0, bits.Len64(uint64(ns))-subBits-1)
-	return shift<<subBits + int(ns>>shift)
+	shift := max(0, bits.Len64(uint64(ns))-octaveBits-1)
+	return shift<<octaveBits + int(ns>>shift)
 }
 
 // lowest returns the lowest value of bucket i.
 func lowest(i int) int64 {
-	if i < 2*sub {
+	if i < 2*perOctave {
 		return int64(i)
 	}
-	shift := i>>subBits - 1
-	return int64(i-shift<<subBits) << shift
+	shift := i>>octaveBits - 1
+	return int64(i-shift<<octaveBits) << shift
 }
 
 // highest returns the highest value of bucket i.
 func highest(i int) int64 {
-	if i == top {
+	if i == overflow {
 		return math.MaxInt64
 	}
 	return lowest(i+1) - 1
@@ -141,7 +141,7 @@ func highest(i int) int64 {
 
 // middle stands for the values of a bucket in means; of the last bucket it is Limit.
 func middle(i int) float64 {
-	if i == top {
+	if i == overflow {
 		return float64(Limit)
 	}
 	return float64(lowest(i)) + float64(highest(i)-lowest(i))/2
@@ -155,7 +155,8 @@ type Batch struct {
 	lo, hi int64 // the smallest and the largest of them
 }
 
-// Add records a value through b. The value is in the histogram after the next Flush of b at the latest.
+// Add records a value in b, and publishes what b held if it was of another bucket. All values are in the histogram after
+// the next Flush of b.
 func (h *Histogram) Add(b *Batch, ns int64) {
 	ns = max(ns, 0)
 	i := index(ns)
@@ -178,8 +179,8 @@ func (h *Histogram) Flush(b *Batch) {
 	b.n = 0
 }
 
-// Grow records the values that another histogram recorded between two snapshots of it, to the precision of their buckets. The extremes of
-// now are taken as theirs.
+// Grow records the values that another histogram recorded between two snapshots of it, to the precision of their buckets.
+// The extremes of now are taken as theirs.
 func (h *Histogram) Grow(before, now Snapshot) {
 	if now.n == before.n {
 		return

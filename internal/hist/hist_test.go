@@ -28,13 +28,13 @@ func TestEveryValueLiesInItsBucketAndBucketsAreNarrow(t *testing.T) {
 		if index(lo) != i || index(hi) != i {
 			t.Fatalf("bucket %d holds %d..%d, which are filed under %d and %d", i, lo, hi, index(lo), index(hi))
 		}
-		if width := hi - lo; i < top && width*sub > lo && width > 0 {
-			t.Fatalf("bucket %d (%d..%d) is wider than 1/%d", i, lo, hi, sub)
+		if width := hi - lo; i < overflow && width*perOctave > lo && width > 0 {
+			t.Fatalf("bucket %d (%d..%d) is wider than 1/%d", i, lo, hi, perOctave)
 		}
 		next = hi + 1
 	}
-	if lowest(top) != Limit {
-		t.Fatalf("the last bucket begins at %d, want %d", lowest(top), Limit)
+	if lowest(overflow) != Limit {
+		t.Fatalf("the last bucket begins at %d, want %d", lowest(overflow), Limit)
 	}
 }
 

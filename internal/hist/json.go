@@ -71,6 +71,7 @@ func (s Snapshot) pack() []byte {
 
 var errCutShort = errors.New("they are cut short in the middle of a number")
 
+// unpack reads what pack wrote. It refuses buckets that don't exist or don't rise, and counts that don't fit into an int64.
 func unpack(packed []byte) ([]cell, error) {
 	cells := slices.Grow([]cell(nil), varints(packed)/2)
 	var total uint64
@@ -85,8 +86,8 @@ func unpack(packed []byte) ([]cell, error) {
 			return nil, errCutShort
 		}
 		packed = packed[size:]
-		if step == 0 || step > uint64(top-bucket) {
-			return nil, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, bucket, top-bucket)
+		if step == 0 || step > uint64(overflow-bucket) {
+			return nil, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, bucket, overflow-bucket)
 		}
 		if count == 0 || count > math.MaxInt64-total {
 			return nil, fmt.Errorf("count %d after %d, allowed 1 to %d in all", count, total, int64(math.MaxInt64))

@@ -81,7 +81,7 @@ func (s Snapshot) CountAbove(ns int64) int64 {
 func (s Snapshot) Buckets(f func(lowest, highest, count int64) bool) {
 	for _, c := range s.cells {
 		hi := highest(int(c.i))
-		if c.i == top {
+		if c.i == overflow {
 			hi = s.max
 		}
 		if !f(lowest(int(c.i)), hi, c.n) {
@@ -144,8 +144,8 @@ func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 	return out
 }
 
-// recount sets the number of values to that in the cells, and the extremes to lo and hi as far as the cells allow. A snapshot that is taken
-// beside Record may have read an extreme whose value is in no cell yet.
+// recount sets the number of values to that in the cells, and the extremes to lo and hi as far as the cells allow. A snapshot
+// that is taken beside Record may have read an extreme whose value is in no cell yet.
 func (s *Snapshot) recount(lo, hi int64) {
 	s.n, s.min, s.max = 0, 0, 0
 	if len(s.cells) == 0 {
