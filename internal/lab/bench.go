@@ -20,7 +20,7 @@ type bench struct {
 	spec     study.Spec
 	payloads [][]byte // read from files; none if payloads are generated
 	record   *store.Record
-	stage    func(Event) // reports progress
+	report   func(Event) // of progress
 
 	broker  testedBroker
 	limit   driver.Limit // of the broker's queues; the zero value if the spec asks for none
@@ -75,6 +75,9 @@ func (b *bench) run(ctx context.Context) error {
 	return b.measure(ctx)
 }
 
+// announce reports that the repetition has entered a stage in which nothing is offered.
+func (b *bench) announce(stage string) { b.report(Event{Kind: Staged, Stage: stage}) }
+
 // agentPlan returns what the agent prepares. A single client gets no more threads than it can use.
 func (b *bench) agentPlan(kind driver.Kind, config driver.Config) agent.Plan {
 	p := agent.Plan{Broker: b.broker.link, Worker: b.plan(), Place: placed(b.spec)}
@@ -98,7 +101,7 @@ func (b *bench) connect(ctx context.Context, p agent.Plan) error {
 			return err
 		}
 	}
-	b.stage(Event{Kind: Staged, Stage: "connecting"})
+	b.announce("connecting")
 	b.clients.agent = b.lab.NewAgent()
 	return b.prepare(ctx, p)
 }

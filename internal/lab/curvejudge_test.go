@@ -85,7 +85,7 @@ func TestALoadThatIsRunAgainOnMoreAgentsHasNoLoadBefore(t *testing.T) {
 	a := &growingAgent{outcomes: []worker.Outcome{{Arriving: true, Measured: measure.Books{Lost: 7}}, limited, {Drained: true}}}
 	b := &bench{
 		lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults(), record: &store.Record{PointID: "0a1b2c3d"},
-		stage: func(Event) {}, clients: clients{agent: a},
+		report: func(Event) {}, clients: clients{agent: a},
 	}
 	b.spec.Topics = 2
 	if first := b.judgedTrial(t.Context(), "first", 1000, worker.Load{}); first.previous.Measured.Lost != 0 {
@@ -103,7 +103,8 @@ type growingAgent struct{ outcomes []worker.Outcome }
 func (*growingAgent) Prepare(context.Context, agent.Plan) (p agent.Prepared, err error) { return }
 func (*growingAgent) Used() (u provision.Usage)                                         { return }
 func (*growingAgent) Close() error                                                      { return nil }
-func (*growingAgent) Grow(context.Context, int, string) (int, bool)                     { return 2, true }
+
+func (*growingAgent) Grow(context.Context, int, string) (int, bool) { return 2, true }
 
 func (a *growingAgent) Run(context.Context, worker.Load) (worker.Outcome, []agent.Part) {
 	next := a.outcomes[0]

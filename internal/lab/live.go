@@ -42,7 +42,7 @@ func (m *metering) observe(s worker.Sample) {
 		m.live.latest = &r
 	}
 	m.live.perSample.Add(m.live.cores)
-	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.live.cores, Agents: m.live.agents})
+	m.bench.report(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.live.cores, Agents: m.live.agents})
 }
 
 // agentUsage is the processor time that each agent had used at a time.

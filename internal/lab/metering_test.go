@@ -79,7 +79,7 @@ func simBench(t *testing.T, client map[string]any) *bench {
 	s.Broker, s.Delivery, s.Persistence, s.Acks, s.Client = "sim", "at-least-once", "memory", "leader", client
 	b := &bench{
 		lab: &lab{host: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
-		clients: clients{agent: &agent.Local{}}, stage: func(Event) {},
+		clients: clients{agent: &agent.Local{}}, report: func(Event) {},
 	}
 	to := link.Broker{Broker: "sim", Addresses: []string{t.Name()}, Guarantee: guarantee(s), Client: client}
 	if _, err := b.clients.agent.Prepare(t.Context(), agent.Plan{Broker: to, Worker: b.plan()}); err != nil {
@@ -139,7 +139,7 @@ func burnCore(b *bench) func() float64 {
 	var rest, over atomic.Bool
 	var used atomic.Int64 // millicores
 	var first, since int64
-	b.stage = func(e Event) {
+	b.report = func(e Event) {
 		if e.Kind != Sampled || rest.Load() {
 			return
 		}
@@ -178,7 +178,7 @@ func TestEvidenceHasNoLatencyIfNoneWasMeasured(t *testing.T) {
 
 // An agent that was silent sends the samples of that time all at once. Cores over the microseconds between them would be noise.
 func TestSamplesThatComeTogetherShareAReadingOfTheMeters(t *testing.T) {
-	m := newMetering(&bench{stage: func(Event) {}}, "rate", 1000)
+	m := newMetering(&bench{report: func(Event) {}}, "rate", 1000)
 	m.observe(worker.Sample{})
 	first := m.live.latest
 	for range 3 * 5 {

@@ -79,7 +79,7 @@ func (p *pipeline) makeTopic(ctx context.Context) (link.Broker, error) {
 	b := p.bench
 	broker := b.broker.link
 	broker.Topology = link.Topology(b.topicName(uint16(rand.Uint32())), b.spec.PartitionsPerTopic)
-	p.announce("connecting")
+	p.bench.announce("connecting")
 	var err error
 	p.maker, err = broker.Open(ctx, b.lab.Log)
 	broker.Topology.Existing = true
@@ -88,7 +88,7 @@ func (p *pipeline) makeTopic(ctx context.Context) (link.Broker, error) {
 
 // startConsumer starts the consumer, and its database if the spec asks for one.
 func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error {
-	p.announce("starting the consumer")
+	p.bench.announce("starting the consumer")
 	state, err := p.startState(ctx)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p *pipeline) startState(ctx context.Context) (location string, err error) 
 	case "sqlite":
 		return parts.OwnFile, nil
 	case "postgres":
-		p.announce("starting PostgreSQL")
+		p.bench.announce("starting PostgreSQL")
 		login := provision.Login{User: "rides", Password: strings.ToLower(crand.Text())}
 		if p.state, err = p.startPart(ctx, provision.Options{Broker: parts.Postgres, Login: &login}); err != nil {
 			return "", err
@@ -122,7 +122,7 @@ func (p *pipeline) startState(ctx context.Context) (location string, err error) 
 // startServers starts the servers, and the balancer if the spec asks for one. The client speaks TLS with whichever it posts to.
 func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	s := p.bench.spec
-	p.announce("starting the servers")
+	p.bench.announce("starting the servers")
 	server := parts.Server{Broker: broker, Pool: parts.Defaults(), Consumer: p.consumer.Addresses()[0]}
 	server.Pool.Producers, server.Pool.Window, server.Pool.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
 	balanced, secure := s.Pipeline.Balancer != "none", s.TLS != study.TLSOff
@@ -133,15 +133,12 @@ func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	if err != nil || !balanced {
 		return err
 	}
-	p.announce("starting " + s.Pipeline.Balancer)
+	p.bench.announce("starting " + s.Pipeline.Balancer)
 	p.balancer, err = p.startPart(ctx, provision.Options{
 		Broker: s.Pipeline.Balancer, Nodes: 1, TLS: secure, Server: parts.Balance(p.servers.Addresses()),
 	})
 	return err
 }
-
-// announce reports the current step.
-func (p *pipeline) announce(stage string) { p.bench.stage(Event{Kind: Staged, Stage: stage}) }
 
 // startPart starts the processes of a part.
 func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provision.Instance, error) {

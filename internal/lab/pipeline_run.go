@@ -28,7 +28,7 @@ type pipelineRun struct {
 // books. rate is the offered rate in requests per second; 0 in a closed loop.
 func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *store.Pipeline, error) {
 	const stage = "posting rides"
-	p.bench.stage(Event{Kind: Staged, Stage: stage, Target: rate})
+	p.bench.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the parts' start would be collected while the load runs
 	guarded, unguard := p.bench.guard(ctx, p.instances())
 	defer func() { _ = unguard() }()

@@ -119,7 +119,7 @@ func (b *bench) grow(ctx context.Context, why remark.Remark) (bool, error) {
 		return false, nil
 	}
 	b.record.Growth = append(b.record.Growth, store.Growth{Agents: n, Reason: why.Text, Figures: why.Figures})
-	b.stage(Event{Kind: Staged, Stage: fmt.Sprintf("connecting %d agents", n)})
+	b.announce(fmt.Sprintf("connecting %d agents", n))
 	return true, b.prepareAgain(ctx)
 }
 

@@ -28,7 +28,7 @@ func (b *bench) startConsumers(ctx context.Context, t driver.Topology) (*agent.C
 	broker := b.broker.link
 	broker.Topology = t
 	broker.Topology.Existing = true
-	b.stage(Event{Kind: Staged, Stage: "starting the consumers' process"})
+	b.announce("starting the consumers' process")
 	secret := rand.Text()
 	var err error
 	b.clients.consumers, err = b.lab.Host.Start(ctx, provision.Options{
@@ -47,7 +47,7 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
 	}
 	broker := b.broker.link
 	broker.Topology = t
-	b.stage(Event{Kind: Staged, Stage: "connecting"})
+	b.announce("connecting")
 	maker, err := broker.Open(ctx, b.lab.Log)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
 		return fmt.Errorf("close the client that made the topics: %w", err)
 	}
 	broker.Topology.Existing = true
-	b.stage(Event{Kind: Staged, Stage: "starting the relays"})
+	b.announce("starting the relays")
 	relay := agent.Relay{Broker: broker, Config: driver.RelayConfig{MaxBytes: int(b.spec.MessageSize.Largest())}}
 	b.clients.relays, err = b.lab.Host.Start(ctx, provision.Options{
 		Broker: agent.RelaysPart, Nodes: b.spec.Relays, Keep: b.lab.Keep, Server: relay.Settings(),

@@ -19,7 +19,7 @@ import (
 // to measure.
 func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, started bool) {
 	r = Blank(run, l.host, l.Tool)
-	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(run, e) }}
+	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, report: func(e Event) { l.watch(run, e) }}
 	err := b.explainLoss(b.run(ctx))
 	b.close(err)
 	started = !errors.As(err, new(errStart))

@@ -53,7 +53,7 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 	if err := startable(recipe, b.spec); err != nil {
 		return t, err
 	}
-	b.stage(Event{Kind: Staged, Stage: "starting " + b.spec.Broker})
+	b.announce("starting " + b.spec.Broker)
 	instance, giveBack, err := b.lab.pool.take(ctx, b.spec)
 	if err != nil {
 		return t, err

@@ -35,7 +35,7 @@ type trial struct {
 // runTrial runs one load. It meters the measured phase and the drain, injects the spec's faults, and reports samples.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
 	guarded, unguard := b.guard(ctx, map[string]*provision.Instance{study.PartRelay: b.clients.relays})
-	b.stage(Event{Kind: Staged, Stage: stage, Target: rate})
+	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 	m := newMetering(b, stage, rate)
 	faults := newFaults(b)

@@ -72,7 +72,7 @@ func (b *bench) warmPipeline(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b.stage(Event{Kind: Staged, Stage: "warming up " + b.spec.Broker})
+	b.announce("warming up " + b.spec.Broker)
 	ctx, unguard := b.guard(ctx, p.instances())
 	defer func() { _ = unguard() }()
 	limited, cancel := context.WithTimeout(ctx, time.Duration(b.spec.BrokerWarmup))
