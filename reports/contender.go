@@ -34,7 +34,7 @@ func contendersOf(points []results.Point) []contender {
 		c.cost = c.costBasis()
 		contenders = append(contenders, c)
 	}
-	slices.SortStableFunc(contenders, func(a, b contender) int { return results.CompareKinds(a.first(), b.first()) })
+	slices.SortStableFunc(contenders, func(a, b contender) int { return results.ComparePoints(a.first(), b.first()) })
 	return contenders
 }
 

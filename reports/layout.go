@@ -84,7 +84,7 @@ type axisWords struct {
 func wordsByAxis(points []results.Point) []axisWords {
 	var all []axisWords
 	for _, p := range points {
-		for _, w := range p.Words() {
+		for _, w := range p.Variant {
 			entry := findOrAdd(&all, func(a axisWords) bool { return a.axis == w.Name }, axisWords{axis: w.Name})
 			entry.values = append(entry.values, w.Value)
 		}
@@ -130,7 +130,7 @@ func (l layout) columns() []columnOf[results.Point] {
 
 // axisValue is the value of a point on an axis of its name. It is empty if the name doesn't have the axis.
 func axisValue(p results.Point, axis string) string {
-	for _, w := range p.Words() {
+	for _, w := range p.Variant {
 		if w.Name == axis {
 			return w.Value
 		}

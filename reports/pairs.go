@@ -119,14 +119,15 @@ func placeInStudy(p results.Point) string {
 // points differ: "100 B, at-least-once, rate 1k/s against rate 2k/s".
 func workTitle(first, second results.Point) string {
 	title := against(first.Setting(), second.Setting()) + ", " + against(first.Load(), second.Load())
+	variant1, variant2 := first.Variant.String(), second.Variant.String()
 	switch {
-	case first.Variant == "" && second.Variant == "":
+	case variant1 == "" && variant2 == "":
 		return title
-	case first.Variant == second.Variant:
-		return title + ", " + first.Variant
+	case variant1 == variant2:
+		return title + ", " + variant1
 	}
 	// A point without a variant is told apart by its product.
-	return fmt.Sprintf("%s, %s against %s", title, cmp.Or(first.Variant, first.Product), cmp.Or(second.Variant, second.Product))
+	return fmt.Sprintf("%s, %s against %s", title, cmp.Or(variant1, first.Product), cmp.Or(variant2, second.Product))
 }
 
 // against is "a against b", or a alone if both are equal.

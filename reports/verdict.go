@@ -68,7 +68,7 @@ func varyingSettings(workloads []group) settingValues {
 		}
 		values, facts := byMeasure[p.Spec.Measure], p.Facts()
 		values.Add("load", p.Load())
-		for _, path := range results.TellingSettings {
+		for _, path := range results.FirstInNames {
 			values.Add(path, facts[path])
 		}
 	}
@@ -86,7 +86,7 @@ func (v settingValues) valuesOf(w group) string {
 	if values.Vary("load") {
 		words = append(words, p.Load())
 	}
-	for _, path := range results.TellingSettings {
+	for _, path := range results.FirstInNames {
 		if values.Vary(path) && len(words) < maxDifferences {
 			words = append(words, path+" "+facts[path])
 		}

@@ -145,12 +145,12 @@ func TestSharesAndRatesHaveNoCommonNumbers(t *testing.T) {
 }
 
 func TestAValueMeasuresANumberASizeOrATime(t *testing.T) {
-	for text, want := range map[string]float64{"5": 5, "-0.5": -0.5, "1KiB": 1024, "2MiB": 2 << 20, "10ms": float64(10 * time.Millisecond), "1m30s": 90e9} {
+	for text, want := range map[string]float64{"5m": 300e9, "5": 5, "-0.5": -0.5, "1KiB": 1024, "2MiB": 2 << 20, "10ms": float64(10 * time.Millisecond), "1m30s": 90e9} {
 		if v, ok := Magnitude(text); !ok || v != want {
 			t.Errorf("%s measures %v, %v; want %v", text, v, ok, want)
 		}
 	}
-	for _, text := range []string{"", "zstd", "5 apples", "leader"} {
+	for _, text := range []string{"", "zstd", "5 apples", "leader", "inf", "-Infinity", "nan"} {
 		if v, ok := Magnitude(text); ok || v != 0 {
 			t.Errorf("%q measures %v", text, v)
 		}

@@ -72,6 +72,10 @@ func TestEqualWorkIsEqualWhateverItsNameAndTheNamedDifference(t *testing.T) {
 	if Workload(a) != Workload(b) {
 		t.Error("what is for people makes a difference")
 	}
+	b.Objectives = study.Objectives{"e2e_p99": "< 20ms"}
+	if Workload(a) != Workload(b) {
+		t.Error("what a point should reach makes a difference")
+	}
 	b.Broker, b.Client = "nats", nil
 	if Workload(a) == Workload(b) || Workload(a, "broker") != Workload(b, "broker") {
 		t.Error("the broker makes a difference only where it isn't named")
@@ -83,6 +87,24 @@ func TestEqualWorkIsEqualWhateverItsNameAndTheNamedDifference(t *testing.T) {
 	lines := strings.Split(Workload(a), "\n")
 	if !slices.IsSorted(lines) || !slices.Contains(lines, "broker=kafka") {
 		t.Errorf("%q", lines)
+	}
+}
+
+func TestAPayloadIsKnownByItsDigestWhereverItsFileIs(t *testing.T) {
+	a := measured()
+	a.Spec.PayloadFile, a.Spec.PayloadColumn, a.Spec.PayloadDigest = "/home/a/rides.csv", "body", "sha256:1"
+	b := a
+	b.Spec.PayloadFile = "rides.csv"
+	if Workload(a.Spec) != Workload(b.Spec) || len(Residue([]store.Record{a, b})) != 0 {
+		t.Errorf("one payload in two files differs: %q", Residue([]store.Record{a, b}))
+	}
+	b.Spec.PayloadDigest = "sha256:2"
+	if Workload(a.Spec) == Workload(b.Spec) {
+		t.Error("two payloads are the same work")
+	}
+	a.Spec.PayloadDigest, b.Spec.PayloadDigest = "", ""
+	if Workload(a.Spec) == Workload(b.Spec) {
+		t.Error("files whose contents aren't known are the same work")
 	}
 }
 

@@ -22,11 +22,11 @@ func LoadID(s study.Spec) string {
 		id.Load.Shape = "" // as older records have it
 	}
 	switch s.Measure {
-	case "curve":
+	case study.MeasureCurve:
 		id.Curve = s.Curve
-	case "count":
+	case study.MeasureCount:
 		id.Count = s.Count
-	case "backlog":
+	case study.MeasureBacklog:
 		id.Backlog = s.Backlog
 	}
 	data, err := json.Marshal(id)
@@ -36,9 +36,8 @@ func LoadID(s study.Spec) string {
 	return string(data)
 }
 
-// shape is the name of a load's shape, and its details but for the rate: "steps", and all of the steps. Both are empty for a constant
-// load.
-func shape(l study.Load) (name, detail string) {
+// shapeOf is the shape of a load, and its details but for the rate: "steps", and all of the steps. Both are empty for a constant load.
+func shapeOf(l study.Load) (shape, details string) {
 	if l.Shape == "" || l.Shape == "constant" {
 		return "", ""
 	}

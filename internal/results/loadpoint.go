@@ -65,7 +65,7 @@ func (l LoadPoint) Cell(key string) document.Cell {
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
-	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
+	if p.Spec.Measure != study.MeasureCurve || len(shown) == 0 || searched(shown) {
 		loadPoints = append(loadPoints, p.ownLoadPoint(shown))
 	}
 	curves := slices.DeleteFunc(slices.Clone(shown), func(r store.Record) bool { return !hasCurve(r) })
@@ -109,7 +109,7 @@ func (p Point) ownLoadPoint(shown []store.Record) LoadPoint {
 		Point: p, Name: p.Load(), RowTitle: p.Load(), Rate: fixedRate(p.Spec), Closed: ClosedLoop(p.Spec),
 		Records: shown, FullRecords: shown, Status: last.Status, Why: last.Why(),
 	}
-	if p.Spec.Measure == "curve" {
+	if p.Spec.Measure == study.MeasureCurve {
 		own.Name = "sustainable"
 		if searched(shown) {
 			own.RowTitle = searchTitle
@@ -156,7 +156,7 @@ func (l *LoadPoint) addRepetition(cut, full store.Record) {
 
 // fixedRate is the constant rate that a spec asks for; 0 if it asks for something else.
 func fixedRate(s study.Spec) float64 {
-	if s.Measure != "rate" {
+	if s.Measure != study.MeasureRate {
 		return 0
 	}
 	switch s.Load.Shape {
@@ -168,4 +168,13 @@ func fixedRate(s study.Spec) float64 {
 
 func searched(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
+}
+
+// LoadPointsOf lists the load points of points, in their order.
+func LoadPointsOf(points []Point) []LoadPoint {
+	var all []LoadPoint
+	for _, p := range points {
+		all = append(all, p.LoadPoints()...)
+	}
+	return all
 }

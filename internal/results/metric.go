@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -66,8 +67,8 @@ var CostMetrics = []string{KeyBrokerCPU, KeyGeneratorCPU, KeyBrokerDiskPerMessag
 
 // headlines are the keys of the metrics that kinds of measurement are made for.
 var headlines = map[string]string{
-	"sustainable": KeySustainableLow, "curve": KeySustainableLow, "peak": KeyThroughput, "rate": KeyEndToEndP99,
-	"count": KeyTotalSeconds, "backlog": KeyDrainRate,
+	study.MeasureSustainable: KeySustainableLow, study.MeasureCurve: KeySustainableLow, study.MeasurePeak: KeyThroughput,
+	study.MeasureRate: KeyEndToEndP99, study.MeasureCount: KeyTotalSeconds, study.MeasureBacklog: KeyDrainRate,
 }
 
 // Headline is the metric that a kind of measurement is made for. ok is false for one that has none, such as imported results.

@@ -6,130 +6,137 @@ import (
 	"strings"
 )
 
-// shownElsewhere are axes that reports show in columns and headings of their own, so that names leave them out.
+// Variant is the settings by which a point's name tells it from other points of its set.
+type Variant []SettingValue
+
+// SettingValue is a setting by its axis or its path in the spec, with the value that a point has.
+type SettingValue struct{ Name, Value string }
+
+// String writes a variant as it stands in names: "linger=5 topics=2".
+func (v Variant) String() string {
+	texts := make([]string, len(v))
+	for i, s := range v {
+		texts[i] = s.Name + "=" + s.Value
+	}
+	return strings.Join(texts, " ")
+}
+
+// shownElsewhere are axes that reports show in columns and headings of their own, so that names leave them out. An axis goes by the
+// name that a study's author chose of those which the study format takes: size is messageSize.
 var shownElsewhere = map[string]bool{
 	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
 	"version": true, // follows the broker
 	"sweep":   true, // a part of the study's text, not of what is measured
 }
 
-// CompareNames orders names as people do: if both have a number at the same place, the numbers decide, so that 2KiB comes before
-// 16KiB.
-func CompareNames(a, b string) int {
-	for a != "" && b != "" {
-		numberA, restA := cutNumber(a)
-		numberB, restB := cutNumber(b)
-		if numberA != "" && numberB != "" {
-			if order := compareDigits(numberA, numberB); order != 0 {
-				return order
-			}
-			a, b = restA, restB
-			continue
-		}
-		if a[0] != b[0] {
-			break
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(a, b)
-}
-
-// cutNumber cuts the digits off the beginning of a text.
-func cutNumber(text string) (digits, rest string) {
-	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(text)
-	}
-	return text[:end], text[end:]
-}
-
-// compareDigits compares whole numbers of any length.
-func compareDigits(a, b string) int {
-	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
-	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-}
-
-// Names lists the names of points, each once, in the order in which charts give them colours and shapes.
-func Names(points []Point) []string {
-	names := make([]string, len(points))
-	for i, p := range points {
-		names[i] = p.Name
-	}
-	slices.SortFunc(names, CompareNames)
-	return slices.Compact(names)
-}
-
-// CompareKinds orders points by the parts of their names: by kind, then by the values of their settings.
-func CompareKinds(a, b Point) int {
-	return cmp.Or(CompareNames(a.Kind(), b.Kind()), compareWords(a.words, b.words))
-}
-
-// compareWords orders variants by the values of their settings, the first one first: 16KiB before 1MiB.
-func compareWords(a, b []Word) int {
-	for i := range min(len(a), len(b)) {
-		order := CompareNames(a[i].Name, b[i].Name)
-		if x, ok := Magnitude(a[i].Value); ok && order == 0 {
-			if y, ok := Magnitude(b[i].Value); ok {
-				order = cmp.Compare(x, y)
-			}
-		}
-		if order = cmp.Or(order, CompareNames(a[i].Value, b[i].Value)); order != 0 {
-			return order
-		}
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
 // InNames tells whether the values of an axis stand in the names of points that differ in it.
 func InNames(axis string) bool { return !shownElsewhere[axis] }
 
-// nameAll gives every point its name: its broker, with the settings that set it apart from other points of the same broker.
+// nameAll gives every point its name and the parts of it, by what the points differ in:
+//
+//	Product    shape   Variant            Name
+//	kafka                                 kafka
+//	kafka@4.1  bursts  linger=5 topics=2  kafka@4.1 bursts linger=5 topics=2
 func nameAll(points []*Point) {
-	axes, versions, shapes := Values{}, Values{}, Values{}
+	versions, axes, shapes := Values{}, Values{}, Values{} // versions by broker, values by axis, details by shape
 	for _, p := range points {
 		versions.Add(p.Spec.Broker, p.Spec.Version)
 		axes.AddAll(p.axes())
-		shapes.Add(shape(p.Spec.Load))
+		shape, details := shapeOf(p.Spec.Load)
+		shapes.Add(shape, details)
 	}
 	for _, p := range points {
 		p.Product = p.Spec.Broker
 		if p.Spec.Version != "" && versions.Vary(p.Spec.Broker) {
 			p.Product += "@" + p.Spec.Version
 		}
-		p.shape = shapeInName(p, shapes)
-		p.words = nil
-		for _, axis := range sortedKeys(p.axes()) {
-			value := p.axes()[axis]
-			repeatsBroker := value == p.Spec.Broker
-			if InNames(axis) && axes.Vary(axis) && !repeatsBroker {
-				p.words = append(p.words, Word{Name: axis, Value: value})
-			}
-		}
-		p.addWords()
+		p.shape = shapeInName(*p, shapes)
+		p.Variant = variantOf(*p, axes)
 	}
 	distinguish(points)
+	for _, p := range points {
+		p.Name = strings.TrimSpace(p.Kind() + " " + p.Variant.String())
+	}
 }
 
-// shapeInName is the part of a point's name that says the shape of its load: points of the same name share a row or a line, and loads of
-// different shapes are different workloads. It is empty if all loads have one shape, or if the shape is an axis of the study.
-func shapeInName(p *Point, shapes Values) string {
-	name, detail := shape(p.Spec.Load)
+// shapeInName is the shape of a point's load, if points differ in it: loads of different shapes are different workloads, and points of
+// one name share a row or a line. It is empty if the shape is an axis of the study, which is part of the variant.
+func shapeInName(p Point, shapes Values) string {
+	shape, details := shapeOf(p.Spec.Load)
+	_, isAxis := p.axes()["load.shape"]
 	switch {
-	case shapes.Vary(name): // several loads of this shape differ in its details
-		return detail
-	case len(shapes) > 1 && p.axes()["load.shape"] == "":
-		return name
+	case shapes.Vary(shape): // several loads of this shape differ in its details
+		return details
+	case len(shapes) > 1 && !isAxis:
+		return shape
 	}
 	return ""
 }
 
-// addWords adds words to the variant of p and makes its name anew.
-func (p *Point) addWords(words ...Word) {
-	p.words = append(p.words, words...)
-	var texts []string
-	for _, w := range p.words {
-		texts = append(texts, w.Name+"="+w.Value)
+// variantOf is a point's values on the axes in which points of the set differ.
+func variantOf(p Point, axes Values) Variant {
+	var v Variant
+	values := p.axes()
+	for _, axis := range sortedKeys(values) {
+		// A value that is the name of the broker repeats it: a study of shipped configurations has shipped=kafka for Kafka.
+		if InNames(axis) && axes.Vary(axis) && values[axis] != p.Spec.Broker {
+			v = append(v, SettingValue{Name: axis, Value: values[axis]})
+		}
 	}
-	p.Variant = strings.Join(texts, " ")
-	p.Name = strings.TrimSpace(p.Kind() + " " + p.Variant)
+	return v
+}
+
+// FirstInNames are the spec paths that names have before others, where points have to be told apart that a study's axes don't tell apart.
+var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
+
+// distinguish adds settings to the variants of points that have the same name, table and load, until they differ. There are such points
+// if a study varied settings without making them axes.
+func distinguish(points []*Point) {
+	for _, alike := range namesakes(points) {
+		specs := make([]map[string]string, len(alike))
+		for i, p := range alike {
+			specs[i] = p.facts.ofSpec(p.Spec)
+		}
+		for _, path := range differing(specs) {
+			for i, p := range alike {
+				p.Variant = append(p.Variant, SettingValue{Name: path, Value: cmp.Or(specs[i][path], "unset")})
+			}
+			if len(namesakes(alike)) == 0 {
+				break
+			}
+		}
+	}
+}
+
+// namesakes groups the points that share their name, table and load with others.
+func namesakes(points []*Point) [][]*Point {
+	var groups [][]*Point
+	for _, g := range GroupBy(points, func(p *Point) string {
+		return strings.Join([]string{p.Kind(), p.Variant.String(), p.Setting(), p.Load()}, "\n")
+	}) {
+		if len(g.Members) > 1 {
+			groups = append(groups, g.Members)
+		}
+	}
+	return groups
+}
+
+// differing lists the paths at which specs differ, those of FirstInNames first.
+func differing(specs []map[string]string) []string {
+	paths := map[string]bool{}
+	for _, spec := range specs {
+		for path, value := range spec {
+			if slices.ContainsFunc(specs, func(other map[string]string) bool { return other[path] != value }) {
+				paths[path] = true
+			}
+		}
+	}
+	var first []string
+	for _, path := range FirstInNames {
+		if paths[path] {
+			first = append(first, path)
+			delete(paths, path)
+		}
+	}
+	return append(first, sortedKeys(paths)...)
 }

@@ -1,6 +1,6 @@
-// Package results turns stored records into points, each with its loads over their repetitions, and into metrics, axes,
-// statistics and rankings. Reports, figures and gates choose from them. It knows nothing of how records were measured, and of
-// how results are shown no more than their cells.
+// Package results turns stored records into points, each with its loads over their repetitions, and into metrics, axes, statistics and
+// rankings. Reports, figures and gates choose from them. It doesn't know how records were measured. It makes the cells in which results
+// are shown, and knows nothing of the tables around them.
 //
 // A record is one repetition. Records of equal spec are a point; a load point is one load of a point over its repetitions;
 // a metric reads one figure from each record:
@@ -16,9 +16,7 @@
 package results
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -26,95 +24,30 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Point is everything the store holds about one point. It has at least one record.
+// Point is the records of one spec. It has at least one.
 type Point struct {
 	ID       string // hash of its complete spec
-	Product  string // broker, with its version if points of the same broker differ in it
-	Variant  string // the settings that tell it from other points of the same broker: "linger=5 topics=2"; empty if none do
-	Name     string // product, the shape of its load if points differ in it, and variant
+	Name     string // its kind and its variant: "kafka@4.1 bursts linger=5"
+	Product  string // broker, with its version if points of the same broker differ in it: "kafka@4.1"
+	Variant  Variant
 	Spec     study.Spec
-	Records  []store.Record // in order of appending, superseded attempts left out
+	Records  []store.Record // in the order in which they were stored, superseded ones left out
 	Repeated int            // repetitions that ended ok and were measured again
 
-	shape string     // of its load; empty unless it is part of the name
-	words []Word     // of its variant
+	shape string     // of its load: "bursts"; empty unless it is part of the name
 	facts *factCache // shared by the points of a set
 }
 
-// Word is a setting in which points of a set differ, with the value that a point has.
-type Word struct{ Name, Value string }
-
-// Words are the settings that set p apart from other points of the same broker; its variant says the same in one line.
-func (p Point) Words() []Word { return p.words }
-
-// Kind is the point's name without its variant: the product, and the shape of its load if points differ in it.
+// Kind is the point's name without its variant: the product, and the shape of its load if points differ in it: "kafka@4.1 bursts".
 func (p Point) Kind() string { return strings.TrimSpace(p.Product + " " + p.shape) }
 
-// measures is the order in which kinds of measurement are shown.
-var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
-
-// pointsOf groups records by point, sorted by message size, delivery, measure, rate and broker.
-func pointsOf(records []store.Record) []Point {
-	facts := &factCache{}
-	byID := map[string]*Point{}
-	var points []*Point
-	for _, r := range records {
-		p := byID[r.PointID]
-		if p == nil {
-			p = &Point{ID: r.PointID, Spec: r.Spec, facts: facts}
-			byID[r.PointID] = p
-			points = append(points, p)
-		}
-		p.take(r)
-	}
-	slices.SortStableFunc(points, workloadOrder)
-	nameAll(points)
-	slices.SortStableFunc(points, func(a, b *Point) int { // records come in the order of a shuffle
-		return cmp.Or(workloadOrder(a, b), compareWords(a.words, b.words))
-	})
-	out := make([]Point, len(points))
-	for i, p := range points {
-		out[i] = *p
-	}
-	return out
-}
-
-// take adds a record. It supersedes earlier ones of the same repetition unless these failed with a result, because a broken promise
-// stays broken. Of several that ended ok the latest counts, and Repeated counts the others: more repetitions than a spec asks for are
-// not a larger sample, but the same one taken twice.
-func (p *Point) take(r store.Record) {
-	p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
-		if old.Repetition != r.Repetition {
-			return false
-		}
-		if old.Status == store.OK && r.Status == store.OK && r.Repetition > 0 { // 0 is not numbered
-			p.Repeated++
-			return true
-		}
-		kept := old.Status == store.OK || old.Status == store.Failed && old.Result != nil
-		return !kept
-	})
-	p.Records = append(p.Records, r)
-}
-
-// workloadOrder orders points by message size, delivery, measure, rate and broker.
-func workloadOrder(a, b *Point) int {
-	return cmp.Or(
-		cmp.Compare(a.Spec.MessageSize.Mean(), b.Spec.MessageSize.Mean()),
-		cmp.Compare(a.Spec.Delivery, b.Spec.Delivery),
-		cmp.Compare(slices.Index(measures, a.Spec.Measure), slices.Index(measures, b.Spec.Measure)),
-		cmp.Compare(a.Spec.Load.Rate, b.Spec.Load.Rate),
-		cmp.Compare(a.Spec.Broker, b.Spec.Broker),
-	)
-}
-
+// axes are the point's values on the axes of its study.
 func (p Point) axes() map[string]string { return p.Records[0].Axes }
 
-// Ok are the records that conclusions may be drawn from: the repetitions that ended ok.
+// Ok are the repetitions that ended ok. Conclusions are drawn from no others.
 func (p Point) Ok() []store.Record { return p.with(store.OK) }
 
-// Shown are the records whose figures may stand in a table, all of one status: the ok ones, else the failed, else the void or
-// published ones, which enter no conclusion.
+// Shown are the records whose figures tables show. All are of one status, the first of ok, failed, void and published that any has.
 func (p Point) Shown() []store.Record {
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Published} {
 		if records := p.with(status); len(records) > 0 {
@@ -156,35 +89,33 @@ func (p Point) Endings() []string {
 func (p Point) Status() string { return strings.Join(p.Endings(), ", ") }
 
 // Rate names the offered rate with its shape: "1k/s", "1k/s poisson".
-func (p Point) Rate() string { return rate(p.Spec.Load) }
-
-// Load names the load: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
-func (p Point) Load() string {
-	switch {
-	case p.Spec.Measure == "rate":
-		return "rate " + rate(p.Spec.Load)
-	case p.Spec.Measure == "count" && p.Spec.Load.Rate > 0:
-		return "count at " + rate(p.Spec.Load)
-	}
-	return p.Spec.Measure
-}
-
-func rate(l study.Load) string {
-	text := RateText(l.Rate)
-	if l.Shape != "" && l.Shape != "constant" {
-		text += " " + l.Shape
+func (p Point) Rate() string {
+	text := RateText(p.Spec.Load.Rate)
+	if shape := p.Spec.Load.Shape; shape != "" && shape != "constant" {
+		text += " " + shape
 	}
 	return text
 }
 
-// Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays and points between agents have tables
-// of their own: their latencies include the relays, or the error of two clocks.
-func (p Point) Setting() string {
-	size := p.Spec.MessageSize.Summary() + " B"
-	if len(p.Spec.MessageSize) == 1 {
-		size = unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size))
+// Load names the load: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
+func (p Point) Load() string {
+	switch {
+	case p.Spec.Measure == study.MeasureRate:
+		return "rate " + p.Rate()
+	case p.Spec.Measure == study.MeasureCount && p.Spec.Load.Rate > 0:
+		return "count at " + p.Rate()
 	}
-	setting := size + ", " + p.Spec.Delivery
+	return p.Spec.Measure
+}
+
+// Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays and points between agents have tables
+// of their own, because their latencies include the relays, or the error of two clocks.
+func (p Point) Setting() string {
+	setting := p.Spec.MessageSize.Summary() + " B"
+	if len(p.Spec.MessageSize) == 1 {
+		setting = unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size))
+	}
+	setting += ", " + p.Spec.Delivery
 	if p.Spec.Relays > 0 {
 		setting += ", through relays"
 	}

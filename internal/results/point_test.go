@@ -397,7 +397,7 @@ func TestPointsOfASweepStandInTheOrderOfItsValues(t *testing.T) {
 	}
 	var order []string
 	for _, p := range pointsOf(records) {
-		order = append(order, p.Variant)
+		order = append(order, p.Variant.String())
 	}
 	if got, want := strings.Join(order, " "), "topics=1 topics=2 topics=16 topics=128"; got != want {
 		t.Errorf("got %s, want %s", got, want)

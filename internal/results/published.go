@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they
@@ -48,14 +47,4 @@ func orPublished(key string, of func(store.Record) float64) func(store.Record) f
 		}
 		return math.NaN()
 	}
-}
-
-// SpecFacts are the parts of a spec by path, without those that change nothing.
-func SpecFacts(s study.Spec) map[string]string {
-	facts := map[string]string{}
-	new(factCache).flatten(facts, "", s)
-	for name := range forPeople {
-		delete(facts, name)
-	}
-	return facts
 }

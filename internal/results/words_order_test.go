@@ -6,7 +6,7 @@ import (
 )
 
 func TestVariantsAreOrderedByWhatTheirValuesMeasure(t *testing.T) {
-	want := [][]Word{
+	want := []Variant{
 		{{"batch", "16KiB"}, {"linger", "5ms"}},
 		{{"batch", "16KiB"}, {"linger", "20ms"}},
 		{{"batch", "16KiB"}, {"linger", "1s"}},
@@ -18,8 +18,8 @@ func TestVariantsAreOrderedByWhatTheirValuesMeasure(t *testing.T) {
 	}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	slices.SortFunc(got, compareWords)
-	if !slices.EqualFunc(got, want, func(a, b []Word) bool { return slices.Equal(a, b) }) {
+	slices.SortFunc(got, compareVariants)
+	if !slices.EqualFunc(got, want, func(a, b Variant) bool { return slices.Equal(a, b) }) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

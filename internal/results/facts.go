@@ -14,15 +14,18 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// forPeople are the parts of a spec that don't change the work: names, and where secrets are found.
-var forPeople = map[string]bool{
+// notWork are the paths of a spec that don't change the work: names, and where secrets are found.
+var notWork = map[string]bool{
 	"name": true, "label": true,
 	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
 }
 
-// Facts is everything that could make two records incomparable, by path: the complete spec under its own names,
-// settings.*, versions.* and host.*. Axis values come under their axis's name if the spec has no such path.
+// Facts is everything that could make two records incomparable, by path: the complete spec under its own names, settings.*,
+// versions.* and host.*. An axis whose name is no path of the spec comes under that name.
 func Facts(r store.Record) map[string]string { return new(factCache).of(r) }
+
+// SpecFacts are the facts of a spec alone.
+func SpecFacts(s study.Spec) map[string]string { return new(factCache).ofSpec(s) }
 
 // Facts are the facts of the point's first record.
 func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
@@ -34,20 +37,18 @@ func (p Point) FactsOf(r store.Record) map[string]string { return p.facts.of(r) 
 // report asks for the same specs. A nil cache remembers nothing.
 type factCache struct {
 	mu    sync.Mutex
-	known map[string]map[string]string // by path and JSON; its values are never changed
+	known map[string]map[string]string // flattened values by path and JSON; they are never changed
 }
 
 // maxCached bounds the number of values in a cache, which have a few kilobytes each.
 const maxCached = 20_000
 
 func (c *factCache) of(r store.Record) map[string]string {
-	facts := map[string]string{}
-	maps.Copy(facts, r.Axes)
-	spec := r.Spec
-	spec.Objectives = nil // an objective doesn't change the work
-	c.flatten(facts, "", spec)
-	for name := range forPeople {
-		delete(facts, name)
+	facts := c.ofSpec(r.Spec)
+	for axis, value := range r.Axes {
+		if _, inSpec := facts[axis]; !inSpec && !notWork[axis] {
+			facts[axis] = value
+		}
 	}
 	c.flatten(facts, "settings", r.Settings)
 	c.flatten(facts, "versions", r.Versions)
@@ -60,6 +61,20 @@ func (c *factCache) of(r store.Record) map[string]string {
 	}
 	maps.DeleteFunc(facts, func(_, value string) bool { return value == "" })
 	facts["messageSize"] = r.Spec.MessageSize.String()
+	return facts
+}
+
+// ofSpec are the parts of a spec by path, without those that don't change the work.
+func (c *factCache) ofSpec(s study.Spec) map[string]string {
+	s.Objectives = nil
+	if s.PayloadDigest != "" {
+		s.PayloadFile, s.PayloadColumn = "", "" // where the payload comes from; the digest says what it is
+	}
+	facts := map[string]string{}
+	c.flatten(facts, "", s)
+	for path := range notWork {
+		delete(facts, path)
+	}
 	return facts
 }
 
@@ -163,11 +178,10 @@ func (p Point) Workload(named ...string) string { return p.facts.workload(p.Spec
 
 func (c *factCache) workload(s study.Spec, named []string) string {
 	covered := covering(named)
-	facts := map[string]string{}
-	c.flatten(facts, "", s)
+	facts := c.ofSpec(s)
 	var lines []string
 	for _, path := range sortedKeys(facts) {
-		if !forPeople[path] && !covered(path) {
+		if !covered(path) {
 			lines = append(lines, path+"="+facts[path])
 		}
 	}

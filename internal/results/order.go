@@ -1,0 +1,110 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Names lists the names of points, each once, in the order in which charts give them colours and shapes.
+func Names(points []Point) []string {
+	var names []string
+	for _, p := range slices.SortedFunc(slices.Values(points), ComparePoints) {
+		names = append(names, p.Name)
+	}
+	return slices.Compact(names)
+}
+
+// ComparePoints orders points by the parts of their names.
+func ComparePoints(a, b Point) int {
+	return cmp.Or(CompareNames(a.Kind(), b.Kind()), compareVariants(a.Variant, b.Variant), CompareNames(a.Name, b.Name))
+}
+
+// compareVariants orders variants by their first setting, then by the next.
+func compareVariants(a, b Variant) int {
+	return slices.CompareFunc(a, b, func(x, y SettingValue) int {
+		return cmp.Or(CompareNames(x.Name, y.Name), CompareNames(x.Value, y.Value))
+	})
+}
+
+// CompareNames orders names and values as people do, word by word: "batch=16KiB" before "batch=1MiB" before "batch=unset", and
+// "nats2" before "nats10". It is 0 only for equal texts.
+func CompareNames(a, b string) int {
+	return cmp.Or(slices.CompareFunc(wordsOf(a), wordsOf(b), compareWords), compareNumbersInside(a, b), cmp.Compare(a, b))
+}
+
+// wordsOf splits a name at spaces and equals signs.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '=' })
+}
+
+// compareWords orders words that have a magnitude by it, and before those that have none.
+func compareWords(a, b string) int {
+	magnitudeA, measuresA := Magnitude(a)
+	magnitudeB, measuresB := Magnitude(b)
+	switch {
+	case measuresA && measuresB:
+		return cmp.Compare(magnitudeA, magnitudeB)
+	case measuresA:
+		return -1
+	case measuresB:
+		return 1
+	}
+	return compareNumbersInside(a, b)
+}
+
+// compareNumbersInside orders texts by their bytes, but by whole numbers where both have digits: "4.9" before "4.10".
+func compareNumbersInside(a, b string) int {
+	for a != "" && b != "" {
+		digitsA, restA := cutDigits(a)
+		digitsB, restB := cutDigits(b)
+		switch {
+		case digitsA != "" && digitsB != "":
+			if order := compareDigits(digitsA, digitsB); order != 0 {
+				return order
+			}
+			a, b = restA, restB
+		case a[0] != b[0]:
+			return cmp.Compare(a[0], b[0])
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+const digits = "0123456789"
+
+// cutDigits cuts the digits off the beginning of a text.
+func cutDigits(text string) (number, rest string) {
+	rest = strings.TrimLeft(text, digits)
+	return strings.TrimSuffix(text, rest), rest
+}
+
+// compareDigits compares whole numbers of any length.
+func compareDigits(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// Magnitude is the number that the value of a setting stands for: itself, a duration in nanoseconds, or a size in bytes. ok tells
+// whether it stands for one.
+func Magnitude(text string) (v float64, ok bool) {
+	if !strings.ContainsAny(text, digits) {
+		return 0, false // also of "inf" and "nan", which ParseFloat takes
+	}
+	if number, err := strconv.ParseFloat(text, 64); err == nil {
+		return number, true
+	}
+	if d, err := time.ParseDuration(text); err == nil { // before sizes, which take 5m for 5 MB
+		return float64(d), true
+	}
+	if size, err := study.ParseSize(text); err == nil {
+		return float64(size), true
+	}
+	return 0, false
+}
