@@ -31,27 +31,23 @@ func brokerDied(err error) bool {
 	return errors.As(err, &died) && died.process == theBroker
 }
 
-// guard returns a context that ends when the broker or one of parts dies, unless a fault ended it on purpose. A part that is nil is
-// left out. The caller calls unguard in the end; it returns the death as an errDied, or nil. It may be called again.
-func (b *bench) guard(ctx context.Context, parts map[string]*provision.Instance) (guarded context.Context, unguard func() error) {
+// guard returns a context that ends when the broker or one of parts dies, unless a fault ended it on purpose. The caller calls
+// unguard in the end; it returns the death as an errDied, or nil. It may be called again.
+func (b *bench) guard(ctx context.Context, parts ...part) (guarded context.Context, unguard func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	var watching sync.WaitGroup
-	watch := func(process string, in *provision.Instance) {
-		if in == nil {
-			return
+	for _, watched := range append(parts, part{name: theBroker, instance: b.broker.instance}) {
+		if watched.instance == nil {
+			continue
 		}
 		watching.Go(func() {
 			select {
-			case death := <-in.Deaths():
-				cancel(errDied{process: process, death: death})
+			case death := <-watched.instance.Deaths():
+				cancel(errDied{process: watched.name, death: death})
 			case <-over:
 			}
 		})
-	}
-	watch(theBroker, b.broker.instance)
-	for part, in := range parts {
-		watch(part, in)
 	}
 	return ctx, sync.OnceValue(func() error {
 		close(over)

@@ -118,8 +118,10 @@ func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 		return b.clients.relays, number
 	}
 	if b.clients.pipeline != nil {
-		if in := b.clients.pipeline.instances()[part]; in != nil {
-			return in, cmp.Or(number, "1")
+		for _, candidate := range b.clients.pipeline.parts() {
+			if candidate.name == part {
+				return candidate.instance, cmp.Or(number, "1")
+			}
 		}
 	}
 	return b.broker.instance, node

@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +25,12 @@ import (
 type pipeline struct {
 	bench    *bench
 	maker    driver.Driver       // the client that made the topic; it also asks for the queue's length
-	state    *provision.Instance // the consumer's database; nil: the consumer keeps its state itself
+	state    *provision.Instance // the consumer's database; nil if the consumer keeps its state itself
 	consumer *provision.Instance
 	servers  *provision.Instance
-	balancer *provision.Instance // nil: the client posts to the only server
+	balancer *provision.Instance // nil if the client posts to the only server
 	remote   *consumer.Remote    // asks the consumer for its counts
-	rides    *load.Rides         // what the client posts
+	rides    *load.Rides         // what the client posts; nil before load is called
 }
 
 // statePart names the consumer's database among the parts. It is metered, but a fault can't be aimed at it.
@@ -40,15 +42,15 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 		return err
 	}
 	p := &pipeline{bench: b}
-	b.clients.pipeline = p
+	b.clients.pipeline = p // bench.close closes it
 	if err := p.start(ctx); err != nil {
 		return err
 	}
-	l, rate, err := p.load()
+	l, err := p.load()
 	if err != nil {
 		return err
 	}
-	t, stored, err := p.run(ctx, l, rate)
+	t, stored, err := p.run(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// start starts the parts, those first that others connect to. If it fails, close stops those that have started.
+// start starts the parts, those first that others connect to. The caller calls close, also after an error.
 func (p *pipeline) start(ctx context.Context) error {
 	broker, err := p.makeTopic(ctx)
 	if err != nil {
@@ -102,8 +104,8 @@ func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error 
 	return nil
 }
 
-// startState starts the consumer's database if the spec asks for one. It returns where the consumer keeps its state; empty: in
-// memory.
+// startState starts the consumer's database if the spec asks for one. It returns where the consumer keeps its state: the place of a
+// database, or an empty text for its memory.
 func (p *pipeline) startState(ctx context.Context) (location string, err error) {
 	switch p.bench.spec.Pipeline.State {
 	case "sqlite":
@@ -119,16 +121,18 @@ func (p *pipeline) startState(ctx context.Context) (location string, err error) 
 	return "", nil
 }
 
-// startServers starts the servers, and the balancer if the spec asks for one. The client speaks TLS with whichever it posts to.
+// startServers starts the servers, and the balancer if the spec asks for one. TLS is only on the way from the client: to the
+// balancer, or to the servers if there is none.
 func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	s := p.bench.spec
 	p.bench.announce("starting the servers")
-	server := parts.Server{Broker: broker, Pool: parts.Defaults(), Consumer: p.consumer.Addresses()[0]}
-	server.Pool.Producers, server.Pool.Window, server.Pool.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
+	pool := parts.Defaults()
+	pool.Producers, pool.Window, pool.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
+	settings := parts.Settings(parts.Server{Broker: broker, Pool: pool, Consumer: p.consumer.Addresses()[0]})
 	balanced, secure := s.Pipeline.Balancer != "none", s.TLS != study.TLSOff
 	var err error
 	p.servers, err = p.startPart(ctx, provision.Options{
-		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: secure && !balanced, Server: parts.Settings(server),
+		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: secure && !balanced, Server: settings,
 	})
 	if err != nil || !balanced {
 		return err
@@ -150,19 +154,21 @@ func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provisi
 	return in, nil
 }
 
-// instances returns all parts by name, without client and broker; one that the pipeline doesn't have is nil.
-func (p *pipeline) instances() map[string]*provision.Instance {
-	return map[string]*provision.Instance{
-		study.PartServer: p.servers, study.PartBalancer: p.balancer, study.PartConsumer: p.consumer, statePart: p.state,
-	}
+// part is all processes of one kind that a repetition needs beside the broker and this process.
+type part struct {
+	name     string // as faults and records name it
+	instance *provision.Instance
 }
 
-// entry returns the part that the client posts to.
-func (p *pipeline) entry() *provision.Instance {
-	if p.balancer != nil {
-		return p.balancer
+// parts returns the parts that have processes of their own, in the direction of the messages. The broker is not among them.
+func (p *pipeline) parts() []part {
+	all := []part{
+		{name: study.PartBalancer, instance: p.balancer},
+		{name: study.PartServer, instance: p.servers},
+		{name: study.PartConsumer, instance: p.consumer},
+		{name: statePart, instance: p.state},
 	}
-	return p.servers
+	return slices.DeleteFunc(all, func(one part) bool { return one.instance == nil })
 }
 
 // How the client retries a request that was answered with 429 or 5xx, or not at all.
@@ -172,18 +178,19 @@ const (
 	postTimeout = 30 * time.Second       // of one attempt
 )
 
-// load returns what the client posts, and at which rate, in requests per second; 0 if as many as its threads can.
-func (p *pipeline) load() (l load.Load, rate float64, err error) {
+// load returns what the client posts: the spec's schedule, or a number of rides in a closed loop.
+func (p *pipeline) load() (load.Load, error) {
 	s := p.bench.spec
-	address := p.entry().Addresses()[0]
+	entry := cmp.Or(p.balancer, p.servers) // what the client posts to
+	address := entry.Addresses()[0]
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return l, 0, err
+		return load.Load{}, err
 	}
 	run := fmt.Sprintf("%s-%d-%x", p.bench.record.PointID, p.bench.record.Repetition, rand.Uint64())
 	p.rides = &load.Rides{Host: "localhost:" + port, Run: run, Seed: uint64(s.Seed)}
-	l = load.Load{
-		Address: address, TLS: p.entry().ClientTLS(), Maker: p.rides, Threads: s.Pipeline.Threads,
+	l := load.Load{
+		Address: address, TLS: entry.ClientTLS(), Maker: p.rides, Threads: s.Pipeline.Threads,
 		Retries: postRetries, Backoff: postBackoff, Timeout: postTimeout,
 	}
 	if len(s.Faults) > 0 { // the retries last some seconds, and a broker may need a minute to come back
@@ -191,20 +198,18 @@ func (p *pipeline) load() (l load.Load, rate float64, err error) {
 	}
 	if s.Measure == study.MeasureCount {
 		l.Phases = load.TwoPhases(s.Pipeline.Threads, s.Count.Messages)
-		return l, 0, nil
+		return l, nil
 	}
 	l.Warmup, l.Duration, l.Drain = time.Duration(s.Warmup.For), time.Duration(s.Duration), time.Duration(s.Drain)
-	l.Schedule, err = loadSchedule(s.Load, l.Duration, s.Seed)
-	return l, s.Load.Rate, err
+	l.Schedule, err = p.bench.schedule()
+	return l, err
 }
 
 // close stops the parts in the direction of the messages, removes the topic and closes the connection that made it. err is why
 // the run ended; nil if it came to its end.
 func (p *pipeline) close(err error) {
-	for _, name := range []string{study.PartBalancer, study.PartServer, study.PartConsumer, statePart} {
-		if in := p.instances()[name]; in != nil {
-			stop(in)
-		}
+	for _, part := range p.parts() {
+		stop(part.instance)
 	}
 	if p.maker == nil {
 		return

@@ -1,8 +1,8 @@
 package lab
 
-// The books of a pipeline: which of the rides that the servers accepted are in the consumer's state in the end. For example, of 1,000
-// rides that were sent 990 were accepted and 985 of those are counted: 5 confirmed rides are lost. The 10 others may be counted or
-// not, since the client does not know what became of them.
+// The books of a pipeline say which of the rides that the servers accepted are in the consumer's state in the end. For example, of
+// 1,000 rides that were sent 990 were accepted, and 985 of those are counted: 5 confirmed rides are lost. The 10 others may be
+// counted or not, since the client does not know what became of them.
 
 import (
 	"context"
@@ -18,23 +18,24 @@ import (
 )
 
 // balance asks the consumer which rides are in its state, and compares them with those that were accepted.
-func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (s consumer.Stats, b measure.Books, err error) {
-	if s, err = r.remote.Stats(ctx); err != nil {
-		return s, b, fmt.Errorf("ask the consumer what it has counted: %w", err)
+func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Stats, measure.Books, error) {
+	s, err := r.remote.Stats(ctx)
+	if err != nil {
+		return s, measure.Books{}, fmt.Errorf("ask the consumer what it has counted: %w", err)
 	}
 	ids, err := r.remote.Rides(ctx)
 	if err != nil {
-		return s, b, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
+		return s, measure.Books{}, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
 	}
 	counted := make(map[ride.ID]bool, len(ids))
 	for _, id := range ids {
 		counted[id] = true
 	}
-	b = postedBooks(o)
+	b := postedBooks(o)
 	b.Expected, b.Duplicated, b.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
 	for i := o.First; i < int64(len(o.Fates)); i++ {
 		switch {
-		case o.Fates[i] == load.Unsent:
+		case o.Fates[i] == load.Unsent: // the consumer can't have it
 		case counted[r.rides.ID(i)]:
 			b.Received++
 		case o.Fates[i] == load.Accepted:

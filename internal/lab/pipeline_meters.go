@@ -14,76 +14,55 @@ import (
 
 // pipelineMeters reads what each part of a pipeline uses, and how long the broker's queue is, while a load runs.
 type pipelineMeters struct {
-	began int64 // ns on the clock's axis
+	began int64  // ns on the clock's axis
+	stop  func() // reads the meters once more and blocks until that is done; it may be called again
 	queue queueWatch
+	ticks []store.PipelineTick // complete when stop has returned
 
-	reading  sync.WaitGroup
-	over     chan struct{} // closed by stop
-	stopOnce sync.Once
-
-	mu    sync.Mutex // beginMeasured is called from another goroutine
-	parts []partMeter
-	ticks []store.PipelineTick
+	mu    sync.Mutex  // guards parts: beginMeasured is called from another goroutine
+	parts []partMeter // client, balancer, servers, broker, consumer, state: those that there are
 }
 
 // partMeter is what one part has used.
 type partMeter struct {
 	name    string
-	meter   meter       // nil for the client, which is this process
-	atBegin partReading // when the measured phase began
-	latest  partReading
+	read    func() provision.Usage // what the part's processes have used until now
+	atBegin provision.Usage        // when the measured phase began
+	latest  provision.Usage
+	readAt  int64   // when latest was read, ns on the clock's axis
 	peakCPU float64 // cores
 	peakRSS int64   // bytes
-}
-
-// partReading is what a part had used at a time.
-type partReading struct {
-	at    int64 // ns on the clock's axis
-	usage provision.Usage
 }
 
 // tickEach is the time between two readings of the parts' meters.
 const tickEach = 500 * time.Millisecond
 
-// newPipelineMeters returns the meters of all parts, in the direction of the messages.
+// newPipelineMeters returns the meters of all parts.
 func newPipelineMeters(p *pipeline) *pipelineMeters {
-	m := &pipelineMeters{began: clock.Now(), over: make(chan struct{})}
+	m := &pipelineMeters{began: clock.Now()}
 	m.queue.gauge, _ = p.maker.(driver.Gauge)
-	m.parts = append(m.parts, partMeter{name: "client"})
-	add := func(name string, in *provision.Instance) {
-		if in != nil {
-			m.parts = append(m.parts, partMeter{name: name, meter: in.Meter()})
-		}
+	add := func(name string, read func() provision.Usage) {
+		used := read()
+		m.parts = append(m.parts, partMeter{name: name, read: read, atBegin: used, latest: used, readAt: clock.Now()})
 	}
-	add(study.PartBalancer, p.balancer)
-	add(study.PartServer, p.servers)
-	add("broker", p.bench.broker.instance)
-	add(study.PartConsumer, p.consumer)
-	add(statePart, p.state)
+	add("client", provision.SelfUsage) // this process
+	for _, part := range p.parts() {
+		if part.name == study.PartConsumer {
+			add("broker", p.bench.broker.instance.Meter().Sample)
+		}
+		add(part.name, part.instance.Meter().Sample)
+	}
 	return m
 }
 
-// start begins to read the meters, until stop is called. A goroutine of its own does it, because a paused broker does
-// not answer when it is asked for its queue, and must not hold up the load.
+// start begins to read the meters, until stop is called. A goroutine of its own does it, because a paused broker does not answer
+// when it is asked for its queue, and must not hold up the load.
 func (m *pipelineMeters) start(ctx context.Context) {
-	m.beginMeasured()
-	m.reading.Go(func() {
-		for {
-			select {
-			case <-time.After(tickEach):
-				m.tick(ctx)
-			case <-m.over:
-				m.tick(ctx)
-				return
-			}
-		}
+	stopTicks := repeat(tickEach, func() { m.tick(ctx) })
+	m.stop = sync.OnceFunc(func() {
+		stopTicks()
+		m.tick(ctx)
 	})
-}
-
-// stop reads the meters once more and blocks until that is done. It may be called again.
-func (m *pipelineMeters) stop() {
-	m.stopOnce.Do(func() { close(m.over) })
-	m.reading.Wait()
 }
 
 // beginMeasured marks the beginning of the measured phase: what the parts have used before is not counted.
@@ -91,11 +70,7 @@ func (m *pipelineMeters) beginMeasured() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.parts {
-		p := &m.parts[i]
-		p.atBegin = p.read()
-		if p.latest.at == 0 {
-			p.latest = p.atBegin
-		}
+		m.parts[i].atBegin = m.parts[i].read()
 	}
 }
 
@@ -111,33 +86,23 @@ func (m *pipelineMeters) readParts() store.PipelineTick {
 	defer m.mu.Unlock()
 	tick := store.PipelineTick{OffsetNs: clock.Now() - m.began}
 	for i := range m.parts {
-		cpu, rss := m.parts[i].update()
-		tick.CPU, tick.RSSBytes = append(tick.CPU, cpu), append(tick.RSSBytes, rss)
+		cores := m.parts[i].update()
+		tick.CPU, tick.RSSBytes = append(tick.CPU, cores), append(tick.RSSBytes, m.parts[i].latest.RSSBytes)
 	}
 	return tick
 }
 
-// update reads the meter and returns the cores in use since it was last read, and the memory.
-func (p *partMeter) update() (cpu float64, rss int64) {
-	now := p.read()
-	elapsed := time.Duration(now.at - p.latest.at)
-	cpu = (processor(now.usage) - processor(p.latest.usage)) / max(elapsed, time.Millisecond).Seconds()
+// update reads the meter and returns the cores in use since it was last read.
+func (p *partMeter) update() (cores float64) {
+	used, at := p.read(), clock.Now()
+	elapsed := time.Duration(at - p.readAt)
+	cores = (processor(used) - processor(p.latest)) / max(elapsed, time.Millisecond).Seconds()
 	if elapsed >= shareWindow { // over less time the kernel's ticks would make peaks
-		p.peakCPU = max(p.peakCPU, cpu)
+		p.peakCPU = max(p.peakCPU, cores)
 	}
-	p.peakRSS = max(p.peakRSS, now.usage.RSSBytes)
-	p.latest = now
-	return cpu, now.usage.RSSBytes
-}
-
-func (p *partMeter) read() partReading {
-	r := partReading{at: clock.Now()}
-	if p.meter == nil {
-		r.usage = provision.SelfUsage()
-	} else {
-		r.usage = p.meter.Sample()
-	}
-	return r
+	p.peakRSS = max(p.peakRSS, used.RSSBytes)
+	p.latest, p.readAt = used, at
+	return cores
 }
 
 // used returns what each part used from the beginning of the measured phase to the last tick.
@@ -146,8 +111,8 @@ func (m *pipelineMeters) used() []store.PipelinePart {
 	for _, p := range m.parts {
 		parts = append(parts, store.PipelinePart{
 			Name: p.name, PeakCPU: p.peakCPU, RSSBytes: p.peakRSS,
-			UserSeconds:   (p.latest.usage.User - p.atBegin.usage.User).Seconds(),
-			SystemSeconds: (p.latest.usage.System - p.atBegin.usage.System).Seconds(),
+			UserSeconds:   (p.latest.User - p.atBegin.User).Seconds(),
+			SystemSeconds: (p.latest.System - p.atBegin.System).Seconds(),
 		})
 	}
 	return parts

@@ -13,7 +13,7 @@ import (
 type queueWatch struct {
 	gauge   driver.Gauge  // nil if the broker's driver can't ask
 	longest *int64        // messages; nil if the broker has never reported it
-	samples []queueSample // by time: from the one that the next rate is taken from, to the last
+	samples []queueSample // by time; those before the one that the next rate is taken from are dropped
 }
 
 // queueSample is what the broker reported at a time.
@@ -22,8 +22,8 @@ type queueSample struct {
 	driver.Queue
 }
 
-// rateWindow is the shortest time over which a rate is taken. RabbitMQ updates its counters once a second; over half a second,
-// rates would alternate between 0 and double. Samples come every half second and a little, so that two of them are nearly a second.
+// rateWindow is the shortest time over which a rate is taken. RabbitMQ updates its counters once a second, so over half a second
+// rates would alternate between 0 and double. It is less than a second, because ticks are only about tickEach apart.
 const rateWindow = 900 * time.Millisecond
 
 // queueTimeout bounds how long the broker may take to answer: one that is paused never does.
@@ -43,34 +43,32 @@ func (w *queueWatch) sample(ctx context.Context, tick *store.PipelineTick) {
 
 // add sets a sample in tick, with the rates since an earlier one.
 func (w *queueWatch) add(tick *store.PipelineTick, now queueSample) {
-	tick.Queue, tick.Unacked = known(now.Waiting), known(now.Unacked)
+	tick.Queue, tick.Unacked = reported(now.Waiting), reported(now.Unacked)
 	if tick.Queue != nil && (w.longest == nil || *w.longest < *tick.Queue) {
 		w.longest = tick.Queue
 	}
 	w.samples = append(w.samples, now)
-	for len(w.samples) > 1 && w.samples[1].since(now) >= rateWindow {
+	age := func(s queueSample) time.Duration { return time.Duration(now.at - s.at) }
+	for len(w.samples) > 1 && age(w.samples[1]) >= rateWindow {
 		w.samples = w.samples[1:]
 	}
-	if from := w.samples[0]; from.since(now) >= rateWindow {
-		tick.PublishedRate = counterRate(from.Published, now.Published, from.since(now))
-		tick.DeliveredRate = counterRate(from.Delivered, now.Delivered, from.since(now))
+	if from := w.samples[0]; age(from) >= rateWindow {
+		tick.PublishedRate = counterRate(from.Published, now.Published, age(from))
+		tick.DeliveredRate = counterRate(from.Delivered, now.Delivered, age(from))
 	}
 }
 
-// since returns the time from l to now.
-func (l queueSample) since(now queueSample) time.Duration { return time.Duration(now.at - l.at) }
-
-// known returns a count; nil if the broker doesn't tell it.
-func known(n int64) *int64 {
-	if n == driver.Unknown {
+// reported returns a count of the broker; nil if the broker doesn't report it.
+func reported(count int64) *int64 {
+	if count == driver.Unknown {
 		return nil
 	}
-	return &n
+	return &count
 }
 
 // counterRate returns the rate between two counts; nil if one is unknown, or if the counter began again in between.
 func counterRate(before, after int64, elapsed time.Duration) *float64 {
-	if before == driver.Unknown || after < before { // an unknown after is negative, and so below before
+	if before == driver.Unknown || after == driver.Unknown || after < before {
 		return nil
 	}
 	return new(float64(after-before) / elapsed.Seconds())

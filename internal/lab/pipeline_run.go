@@ -16,116 +16,124 @@ import (
 // pipelineRun is one load on a pipeline, with everything that watches it.
 type pipelineRun struct {
 	*pipeline
-	load     load.Load
 	metering *metering
 	meters   *pipelineMeters
-	watch    *pipelineWatch
 	faults   *faults
-	warmup   warmupLatency
+	watch    pipelineWatch
+
+	// The consumer's latencies when the measured phase began. It can't tell them from later ones, so they are subtracted in the end.
+	warmupLatency       hist.Snapshot // empty if the consumer did not answer
+	askingWarmupLatency sync.WaitGroup
 }
 
-// run posts the load while every part is metered, waits until the consumer has the rides that were accepted, and balances the
-// books. rate is the offered rate in requests per second; 0 in a closed loop.
-func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *store.Pipeline, error) {
+const (
+	// afterDeath bounds how long a run waits for rides that were under way when a part died.
+	afterDeath = 5 * time.Second
+	// arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
+	arrivingWithin = time.Second
+)
+
+// run posts a load while every part is metered, waits until the consumer has the rides that were accepted, and balances the books.
+// If a part dies, it returns what was measured until then.
+func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline, error) {
 	const stage = "posting rides"
+	spec, scheduled := p.bench.spec, l.Schedule != nil
+	rate := 0.0 // of a closed loop
+	if scheduled {
+		rate = spec.Load.Rate
+	}
 	p.bench.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the parts' start would be collected while the load runs
-	guarded, unguard := p.bench.guard(ctx, p.instances())
+	guarded, unguard := p.bench.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
-	run := &pipelineRun{
-		pipeline: p, load: l, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaults(p.bench),
-	}
-	run.metering.counted = l.Schedule == nil
-	run.meters.start(guarded)
-	defer run.meters.stop() // drain has stopped them, unless post fails
-	outcome, err := run.post(guarded)
+	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaults(p.bench)}
+	r.meters.start(guarded)
+	defer r.meters.stop()
+	posted, err := r.post(guarded, l)
 	if err != nil {
 		return trial{}, nil, err
 	}
+
+	draining, allowance := guarded, time.Duration(spec.Drain)
 	died := deathOf(guarded)
-	draining, stop := guarded, func() {}
 	if died != nil { // guarded has ended, but rides that were accepted until then may still arrive
-		draining, stop = context.WithTimeout(ctx, min(time.Duration(p.bench.spec.Drain), afterDeath))
+		draining, allowance = ctx, min(allowance, afterDeath)
 	}
-	defer stop()
-	t := trial{
-		Rate: rate, Scheduled: l.Schedule != nil, Senders: p.bench.spec.Pipeline.Threads, SampleEvery: watchEvery,
+	drained := r.watch.drain(draining, posted, allowance)
+	r.meters.stop() // now, because the consumer's answers to balance are no part of the load
+	t := trial{Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads, SampleEvery: watchEvery}
+	t.Faults, t.Doubts = r.faults.end()
+	counted, books, err := r.balance(draining, posted)
+	switch {
+	case err != nil && guarded.Err() == nil:
+		return trial{}, nil, err
+	case err != nil: // the consumer has died, or the run was interrupted: nobody knows which rides arrived
+		counted, books = consumer.Stats{}, postedBooks(posted)
 	}
-	redelivered, err := run.drain(draining, &t, outcome)
-	if err != nil && guarded.Err() == nil {
-		return t, nil, err
-	}
-	if died := unguard(); died != nil {
-		t.Err = died
-	}
-	t.Series = run.metering.series(t.Outcome)
-	run.metering.finish(ctx, &t)
-	return t, run.stored(outcome, redelivered), nil
+	t.Outcome = r.outcome(posted, books, r.measuredLatency(counted))
+	t.Drained, t.Err = drained, unguard()
+	t.Arriving = !drained && clock.Now()-r.watch.received.last < int64(arrivingWithin)
+	t.Series = r.metering.series(t.Outcome)
+	r.metering.finish(ctx, &t)
+	return t, r.stored(posted, counted.Again), nil
 }
 
-// afterDeath is how long a run waits for rides that were under way when a part died.
-const afterDeath = 5 * time.Second
-
-// arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
-const arrivingWithin = time.Second
-
-// post posts the load to its end.
-func (r *pipelineRun) post(ctx context.Context) (load.Outcome, error) {
-	r.load.Measuring = func(at int64) {
-		r.metering.schedule(at, r.load.Duration)
+// post posts a load to its end and samples the counters meanwhile.
+func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, error) {
+	l.Measuring = func(at int64) {
+		r.metering.schedule(at, l.Duration)
 		r.meters.beginMeasured()
 		r.faults.begin(ctx, at)
-		if r.load.Warmup > 0 {
-			r.warmup.ask(ctx, r.remote)
+		if l.Warmup > 0 {
+			r.askingWarmupLatency.Go(func() { r.askWarmupLatency(ctx) })
 		}
 	}
-	if r.metering.counted {
-		r.load.Sent = r.metering.endNow
+	if l.Schedule == nil {
+		r.metering.counted = true
+		l.Sent = r.metering.endNow
 	}
-	runner, err := load.NewRunner(r.load)
+	runner, err := load.NewRunner(l)
 	if err != nil {
 		return load.Outcome{}, err
 	}
-	r.watch = &pipelineWatch{consumer: r.remote, runner: runner, metering: r.metering}
-	return r.watch.while(ctx, func() load.Outcome { return runner.Run(ctx) }), nil
+	r.watch = pipelineWatch{consumer: r.remote, runner: runner, metering: r.metering}
+	stop := repeat(watchEvery, func() { r.watch.sample(ctx, true) })
+	defer stop()
+	return runner.Run(ctx), nil
 }
 
-// drain waits for the rides that were accepted and fills the trial's outcome. It returns how many rides the consumer was given
-// again. It also fills the outcome if the consumer can't be asked, but returns an error then.
-func (r *pipelineRun) drain(ctx context.Context, t *trial, o load.Outcome) (redelivered int64, err error) {
-	drained := r.watch.drain(ctx, o, time.Duration(r.bench.spec.Drain))
-	r.meters.stop() // now, because the consumer's answers to balance are no part of the load
-	t.Faults, t.Doubts = r.faults.end()
-	stats, books, err := r.balance(ctx, o)
-	if err != nil { // what arrived is not known
-		stats, books = consumer.Stats{}, postedBooks(o)
+func (r *pipelineRun) askWarmupLatency(ctx context.Context) {
+	if s, err := r.remote.Stats(ctx); err == nil {
+		r.warmupLatency = s.Latency
 	}
-	if !r.watch.received.restarted() { // one that was restarted has forgotten the warm-up
-		stats.Latency = stats.Latency.Sub(r.warmup.latency())
+}
+
+// measuredLatency returns the latency that the consumer measured, without the warm-up's.
+func (r *pipelineRun) measuredLatency(s consumer.Stats) hist.Snapshot {
+	r.askingWarmupLatency.Wait()
+	if r.watch.received.restarted() { // it has forgotten the warm-up
+		return s.Latency
 	}
-	t.Outcome = r.outcome(o, books, stats.Latency)
-	t.Drained = drained
-	t.Arriving = !drained && clock.Now()-r.watch.received.last < int64(arrivingWithin)
-	return stats.Again, err
+	return s.Latency.Sub(r.warmupLatency)
 }
 
-// warmupLatency is the latency of the rides that the consumer had counted when the measured phase began. The consumer can't tell
-// them from later ones, so their latency is subtracted in the end.
-type warmupLatency struct {
-	asking sync.WaitGroup
-	seen   hist.Snapshot
-}
-
-// ask does not block. If the consumer doesn't answer, nothing is subtracted.
-func (w *warmupLatency) ask(ctx context.Context, r *consumer.Remote) {
-	w.asking.Go(func() {
-		if s, err := r.Stats(ctx); err == nil {
-			w.seen = s.Latency
+// repeat calls f in a goroutine of its own, each time a pause after the last call has returned. stop blocks until f runs no more.
+// It may be called again.
+func repeat(pause time.Duration, f func()) (stop func()) {
+	over := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			select {
+			case <-time.After(pause):
+				f()
+			case <-over:
+				return
+			}
 		}
 	})
-}
-
-func (w *warmupLatency) latency() hist.Snapshot {
-	w.asking.Wait()
-	return w.seen
+	return sync.OnceFunc(func() {
+		close(over)
+		running.Wait()
+	})
 }

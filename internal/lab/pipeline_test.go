@@ -197,6 +197,33 @@ consumerPerSubscription: 2
 	}
 }
 
+// Rides that were under way when the broker died never arrive. The consumer still tells which ones it has counted.
+func TestABrokerThatDiesLeavesThePipelinesBooksKnown(t *testing.T) {
+	t.Parallel()
+	host := newHost(t)
+	var once sync.Once
+	r := runOnce(t, parseSpec(t, `
+broker: jetstream
+measure: rate
+load.rate: 1000
+duration: 20s
+warmup: 0s
+pipeline: {threads: 20, pool: 4, answer: at-once}
+consumerPerSubscription: 2
+`), lab.Options{Host: host, Watch: func(e lab.Event) {
+		if e.Kind == lab.Sampled && e.Sample.Count.Received >= 500 {
+			once.Do(func() { killProgram(t, host.Dir, "nats-server") })
+		}
+	}})
+	if r.Status != "failed" || !strings.Contains(r.Reason, "the broker died") || r.Result == nil {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	if b := r.Result.Books; b.Received < 500 || b.Expected-b.Received != b.Lost || b.Lost == 0 {
+		t.Errorf("%+v", b)
+	}
+	checkNothingLeft(t, host)
+}
+
 // killProgram ends the program of that name below dir.
 func killProgram(t *testing.T, dir, name string) {
 	list, err := os.ReadDir("/proc")

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -17,7 +16,6 @@ type pipelineWatch struct {
 	consumer *consumer.Remote
 	runner   *load.Runner // of the client
 	metering *metering    // gets every sample
-	sending  bool         // the load still runs
 	received receivedRides
 	samples  []worker.Sample
 }
@@ -25,32 +23,11 @@ type pipelineWatch struct {
 // watchEvery is the time between two samples.
 const watchEvery = 50 * time.Millisecond
 
-// progressTimeout bounds how long the consumer may take to tell its counters. It answers in a millisecond unless it has died.
+// progressTimeout bounds how long the consumer may take to send its counters. It answers in a millisecond unless it has died.
 const progressTimeout = time.Second
 
-// while samples while run runs.
-func (w *pipelineWatch) while(ctx context.Context, run func() load.Outcome) load.Outcome {
-	w.sending = true
-	over := make(chan struct{})
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		for {
-			select {
-			case <-time.After(watchEvery):
-				w.sample(ctx)
-			case <-over:
-				return
-			}
-		}
-	})
-	o := run()
-	close(over)
-	watching.Wait()
-	w.sending = false
-	return o
-}
-
-// drain samples until the consumer has as many rides as were accepted, for as long as allowance. It reports whether it has.
+// drain samples until the consumer has as many rides as were accepted, for at most as long as allowance. It reports whether the
+// consumer has them.
 func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance time.Duration) bool {
 	accepted := int64(0)
 	for _, fate := range o.Fates {
@@ -59,7 +36,7 @@ func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance tim
 		}
 	}
 	for end := time.Now().Add(allowance); ; time.Sleep(watchEvery) {
-		w.sample(ctx)
+		w.sample(ctx, false)
 		arrived := w.arrived(ctx) >= accepted
 		if arrived || ctx.Err() != nil || time.Now().After(end) {
 			return arrived
@@ -80,18 +57,18 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 	return s.Rides
 }
 
-// sample reads the counters of client and consumer.
-func (w *pipelineWatch) sample(ctx context.Context) {
+// sample reads the counters of client and consumer. sending says whether the load still runs.
+func (w *pipelineWatch) sample(ctx context.Context, sending bool) {
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	now := clock.Now()
-	if s, err := w.consumer.Progress(ctx); err == nil { // if not, it has died: the last count stands
+	if s, err := w.consumer.Progress(ctx); err == nil { // a consumer that has died keeps its last count
 		w.received.add(s.Delivered-s.Again-s.Corrupted, now)
 	}
 	c := w.runner.Progress()
 	received := max(0, w.received.total-c.Warmed) // the rides of the warm-up come first
 	s := worker.Sample{
-		At: now, Sending: w.sending, Phase: measure.Measured, Due: c.Due, Unconfirmed: max(0, c.Due-c.Failed-c.Accepted),
+		At: now, Sending: sending, Phase: measure.Measured, Due: c.Due, Unconfirmed: max(0, c.Due-c.Failed-c.Accepted),
 		Undelivered: max(0, c.Due-c.Failed-received), Backlog: max(0, c.Accepted-received),
 		Count: measure.Count{Sent: c.Sent, Acked: c.Accepted, Failed: c.Failed, Received: received},
 	}

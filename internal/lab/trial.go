@@ -8,7 +8,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -34,7 +33,7 @@ type trial struct {
 
 // runTrial runs one load. It meters the measured phase and the drain, injects the spec's faults, and reports samples.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
-	guarded, unguard := b.guard(ctx, map[string]*provision.Instance{study.PartRelay: b.clients.relays})
+	guarded, unguard := b.guard(ctx, part{name: study.PartRelay, instance: b.clients.relays})
 	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 	m := newMetering(b, stage, rate)

@@ -63,7 +63,7 @@ func (b *bench) warmPipeline(ctx context.Context) (err error) {
 	if err := p.start(ctx); err != nil {
 		return err
 	}
-	l, _, err := p.load()
+	l, err := p.load()
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (b *bench) warmPipeline(ctx context.Context) (err error) {
 		return err
 	}
 	b.announce("warming up " + b.spec.Broker)
-	ctx, unguard := b.guard(ctx, p.instances())
+	ctx, unguard := b.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
 	limited, cancel := context.WithTimeout(ctx, time.Duration(b.spec.BrokerWarmup))
 	defer cancel()
