@@ -18,18 +18,39 @@ const (
 	linearHeadroom = 1.05 // at the upper end of a linear axis
 )
 
-// setScale fits an axis to values from low to high with at most so many labels, logarithmic unless linear is asked for.
-func setScale(a *plot.Axis, linear bool, u unit.Unit, low, high float64, labels int) {
-	if linear {
-		setLinear(a, u, low, high, labels)
-	} else {
-		setLog(a, u, low, high, labels)
+// scaling is how an axis places values.
+type scaling int
+
+const (
+	logarithmic scaling = iota // only values above 0 have a place
+	linear
+)
+
+// span is a range of numbers, empty while low > high.
+type span struct{ low, high float64 }
+
+func emptySpan() span { return span{low: math.Inf(1), high: math.Inf(-1)} }
+
+// add widens s by v unless v has no place on an axis.
+func (s *span) add(v float64, axis scaling) {
+	if !math.IsNaN(v) && (axis == linear || v > 0) {
+		s.low, s.high = min(s.low, v), max(s.high, v)
 	}
 }
 
-// setLog makes a logarithmic axis of the values from low to high. Values at or below 0 have no place on it.
-func setLog(a *plot.Axis, u unit.Unit, low, high float64, labels int) {
-	if !(low > 0) || !(high > 0) { // no value, or none that has a place
+// setAxis makes an axis for values. It has at most so many labels if it is logarithmic, about so
+// many if it is linear.
+func setAxis(a *plot.Axis, kind scaling, values span, u unit.Unit, labels int) {
+	if kind == linear {
+		setLinear(a, values, u, labels)
+	} else {
+		setLogarithmic(a, values, u, labels)
+	}
+}
+
+func setLogarithmic(a *plot.Axis, values span, u unit.Unit, labels int) {
+	low, high := values.low, values.high
+	if low <= 0 || high <= 0 { // no value has a place
 		low, high = 1, 10
 	}
 	low, high = low/logMargin, high*logMargin
@@ -44,26 +65,26 @@ func setLog(a *plot.Axis, u unit.Unit, low, high float64, labels int) {
 
 // hasPlace tells whether an axis can show v. A logarithmic scale panics at values that it can't show.
 func hasPlace(a plot.Axis, v float64) bool {
-	_, log := a.Scale.(plot.LogScale)
-	return !log || !(v <= 0)
+	_, isLogarithmic := a.Scale.(plot.LogScale)
+	return !isLogarithmic || math.IsNaN(v) || v > 0
 }
 
-// logTicks are at the multiples of powers of ten: 1, 2, 3 … 9, 10, 20, 30 … They have as many labels as possible, but at most so many.
-func logTicks(low, high float64, u unit.Unit, labels int) []plot.Tick {
+// logTicks are at the multiples of powers of ten: 1, 2, 3 … 9, 10, 20, 30 … They have as many labels
+// as possible up to a limit.
+func logTicks(low, high float64, u unit.Unit, maxLabels int) []plot.Tick {
 	for _, digits := range [][]int{{1, 2, 3, 4, 5, 7}, {1, 2, 5}, {1, 3}} {
-		if ticks := decadeTicks(low, high, u, digits, 1); labelled(ticks) <= labels {
+		if ticks := decadeTicks(low, high, u, digits, 1); countLabels(ticks) <= maxLabels {
 			return ticks
 		}
 	}
 	for everyNth := 1; ; everyNth++ { // ends: at a large step one power at most has a label
-		ticks := decadeTicks(low, high, u, []int{1}, everyNth)
-		if n := labelled(ticks); n <= max(labels, 1) {
+		if ticks := decadeTicks(low, high, u, []int{1}, everyNth); countLabels(ticks) <= max(maxLabels, 1) {
 			return ticks
 		}
 	}
 }
 
-// decadeTicks label the digits given in each n-th power of ten.
+// decadeTicks label the multiples of every n-th power of ten that begin with one of the digits.
 func decadeTicks(low, high float64, u unit.Unit, digits []int, everyNth int) []plot.Tick {
 	var ticks []plot.Tick
 	for power := int(math.Floor(math.Log10(low))); power <= int(math.Ceil(math.Log10(high))); power++ {
@@ -82,7 +103,7 @@ func decadeTicks(low, high float64, u unit.Unit, digits []int, everyNth int) []p
 	return ticks
 }
 
-func labelled(ticks []plot.Tick) int {
+func countLabels(ticks []plot.Tick) int {
 	n := 0
 	for _, t := range ticks {
 		if t.Label != "" {
@@ -92,18 +113,19 @@ func labelled(ticks []plot.Tick) int {
 	return n
 }
 
-// setLinear makes a linear axis from 0, or from the lowest value below 0, with about so many labels.
-func setLinear(a *plot.Axis, u unit.Unit, low, high float64, labels int) {
-	if math.IsNaN(high) || math.IsInf(high, 0) || high <= 0 {
+// setLinear makes a linear axis from 0, or from the lowest value below 0.
+func setLinear(a *plot.Axis, values span, u unit.Unit, labels int) {
+	high := values.high
+	if math.IsInf(high, 0) || high <= 0 { // no value, or none above 0
 		high = 1
 	}
-	a.Min, a.Max = math.Min(0, low), high*linearHeadroom
+	a.Min, a.Max = min(0, values.low), high*linearHeadroom
 	a.Scale = plot.LinearScale{}
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return linearTicks(low, high, u, labels) })
 }
 
-// linearTicks are about n ticks at multiples of 1, 2 or 5 times a power of ten. Bytes are counted in the largest power of 1024: 0,
-// 200 MiB, 400 MiB.
+// linearTicks are about n ticks at multiples of 1, 2 or 5 times a power of ten. Bytes are counted in
+// the largest power of 1024: 0, 200 MiB, 400 MiB.
 func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 	base := 1.0
 	if u == unit.Bytes {
@@ -128,58 +150,49 @@ func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 	return ticks
 }
 
-// tickLabel is the unit's own format without the zeros at the end of a fraction: 1 ms, not 1.00 ms.
+// tickLabel is a number in its unit without the zeros at the end of a fraction: 1 ms, not 1.00 ms.
 func tickLabel(v float64, u unit.Unit) string {
 	if v == 0 {
 		return "0"
 	}
 	text := u.Format(v)
-	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-	if end < 0 {
-		end = len(text)
-	}
-	number, suffix := text[:end], text[end:]
+	end := strings.LastIndexAny(text, "0123456789") + 1 // of the number; its unit has no digits
+	number, unitText := text[:end], text[end:]
 	if strings.Contains(number, ".") {
 		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
 	}
-	return number + suffix
+	return number + unitText
 }
 
-// timeTicks label an axis of seconds with plain numbers.
-func timeTicks(low, high float64) []plot.Tick {
+// secondsTicks label an axis of seconds with plain numbers.
+func secondsTicks(low, high float64) []plot.Tick {
 	ticks := linearTicks(low, high, unit.None, 8)
 	for i, t := range ticks {
-		seconds := math.Round(t.Value*1e6)/1e6 + 0 // which makes 0 of −0
+		seconds := math.Round(t.Value*1e6)/1e6 + 0 // adding 0 makes 0 of −0
 		ticks[i].Label = strings.Replace(strconv.FormatFloat(seconds, 'f', -1, 64), "-", "–", 1)
 	}
 	return ticks
 }
 
-// nines is where the quantile q stands on HdrHistogram's axis, on which every further nine takes equal room: 1 for the minimum, 2 for
-// the median, 10 for 90 %, 100 for 99 %.
+// nines is where the quantile q stands on HdrHistogram's axis, on which every further nine takes
+// equal room: 1 for the minimum, 2 for the median, 10 for 90 %, 100 for 99 %.
 func nines(q float64) float64 { return 1 / (1 - q) }
 
-// setPercentiles makes HdrHistogram's axis, from the minimum to the place end. Its scale is logarithmic.
+// setPercentiles makes HdrHistogram's axis, from the minimum to the place end.
 func setPercentiles(a *plot.Axis, end float64) {
-	const roomForHalf = 1e6 // up to which there is room for the label of 50 %
-	a.Min, a.Max = nines(0), math.Max(end, nines(0.9))
+	const roomForHalf = 1e6 // the end up to which there is room for the label of 50 %
+	a.Min, a.Max = nines(0), max(end, nines(0.9))
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = plot.TickerFunc(func(_, high float64) []plot.Tick {
-		ticks := []plot.Tick{{Value: nines(0), Label: "0"}, {Value: nines(0.5), Label: "50"}, {Value: nines(0.75)}}
+		half := plot.Tick{Value: nines(0.5), Label: "50"}
 		if high > roomForHalf {
-			ticks[1].Label = ""
+			half.Label = ""
 		}
-		label := "90"
-		for v := 10.0; v <= high*1.0001; v *= 10 {
-			ticks = append(ticks, plot.Tick{Value: v, Label: label})
-			switch label {
-			case "90":
-				label = "99"
-			case "99":
-				label = "99.9"
-			default:
-				label += "9"
-			}
+		ticks := []plot.Tick{{Value: nines(0), Label: "0"}, half, {Value: nines(0.75)}, {Value: nines(0.9), Label: "90"}}
+		const rounding = 1e-4 // a tick at the very end of the axis stays on it
+		for n := 2; math.Pow10(n) <= high*(1+rounding); n++ {
+			label := "99." + strings.Repeat("9", n-2)
+			ticks = append(ticks, plot.Tick{Value: math.Pow10(n), Label: strings.TrimSuffix(label, ".")})
 		}
 		return ticks
 	})

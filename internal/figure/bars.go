@@ -98,7 +98,7 @@ func sortBars(bars []bar) {
 func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
 	p := newPanel(title, "", axis)
 	if longest := longestOf(bars); longest > 0 {
-		setLinear(&p.Plot.X, u, 0, longest, 4)
+		setLinear(&p.Plot.X, span{low: 0, high: longest}, u, 4)
 		p.Plot.X.Max = longest * roomForFigures
 	} else { // words only
 		p.Plot.X.Min, p.Plot.X.Max = 0, 1

@@ -44,6 +44,14 @@ type Figure struct {
 // notes.
 const aroundPanels = 2.6 * vg.Centimeter
 
+// scaling is that of axes which can have either.
+func (o Options) scaling() scaling {
+	if o.Linear {
+		return linear
+	}
+	return logarithmic
+}
+
 // kind is one of the figures that can be drawn.
 type kind struct {
 	name string
@@ -104,6 +112,9 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
+	if f.hasUnused() {
+		f.Legend = append(f.Legend, unusedEntry())
+	}
 	f.Subtitle = circumstances(set.Points)
 	if doubts := doubtsNote(set.Points); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
@@ -115,8 +126,13 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	return f, nil
 }
 
-// circumstances names the versions, the machines and the numbers of repetitions of all points: "kafka 4.1.0, nats 2.12.1 · Xeon, 8 cores
-// · n = 3 to 5".
+// hasUnused tells whether a panel shows marks that aren't used.
+func (f Figure) hasUnused() bool {
+	return slices.ContainsFunc(slices.Concat(f.Panels...), func(p *Panel) bool { return p != nil && p.hasUnused })
+}
+
+// circumstances names the versions, the machines and the numbers of repetitions of all points:
+// "kafka 4.1.0, nats 2.12.1 · Xeon, 8 cores · n = 3 to 5".
 func circumstances(points []results.Point) string {
 	var versions, machines []string
 	var counts []int

@@ -323,7 +323,7 @@ func TestALatencyOfNothingIsDrawn(t *testing.T) {
 }
 
 func TestTimeTicksAreShort(t *testing.T) {
-	for _, tick := range append(timeTicks(-2, 1.8), timeTicks(math.Copysign(0, -1), 1.8)...) {
+	for _, tick := range append(secondsTicks(-2, 1.8), secondsTicks(math.Copysign(0, -1), 1.8)...) {
 		if len([]rune(tick.Label)) > 4 || tick.Label == "–0" {
 			t.Errorf("tick %q", tick.Label)
 		}
@@ -407,7 +407,7 @@ func TestTheMeasuredPhaseIsNotShadedAsDrain(t *testing.T) {
 		{OffsetNs: -5e8, Phase: "warmup"}, {OffsetNs: 5e8, Phase: "measure"}, {OffsetNs: 95e8, Phase: "measure"}, {OffsetNs: 101e8, Phase: "drain"}, {OffsetNs: 12e9, Phase: "drain"},
 	}}}}
 	got := unmeasured([]run{{record: r}}, -1, 12)
-	if len(got) != 2 || got[0] != (band{-1, 0, shade}) || got[1] != (band{10, 12, shade}) {
+	if len(got) != 2 || got[0] != (band{-1, 0}) || got[1] != (band{10, 12}) {
 		t.Errorf("shaded %v, want -1 to 0 and 10 to 12", got)
 	}
 }

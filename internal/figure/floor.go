@@ -2,7 +2,6 @@ package figure
 
 import (
 	"image/color"
-	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -12,52 +11,50 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
+// floor shades the latencies that the measuring machine itself may have caused: at each percentile
+// those below the pauses that a thread of it, which only sleeps, suffered at that percentile.
+type floor struct{ marks []mark }
+
 const floorText = "own pauses of this machine: nothing is known below"
 
 var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 
-// floor shades the latencies that the measuring machine itself may have caused: at each percentile those below the pauses that a
-// thread of it, which only sleeps, suffered at that percentile.
-type floor struct{ marks []mark }
-
-// floorOf is the floor below distributions: at each percentile the longest pause of any of their machines. It is nil if no pauses
-// were recorded.
+// floorOf is the floor below distributions: at each percentile the longest pause of any of their
+// machines. It is nil if no pauses were recorded.
 func floorOf(distributions []results.Distribution) *floor {
 	var recordings []hist.Snapshot
-	var longest hist.Snapshot // the recording with the most pauses, whose percentiles go furthest
+	var largest hist.Snapshot // the recording of the most pauses, whose percentiles go furthest
 	for _, d := range distributions {
 		if !d.Used || d.Pauses.Count() == 0 {
 			continue
 		}
 		recordings = append(recordings, d.Pauses)
-		if d.Pauses.Count() > longest.Count() {
-			longest = d.Pauses
+		if d.Pauses.Count() > largest.Count() {
+			largest = d.Pauses
 		}
 	}
 	if recordings == nil {
 		return nil
 	}
-	marks := percentileMarks(longest, true)
+	marks := percentileMarks(largest, true)
 	last := &marks[len(marks)-1]
 	for _, r := range recordings {
 		for i := range marks {
-			marks[i].y = math.Max(marks[i].y, float64(r.Quantile(1-1/marks[i].x)))
+			marks[i].y = max(marks[i].y, float64(r.Quantile(1-1/marks[i].x)))
 		}
-		last.y = math.Max(last.y, float64(r.Max()))
+		last.y = max(last.y, float64(r.Max()))
 	}
-	return &floor{marks}
+	return &floor{marks: marks}
 }
 
-// widen makes room for the floor in an extent: up to the longest pause, and down to a tenth of the lowest latency, as a floor further
-// down tells nothing.
+// widen makes room for the floor in an extent: up to the longest pause, and down to a tenth of the
+// lowest latency, as a floor further down tells nothing.
 func (f *floor) widen(e *extent) {
 	least := e.y.low / 10
 	for _, m := range f.marks {
-		if m.y > 0 || !e.positive {
-			e.y.high = math.Max(e.y.high, m.y)
-			e.y.low = math.Min(e.y.low, math.Max(m.y, least))
-		}
+		e.y.add(m.y, e.axes)
 	}
+	e.y.low = max(e.y.low, least)
 }
 
 func (f *floor) Plot(c draw.Canvas, p *plot.Plot) {
@@ -68,7 +65,7 @@ func (f *floor) Plot(c draw.Canvas, p *plot.Plot) {
 		if m.x > p.X.Max {
 			break
 		}
-		height = y(math.Min(math.Max(m.y, p.Y.Min), p.Y.Max))
+		height = y(min(max(m.y, p.Y.Min), p.Y.Max))
 		edge = append(edge, vg.Point{X: x(m.x), Y: height})
 	}
 	edge = append(edge, vg.Point{X: c.Max.X, Y: height}) // no pause was longer than the last

@@ -60,7 +60,7 @@ func TestPercentilesStandOnTheFloorOfTheMachinesOwnPauses(t *testing.T) {
 			}
 		}
 	}
-	e := extent{positive: true, x: span{low: 1, high: 1000}, y: span{low: 5e6, high: 50e6}}
+	e := extent{x: span{low: 1, high: 1000}, y: span{low: 5e6, high: 50e6}}
 	if f.widen(&e); e.y.low != 0.5e6 || e.y.high != 50e6 {
 		t.Errorf("the axis goes from %g to %g, want a tenth of the lowest latency to the highest", e.y.low, e.y.high)
 	}

@@ -123,11 +123,11 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 
 // emptyHeat has the rows, the columns and the colours of points, and no cell.
 func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) (heat, error) {
-	h := heat{metric: m, colours: colourScale{span{low: math.Inf(1), high: math.Inf(-1)}}}
+	h := heat{metric: m, colours: colourScale{emptySpan()}}
 	for _, p := range points {
 		cell := axes.cellOf(p)
 		h.rows, h.cols = addNew(h.rows, cell.row), addNew(h.cols, cell.col)
-		h.colours.add(results.Summarize(m.Values(p.Ok())).Median, false)
+		h.colours.add(results.Summarize(m.Values(p.Ok())).Median, linear)
 	}
 	slices.SortFunc(h.rows, compareValues)
 	slices.SortFunc(h.cols, compareValues)

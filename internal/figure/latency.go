@@ -26,69 +26,51 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
+	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
+		return p.Spec.Measure != "curve" && p.Spec.Measure != "rate"
+	})
 	groups := results.BySetting(points)
 	if err := tooMany(len(groups), maxPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
+	names := results.Names(points)
 	isDrawn := func(m results.Metric) bool { return m.Histogram == kind.Name }
-	d := throughputFigure{kind: kind, names: results.Names(points), linear: o.Linear}
 	var panels []*Panel
 	for _, group := range groups {
-		if p := d.panel(group, boundsOf(group.Members, isDrawn)); p != nil {
-			panels = append(panels, p)
+		p := newPanel(group.Name, "throughput (messages/s, confirmed)", kind.Text)
+		e := newExtent(o.scaling())
+		for i, name := range names {
+			for _, quantile := range drawnQuantiles {
+				marks := throughputMarks(group.Members, name, kind.Quantile(quantile.q))
+				p.addTrace(trace{marks: marks, line: lineDashed(colourOf(i), quantile.dashes), glyph: glyph(i)})
+				e.addMarks(marks)
+			}
 		}
+		if e.empty() {
+			continue
+		}
+		bounds := boundsOf(group.Members, isDrawn)
+		p.addBounds(bounds)
+		e.addBounds(bounds)
+		setAxis(&p.Plot.X, o.scaling(), e.x, unit.PerSecond, 6)
+		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, 9)
+		panels = append(panels, p)
 	}
 	if panels == nil {
 		return Figure{}, nothing("none of the records holds a latency at a given rate (measure curve or rate)")
 	}
 	f := ofPanels("Latency against throughput", panels, 2, latencyPanel)
-	f.Legend = nameEntries(d.names)
+	f.Legend = nameEntries(names)
 	for _, quantile := range drawnQuantiles {
 		f.Legend = append(f.Legend, lineEntry(quantile.name, lineDashed(soft, quantile.dashes)))
 	}
 	f.Legend = append(f.Legend, boundEntries(boundsOf(points, isDrawn))...)
-	if d.showsUnused {
-		f.Legend = append(f.Legend, unusedEntry())
-	}
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals. " + latencyNote(kind)}
 	return f, nil
 }
 
-// throughputFigure is what the panels of latency against throughput share.
-type throughputFigure struct {
-	kind        results.LatencyKind
-	names       []string // of brokers, in the order of their colours
-	linear      bool
-	showsUnused bool // whether a panel so far shows a load that isn't used
-}
-
-// panel draws the points of one size and guarantee. It is nil if none has a latency at a rate.
-func (d *throughputFigure) panel(group results.Group[results.Point], bounds []bound) *Panel {
-	p := newPanel(group.Name, "throughput (messages/s, confirmed)", d.kind.Text)
-	e := newExtent(d.linear)
-	for i, name := range d.names {
-		for _, quantile := range drawnQuantiles {
-			marks := throughputMarks(group.Members, name, d.kind.Quantile(quantile.q))
-			d.showsUnused = d.showsUnused || slices.ContainsFunc(marks, func(m mark) bool { return !m.used })
-			e.addMarks(marks)
-			p.Add(trace{marks: marks, line: lineDashed(colourOf(i), quantile.dashes), glyph: glyph(i)})
-		}
-	}
-	if e.empty() {
-		return nil
-	}
-	e.addBounds(bounds)
-	for _, b := range bounds {
-		p.Add(b)
-	}
-	setScale(&p.Plot.X, d.linear, unit.PerSecond, e.x.low, e.x.high, 6)
-	setScale(&p.Plot.Y, d.linear, unit.Nanoseconds, e.y.low, e.y.high, 9)
-	return p
-}
-
-// throughputMarks are a broker's marks in one panel, by rising rate: a quantile of latency against the rate that was confirmed. Loads
-// without either have none.
+// throughputMarks are a broker's marks in one panel, by rising rate: a quantile of latency against
+// the rate that was confirmed. Loads without either have none.
 func throughputMarks(points []results.Point, name string, latency results.Metric) []mark {
 	rate := results.MustMetric(results.KeyPublishRate)
 	var marks []mark

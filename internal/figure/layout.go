@@ -14,10 +14,34 @@ import (
 // Panel is one plot of a figure with the words around it.
 type Panel struct {
 	*plot.Plot
-	Title  string  // above the plot
-	X, Y   string  // what the axes show: X stands below the plot, Y above it
-	Weight float64 // share of the height among the panels above and below; 0 means 1
-	grid   *plotter.Grid
+	Title     string  // above the plot
+	X, Y      string  // what the axes show: X stands below the plot, Y above it
+	Weight    float64 // share of the height among the panels above and below
+	grid      *plotter.Grid
+	hasUnused bool // shows marks that aren't used
+}
+
+// newPanel is an empty panel: a light grid without a box.
+func newPanel(title, x, y string) *Panel {
+	p := &Panel{Plot: plot.New(), Title: title, X: x, Y: y, Weight: 1, grid: plotter.NewGrid()}
+	p.BackgroundColor = nil
+	for _, a := range []*plot.Axis{&p.Plot.X, &p.Plot.Y} {
+		a.Tick.Label.Font = letters(smallSize, ink).Font
+		a.Tick.Label.Color = ink
+		a.LineStyle = draw.LineStyle{Color: soft, Width: axisWidth}
+		a.Tick.LineStyle = a.LineStyle
+		a.Tick.Length = tickLength
+		a.Padding = 0
+	}
+	p.grid.Vertical = draw.LineStyle{Color: faint, Width: axisWidth}
+	p.grid.Horizontal = p.grid.Vertical
+	p.Add(p.grid)
+	return p
+}
+
+func (p *Panel) addTrace(t trace) {
+	p.Add(t)
+	p.hasUnused = p.hasUnused || slices.ContainsFunc(t.marks, func(m mark) bool { return !m.used })
 }
 
 // Lengths around and between the parts of a figure, in points.
@@ -69,7 +93,7 @@ func drawNotes(c draw.Canvas, notes []string) draw.Canvas {
 	return c
 }
 
-// margins is the room that ticks and their labels need around the data of a plot.
+// margins is the room around the data of a plot, for ticks and their labels.
 type margins struct{ left, right, bottom, top vg.Length }
 
 // margins is the room around p's data if p is drawn on c.
@@ -113,29 +137,29 @@ type panelRow struct {
 
 func (r panelRow) height() vg.Length { return r.head + r.top + r.data + r.bottom + r.foot }
 
-// panelGrid is the room that panels take. The data of all panels are equally wide, and equally high in a row.
+// panelGrid is the room that panels take. The data of all panels are equally wide, and equally high
+// in a row, so that equal values stand above each other whatever the width of their labels.
 type panelGrid struct {
 	columns   []margins // the widest of each column
 	rows      []panelRow
 	dataWidth vg.Length
 }
 
-// divide divides a canvas among panels. What margins and words leave is for the data: its width in equal parts, its height by weight.
+// divide divides a canvas among panels. What margins and words leave is for the data: its width in
+// equal parts, its height by weight.
 func divide(c draw.Canvas, panels [][]*Panel) panelGrid {
 	g := panelGrid{columns: make([]margins, len(panels[0])), rows: make([]panelRow, len(panels))}
-	for j, row := range panels {
-		for i, p := range row {
+	for j := range g.rows {
+		row := &g.rows[j]
+		for i, p := range panels[j] {
 			if p == nil {
 				continue
 			}
 			need := p.margins(c)
 			g.columns[i].widen(need)
-			g.rows[j].widen(need)
-			g.rows[j].head, g.rows[j].foot = max(g.rows[j].head, p.headHeight()), max(g.rows[j].foot, p.footHeight())
-			g.rows[j].weight = max(g.rows[j].weight, p.Weight)
-		}
-		if g.rows[j].weight == 0 {
-			g.rows[j].weight = 1
+			row.widen(need)
+			row.head, row.foot = max(row.head, p.headHeight()), max(row.foot, p.footHeight())
+			row.weight = max(row.weight, p.Weight)
 		}
 	}
 	width := c.Size().X - panelGapX*vg.Length(len(g.columns)-1)
@@ -154,30 +178,28 @@ func divide(c draw.Canvas, panels [][]*Panel) panelGrid {
 	return g
 }
 
-// drawPanels draws the data of a column of panels exactly below each other, so that equal values stand above each other whatever the
-// width of the labels beside them.
 func drawPanels(c draw.Canvas, panels [][]*Panel) {
 	if len(panels) == 0 {
 		return
 	}
 	g := divide(c, panels)
 	top := c.Max.Y
-	for j, row := range panels {
+	for j, row := range g.rows {
 		left := c.Min.X
-		for i, p := range row {
-			data := box(left+g.columns[i].left, left+g.columns[i].left+g.dataWidth, top-g.rows[j].head-g.rows[j].top-g.rows[j].data, top-g.rows[j].head-g.rows[j].top)
+		for i, p := range panels[j] {
+			data := box(left+g.columns[i].left, left+g.columns[i].left+g.dataWidth, top-row.head-row.top-row.data, top-row.head-row.top)
 			if p != nil {
 				p.drawPlot(c, data)
-				p.drawWords(c, data, vg.Point{X: left, Y: top}, data.Min.Y-g.rows[j].bottom-g.rows[j].foot)
+				p.drawWords(c, data, vg.Point{X: left, Y: top}, data.Min.Y-row.bottom-row.foot)
 			}
 			left = data.Max.X + g.columns[i].right + panelGapX
 		}
-		top -= g.rows[j].height() + panelGapY
+		top -= row.height() + panelGapY
 	}
 }
 
-// drawPlot draws the plot so that its data fill a rectangle. The library takes the rectangle with the margins instead, which depend a
-// little on the size: three rounds settle them.
+// drawPlot draws the plot so that its data fill a rectangle. The library takes the rectangle with
+// the margins instead, which depend a little on the size: three rounds settle them.
 func (p *Panel) drawPlot(c draw.Canvas, data vg.Rectangle) {
 	c.Rectangle = data
 	for range 3 {

@@ -29,9 +29,9 @@ type mesh struct {
 
 // meshScales says how the axes of all panels are scaled.
 type meshScales struct {
-	evenSteps    bool // values along the axis stand at equal distances instead of at their numbers
-	linearAlong  bool
-	linearMetric bool
+	evenSteps bool // values along the axis stand at equal distances instead of at their numbers
+	along     scaling
+	metric    scaling
 }
 
 // dot is a load point in the mesh.
@@ -71,10 +71,10 @@ func newMesh(points []results.Point, m results.Metric, o Options) (*mesh, error)
 		}
 	}
 	numbers := axes[mesh.along].Numbers
-	mesh.scales = meshScales{evenSteps: numbers == nil || !o.Linear && slices.Min(numbers) <= 0, linearAlong: o.Linear}
-	if err := mesh.placeDots(o.Linear); err != nil {
+	mesh.scales = meshScales{evenSteps: numbers == nil || !o.Linear && slices.Min(numbers) <= 0, along: o.scaling()}
+	if err := mesh.placeDots(o.scaling()); err != nil {
 		mesh.byPanel = withSweep
-		if err := mesh.placeDots(o.Linear); err != nil {
+		if err := mesh.placeDots(o.scaling()); err != nil {
 			return nil, err
 		}
 	}
@@ -150,9 +150,9 @@ func longestAxis(axes []results.Axis) string {
 
 // placeDots makes the dots. Two load points with the same place are an error. The metric's axis is linear if that is asked for or if a
 // figure that is used has no place on a logarithmic one.
-func (m *mesh) placeDots(linear bool) error {
+func (m *mesh) placeDots(kind scaling) error {
 	taken := map[position]results.LoadPoint{}
-	m.dots, m.missing, m.scales.linearMetric = nil, nil, linear
+	m.dots, m.missing, m.scales.metric = nil, nil, kind
 	for i, l := range m.items {
 		pos := position{panel: m.title(m.byPanel, m.places[i]), line: m.lineName(m.places[i]), value: m.places[i][m.along]}
 		s := results.Summarize(m.metric.Values(l.Records))
@@ -165,11 +165,11 @@ func (m *mesh) placeDots(linear bool) error {
 		}
 		taken[pos] = l
 		if l.Used() && s.Low <= 0 {
-			m.scales.linearMetric = true
+			m.scales.metric = linear
 		}
 		m.dots = append(m.dots, dot{position: pos, mark: mark{x: m.x(pos.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
 	}
-	if m.scales.linearMetric {
+	if m.scales.metric == linear {
 		return nil
 	}
 	m.dots = slices.DeleteFunc(m.dots, func(d dot) bool {

@@ -37,9 +37,6 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		f.Legend = nameEntries(m.lineNames)
 	}
 	f.Legend = append(f.Legend, boundEntries(bounds)...)
-	if slices.ContainsFunc(m.dots, func(d dot) bool { return !d.mark.used }) {
-		f.Legend = append(f.Legend, unusedEntry())
-	}
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals."}
 	if len(m.panelTitles) > 1 {
 		f.Notes[0] += " Panels: " + listed(m.names(m.byPanel)) + "; all have the same scales."
@@ -61,7 +58,7 @@ func (m *mesh) columns() int {
 
 // panels draws a panel for each title.
 func (m *mesh) panels(bounds []bound) []*Panel {
-	e := newExtent(m.scales.linearMetric)
+	e := newExtent(m.scales.metric)
 	for _, d := range m.dots {
 		e.addMarks([]mark{d.mark})
 	}
@@ -69,16 +66,14 @@ func (m *mesh) panels(bounds []bound) []*Panel {
 	var panels []*Panel
 	for _, title := range m.panelTitles {
 		p := newPanel(title, m.axes[m.along].Name, m.metric.Name)
-		setScale(&p.Plot.Y, m.scales.linearMetric, m.metric.Unit, e.y.low, e.y.high, 6)
+		setAxis(&p.Plot.Y, m.scales.metric, e.y, m.metric.Unit, 6)
 		m.setAlong(&p.Plot.X)
 		for i, name := range m.lineNames {
 			for _, marks := range m.joined(title, name) {
-				p.Add(trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i)})
+				p.addTrace(trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i)})
 			}
 		}
-		for _, b := range bounds {
-			p.Add(b)
-		}
+		p.addBounds(bounds)
 		panels = append(panels, p)
 	}
 	return panels
@@ -106,7 +101,7 @@ func (m *mesh) setAlong(x *plot.Axis) {
 	values := m.axes[m.along].Values
 	low, high := m.x(0), m.x(len(values)-1)
 	share := func(v float64) float64 { return (v - low) / (high - low) }
-	if m.scales.evenSteps || m.scales.linearAlong {
+	if m.scales.evenSteps || m.scales.along == linear {
 		x.Min, x.Max = low-room*(high-low), high+room*(high-low)
 	} else {
 		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }

@@ -28,7 +28,8 @@ func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// boundsOf are the limits that the points' objectives set for the metrics that a figure draws, each once.
+// boundsOf are the limits that the points' objectives set for the metrics that a figure draws, each
+// once.
 func boundsOf(points []results.Point, draws func(results.Metric) bool) []bound {
 	var bounds []bound
 	for _, p := range points {
@@ -47,13 +48,17 @@ func boundsOf(points []results.Point, draws func(results.Metric) bool) []bound {
 	return bounds
 }
 
+// addBounds draws bounds across p.
+func (p *Panel) addBounds(bounds []bound) {
+	for _, b := range bounds {
+		p.Add(b)
+	}
+}
+
 // addBounds widens e so that bounds can be seen beside data.
 func (e *extent) addBounds(bounds []bound) {
-	if e.empty() {
-		return
-	}
 	for _, b := range bounds {
-		e.y.add(b.y, e.positive)
+		e.y.add(b.y, e.axes)
 	}
 }
 

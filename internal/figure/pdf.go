@@ -10,83 +10,98 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas writes text that vgpdf can't. vgpdf takes every byte of a string for a letter of code page 1252, and keeps one font file for
-// each document. So text in the regular font is encoded in that code page, and bold text, or text with other letters such as "≤", is
-// drawn as the outlines of its letters.
+// pdfCanvas writes texts with letters and fonts that vgpdf lacks: vgpdf takes each byte of a string
+// for a letter of code page 1252, and embeds a single font in a document. Figures have two fonts.
+// Text in the regular one is encoded in that code page. Bold text, and text with other letters such
+// as "≤", is drawn as the outlines of its letters.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
-// FillString writes s to the right of at.
-func (c pdfCanvas) FillString(face font.Face, at vg.Point, s string) {
+// FillString writes s from origin, the left end of its base line.
+func (c pdfCanvas) FillString(face font.Face, origin vg.Point, s string) {
 	encoded, err := charmap.Windows1252.NewEncoder().String(s)
-	if err == nil && face.Font.Weight == stdfont.WeightNormal {
-		c.Canvas.FillString(face, at, encoded)
+	if err != nil || face.Font.Weight != stdfont.WeightNormal {
+		c.fillOutlines(face, origin, s)
 		return
 	}
-	c.outlines(face, at, s)
+	c.Canvas.FillString(face, origin, encoded)
 }
 
-// outlines fills the shapes of letters. A letter that the font doesn't have is its empty box. Errors mean a broken font file, and ours is
-// part of the program: a test draws every figure.
-func (c pdfCanvas) outlines(face font.Face, at vg.Point, s string) {
+// fillOutlines fills the shapes of letters. A letter that the font lacks is its empty box. It panics
+// if the font file is broken, which is part of the program.
+func (c pdfCanvas) fillOutlines(face font.Face, origin vg.Point, s string) {
 	var buf sfnt.Buffer
 	unitsPerEm := face.Face.UnitsPerEm()
-	size := fixed.I(int(unitsPerEm))                                   // in which a letter has the font's own units
-	scale := float64(face.Font.Size) / float64(unitsPerEm) / fixedUnit // to points
+	size := fixed.I(int(unitsPerEm)) // a letter of this size has whole coordinates
+	pen := glyphPen{origin: origin, pointsPerStep: float64(face.Font.Size) / float64(unitsPerEm) / stepsPerUnit}
 	for _, r := range s {
-		i, err := face.Face.GlyphIndex(&buf, r)
-		if err != nil {
-			return
+		index, err := face.Face.GlyphIndex(&buf, r)
+		panicOn(err)
+		segments, err := face.Face.LoadGlyph(&buf, index, size, nil)
+		panicOn(err)
+		if len(segments) > 0 { // a space has none
+			c.Fill(pen.outline(segments))
 		}
-		segments, err := face.Face.LoadGlyph(&buf, i, size, nil)
-		if err != nil {
-			return
-		}
-		if path := outline(segments, at, scale); len(path) > 0 {
-			c.Fill(path)
-		}
-		if advance, err := face.Face.GlyphAdvance(&buf, i, size, stdfont.HintingNone); err == nil {
-			at.X += vg.Length(float64(advance) * scale)
-		}
+		advance, err := face.Face.GlyphAdvance(&buf, index, size, stdfont.HintingNone)
+		panicOn(err)
+		pen.origin.X += vg.Length(float64(advance) * pen.pointsPerStep)
 	}
 }
 
-// fixedUnit is how many steps of a fixed.Int26_6 make one unit.
-const fixedUnit = 64
-
-// outline is the path of a letter. at is the left end of its base line.
-func outline(segments sfnt.Segments, at vg.Point, scale float64) vg.Path {
-	var path vg.Path
-	point := func(p fixed.Point26_6) vg.Point { // the font's y points down
-		return vg.Point{X: at.X + vg.Length(float64(p.X)*scale), Y: at.Y - vg.Length(float64(p.Y)*scale)}
+func panicOn(err error) {
+	if err != nil {
+		panic("figure: font: " + err.Error())
 	}
+}
+
+// stepsPerUnit is how many steps of a fixed.Int26_6 make one unit.
+const stepsPerUnit = 64
+
+// glyphPen draws a letter of a font on a canvas.
+type glyphPen struct {
+	origin        vg.Point // the left end of the letter's base line
+	pointsPerStep float64
+}
+
+// point is a point of the letter on the canvas, whose y goes up where the font's goes down.
+func (g glyphPen) point(p fixed.Point26_6) vg.Point {
+	return vg.Point{
+		X: g.origin.X + vg.Length(float64(p.X)*g.pointsPerStep),
+		Y: g.origin.Y - vg.Length(float64(p.Y)*g.pointsPerStep),
+	}
+}
+
+// outline is the path around a letter, whose first segment is a move.
+func (g glyphPen) outline(segments sfnt.Segments) vg.Path {
+	var path vg.Path
 	var last vg.Point
 	for _, s := range segments {
+		var ends [3]vg.Point // of the segment; how many it has depends on its kind
+		for i, p := range s.Args {
+			ends[i] = g.point(p)
+		}
 		switch s.Op {
 		case sfnt.SegmentOpMoveTo:
 			if path != nil {
 				path.Close()
 			}
-			last = point(s.Args[0])
-			path.Move(last)
+			path.Move(ends[0])
+			last = ends[0]
 		case sfnt.SegmentOpLineTo:
-			last = point(s.Args[0])
-			path.Line(last)
+			path.Line(ends[0])
+			last = ends[0]
 		case sfnt.SegmentOpQuadTo: // as a cubic curve, since PDF has no other
-			q, end := point(s.Args[0]), point(s.Args[1])
-			path.CubeTo(toward(last, q), toward(end, q), end)
-			last = end
+			path.CubeTo(twoThirds(last, ends[0]), twoThirds(ends[1], ends[0]), ends[1])
+			last = ends[1]
 		case sfnt.SegmentOpCubeTo:
-			last = point(s.Args[2])
-			path.CubeTo(point(s.Args[0]), point(s.Args[1]), last)
+			path.CubeTo(ends[0], ends[1], ends[2])
+			last = ends[2]
 		}
 	}
-	if path != nil {
-		path.Close()
-	}
+	path.Close()
 	return path
 }
 
-// toward is two thirds of the way from a to b.
-func toward(a, b vg.Point) vg.Point {
+// twoThirds is two thirds of the way from a to b.
+func twoThirds(a, b vg.Point) vg.Point {
 	return vg.Point{X: a.X + (b.X-a.X)*2/3, Y: a.Y + (b.Y-a.Y)*2/3}
 }

@@ -21,11 +21,11 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	measured := results.Distributions(points, kind)
-	drawn := slices.DeleteFunc(slices.Clone(measured), func(d results.Distribution) bool { return d.Closed })
-	switch {
-	case len(measured) == 0:
+	if len(measured) == 0 {
 		return Figure{}, nothing("none of the records holds the latency %s", kind.Name)
-	case len(drawn) == 0:
+	}
+	drawn := slices.DeleteFunc(measured, func(d results.Distribution) bool { return d.Closed })
+	if len(drawn) == 0 {
 		return Figure{}, nothing("all of the records are of closed loops, whose latency says how full the window or the backlog was")
 	}
 	names := lineNames(drawn)
@@ -39,38 +39,37 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	var panels []*Panel
 	for _, group := range groups {
 		p := newPanel(group.Name, "percentile (%)", kind.Text)
-		p.drawPercentiles(group.Members, o.Linear, func(d results.Distribution) draw.LineStyle {
-			return numbered(slices.Index(names, lineName(d, drawn)))
-		})
+		e := newExtent(o.scaling())
+		below := floorOf(group.Members)
+		if below != nil {
+			p.Add(below)
+		}
+		for _, d := range group.Members {
+			marks := percentileMarks(d.Snapshot, d.Used)
+			p.addTrace(trace{marks: marks, line: percentileLine(slices.Index(names, lineName(d, drawn)))})
+			e.addMarks(marks)
+		}
+		if below != nil {
+			below.widen(&e)
+		}
+		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, 9)
+		setPercentiles(&p.Plot.X, e.x.high)
 		panels = append(panels, p)
 	}
 	f := ofPanels("Latency by percentile", panels, 2, latencyPanel)
-	f.Legend = percentileLegend(names, drawn)
+	for i, name := range names {
+		f.Legend = append(f.Legend, lineEntry(name, percentileLine(i)))
+	}
+	if floorOf(drawn) != nil {
+		f.Legend = append(f.Legend, Entry{Text: floorText, Fill: floorColour})
+	}
 	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + latencyNote(kind)}
 	return f, nil
 }
 
-// drawPercentiles draws a line for each distribution, above the floor of the machines' own pauses.
-func (p *Panel) drawPercentiles(distributions []results.Distribution, linear bool, styleOf func(results.Distribution) draw.LineStyle) {
-	below := floorOf(distributions)
-	if below != nil {
-		p.Add(below)
-	}
-	e := newExtent(linear)
-	for _, d := range distributions {
-		t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: styleOf(d)}
-		e.addMarks(t.marks)
-		p.Add(t)
-	}
-	if below != nil {
-		below.widen(&e)
-	}
-	setScale(&p.Plot.Y, linear, unit.Nanoseconds, e.y.low, e.y.high, 9)
-	setPercentiles(&p.Plot.X, e.x.high)
-}
-
-// percentileMarks are the steps of a distribution along HdrHistogram's axis. It has no place for the maximum (a quantile of 1), which
-// stands at the place of the last of n messages instead. A distribution that isn't used has few marks, as each is a cross.
+// percentileMarks are the steps of a distribution along HdrHistogram's axis. It has no place for the
+// maximum (a quantile of 1), which stands at the place of the last of n messages instead. A
+// distribution that isn't used has few marks, as each is a cross.
 func percentileMarks(s hist.Snapshot, used bool) []mark {
 	stepsPerNine := 50.0
 	if !used {
@@ -87,26 +86,12 @@ func percentileMarks(s hist.Snapshot, used bool) []mark {
 	}
 }
 
-// numbered is the style of the i-th line: dashed once the colours begin again.
-func numbered(i int) draw.LineStyle {
+// percentileLine is the style of the i-th line: dashed once the colours begin again.
+func percentileLine(i int) draw.LineStyle {
 	if i >= len(palette) {
 		return lineDashed(colourOf(i), dashed)
 	}
 	return line(colourOf(i))
-}
-
-func percentileLegend(names []string, distributions []results.Distribution) []Entry {
-	var legend []Entry
-	for i, name := range names {
-		legend = append(legend, lineEntry(name, numbered(i)))
-	}
-	if floorOf(distributions) != nil {
-		legend = append(legend, Entry{Text: floorText, Fill: floorColour})
-	}
-	if slices.ContainsFunc(distributions, func(d results.Distribution) bool { return !d.Used }) {
-		legend = append(legend, unusedEntry())
-	}
-	return legend
 }
 
 // lineName is the broker, with its load if it has several.

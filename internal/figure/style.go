@@ -7,7 +7,6 @@ import (
 	stdfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -34,8 +33,9 @@ const (
 // figureWidth is the width of a figure across a page of text.
 const figureWidth = 18 * vg.Centimeter
 
-// palette is that of Okabe and Ito (Color Universal Design, 2008), which people with any kind of colour vision can tell apart,
-// without its yellow, which is too light on white paper. Glyphs and dashes vary with it for copies without colours.
+// palette is that of Okabe and Ito (Color Universal Design, 2008), which people with any kind of
+// colour vision can tell apart, without its yellow, which is too light on white paper. Glyphs and
+// dashes vary with it for copies without colours.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
@@ -71,7 +71,8 @@ func lineDashed(c color.Color, dashes []vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: lineWidth, Dashes: dashes}
 }
 
-// glyph is the glyph of the i-th name. When the colours begin again, it is the one after the glyph of that colour.
+// glyph is the glyph of the i-th name. When the colours begin again, it is the one after the glyph
+// that the colour had before.
 func glyph(i int) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: colourOf(i), Radius: glyphRadius, Shape: glyphs[(i+i/len(palette))%len(glyphs)]}
 }
@@ -93,24 +94,6 @@ func bold(size vg.Length) text.Style {
 	s := letters(size, ink)
 	s.Font.Weight = stdfont.WeightBold
 	return s
-}
-
-// newPanel is an empty panel in the style of all figures: a light grid, no box, and above it its title and the meaning of its y axis.
-func newPanel(title, x, y string) *Panel {
-	p := &Panel{Plot: plot.New(), Title: title, X: x, Y: y, grid: plotter.NewGrid()}
-	p.BackgroundColor = nil
-	for _, a := range []*plot.Axis{&p.Plot.X, &p.Plot.Y} {
-		a.Tick.Label.Font = letters(smallSize, ink).Font
-		a.Tick.Label.Color = ink
-		a.LineStyle = draw.LineStyle{Color: soft, Width: axisWidth}
-		a.Tick.LineStyle = a.LineStyle
-		a.Tick.Length = tickLength
-		a.Padding = 0
-	}
-	p.grid.Vertical = draw.LineStyle{Color: faint, Width: axisWidth}
-	p.grid.Horizontal = p.grid.Vertical
-	p.Add(p.grid)
-	return p
 }
 
 // diamond is a square on its tip, with the area of a circle of the glyph's radius.

@@ -36,8 +36,9 @@ type run struct {
 
 func (r run) ok() bool { return r.record.Status == store.OK }
 
-// timeseries draws one repetition of each point over time, in panels below each other: rates, backlog, latency, CPU. All share the time
-// axis, whose 0 is the start of the measured phase. Time outside that phase is grey, and dashed uprights mark injected faults.
+// timeseries draws one repetition of each point over time, in panels below each other: rates,
+// backlog, latency, CPU. All share the time axis, whose 0 is the start of the measured phase. Time
+// outside that phase is grey, and dashed uprights mark injected faults.
 func timeseries(points []results.Point, _ Options) (Figure, error) {
 	runs := runsOf(points)
 	if len(runs) == 0 {
@@ -50,9 +51,9 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	for _, r := range runs {
 		records = append(records, r.record)
 	}
-	panels := results.CoursePanels(records...)
-	f := Figure{Title: "Course over time", Width: figureWidth, Height: aroundCourse + vg.Length(len(panels))*coursePanelHeight}
-	for i, content := range panels {
+	contents := results.CoursePanels(records...)
+	var panels []*Panel
+	for i, content := range contents {
 		p := coursePanel(content, runs)
 		for _, fault := range faultLines(runs) {
 			if i > 0 {
@@ -60,61 +61,53 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 			}
 			p.Add(fault)
 		}
-		if i == len(panels)-1 {
-			p.X = "seconds since the start of the measured phase"
-		}
-		f.Panels = append(f.Panels, []*Panel{p})
+		panels = append(panels, p)
 	}
-	f.Legend = courseLegend(runs, panels)
+	panels[len(panels)-1].X = "seconds since the start of the measured phase"
+	f := ofPanels("Course over time", panels, 1, coursePanelHeight)
+	f.Height += aroundCourse - aroundPanels
+	f.Legend = courseLegend(runs, contents)
 	f.Notes = courseNotes(runs)
 	return f, nil
 }
 
-// runsOf picks a repetition of each point that has a course over time, with the colour of its lines.
+// runsOf picks a repetition of each point that has a course over time: the first of those that ended
+// ok, else of all.
 func runsOf(points []results.Point) []run {
+	hasCourse := func(r store.Record) bool { return r.Result != nil && len(r.Result.Series) > 0 }
 	var runs []run
 	for _, p := range points {
-		if r, ok := withSeries(p); ok {
+		repetitions := slices.Concat(p.Ok(), p.Records)
+		if i := slices.IndexFunc(repetitions, hasCourse); i >= 0 {
 			name := p.Name + ", " + p.Setting() + ", " + p.Load()
-			runs = append(runs, run{name: name, record: r, colour: colourOf(len(runs))})
+			runs = append(runs, run{name: name, record: repetitions[i], colour: colourOf(len(runs))})
 		}
 	}
 	return runs
 }
 
-// withSeries is the first repetition with a course over time: of those that ended ok, else of all.
-func withSeries(p results.Point) (store.Record, bool) {
-	for _, r := range slices.Concat(p.Ok(), p.Records) {
-		if r.Result != nil && len(r.Result.Series) > 0 {
-			return r, true
-		}
-	}
-	return store.Record{}, false
-}
-
-// coursePanel draws one panel: the time outside the measured phase in grey, and the lines of all runs. Latencies stand on a
-// logarithmic axis.
+// coursePanel draws the lines of all runs, above the time outside the measured phase in grey.
+// Latencies stand on a logarithmic axis.
 func coursePanel(content results.CoursePanel, runs []run) *Panel {
 	p := newPanel("", "", content.Title)
 	from, to := timeSpan(runs)
 	for _, b := range unmeasured(runs, from, to) {
 		p.Add(b)
 	}
-	logarithmic := content.Unit == unit.Nanoseconds
-	values := newExtent(!logarithmic)
+	kind, labels := linear, 4
+	if content.Unit == unit.Nanoseconds {
+		kind, labels = logarithmic, 6
+	}
+	e := newExtent(kind)
 	for _, r := range runs {
 		for _, t := range r.traces(content) {
-			values.addMarks(t.marks)
-			p.Add(t)
+			p.addTrace(t)
+			e.addMarks(t.marks)
 		}
 	}
-	if logarithmic {
-		setLog(&p.Plot.Y, content.Unit, values.y.low, values.y.high, 6)
-	} else {
-		setLinear(&p.Plot.Y, content.Unit, 0, values.y.high, 4)
-	}
+	setAxis(&p.Plot.Y, kind, e.y, content.Unit, labels)
 	p.Plot.X.Min, p.Plot.X.Max = from, to
-	p.Plot.X.Tick.Marker = plot.TickerFunc(timeTicks)
+	p.Plot.X.Tick.Marker = plot.TickerFunc(secondsTicks)
 	return p
 }
 
@@ -132,35 +125,36 @@ func (r run) traces(panel results.CoursePanel) []trace {
 	return traces
 }
 
-// lineStyle is the style of the i-th line of a panel. A run has one colour in all panels, so the second of its lines is dashed. Parts
-// of a pipeline have colours of their own.
+// lineStyle is the style of the i-th line of a panel. A run has one colour in all panels, so the
+// second of its lines is dashed. Parts of a pipeline have colours of their own.
 func (r run) lineStyle(l results.CourseLine, i int) draw.LineStyle {
 	switch {
 	case l.Part != "":
 		return line(partColour(i))
 	case i == 0:
 		return line(r.colour)
+	default:
+		return lineDashed(r.colour, dashed)
 	}
-	return lineDashed(r.colour, dashed)
 }
 
-// partColour is the colour of the i-th part of a pipeline. Parts are drawn of a single run only, whose own colour is the first.
+// partColour is the colour of the i-th part of a pipeline. Parts are drawn of a single run only,
+// whose own colour is the first.
 func partColour(i int) color.RGBA { return colourOf(1 + i) }
 
-// courseLegend names the runs by their colours, the quantities by the dashes of their lines, and the parts of a pipeline.
+// courseLegend names the runs by their colours, the quantities by the dashes of their lines, and the
+// parts of a pipeline.
 func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
-	var entries, parts []Entry
+	var entries []Entry
 	for _, r := range runs {
 		entries = append(entries, lineEntry(r.name, line(r.colour)))
 	}
-	var solidNames, dashedNames []string
+	var solidNames, dashedNames, parts []string
 	for _, p := range panels {
 		for i, l := range p.Lines {
 			switch {
 			case l.Part != "":
-				if !slices.ContainsFunc(parts, func(e Entry) bool { return e.Text == l.Part }) {
-					parts = append(parts, lineEntry(l.Part, line(partColour(i))))
-				}
+				parts = addNew(parts, l.Part)
 			case len(p.Lines) == 1: // the panel's title names it
 			case i == 0:
 				solidNames = addNew(solidNames, l.Name)
@@ -176,20 +170,15 @@ func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
 		entries = append(entries, lineEntry(strings.Join(dashedNames, " · "), lineDashed(soft, dashed)))
 	}
 	entries = append(entries, Entry{Text: "warm-up and drain", Fill: shade})
-	entries = append(entries, parts...)
-	if anyUnused(runs) {
-		entries = append(entries, unusedEntry())
+	for i, name := range parts { // every panel of parts has all of them
+		entries = append(entries, lineEntry(name, line(partColour(i))))
 	}
 	return entries
 }
 
-func anyUnused(runs []run) bool {
-	return slices.ContainsFunc(runs, func(r run) bool { return !r.ok() })
-}
-
 // courseNotes say which repetitions are drawn, by number and ending if any did not end ok.
 func courseNotes(runs []run) []string {
-	if !anyUnused(runs) {
+	if !slices.ContainsFunc(runs, func(r run) bool { return !r.ok() }) {
 		note := "One repetition of each."
 		if slices.ContainsFunc(runs, func(r run) bool { return results.CourseHasLatency(r.record) }) {
 			note += " A gap in latency means that nothing arrived."
@@ -235,18 +224,20 @@ func unmeasured(runs []run, from, to float64) []band {
 	}
 	var bands []band
 	if from < 0 {
-		bands = append(bands, band{from: from, to: 0, colour: shade})
+		bands = append(bands, band{from: from, to: 0})
 	}
 	if end > 0 && end < to {
-		bands = append(bands, band{from: end, to: to, colour: shade})
+		bands = append(bands, band{from: end, to: to})
 	}
 	return bands
 }
 
-// sameFault is how far apart in time, in seconds, equal faults of two runs are drawn as one: they were planned for the same moment.
+// sameFault is how far apart, in seconds, equal faults of two runs are drawn as one: they were
+// planned for the same moment.
 const sameFault = 0.25
 
-// faultRows is in how many rows the texts of faults stand in turn, because those of close neighbours would overwrite each other.
+// faultRows is in how many rows the texts of faults stand in turn, because those of close neighbours
+// would overwrite each other.
 const faultRows = 3
 
 // faultLines mark the faults that were injected into the brokers, in the order of time.

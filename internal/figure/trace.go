@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"image/color"
 	"math"
 	"slices"
 
@@ -10,9 +9,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// mark is a measured value in a panel. If its y is NaN nothing was measured there: it is a gap.
+// mark is a measured value in a panel.
 type mark struct {
-	x, y      float64
+	x, y      float64 // y is NaN where nothing was measured: a gap
 	low, high float64 // the interval of y; both y if there is none
 	used      bool    // false: void or failed; shown, but never joined with others
 }
@@ -20,8 +19,8 @@ type mark struct {
 // exactMark is a mark without an interval.
 func exactMark(x, y float64, used bool) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
 
-// trace draws marks in their order: a line through neighbours that are used, with their glyphs and intervals, and crosses for marks
-// that aren't used. Marks without a place on a logarithmic axis are gaps.
+// trace draws marks in their order: a line through neighbours that are used, with their glyphs and
+// intervals, and crosses for marks that aren't used. Marks without a place on the axes are gaps.
 type trace struct {
 	marks []mark
 	line  draw.LineStyle
@@ -36,9 +35,9 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 			marks[i] = exactMark(math.NaN(), math.NaN(), false)
 		}
 	}
-	for _, stretch := range stretches(marks) {
+	for _, joined := range stretches(marks) {
 		var path []vg.Point
-		for _, m := range stretch {
+		for _, m := range joined {
 			path = append(path, vg.Point{X: x(m.x), Y: y(m.y)})
 		}
 		if len(path) > 1 {
@@ -51,91 +50,74 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		if m.high > m.low {
-			drawInterval(c, t.line.Color, centre.X, y(math.Max(m.low, p.Y.Min)), y(math.Min(m.high, p.Y.Max)))
+			t.drawInterval(c, centre.X, y(max(m.low, p.Y.Min)), y(min(m.high, p.Y.Max)))
 		}
-		switch {
-		case !m.used:
+		if !m.used {
 			c.DrawGlyph(crossGlyph(t.line.Color), centre)
-		case t.glyph.Shape != nil:
+		} else if t.glyph.Shape != nil {
 			c.DrawGlyph(t.glyph, centre)
 		}
 	}
 }
 
-// stretches are the runs of neighbouring marks that a line joins.
+// stretches are the neighbouring marks that a line joins.
 func stretches(marks []mark) [][]mark {
-	var runs [][]mark
-	joined := false
+	var all [][]mark
+	isJoined := false // the next mark with the one before
 	for _, m := range marks {
 		switch {
 		case !m.used, math.IsNaN(m.y):
-			joined = false
-		case joined:
-			runs[len(runs)-1] = append(runs[len(runs)-1], m)
+			isJoined = false
+		case isJoined:
+			all[len(all)-1] = append(all[len(all)-1], m)
 		default:
-			runs, joined = append(runs, []mark{m}), true
+			all, isJoined = append(all, []mark{m}), true
 		}
 	}
-	return runs
+	return all
 }
 
 // drawInterval draws a thin upright line with a cap at either end.
-func drawInterval(c draw.Canvas, colour color.Color, x, low, high vg.Length) {
+func (t trace) drawInterval(c draw.Canvas, x, low, high vg.Length) {
 	const halfCap vg.Length = 1.8
-	thin := draw.LineStyle{Color: colour, Width: intervalWidth}
+	thin := draw.LineStyle{Color: t.line.Color, Width: intervalWidth}
 	c.StrokeLine2(thin, x, low, x, high)
 	c.StrokeLine2(thin, x-halfCap, low, x+halfCap, low)
 	c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
 }
 
-// extent is the range of values that a panel has to show. It is empty while low > high.
+// extent is the range of values that a panel has to show.
 type extent struct {
-	positive bool // leave out values that have no place on a logarithmic axis
-	x, y     span
+	axes scaling // of both axes; values without a place on them are left out
+	x, y span
 }
 
-// span is a range of numbers, empty while low > high.
-type span struct{ low, high float64 }
-
-func newExtent(linear bool) extent {
-	empty := span{low: math.Inf(1), high: math.Inf(-1)}
-	return extent{positive: !linear, x: empty, y: empty}
-}
+func newExtent(axes scaling) extent { return extent{axes: axes, x: emptySpan(), y: emptySpan()} }
 
 func (e extent) empty() bool { return e.y.low > e.y.high }
 
 // addMarks widens e by marks and their intervals.
 func (e *extent) addMarks(marks []mark) {
 	for _, m := range marks {
-		e.x.add(m.x, e.positive)
+		e.x.add(m.x, e.axes)
 		for _, v := range []float64{m.y, m.low, m.high} {
-			e.y.add(v, e.positive)
+			e.y.add(v, e.axes)
 		}
 	}
 }
 
-// add widens s by v. NaN has no place in it.
-func (s *span) add(v float64, positive bool) {
-	if !math.IsNaN(v) && (!positive || v > 0) {
-		s.low, s.high = math.Min(s.low, v), math.Max(s.high, v)
-	}
-}
-
 // band shades a stretch of the x axis.
-type band struct {
-	from, to float64
-	colour   color.Color
-}
+type band struct{ from, to float64 }
 
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
-	from, to := x(math.Max(b.from, p.X.Min)), x(math.Min(b.to, p.X.Max))
+	from, to := x(max(b.from, p.X.Min)), x(min(b.to, p.X.Max))
 	if from < to {
-		c.FillPolygon(b.colour, corners(box(from, to, c.Min.Y, c.Max.Y)))
+		c.FillPolygon(shade, corners(box(from, to, c.Min.Y, c.Max.Y)))
 	}
 }
 
-// upright is a vertical line with a text at its top.
+// upright is a vertical line with a text at its top, if it has one.
 type upright struct {
 	x    float64
 	text string
@@ -152,7 +134,7 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	if u.text == "" {
 		return
 	}
-	const gap vg.Length = 2
+	const gap vg.Length = 2 // between the line and the text
 	style := letters(smallSize, ink)
 	style.YAlign = draw.YTop
 	left := x + gap

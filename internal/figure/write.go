@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
@@ -20,32 +21,30 @@ const dpi = 200
 
 // Write draws f in the named format.
 func (f Figure) Write(w io.Writer, format string) error {
+	var c vg.CanvasWriterTo
 	switch format {
 	case "svg":
-		return f.writeSVG(w)
+		c = vgsvg.New(f.Width, f.Height)
 	case "png":
-		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(dpi))}
-		f.drawOn(draw.New(c))
-		_, err := c.WriteTo(w)
-		return err
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(dpi))}
 	case "pdf":
-		c := pdfCanvas{vgpdf.New(f.Width, f.Height)}
-		f.drawOn(draw.New(c))
-		_, err := c.WriteTo(w)
-		return err
+		c = pdfCanvas{vgpdf.New(f.Width, f.Height)}
+	default:
+		return fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats, ", "))
 	}
-	return fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats, ", "))
-}
-
-// writeSVG names fonts with letters as wide as Liberation Sans beside it: an SVG holds no font, and readers may not have it.
-func (f Figure) writeSVG(w io.Writer) error {
-	c := vgsvg.New(f.Width, f.Height)
 	f.drawOn(draw.New(c))
-	var svg bytes.Buffer
-	if _, err := c.WriteTo(&svg); err != nil {
+	var file bytes.Buffer
+	if _, err := c.WriteTo(&file); err != nil {
 		return err
 	}
-	_, err := w.Write(bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;")))
+	text := file.Bytes()
+	if format == "svg" {
+		text = bytes.ReplaceAll(text, []byte("font-family:Liberation Sans;"), []byte(svgFonts))
+	}
+	_, err := w.Write(text)
 	return err
 }
+
+// svgFonts names fonts whose letters are as wide as those of Liberation Sans. An SVG holds no font,
+// and readers may lack ours.
+const svgFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
