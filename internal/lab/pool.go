@@ -12,45 +12,37 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pool holds the brokers that several points share (isolation: shared), until no point to come needs them.
+// pool holds the brokers that several points share (isolation: shared), until no coming point needs them.
 type pool struct {
-	host *provision.Host                // nil if no point starts a broker
-	keep bool                           // keep the brokers' directories
-	open map[string]*provision.Instance // shared brokers that run, by instanceKey
-	warm map[*provision.Instance]bool   // brokers that have been warmed up
+	host     *provision.Host                // nil if no point starts a broker
+	keep     bool                           // keep the brokers' directories
+	shared   map[string]*provision.Instance // those that run, by the name that Shares gives
+	warmedUp map[*provision.Instance]bool   // brokers of the pool or of a point of their own
 }
 
 func newPool(h *provision.Host, keep bool) *pool {
-	return &pool{host: h, keep: keep, open: map[string]*provision.Instance{}, warm: map[*provision.Instance]bool{}}
+	return &pool{host: h, keep: keep, shared: map[string]*provision.Instance{}, warmedUp: map[*provision.Instance]bool{}}
 }
 
-// instanceKey is equal for points that start the same broker, so that they can share it.
-func instanceKey(s study.Spec) string {
-	settings, _ := serverSettings(s) // if they are refused, take refuses them as well
-	// Marshal can't fail: the settings were read from a document.
-	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings})
-	return string(key)
-}
-
-// shareable reports whether a point may leave its broker to others. It may not if it injects faults.
-func shareable(s study.Spec) bool { return s.Isolation == "shared" && len(s.Faults) == 0 }
-
-// Shares returns a name that is equal for all points that share a broker. It is empty if the point has a broker of its own, or
-// starts none.
+// Shares returns a name that is equal for all points that share a broker. It is empty if the point starts no broker, or has one of
+// its own: a point with faults breaks its broker on purpose.
 func Shares(s study.Spec) string {
-	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || !shareable(s) {
+	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || s.Isolation != "shared" || len(s.Faults) > 0 {
 		return ""
 	}
-	return instanceKey(s)
+	settings, _ := serverSettings(s) // if they are refused, take refuses them as well
+	// Marshal can't fail: the settings were read from a document.
+	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings})
+	return string(name)
 }
 
 // take returns a running broker for a spec. The caller calls giveBack when the repetition has ended: that stops the broker, unless
 // others share it.
 func (p *pool) take(ctx context.Context, s study.Spec) (in *provision.Instance, giveBack func(), err error) {
-	shared := shareable(s)
-	key := instanceKey(s)
-	if in, ok := p.open[key]; ok && shared {
-		return in, func() {}, nil
+	keepRunning := func() {}
+	name := Shares(s)
+	if in, ok := p.shared[name]; ok {
+		return in, keepRunning, nil
 	}
 	if p.host == nil {
 		return nil, nil, errStart{fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
@@ -60,42 +52,43 @@ func (p *pool) take(ctx context.Context, s study.Spec) (in *provision.Instance, 
 		return nil, nil, err
 	}
 	in, err = p.host.Start(ctx, provision.Options{
-		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual, Server: server, Keep: p.keep,
+		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual,
+		Server: server, Keep: p.keep,
 	})
 	if err != nil {
 		return nil, nil, errStart{err}
 	}
-	if shared {
-		p.open[key] = in
-		return in, func() {}, nil
+	if name != "" {
+		p.shared[name] = in
+		return in, keepRunning, nil
 	}
 	return in, func() { stop(in) }, nil
 }
 
-// drop stops a shared broker that has died or could not be started properly: the next point gets a new one.
-func (p *pool) drop(s study.Spec) {
-	if in, ok := p.open[instanceKey(s)]; ok {
-		delete(p.open, instanceKey(s))
-		stop(in)
-	}
-}
+// drop stops the shared broker of a point if it has died or could not be started properly: the next point gets a new one.
+func (p *pool) drop(s study.Spec) { p.stopShared(Shares(s)) }
 
-// release stops the shared brokers that none of these runs, which are still to come, will use.
-func (p *pool) release(runs ...[]study.Run) {
-	if len(p.open) == 0 {
+// release stops the shared brokers that none of the coming runs uses.
+func (p *pool) release(coming ...[]study.Run) {
+	if len(p.shared) == 0 { // spares the names of all coming runs
 		return
 	}
 	wanted := map[string]bool{}
-	for _, r := range slices.Concat(runs...) {
-		if shareable(r.Point.Spec) {
-			wanted[instanceKey(r.Point.Spec)] = true
+	for _, r := range slices.Concat(coming...) {
+		wanted[Shares(r.Point.Spec)] = true
+	}
+	for name := range p.shared {
+		if !wanted[name] {
+			p.stopShared(name)
 		}
 	}
-	for key, in := range p.open {
-		if !wanted[key] {
-			delete(p.open, key)
-			stop(in)
-		}
+}
+
+// stopShared stops the shared broker of a name, if it runs.
+func (p *pool) stopShared(name string) {
+	if in, ok := p.shared[name]; ok {
+		delete(p.shared, name)
+		stop(in)
 	}
 }
 

@@ -3,7 +3,6 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -19,28 +18,35 @@ func Possible(s study.Spec) error {
 		return err
 	}
 	c, err := decoded(kind, s)
-	if errors.As(err, new(*driver.ErrUnsupported)) {
+	switch {
+	case errors.As(err, new(*driver.ErrUnsupported)):
 		return err
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("%s: %w", s.Broker, err)
 	}
 	if err := supported(kind, s, c); err != nil {
 		return err
 	}
-	recipe, hasProcesses := catalog.Started(s.Broker)
-	switch {
-	case !hasProcesses:
-		return inProcess(s)
-	case len(s.Attach) > 0:
-		_, err := attachedTarget(s)
-		return err
+	if len(s.Attach) > 0 {
+		_, err = attachedTarget(s)
 	}
-	return startable(recipe, s)
+	return err
 }
 
-// supported returns an error if the driver can't do what a spec asks for.
+// supported returns an error if the broker, as it is started here, or its driver can't do what a spec asks for. c is the spec as the
+// driver takes it, without a target.
 func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
+	recipe, hasProcesses := catalog.Started(s.Broker)
+	var err error
+	switch {
+	case !hasProcesses:
+		err = inProcess(s)
+	case len(s.Attach) == 0:
+		err = startable(recipe, s)
+	}
+	if err != nil {
+		return err
+	}
 	whyNoKeys := ""
 	if kind.Keyless != nil {
 		whyNoKeys = kind.Keyless(c.Client)
@@ -53,14 +59,7 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	case keyKinds[s.KeyDistributor] != "none" && whyNoKeys != "":
 		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", whyNoKeys)
 	}
-	if err := reachableByProcesses(s); err != nil {
-		return err
-	}
-	server, err := serverSettings(s)
-	if err != nil {
-		return err
-	}
-	if c.Target, err = expectedTarget(s, server); err != nil {
+	if c.Target, err = expectedTarget(s); err != nil {
 		return err
 	}
 	return kind.Refusal(c, driver.Shape{
@@ -71,24 +70,9 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	})
 }
 
-// reachableByProcesses refuses consumers and relays in processes of their own if the broker runs in this one.
-func reachableByProcesses(s study.Spec) error {
-	_, hasProcesses := catalog.Started(s.Broker)
-	const why = "%s runs in this process, and no other one reaches it"
-	switch {
-	case hasProcesses:
-		return nil
-	case s.ConsumersApart:
-		return driver.Unsupported("consumersApart: true", why, s.Broker)
-	case s.Relays > 0:
-		return driver.Unsupported(fmt.Sprintf("relays: %d", s.Relays), why, s.Broker)
-	}
-	return nil
-}
-
 // expectedTarget returns what is known of a broker before it runs, as driver.Kind.Fits wants it: a broker that will be started
 // has as many addresses as nodes, all of them empty.
-func expectedTarget(s study.Spec, server map[string]any) (driver.Target, error) {
+func expectedTarget(s study.Spec) (driver.Target, error) {
 	recipe, hasProcesses := catalog.Started(s.Broker)
 	if !hasProcesses || len(s.Attach) > 0 {
 		return driver.Target{Addresses: s.Attach, User: s.User}, nil
@@ -97,17 +81,19 @@ func expectedTarget(s study.Spec, server map[string]any) (driver.Target, error) 
 	if err != nil {
 		return driver.Target{}, err
 	}
-	known := maps.Clone(server)
-	if known == nil {
-		known = map[string]any{} // nil would mean that somebody else starts the broker
+	server, err := serverSettings(s)
+	if err != nil {
+		return driver.Target{}, err
 	}
-	return driver.Target{Addresses: make([]string, s.Nodes), User: s.User, Version: v.Name, Server: known}, nil
+	if server == nil {
+		server = map[string]any{} // nil would mean that somebody else starts the broker
+	}
+	return driver.Target{Addresses: make([]string, s.Nodes), User: s.User, Version: v.Name, Server: server}, nil
 }
 
 // inFlightPerClient returns how many unconfirmed messages a client may have: those of all producers that share it.
 func inFlightPerClient(s study.Spec) int {
-	perProducer := min(s.InFlight.Messages, int(s.InFlight.Bytes/max(1, s.MessageSize.Largest())))
-	perProducer = max(1, perProducer)
+	perProducer := max(1, min(s.InFlight.Messages, int(s.InFlight.Bytes/max(1, s.MessageSize.Largest()))))
 	if s.Connections == 0 {
 		return perProducer
 	}
@@ -141,13 +127,18 @@ func startable(r *provision.Recipe, s study.Spec) error {
 	return nil
 }
 
-// inProcess refuses what a broker that runs in this process doesn't have.
+// inProcess refuses what a broker that runs in this process can't do.
 func inProcess(s study.Spec) error {
+	const unreachable = "%s runs in this process, and no other one reaches it"
 	refusal := func(setting string) error {
 		return driver.Unsupported(setting, "%s runs in this process, anew for each repetition", s.Broker)
 	}
-	consumers := len(consumers(s))
+	count := len(consumers(s))
 	switch {
+	case s.ConsumersApart:
+		return driver.Unsupported("consumersApart: true", unreachable, s.Broker)
+	case s.Relays > 0:
+		return driver.Unsupported(fmt.Sprintf("relays: %d", s.Relays), unreachable, s.Broker)
 	case len(s.Attach) > 0:
 		return refusal("attach")
 	case s.Version != "":
@@ -164,8 +155,8 @@ func inProcess(s study.Spec) error {
 		return refusal("brokerWarmup")
 	case s.Pipeline != nil:
 		return refusal("pipeline")
-	case s.ConsumerDelay > 0 && consumers > 1:
-		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, consumers)
+	case s.ConsumerDelay > 0 && count > 1:
+		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, count)
 	case s.TLS != study.TLSOff:
 		return driver.Unsupported("tls: "+s.TLS, "%s runs in this process, without a network", s.Broker)
 	}

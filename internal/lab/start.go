@@ -19,7 +19,7 @@ func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, erro
 	recipe, hasProcesses := catalog.Started(b.spec.Broker)
 	switch {
 	case !hasProcesses:
-		return b.startInProcess()
+		return b.nameInProcess(), nil
 	case len(b.spec.Attach) == 0:
 		return b.startInstance(ctx, recipe)
 	}
@@ -37,22 +37,16 @@ type errStart struct{ error }
 
 func (e errStart) Unwrap() error { return e.error }
 
-// startInProcess chooses the name of a broker that runs in this process. The name is unique, so each repetition has a broker of
-// its own.
-func (b *bench) startInProcess() (driver.Target, error) {
-	if err := inProcess(b.spec); err != nil {
-		return driver.Target{}, err
-	}
+// nameInProcess chooses the name of a broker that runs in this process: the first client that connects to the name makes the broker.
+// The name is unique, so each repetition has a broker of its own.
+func (b *bench) nameInProcess() driver.Target {
 	b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
 	name := fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())
-	return driver.Target{Addresses: []string{name}}, nil
+	return driver.Target{Addresses: []string{name}}
 }
 
 // startInstance takes a broker from the pool, which starts one unless the point can share one that runs.
 func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t driver.Target, err error) {
-	if err := startable(recipe, b.spec); err != nil {
-		return t, err
-	}
 	b.announce("starting " + b.spec.Broker)
 	instance, giveBack, err := b.lab.pool.take(ctx, b.spec)
 	if err != nil {

@@ -10,19 +10,24 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// How a broker is warmed up: at a first rate for a step, then at twice the rate as long as the broker keeps up.
+// A broker is warmed up at a first rate for a step, then at twice the rate as long as it keeps up.
 const (
 	warmStep      = 500 * time.Millisecond
 	warmFirstRate = 1000.0 // messages per second
 	warmFactor    = 2
 )
 
-// warmBroker drives a broker that was started here for as long as the spec's brokerWarmup says, and counts none of the messages: its
-// code is compiled while it runs, and its caches are empty. A shared broker is warmed up once. The rate rises as long as the broker
-// keeps up, and else falls to the rate that came through, so that nothing piles up.
+// needsWarmup reports whether the spec asks for a warm-up of the broker, and the broker has had none. A shared broker is warmed up
+// once. The caller notes in the pool that it has warmed it up.
+func (b *bench) needsWarmup() bool {
+	return b.spec.BrokerWarmup > 0 && !b.lab.pool.warmedUp[b.broker.instance]
+}
+
+// warmBroker drives a broker that was started here for as long as the spec's brokerWarmup says, and counts none of the messages: the
+// broker's code is compiled while it runs, and its caches are empty at first. The rate rises as long as the broker keeps up. If it
+// does not, the rate falls to what came through, so that nothing piles up.
 func (b *bench) warmBroker(ctx context.Context) error {
-	warm := b.lab.pool.warm
-	if b.spec.BrokerWarmup == 0 || warm[b.broker.instance] {
+	if !b.needsWarmup() {
 		return nil
 	}
 	end := clock.Now() + int64(b.spec.BrokerWarmup)
@@ -44,18 +49,17 @@ func (b *bench) warmBroker(ctx context.Context) error {
 			rate *= warmFactor
 		}
 	}
-	warm[b.broker.instance] = true
+	b.lab.pool.warmedUp[b.broker.instance] = true
 	return nil
 }
 
 // maxWarmupRides is more than a warm-up ever posts: time ends it. The runner allocates a byte for each.
 const maxWarmupRides = 20_000_000
 
-// warmPipeline warms up a broker that was started here, once, for as long as the spec says. It starts all parts of the pipeline,
-// on a topic of their own, posts rides as fast as its threads can, and takes the parts down again. So nothing of it is measured.
+// warmPipeline is warmBroker for a point with a pipeline. It starts all parts, on a topic of their own, posts rides as fast as the
+// client's threads can, and takes the parts down again. So nothing of it is measured.
 func (b *bench) warmPipeline(ctx context.Context) (err error) {
-	warmed := b.lab.pool.warm
-	if b.spec.BrokerWarmup == 0 || warmed[b.broker.instance] {
+	if !b.needsWarmup() {
 		return nil
 	}
 	p := &pipeline{bench: b}
@@ -73,17 +77,17 @@ func (b *bench) warmPipeline(ctx context.Context) (err error) {
 		return err
 	}
 	b.announce("warming up " + b.spec.Broker)
-	ctx, unguard := b.guard(ctx, p.parts()...)
+	guarded, unguard := b.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
-	limited, cancel := context.WithTimeout(ctx, time.Duration(b.spec.BrokerWarmup))
+	limited, cancel := context.WithTimeout(guarded, time.Duration(b.spec.BrokerWarmup))
 	defer cancel()
 	o := r.Run(limited)
-	if ctx.Err() != nil { // not limited: a part died, or the run was interrupted
-		return context.Cause(ctx)
+	if guarded.Err() != nil { // a part died, or the run was interrupted
+		return context.Cause(guarded)
 	}
 	if o.Accepted == 0 {
 		return fmt.Errorf("no ride was accepted while the broker was being warmed up%s", because(o.Err))
 	}
-	warmed[b.broker.instance] = true
+	b.lab.pool.warmedUp[b.broker.instance] = true
 	return nil
 }
