@@ -14,9 +14,9 @@ const (
 	maxVoidsInARow = 8 // void trials of any rates before the search ends
 )
 
-// next returns the trial that the goal needs; false if it needs none. Exploring trials find a rate
-// that passed and a higher one that failed, and narrow this bracket to the goal's width. Then long
-// trials decide its two ends, and a soak confirms the lower one. The first case that applies chooses.
+// next returns the trial that the goal needs; false if it needs none. Exploring trials find a rate that
+// passed and a higher one that failed, and narrow this bracket to the goal's width. Then long trials
+// decide its two ends, and a soak confirms the lower one. The first case that applies chooses.
 func (g *goalSearch) next() (Request, bool) {
 	low, high := g.likelyBracket()
 	unmeasured := g.voidToRepeat()
@@ -33,12 +33,14 @@ func (g *goalSearch) next() (Request, bool) {
 		return g.lower(high)
 	case g.needsLastTrials(): // a narrow bracket is worth nothing if neither end is confirmed
 		return g.confirm(low, high)
-	case high == nil && g.search.capped(low.rate):
-		return g.confirm(low, nil)
-	case high == nil:
+	case high == nil && !g.search.capped(low.rate):
 		return g.explore(g.rateAbove(low)), true
+	case high != nil && g.mayPassFarAbove(low, high):
+		return g.explore(g.rateFarAbove(high)), true
+	case high != nil && !within(low.rate, high.rate, g.goal.Width):
+		return g.explore(g.rateBetween(low, high)), true
 	}
-	return g.narrow(low, high)
+	return g.confirm(low, high)
 }
 
 // voidToRepeat returns a rate whose trials were all void, and fewer than voidsToMoveOn; nil if there
@@ -63,27 +65,18 @@ func (g *goalSearch) mayBeHiccup(high *history) bool {
 func (g *goalSearch) decidable(h *history) bool { return g.class(h) == Undecided && h.voids < maxVoids }
 
 // lower returns a trial at a lower rate than all that failed. If no lower rate is worth a trial, the
-// lowest that failed is decided; it is not if the broker breaks its promise at every rate.
+// lowest that failed is decided. None is asked for if the broker breaks its promise at every rate.
 func (g *goalSearch) lower(high *history) (Request, bool) {
-	if g.everBroken() {
+	rate := g.rateBelow(high)
+	switch {
+	case g.everBroken():
 		return Request{}, false
-	}
-	if rate := g.rateBelow(high); rate >= g.search.plan.Floor {
+	case rate >= g.search.plan.Floor:
 		return g.explore(rate), true
+	case g.decidable(high):
+		return g.fullTrial(high.rate), true
 	}
-	return g.fullTrial(high.rate), g.decidable(high)
-}
-
-// narrow returns a trial within a bracket that is wider than the goal's width, or the one far above
-// it; otherwise the long trials that confirm the bracket.
-func (g *goalSearch) narrow(low, high *history) (Request, bool) {
-	if rate, ok := g.rateFarAbove(low, high); ok {
-		return g.shortTrial(rate), true
-	}
-	if !within(low.rate, high.rate, g.goal.Width) {
-		return g.explore(g.rateBetween(low, high)), true
-	}
-	return g.confirm(low, high)
+	return Request{}, false
 }
 
 // confirm returns the long trials that turn a narrow bracket into an answer, one by one, and then the

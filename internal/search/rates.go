@@ -102,25 +102,30 @@ func (g *goalSearch) rateBetween(low, high *history) float64 {
 	return math.Sqrt(low.rate * high.rate)
 }
 
-// rateFarAbove returns a rate far above a narrow bracket whose upper end only its latency made fail. A
-// broker that gathers messages into batches may be too slow at a medium rate and fast enough at a high
-// one. It is false if trials have answered that already: a higher rate passed, one below the far rate
-// failed for another reason, or one about as high was tried.
-func (g *goalSearch) rateFarAbove(low, high *history) (float64, bool) {
+// rateFarAbove returns the rate to try once if only its latency made the upper end fail. A broker that
+// gathers messages into batches may be too slow at a medium rate and fast enough at a high one.
+func (g *goalSearch) rateFarAbove(high *history) float64 {
+	return g.search.atMost(high.rate * farAboveBy)
+}
+
+// mayPassFarAbove reports whether a trial far above a narrow bracket may pass although its upper end
+// failed. It may not if the latency wasn't the only cause there or at a rate in between, and it is not
+// needed if a higher rate has passed or one about as high was tried.
+func (g *goalSearch) mayPassFarAbove(low, high *history) bool {
 	nearby := g.step(firstStep) * (1 + rounding)
-	rate := g.search.atMost(high.rate * farAboveBy)
+	rate := g.rateFarAbove(high)
 	switch {
 	case high.rate > low.rate*nearby, !high.onlyLatency, g.passedAbove(high) != nil:
-		return 0, false
+		return false
 	case g.refuted() > 0, within(high.rate, rate, g.goal.Width):
-		return 0, false
+		return false
 	}
 	for _, h := range g.rates {
 		between := h.rate > high.rate && h.rate < rate
 		aboutAsHigh := h.rate >= rate && h.rate <= rate*nearby // the bracket may have moved down by as much since
 		if aboutAsHigh || (between && !h.onlyLatency) {
-			return 0, false
+			return false
 		}
 	}
-	return rate, true
+	return true
 }
