@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// bitmap is a set of sequence numbers, counted from 0, that several goroutines may add to at once. It is exact in whatever order
-// the numbers come, and takes one bit of memory per number in pages with gaps. Its zero value is empty.
+// bitmap is a set of sequence numbers, counted from 0, that several goroutines may add to at once.
+// It is exact in whatever order the numbers come, and takes one bit of memory per number in pages
+// with gaps. Its zero value is empty.
 type bitmap struct {
 	pages atomic.Pointer[[]*page]
 	grow  sync.Mutex // held while pages are appended
@@ -20,8 +21,8 @@ func (b *bitmap) add(seq uint64) bool {
 	return b.addWord(seq, bit)&bit == 0
 }
 
-// addWord adds the numbers of a mask: bit i stands for the i-th number of the word that holds seq. It returns the members that the
-// word had before.
+// addWord adds the numbers of a mask: bit i stands for the i-th number of the word that holds seq.
+// It returns the members that the word had before.
 func (b *bitmap) addWord(seq, mask uint64) uint64 {
 	page, word := locate(seq)
 	return b.page(page).addWord(word, mask)
@@ -30,11 +31,11 @@ func (b *bitmap) addWord(seq, mask uint64) uint64 {
 // word returns the members in the word that holds seq.
 func (b *bitmap) word(seq uint64) uint64 {
 	page, word := locate(seq)
-	pages := b.pages.Load()
-	if pages == nil || page >= uint64(len(*pages)) {
+	pages := b.made()
+	if page >= uint64(len(pages)) {
 		return 0
 	}
-	words := *(*pages)[page].words.Load()
+	words := *pages[page].words.Load()
 	return words[word].Load()
 }
 
@@ -47,23 +48,28 @@ func (b *bitmap) count(from, to uint64) int64 {
 	return int64(n)
 }
 
+// made returns the pages that exist.
+func (b *bitmap) made() []*page {
+	if pages := b.pages.Load(); pages != nil {
+		return *pages
+	}
+	return nil
+}
+
 // page returns page i, which it makes if it doesn't exist yet.
 func (b *bitmap) page(i uint64) *page {
-	if pages := b.pages.Load(); pages != nil && i < uint64(len(*pages)) {
-		return (*pages)[i]
+	if pages := b.made(); i < uint64(len(pages)) {
+		return pages[i]
 	}
 	b.grow.Lock()
 	defer b.grow.Unlock()
-	var grown []*page
-	if pages := b.pages.Load(); pages != nil {
-		grown = *pages
-	}
+	pages := b.made()
 	// Readers of the old slice need no lock: appending changes neither its length nor its elements.
-	for uint64(len(grown)) <= i {
-		grown = append(grown, newPage(len(grown)))
+	for uint64(len(pages)) <= i {
+		pages = append(pages, newPage(len(pages)))
 	}
-	b.pages.Store(&grown)
-	return grown[i]
+	b.pages.Store(&pages)
+	return pages[i]
 }
 
 // The pages of a bitmap begin at these words:
@@ -71,8 +77,8 @@ func (b *bitmap) page(i uint64) *page {
 //	page    0  1   2   3   4    5    6    7    8     9     10    …
 //	word    0  8  16  32  64  128  256  512  1024  2048  3072    …
 //
-// The first pages are small, because most of a million streams are short: page 0 takes 64 bytes. From page 8 on each takes 8 KiB,
-// one allocation per 65,536 messages.
+// The first pages are small, because most of a million streams are short: page 0 takes 64 bytes.
+// From page 8 on each takes 8 KiB, one allocation per 65,536 messages.
 const (
 	pageBits       = 16
 	pageWords      = 1 << pageBits / 64 // of a page of full size
@@ -93,8 +99,9 @@ func locate(seq uint64) (page, word uint64) {
 	return page, word - firstPageWords<<(page-1)
 }
 
-// page is a part of a bitmap. A page of full size whose numbers have all been added lets go of its words and uses fullWords: so a
-// stream that loses nothing needs no more memory after a day than after a minute.
+// page is a part of a bitmap. A page of full size whose numbers have all been added drops its words
+// and uses fullWords, so that a stream that loses nothing needs no more memory after a day than
+// after a minute.
 type page struct {
 	words   atomic.Pointer[[]atomic.Uint64]
 	missing atomic.Int64 // how many numbers have not been added
@@ -127,17 +134,16 @@ func (p *page) addWord(word, mask uint64) uint64 {
 }
 
 // fullWords are the words of every complete page of full size. Adding to them changes nothing.
-var fullWords = newFullWords()
-
-func newFullWords() *[]atomic.Uint64 {
+var fullWords = func() *[]atomic.Uint64 {
 	words := make([]atomic.Uint64, pageWords)
 	for i := range words {
 		words[i].Store(^uint64(0))
 	}
 	return &words
-}
+}()
 
-// wordsOf yields the words that overlap [from, to): the first number of each, and a mask of the bits that lie in the range.
+// wordsOf yields the words that overlap [from, to): the first number of each, and a mask of the
+// bits that lie in the range.
 func wordsOf(from, to uint64) iter.Seq2[uint64, uint64] {
 	return func(yield func(seq, mask uint64) bool) {
 		for seq := from &^ 63; seq < to; seq += 64 {
