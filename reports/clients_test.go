@@ -36,11 +36,8 @@ func TestReportsSayHowTheClientsOfTheirContendersWereUsed(t *testing.T) {
 		"none is known":  {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, build := range []func(*results.Set) (document.Document, error){headToHead, summary} {
-				d, err := build(driven(c.modes))
-				if err != nil {
-					t.Fatal(err)
-				}
+			for _, name := range []string{"headtohead", "summary"} {
+				d := build(t, name, driven(c.modes).Records)
 				said := ""
 				for _, b := range d.Blocks {
 					if b, ok := b.(document.Paragraph); ok && strings.HasPrefix(b.Text, "Clients") {

@@ -1,4 +1,5 @@
-// Tables are built here. A column and the function that fills its cells stand together, so that no cell can come under the wrong head:
+// Tables are built from columns that know how to fill their cells, so that no cell can come under the
+// wrong head:
 //
 //	t := tableOf("Books", []columnOf[account]{
 //		textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, func(a account) string { return a.point.Name }),
@@ -13,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// columnOf is a column with the cell that it has in the row of a T.
+// columnOf is a column of a table with a row for each T.
 type columnOf[T any] struct {
 	document.Column
 	cell func(subject T) document.Cell
@@ -24,7 +25,7 @@ func cellColumn[T any](c document.Column, cell func(T) document.Cell) columnOf[T
 	return columnOf[T]{Column: c, cell: cell}
 }
 
-// textColumn is a column of words. Empty words make a blank cell.
+// textColumn is a column of words. An empty text makes a blank cell.
 func textColumn[T any](c document.Column, text func(T) string) columnOf[T] {
 	return cellColumn(c, func(subject T) document.Cell { return document.Text(text(subject)) })
 }
@@ -34,12 +35,12 @@ func numberColumn[T any, N int | int64 | float64](c document.Column, number func
 	return cellColumn(c, func(subject T) document.Cell { return document.Number(number(subject)) })
 }
 
-// repetitionsColumn has n: how many repetitions a row rests on.
+// repetitionsColumn has n, the number of repetitions that a row rests on.
 func repetitionsColumn[T any](n func(T) int) columnOf[T] {
 	return numberColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, n)
 }
 
-// tableOf has a row for each subject. Tables that a heading names have no title.
+// tableOf has a row for each subject. A table that a heading names has no title.
 func tableOf[T any](title string, columns []columnOf[T], subjects []T) document.Table {
 	t := document.Table{Title: title}
 	for _, c := range columns {
@@ -55,25 +56,25 @@ func tableOf[T any](title string, columns []columnOf[T], subjects []T) document.
 	return t
 }
 
-// columnsOf turns columns of S into columns of T. subject finds the S of a T.
-func columnsOf[T, S any](columns []columnOf[S], subject func(T) S) []columnOf[T] {
-	var out []columnOf[T]
+// convertColumns turns columns of S into columns of T, whose S is found by part.
+func convertColumns[T, S any](columns []columnOf[S], part func(T) S) []columnOf[T] {
+	var converted []columnOf[T]
 	for _, c := range columns {
-		out = append(out, cellColumn(c.Column, func(t T) document.Cell { return c.cell(subject(t)) }))
+		converted = append(converted, cellColumn(c.Column, func(subject T) document.Cell { return c.cell(part(subject)) }))
 	}
-	return out
+	return converted
 }
 
-// pointColumns identify the point and the load of a row. Size and guarantee, which the heading above the table names, are for programs
-// only.
+// pointColumns identify the point and the load of a row. Message size and guarantee are for programs
+// only: readers see them in the heading above the table.
 func pointColumns(l layout) []columnOf[results.LoadPoint] {
 	columns := []columnOf[results.LoadPoint]{
 		textColumn(document.Column{Key: "point_id", Data: true}, func(l results.LoadPoint) string { return l.Point.ID }),
 		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(l results.LoadPoint) float64 { return l.Point.Spec.MessageSize.Mean() }),
 		textColumn(document.Column{Key: "delivery", Data: true}, func(l results.LoadPoint) string { return l.Point.Spec.Delivery }),
 	}
-	columns = append(columns, columnsOf(l.columns(), func(l results.LoadPoint) results.Point { return l.Point })...)
-	load := document.Column{Key: "load", Name: "load", Row: true, Data: l.oneLoad}
+	columns = append(columns, convertColumns(l.columns(), func(l results.LoadPoint) results.Point { return l.Point })...)
+	load := document.Column{Key: "load", Name: "load", Row: true, Data: l.load != ""}
 	return append(columns, textColumn(load, func(l results.LoadPoint) string { return l.RowTitle }))
 }
 
@@ -91,13 +92,13 @@ func metricColumns[T any](keys []string, hidden hiddenColumns, cell func(subject
 	return columns
 }
 
-// countColumns are the columns of counted messages. A cell is blank if books returns nil. Older records did not count the messages
-// that were due: there the cells of due and unsent messages are blank.
+// countColumns are columns of counted messages. A row whose books are nil has blank cells. Older
+// records did not count the messages that were due; there due and unsent are blank.
 func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) *results.Books) []columnOf[T] {
 	return metricColumns(keys, hidden, func(subject T, key string) document.Cell {
 		b := books(subject)
 		needsDue := key == results.KeyDue || key == results.KeyUnsent
-		if b == nil || needsDue && b.Due == 0 {
+		if b == nil || (needsDue && b.Due == 0) {
 			return document.Cell{}
 		}
 		return document.Number(results.MustMetric(key).Books(*b))

@@ -1,4 +1,5 @@
-// The comparison of two sides, such as two versions of a broker: for each work that both were given (a pair) a sentence and a table.
+// The comparison of two sides, such as two versions of a broker: for each work that both were given (a
+// pair) a sentence and a table.
 //
 //	sustainable: jetstream is lower than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, Mann–Whitney U, Holm over 40 tests,
 //	n=7 and n=7).
@@ -17,9 +18,9 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Compare sets b against a, workload by workload: medians with intervals, a test, the size of the effect, and a sentence. All
-// metrics of all workloads are one family of tests. named are the spec paths in which the sides are meant to differ (see
-// results.Named); any other difference raises a warning.
+// Compare sets b against a, workload by workload: medians with intervals, a test, the size of the
+// effect, and a sentence. All metrics of all workloads are one family of tests. named are the spec paths
+// in which the sides are meant to differ (see results.Residue); any other difference raises a warning.
 func Compare(a, b Side, named ...string) document.Document {
 	d := document.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
 	if why := NothingToCompare(a, b, named...); why != "" {
@@ -27,74 +28,83 @@ func Compare(a, b Side, named ...string) document.Document {
 		return d
 	}
 	matched := match(a, b, named)
-	if slices.ContainsFunc(matched.pairs, pair.published) {
+	if slices.ContainsFunc(matched.pairs, pair.hasPublished) {
 		d.Say(results.PublishedNote)
 	}
-	for _, t := range testPairs(matched.pairs) {
-		if t.published() {
-			d.Add(t.publishedBlocks()...)
-		} else {
-			d.Add(t.blocks(named)...)
+	for _, p := range testPairs(matched.pairs) {
+		if p.hasPublished() {
+			d.Add(p.publishedBlocks()...)
+			continue
 		}
+		d.Add(p.blocks(named)...)
 	}
 	if matched.unmatched > 0 {
 		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(matched.unmatched, "workload")))
 	}
-	if slices.ContainsFunc(matched.pairs, pair.closedLoop) {
+	if slices.ContainsFunc(matched.pairs, pair.hasClosedLoop) {
 		d.Say(results.ClosedLoopNote)
 	}
-	d.Say(howCompared)
+	d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
+		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
+		"below 5 % a difference is shown.")
 	return d
 }
 
-// howCompared names the statistics of a comparison.
-const howCompared = "Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
-	"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
-	"below 5 % a difference is shown."
-
-// settingsToExplain are the spec paths that NothingToCompare looks at, those that keep workloads from being matched.
-var settingsToExplain = []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"}
-
-// NothingToCompare says why two sides can't be compared. It is empty if they can. Either one side is part of the other, or no point of
-// one was given the work of a point of the other; then it names the settings that differ everywhere.
+// NothingToCompare says why two sides can't be compared: one is part of the other, or no point of one
+// was given the work of a point of the other. It is empty if they can.
 func NothingToCompare(a, b Side, named ...string) string {
-	if a.within(b) {
-		return partOf(a, b)
-	}
-	if b.within(a) {
-		return partOf(b, a)
-	}
-	if len(match(a, b, named).pairs) > 0 {
+	const partOf = "Nothing to compare: every repetition of %s is one of %s, too"
+	switch {
+	case a.isPartOf(b):
+		return fmt.Sprintf(partOf, a.nameAndSize(), b.nameAndSize())
+	case b.isPartOf(a):
+		return fmt.Sprintf(partOf, b.nameAndSize(), a.nameAndSize())
+	case len(match(a, b, named).pairs) > 0:
 		return ""
 	}
-	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s", a.withCount(), b.withCount())
-	if differ := differEverywhere(a, b); differ != nil {
-		text += "; they differ in " + strings.Join(differ, "; ")
+	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s", a.nameAndSize(), b.nameAndSize())
+	if differences := alwaysDifferent(a, b); len(differences) > 0 {
+		text += "; they differ in " + strings.Join(differences, "; ")
 	}
 	return text
 }
 
-func partOf(part, whole Side) string {
-	return fmt.Sprintf("Nothing to compare: every repetition of %s is one of %s, too", part.withCount(), whole.withCount())
-}
-
-// withCount names a side and how much it holds: "kafka (5 records)".
-func (s Side) withCount() string {
+// nameAndSize names a side and how much it holds: "kafka (5 records)".
+func (s Side) nameAndSize() string {
 	return fmt.Sprintf("%s (%s)", s.Name, plural(len(s.Set.Records), "record"))
 }
 
-// differEverywhere lists the settings of which the sides share no value, with the values of both: "delivery: at-least-once and
-// at-most-once".
-func differEverywhere(a, b Side) []string {
-	var differ []string
-	for _, path := range settingsToExplain {
+// isPartOf tells whether the other side has all repetitions of this one. A copied store keeps the time
+// at which each repetition began, so repetitions are recognized whichever store they were read from.
+func (s Side) isPartOf(other Side) bool {
+	type repetition struct {
+		point  string
+		number int
+		began  int64 // Unix time in nanoseconds
+	}
+	identify := func(r results.Record) repetition {
+		return repetition{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
+	}
+	ofOther := map[repetition]bool{}
+	for _, r := range other.Set.Records {
+		ofOther[identify(r)] = true
+	}
+	isMissing := func(r results.Record) bool { return !ofOther[identify(r)] }
+	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, isMissing)
+}
+
+// alwaysDifferent lists the settings that keep workloads from being matched and of which the sides share
+// no value, with the values of both: "delivery: at-least-once and at-most-once".
+func alwaysDifferent(a, b Side) []string {
+	var differences []string
+	for _, path := range []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"} {
 		ofA, ofB := a.values(path), b.values(path)
-		shared := slices.ContainsFunc(ofA, func(v string) bool { return slices.Contains(ofB, v) })
-		if len(ofA) > 0 && len(ofB) > 0 && !shared {
-			differ = append(differ, fmt.Sprintf("%s: %s and %s", path, strings.Join(results.Shorten(ofA), ", "), strings.Join(results.Shorten(ofB), ", ")))
+		isShared := slices.ContainsFunc(ofA, func(v string) bool { return slices.Contains(ofB, v) })
+		if len(ofA) > 0 && len(ofB) > 0 && !isShared {
+			differences = append(differences, fmt.Sprintf("%s: %s and %s", path, strings.Join(results.Shorten(ofA), ", "), strings.Join(results.Shorten(ofB), ", ")))
 		}
 	}
-	return differ
+	return differences
 }
 
 // values lists the values of a setting among the points of a side, each once.
@@ -108,93 +118,61 @@ func (s Side) values(path string) []string {
 	return values
 }
 
-// within tells whether the other side has all repetitions of this one. A copied store keeps the time at which each repetition began,
-// so repetitions are recognized whichever store they were read from.
-func (s Side) within(other Side) bool {
-	type repetition struct {
-		point  string
-		number int
-		began  int64 // Unix time in nanoseconds
-	}
-	identify := func(r results.Record) repetition { return repetition{r.PointID, r.Repetition, r.Began.UnixNano()} }
-	held := map[repetition]bool{}
-	for _, r := range other.Set.Records {
-		held[identify(r)] = true
-	}
-	missing := func(r results.Record) bool { return !held[identify(r)] }
-	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, missing)
-}
-
-func (p pair) closedLoop() bool {
-	return results.AnyClosedLoop(p.first.points) || results.AnyClosedLoop(p.second.points)
-}
-
-// blocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a table.
+// blocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a
+// table.
 func (p testedPair) blocks(named []string) []document.Block {
 	var d document.Document
 	d.Add(document.Heading{Level: 1, Text: p.title})
+	conclude := func(finding string) { d.Add(document.Verdict{About: p.title, Finding: finding, Headed: true}) }
 	for _, h := range p.halves() {
 		if len(h.usable()) == 0 {
-			d.Add(p.verdict(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.side, h.points[0].Status())))
+			conclude(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.side, h.points[0].Status()))
 			return d.Blocks
 		}
 	}
 	for _, h := range p.halves() {
 		for _, sentence := range h.missedTargets() {
-			d.Add(p.verdict(sentence))
+			conclude(sentence)
 		}
 	}
 	if m, ok := p.headline(); ok {
-		d.Add(p.verdict(p.finding(m)))
+		conclude(p.finding(m))
 	}
-	if slices.ContainsFunc(p.tests, metricTest.fromSend) {
-		d.Say(fmt.Sprintf("The latency of %s is only known from the actual send, so that is what is compared: it hides every wait before the send.", p.withoutLatency()))
+	if slices.ContainsFunc(p.tests, metricTest.isFromSend) {
+		d.Say(fmt.Sprintf("The latency of %s is only known from the actual send, so that is what is compared: it hides every wait before the send.", p.sidesWithoutLatency()))
 	}
 	d.Add(tableOf("", p.columns(), p.tests))
-	d.Warn("the compared records", results.Residue(append(p.first.usable(), p.second.usable()...), named...))
+	d.Warn("the compared records", results.Residue(slices.Concat(p.first.usable(), p.second.usable()), named...))
 	return d.Blocks
-}
-
-// verdict is a conclusion about the pair, which the heading above it names.
-func (p pair) verdict(finding string) document.Verdict {
-	return document.Verdict{About: p.title, Finding: finding, Headed: true}
 }
 
 // missedTargets says in a sentence each which rates and objectives a side missed.
 func (h half) missedTargets() []string {
 	var sentences []string
-	for _, p := range h.points { // a sentence each
+	for _, p := range h.points {
 		for _, v := range results.MissedRates([]results.Point{p}) {
 			sentences = append(sentences, h.side+": "+v.Finding)
 		}
 	}
-	for _, v := range objectives(&results.Set{Points: h.points}) {
+	for _, v := range objectiveVerdicts(&results.Set{Points: h.points}) {
 		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.side, v.About, v.Finding, v.Detail)))
 	}
 	return sentences
 }
 
-// headline is the metric that the workload was measured for. A curve of given rates has no sustainable rate: there the latency at its
-// last rate is compared.
+// headline is the metric that the workload was measured for. A curve of given rates has no sustainable
+// rate: there the latency at its last rate is compared. ok is false for an unknown kind of measurement.
 func (p pair) headline() (m results.Metric, ok bool) {
 	m, ok = results.Headline(p.first.points[0].Spec.Measure)
 	if m.Key == results.KeySustainableLow && !p.first.has(m) && !p.second.has(m) {
-		m, _ = results.Headline("rate")
+		m, ok = results.Headline("rate")
 		m.Name += " at the last rate"
 	}
 	return m, ok
 }
 
-// has tells whether a metric is known of any usable record.
-func (h half) has(m results.Metric) bool { return len(m.Values(h.usable())) > 0 }
-
-// hasLatency tells whether a side holds latencies from the intended time. Results imported from other tools don't.
-func (h half) hasLatency() bool {
-	return slices.ContainsFunc(h.usable(), func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
-}
-
-// withoutLatency names the sides whose latency is known from the actual send only.
-func (p pair) withoutLatency() string {
+// sidesWithoutLatency names the sides whose latency is known from the actual send only.
+func (p pair) sidesWithoutLatency() string {
 	switch {
 	case p.first.hasLatency():
 		return p.second.side

@@ -1,6 +1,6 @@
-// The tests of a comparison, and the words for what they show: "jetstream is lower than kafka, 0.118× [0.114–0.123×], which is worse". Each
-// metric is tested by the rank test of Mann and Whitney, which assumes no distribution. Of hundreds of tests some show a difference by
-// chance alone, so the p values of all metrics and all pairs of a comparison are corrected together (Holm).
+// The tests of a comparison, and the words for what they show. Each metric is tested by the rank test of
+// Mann and Whitney, which assumes no distribution. Of hundreds of tests some show a difference by chance
+// alone, so the p values of all metrics and all pairs of a comparison are corrected together (Holm).
 
 package reports
 
@@ -14,17 +14,18 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// comparedMetrics are the metrics that a comparison shows if both sides have them. Each has a better direction.
-var comparedMetrics = append([]string{
+// comparedMetrics are the keys of the metrics that a comparison shows if both sides have them. Each
+// metric has a better direction.
+var comparedMetrics = slices.Concat([]string{
 	results.KeySustainableLow, results.KeyPublishRate, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99, results.KeyTotalSeconds, results.KeyDrainRate,
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyLostAcked,
-}, pipelineFigures...)
+}, pipelineFigures)
 
-// metricTest is one metric of a pair: the values of both sides, and the test of whether the second differs from the first.
+// metricTest is one metric of a pair, and the test of whether the second side differs from the first.
 type metricTest struct {
-	metric        results.Metric
-	first, second string // the names of the sides
-	results.Difference
+	metric             results.Metric
+	first, second      string // the names of the sides
+	results.Difference        // its A is the first side, its B the second
 }
 
 // testedPair is a pair with the tests of its metrics. A pair with published figures has none.
@@ -39,7 +40,7 @@ func testPairs(pairs []pair) []testedPair {
 	var family []*results.Difference
 	for _, p := range pairs {
 		t := testedPair{pair: p}
-		if !p.published() {
+		if !p.hasPublished() {
 			t.tests = p.test()
 		}
 		for i := range t.tests {
@@ -51,37 +52,27 @@ func testPairs(pairs []pair) []testedPair {
 	return tested
 }
 
-// test tests every metric that both sides have.
+// test tests the metrics that both sides have, unless they are zero on both. Where a side has no latency
+// from the intended time, latencies from the actual send are compared as well.
 func (p pair) test() []metricTest {
-	first, second := p.first.usable(), p.second.usable()
-	var tests []metricTest
-	for _, m := range p.metrics() {
-		tests = append(tests, metricTest{metric: m, first: p.first.side, second: p.second.side, Difference: results.ContrastOf(m, first, second)})
-	}
-	return tests
-}
-
-// metrics lists the metrics that both sides have, without those that are zero on both. Where a side has no latency from the
-// intended time, latencies from the actual send are compared as well.
-func (p pair) metrics() []results.Metric {
 	keys := slices.Clone(comparedMetrics)
 	if !p.first.hasLatency() || !p.second.hasLatency() {
 		keys = append(keys, results.FromSend...)
 	}
 	first, second := p.first.usable(), p.second.usable()
-	var metrics []results.Metric
+	var tests []metricTest
 	for _, key := range keys {
 		m := results.MustMetric(key)
 		ofFirst, ofSecond := m.Values(first), m.Values(second)
 		known := len(ofFirst) > 0 && len(ofSecond) > 0
 		if known && (slices.Max(ofFirst) != 0 || slices.Max(ofSecond) != 0) {
-			metrics = append(metrics, m)
+			tests = append(tests, metricTest{metric: m, first: p.first.side, second: p.second.side, Difference: results.ContrastOf(m, first, second)})
 		}
 	}
-	return metrics
+	return tests
 }
 
-func (t metricTest) fromSend() bool { return slices.Contains(results.FromSend, t.metric.Key) }
+func (t metricTest) isFromSend() bool { return slices.Contains(results.FromSend, t.metric.Key) }
 
 // better names the better side. It is empty unless a difference is shown.
 func (t metricTest) better() string {
@@ -94,11 +85,12 @@ func (t metricTest) better() string {
 	return t.first
 }
 
-// secondIsHigher tells the direction of a shown difference. Cliff's delta is the share of pairs of values in which the second side's is the
-// larger one, less the share in which it is the smaller one.
+// secondIsHigher tells the direction of a shown difference. Cliff's delta is the share of pairs of values
+// in which the second side's is the larger one, less the share in which it is the smaller one.
 func (t metricTest) secondIsHigher() bool { return t.Delta > 0 }
 
-// sentence says how the second side compares with the first, and what that rests on.
+// sentence says how the second side compares with the first, and what that rests on: "jetstream is lower
+// than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, …)."
 func (t metricTest) sentence() string {
 	switch t.Answer() {
 	case results.NotTested:
@@ -116,7 +108,8 @@ func (t metricTest) sentence() string {
 	return fmt.Sprintf("%s is %s than %s%s, which is %s (%s).", t.second, direction, t.first, t.ratioText(), judged, t.Why())
 }
 
-// ratioText is the ratio with its interval: ", 1.24x [1.20–1.31x]". It is empty where there is no ratio, because a value is 0 or less.
+// ratioText is the ratio with its interval: ", 1.24× [1.20–1.31×]". It is empty where there is no ratio,
+// because a value is 0 or less.
 func (t metricTest) ratioText() string {
 	switch {
 	case math.IsNaN(t.Ratio):
@@ -135,15 +128,15 @@ func (t metricTest) ratioCell() document.Cell {
 	return document.Cell{Kind: document.Interval, Number: t.Ratio, Low: t.RatioLow, High: t.RatioHigh}
 }
 
-// findingCell says in a word or two who is better.
-func (t metricTest) findingCell() document.Cell {
+// findingText says in a word or two who is better.
+func (t metricTest) findingText() string {
 	switch t.Answer() {
 	case results.NotTested:
-		return document.Text("not tested")
+		return "not tested"
 	case results.NoDifferenceShown:
-		return document.Text("no difference shown")
+		return "no difference shown"
 	}
-	return document.Text(t.better() + " better")
+	return t.better() + " better"
 }
 
 // pValue is blank where nothing was tested.
@@ -161,7 +154,7 @@ func (p pair) columns() []columnOf[metricTest] {
 		textColumn(document.Column{Key: "metric", Name: "metric", Row: true}, func(t metricTest) string { return t.metric.Name }),
 		cellColumn(document.Column{Key: "first", Name: p.first.side, Spread: true}, func(t metricTest) document.Cell { return t.A.Cell().In(t.metric.Unit) }),
 		cellColumn(document.Column{Key: "second", Name: p.second.side, Spread: true}, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }),
-		cellColumn(document.Column{Key: "finding", Name: "finding"}, metricTest.findingCell),
+		textColumn(document.Column{Key: "finding", Name: "finding"}, metricTest.findingText),
 		cellColumn(document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, metricTest.ratioCell),
 		numberColumn(document.Column{Key: "delta", Name: "delta"}, func(t metricTest) float64 { return t.Delta }),
 		cellColumn(document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pValue(t.Adjusted) }),

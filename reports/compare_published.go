@@ -1,25 +1,14 @@
-// The comparison with figures of a publication, which no test applies to.
-
 package reports
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// anyPublished tells whether a side holds figures of a publication.
-func (s Side) anyPublished() bool { return slices.ContainsFunc(s.Set.Points, results.Point.Published) }
-
-// published tells whether either half of the pair holds figures of a publication.
-func (p pair) published() bool {
-	return slices.ContainsFunc(p.first.points, results.Point.Published) || slices.ContainsFunc(p.second.points, results.Point.Published)
-}
-
-// medians are a metric of both sides, which no test compares because one of them was published.
+// medians are a metric of both sides. No test compares them, because one side was published.
 type medians struct {
 	metric        results.Metric
 	first, second results.Summary
@@ -36,16 +25,16 @@ func (m medians) ratio() document.Cell {
 // publishedBlocks set figures of a publication beside those of the other side, without a test.
 func (p pair) publishedBlocks() []document.Block {
 	first, second := p.first.usableOrPublished(), p.second.usableOrPublished()
-	var known []medians
+	var ofBoth []medians
 	for _, m := range results.Metrics {
-		m = m.AsRecorded()
+		m = m.AsRecorded() // with the latency of closed loops, which papers print
 		of := medians{metric: m, first: m.Over(first), second: m.Over(second)}
 		if of.first.N > 0 && of.second.N > 0 {
-			known = append(known, of)
+			ofBoth = append(ofBoth, of)
 		}
 	}
 	heading := document.Heading{Level: 1, Text: p.title}
-	if known == nil {
+	if len(ofBoth) == 0 {
 		return []document.Block{heading, document.Paragraph{Text: fmt.Sprintf("No figure is known of both %s and %s.", p.first.side, p.second.side)}}
 	}
 	return []document.Block{heading, tableOf("", []columnOf[medians]{
@@ -55,10 +44,10 @@ func (p pair) publishedBlocks() []document.Block {
 		cellColumn(document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor}, medians.ratio),
 		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(m medians) int { return m.first.N }),
 		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(m medians) int { return m.second.N }),
-	}, known)}
+	}, ofBoth)}
 }
 
-// usableOrPublished lists the records of measured points that conclusions may be drawn from, and all of published points.
+// usableOrPublished lists the records that conclusions may be drawn from, and those of published points.
 func (h half) usableOrPublished() []results.Record {
 	var records []results.Record
 	for _, p := range h.points {

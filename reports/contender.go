@@ -1,5 +1,3 @@
-// A contender is a row of the head-to-head report: everything that was measured of one broker with one message size and guarantee.
-
 package reports
 
 import (
@@ -11,27 +9,23 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// contender gathers the points of one broker, such as its sustainable rate, its peak, and its latency at 1,000 and at 10,000 messages/s.
-// Brokers that were measured in several variants, by a setting or by the shape of the load, are several contenders: a point's name holds
-// what points differ in.
+// contender is a row of the head-to-head report: the points of one broker with one message size and
+// guarantee, such as its sustainable rate, its peak, and its latency at 1,000 and at 10,000 messages/s.
+// A broker that was measured in several variants, by a setting or by the shape of the load, is several
+// contenders: the variant is part of its points' name.
 type contender struct {
-	points []results.Point     // at least one, in the order of their loads
-	fixed  []results.LoadPoint // measured at fixed rates, lowest first, one for each rate
-	cost   costBasis
+	points      []results.Point     // at least one, in the order of their loads
+	fixed       []results.LoadPoint // measured at fixed rates, lowest first, one for each rate
+	costLoad    string              // the load whose costs are shown: "sustainable rate"; empty if there is none
+	costRecords []results.Record    // measured at costLoad
 }
 
-// costBasis is the load at which the costs of a contender are shown.
-type costBasis struct {
-	load    string           // "sustainable rate"
-	records []results.Record // empty if no cost is known
-}
-
-// contendersOf splits points by broker, the kinds of brokers in their usual order.
+// contendersOf splits points by their names, the brokers in their usual order.
 func contendersOf(points []results.Point) []contender {
 	var contenders []contender
-	for _, g := range groupBy(points, func(p results.Point) string { return p.Name }) {
-		c := contender{points: g.points, fixed: fixedLoadPoints(g.points)}
-		c.cost = c.costBasis()
+	for _, g := range results.GroupBy(points, func(p results.Point) string { return p.Name }) {
+		c := contender{points: g.Members, fixed: fixedLoadPoints(g.Members)}
+		c.costLoad, c.costRecords = c.costBasis()
 		contenders = append(contenders, c)
 	}
 	slices.SortStableFunc(contenders, func(a, b contender) int { return results.ComparePoints(a.first(), b.first()) })
@@ -40,9 +34,10 @@ func contendersOf(points []results.Point) []contender {
 
 func (c contender) first() results.Point { return c.points[0] }
 
-// fixedLoadPoints lists what was measured at fixed rates and ended ok, lowest first, one load point for each rate. If a rate was measured
-// both by itself and in a curve, the measurement by itself is used. Fractions of a sustainable rate, which differ from broker to broker, are
-// left out, and so are fault trials: their latency is that of an outage.
+// fixedLoadPoints lists what was measured at fixed rates and ended ok, lowest first, one load point for
+// each rate. A rate that was measured by itself and in a curve is taken from the measurement by itself.
+// Left out are fractions of a sustainable rate, which differ from broker to broker, and fault trials,
+// whose latency is that of an outage.
 func fixedLoadPoints(points []results.Point) []results.LoadPoint {
 	var alone, ofCurves, fixed []results.LoadPoint
 	for _, p := range points {
@@ -54,7 +49,7 @@ func fixedLoadPoints(points []results.Point) []results.LoadPoint {
 			alone = append(alone, p.MeasuredLoads()...)
 		}
 	}
-	for _, l := range append(alone, ofCurves...) {
+	for _, l := range slices.Concat(alone, ofCurves) {
 		sameRate := func(o results.LoadPoint) bool { return o.Rate == l.Rate }
 		if l.Fixed() && l.Used() && !slices.ContainsFunc(fixed, sameRate) {
 			fixed = append(fixed, l)
@@ -62,18 +57,6 @@ func fixedLoadPoints(points []results.Point) []results.LoadPoint {
 	}
 	slices.SortFunc(fixed, func(a, b results.LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
 	return fixed
-}
-
-// fixedRates are the rates at which any contender was measured, lowest first.
-func fixedRates(contenders []contender) []float64 {
-	var rates []float64
-	for _, c := range contenders {
-		for _, l := range c.fixed {
-			rates = append(rates, l.Rate)
-		}
-	}
-	slices.Sort(rates)
-	return slices.Compact(rates)
 }
 
 // recordsAtRate are the records of a fixed rate. There are none if the contender wasn't measured at it.
@@ -86,10 +69,10 @@ func (c contender) recordsAtRate(rate float64) []results.Record {
 	return nil
 }
 
-// recordsOfMeasure are the records that ended ok of the point made for a kind of measurement, such as "peak". Of several points, which
-// differ in their load, the one with the highest is used: the points are in the order of their loads.
+// recordsOfMeasure are the records that ended ok of a kind of measurement, such as "peak". Of several
+// points of that kind the one with the highest load is taken.
 func (c contender) recordsOfMeasure(measure string) []results.Record {
-	for _, p := range slices.Backward(c.points) {
+	for _, p := range slices.Backward(c.points) { // the highest load first
 		if p.Spec.Measure == measure && len(p.Ok()) > 0 {
 			return p.Ok()
 		}
@@ -97,7 +80,8 @@ func (c contender) recordsOfMeasure(measure string) []results.Record {
 	return nil
 }
 
-// sustainedCell is the sustainable rate that a search found, else the one that was found before a curve. It is blank without either.
+// sustainedCell is the sustainable rate that a search found, else the one that was found before a
+// curve. It is blank without either.
 func (c contender) sustainedCell() document.Cell {
 	for _, measure := range []string{"sustainable", "curve"} {
 		if bracket := results.Sustained(c.recordsOfMeasure(measure)); bracket.N > 0 {
@@ -107,9 +91,10 @@ func (c contender) sustainedCell() document.Cell {
 	return document.Cell{}
 }
 
-// costBasis is the load whose costs are shown: the sustainable rate if there is one, else the peak, count or backlog, else the highest
-// fixed rate. The cost of a curve as a whole is that of the sustainable rate which its search found.
-func (c contender) costBasis() costBasis {
+// costBasis chooses the load whose costs are shown: the sustainable rate, else the peak, count or
+// backlog, else the highest fixed rate. The cost of a curve as a whole is that of the sustainable rate
+// which its search found. The load is empty if there is none.
+func (c contender) costBasis() (load string, records []results.Record) {
 	for _, preferred := range []struct{ measure, load string }{
 		{measure: "sustainable", load: "sustainable rate"},
 		{measure: "curve", load: "sustainable rate"},
@@ -118,14 +103,14 @@ func (c contender) costBasis() costBasis {
 		{measure: "backlog", load: "backlog"},
 	} {
 		if records := withCost(c.recordsOfMeasure(preferred.measure)); len(records) > 0 {
-			return costBasis{load: preferred.load, records: records}
+			return preferred.load, records
 		}
 	}
 	if len(c.fixed) == 0 {
-		return costBasis{}
+		return "", nil
 	}
 	highest := c.fixed[len(c.fixed)-1]
-	return costBasis{load: results.RateText(highest.Rate), records: highest.Records}
+	return results.RateText(highest.Rate), highest.Records
 }
 
 // withCost are the records with a cost per message.
@@ -140,24 +125,25 @@ func (c contender) statusCell(notes *document.Footnotes) document.Cell {
 		marks = append(marks, reasonMarks(p, notes)...)
 	}
 	slices.Sort(marks)
-	return document.Text(c.status()).Toned(toneOfPoints(c.points...)).Marked(slices.Compact(marks)...)
+	return document.Text(c.status()).Toned(worstTone(c.points...)).Marked(slices.Compact(marks)...)
 }
 
-// status is the status that all points share, or else the worst ending of each point that has a bad one, with its load. Then come the
-// loads that missed their rate or an objective: "failed 1 of 3 at rate 1k/s, rate missed at rate 20k/s".
+// status is the status that all points share, or else the worst ending of each point that has a bad
+// one, with its load. Then come the loads that missed their rate or an objective: "failed 1 of 3 at
+// rate 1k/s, rate missed at rate 20k/s".
 func (c contender) status() string {
 	var statuses, endings, missed []string
 	for _, p := range c.points {
 		statuses = append(statuses, p.Status())
-		if worst := p.Endings()[0]; worst != string(results.OK) { // a point has a record, and so an ending
+		if worst := p.Endings()[0]; worst != string(results.OK) {
 			endings = append(endings, worst+" at "+p.Load())
 		}
-		for _, what := range missedTargets(p, p.Ok()) {
-			missed = append(missed, what+" at "+p.Load())
+		for _, target := range missedTargets(p, p.Ok()) {
+			missed = append(missed, target+" at "+p.Load())
 		}
 	}
-	if alike(statuses) {
-		endings = statuses[:1]
+	if shared := common(statuses); shared != "" {
+		endings = []string{shared}
 	}
 	return strings.Join(append(endings, missed...), ", ")
 }
@@ -180,13 +166,4 @@ func (c contender) repetitions() int {
 		}
 	}
 	return len(numbers)
-}
-
-// clientMode is the mode in which all points used the client library. It is empty if they differ, or if it is not known.
-func (c contender) clientMode() string {
-	mode := clientMode(c.first())
-	if slices.ContainsFunc(c.points, func(p results.Point) bool { return clientMode(p) != mode }) {
-		return ""
-	}
-	return mode
 }

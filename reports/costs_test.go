@@ -50,7 +50,7 @@ func TestASideHasTheClientModeThatAllItsPointsShare(t *testing.T) {
 			r.Settings.Client = map[string]any{"mode": mode}
 			records = append(records, altered([]store.Record{r}, mode, func(*store.Record) {})...)
 		}
-		if got := contendersOf(results.Of(records).Points)[0].clientMode(); got != want {
+		if got := clientMode(contendersOf(results.Of(records).Points)[0].points...); got != want {
 			t.Errorf("modes %v: %q, want %q", modes, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
-// A fault trial is a repetition in which the broker was killed, paused or restarted on purpose. It is judged by what the broker promised:
-// with at-least-once delivery, for example, a message that was acknowledged and never delivered breaks the promise, and one that was
-// delivered twice does not. Package ledger holds these rules; here it is decided whether a trial can be judged at all.
+// A fault trial is a repetition in which the broker was killed, paused or restarted on purpose. It is
+// judged by what the broker promised: with at-least-once delivery a message that was acknowledged and
+// never delivered breaks the promise, and one that was delivered twice does not. Package ledger holds
+// these rules. Here it is decided what a trial can show at all.
 
 package reports
 
@@ -14,13 +15,13 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// faultTrial is a repetition in which faults were planned, judged by what the broker promised.
+// faultTrial is a repetition with planned faults, and the verdict on the broker's promise.
 type faultTrial struct {
-	record       results.Record
-	books        results.Books // as judged: without losses if lossesUnsure
-	lossesUnsure bool          // missing messages may be late, or may still be in a broker that wasn't started again
-	verdict      promiseVerdict
-	why          string
+	record         results.Record
+	books          results.Books // as judged: the record's, but without losses if lossesUnproven
+	lossesUnproven bool          // missing messages may be late, or in a broker that wasn't started again
+	verdict        promiseVerdict
+	why            string // the counts or the defect of the trial that the verdict rests on
 }
 
 // promiseVerdict is a verdict in the words of docs/guarantees.md.
@@ -40,54 +41,53 @@ var verdictOf = map[ledger.Promise]promiseVerdict{
 	ledger.Kept: verdictKept, ledger.Broken: verdictBroken, ledger.NoneMade: verdictNoneMade,
 }
 
-// judgeFaultTrial judges a repetition in three steps: whether it shows anything, whether a promise was broken, and whether the trial
-// was good enough to show that the promise was kept. A breach counts however poor the trial was.
+// judgeFaultTrial judges a repetition with planned faults. A breach counts however poor the trial was. A
+// trial without a breach shows something only if the faults happened and the measurement was sound.
 func judgeFaultTrial(r results.Record) faultTrial {
-	t := faultTrial{record: r}
-	if r.Result != nil {
-		t.books = r.Result.Books
-	}
-	if t.verdict, t.why = notJudgeable(r); t.verdict != "" {
+	t := faultTrial{record: r, books: booksOf(r)}
+	if verdict, why := judgeWithoutBooks(r); verdict != "" {
+		t.verdict, t.why = verdict, why
 		return t
 	}
-	undone := faultNotDone(r)
-	begun := len(r.Result.Faults) > 0
+	notDone := faultNotDone(r)
+	tried := len(r.Result.Faults) > 0
 	lateText, late := doubtText(r, results.DoubtLate)
-	orderText, unknownOrder := doubtText(r, results.DoubtOrderUnknown)
-	// An act that failed, or one without the act that ends it, may have left the broker down with its messages.
-	t.lossesUnsure = late || undone != "" && begun
-	if t.lossesUnsure {
+	orderText, orderUnknown := doubtText(r, results.DoubtOrderUnknown)
+	// A fault that failed, or that began and did not end, may have left the broker down with its messages.
+	t.lossesUnproven = late || (notDone != "" && tried)
+	if t.lossesUnproven {
 		t.books.LostAcked = 0 // duplicates and reordering still count
 	}
 	asked := r
-	if undone != "" && !begun {
+	if !tried {
 		asked.Spec.Faults = nil // nothing was done to the broker, so no fault explains a loss
 	}
 	judged := results.Promise(asked, t.books)
-	t.verdict, t.why = verdictOf[judged.Promise], wordVerdict(judged, t.books)
+	t.verdict, t.why = verdictOf[judged.Promise], promiseText(judged, t.books)
 	switch {
 	case t.verdict == verdictBroken:
-		t.why = joinClauses(t.why, undone)
-	case undone != "":
-		t.verdict, t.why = verdictVoid, undone
+		t.why = joinClauses(t.why, notDone)
+	case notDone != "":
+		t.verdict, t.why = verdictVoid, notDone
 	case late:
 		t.verdict, t.why = verdictVoid, lateText
 	case r.Status == results.Void || r.Status == results.Failed:
 		t.verdict, t.why = verdictVoid, r.Reason
-	case unknownOrder && r.Spec.Ordering == "ordered":
+	case orderUnknown && r.Spec.Ordering == "ordered":
 		t.verdict, t.why = verdictUndecided, joinClauses(t.why, orderText)
 	}
 	return t
 }
 
-// notJudgeable says why a repetition shows nothing about its promise. The verdict is empty if it does.
-func notJudgeable(r results.Record) (verdict promiseVerdict, why string) {
+// judgeWithoutBooks gives the verdict on a repetition whose books show nothing about the promise. The
+// verdict is empty if they do.
+func judgeWithoutBooks(r results.Record) (verdict promiseVerdict, why string) {
 	switch {
 	case r.Status == results.Refused:
 		return verdictRefused, r.Reason
-	case (r.Result == nil || r.Result.Books.Sent == 0) && r.Reason == "":
+	case booksOf(r).Sent == 0 && r.Reason == "":
 		return verdictVoid, "nothing was measured"
-	case r.Result == nil || r.Result.Books.Sent == 0:
+	case booksOf(r).Sent == 0:
 		return verdictVoid, "nothing was measured: " + r.Reason
 	case r.Status == results.Aborted:
 		return verdictVoid, r.Reason
@@ -97,19 +97,9 @@ func notJudgeable(r results.Record) (verdict promiseVerdict, why string) {
 	return "", ""
 }
 
-// doubtText is the text of a record's first doubt with a code. ok is false if there is none.
-func doubtText(r results.Record, code string) (text string, ok bool) {
-	for _, d := range r.Doubts {
-		if d.Code == code {
-			return d.Text, true
-		}
-	}
-	return "", false
-}
-
-// wordVerdict states the counts that a verdict rests on.
-func wordVerdict(v ledger.Verdict, b results.Books) string {
-	clauses := []string{wordDeviations(v, b)}
+// promiseText states the counts that the ledger's answer rests on.
+func promiseText(v ledger.Verdict, b results.Books) string {
+	clauses := []string{deviationsText(v, b)}
 	if 2*b.Acked < b.Sent && v.Promise != ledger.Broken {
 		clauses = append(clauses, fmt.Sprintf("only %d of %d were acknowledged", b.Acked, b.Sent))
 	}
@@ -119,38 +109,39 @@ func wordVerdict(v ledger.Verdict, b results.Books) string {
 	return joinClauses(clauses...)
 }
 
-// wordDeviations states the counts of deviations. It is empty if nothing deviates but the fate of some messages is unknown.
-func wordDeviations(v ledger.Verdict, b results.Books) string {
+// deviationsText states the counts of deviations. It is empty if there are none, but the fate of some
+// messages is unknown.
+func deviationsText(v ledger.Verdict, b results.Books) string {
 	switch {
 	case v.Promise == ledger.Broken:
-		return wordCounts(v.Breaches)
+		return countsText(v.Breaches)
 	case v.Promise == ledger.NoneMade && b.LostAcked > 0:
-		return fmt.Sprintf("%s: %d of %d acknowledged messages were lost", gapWords[v.Gap], b.LostAcked, b.Acked)
+		return fmt.Sprintf("%s: %d of %d acknowledged messages were lost", gapTexts[v.Gap], b.LostAcked, b.Acked)
 	case v.Promise == ledger.NoneMade:
-		return gapWords[v.Gap] + ", but no acknowledged message was lost"
+		return gapTexts[v.Gap] + ", but no acknowledged message was lost"
 	case len(v.Allowed) > 0:
-		return wordCounts(v.Allowed) + ", which it allows"
+		return countsText(v.Allowed) + ", which it allows"
 	case b.Unresolved == 0:
 		return "nothing lost or delivered twice"
 	}
 	return ""
 }
 
-// wordCounts lists counts: "3 lost, 1 delivered twice".
-func wordCounts(counts []ledger.Count) string {
+// countsText lists counts: "3 lost, 1 delivered twice".
+func countsText(counts []ledger.Count) string {
 	var words []string
 	for _, c := range counts {
-		words = append(words, fmt.Sprintf("%d %s", c.Messages, deviationWords[c.Deviation]))
+		words = append(words, fmt.Sprintf("%d %s", c.Messages, deviationTexts[c.Deviation]))
 	}
 	return strings.Join(words, ", ")
 }
 
-var deviationWords = map[ledger.Deviation]string{
+var deviationTexts = map[ledger.Deviation]string{
 	ledger.Corrupted: "corrupted", ledger.Lost: "lost", ledger.Duplicated: "delivered twice", ledger.Reordered: "out of order",
 }
 
-// gapWords say why no promise was made.
-var gapWords = map[ledger.Gap]string{ledger.InMemory: "held in memory only", ledger.LeaderOnly: "confirmed by the leader only, which others take over from"}
+// gapTexts say why no promise was made.
+var gapTexts = map[ledger.Gap]string{ledger.InMemory: "held in memory only", ledger.LeaderOnly: "confirmed by the leader only, which others take over from"}
 
 // joinClauses joins the clauses that are not empty.
 func joinClauses(clauses ...string) string {
@@ -162,15 +153,15 @@ func (t faultTrial) broker() string {
 	return strings.TrimSpace(t.record.Spec.Broker + " " + t.record.Versions.Broker)
 }
 
-// compare orders trials by broker, guarantee, the weakest first, fault and repetition.
+// compare orders trials by broker, guarantee, fault and repetition.
 func (t faultTrial) compare(o faultTrial) int {
 	a, b := t.record, o.record
 	return cmp.Or(
 		results.CompareNames(a.Spec.Broker, b.Spec.Broker),
 		results.CompareNames(a.Versions.Broker, b.Versions.Broker),
 		cmp.Compare(a.Spec.Replicas, b.Spec.Replicas),
-		cmp.Compare(slices.Index(deliveryOrder, a.Spec.Delivery), slices.Index(deliveryOrder, b.Spec.Delivery)),
-		cmp.Compare(slices.Index(persistenceOrder, a.Spec.Persistence), slices.Index(persistenceOrder, b.Spec.Persistence)),
+		cmp.Compare(slices.Index(deliveries, a.Spec.Delivery), slices.Index(deliveries, b.Spec.Delivery)),
+		cmp.Compare(slices.Index(persistences, a.Spec.Persistence), slices.Index(persistences, b.Spec.Persistence)),
 		results.CompareNames(faultText(a.Spec.Faults), faultText(b.Spec.Faults)),
 		cmp.Compare(a.Repetition, b.Repetition),
 	)
@@ -178,6 +169,6 @@ func (t faultTrial) compare(o faultTrial) int {
 
 // The words of a guarantee, the weakest first.
 var (
-	deliveryOrder    = []string{"at-most-once", "at-least-once", "exactly-once"}
-	persistenceOrder = []string{"memory", "log", "fsync"}
+	deliveries   = []string{"at-most-once", "at-least-once", "exactly-once"}
+	persistences = []string{"memory", "log", "fsync"}
 )

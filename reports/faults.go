@@ -1,5 +1,3 @@
-// Planned faults in words, and whether they happened.
-
 package reports
 
 import (
@@ -12,21 +10,22 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// faultNotDone names a planned fault that did not happen. It is empty if all did.
+// faultNotDone names a planned fault that was not carried out as planned. It is empty if all were. A
+// fault with a duration is two acts: it begins, and it ends in a resume or a restart.
 func faultNotDone(r results.Record) string {
 	if r.Result == nil {
 		return ""
 	}
-	planned := 0
+	planned := 0 // acts
 	for _, f := range r.Spec.Faults {
 		planned++
-		if f.For > 0 { // it ends in a resume or a restart
+		if f.For > 0 {
 			planned++
 		}
 	}
-	for _, e := range r.Result.Faults {
-		if e.Err != "" {
-			return fmt.Sprintf("the fault was not carried out: %s: %s", e.Do, e.Err)
+	for _, act := range r.Result.Faults {
+		if act.Err != "" {
+			return fmt.Sprintf("the fault was not carried out: %s: %s", act.Do, act.Err)
 		}
 	}
 	if happened := len(r.Result.Faults); happened < planned {
@@ -35,9 +34,9 @@ func faultNotDone(r results.Record) string {
 	return ""
 }
 
-// faultText names the faults with how long they last and what they hit: "kill -9, 1s, node 2".
+// faultText names planned faults, with how long they last and what they hit: "kill -9, 1s, node 2".
 func faultText(faults []study.Fault) string {
-	var words []string
+	var texts []string
 	for _, f := range faults {
 		text := f.Do
 		if text == "kill" {
@@ -49,14 +48,14 @@ func faultText(faults []study.Fault) string {
 		if f.For > 0 {
 			text += ", " + time.Duration(f.For).String()
 		}
-		words = append(words, text+placeText(f.Node))
+		texts = append(texts, text+targetText(f.Node))
 	}
-	return strings.Join(words, "; ")
+	return strings.Join(texts, "; ")
 }
 
-// placeText names the node, or the part of a pipeline, that a fault hits. It is empty for the first node, and for the leader,
-// which faultText names before.
-func placeText(node string) string {
+// targetText names the node, or the part of a pipeline, that a fault hits: ", node 2". It is empty for
+// the first node, and for the leader, which faultText names before the duration.
+func targetText(node string) string {
 	switch node {
 	case "", "1", "leader":
 		return ""

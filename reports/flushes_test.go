@@ -40,10 +40,7 @@ func TestFlushedIsNeverComparedWithUnflushedInSilence(t *testing.T) {
 		"none was counted":          {nil, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := headToHead(flushed(c.perMessage))
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := build(t, "headtohead", flushed(c.perMessage).Records)
 			said, shown := "", false
 			for _, b := range d.Blocks {
 				switch b := b.(type) {
@@ -92,7 +89,7 @@ func TestABrokersHousekeepingIsNoFlushOfWhatItAcknowledges(t *testing.T) {
 
 func TestFlushesThatWereNotCountedAreUnknown(t *testing.T) {
 	r := storetest.Demo()[0]
-	if flushing(r) || flushing(store.Record{}) {
+	if flushedFiles(r) || flushedFiles(store.Record{}) {
 		t.Error("flushes out of nothing")
 	}
 }

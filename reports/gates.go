@@ -1,5 +1,3 @@
-// The table of the thresholds that a command was given.
-
 package reports
 
 import (
@@ -10,7 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/gate"
 )
 
-// Gates is a section with how each load fared under thresholds, failures first. It is empty without verdicts.
+// Gates is a section on the thresholds that a command was given: how each load fared under them,
+// failures first. It is empty without verdicts.
 func Gates(verdicts []gate.Verdict) []document.Block {
 	if len(verdicts) == 0 {
 		return nil

@@ -1,5 +1,3 @@
-// The table of the goals of searches. A search looks for the highest rate at which its goals are met, such as "p99 under 10 ms".
-
 package reports
 
 import (
@@ -11,26 +9,16 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// searchGoal is one goal of a point's searches.
+// searchGoal is one goal of a point's searches. A search looks for the highest rate at which its goals
+// are met, such as "p99 ≤ 10ms".
 type searchGoal struct {
 	results.Goal
 	point results.Point
 }
 
-// used tells whether conclusions may be drawn from the searches.
-func (g searchGoal) used() bool { return len(g.point.Ok()) > 0 }
-
-// ofLatency is a figure of the goal's bound on latency. It is blank if the goal bounds none.
-func (g searchGoal) ofLatency(figure float64) document.Cell {
-	if g.LatencyNs == 0 {
-		return document.Cell{}
-	}
-	return document.Number(figure)
-}
-
 // goalsTable has a row for every goal of every search.
-func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
-	columns := append(columnsOf(pointColumns(l), func(g searchGoal) results.LoadPoint {
+func goalsTable(points []results.Point, l layout, notes *document.Footnotes) document.Table {
+	columns := append(convertColumns(pointColumns(l), func(g searchGoal) results.LoadPoint {
 		return results.LoadPoint{Point: g.point, RowTitle: g.point.Load()}
 	}), []columnOf[searchGoal]{
 		textColumn(document.Column{Key: "goal", Name: "goal", Row: true}, func(g searchGoal) string { return g.Name }),
@@ -47,7 +35,7 @@ func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
 		repetitionsColumn(func(g searchGoal) int { return g.N }),
 	}...)
 	var goals []searchGoal
-	for _, p := range g.points {
+	for _, p := range points {
 		for _, goal := range results.Goals(p.Shown()) {
 			goals = append(goals, searchGoal{Goal: goal, point: p})
 		}
@@ -55,8 +43,19 @@ func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
 	return tableOf("Goals of the searches", columns, goals)
 }
 
-// whyUndecided are the footnotes that say why searches left the goal open. There are none if no search is used: the reason of
-// the point says why.
+// used tells whether conclusions may be drawn from the searches.
+func (g searchGoal) used() bool { return len(g.point.Ok()) > 0 }
+
+// ofLatency is a figure of the goal's bound on latency. It is blank if the goal has no such bound.
+func (g searchGoal) ofLatency(figure float64) document.Cell {
+	if g.LatencyNs == 0 {
+		return document.Cell{}
+	}
+	return document.Number(figure)
+}
+
+// whyUndecided are the footnotes that say why searches left the goal undecided. There are none if the
+// searches are not used: then the footnotes of the point's status say why.
 func (g searchGoal) whyUndecided(notes *document.Footnotes) []int {
 	if !g.used() {
 		return nil

@@ -9,59 +9,32 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// group is points that belong together under a name.
-type group struct {
-	name   string
-	points []results.Point // at least one
-}
+// group is points that belong together, under a name that says what they share.
+type group = results.Group[results.Point]
 
-// groupBy splits points by a key, which names their group. Groups keep the order in which they first appear.
-func groupBy(points []results.Point, key func(results.Point) string) []group {
-	var groups []group
-	for _, g := range results.GroupBy(points, key) {
-		groups = append(groups, group{name: g.Name, points: g.Members})
-	}
-	return groups
-}
-
-// findOrAdd returns the first entry of list that matches. If there is none, it appends fresh. The pointer is valid until list grows.
-func findOrAdd[T any](list *[]T, matches func(T) bool, fresh T) *T {
-	i := slices.IndexFunc(*list, matches)
-	if i < 0 {
-		i = len(*list)
-		*list = append(*list, fresh)
-	}
-	return &(*list)[i]
-}
-
-// bySetting groups the points that stand in one table: those of equal message size and delivery guarantee.
-func bySetting(points []results.Point) []group {
-	return groupBy(points, results.Point.Setting)
-}
-
-// byWorkload groups the points that may be ranked against each other: those that were given the same work. They differ in the broker
-// and in the settings that their names show.
+// byWorkload groups the points that may be ranked against each other: those that were given the
+// same work. They differ in the broker and in the settings that their names show.
 func byWorkload(points []results.Point) []group {
-	named := []string{"broker"}
+	mayDiffer := []string{"broker"} // spec paths
 	for _, p := range points {
-		for axis := range p.Records[0].Axes {
-			load := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
-			if results.InNames(axis) && !load && !slices.Contains(named, axis) {
-				named = append(named, axis)
+		for axis := range p.Records[0].Axes { // all records of a point have the same axes
+			isLoad := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
+			if results.InNames(axis) && !isLoad && !slices.Contains(mayDiffer, axis) {
+				mayDiffer = append(mayDiffer, axis)
 			}
 		}
 	}
-	return groupBy(points, func(p results.Point) string { return p.Workload(named...) })
+	return results.GroupBy(points, func(p results.Point) string { return p.Workload(mayDiffer...) })
 }
 
-// rankable leaves out points with planned faults, which the promise report covers, and published figures, which only stand beside
-// measured ones.
+// rankable leaves out points with planned faults, which the promise report covers, and the figures of
+// publications, which are only shown beside measured ones.
 func rankable(points []results.Point) []results.Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 || p.Published() })
 }
 
-// unnamedDifferences lists the facts in which repetitions of one point, or points that a verdict compares, differ, apart from those in
-// which they are meant to: the broker, what is measured, and the axes of studies.
+// unnamedDifferences lists the facts in which the compared repetitions differ: "host.cores: 2, 8". It
+// leaves out what is meant to differ: the broker, what is measured, and the axes of studies.
 func unnamedDifferences(points []results.Point) []string {
 	var records []results.Record
 	named := []string{"broker", "measure", "nodes"}

@@ -1,5 +1,6 @@
-// The head-to-head report compares brokers: a table for each message size and guarantee, with a row for each broker. A sustainable rate
-// is one that the broker keeps up with; latency is shown at each fixed rate that was measured, and CPU in seconds per million messages.
+// The head-to-head report compares brokers: a table for each message size and guarantee, with a row for
+// each broker. A sustainable rate is one that the broker keeps up with; latency is shown at each fixed
+// rate that was measured, and CPU in seconds per million messages.
 //
 //	broker     status     sustainable          p50 at 1k/s  p99 at 1k/s  CPU broker  CPU client
 //	jetstream  ok         97.9k/s [96–105k/s]       618 µs      3.78 ms      8.57 s      4.10 s
@@ -22,11 +23,9 @@ func init() {
 	Register(Report{
 		Name:  "headtohead",
 		Doc:   "one row per broker for each message size and guarantee: sustainable rate, latency at fixed rates, cost",
-		Build: headToHead,
+		Build: func(set *results.Set) (document.Document, error) { return HeadToHead(set).Document(), nil },
 	})
 }
-
-func headToHead(set *results.Set) (document.Document, error) { return HeadToHead(set).Document(), nil }
 
 // HeadToHead compares brokers, in a section for each message size and guarantee.
 func HeadToHead(set *results.Set) Sections {
@@ -34,51 +33,46 @@ func HeadToHead(set *results.Set) Sections {
 	addStatus(&opening, set)
 	var notes document.Footnotes
 	s := Sections{Title: "Head to head", Opening: opening.Blocks}
-	for _, g := range bySetting(set.Points) {
+	for _, g := range results.BySetting(set.Points) {
 		s.Groups = append(s.Groups, comparisonSection(g, &notes))
 	}
 	if len(set.Points) > 0 {
-		closing.Say("Latency is end to end, from the intended time of sending. A sustainable rate is followed by " + bracketWords + ". " +
-			costWords + " Figures are medians over at most n repetitions that ended ok.")
+		closing.Say("Latency is end to end, from the intended time of sending. A sustainable rate is followed by " + bracketWords +
+			". CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, " +
+			"else at the highest fixed rate. Figures are medians over at most n repetitions that ended ok.")
 	}
 	closing.Add(notes.Blocks()...)
 	s.Closing = closing.Blocks
 	return s
 }
 
-const (
-	// bracketWords explain the brackets behind a sustainable rate.
-	bracketWords = "[passed–failed], the widest bounds that its searches found"
-	// costWords explain the columns of costs: the unit, and the load as contender.costBasis chooses it.
-	costWords = "CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, " +
-		"else at the highest fixed rate."
-)
+// bracketWords explain the brackets behind a sustainable rate.
+const bracketWords = "[passed–failed], the widest bounds that its searches found"
 
 // comparisonSection has a table with a row for every contender, and says how they differ.
 func comparisonSection(g group, notes *document.Footnotes) Section {
 	var d document.Document
-	l := layoutOf(g.points, statable{})
-	d.Say(l.sentence)
-	d.Add(comparisonTable(contendersOf(g.points), l, notes))
-	ranked := rankable(g.points)
-	unlike := unequalFlushes(ranked)
-	d.Say(unlike)
+	l := layoutOf(g.Members)
+	d.Say(l.sentence())
+	d.Add(comparisonTable(contendersOf(g.Members), l, notes))
+	ranked := rankable(g.Members)
+	flushes := unequalFlushes(ranked)
+	d.Say(flushes)
 	d.Say(clientModes(ranked))
+	compared := g.Members // without a ranking the rows only say how repetitions ended
 	if len(ranked) > 0 {
-		for _, v := range rankingVerdicts(group{name: g.name, points: ranked}) {
+		compared = ranked
+		for _, v := range rankingVerdicts(g.Name, ranked) {
 			v.Headed = true
 			d.Add(v)
 		}
 	}
-	compared := ranked
-	if len(compared) == 0 { // the rows only say how repetitions ended
-		compared = g.points
-	}
 	d.Warn("these records", unnamedDifferences(compared))
-	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks, Unlike: unlike}
+	return Section{Name: g.Name, Points: g.Members, Blocks: d.Blocks, Unlike: flushes}
 }
 
-// comparisonTable has a row for each contender: its name, how it ended, what it sustains, its latencies and its costs.
+// comparisonTable has a row for each contender: its name, how it ended, what it sustains, its latencies
+// and its costs.
 func comparisonTable(contenders []contender, l layout, notes *document.Footnotes) document.Table {
 	return tableOf("", slices.Concat(
 		identityColumns(contenders, l),
@@ -89,16 +83,18 @@ func comparisonTable(contenders []contender, l layout, notes *document.Footnotes
 	), contenders)
 }
 
-// identityColumns say which broker a row is about, with which messages and guarantee.
+// identityColumns say which broker a row is about. For programs they also hold what readers see in the
+// headings: the messages, the guarantee, and the mode of the client if any contender has one.
 func identityColumns(contenders []contender, l layout) []columnOf[contender] {
 	columns := []columnOf[contender]{
 		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(c contender) float64 { return c.first().Spec.MessageSize.Mean() }),
 		textColumn(document.Column{Key: "delivery", Data: true}, func(c contender) string { return c.first().Spec.Delivery }),
 	}
-	if slices.ContainsFunc(contenders, func(c contender) bool { return c.clientMode() != "" }) {
-		columns = append(columns, textColumn(document.Column{Key: "client_mode", Data: true}, contender.clientMode))
+	mode := func(c contender) string { return clientMode(c.points...) }
+	if slices.ContainsFunc(contenders, func(c contender) bool { return mode(c) != "" }) {
+		columns = append(columns, textColumn(document.Column{Key: "client_mode", Data: true}, mode))
 	}
-	return append(columns, columnsOf(l.columns(), contender.first)...)
+	return append(columns, convertColumns(l.columns(), contender.first)...)
 }
 
 // capacityColumns say how a contender ended, and how much it can take.
@@ -110,26 +106,34 @@ func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
 			Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},
 		}, contender.sustainedCell),
 		cellColumn(document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond}, func(c contender) document.Cell {
-			return summaryOf(results.KeyPublishRate, c.recordsOfMeasure("peak")).Cell()
+			return results.MustMetric(results.KeyPublishRate).Over(c.recordsOfMeasure("peak")).Cell()
 		}),
 	}
 }
 
-// latencyColumns show the median and the p99 at each fixed rate. The chart draws some of the rates.
+// latencyColumns show the median and the p99 at each fixed rate at which any contender was measured. A
+// chart draws the p99 at some of the rates.
 func latencyColumns(contenders []contender) []columnOf[contender] {
-	rates := fixedRates(contenders)
+	var rates []float64
+	for _, c := range contenders {
+		for _, l := range c.fixed {
+			rates = append(rates, l.Rate)
+		}
+	}
+	slices.Sort(rates)
+	rates = slices.Compact(rates)
 	charted := chartedRates(rates, contenders)
 	var columns []columnOf[contender]
 	for _, rate := range rates {
 		for _, key := range []string{results.KeyEndToEndP50, results.KeyEndToEndP99} {
-			c := document.Column{
+			column := document.Column{
 				Key:  key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64),
 				Name: strings.TrimPrefix(results.MustMetric(key).Name, "e2e ") + " at\n" + results.RateText(rate), Unit: unit.Nanoseconds,
 			}
 			if key == results.KeyEndToEndP99 && slices.Contains(charted, rate) {
-				c.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
+				column.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
 			}
-			columns = append(columns, cellColumn(c, func(c contender) document.Cell { return summaryOf(key, c.recordsAtRate(rate)).Cell() }))
+			columns = append(columns, cellColumn(column, func(c contender) document.Cell { return results.MustMetric(key).Over(c.recordsAtRate(rate)).Cell() }))
 		}
 	}
 	return columns
@@ -138,8 +142,8 @@ func latencyColumns(contenders []contender) []columnOf[contender] {
 // maxCharted is how many fixed rates a chart has room for.
 const maxCharted = 3
 
-// chartedRates picks the rates for the chart of latencies among those at which most contenders were measured: all if they are few, else
-// the lowest, the middle one and the highest. rates are sorted.
+// chartedRates picks the rates for the chart of latencies among those at which most contenders were
+// measured: all if they are few, else the lowest, the middle one and the highest. rates are sorted.
 func chartedRates(rates []float64, contenders []contender) []float64 {
 	measured := map[float64]int{} // contenders, by rate
 	most := 0
@@ -156,22 +160,22 @@ func chartedRates(rates []float64, contenders []contender) []float64 {
 	return shared
 }
 
-// costColumns show what a message costs. Costs at different loads are not comparable: then a column says which load each is of, and
-// no chart draws them.
+// costColumns show what a message costs. Costs at different loads are not comparable: then a column
+// says which load each is of, and no chart draws them.
 func costColumns(contenders []contender) []columnOf[contender] {
-	var loads []string
+	loads := map[string]bool{}
 	var points []results.Point
 	for _, c := range contenders {
 		points = append(points, c.points...)
-		if len(c.cost.records) > 0 {
-			loads = append(loads, c.cost.load)
+		if c.costLoad != "" {
+			loads[c.costLoad] = true
 		}
 	}
-	sameLoad := alike(loads)
+	sameLoad := len(loads) < 2
 	costs := metricColumns(
 		[]string{results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes},
-		hiddenColumns{results.KeyBrokerFlushes: !anyLoad(points, flushing)},
-		func(c contender, key string) document.Cell { return summaryOf(key, c.cost.records).Cell() },
+		hiddenColumns{results.KeyBrokerFlushes: !anyLoad(points, flushedFiles)},
+		func(c contender, key string) document.Cell { return results.MustMetric(key).Over(c.costRecords).Cell() },
 	)
 	for i := range costs {
 		if costs[i].Unit == unit.CPUSeconds && sameLoad {
@@ -179,23 +183,16 @@ func costColumns(contenders []contender) []columnOf[contender] {
 		}
 	}
 	costLoad := document.Column{Key: "cost_load", Name: "cost at", Data: sameLoad}
-	return append([]columnOf[contender]{textColumn(costLoad, func(c contender) string { return c.cost.load })}, costs...)
+	return append([]columnOf[contender]{textColumn(costLoad, func(c contender) string { return c.costLoad })}, costs...)
 }
 
 // trustColumns say how far the figures of a row can be trusted.
 func trustColumns(notes *document.Footnotes) []columnOf[contender] {
 	return []columnOf[contender]{
 		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(c contender) document.Cell {
-			return doubtsCell(c.first().Spec.Broker, doubtsOf(withRates(c.shownRecords())), notes)
+			doubts := doubtsOf(withRates(c.shownRecords()))
+			return doubtsCell(c.first().Spec.Broker, doubts, notes)
 		}),
 		repetitionsColumn(contender.repetitions),
 	}
-}
-
-// summaryOf sums up a metric over records. Unlike Metric.Over it takes the median of counts, too.
-func summaryOf(key string, records []results.Record) results.Summary {
-	m := results.MustMetric(key)
-	s := results.Summarize(m.Values(records))
-	s.Bound = m.Bound(records)
-	return s
 }

@@ -1,5 +1,5 @@
-// How a table identifies its points: by their names, such as "kafka linger.ms=5", or by a column for each setting in which they differ. The
-// settings that all points share are then stated once above the table:
+// How a table identifies its points: by their names, such as "kafka linger.ms=5", or by a column for
+// each setting in which they differ. What all points share is then stated once above the table:
 //
 //	All points: kafka, rate 1k/s, persistence log, topics 1.
 //
@@ -12,6 +12,7 @@ package reports
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
@@ -20,107 +21,110 @@ import (
 // maxAxisColumns is how many axes a table has columns for; more would leave no room for the figures.
 const maxAxisColumns = 5
 
-// layout says how a table identifies its points: by their names, or by a column for each setting in which they differ. The
-// settings that all points share are then stated once above the table.
+// layout is how a table identifies its points. The zero value identifies them by their names. Whatever
+// broker, load and settings hold is stated above the table, so that readers need no column of it.
 type layout struct {
-	axes      []string // a column each; none if points are identified by their names
-	oneBroker bool     // all points are of one broker, which is named above the table
-	oneLoad   bool     // all points have one load, which is named above the table
-	sentence  string   // stands above the table; empty if there is nothing to state
+	axes     []string // settings that have a column each
+	broker   string   // of all points; empty if they differ
+	load     string   // of all rows; empty if they differ
+	settings []string // that all points share: "topics 1"
 }
 
-// statable is what the sentence above a table may state, if all points share it.
-type statable struct {
-	loads []string // of the table's rows
-	facts []string // spec paths
-}
+// byName tells whether points are identified by their names.
+func (l layout) byName() bool { return len(l.axes) == 0 }
 
-// layoutOf chooses the layout of a table of points. Points that differ in nothing but their broker, or in too many settings, are
-// identified by their names.
-func layoutOf(points []results.Point, may statable) layout {
-	words := wordsByAxis(points)
-	var l layout
-	var same []string // words that all points share
-	for _, w := range words {
-		if len(w.values) == len(points) && alike(w.values) {
-			same = append(same, w.axis+" "+w.values[0])
-		} else {
-			l.axes = append(l.axes, w.axis)
-		}
-	}
-	if len(l.axes) == 0 || len(l.axes) > maxAxisColumns {
-		return layout{}
-	}
-	var brokers, stated []string
+// layoutOf chooses the layout of a table of points. Points that differ in nothing but their broker,
+// or in too many settings, are identified by their names.
+func layoutOf(points []results.Point) layout {
+	var named []results.SettingValue // settings in the names of points
+	var brokers []string
 	for _, p := range points {
+		named = append(named, p.Variant...)
 		brokers = append(brokers, p.Kind())
 	}
-	if l.oneBroker = alike(brokers); l.oneBroker {
-		stated = append(stated, brokers[0])
-	}
-	if l.oneLoad = len(may.loads) > 0 && alike(may.loads); l.oneLoad {
-		stated = append(stated, may.loads[0])
-	}
-	stated = append(stated, same...)
-	for _, fact := range may.facts {
-		isAxis := slices.ContainsFunc(words, func(w axisWords) bool { return w.axis == fact })
-		if value := shared(points, fact); value != "" && !isAxis {
-			stated = append(stated, fact+" "+value)
+	l := layout{broker: common(brokers)}
+	for _, axis := range results.GroupBy(named, func(s results.SettingValue) string { return s.Name }) {
+		first := axis.Members[0]
+		differs := slices.ContainsFunc(axis.Members, func(s results.SettingValue) bool { return s != first })
+		if differs || len(axis.Members) < len(points) { // not every name has the axis
+			l.axes = append(l.axes, axis.Name)
+		} else {
+			l.settings = append(l.settings, axis.Name+" "+first.Value)
 		}
 	}
-	if stated != nil {
-		l.sentence = "All points: " + strings.Join(stated, ", ") + "."
+	if len(l.axes) > maxAxisColumns || l.byName() {
+		return layout{}
 	}
 	return l
 }
 
-// axisWords are the values of one axis in the names of points.
-type axisWords struct {
-	axis   string
-	values []string // of the points that have one
-}
-
-// wordsByAxis gathers the words in the names of points, in the order in which the axes first appear.
-func wordsByAxis(points []results.Point) []axisWords {
-	var all []axisWords
-	for _, p := range points {
-		for _, w := range p.Variant {
-			entry := findOrAdd(&all, func(a axisWords) bool { return a.axis == w.Name }, axisWords{axis: w.Name})
-			entry.values = append(entry.values, w.Value)
+// withConstants returns the layout for a table with a row for each load point, which also states the
+// load and the usual settings if all share them. A table of names states nothing.
+func (l layout) withConstants(points []results.Point, loadPoints []results.LoadPoint) layout {
+	if l.byName() {
+		return l
+	}
+	var loads []string
+	for _, lp := range loadPoints {
+		loads = append(loads, lp.RowTitle)
+	}
+	l.load = common(loads)
+	for _, setting := range sharedSettings(points, l.axes) {
+		if !slices.Contains(l.settings, setting) {
+			l.settings = append(l.settings, setting)
 		}
 	}
-	return all
+	return l
 }
 
-// alike tells whether all values are equal. It is true of no values.
-func alike(values []string) bool {
-	return !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
-}
-
-// statedAbove are the spec paths that are stated above a table if all points agree.
-var statedAbove = []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"}
-
-// shared is the value that all points have at a spec path. It is empty if they differ or have none.
-func shared(points []results.Point, path string) string {
-	var values []string
-	for _, p := range points {
-		values = append(values, p.Facts()[path])
+// sentence states what all points share: "All points: kafka, topics 1." It is empty if that is nothing.
+func (l layout) sentence() string {
+	stated := slices.DeleteFunc(append([]string{l.broker, l.load}, l.settings...), func(s string) bool { return s == "" })
+	if len(stated) == 0 {
+		return ""
 	}
-	if len(values) == 0 || !alike(values) {
+	return "All points: " + strings.Join(stated, ", ") + "."
+}
+
+// usualSettings are the spec paths that are stated above a table if all points agree.
+var usualSettings = []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"}
+
+// sharedSettings lists the usual settings that all points share, without those that are axes: "topics 1".
+func sharedSettings(points []results.Point, axes []string) []string {
+	var shared []string
+	for _, path := range usualSettings {
+		var values []string
+		for _, p := range points {
+			values = append(values, p.Facts()[path])
+		}
+		if value := common(values); value != "" && !slices.Contains(axes, path) {
+			shared = append(shared, path+" "+value)
+		}
+	}
+	return shared
+}
+
+// common is the one value that all have. It is empty if values differ or there are none.
+func common(values []string) string {
+	if len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
 		return ""
 	}
 	return values[0]
 }
 
-// columns identify a point: by its whole name for machines and charts, by the parts of the name for readers.
+// columns identify a point: by its whole name for programs and charts, by the parts of the name for
+// readers. Programs have always found the whole name under the key "broker", and keys never change;
+// that is why the broker alone has the key "product".
 func (l layout) columns() []columnOf[results.Point] {
 	name := func(p results.Point) string { return p.Name }
-	if l.axes == nil {
+	if l.byName() {
 		return []columnOf[results.Point]{textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, name)}
 	}
 	columns := []columnOf[results.Point]{
+		// A Data column is not shown to readers; charts take the colour of a row from its Label.
 		textColumn(document.Column{Key: "broker", Data: true, Label: true}, name),
-		textColumn(document.Column{Key: "product", Name: "broker", Row: true, Data: l.oneBroker}, results.Point.Kind),
+		// A Row column identifies the row. Where all have one broker, the sentence above the table names it.
+		textColumn(document.Column{Key: "product", Name: "broker", Row: true, Data: l.broker != ""}, results.Point.Kind),
 	}
 	for _, axis := range l.axes {
 		columns = append(columns, textColumn(AxisColumn(axis), func(p results.Point) string { return axisValue(p, axis) }))
@@ -130,19 +134,22 @@ func (l layout) columns() []columnOf[results.Point] {
 
 // axisValue is the value of a point on an axis of its name. It is empty if the name doesn't have the axis.
 func axisValue(p results.Point, axis string) string {
-	for _, w := range p.Variant {
-		if w.Name == axis {
-			return w.Value
+	for _, s := range p.Variant {
+		if s.Name == axis {
+			return s.Value
 		}
 	}
 	return ""
 }
 
-// AxisColumn is the column of an axis's values. It is headed by the axis's path, in two lines if that is long.
+// longHead is the number of characters from which the head of a column takes two lines.
+const longHead = 13
+
+// AxisColumn is the column of an axis's values. Its head is the axis's path, in two lines if that is
+// long. The column is Named: charts name it with its values, because "5" alone says nothing.
 func AxisColumn(axis string) document.Column {
-	const long = 12 // characters
 	name := strings.TrimPrefix(axis, "client.")
-	if dot := strings.LastIndex(name, "."); dot > 0 && len(name) > long {
+	if dot := strings.LastIndex(name, "."); dot > 0 && utf8.RuneCountInString(name) >= longHead {
 		name = name[:dot+1] + "\n" + name[dot+1:]
 	}
 	return document.Column{Key: "axis:" + axis, Name: name, Row: true, Named: true}

@@ -83,11 +83,11 @@ func TestALayoutHasColumnsForAFewAxesOnly(t *testing.T) {
 		{"points of which one axis is constant", tuned("kafka")[:4], 2},
 	} {
 		points := results.Of(c.records).Points
-		l := layoutOf(points, statable{})
-		if len(l.axes) != c.axes || (l.sentence == "") != (c.axes == 0) {
-			t.Errorf("%s: columns for %q, above them %q", c.name, l.axes, l.sentence)
+		l := layoutOf(points)
+		if len(l.axes) != c.axes || (l.sentence() == "") != (c.axes == 0) {
+			t.Errorf("%s: columns for %q, above them %q", c.name, l.axes, l.sentence())
 		}
-		if l.axes != nil {
+		if !l.byName() {
 			continue
 		}
 		if columns := l.columns(); len(columns) != 1 || columns[0].cell(points[0]).Text != points[0].Name {
@@ -106,10 +106,10 @@ func TestASettingThatAllPointsOfATableShareStandsAboveIt(t *testing.T) {
 		}
 	}
 	points := results.Of(records).Points
-	for _, g := range bySetting(points) {
-		l := layoutOf(g.points, statable{loads: rowTitles(results.LoadPointsOf(g.points)), facts: statedAbove})
-		if large := strings.HasPrefix(g.name, "1 KiB"); large != strings.Contains(l.sentence, "kafka, rate 1k/s, inFlight.messages 10, persistence log") {
-			t.Errorf("%s: above stands %q", g.name, l.sentence)
+	for _, g := range results.BySetting(points) {
+		l := layoutOf(g.Members).withConstants(g.Members, results.LoadPointsOf(g.Members))
+		if large := strings.HasPrefix(g.Name, "1 KiB"); large != strings.Contains(l.sentence(), "kafka, rate 1k/s, inFlight.messages 10, persistence log") {
+			t.Errorf("%s: above stands %q", g.Name, l.sentence())
 		}
 	}
 }

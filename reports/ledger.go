@@ -1,5 +1,6 @@
-// The ledger report shows the message counts (books) of every repetition, then each stream in which messages were lost, duplicated,
-// reordered or corrupted. A stream is all messages of one producer to one topic, as one subscription sees them.
+// The ledger report shows the message counts (books) of every repetition, then each stream in which
+// messages were lost, duplicated, reordered or corrupted. A stream is all messages of one producer to
+// one topic, as one subscription sees them.
 //
 //	producer   topic   subscription   sent     received   lost   lost sequence numbers
 //	3          t0      s0             10 000   9 997      3      17–18 9120
@@ -37,22 +38,22 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	if anyLoad(points, leftUnsent) {
 		d.Say("Due: by the schedule; never sent: of those, what there was no room for until the run ended.")
 	}
-	if anyLoad(points, resent) {
+	if anyLoad(points, wasResent) {
 		d.Say("Resent: sent once more because the connection was lost or no answer came; such a message is counted once in all other columns.")
 	}
 	if anyLoad(points, orderUnknown) {
 		d.Say("Several agents received messages of one stream in an order that their clocks do not show: the count of reordered messages is a lower bound.")
 	}
-	var faultTables []document.Block
+	var streamTables []document.Block
 	for _, a := range accounts {
 		if len(a.load.Record.Result.Streams) > 0 { // only streams with a fault are recorded
-			faultTables = append(faultTables, a.streamTable())
+			streamTables = append(streamTables, a.streamTable())
 		}
 	}
 	switch {
-	case faultTables != nil:
-		d.Add(faultTables...)
-	case anyLoad(points, faulty):
+	case len(streamTables) > 0:
+		d.Add(streamTables...)
+	case anyLoad(points, hasFaults):
 		d.Say("Which streams the faults were in was not recorded.")
 	case anyLoad(points, orderUnknown):
 		d.Say("No stream is known to have a fault: nothing was lost, duplicated or corrupted.")
@@ -65,11 +66,11 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 // account holds the books of one repetition of a point under one load.
 type account struct {
 	point results.Point
-	load  results.RepetitionLoad
+	load  results.RepetitionLoad // its record has a result
 }
 
-// accountsOf lists the accounts whose books are known. Publications have no books, and older records have none for the rates of a
-// curve.
+// accountsOf lists the repetitions whose books were recorded. Publications have no books, and older
+// records have none for the rates of a curve.
 func accountsOf(points []results.Point) []account {
 	var accounts []account
 	for _, p := range points {
@@ -78,8 +79,8 @@ func accountsOf(points []results.Point) []account {
 		}
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				measured := l.Record.Result
-				if measured != nil && (l.Rate == 0 || measured.Books != results.Books{}) {
+				result := l.Record.Result
+				if result != nil && (l.Rate == 0 || result.Books != results.Books{}) {
 					accounts = append(accounts, account{point: p, load: l})
 				}
 			}
@@ -92,24 +93,26 @@ func (a account) books() *results.Books { return &a.load.Record.Result.Books }
 
 func (a account) statusCell() document.Cell {
 	r := a.load.Record
-	return document.Text(results.Ending(string(r.Status), []results.Record{r})).Toned(toneOf(r.Status))
+	return document.Text(results.Ending(string(r.Status), []results.Record{r})).Toned(statusTones[r.Status])
 }
 
-// bookColumns identify the repetition and count its messages. Columns that would be empty or repeat another one are for programs only.
+// bookColumns identify the repetition and count its messages. Columns that would be empty or repeat
+// another one are for programs only.
 func bookColumns(points []results.Point) []columnOf[account] {
 	identity := []columnOf[account]{
 		textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, func(a account) string { return a.point.Name }),
 		textColumn(document.Column{Key: "setting", Name: "messages", Row: true}, func(a account) string { return a.point.Setting() }),
 		textColumn(document.Column{Key: "load", Name: "load", Row: true}, func(a account) string { return a.load.RowTitle }),
-		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
+		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, isLaterRepetition)},
 			func(a account) int { return a.load.Record.Repetition }),
 		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, account.statusCell),
 	}
+	allSent := !anyLoad(points, leftUnsent)
 	hidden := hiddenColumns{
-		results.KeyDue:      !anyLoad(points, leftUnsent),
-		results.KeyUnsent:   !anyLoad(points, leftUnsent),
-		results.KeyResent:   !anyLoad(points, resent),
-		results.KeyExpected: !anyLoad(points, fannedOut),
+		results.KeyDue:      allSent,
+		results.KeyUnsent:   allSent,
+		results.KeyResent:   !anyLoad(points, wasResent),
+		results.KeyExpected: !anyLoad(points, expectsOtherThanSent),
 	}
 	return append(identity, countColumns(bookKeys, hidden, account.books)...)
 }
@@ -134,24 +137,26 @@ var streamColumns = slices.Concat([]columnOf[results.Stream]{
 	textColumn(document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, lostRanges),
 })
 
-// streamKeys are the keys of the counts of a stream. Messages that were due or sent again are not recorded by stream.
+// streamKeys are the keys of the counts of a stream. Which stream messages were due in or sent again in
+// is not recorded.
 var streamKeys = slices.DeleteFunc(slices.Clone(bookKeys), func(key string) bool {
 	return key == results.KeyDue || key == results.KeyUnsent || key == results.KeyResent
 })
 
-// lostRanges lists the first ranges of lost sequence numbers: "17–18 99120 …". The dots stand for ranges that weren't recorded.
+// lostRanges lists the first ranges of lost sequence numbers: "17–18 99120 …". The dots are for ranges
+// that weren't recorded.
 func lostRanges(s results.Stream) string {
-	var words []string
+	var texts []string
 	for _, r := range s.LostRanges {
 		first, last := r[0], r[1]
 		if first == last {
-			words = append(words, fmt.Sprint(first))
+			texts = append(texts, fmt.Sprint(first))
 		} else {
-			words = append(words, fmt.Sprintf("%d–%d", first, last))
+			texts = append(texts, fmt.Sprintf("%d–%d", first, last))
 		}
 	}
 	if s.LostRangesCut {
-		words = append(words, "…")
+		texts = append(texts, "…")
 	}
-	return strings.Join(words, " ")
+	return strings.Join(texts, " ")
 }

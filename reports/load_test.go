@@ -82,7 +82,7 @@ func TestShapesOfLoadAreNeverRankedAgainstEachOther(t *testing.T) {
 				})...)
 			}
 		}
-		text := textOf(rankingVerdicts(group{"100 B", results.Of(records).Points}))
+		text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
 		if axis == "load.shape" && (strings.Count(text, "Lowest e2e p99") != 2 || strings.Contains(text, "over 6 pairs")) {
 			t.Errorf("by %s: %s", axis, text)
 		}

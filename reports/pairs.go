@@ -1,11 +1,11 @@
-// A comparison has two sides, such as two versions of a broker. A pair is what both sides measured of the same work: of "100 B,
-// at-least-once, rate 1k/s" the point of one side and that of the other. Here the pairs are found.
+// A comparison has two sides, such as two versions of a broker. A pair is what both sides measured of
+// the same work: of "100 B, at-least-once, rate 1k/s" the points of one side and those of the other.
+// Here the pairs are found.
 
 package reports
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -19,14 +19,12 @@ type Side struct {
 	Set  *results.Set
 }
 
-// Pair is the points of two sides that were given the same work.
-type Pair = results.Pair
-
-// Pairs lists the pairs that Compare compares. named are the spec paths in which the sides are meant to differ.
-func Pairs(a, b Side, named ...string) []Pair {
-	var pairs []Pair
+// Pairs lists the pairs that Compare compares. named are the spec paths in which the sides are meant to
+// differ.
+func Pairs(a, b Side, named ...string) []results.Pair {
+	var pairs []results.Pair
 	for _, p := range match(a, b, named).pairs {
-		pairs = append(pairs, Pair{Title: p.title, A: p.first.points, B: p.second.points})
+		pairs = append(pairs, results.Pair{Title: p.title, A: p.first.points, B: p.second.points})
 	}
 	return pairs
 }
@@ -45,13 +43,31 @@ type half struct {
 
 func (p pair) halves() []half { return []half{p.first, p.second} }
 
+// hasPublished tells whether either half holds figures of a publication, which no test applies to.
+func (p pair) hasPublished() bool {
+	return slices.ContainsFunc(slices.Concat(p.first.points, p.second.points), results.Point.Published)
+}
+
+func (p pair) hasClosedLoop() bool {
+	return results.AnyClosedLoop(p.first.points) || results.AnyClosedLoop(p.second.points)
+}
+
 // usable lists the records that conclusions may be drawn from.
 func (h half) usable() []results.Record {
 	var records []results.Record
-	for _, point := range h.points {
-		records = append(records, point.Ok()...)
+	for _, p := range h.points {
+		records = append(records, p.Ok()...)
 	}
 	return records
+}
+
+// has tells whether any usable record has a value of m.
+func (h half) has(m results.Metric) bool { return len(m.Values(h.usable())) > 0 }
+
+// hasLatency tells whether any usable record has latencies from the intended time. Results imported
+// from other tools don't.
+func (h half) hasLatency() bool {
+	return slices.ContainsFunc(h.usable(), func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
 }
 
 // matches are the pairs of a comparison.
@@ -60,11 +76,12 @@ type matches struct {
 	unmatched int // workloads that only one side was given
 }
 
-// match pairs the points that were given exactly the same work. If there are none, it pairs those with the same message size,
-// guarantee and load. Figures of a publication are paired by their place in the study, because a paper's workload is known only as
-// far as the paper tells it.
+// match pairs the points that were given exactly the same work. If there are none, it pairs those with
+// the same message size, guarantee and load. Figures of a publication are paired by their place in the
+// study, because a paper's workload is known only as far as the paper tells it.
 func match(a, b Side, named []string) matches {
-	if a.anyPublished() || b.anyPublished() {
+	publishedPoints := func(s Side) bool { return slices.ContainsFunc(s.Set.Points, results.Point.Published) }
+	if publishedPoints(a) || publishedPoints(b) {
 		return matchBy(a, b, placeInStudy)
 	}
 	found := matchBy(a, b, func(p results.Point) string { return p.Workload(named...) })
@@ -74,23 +91,24 @@ func match(a, b Side, named []string) matches {
 	return matchBy(a, b, func(p results.Point) string { return p.Setting() + ", " + results.LoadID(p.Spec) })
 }
 
-// matchBy pairs points with the same key. The key leaves out the load if loads are what is compared; then each load of one side is paired
-// with each load of the other.
+// matchBy pairs points with the same key. The key leaves out the load if loads are what is compared;
+// then each load of one side is paired with each load of the other.
 func matchBy(a, b Side, key func(results.Point) string) matches {
-	firsts, seconds := groupBy(a.Set.Points, key), groupBy(b.Set.Points, key)
+	loadOf := func(p results.Point) string { return results.LoadID(p.Spec) }
+	firsts, seconds := results.GroupBy(a.Set.Points, key), results.GroupBy(b.Set.Points, key)
 	found := matches{unmatched: len(firsts) + len(seconds)}
 	for _, first := range firsts {
-		i := slices.IndexFunc(seconds, func(second group) bool { return second.name == first.name })
+		i := slices.IndexFunc(seconds, func(second group) bool { return second.Name == first.Name })
 		if i < 0 {
 			continue
 		}
 		found.unmatched -= 2 // one of each side
-		for _, ofFirst := range groupByLoad(first.points) {
-			for _, ofSecond := range groupByLoad(seconds[i].points) {
+		for _, ofFirst := range results.GroupBy(first.Members, loadOf) {
+			for _, ofSecond := range results.GroupBy(seconds[i].Members, loadOf) {
 				found.pairs = append(found.pairs, pair{
-					title:  workTitle(ofFirst.points[0], ofSecond.points[0]),
-					first:  half{side: a.Name, points: ofFirst.points},
-					second: half{side: b.Name, points: ofSecond.points},
+					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0]),
+					first:  half{side: a.Name, points: ofFirst.Members},
+					second: half{side: b.Name, points: ofSecond.Members},
 				})
 			}
 		}
@@ -98,12 +116,9 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 	return found
 }
 
-func groupByLoad(points []results.Point) []group {
-	return groupBy(points, func(p results.Point) string { return results.LoadID(p.Spec) })
-}
-
-// placeInStudy names a point's study and its values on the study's axes, except when and in which version it was measured. A point
-// that a paper ran for a minute and we ran for seconds was given different work, but has the same place.
+// placeInStudy names a point's study and its values on the study's axes, except when and in which
+// version it was measured. A point that a paper ran for a minute and we ran for seconds was given
+// different work, but has the same place.
 func placeInStudy(p results.Point) string {
 	r := p.Records[0] // all records of a point have the same axes
 	words := []string{r.Study}
@@ -115,19 +130,16 @@ func placeInStudy(p results.Point) string {
 	return strings.Join(words, " ")
 }
 
-// workTitle names the work of a pair: message size, guarantee, load, and the values of further axes. It says both where the two
-// points differ: "100 B, at-least-once, rate 1k/s against rate 2k/s".
+// workTitle names the work of a pair: message size, guarantee, load, and the values of further axes. It
+// says both where the two points differ: "100 B, at-least-once, rate 1k/s against rate 2k/s".
 func workTitle(first, second results.Point) string {
 	title := against(first.Setting(), second.Setting()) + ", " + against(first.Load(), second.Load())
-	variant1, variant2 := first.Variant.String(), second.Variant.String()
-	switch {
-	case variant1 == "" && variant2 == "":
+	firstVariant, secondVariant := first.Variant.String(), second.Variant.String()
+	if firstVariant == "" && secondVariant == "" {
 		return title
-	case variant1 == variant2:
-		return title + ", " + variant1
 	}
-	// A point without a variant is told apart by its product.
-	return fmt.Sprintf("%s, %s against %s", title, cmp.Or(variant1, first.Product), cmp.Or(variant2, second.Product))
+	// A point without a variant is named by its product.
+	return title + ", " + against(cmp.Or(firstVariant, first.Product), cmp.Or(secondVariant, second.Product))
 }
 
 // against is "a against b", or a alone if both are equal.

@@ -23,7 +23,7 @@ func TestThePipelinesOfAGroupHaveTheirOwnFiguresAndOtherPointsHaveNone(t *testin
 		Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.04, SystemSeconds: 0.02}, {Name: "consumer", PeakCPU: 0.61}},
 	}
 	points := results.Of([]store.Record{plain, piped}).Points
-	table := pipelineTable(group{points: points}, layoutOf(points, statable{facts: statedAbove}))
+	table := pipelineTable(points, layoutOf(points))
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows for one pipeline and one other point", len(table.Rows))
 	}
@@ -50,12 +50,8 @@ func TestThePipelinesOfAGroupHaveTheirOwnFiguresAndOtherPointsHaveNone(t *testin
 // summaryBlocks counts the tables of pipelines in a summary.
 func summaryBlocks(t *testing.T, records ...store.Record) (n int) {
 	t.Helper()
-	d, err := summary(results.Of(records))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range d.Blocks {
-		if table, ok := b.(document.Table); ok && table.Title == pipelineTable(group{}, layout{}).Title {
+	for _, b := range build(t, "summary", records).Blocks {
+		if table, ok := b.(document.Table); ok && table.Title == pipelineTable(nil, layout{}).Title {
 			n++
 		}
 	}

@@ -1,5 +1,5 @@
-// The points report: for each point the complete spec as YAML, every default filled in, then the settings, versions and host that were in
-// force. A study that holds the spec repeats the point:
+// The points report: for each point the complete spec as YAML, every default filled in, then the
+// settings, versions and host that were in force. A study that holds the spec repeats the point:
 //
 //	broker: kafka
 //	delivery: at-least-once
@@ -25,23 +25,23 @@ func init() {
 	Register(Report{
 		Name:  "points",
 		Doc:   "everything needed to repeat each point: its complete spec, the settings in force, versions and host",
-		Build: points,
+		Build: pointsReport,
 	})
 }
 
-func points(set *results.Set) (document.Document, error) {
+func pointsReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Points"}
 	d.Say(statusSentence(set.Points))
 	cache := yamlCache{}
 	for _, p := range set.Points {
 		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
-		d.Say(repetitions(p))
+		d.Say(repetitionsSentence(p))
 		last := p.Records[len(p.Records)-1]
 		spec, err := cache.write(last.Spec)
 		if err != nil {
 			return d, fmt.Errorf("write the spec of point %s as YAML: %w", p.ID, err)
 		}
-		settings, err := cache.write(inForce{last.Settings, last.Versions, last.Host})
+		settings, err := cache.write(inForce{Settings: last.Settings, Versions: last.Versions, Host: last.Host})
 		if err != nil {
 			return d, fmt.Errorf("write the settings of point %s as YAML: %w", p.ID, err)
 		}
@@ -54,15 +54,16 @@ func points(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// inForce is what a spec leaves open: the settings that broker and client had, their versions, and the machine.
+// inForce is what a spec leaves open: the settings that broker and client had, their versions, and the
+// machine.
 type inForce struct {
 	Settings results.Settings `json:"settings"`
 	Versions results.Versions `json:"versions"`
 	Host     results.Host     `json:"host"`
 }
 
-// repetitions says how each repetition of p ended, and when it ran.
-func repetitions(p results.Point) string {
+// repetitionsSentence says how each repetition of p ended, and when it ran.
+func repetitionsSentence(p results.Point) string {
 	var words []string
 	for _, r := range p.Records {
 		text := fmt.Sprintf("repetition %d %s", r.Repetition, endingText(r))
@@ -74,12 +75,12 @@ func repetitions(p results.Point) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// yamlCache holds the YAML of fields, by their name and their value as JSON. Writing YAML is slow, and the points of a study differ in two
-// fields of fifty.
+// yamlCache holds the YAML of fields, by their name and their value as JSON. Writing YAML is slow, and
+// the points of a study differ in two fields of fifty.
 type yamlCache map[string]string
 
-// write writes a struct as YAML. It goes by way of JSON, field by field: the JSON tags hold the names and the order of a spec, and JSON is
-// YAML in flow style.
+// write writes a struct as YAML. It goes by way of JSON, field by field: the JSON tags hold the names
+// and the order of a spec, and JSON is YAML in flow style.
 func (y yamlCache) write(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -99,7 +100,7 @@ func (y yamlCache) write(v any) (string, error) {
 		if err := decoder.Decode(&value); err != nil {
 			return "", err
 		}
-		lines, err := y.field(fmt.Sprint(name), value)
+		lines, err := y.writeField(fmt.Sprint(name), value)
 		if err != nil {
 			return "", err
 		}
@@ -108,8 +109,7 @@ func (y yamlCache) write(v any) (string, error) {
 	return out.String(), nil
 }
 
-// field writes one field of a struct.
-func (y yamlCache) field(name string, value json.RawMessage) (string, error) {
+func (y yamlCache) writeField(name string, value json.RawMessage) (string, error) {
 	key := name + "\x00" + string(value)
 	if lines, ok := y[key]; ok {
 		return lines, nil
@@ -122,16 +122,20 @@ func (y yamlCache) field(name string, value json.RawMessage) (string, error) {
 	if err := yaml.Unmarshal(slices.Concat([]byte("{"), quoted, []byte(": "), value, []byte("}")), &node); err != nil {
 		return "", err
 	}
-	plainStyle(&node)
+	setPlainStyle(&node)
 	lines, err := yaml.Marshal(&node)
+	if err != nil {
+		return "", err
+	}
 	y[key] = string(lines)
-	return string(lines), err
+	return string(lines), nil
 }
 
-// plainStyle sets the style of a tree to YAML's default: no braces, and quotes only where the encoder needs them.
-func plainStyle(n *yaml.Node) {
+// setPlainStyle gives a tree YAML's default style: no braces, and quotes only where the encoder needs
+// them.
+func setPlainStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {
-		plainStyle(child)
+		setPlainStyle(child)
 	}
 }

@@ -1,5 +1,6 @@
-// The promise report: for each broker a table of fault trials, repetitions in which it was killed, paused or restarted on purpose. What
-// was acknowledged, lost and delivered twice is held against the guarantee that was asked for:
+// The promise report: for each broker a table of fault trials, repetitions in which it was killed, paused
+// or restarted on purpose. What was acknowledged, lost and delivered twice is held against the guarantee
+// that was asked for:
 //
 //	guarantee            fault        promise  acked   failed  lost after ack  dup.  outage  why
 //	exactly-once, fsync  kill -9, 1s  broken   10 000       0               0     1  1.40 s  1 delivered twice, 2 out of order
@@ -45,7 +46,8 @@ func promiseReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// faultTrials judges every repetition in which faults were planned, sorts them, and counts the other repetitions.
+// faultTrials judges every repetition in which faults were planned, sorts them, and counts the other
+// repetitions.
 func faultTrials(points []results.Point) (trials []faultTrial, withoutFault int) {
 	for _, p := range points {
 		for _, r := range p.Records {
@@ -82,13 +84,14 @@ func countVerdicts(trials []faultTrial) string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s.", plural(len(trials), "trial"), strings.Join(parts, ", "))
-	if breaches != nil {
+	if len(breaches) > 0 {
 		text += " Broken by " + strings.Join(breaches, "; ") + "."
 	}
 	return text
 }
 
-// promiseColumns are the columns of a broker's trials. Programs also read each word of the guarantee by itself.
+// promiseColumns are the columns of a broker's trials. Programs also read each word of the guarantee by
+// itself.
 func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 	columns := []columnOf[faultTrial]{
 		specColumn("broker", func(s study.Spec) string { return s.Broker }),
@@ -100,13 +103,13 @@ func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 		specColumn("ordering", func(s study.Spec) string { return s.Ordering }),
 		textColumn(document.Column{Key: "guarantee", Name: "guarantee", Row: true}, func(t faultTrial) string { return guaranteeText(t.record.Spec) }),
 		textColumn(document.Column{Key: "fault", Name: "fault", Row: true}, func(t faultTrial) string { return faultText(t.record.Spec.Faults) }),
-		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, repeated)},
+		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, isLaterRepetition)},
 			func(t faultTrial) int { return t.record.Repetition }),
 		cellColumn(document.Column{Key: "verdict", Name: "promise", Attribute: true}, func(t faultTrial) document.Cell {
 			return document.Text(string(t.verdict)).Toned(verdictTones[t.verdict])
 		}),
 	}
-	hidden := hiddenColumns{results.KeySent: true, results.KeyResent: !anyTrial(trials, resent)}
+	hidden := hiddenColumns{results.KeySent: true, results.KeyResent: !anyTrial(trials, wasResent)}
 	figures := append(countColumns(promiseCounts, hidden, faultTrial.counts),
 		cellColumn(document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outage))
 	for _, c := range figures {
@@ -125,7 +128,7 @@ func specColumn(key string, word func(study.Spec) string) columnOf[faultTrial] {
 	return textColumn(document.Column{Key: key, Data: true}, func(t faultTrial) string { return word(t.record.Spec) })
 }
 
-// promiseCounts are the counts by which a promise is judged, and the counts that explain them.
+// promiseCounts are the keys of the counts by which a promise is judged, and of those that explain them.
 var promiseCounts = []string{results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyResent, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered}
 
 var verdictTones = map[promiseVerdict]document.Tone{verdictBroken: document.Alarm, verdictUndecided: document.Caution, verdictVoid: document.Caution}
@@ -158,17 +161,17 @@ func guaranteeText(s study.Spec) string {
 	return text
 }
 
-// promiseTerms explains the columns, a sentence each.
+// promiseTerms explains the columns that the tables have, a sentence each.
 func promiseTerms(trials []faultTrial) string {
 	terms := []string{
 		"Acked: confirmed as the guarantee demands. With at-most-once nothing is confirmed, and every message handed to the client counts.",
 		"Failed: the client reported an error; the message may have been delivered nevertheless.",
 	}
-	if anyTrial(trials, resent) {
+	if anyTrial(trials, wasResent) {
 		terms = append(terms, "Resent: sent once more because the connection was lost or no answer came.")
 	}
 	terms = append(terms, "Lost: acked and never delivered.")
-	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.lossesUnsure && t.record.Result.Books.LostAcked > 0 }) {
+	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.lossesUnproven && booksOf(t.record).LostAcked > 0 }) {
 		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
 	}
 	terms = append(terms,
@@ -181,11 +184,12 @@ func promiseTerms(trials []faultTrial) string {
 	return strings.Join(terms, " ")
 }
 
-func anyTrial(trials []faultTrial, is func(results.Record) bool) bool {
-	return slices.ContainsFunc(trials, func(t faultTrial) bool { return is(t.record) })
+func anyTrial(trials []faultTrial, condition func(results.Record) bool) bool {
+	return slices.ContainsFunc(trials, func(t faultTrial) bool { return condition(t.record) })
 }
 
-// sampleIntervals states how far apart the samples were that outages were read from. It is empty without an outage.
+// sampleIntervals states how far apart the samples were that outages were read from: ", from samples
+// 20 ms apart". It is empty if no record says so.
 func sampleIntervals(trials []faultTrial) string {
 	var intervals []int64 // ns
 	for _, t := range trials {

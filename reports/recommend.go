@@ -1,5 +1,6 @@
-// The recommend report: the best settings of a sweep, and what each setting changed. A sweep is one workload that was measured at several
-// settings, each of which is an axis of the sweep. Here the axes are a producer's batch size and linger:
+// The recommend report: the best settings of a sweep, and what each setting changed. A sweep is one
+// workload that was measured at several settings, the axes of the sweep. Here they are a producer's
+// batch size and linger:
 //
 //	The best 5 of 8 by e2e p99
 //	batch.size  linger.ms  e2e p99  CPU broker  n
@@ -22,7 +23,7 @@ func init() {
 	Register(Report{
 		Name:  "recommend",
 		Doc:   "of a sweep: the best few, what each axis changed, and the points that no other beats in rate, latency and cost",
-		Build: recommend,
+		Build: recommendReport,
 	})
 }
 
@@ -31,7 +32,7 @@ const (
 	maxBest        = 5 // how many of the best points a table and a test take
 )
 
-func recommend(set *results.Set) (document.Document, error) {
+func recommendReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Recommendation"}
 	sweeps := sweepsOf(set.Points)
 	if len(sweeps) == 0 {
@@ -59,35 +60,32 @@ type sweep struct {
 	places map[string]results.Place // for each axis the index of a point's value, by the point's ID
 }
 
-// sweepsOf finds the workloads with at least minSweepPoints points of which some are of one broker at different settings. Where every
-// broker has one point, the ranking of brokers says all.
+// sweepsOf finds the workloads with at least minSweepPoints points of which some are of one broker at
+// different settings. Where every broker has one point, the ranking of brokers says all.
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
 	for _, w := range byWorkload(rankable(points)) {
-		brokers := groupBy(w.points, func(p results.Point) string { return p.Spec.Broker })
-		if len(w.points) < minSweepPoints || len(brokers) == len(w.points) {
+		brokers := results.GroupBy(w.Members, func(p results.Point) string { return p.Spec.Broker })
+		metric, hasHeadline := results.Headline(measureOf(w))
+		if len(w.Members) < minSweepPoints || len(brokers) == len(w.Members) || !hasHeadline {
 			continue
 		}
-		if s, ok := sweepOf(w.points); ok {
+		s := newSweep(w.Members, metric)
+		sweptSetting := slices.ContainsFunc(s.axes, func(a results.Axis) bool { return a.Name != "broker" })
+		if sweptSetting && len(s.best)+s.missed > 1 {
 			sweeps = append(sweeps, s)
 		}
 	}
 	return sweeps
 }
 
-// sweepOf is the sweep of the points of one workload. ok is false if they differ in no setting but the broker, or if fewer than two of
-// them have a figure to recommend them by.
-func sweepOf(points []results.Point) (s sweep, ok bool) {
-	first := points[0]
-	metric, ok := results.Headline(first.Spec.Measure)
-	if !ok {
-		return sweep{}, false
-	}
+// newSweep is the sweep of the points of one workload.
+func newSweep(points []results.Point, metric results.Metric) sweep {
 	axes, places := results.SweptAxes(points)
-	if !slices.ContainsFunc(axes, func(a results.Axis) bool { return a.Name != "broker" }) {
-		return sweep{}, false
+	s := sweep{
+		title: points[0].Setting() + ", " + points[0].Load(), metric: metric, points: points,
+		axes: axes, places: map[string]results.Place{},
 	}
-	s = sweep{title: first.Setting() + ", " + first.Load(), metric: metric, points: points, axes: axes, places: map[string]results.Place{}}
 	for i, p := range points {
 		s.places[p.ID] = places[i]
 	}
@@ -98,16 +96,16 @@ func sweepOf(points []results.Point) (s sweep, ok bool) {
 			s.best = append(s.best, p)
 		}
 	}
-	return s, len(s.best)+s.missed > 1
+	return s
 }
 
-// isRecommended tells whether g consists of sweeps of one broker each. Then the recommendation replaces the ranking, which would rank the
-// broker against itself.
-func isRecommended(g group, sweeps []sweep) bool {
-	for _, w := range byWorkload(g.points) {
-		first := w.points[0]
+// isRecommended tells whether points are those of sweeps of one broker each. Then the recommendation
+// replaces the ranking, which would rank the broker against itself.
+func isRecommended(points []results.Point, sweeps []sweep) bool {
+	for _, w := range byWorkload(points) {
+		first := w.Members[0]
 		swept := slices.ContainsFunc(sweeps, func(s sweep) bool { return s.points[0].ID == first.ID })
-		severalProducts := slices.ContainsFunc(w.points, func(p results.Point) bool { return p.Product != first.Product })
+		severalProducts := slices.ContainsFunc(w.Members, func(p results.Point) bool { return p.Product != first.Product })
 		if !swept || severalProducts {
 			return false
 		}
@@ -121,23 +119,36 @@ func (s sweep) addTo(d *document.Document) {
 	v := s.verdict()
 	v.Headed = true
 	d.Add(v)
-	d.Say(s.constants())
+	d.Say(s.layout().sentence())
 	best := s.best[:min(maxBest, len(s.best))]
 	d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.points), s.metric.Name), best))
 	if effects := s.effectTable(); len(effects.Rows) > 0 {
 		d.Add(effects)
 	}
-	if kept := results.Pareto(s.best, results.Tradeoff(s.points[0].Spec.Measure)); len(kept) > 1 {
-		d.Add(s.table("What no other point beats in rate, latency and cost", kept))
+	if unbeaten := results.Pareto(s.best, results.Tradeoff(s.points[0].Spec.Measure)); len(unbeaten) > 1 {
+		d.Add(s.table("What no other point beats in rate, latency and cost", unbeaten))
 	}
+}
+
+// layout has a column for each axis, and states what all points share.
+func (s sweep) layout() layout {
+	var l layout
+	for _, a := range s.axes {
+		l.axes = append(l.axes, a.Name)
+	}
+	if !slices.Contains(l.axes, "broker") {
+		l.broker = s.points[0].Product
+	}
+	l.settings = sharedSettings(s.points, l.axes)
+	return l
 }
 
 // settings names the values of a point on the axes: "client.linger.ms=5 client.batch.size=64KiB".
 func (s sweep) settings(p results.Point) string {
 	var words []string
 	for i, axis := range s.axes {
-		switch value, ok := s.value(p, i); {
-		case !ok:
+		switch value := s.value(p, i); {
+		case value == "":
 		case axis.Name == "broker":
 			words = append(words, value)
 		default:
@@ -147,38 +158,38 @@ func (s sweep) settings(p results.Point) string {
 	return strings.Join(words, " ")
 }
 
-// value is the value of a point on an axis, by the axis's index. ok is false if the point has none.
-func (s sweep) value(p results.Point, axis int) (value string, ok bool) {
+// value is the value of a point on an axis, by the axis's index. It is empty if the point has none.
+func (s sweep) value(p results.Point, axis int) string {
 	place := s.places[p.ID][axis]
 	if place == results.Unset {
-		return "", false
+		return ""
 	}
-	return s.axes[axis].Values[place], true
+	return s.axes[axis].Values[place]
 }
 
-// table has a row for each point: its value on each axis, the figure that it is ranked by, and the metrics between which one has to
-// choose.
+// table has a row for each point: its value on each axis, the figure that it is ranked by, and the
+// metrics between which one has to choose.
 func (s sweep) table(title string, points []results.Point) document.Table {
 	var columns []columnOf[results.Point]
 	for i, a := range s.axes {
-		columns = append(columns, textColumn(AxisColumn(a.Name), func(p results.Point) string {
-			value, _ := s.value(p, i) // empty if the point has none
-			return value
-		}))
+		columns = append(columns, textColumn(AxisColumn(a.Name), func(p results.Point) string { return s.value(p, i) }))
 	}
 	keys := []string{s.metric.Key}
 	for _, m := range results.Tradeoff(s.points[0].Spec.Measure) {
-		if !slices.Contains(keys, m.Key) && slices.ContainsFunc(s.points, func(p results.Point) bool { return len(m.Values(p.Ok())) > 0 }) {
+		measured := slices.ContainsFunc(s.points, func(p results.Point) bool { return len(m.Values(p.Ok())) > 0 })
+		if measured && !slices.Contains(keys, m.Key) {
 			keys = append(keys, m.Key)
 		}
 	}
-	figures := metricColumns(keys, nil, func(p results.Point, key string) document.Cell { return summaryOf(key, p.Ok()).Cell() })
-	n := repetitionsColumn(func(p results.Point) int { return len(p.Ok()) })
-	return tableOf(title, append(slices.Concat(columns, figures), n), points)
+	columns = append(columns, metricColumns(keys, nil, func(p results.Point, key string) document.Cell {
+		return results.MustMetric(key).Over(p.Ok()).Cell()
+	})...)
+	columns = append(columns, repetitionsColumn(func(p results.Point) int { return len(p.Ok()) }))
+	return tableOf(title, columns, points)
 }
 
-// axisChange is the change that one value of an axis made, against its first value: a ratio, summed up over the combinations of the other
-// axes.
+// axisChange is the change that one value of an axis made, against its first value: a ratio, summed up
+// over the combinations of the other axes.
 type axisChange struct {
 	axis, from, to string
 	ratio          results.Summary

@@ -1,5 +1,3 @@
-// A report in parts, for pages that arrange them by themselves.
-
 package reports
 
 import (
@@ -11,11 +9,10 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Sections is a report in its parts, for pages that set them in an order of their own. Document is the whole report in the usual
-// order.
+// Sections is a report in parts, for pages that arrange the parts by themselves.
 type Sections struct {
 	Title   string
-	Opening []document.Block // the verdicts
+	Opening []document.Block // verdicts on all groups
 	Groups  []Section
 	Closing []document.Block // how to read the tables, and their footnotes
 }
@@ -24,35 +21,33 @@ type Sections struct {
 type Section struct {
 	Name   string // "100 B, at-least-once"
 	Points []results.Point
-	Blocks []document.Block // below the heading
-	Unlike string           // says what the compared brokers did differently, for charts of them; empty if nothing
+	Blocks []document.Block // without the heading
+	Unlike string           // a caution for charts that compare these brokers: some flush to the disk, some don't; empty if they are alike
 }
 
-// Document is the whole report.
+// Document is the whole report in the usual order.
 func (s Sections) Document() document.Document {
-	d := document.Document{Title: s.Title}
-	d.Add(s.Opening...)
-	d.Add(s.Body()...)
-	return d
+	return document.Document{Title: s.Title, Blocks: slices.Concat(s.Opening, s.Body())}
 }
 
 // Body is the report without its opening.
 func (s Sections) Body() []document.Block {
 	var blocks []document.Block
 	for _, g := range s.Groups {
-		blocks = append(append(blocks, document.Heading{Level: 1, Text: g.Name}), g.Blocks...)
+		blocks = append(blocks, document.Heading{Level: 1, Text: g.Name})
+		blocks = append(blocks, g.Blocks...)
 	}
-	return slices.Concat(blocks, s.Closing)
+	return append(blocks, s.Closing...)
 }
 
-// Guarantees names the guarantees that the brokers of a section were asked for. Usually there is one, else they can't be compared.
+// Guarantees names the guarantee that the brokers of the section were asked for, or each of several.
 func (s Section) Guarantees() string {
 	var asked []string
 	for _, p := range s.Points {
 		spec := p.Spec
-		text := fmt.Sprintf("%s, persistence %s, %s with acks %s, %s", spec.Delivery, spec.Persistence, plural(spec.Replicas, "replica"), spec.Acks, spec.Ordering)
-		if !slices.Contains(asked, text) {
-			asked = append(asked, text)
+		guarantee := fmt.Sprintf("%s, persistence %s, %s with acks %s, %s", spec.Delivery, spec.Persistence, plural(spec.Replicas, "replica"), spec.Acks, spec.Ordering)
+		if !slices.Contains(asked, guarantee) {
+			asked = append(asked, guarantee)
 		}
 	}
 	return "Guarantee asked for: " + strings.Join(asked, "; or ") + "."

@@ -1,6 +1,7 @@
-// How repetitions ended, and how far their figures can be trusted: in cells, in footnotes, and in the first sentence of a report. A
-// repetition that ended "ok" counts; "failed", "void" (limited by the load generator, not by the broker), "aborted" and "refused" ones
-// are shown and never used. A doubt is a stored reason why a figure that counts deserves less trust.
+// How repetitions ended, and how far their figures can be trusted: in cells, in footnotes, and in the
+// first sentence of a report. A repetition that ended "ok" counts. One that failed, is void (limited by
+// the load generator, not by the broker), was aborted or refused is shown and never used. A doubt is a
+// stored reason why a figure that counts deserves less trust.
 
 package reports
 
@@ -18,17 +19,18 @@ import (
 // addStatus says how the repetitions of a set ended, and which rates and objectives were missed.
 func addStatus(d *document.Document, set *results.Set) {
 	d.Say(statusSentence(set.Points))
-	for _, v := range append(results.MissedRates(set.Points), objectives(set)...) {
+	for _, v := range append(results.MissedRates(set.Points), objectiveVerdicts(set)...) {
 		d.Add(v)
 	}
 }
 
-// statusSentence counts the repetitions by status, and warns if they allow no conclusion: "6 repetitions of 2 points: 1 failed, 5 ok."
+// statusSentence counts the repetitions by status, and warns if they allow no conclusion: "6 repetitions
+// of 2 points: 1 failed, 5 ok."
 func statusSentence(points []results.Point) string {
 	count := map[results.Status]int{}
-	repetitions, repeated := 0, 0
+	repetitions, measuredAgain := 0, 0
 	for _, p := range points {
-		repeated += p.Repeated
+		measuredAgain += p.Repeated
 		for _, r := range p.Records {
 			count[r.Status]++
 			repetitions++
@@ -46,8 +48,8 @@ func statusSentence(points []results.Point) string {
 	case len(points) == 1:
 		text += " A single point: there is nothing to compare it with."
 	}
-	if repeated > 0 {
-		text += fmt.Sprintf(" Measured again: %s, of which the latest that ended ok counts.", plural(repeated, "repetition"))
+	if measuredAgain > 0 {
+		text += fmt.Sprintf(" Measured again: %s, of which the latest that ended ok counts.", plural(measuredAgain, "repetition"))
 	}
 	return text
 }
@@ -68,43 +70,51 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// isCurveRate tells whether a load point is one rate of a curve. Unlike other load points it has a status of its own.
+// isCurveRate tells whether a load point is one rate of a curve. Unlike other load points it has a
+// status of its own.
 func isCurveRate(l results.LoadPoint) bool { return l.Point.Spec.Measure == "curve" && l.Rate > 0 }
 
-// statusCell shows how a load point ended, with footnotes that say why.
+// statusCell shows how a load point ended and which targets it missed, with footnotes that say why.
 func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
 	p := l.Point
+	missed := missedTargets(p, l.Records)
 	if !isCurveRate(l) {
-		return document.Text(statusWords(p.Status(), p, l.Records)).Toned(toneOfPoints(p)).Marked(reasonMarks(p, notes)...)
+		text := strings.Join(append([]string{p.Status()}, missed...), ", ")
+		return document.Text(text).Toned(worstTone(p)).Marked(reasonMarks(p, notes)...)
 	}
-	cell := document.Text(statusWords(string(l.Status), p, l.Records)).Toned(toneOf(l.Status))
+	text := strings.Join(append([]string{string(l.Status)}, missed...), ", ")
+	cell := document.Text(text).Toned(statusTones[l.Status])
 	if l.Why.Text == "" {
 		return cell
 	}
 	return cell.Marked(notes.Mark(rateSubject(p.Spec.Broker, l.RowTitle), remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
 }
 
-// rateSubject is the subject of a footnote about one rate of a broker. Footnotes of different subjects are never merged.
-func rateSubject(broker, rate string) string { return broker + "\x00" + rate }
-
-// statusTones are the tones of repetitions that didn't end ok; other statuses are plain.
-var statusTones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
-
-// toneOf is the tone of the worst status.
-func toneOf(statuses ...results.Status) document.Tone {
-	worst := document.Plain
-	for _, s := range statuses {
-		worst = max(worst, statusTones[s])
+// missedTargets names the targets that a load of a point missed: its rate, an objective of its spec.
+func missedTargets(p results.Point, records []results.Record) []string {
+	var missed []string
+	if results.RateMissed(records) {
+		missed = append(missed, "rate missed")
 	}
-	return worst
+	if missesObjective(p, records) {
+		missed = append(missed, "objective missed")
+	}
+	return missed
 }
 
-// toneOfPoints is the tone of the worst repetition of points.
-func toneOfPoints(points ...results.Point) document.Tone {
+// rateSubject is the subject of a footnote about one rate of a broker. Footnotes of different subjects
+// are never merged.
+func rateSubject(broker, rate string) string { return broker + "\x00" + rate }
+
+// statusTones are the tones of repetitions that didn't end ok. Statuses without a tone are plain.
+var statusTones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
+
+// worstTone is the tone of the worst repetition of points.
+func worstTone(points ...results.Point) document.Tone {
 	worst := document.Plain
 	for _, p := range points {
 		for _, r := range p.Records {
-			worst = max(worst, toneOf(r.Status))
+			worst = max(worst, statusTones[r.Status])
 		}
 	}
 	return worst
@@ -151,15 +161,16 @@ func doubtsOf(records []results.Record) []ratedDoubt {
 	return doubts
 }
 
-// doubtsOfRate are the doubts about a load point. One that no other load point of the same point has is about its rate only.
+// doubtsOfRate are the doubts about a load point. A doubt that no other rate of its point has is about
+// this rate only. ofPoint are all load points of the point.
 func doubtsOfRate(l results.LoadPoint, ofPoint []results.LoadPoint) []ratedDoubt {
 	doubts := doubtsOf(l.Records)
 	if l.Rate == 0 || len(ofPoint) < 2 {
 		return doubts
 	}
 	for i, d := range doubts {
-		elsewhere := func(o results.LoadPoint) bool { return o.RowTitle != l.RowTitle && hasDoubt(o, d.Doubt) }
-		if !slices.ContainsFunc(ofPoint, elsewhere) {
+		otherRateHasIt := func(o results.LoadPoint) bool { return o.RowTitle != l.RowTitle && hasDoubt(o, d.Doubt) }
+		if !slices.ContainsFunc(ofPoint, otherRateHasIt) {
 			doubts[i].rate = l.RowTitle
 		}
 	}

@@ -1,7 +1,8 @@
-// The study report sets a publication beside its repetition. A study is a list of measurements; one that repeats a paper also holds the
-// paper's conclusions (claims, as statements that records can be tested by), its tables and figures (exhibits), and the numbers that it
-// printed. Up to three sides stand beside each other: what was published, what was measured here with the software versions of then, and
-// with those of now.
+// The study report sets a publication beside its repetition. A study is a list of measurements. One that
+// repeats a paper also holds the paper's conclusions (claims, as statements that records can be tested
+// by), its tables and figures (exhibits), and the numbers that it printed. Up to three sides stand beside
+// each other: what was published, what was measured here with the software versions of then, and with
+// those of now.
 
 package reports
 
@@ -34,8 +35,9 @@ func init() {
 // studyReport covers the studies of the records that come with the program and have claims, tables or figures.
 func studyReport(set *results.Set) (document.Document, error) {
 	var papers []Paper
+	ownStudies := studies.Names()
 	for _, name := range studiesOf(set) {
-		if !slices.Contains(studies.Names(), name) {
+		if !slices.Contains(ownStudies, name) {
 			continue
 		}
 		p, err := ReadPaper(name)
@@ -49,6 +51,7 @@ func studyReport(set *results.Set) (document.Document, error) {
 	return Study(set, papers...), nil
 }
 
+// studiesOf lists the names of the studies that records are of, sorted.
 func studiesOf(set *results.Set) []string {
 	names := map[string]bool{}
 	for _, r := range set.Records {
@@ -57,10 +60,11 @@ func studiesOf(set *results.Set) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Paper is the content of a study's folder. A study need not repeat a publication; then it has neither claims nor figures.
+// Paper is the content of a study's folder. A study that repeats no publication has neither claims nor
+// figures.
 type Paper struct {
 	Study   *study.Study
-	Grid    []study.Point    // at full scale, as a publication ran it
+	Grid    []study.Point    // all points of the study at full scale
 	Claims  []claim.Claim    // conclusions of the publication
 	Figures []results.Record // that the publication printed
 }
@@ -83,11 +87,11 @@ func ReadPaper(name string) (Paper, error) {
 	if p.Grid, err = p.Study.Points(); err != nil {
 		return p, err
 	}
-	data, err = fs.ReadFile(folder, claim.File)
+	claims, err := fs.ReadFile(folder, claim.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return p, err
 	}
-	if p.Claims, err = claim.Parse(path.Join(name, claim.File), data); err != nil {
+	if p.Claims, err = claim.Parse(path.Join(name, claim.File), claims); err != nil {
 		return p, err
 	}
 	p.Figures, err = published.Records(folder, p.Study)
@@ -124,8 +128,8 @@ func (p Paper) addTo(d *document.Document, set *results.Set, notes *document.Foo
 	p.addOlderMethods(d, own)
 }
 
-// ownResults are the results of this study: the records of its repetition, and the figures of the publication, whether or not they were
-// imported into the store.
+// ownResults are the results of this study: the records of its repetition, and the figures of the
+// publication, whether or not they were imported into the store.
 func (p Paper) ownResults(set *results.Set) *results.Set {
 	var records []results.Record
 	for _, r := range set.Records {
@@ -139,36 +143,22 @@ func (p Paper) ownResults(set *results.Set) *results.Set {
 // measuredSides are the sides that were measured: claim.Then, claim.Now, or both.
 func (p Paper) measuredSides(own *results.Set) []string { return claim.Sides(own, p.Study.Name) }
 
+// sideOf is the side that a point belongs to. A study that doesn't tell then from now was run with
+// today's versions.
+func sideOf(p results.Point) string {
+	if p.Published() {
+		return claim.Published
+	}
+	return cmp.Or(p.Records[0].Axes["when"], claim.Now)
+}
+
 // isPublished tells whether the study repeats a publication.
 func (p Paper) isPublished() bool { return p.Study.Source != "" || len(p.Claims)+len(p.Figures) > 0 }
 
-// words are the headings and phrases that depend on whether the study repeats a publication.
-type words struct {
-	exhibits   string // heading over tables and figures
-	unmeasured string // below an exhibit without a row
-	setup      string // heading over machines and settings
-	differs    string // before the settings that differ from the full grid
-	fullGrid   string // heading of the full grid's values
-	method     string // heading over older ways of computing
-	closedLoop string // how the latency of closed loops was computed
-}
-
-var (
-	ofPublication = words{
-		exhibits: "The paper's tables and figures", unmeasured: "Nothing of it was measured, and the paper gives no figures of it.",
-		setup: "What differs", differs: "Where the work differs from the paper's own grid (as --scale full runs it):", fullGrid: "in the paper",
-		method: "What the older method hid", closedLoop: ", computed as the paper did",
-	}
-	ofOwnStudy = words{
-		exhibits: "Tables and figures", unmeasured: "Nothing of it was measured.",
-		setup: "What was run", differs: "Where the work differs from the study's grid as --scale full runs it:", fullGrid: "at scale full",
-		method: "What older ways of computing would hide",
-	}
-)
-
-func (p Paper) words() words {
+// choose is the text for a study that repeats a publication, or that for another study.
+func (p Paper) choose(ofPublication, ofOther string) string {
 	if p.isPublished() {
 		return ofPublication
 	}
-	return ofOwnStudy
+	return ofOther
 }

@@ -1,5 +1,3 @@
-// The claims of a publication, with the answer that each side's records give: a claim holds, does not hold, or cannot be told.
-
 package reports
 
 import (
@@ -11,7 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// judgedClaim is a claim with the answer of each side.
+// judgedClaim is a claim of a publication with the answer that each side's records give: it holds, does
+// not hold, or cannot be told.
 type judgedClaim struct {
 	claim.Claim
 	answers map[string]claim.Answer // by side

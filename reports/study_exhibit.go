@@ -1,5 +1,5 @@
-// A publication's tables and figures, here called exhibits, filled from records. Each figure stands beside its repetition, in the paper's
-// unit:
+// The tables and figures of a publication, here called exhibits, filled from records. Each figure stands
+// beside its repetition, in the paper's unit:
 //
 //	size    e2e mean ms   e2e mean ms   e2e mean ms
 //	        published     then          now
@@ -25,7 +25,7 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	if len(p.Study.Exhibits) == 0 {
 		return
 	}
-	d.Add(document.Heading{Level: 2, Text: p.words().exhibits})
+	d.Add(document.Heading{Level: 2, Text: p.choose("The paper's tables and figures", "Tables and figures")})
 	if p.isPublished() {
 		d.Say(results.PublishedNote)
 	}
@@ -38,7 +38,7 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 		d.Say(e.Note)
 		x := p.fillExhibit(e, own)
 		if len(x.rows) == 0 {
-			d.Say(p.words().unmeasured)
+			d.Say(p.choose("Nothing of it was measured, and the paper gives no figures of it.", "Nothing of it was measured."))
 			continue
 		}
 		d.Add(x.table())
@@ -48,8 +48,9 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	}
 }
 
-// exhibit is a table or figure of the publication, filled from records. Its rows are the values of a setting (study.Exhibit.Rows) or the
-// rates of curves, for each value of a further setting (Series), if it has one.
+// exhibit is a table or figure of the publication, filled from records. Its rows are the values of a
+// setting (study.Exhibit.Rows) or the rates of curves, for each value of a further setting (Series), if
+// it has one.
 type exhibit struct {
 	study.Exhibit
 	sides   []string // that have content, in the order of their columns
@@ -64,8 +65,8 @@ type exhibitColumn struct {
 	unit   string // the publication's, such as "ms"; empty if it is the metric's own
 }
 
-// exhibitRow has the load points of all sides at one value of the rows and of the series. A load point is one load of a point, over its
-// repetitions.
+// exhibitRow has the load points of all sides at one value of the rows and of the series. A load point
+// is one load of a point, over its repetitions.
 type exhibitRow struct {
 	value, series string
 	rate          float64 // orders the rates of a curve; 0 for other rows
@@ -100,26 +101,31 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 
 // addPoint puts a point with these axis values in its row, or each rate of its curve in a row of its own.
 func (x *exhibit) addPoint(point results.Point, axes map[string]string) {
-	value, onAxis := axes[x.Rows]
-	if onAxis || x.Rows != study.RowsOfRates {
-		x.put(exhibitRow{value: value, series: axes[x.Series]}, sideOf(point), point.AsLoadPoint())
+	row := exhibitRow{value: axes[x.Rows], series: axes[x.Series]}
+	if _, onAxis := axes[x.Rows]; onAxis || x.Rows != study.RowsOfRates {
+		x.put(row, sideOf(point), point.AsLoadPoint())
 		return
 	}
 	for _, l := range point.MeasuredLoads() {
-		value, rate := l.Place()
-		x.put(exhibitRow{value: value, series: axes[x.Series], rate: rate}, sideOf(point), l)
+		row.value, row.rate = l.Place()
+		x.put(row, sideOf(point), l)
 	}
 }
 
-// put sets the load point of a side in its row, which is added if it is new. A later load point replaces an earlier one, such as that of
-// another scale.
+// put sets the load point of a side in the row with the same value and series, which is added if it is
+// new. A later load point replaces an earlier one, such as that of another scale.
 func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
-	row.sides = map[string]results.LoadPoint{}
-	same := func(r exhibitRow) bool { return r.value == row.value && r.series == row.series }
-	findOrAdd(&x.rows, same, row).sides[side] = l
+	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.value == row.value && r.series == row.series })
+	if i < 0 {
+		i = len(x.rows)
+		row.sides = map[string]results.LoadPoint{}
+		x.rows = append(x.rows, row)
+	}
+	x.rows[i].sides[side] = l
 }
 
-// leaveOutUnmeasured leaves out the rows that only the publication has, unless nothing was measured at all.
+// leaveOutUnmeasured leaves out the rows that only the publication has, unless nothing was measured at
+// all.
 func (x *exhibit) leaveOutUnmeasured() {
 	measured := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
 		_, published := r.sides[claim.Published]
@@ -150,18 +156,12 @@ func compareValues(a, b string) int {
 	return results.CompareNames(a, b)
 }
 
-// sideOf is the side that a point belongs to. A study that doesn't tell then from now was run with today's versions.
-func sideOf(p results.Point) string {
-	if p.Published() {
-		return claim.Published
-	}
-	return cmp.Or(p.Records[0].Axes["when"], claim.Now)
-}
-
-// maxColumnsBeside is how many columns of a publication stand once for each side. More would make the table too wide.
+// maxColumnsBeside is how many columns of a publication are repeated for each side. More would make the
+// table too wide.
 const maxColumnsBeside = 3
 
-// table sets the sides beside each other if the columns are few. Else each side has a row of its own.
+// table sets the sides beside each other if the columns are few. Else each side of a row has a row of
+// its own.
 func (x exhibit) table() document.Table {
 	if len(x.columns) <= maxColumnsBeside {
 		return tableOf("", x.columnsBySide(), x.rows)
@@ -199,7 +199,7 @@ type sideRow struct {
 
 // sideRowColumns has each column of the publication once, for rows of one side each.
 func (x exhibit) sideRowColumns() []columnOf[sideRow] {
-	columns := columnsOf(x.rowColumns(), func(r sideRow) exhibitRow { return r.exhibitRow })
+	columns := convertColumns(x.rowColumns(), func(r sideRow) exhibitRow { return r.exhibitRow })
 	if len(x.sides) > 1 {
 		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Row: true}, func(r sideRow) string { return r.side }))
 	}
@@ -258,8 +258,8 @@ func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
 	return cell
 }
 
-// metricWords is a metric's key in words, without its unit: "publish rate". The metric's name in other reports, "published", would be
-// taken for the paper's figure.
+// metricWords is a metric's key in words, without its unit: "publish rate". The metric's name in other
+// reports, "published", would be taken for the paper's figure.
 func metricWords(key string) string {
 	for _, suffix := range []string{"_ns", "_bytes", "_s", "_pct", "_low"} {
 		key = strings.TrimSuffix(key, suffix)
@@ -267,7 +267,8 @@ func metricWords(key string) string {
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// keyInUnit is a metric's key with another unit: e2e_mean_ns in ms is e2e_mean_ms. A key without a unit stays as it is.
+// keyInUnit is a metric's key with another unit: e2e_mean_ns in ms is e2e_mean_ms. A key without a unit
+// stays as it is.
 func keyInUnit(key, unitName string) string {
 	suffix := strings.ToLower(strings.NewReplacer("/", "_per_", "%", "pct", "µ", "u").Replace(unitName))
 	for _, own := range []string{"_ns", "_bytes", "_s"} {

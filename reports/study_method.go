@@ -1,6 +1,7 @@
-// Figures as older methods compute them, beside ours of the same messages. A load generator that waits for an answer before it sends the
-// next message does not send while the broker is slow; latency counted from that late send hides the wait ("coordinated omission"). Ours
-// counts from the time at which the message was meant to be sent:
+// Figures as older methods compute them, beside ours of the same messages. A load generator that waits
+// for an answer before it sends the next message does not send while the broker is slow; latency counted
+// from that late send hides the wait ("coordinated omission"). Ours counts from the time at which the
+// message was meant to be sent:
 //
 //	older way                      where it differs most      its figure   ours    ours / its
 //	p99 from the send (can hide    kafka, 100 B, rate 50k/s   4.1 ms       97 ms   23.7×
@@ -51,11 +52,12 @@ var olderMethods = []olderMethod{
 	},
 }
 
-// clearFactor is the least factor between two ways of computing a figure at which the table says that they differ.
+// clearFactor is the least factor between two ways of computing a figure at which the table says that
+// they differ.
 const clearFactor = 1.1
 
-// addOlderMethods compares older ways of computing figures with ours. It adds nothing if no load has both figures and none was a closed
-// loop.
+// addOlderMethods compares older ways of computing figures with ours. It adds nothing if no load has both
+// figures and none was a closed loop.
 func (p Paper) addOlderMethods(d *document.Document, own *results.Set) {
 	var compared []methodComparison
 	for _, m := range olderMethods {
@@ -67,14 +69,14 @@ func (p Paper) addOlderMethods(d *document.Document, own *results.Set) {
 	if len(compared) == 0 && !closedLoops {
 		return
 	}
-	d.Add(document.Heading{Level: 2, Text: p.words().method})
+	d.Add(document.Heading{Level: 2, Text: p.choose("What the older method hid", "What older ways of computing would hide")})
 	if len(compared) > 0 {
 		d.Say(fmt.Sprintf("Both figures are of the same messages. A load is said to differ where they are more than %s apart.", unit.Factor.Format(clearFactor)))
 		d.Add(tableOf("", methodColumns, compared))
 	}
 	if closedLoops {
-		d.Say("Latencies in the tables above that were measured flat out are those of a closed loop" + p.words().closedLoop + ": by Little's law they " +
-			"say how full the client's window was, whatever the broker.")
+		d.Say("Latencies in the tables above that were measured flat out are those of a closed loop" + p.choose(", computed as the paper did", "") +
+			": by Little's law they say how full the client's window was, whatever the broker.")
 	}
 }
 
@@ -100,7 +102,8 @@ var methodColumns = []columnOf[methodComparison]{
 	numberColumn(document.Column{Key: "loads", Name: "loads", Unit: unit.Count}, func(c methodComparison) int { return c.loads }),
 }
 
-// compare looks at every load that has both figures. Figures that aren't positive have no ratio, and are left out.
+// compare looks at every load that has both figures. Figures that aren't positive have no ratio, and are
+// left out.
 func (m olderMethod) compare(own *results.Set) methodComparison {
 	theirs, ours := results.MustMetric(m.theirs), results.MustMetric(m.ours)
 	c := methodComparison{method: m, unit: ours.Unit}
@@ -114,17 +117,18 @@ func (m olderMethod) compare(own *results.Set) methodComparison {
 			loadPoints = p.LoadPoints()
 		}
 		for _, l := range loadPoints {
-			t, o := theirs.Over(l.Records), ours.Over(l.Records)
-			if !l.Used() || t.N == 0 || o.N == 0 || t.Median <= 0 || o.Median <= 0 {
+			theirFigure, ourFigure := theirs.Over(l.Records), ours.Over(l.Records)
+			if !l.Used() || theirFigure.N == 0 || ourFigure.N == 0 || theirFigure.Median <= 0 || ourFigure.Median <= 0 {
 				continue
 			}
 			c.loads++
-			factor := max(t.Median/o.Median, o.Median/t.Median)
+			factor := max(theirFigure.Median/ourFigure.Median, ourFigure.Median/theirFigure.Median)
 			if factor > clearFactor {
 				c.differ++
 			}
 			if factor >= largest {
-				largest, c.theirs, c.ours, c.farthest = factor, t, o, p.Name+", "+p.Setting()+", "+l.RowTitle
+				largest = factor
+				c.farthest, c.theirs, c.ours = p.Name+", "+p.Setting()+", "+l.RowTitle, theirFigure, ourFigure
 			}
 		}
 	}

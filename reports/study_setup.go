@@ -1,5 +1,5 @@
-// What a study was run with: brokers, clients and machines of each side, then the settings in which the points that were measured differ
-// from the study's full grid, which of a publication is the paper's own:
+// What a study was run with: brokers, clients and machines of each side, then the settings in which the
+// points that were measured differ from the study's full grid, which of a publication is the paper's own:
 //
 //	setting               in the paper                here                     points
 //	messageSize           1024                        100                      4
@@ -20,9 +20,9 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// addSetup adds both tables.
+// addSetup adds the table of sides and the table of changed settings.
 func (p Paper) addSetup(d *document.Document, own *results.Set) {
-	d.Add(document.Heading{Level: 2, Text: p.words().setup})
+	d.Add(document.Heading{Level: 2, Text: p.choose("What differs", "What was run")})
 	d.Say(p.Study.Description)
 	var sides []sideSetup
 	for _, side := range p.measuredSides(own) {
@@ -32,7 +32,8 @@ func (p Paper) addSetup(d *document.Document, own *results.Set) {
 		d.Add(tableOf("", setupColumns, sides))
 	}
 	if changes := p.changedSettings(own); len(changes) > 0 {
-		d.Say(p.words().differs)
+		d.Say(p.choose("Where the work differs from the paper's own grid (as --scale full runs it):",
+			"Where the work differs from the study's grid as --scale full runs it:"))
 		d.Add(tableOf("", p.changeColumns(), changes))
 	}
 }
@@ -92,46 +93,54 @@ func machine(h results.Host) string {
 	return strings.Join(words, ", ")
 }
 
-// settingChange is a setting that points were run with, other than in the full grid.
-type settingChange struct {
-	path       string
-	full, here string // values; here is empty if the setting is unset
-	points     int    // that were run with it
+// settingChange is a setting that points were run with, other than in the full grid. Values that are not
+// set are empty.
+type settingChange struct{ path, full, here string }
+
+// changeCount is how many points have a change.
+type changeCount struct {
+	settingChange
+	points int
 }
 
-func (p Paper) changeColumns() []columnOf[settingChange] {
-	return []columnOf[settingChange]{
-		textColumn(document.Column{Key: "setting", Name: "setting", Row: true}, func(c settingChange) string { return c.path }),
-		textColumn(document.Column{Key: "paper", Name: p.words().fullGrid, Wide: true}, func(c settingChange) string { return c.full }),
-		textColumn(document.Column{Key: "here", Name: "here", Wide: true}, func(c settingChange) string { return cmp.Or(c.here, "unset") }),
-		numberColumn(document.Column{Key: "points", Name: "points", Unit: unit.Count}, func(c settingChange) int { return c.points }),
+func (p Paper) changeColumns() []columnOf[changeCount] {
+	return []columnOf[changeCount]{
+		textColumn(document.Column{Key: "setting", Name: "setting", Row: true}, func(c changeCount) string { return c.path }),
+		textColumn(document.Column{Key: "paper", Name: p.choose("in the paper", "at scale full"), Wide: true}, func(c changeCount) string { return c.full }),
+		textColumn(document.Column{Key: "here", Name: "here", Wide: true}, func(c changeCount) string { return cmp.Or(c.here, "unset") }),
+		numberColumn(document.Column{Key: "points", Name: "points", Unit: unit.Count}, func(c changeCount) int { return c.points }),
 	}
 }
 
-// changedSettings lists the settings in which measured points differ from those of the full grid with the same axis values, by path.
-func (p Paper) changedSettings(own *results.Set) []settingChange {
+// changedSettings lists the settings in which measured points differ from those of the full grid with the
+// same axis values, by path.
+func (p Paper) changedSettings(own *results.Set) []changeCount {
 	full := map[string]study.Spec{} // by axis values
 	for _, planned := range p.Grid {
 		full[axesText(planned.Axes)] = planned.Spec
 	}
-	var changes []settingChange
+	points := map[settingChange]int{}
 	for _, point := range own.Points {
 		planned, ok := full[axesText(point.Records[0].Axes)]
 		if !ok || point.Published() || planned.ID() == point.Spec.ID() {
 			continue
 		}
 		for _, c := range changesBetween(planned, point.Spec) {
-			same := func(o settingChange) bool { return o.path == c.path && o.full == c.full && o.here == c.here }
-			findOrAdd(&changes, same, c).points++
+			points[c]++
 		}
 	}
-	slices.SortFunc(changes, func(a, b settingChange) int {
+	var changes []changeCount
+	for c, n := range points {
+		changes = append(changes, changeCount{settingChange: c, points: n})
+	}
+	slices.SortFunc(changes, func(a, b changeCount) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.full, b.full), cmp.Compare(a.here, b.here))
 	})
 	return changes
 }
 
-// changesBetween lists the settings of planned that have another value in measured. The settings of a search are left out if none was run.
+// changesBetween lists the settings of planned that have another value in measured, by path. The settings
+// of a search are left out if none was run.
 func changesBetween(planned, measured study.Spec) []settingChange {
 	full, here := results.SpecFacts(planned), results.SpecFacts(measured)
 	noSearch := here["sustainable.trial"] == "0s"
@@ -148,7 +157,8 @@ func changesBetween(planned, measured study.Spec) []settingChange {
 // maxListItems is how many items of a list setting a table shows.
 const maxListItems = 5
 
-// shortList sums up a long list by its length and its ends: "12 values, 100 to 50000". Other values stay as they are.
+// shortList sums up a long list by its length and its ends: "12 values, 100 to 50000". Other values stay
+// as they are.
 func shortList(value string) string {
 	items := strings.Split(strings.Trim(value, "[]"), ",")
 	if !strings.HasPrefix(value, "[") || len(items) <= maxListItems {

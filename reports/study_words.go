@@ -1,6 +1,6 @@
-// The figures that decide a claim, in words. A claim is one or more statements, such as "the p99 of kafka grows by at least 10 % along the
-// rate"; each is judged at one or more places, such as message sizes. The words of one statement: "12 to 15 % along rate, R² 0.98 (holds
-// at 3 of 4, n=5)".
+// The figures that decide a claim, in words. A claim is one or more statements, such as "the p99 of kafka
+// grows by at least 10 % along the rate"; each is judged at one or more places, such as message sizes. The
+// words of one statement: "12 to 15 % along rate, R² 0.98 (holds at 3 of 4, n=5)".
 
 package reports
 
@@ -12,7 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/claim"
 )
 
-// measuredText states the figures that were measured for a claim, a clause for each of its statements. It is empty if there are none.
+// measuredText states the figures that were measured for a claim, a clause for each of its statements. It
+// is empty if there are none.
 func measuredText(c claim.Claim, a claim.Answer) string {
 	var clauses []string
 	for i, p := range a.Parts {
@@ -23,7 +24,8 @@ func measuredText(c claim.Claim, a claim.Answer) string {
 	return strings.Join(clauses, "; ")
 }
 
-// partText is the figure of a statement, with how many places and repetitions it is of. It is empty if nothing was measured for it.
+// partText is the figure of a statement, with how many places and repetitions it is of. It is empty if
+// nothing was measured for it.
 func partText(s claim.Statement, p claim.Part) string {
 	if p.Figure.N == 0 {
 		return ""
@@ -42,7 +44,7 @@ func partText(s claim.Statement, p claim.Part) string {
 	if p.Figure.N > 1 {
 		counts = append(counts, fmt.Sprintf("n=%d", p.Figure.N))
 	}
-	if counts != nil {
+	if len(counts) > 0 {
 		text += " (" + strings.Join(counts, ", ") + ")"
 	}
 	return text
@@ -81,7 +83,8 @@ func rangeText(f claim.Figure) string {
 	return low + " to " + high
 }
 
-// r2Text writes the coefficient of determination. It is a dash if there is none (NaN), because all values are equal.
+// r2Text writes the coefficient of determination. It is a dash if there is none (NaN), because all values
+// are equal.
 func r2Text(v float64) string {
 	if math.IsNaN(v) {
 		return "–"

@@ -1,5 +1,5 @@
-// Package reports holds the reports, one per file: each turns results into a document. It reads results and nothing
-// else. Importing the package registers all of them.
+// Package reports holds the reports, one per file: each turns results into a document. It reads results
+// and nothing else. Importing the package registers all of them.
 //
 //	report, err := reports.Lookup("headtohead")
 //	if err != nil { // names the reports that exist
@@ -9,7 +9,6 @@
 package reports
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,30 +21,24 @@ func init() {
 	Register(Report{
 		Name:  "summary",
 		Doc:   "the verdict in words, then every point: rate, latency, losses, cost and doubts",
-		Build: summary,
+		Build: func(set *results.Set) (document.Document, error) { return Summary(set).Document(), nil },
 	})
 }
 
-func summary(set *results.Set) (document.Document, error) { return Summary(set).Document(), nil }
-
-// Summary is the verdict in words, and every point below it. A point is a broker with one complete set of settings; points that were given
-// messages of the same size under the same guarantee stand in one table.
+// Summary is the verdict in words, and every point below it. A point is a broker with one complete set
+// of settings; points with the same message size and guarantee share a table.
 func Summary(set *results.Set) Sections {
-	points := set.Points
 	s := Sections{Title: "Summary", Opening: verdicts(set)}
 	var notes document.Footnotes
-	for _, g := range bySetting(points) {
+	for _, g := range results.BySetting(set.Points) {
 		s.Groups = append(s.Groups, summarySection(g, &notes))
 	}
-	if slices.ContainsFunc(points, measured) {
-		s.Closing = append(s.Closing, howToRead(points)...)
-	}
-	s.Closing = append(s.Closing, notes.Blocks()...)
+	s.Closing = append(howToRead(set.Points), notes.Blocks()...)
 	return s
 }
 
-// verdicts say how the repetitions ended, which targets were missed, and which broker is best. A sweep, one broker at many settings, has a
-// recommendation instead of a ranking.
+// verdicts say how the repetitions ended, which targets were missed, and which broker is best. A sweep,
+// one broker at many settings, has a recommendation instead of a ranking.
 func verdicts(set *results.Set) []document.Block {
 	var d document.Document
 	addStatus(&d, set)
@@ -55,9 +48,9 @@ func verdicts(set *results.Set) []document.Block {
 	}
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
 	sweeps, ranked := sweepsOf(points), rankable(points)
-	for _, g := range bySetting(ranked) {
-		if !isRecommended(g, sweeps) {
-			for _, v := range rankingVerdicts(g) {
+	for _, g := range results.BySetting(ranked) {
+		if !isRecommended(g.Members, sweeps) {
+			for _, v := range rankingVerdicts(g.Name, g.Members) {
 				d.Add(v)
 			}
 		}
@@ -75,85 +68,44 @@ func verdicts(set *results.Set) []document.Block {
 	return d.Blocks
 }
 
-// unequalGuarantees says that no brokers are compared because each was asked for the guarantee that is usual for it, though all were given
-// the same messages and load. It is empty otherwise.
-func unequalGuarantees(points []results.Point) string {
-	var brokers, deliveries []string
-	for _, g := range bySetting(points) {
-		counterparts := slices.ContainsFunc(g.points, func(p results.Point) bool { return hasCounterpart(p, points) })
-		if g.severalBrokers() || !counterparts {
-			return ""
-		}
-		spec := g.points[0].Spec
-		brokers, deliveries = append(brokers, spec.Broker), append(deliveries, spec.Delivery)
-	}
-	if brokers == nil {
-		return ""
-	}
-	slices.Sort(brokers)
-	slices.Sort(deliveries)
-	return fmt.Sprintf("%s are not compared: they were asked for different guarantees (%s). With the same --delivery they are.",
-		strings.Join(slices.Compact(brokers), " and "), strings.Join(slices.Compact(deliveries), ", "))
-}
-
-// severalBrokers tells whether a group's points are of different brokers.
-func (g group) severalBrokers() bool {
-	return slices.ContainsFunc(g.points, func(p results.Point) bool { return p.Spec.Broker != g.points[0].Spec.Broker })
-}
-
-// hasCounterpart tells whether another broker was given the same messages and load as p, under another delivery guarantee.
-func hasCounterpart(p results.Point, points []results.Point) bool {
-	return slices.ContainsFunc(points, func(o results.Point) bool {
-		sameWork := o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
-		return sameWork && o.Spec.Broker != p.Spec.Broker && o.Spec.Delivery != p.Spec.Delivery
-	})
-}
-
-// summarySection has a row for every load point of a group: one load of a point, over its repetitions. A curve has a row for each rate.
+// summarySection has a row for every load point of a group: one load of a point, over its repetitions.
+// A curve has a row for each rate.
 func summarySection(g group, notes *document.Footnotes) Section {
 	var d document.Document
-	loadPoints := results.LoadPointsOf(g.points)
-	l := layoutOf(g.points, statable{loads: rowTitles(loadPoints), facts: statedAbove})
-	d.Say(l.sentence)
-	d.Add(tableOf("", summaryColumns(g.points, loadPoints, l, notes), loadPoints))
-	for _, t := range []document.Table{pipelineTable(g, l), goalsTable(g, l, notes)} {
+	points, loadPoints := g.Members, results.LoadPointsOf(g.Members)
+	l := layoutOf(points).withConstants(points, loadPoints)
+	d.Say(l.sentence())
+	d.Add(tableOf("", summaryColumns(points, loadPoints, l, notes), loadPoints))
+	for _, t := range []document.Table{pipelineTable(points, l), goalsTable(points, l, notes)} {
 		if len(t.Rows) > 0 {
 			d.Add(t)
 		}
 	}
-	d.Warn("these records", unnamedDifferences(g.points))
-	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks}
-}
-
-func rowTitles(loadPoints []results.LoadPoint) []string {
-	var titles []string
-	for _, l := range loadPoints {
-		titles = append(titles, l.RowTitle)
-	}
-	return titles
+	d.Warn("these records", unnamedDifferences(points))
+	return Section{Name: g.Name, Points: points, Blocks: d.Blocks}
 }
 
 // summaryColumns identify a load point, say how it ended, and show its figures and its doubts.
 func summaryColumns(points []results.Point, loadPoints []results.LoadPoint, l layout, notes *document.Footnotes) []columnOf[results.LoadPoint] {
-	siblings := map[string][]results.LoadPoint{} // all load points of a point, by its ID
-	for _, l := range loadPoints {
-		siblings[l.Point.ID] = append(siblings[l.Point.ID], l)
+	loadsOfPoint := map[string][]results.LoadPoint{} // by the point's ID
+	for _, lp := range loadPoints {
+		loadsOfPoint[lp.Point.ID] = append(loadsOfPoint[lp.Point.ID], lp)
 	}
-	figures := metricColumns(summaryKeys, hiddenInSummary(points), func(l results.LoadPoint, key string) document.Cell {
-		if results.MustMetric(key).Counts() && !isCurveRate(l) {
-			return totalCell(l.Point, key)
+	figures := metricColumns(summaryKeys, hiddenInSummary(points), func(lp results.LoadPoint, key string) document.Cell {
+		if results.MustMetric(key).Counts() && !isCurveRate(lp) {
+			return totalCell(lp.Point, key)
 		}
-		return l.Cell(key)
+		return lp.Cell(key)
 	})
 	return slices.Concat(pointColumns(l), []columnOf[results.LoadPoint]{
-		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(l results.LoadPoint) document.Cell { return statusCell(l, notes) }),
+		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(lp results.LoadPoint) document.Cell { return statusCell(lp, notes) }),
 		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-			func(l results.LoadPoint) document.Cell { return l.Cell(results.KeySustainableLow) }),
+			func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableLow) }),
 	}, figures, []columnOf[results.LoadPoint]{
-		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(l results.LoadPoint) document.Cell {
-			return doubtsCell(l.Point.Spec.Broker, doubtsOfRate(l, siblings[l.Point.ID]), notes)
+		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(lp results.LoadPoint) document.Cell {
+			return doubtsCell(lp.Point.Spec.Broker, doubtsOfRate(lp, loadsOfPoint[lp.Point.ID]), notes)
 		}),
-		repetitionsColumn(func(l results.LoadPoint) int { return len(l.Records) }),
+		repetitionsColumn(func(lp results.LoadPoint) int { return len(lp.Records) }),
 	})
 }
 
@@ -165,7 +117,8 @@ var summaryKeys = []string{
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes,
 }
 
-// hiddenInSummary are the columns that only programs read, because nothing of the kind happened to these points.
+// hiddenInSummary are the columns that only programs read, because nothing of the kind happened to
+// these points.
 func hiddenInSummary(points []results.Point) hiddenColumns {
 	missed := len(results.MissedRates(points)) > 0
 	hidden := hiddenColumns{
@@ -174,7 +127,7 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 		results.KeyUnsent:        !missed,
 		results.KeyPauseP99:      !anyLoad(points, pausedTooLong),
 		results.KeyPauseMax:      true,
-		results.KeyBrokerFlushes: !anyLoad(points, flushing),
+		results.KeyBrokerFlushes: !anyLoad(points, flushedFiles),
 	}
 	for _, key := range results.FromSend {
 		hidden[key] = !anyLoad(points, results.OnlyFromSend)
@@ -182,17 +135,23 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 	return hidden
 }
 
-// totalCell adds up a count over every repetition that ran, those that failed included: 3 messages lost in one of five repetitions are 3
-// lost, not a median of 0.
+// totalCell adds up a count over every repetition that ran, those that failed included: 3 messages lost
+// in one of five repetitions are 3 lost, not a median of 0.
 func totalCell(p results.Point, key string) document.Cell {
 	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r results.Record) bool {
 		return r.Status != results.OK && r.Status != results.Failed
 	})
-	return results.LoadPoint{Status: results.OK, Records: ran}.Cell(key)
+	return results.MustMetric(key).Over(ran).Cell()
 }
 
-// howToRead explains the figures of the tables.
+// howToRead explains the figures of the tables. It is empty if nothing was measured.
 func howToRead(points []results.Point) []document.Block {
+	isMeasured := func(p results.Point) bool {
+		return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
+	}
+	if !slices.ContainsFunc(points, isMeasured) {
+		return nil
+	}
 	var d document.Document
 	if results.AnyClosedLoop(points) {
 		d.Say(results.ClosedLoopNote)

@@ -1,5 +1,6 @@
-// The trials report: every search for a sustainable rate, trial by trial. A search offers one rate after the other; a trial passes if the
-// broker keeps up with it and the latency goal is met. Probes are closed loops, without a rate, which guess where to begin.
+// The trials report: every search for a sustainable rate, trial by trial. A search offers one rate after
+// the other; a trial passes if the broker keeps up with it and the latency goal is met. Probes are closed
+// loops, without a rate, which guess where to begin.
 //
 //	#  kind        rate  verdict  published  received  backlog growth ≤  e2e p99  reason
 //	1  probe          –  pass      1.06M/s    974k/s               0/s        –  –
@@ -21,11 +22,11 @@ func init() {
 	Register(Report{
 		Name:  "trials",
 		Doc:   "every trial of every search for a sustainable rate, in order",
-		Build: trials,
+		Build: trialsReport,
 	})
 }
 
-func trials(set *results.Set) (document.Document, error) {
+func trialsReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Trials"}
 	searches := 0
 	for _, p := range set.Points {
@@ -49,7 +50,7 @@ func addSearch(d *document.Document, p results.Point, r results.Record) {
 	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
 	d.Add(document.Heading{Level: 1, Text: name})
 	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", results.BoundsText(search.Low, search.High), limitText(search), endingText(r)))
-	goals := results.Flat(r)[0].Goals
+	goals := results.Flat(r)[0].Goals             // of the search, before any rates of a curve
 	if len(goals) > 1 || r.Status == results.OK { // the reason of a search that failed is about its only goal
 		for _, g := range goals {
 			d.Say(g.String() + ".")
@@ -114,7 +115,8 @@ func (t numberedTrial) verdictCell() document.Cell {
 	return cell
 }
 
-// furtherVerdict is the verdict on a goal after the first, by its index among all goals. A probe is judged for no goal.
+// furtherVerdict is the verdict on a goal after the first, by its index among all goals. It is empty for
+// a probe, which is judged for no goal.
 func (t numberedTrial) furtherVerdict(goal int) string {
 	if goal > len(t.Others) {
 		return ""
@@ -122,6 +124,7 @@ func (t numberedTrial) furtherVerdict(goal int) string {
 	return t.Others[goal-1]
 }
 
+// trialTable has a row for each trial of a search.
 func trialTable(name string, search *results.Sustainable) document.Table {
 	columns := []columnOf[numberedTrial]{
 		textColumn(document.Column{Key: "search", Data: true}, func(numberedTrial) string { return name }),

@@ -42,7 +42,7 @@ func textOf(verdicts []document.Verdict) string {
 }
 
 func TestContendersMayDifferInWhatTheirNamesSay(t *testing.T) {
-	text := textOf(rankingVerdicts(group{"100 B", results.Of(swept("kafka", "persistence")).Points}))
+	text := textOf(rankingVerdicts("100 B", results.Of(swept("kafka", "persistence")).Points))
 	for _, want := range []string{"At rate 1k/s: Lowest e2e p99: kafka persistence=memory", "before kafka persistence=log", "At rate 20k/s: Lowest e2e p99"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
@@ -60,7 +60,7 @@ func TestFiguresThatStandAloneAreToldInOneSentence(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	text := textOf(rankingVerdicts(group{"100 B", results.Of(records).Points}))
+	text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
 	for _, want := range []string{
 		"Only kafka was measured: sustainable 828k/s (bracket 812–887k/s, n=2). At that rate kafka had ",
 		". With nothing to compare it with: e2e p99 of kafka 13.1 ms at 1k/s, 13.4 ms at 20k/s.",
@@ -125,7 +125,7 @@ func TestWorkloadsThatCantBeComparedSayWhatSetsThemApart(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	found := rankingVerdicts(group{"100 B", results.Of(records).Points})
+	found := rankingVerdicts("100 B", results.Of(records).Points)
 	if len(found) != 2 {
 		t.Errorf("%d verdicts on two workloads: %v", len(found), found)
 	}
@@ -181,7 +181,7 @@ func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
 			}
 		}
 		points := results.Of(records).Points
-		text := textOf(rankingVerdicts(group{"100 B", points}))
+		text := textOf(rankingVerdicts("100 B", points))
 		if !strings.Contains(text, figure) || !strings.Contains(text, "of client CPU") || strings.Contains(text, "p50") {
 			t.Errorf("%s: %s", measure, text)
 		}
@@ -215,7 +215,7 @@ func TestCountsAtSeveralRatesAreToldApart(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	text := textOf(rankingVerdicts(group{"100 B", results.Of(records).Points}))
+	text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
 	for _, want := range []string{"With count at 1k/s, only kafka was measured: total time 7.00 s", "With count at 20k/s, only kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)

@@ -18,7 +18,7 @@ func TestManyFixedRatesAreToldInShort(t *testing.T) {
 		for _, broker := range []string{"kafka", "jetstream"} {
 			records = append(records, altered(atRate(broker, 5), fmt.Sprint(rate), func(r *store.Record) { r.Spec.Load.Rate = rate })...)
 		}
-		text := textOf(rankingVerdicts(group{"g", results.Of(records).Points}))
+		text := textOf(rankingVerdicts("g", results.Of(records).Points))
 		full := strings.Count(text, "At rate ")
 		short := strings.Count(text, "Lowest e2e p99: ")
 		switch {
@@ -40,7 +40,7 @@ func TestCostsAreToldOfTheBestTwo(t *testing.T) {
 				r.Axes["broker"] = broker
 			})...)
 		}
-		text := textOf(rankingVerdicts(group{"g", results.Of(records).Points}))
+		text := textOf(rankingVerdicts("g", results.Of(records).Points))
 		if got, want := strings.Count(text, "At that rate"), []int{0, 1, 2, 0}[n]; got != want {
 			t.Errorf("%d on a level: costs of %d, want %d: %s", n, got, want, text)
 		}
@@ -50,7 +50,7 @@ func TestCostsAreToldOfTheBestTwo(t *testing.T) {
 			r.Spec.Measure, r.Spec.Load.Rate = measure, 0
 			r.Result.Count, r.Result.Backlog = &store.Count{TotalSeconds: 1}, &store.Backlog{DrainRate: 1}
 		})
-		if text := textOf(rankingVerdicts(group{"g", results.Of(records).Points})); !strings.Contains(text, words) {
+		if text := textOf(rankingVerdicts("g", results.Of(records).Points)); !strings.Contains(text, words) {
 			t.Errorf("%s: %s", measure, text)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 		r.PointID, r.Spec.Load.Rate = "other", 5
 		again = append(again, r)
 	}
-	v := rankingVerdicts(group{"g", results.Of(slices.Concat(kafka, void, no, again)).Points})[0]
+	v := rankingVerdicts("g", results.Of(slices.Concat(kafka, void, no, again)).Points)[0]
 	text := v.Text()
 	for _, want := range []string{"g: With nothing to compare it with: e2e p99 of kafka", "Without a usable figure: jetstream at rate 1k/s (void).", "Refused by rabbitmq."} {
 		if !strings.Contains(text, want) {
@@ -77,13 +77,13 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 		r.PointID, r.Spec.Broker = r.PointID+"nats", "nats"
 		nats = append(nats, r)
 	}
-	if got := rankingVerdicts(group{"g", results.Of(slices.Concat(no, again, nats)).Points})[0]; got.Detail != "Refused by nats, rabbitmq." {
+	if got := rankingVerdicts("g", results.Of(slices.Concat(no, again, nats)).Points)[0]; got.Detail != "Refused by nats, rabbitmq." {
 		t.Errorf("two brokers at two rates each: %q", got.Detail)
 	}
-	if got := rankingVerdicts(group{"g", results.Of(no).Points})[0]; got.Finding != "No conclusion." || got.Detail != "Refused by rabbitmq." || got.About != "g" {
+	if got := rankingVerdicts("g", results.Of(no).Points)[0]; got.Finding != "No conclusion." || got.Detail != "Refused by rabbitmq." || got.About != "g" {
 		t.Errorf("%+v", got)
 	}
-	if got := rankingVerdicts(group{"g", results.Of(altered(kafka, "", func(r *store.Record) { r.Spec.Measure = "novel" })).Points})[0]; got.Finding != "No conclusion." {
+	if got := rankingVerdicts("g", results.Of(altered(kafka, "", func(r *store.Record) { r.Spec.Measure = "novel" })).Points)[0]; got.Finding != "No conclusion." {
 		t.Errorf("of a measure without a headline: %+v", got)
 	}
 }
@@ -96,7 +96,7 @@ func TestNoMoreThanTwoSettingsSetWorkloadsApart(t *testing.T) {
 			r.Spec.Persistence, r.Spec.Replicas, r.Spec.Acks, r.Spec.Nodes = persistence, 1+2*i, []string{"leader", "quorum"}[i], 1+2*i
 		})...)
 	}
-	text := textOf(rankingVerdicts(group{"g", results.Of(records).Points}))
+	text := textOf(rankingVerdicts("g", results.Of(records).Points))
 	for _, want := range []string{"With persistence log, replicas 1, only kafka", "With persistence memory, replicas 3, only kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
@@ -117,7 +117,7 @@ func TestAWholeLoadAsAnAxisSetsWorkloadsApart(t *testing.T) {
 			})...)
 		}
 	}
-	text := textOf(rankingVerdicts(group{"100 B", results.Of(records).Points}))
+	text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
 	if strings.Count(text, "Lowest e2e p99") != 2 || !strings.Contains(text, "At rate 1k/s") || !strings.Contains(text, "At rate 2k/s") {
 		t.Errorf("rates are ranked against each other: %s", text)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/reports"
 )
 
 // load point is one rate of a curve, with its p99 and losses of 1,000 messages.
@@ -206,7 +205,7 @@ func TestSidesThatAreMeantToDifferInTheirLoadAreComparedAllTheSame(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := gate.Changes([]reports.Pair{{Title: "twice the rate", A: results.Of([]store.Record{a}).Points, B: results.Of([]store.Record{b}).Points}}, []gate.Condition{condition})
+	v := gate.Changes([]results.Pair{{Title: "twice the rate", A: results.Of([]store.Record{a}).Points, B: results.Of([]store.Record{b}).Points}}, []gate.Condition{condition})
 	if len(v) != 1 || v[0].Outcome != gate.Failed || v[0].Point != "twice the rate" || !strings.HasPrefix(v[0].Text, "+50.0 %, 2.00 ms to 3.00 ms") {
 		t.Errorf("%+v", v)
 	}

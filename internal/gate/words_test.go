@@ -9,7 +9,6 @@ import (
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/reports"
 )
 
 func TestWhatIsNoThresholdIsNoneOnAChangeEither(t *testing.T) {
@@ -64,7 +63,7 @@ func TestAShareOfOneMessageIsAll(t *testing.T) {
 
 func TestAChangeNamesTheRateItIsAbout(t *testing.T) {
 	ms := time.Millisecond
-	pair := reports.Pair{
+	pair := results.Pair{
 		Title: "a to b",
 		A:     results.Of([]store.Record{curve("a", 1, loadPoint(1000, store.OK, ms, 0), loadPoint(2000, store.OK, ms, 0))}).Points,
 		B:     results.Of([]store.Record{curve("b", 1, loadPoint(1000, store.OK, ms, 0), loadPoint(2000, store.Failed, ms, 0))}).Points,
@@ -74,7 +73,7 @@ func TestAChangeNamesTheRateItIsAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, v := range gate.Changes([]reports.Pair{pair}, []gate.Condition{condition}) {
+	for _, v := range gate.Changes([]results.Pair{pair}, []gate.Condition{condition}) {
 		got = append(got, v.Point+" "+string(v.Outcome)+" by "+v.Condition)
 	}
 	if want := "a to b, rate 1k/s passed by e2e_p99 > 10%; a to b, rate 2k/s failed by e2e_p99 > 10%"; strings.Join(got, "; ") != want {

@@ -1,0 +1,82 @@
+// Some columns and sentences are shown only where something happened: messages were sent again, a file
+// was flushed. Whether it did is asked of every record, and of every rate of a curve.
+
+package reports
+
+import (
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/results"
+)
+
+// anyLoad tells whether a condition holds for any record of points, or for any rate of a curve.
+func anyLoad(points []results.Point, condition func(results.Record) bool) bool {
+	return slices.ContainsFunc(points, func(p results.Point) bool { return slices.ContainsFunc(withRates(p.Records), condition) })
+}
+
+// withRates lists records, then each rate of their curves as a record of its own.
+func withRates(records []results.Record) []results.Record {
+	all := slices.Clone(records)
+	for _, r := range records {
+		for _, l := range results.Loads(r) {
+			if l.Rate > 0 {
+				all = append(all, l.Record)
+			}
+		}
+	}
+	return all
+}
+
+// booksOf are the message counts of a repetition. All are 0 if nothing was measured.
+func booksOf(r results.Record) results.Books {
+	if r.Result == nil {
+		return results.Books{}
+	}
+	return r.Result.Books
+}
+
+// leftUnsent tells whether messages that were due were never sent.
+func leftUnsent(r results.Record) bool { return booksOf(r).Unsent > 0 }
+
+// wasResent tells whether messages were sent again.
+func wasResent(r results.Record) bool { return booksOf(r).Resent > 0 }
+
+// isLaterRepetition tells whether a record is not the first repetition of its point.
+func isLaterRepetition(r results.Record) bool { return r.Repetition > 1 }
+
+// expectsOtherThanSent tells whether each message was expected by several subscriptions, or by none.
+func expectsOtherThanSent(r results.Record) bool { return booksOf(r).Expected != booksOf(r).Sent }
+
+// hasFaults tells whether any message was lost, duplicated, reordered or corrupted.
+func hasFaults(r results.Record) bool {
+	b := booksOf(r)
+	return b.Lost+b.Duplicated+b.Reordered+b.Corrupted > 0
+}
+
+// orderUnknown tells whether agents' clocks do not show in which order some messages came.
+func orderUnknown(r results.Record) bool {
+	_, unknown := doubtText(r, results.DoubtOrderUnknown)
+	return unknown
+}
+
+// flushedFiles tells whether the broker flushed files to the disk.
+func flushedFiles(r results.Record) bool {
+	return r.Result != nil && r.Result.Cost.BrokerFlushes != nil && *r.Result.Cost.BrokerFlushes > 0
+}
+
+// pausedTooLong tells whether the generator's machine stood still for long enough to cause a doubt.
+func pausedTooLong(r results.Record) bool {
+	_, pauses := doubtText(r, results.DoubtPauses)
+	_, lag := doubtText(r, results.DoubtGeneratorLag)
+	return pauses || lag
+}
+
+// doubtText is the text of a record's first doubt with a code. ok is false if there is none.
+func doubtText(r results.Record, code string) (text string, ok bool) {
+	for _, d := range r.Doubts {
+		if d.Code == code {
+			return d.Text, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,138 @@
+// What a ranking doesn't show: the compared brokers may have been asked for different guarantees, may
+// treat the disk differently, and may have been used through different clients. Each kind of difference
+// becomes a sentence beside the ranking.
+
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// unequalGuarantees says why nothing is ranked where each broker was asked for the guarantee that is
+// usual for it, and all were given the same messages and load. It is empty in all other cases.
+func unequalGuarantees(points []results.Point) string {
+	var brokers, deliveries []string
+	for _, g := range results.BySetting(points) {
+		first := g.Members[0].Spec
+		severalBrokers := slices.ContainsFunc(g.Members, func(p results.Point) bool { return p.Spec.Broker != first.Broker })
+		counterparts := slices.ContainsFunc(g.Members, func(p results.Point) bool { return hasCounterpart(p, points) })
+		if severalBrokers || !counterparts {
+			return ""
+		}
+		brokers, deliveries = append(brokers, first.Broker), append(deliveries, first.Delivery)
+	}
+	if len(brokers) == 0 {
+		return ""
+	}
+	slices.Sort(brokers)
+	slices.Sort(deliveries)
+	return fmt.Sprintf("%s are not compared: they were asked for different guarantees (%s). With the same --delivery they are.",
+		strings.Join(slices.Compact(brokers), " and "), strings.Join(slices.Compact(deliveries), ", "))
+}
+
+// hasCounterpart tells whether another broker was given the same messages and load as p, under another
+// delivery guarantee.
+func hasCounterpart(p results.Point, points []results.Point) bool {
+	return slices.ContainsFunc(points, func(o results.Point) bool {
+		sameWork := o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
+		return sameWork && o.Spec.Broker != p.Spec.Broker && o.Spec.Delivery != p.Spec.Delivery
+	})
+}
+
+// clientModes says how the client libraries of the compared brokers were used. It is empty if there is
+// only one, if no record has the mode, and if the mode is an axis and so part of the names.
+func clientModes(points []results.Point) string {
+	if len(results.Names(points)) < 2 {
+		return ""
+	}
+	names := map[string][]string{} // of points, by mode
+	for _, p := range points {
+		if p.Records[0].Axes["client.mode"] != "" {
+			return ""
+		}
+		mode := cmp.Or(clientMode(p), "unknown")
+		if !slices.Contains(names[mode], p.Name) {
+			names[mode] = append(names[mode], p.Name)
+		}
+	}
+	if len(names) == 1 {
+		switch {
+		case names["unknown"] != nil:
+			return ""
+		case names["stock"] != nil:
+			return "Clients: every library is used as its documentation does (client.mode: stock)."
+		}
+		return "Clients: tuned, each library driven as fast as its driver knows how (client.mode: tuned); applications have the stock library."
+	}
+	var each []string
+	for _, mode := range slices.Sorted(maps.Keys(names)) {
+		each = append(each, mode+" "+strings.Join(names[mode], ", "))
+	}
+	return "Clients not alike (client.mode): " + strings.Join(each, "; ") + ". A tuned client does more than the stock library that applications have."
+}
+
+// clientMode is the mode in which all repetitions of points used the client library. It is empty if
+// they differ in it, or if none has it. There must be a point.
+func clientMode(points ...results.Point) string {
+	var modes []string
+	for _, p := range points {
+		for _, r := range p.Records {
+			modes = append(modes, results.ClientMode(r))
+		}
+	}
+	return common(modes)
+}
+
+// unequalFlushes names the brokers that flushed messages to the disk before they acknowledged them, and
+// those that did not. It is empty if they are alike, or if flushes were counted for fewer than two. The
+// first point of a broker whose flushes were counted decides for all its points.
+func unequalFlushes(points []results.Point) string {
+	var flush, others []string
+	decided := map[string]bool{} // by the point's name
+	for _, p := range points {
+		median := func(key string) float64 { return results.MustMetric(key).Over(p.Ok()).Median }
+		flushesPerMessage := median(results.KeyBrokerFlushes)
+		if decided[p.Name] || math.IsNaN(flushesPerMessage) {
+			continue
+		}
+		decided[p.Name] = true
+		if flushesFirst(flushesPerMessage, median(results.KeyPublishRate), median(results.KeyPublishMean)/1e9) {
+			flush = append(flush, p.Name+" ("+unit.None.Format(flushesPerMessage)+" flushes per message)")
+		} else {
+			others = append(others, p.Name)
+		}
+	}
+	if len(flush) == 0 || len(others) == 0 {
+		return ""
+	}
+	return "Not alike: " + strings.Join(flush, ", ") + " flushed to the disk what they acknowledged, " + strings.Join(others, ", ") +
+		" left that to the operating system. A power failure takes more from the latter."
+}
+
+// slowFlushSeconds is the time that a flush of many messages takes on a slow disk.
+const slowFlushSeconds = 0.02
+
+// flushesFirst tells whether a broker can have flushed messages before it acknowledged them. One flush
+// serves all messages that wait for it, by Little's law
+//
+//	waiting = rate × ackSeconds
+//
+// where ackSeconds is the time from send to acknowledgement. Of that at most slowFlushSeconds count: who
+// waits longer spends the rest in a queue. A broker that flushes first makes about 1/waiting flushes for
+// each message; fewer than a quarter of that are its housekeeping. rate (messages per second) and
+// ackSeconds are NaN if no message was acknowledged; then each message needs a flush of its own.
+func flushesFirst(flushesPerMessage, rate, ackSeconds float64) bool {
+	waiting := max(1, rate*min(ackSeconds, slowFlushSeconds))
+	if math.IsNaN(waiting) {
+		waiting = 1
+	}
+	return flushesPerMessage >= 0.25/waiting
+}
