@@ -60,6 +60,7 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 		}
 	case len(undecided) > 0:
 		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(undecided), plural(judged, "load"), firstLoads(undecided))
+		details = append(details, furtherLoads(undecided))
 	case judged == 1:
 		v.Finding = "Kept by the only load."
 	default:

@@ -1,8 +1,11 @@
 package reports
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -15,5 +18,14 @@ func TestAnObjectiveThatNothingWasMeasuredForIsNotCalledMissed(t *testing.T) {
 	verdicts := objectiveVerdicts(results.Of([]store.Record{r}))
 	if len(verdicts) != 1 || verdicts[0].Finding != "Nothing was measured that could be judged by it." {
 		t.Errorf("got %+v", verdicts)
+	}
+}
+
+func TestLoadsThatAVerdictDoesNotNameAreCounted(t *testing.T) {
+	for outcome, finding := range map[gate.Outcome]string{gate.Failed: "Missed by 7 of 7 loads. ", gate.Undecided: "Undecided for 7 of 7 loads. "} {
+		v := objectiveVerdict("e2e_p99 < 20ms", slices.Repeat([]gate.Verdict{{Outcome: outcome, Point: "kafka", Text: "21 ms"}}, 7))
+		if !strings.HasPrefix(v.Finding, finding) || v.Detail != "The same holds for 2 more." {
+			t.Errorf("%s: %+v", outcome, v)
+		}
 	}
 }
