@@ -28,14 +28,17 @@ func Compare(a, b Side, named ...string) document.Document {
 		return d
 	}
 	matched := match(a, b, named)
-	if slices.ContainsFunc(matched.pairs, pair.hasPublished) {
+	anyPublished := slices.ContainsFunc(matched.pairs, pair.hasPublished)
+	if anyPublished {
 		d.Say(results.PublishedNote)
 	}
+	anyTested := false
 	for _, p := range testPairs(matched.pairs) {
 		if p.hasPublished() {
 			d.Add(p.publishedBlocks()...)
 			continue
 		}
+		anyTested = true
 		d.Add(p.blocks(named)...)
 	}
 	if matched.unmatched > 0 {
@@ -44,9 +47,14 @@ func Compare(a, b Side, named ...string) document.Document {
 	if slices.ContainsFunc(matched.pairs, pair.hasClosedLoop) {
 		d.Say(results.ClosedLoopNote)
 	}
-	d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
-		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
-		"below 5 % a difference is shown.")
+	if anyPublished {
+		d.Say("Beside published figures: medians over repetitions that ended ok, counts added up. Ratio: one figure divided by the other.")
+	}
+	if anyTested {
+		d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
+			"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
+			"below 5 % a difference is shown.")
+	}
 	return d
 }
 

@@ -367,4 +367,7 @@ func TestCompareSetsPublishedFiguresBesideMeasuredOnesAndTestsNothing(t *testing
 			t.Errorf("a verdict: %s", v.Text())
 		}
 	}
+	if last, ok := d.Blocks[len(d.Blocks)-1].(document.Paragraph); !ok || !strings.HasSuffix(last.Text, "Ratio: one figure divided by the other.") {
+		t.Errorf("the statistics are those of a test: %+v", last)
+	}
 }
