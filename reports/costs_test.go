@@ -55,3 +55,18 @@ func TestASideHasTheClientModeThatAllItsPointsShare(t *testing.T) {
 		}
 	}
 }
+
+func TestALoadWithoutCostsIsNoBasisOfThem(t *testing.T) {
+	withCosts, without := atRate("kafka", 1), altered(atRate("rabbitmq", 1), "", func(r *store.Record) {
+		r.Spec.Load.Rate, r.Result.Cost = 2000, store.Cost{}
+	})
+	table := build(t, "headtohead", slices.Concat(withCosts, without)).Tables()[0]
+	for _, c := range table.Columns {
+		if c.Key == "cost_load" && !c.Data {
+			t.Error("readers see a column that says at which load costs are, though all are at one load")
+		}
+	}
+	if loads := cellsOf(t, table, "cost_load"); loads["kafka"].Text != "1k/s" || loads["rabbitmq"].Kind != document.Blank {
+		t.Errorf("costs are at %+v", loads)
+	}
+}
