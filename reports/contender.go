@@ -157,13 +157,11 @@ func (c contender) shownRecords() []results.Record {
 	return records
 }
 
-// repetitions counts the repetitions that ended ok at any load.
+// repetitions is the largest number of repetitions that ended ok at one load.
 func (c contender) repetitions() int {
-	numbers := map[int]bool{}
+	most := 0
 	for _, p := range c.points {
-		for _, r := range p.Ok() {
-			numbers[r.Repetition] = true
-		}
+		most = max(most, len(p.Ok()))
 	}
-	return len(numbers)
+	return most
 }

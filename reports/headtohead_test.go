@@ -118,3 +118,18 @@ func TestTheLatencyOfAFaultTrialIsNoFigureOfAHeadToHead(t *testing.T) {
 		}
 	}
 }
+
+// n bounds the repetitions below every figure of a row: imported ones may have no numbers, and those of two rates may differ.
+func TestARowCountsTheMostRepetitionsThatEndedOkAtOneLoad(t *testing.T) {
+	unnumbered := atRate("kafka", 3)
+	for i := range unnumbered {
+		unnumbered[i].Repetition = 0
+	}
+	one, two := both(1, 1000, 1e6, 1e6, store.OK), both(2, 2000, 1e6, 1e6, store.OK)
+	one.PointID, two.PointID, two.Repetition = "one", "two", 2
+	for want, records := range map[float64][]store.Record{3: unnumbered, 1: {one, two}} {
+		if got := cellsOf(t, build(t, "headtohead", records).Tables()[0], "n"); len(got) != 1 || got[records[0].Spec.Broker].Number != want {
+			t.Errorf("n is %v, want %v", got, want)
+		}
+	}
+}
