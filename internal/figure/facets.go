@@ -13,59 +13,70 @@ type facet struct {
 	title string // the values that all of its points share: "at-least-once, partitions 4"; empty for a single heat map
 }
 
-// facetsOf is one heat map if no two points have the same cell. Otherwise it is one for each combination of the values of the held
-// axes, which tell such points apart. Example: with cells of broker and size, points with 1 and 8 topics have the same cell, so there
-// are two heat maps, and "topics" is the held axis.
+// facetsOf is one heat map if no two points have the same cell. Otherwise it is one for each
+// combination of the values of the held axes, which tell such points apart. Example: with cells of
+// broker and size, points with 1 and 8 topics have the same cell, so there are two heat maps, and
+// "topics" is the held axis.
 func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) (facets []facet, heldAxes []string, err error) {
-	empty, err := emptyHeat(points, m, cellAxes)
+	empty := emptyHeat(points, m, cellAxes)
+	if err := tooMany(max(len(empty.rows), len(empty.cols)), maxCells, "rows or columns"); err != nil {
+		return nil, nil, err
+	}
+	var s sweep
+	s.axes, s.places = results.SweptAxes(points)
+	held, err := s.heldAxes(points, cellAxes)
 	if err != nil {
 		return nil, nil, err
 	}
-	g := sweep[results.Point]{items: points}
-	g.axes, g.places = results.SweptAxes(points)
-	held, err := heldBy(g, cellAxes)
-	if err != nil {
+	groups := s.groupsBy(held)
+	if err := tooMany(len(groups), maxPanels, "panels"); err != nil {
 		return nil, nil, err
 	}
-	for _, group := range g.groupsBy(held) {
-		facets = append(facets, facet{heat: empty.filled(group.Members, cellAxes), title: group.Name})
+	for _, group := range groups {
+		f := facet{heat: empty, title: group.Name}
+		f.cells = map[cellKey]heatCell{}
+		for _, i := range group.Members {
+			f.cells[cellAxes.cellOf(points[i])] = heatCellOf(points[i], m)
+		}
+		facets = append(facets, f)
 	}
-	return facets, g.names(held), tooMany(len(facets), maxPanels, "panels")
+	return facets, s.names(held), nil
 }
 
-// heldBy are as few axes as are needed for no two points of one facet to have the same cell. It adds one axis after the other that
-// tells two such points apart, the sweep axis only if no other does.
-func heldBy(g sweep[results.Point], cellAxes heatAxes) (axisList, error) {
+// heldAxes are as few axes as are needed for no two points of one facet to have the same cell. It
+// adds one axis after the other that tells two such points apart, the sweep axis only if no other
+// does.
+func (s sweep) heldAxes(points []results.Point, cellAxes heatAxes) (axisList, error) {
 	var held axisList
 	for {
-		i, j, found := sameCell(g, held, cellAxes)
+		i, j, found := s.sameCell(points, held, cellAxes)
 		if !found {
 			slices.Sort(held)
 			return held, nil
 		}
-		apart := -1 // an axis that tells the points apart
-		for a, axis := range g.axes {
-			differs := g.places[i][a] != g.places[j][a] && axis.Name != cellAxes.row && axis.Name != cellAxes.col
-			if differs && (apart < 0 || g.axes[apart].Name == sweepAxis) {
-				apart = a
+		next := -1 // the axis that tells the two apart
+		for a, axis := range s.axes {
+			differs := s.places[i][a] != s.places[j][a] && axis.Name != cellAxes.row && axis.Name != cellAxes.col
+			if differs && (next < 0 || s.axes[next].Name == sweepAxis) {
+				next = a
 			}
 		}
-		if apart < 0 {
-			return nil, clashing(g.items[i], g.items[j])
+		if next < 0 {
+			return nil, samePlace(points[i], points[j])
 		}
-		held = append(held, apart)
+		held = append(held, next)
 	}
 }
 
 // sameCell finds two points with the same cell in the same facet, by their indexes.
-func sameCell(g sweep[results.Point], held axisList, cellAxes heatAxes) (i, j int, found bool) {
+func (s sweep) sameCell(points []results.Point, held axisList, cellAxes heatAxes) (i, j int, found bool) {
 	type position struct {
 		cell  cellKey
 		facet string
 	}
 	taken := map[position]int{}
-	for i, p := range g.items {
-		pos := position{cell: cellAxes.cellOf(p), facet: fmt.Sprint(held.of(g.places[i]))}
+	for i, p := range points {
+		pos := position{cell: cellAxes.cellOf(p), facet: fmt.Sprint(held.of(s.places[i]))}
 		if first, ok := taken[pos]; ok {
 			return first, i, true
 		}

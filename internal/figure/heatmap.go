@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// maxCells is how many rows or columns a heat map has; with more, the cells would be too small for their figures.
+// maxCells is how many rows or columns a heat map has; with more, the cells would be too small for
+// their figures.
 const maxCells = 40
 
 // Lengths of heat maps.
@@ -28,15 +28,12 @@ const (
 	maxCellName     = 4 * vg.Centimeter
 )
 
-// heatmap draws one metric over two axes, in a panel for each combination of the values of the other axes that vary.
+// heatmap draws one metric over two axes, in a panel for each combination of the values of the other
+// axes that vary.
 func heatmap(points []results.Point, o Options) (Figure, error) {
-	metric, err := metricOf(points, o)
+	metric, points, err := selectMetric(points, o)
 	if err != nil {
 		return Figure{}, err
-	}
-	points = withMetric(points, metric)
-	if len(points) == 0 {
-		return Figure{}, nothing("none of the records holds the metric %s", metric.Key)
 	}
 	axes, err := chooseHeatAxes(points, o)
 	if err != nil {
@@ -46,15 +43,16 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	first := facets[0] // all have the same rows, columns and colours
 	var panels []*Panel
 	for _, f := range facets {
 		panels = append(panels, f.panel(f.title, axes))
 	}
+	first := facets[0] // all have the same rows, columns and colours
 	width := vg.Length(len(first.cols))*cellWidth + rowNames
 	columns := max(1, min(len(facets), int(roomForHeats/width)))
 	f := Figure{
-		Title: fmt.Sprintf("%s by %s and %s", capital(metric.Name), axes.row, axes.col), Panels: grid(panels, columns),
+		Title:  fmt.Sprintf("%s by %s and %s", capital(metric.Name), axes.row, axes.col),
+		Panels: grid(panels, columns),
 		Width:  max(leastHeatsWidth, min(mostHeatsWidth, vg.Length(columns)*width)),
 		Legend: first.legend(),
 		Notes:  []string{"Medians over repetitions that ended ok. In parentheses and without colour: void or failed, not used."},
@@ -71,17 +69,6 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-// withMetric keeps the points of each kind of measurement of which any point has the metric: those without it failed.
-func withMetric(points []results.Point, m results.Metric) []results.Point {
-	measures := map[string]bool{}
-	for _, p := range points {
-		if len(m.Values(p.Shown())) > 0 {
-			measures[p.Spec.Measure] = true
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !measures[p.Spec.Measure] })
-}
-
 // heatAxes are the axes of a heat map: axes of studies, or spec paths.
 type heatAxes struct{ row, col string }
 
@@ -91,7 +78,8 @@ func (a heatAxes) cellOf(p results.Point) cellKey {
 	return cellKey{row: facts[a.row], col: facts[a.col]}
 }
 
-// chooseHeatAxes checks the axes that were asked for, and chooses the others among those that vary: brokers as rows if it can.
+// chooseHeatAxes checks the axes that were asked for, and chooses the others among those that vary:
+// brokers as rows if it can.
 func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 	varied, facts := results.Values{}, results.Values{}
 	for _, p := range points {
@@ -104,12 +92,12 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 			return heatAxes{}, nothing("no record has a setting %q; axes that vary: %s", asked, listed(varying))
 		}
 	}
-	open := slices.DeleteFunc(slices.Clone(varying), func(a string) bool { return a == o.Row || a == o.Col || a == "measure" })
-	slices.SortStableFunc(open, func(a, b string) int { return compareBools(a != "broker", b != "broker") })
+	free := slices.DeleteFunc(slices.Clone(varying), func(a string) bool { return a == o.Row || a == o.Col || a == "measure" })
+	slices.SortStableFunc(free, func(a, b string) int { return compareBools(a != "broker", b != "broker") })
 	axes := heatAxes{row: o.Row, col: o.Col}
 	for _, axis := range []*string{&axes.row, &axes.col} {
-		if *axis == "" && len(open) > 0 {
-			*axis, open = open[0], open[1:]
+		if *axis == "" && len(free) > 0 {
+			*axis, free = free[0], free[1:]
 		}
 	}
 	switch {
@@ -117,42 +105,29 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 		return heatAxes{}, nothing("a heat map needs two axes that vary; there are: %s", listed(varying))
 	case axes.row == axes.col:
 		return heatAxes{}, nothing("row and column are the same axis, %s", axes.row)
+	default:
+		return axes, nil
 	}
-	return axes, nil
 }
 
 // emptyHeat has the rows, the columns and the colours of points, and no cell.
-func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) (heat, error) {
+func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 	h := heat{metric: m, colours: colourScale{emptySpan()}}
 	for _, p := range points {
 		cell := axes.cellOf(p)
 		h.rows, h.cols = addNew(h.rows, cell.row), addNew(h.cols, cell.col)
 		h.colours.add(results.Summarize(m.Values(p.Ok())).Median, linear)
 	}
-	slices.SortFunc(h.rows, compareValues)
-	slices.SortFunc(h.cols, compareValues)
-	return h, tooMany(max(len(h.rows), len(h.cols)), maxCells, "rows or columns")
-}
-
-// filled is h with the cells of points, of which no two have the same cell.
-func (h heat) filled(points []results.Point, axes heatAxes) heat {
-	h.cells = map[cellKey]heatCell{}
-	for _, p := range points {
-		cell := heatCell{value: math.NaN(), word: wordFor(p)}
-		if s := results.Summarize(h.metric.Values(p.Shown())); s.N > 0 {
-			cell = heatCell{value: s.Median, used: len(p.Ok()) > 0}
-		}
-		h.cells[axes.cellOf(p)] = cell
-	}
+	slices.SortFunc(h.rows, results.CompareNames)
+	slices.SortFunc(h.cols, results.CompareNames)
 	return h
 }
 
-// compareValues orders numbers, sizes and durations by their magnitude, and everything else by its letters.
-func compareValues(a, b string) int {
-	x, xOK := results.Magnitude(a)
-	y, yOK := results.Magnitude(b)
-	if xOK && yOK {
-		return cmp.Compare(x, y)
+// heatCellOf is the cell of a point: the median of its metric, or a word if it has none.
+func heatCellOf(p results.Point, m results.Metric) heatCell {
+	s := results.Summarize(m.Values(p.Shown()))
+	if s.N == 0 {
+		return heatCell{value: math.NaN(), word: wordFor(p)}
 	}
-	return cmp.Compare(a, b)
+	return heatCell{value: s.Median, used: len(p.Ok()) > 0}
 }

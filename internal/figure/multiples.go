@@ -20,10 +20,11 @@ const (
 	multipleData  = 4.4 * vg.Centimeter // about the width of a panel's data if three panels stand beside each other
 )
 
-// multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a line for each
-// value of the row axis. Axes are those of the HTML report's sweeps. All panels have the same scales.
+// multiples draws one metric along an axis: a panel for each combination of the values of the other
+// axes, and in it a line for each value of the row axis. Axes are those of the HTML report's sweeps.
+// All panels have the same scales.
 func multiples(points []results.Point, o Options) (Figure, error) {
-	metric, err := metricOf(points, o)
+	metric, points, err := selectMetric(points, o)
 	if err != nil {
 		return Figure{}, err
 	}
@@ -32,7 +33,8 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	bounds := boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
-	f := ofPanels(fmt.Sprintf("%s by %s", capital(metric.Name), m.axes[m.along].Name), m.panels(bounds), m.columns(), multiplePanel)
+	title := fmt.Sprintf("%s by %s", capital(metric.Name), m.axes[m.along].Name)
+	f := ofPanels(title, m.panels(bounds, o.scaling()), m.columns(), multiplePanel)
 	if len(m.byLine) > 0 {
 		f.Legend = nameEntries(m.lineNames)
 	}
@@ -57,8 +59,8 @@ func (m *mesh) columns() int {
 }
 
 // panels draws a panel for each title.
-func (m *mesh) panels(bounds []bound) []*Panel {
-	e := newExtent(m.scales.metric)
+func (m *mesh) panels(bounds []bound, along scaling) []*Panel {
+	e := newExtent(m.metricAxis)
 	for _, d := range m.dots {
 		e.addMarks([]mark{d.mark})
 	}
@@ -66,8 +68,8 @@ func (m *mesh) panels(bounds []bound) []*Panel {
 	var panels []*Panel
 	for _, title := range m.panelTitles {
 		p := newPanel(title, m.axes[m.along].Name, m.metric.Name)
-		setAxis(&p.Plot.Y, m.scales.metric, e.y, m.metric.Unit, 6)
-		m.setAlong(&p.Plot.X)
+		setAxis(&p.Plot.Y, m.metricAxis, e.y, m.metric.Unit, 6)
+		m.setAlong(&p.Plot.X, along)
 		for i, name := range m.lineNames {
 			for _, marks := range m.joined(title, name) {
 				p.addTrace(trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i)})
@@ -79,8 +81,9 @@ func (m *mesh) panels(bounds []bound) []*Panel {
 	return panels
 }
 
-// joined are the marks of a line in a panel, from left to right, divided into those that the line joins: all of them, or each alone if
-// the axis has names, such as brokers, between which there is nothing.
+// joined are the marks of a line in a panel, from left to right, divided into those that the line
+// joins: all of them, or each alone if the axis has names, such as brokers, between which there is
+// nothing.
 func (m *mesh) joined(panel, line string) [][]mark {
 	var marks []mark
 	for _, d := range m.dots {
@@ -95,13 +98,13 @@ func (m *mesh) joined(panel, line string) [][]mark {
 	return slices.Collect(slices.Chunk(marks, 1))
 }
 
-// setAlong fits the axis along to its values, linear if they stand at even steps or if that is asked for, with room on either side.
-func (m *mesh) setAlong(x *plot.Axis) {
+// setAlong makes the axis along with a tick at each of its values. Even steps are linear.
+func (m *mesh) setAlong(x *plot.Axis, asked scaling) {
 	const room = 0.06 // on either side, as a share of the range
 	values := m.axes[m.along].Values
 	low, high := m.x(0), m.x(len(values)-1)
 	share := func(v float64) float64 { return (v - low) / (high - low) }
-	if m.scales.evenSteps || m.scales.along == linear {
+	if m.evenSteps || asked == linear {
 		x.Min, x.Max = low-room*(high-low), high+room*(high-low)
 	} else {
 		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }
@@ -115,7 +118,8 @@ func (m *mesh) setAlong(x *plot.Axis) {
 	x.Tick.Marker = plot.ConstantTicks(withoutOverlaps(ticks, share))
 }
 
-// withoutOverlaps removes labels that would touch the one before. share is how far along the axis a value stands.
+// withoutOverlaps removes labels that would touch the one before. share is how far along the axis a
+// value stands.
 func withoutOverlaps(ticks []plot.Tick, share func(v float64) float64) []plot.Tick {
 	const gap = 0.02 // between labels, as a share of the axis
 	style := letters(smallSize, ink)

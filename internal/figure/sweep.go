@@ -11,15 +11,14 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// sweepAxis names the sweep that a study wrote a point in. It tells how the study is written, so it is only shown if no other axis
-// tells points apart.
+// sweepAxis names the sweep that a study wrote a point in. It tells how the study is written, so it
+// is only shown if no other axis tells points apart.
 const sweepAxis = "sweep"
 
-// sweep is points or load points with their places on the axes in which they differ.
-type sweep[T any] struct {
-	items  []T
+// sweep is the axes in which points or load points differ, with the place of each on them.
+type sweep struct {
 	axes   []results.Axis
-	places []results.Place // of each item: the index of its value on each axis
+	places []results.Place // by the index of the point
 }
 
 // axisList is a list of axes by their indexes.
@@ -35,7 +34,7 @@ func (l axisList) of(p results.Place) results.Place {
 }
 
 // names are the names of axes.
-func (s sweep[T]) names(axes axisList) []string {
+func (s sweep) names(axes axisList) []string {
 	var names []string
 	for _, i := range axes {
 		names = append(names, s.axes[i].Name)
@@ -43,26 +42,23 @@ func (s sweep[T]) names(axes axisList) []string {
 	return names
 }
 
-// groupsBy groups items by their values on some axes, in the order of the values.
-func (s sweep[T]) groupsBy(axes axisList) []results.Group[T] {
-	order := make([]int, len(s.items))
+// groupsBy groups the indexes of points by their values on some axes, in the order of the values.
+func (s sweep) groupsBy(axes axisList) []results.Group[int] {
+	order := make([]int, len(s.places))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return slices.Compare(axes.of(s.places[i]), axes.of(s.places[j])) })
-	var groups []results.Group[T]
-	for _, g := range results.GroupBy(order, func(i int) string { return fmt.Sprint(axes.of(s.places[i])) }) {
-		group := results.Group[T]{Name: s.title(axes, s.places[g.Members[0]])}
-		for _, i := range g.Members {
-			group.Members = append(group.Members, s.items[i])
-		}
-		groups = append(groups, group)
+	groups := results.GroupBy(order, func(i int) string { return fmt.Sprint(axes.of(s.places[i])) })
+	for i := range groups {
+		groups[i].Name = s.title(axes, s.places[groups[i].Members[0]])
 	}
 	return groups
 }
 
-// title names the values of a place on some axes: "at-least-once, partitions 4". Numbers stand behind the name of their axis.
-func (s sweep[T]) title(axes axisList, p results.Place) string {
+// title names the values of a place on some axes: "at-least-once, partitions 4". Numbers stand behind
+// the name of their axis.
+func (s sweep) title(axes axisList, p results.Place) string {
 	var parts []string
 	for _, i := range axes {
 		if p[i] == results.Unset {
@@ -77,12 +73,28 @@ func (s sweep[T]) title(axes axisList, p results.Place) string {
 	return strings.Join(parts, ", ")
 }
 
-// metricOf is the metric that the options ask for, or else the one that the points were measured for.
-func metricOf(points []results.Point, o Options) (results.Metric, error) {
-	if m, ok := results.Headline(points[0].Spec.Measure); ok && o.Metric == "" {
-		return m, nil
+// selectMetric is the metric that the options ask for, or else the one that the points were measured
+// for. The points are those of the kinds of measurement of which any point has the metric: among
+// them, those without it failed.
+func selectMetric(points []results.Point, o Options) (results.Metric, []results.Point, error) {
+	metric, ok := results.Headline(points[0].Spec.Measure)
+	if !ok || o.Metric != "" {
+		var err error
+		if metric, err = results.MetricByKey(o.Metric); err != nil {
+			return results.Metric{}, nil, err
+		}
 	}
-	return results.MetricByKey(o.Metric)
+	measures := map[string]bool{}
+	for _, p := range points {
+		if len(metric.Values(p.Shown())) > 0 {
+			measures[p.Spec.Measure] = true
+		}
+	}
+	if len(measures) == 0 {
+		return results.Metric{}, nil, nothing("none of the records holds the metric %s", metric.Key)
+	}
+	measured := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !measures[p.Spec.Measure] })
+	return metric, measured, nil
 }
 
 // compareBools orders false before true.
@@ -92,21 +104,21 @@ func compareBools(a, b bool) int {
 		return 0
 	case a:
 		return 1
+	default:
+		return -1
 	}
-	return -1
 }
 
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
-// maxDifferences is how many differences between two points an error names.
-const maxDifferences = 4
-
-// clashing says in what two points differ that would have the same place in a figure.
-func clashing(a, b results.Point) error {
+// samePlace is the error of two points that would have the same place in a figure. It says in what
+// they differ.
+func samePlace(a, b results.Point) error {
+	const most = 4 // differences
 	differ := results.Residue([]store.Record{a.Records[0], b.Records[0]})
 	if differ == nil {
 		differ = []string{"point: " + a.ID + ", " + b.ID}
 	}
 	return nothing("several points have the same place; they differ in %s: narrow the selection with --where",
-		strings.Join(differ[:min(len(differ), maxDifferences)], "; "))
+		strings.Join(differ[:min(len(differ), most)], "; "))
 }
