@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/page"
@@ -41,26 +41,30 @@ type Source struct {
 // site serves a Source.
 type site struct {
 	Source
-	turn chan struct{} // holds one while a page is made
+	turn chan struct{} // holds an element while a page is made
 }
+
+// writer writes the page that a request asks for.
+type writer func(*bytes.Buffer, *http.Request) error
 
 // Handler serves the pages of a store.
 func Handler(source Source) http.Handler {
 	s := site{Source: source, turn: make(chan struct{}, 1)}
-	files, _ := fs.Sub(embedded, "files") // never fails: the folder is embedded above
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.answer(ownPolicy, s.index))
 	mux.HandleFunc("GET /report", s.answer(policyInPage, s.report))
 	mux.HandleFunc("GET /compare", s.answer(policyInPage, s.compare))
-	mux.Handle("GET /browse.css", http.FileServerFS(files))
+	mux.HandleFunc("GET /browse.css", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, embedded, "files/browse.css")
+	})
 	mux.HandleFunc("GET /", s.answer(ownPolicy, func(_ *bytes.Buffer, r *http.Request) error {
-		return &problem{code: http.StatusNotFound, err: fmt.Errorf("there is no page %q here", r.URL.Path)}
+		return &httpError{code: http.StatusNotFound, err: fmt.Errorf("there is no page %q here", r.URL.Path)}
 	}))
-	return secured(mux)
+	return withSecurityHeaders(mux)
 }
 
-// secured adds the headers that keep other sites from embedding or reading a page, and browsers from storing it.
-func secured(h http.Handler) http.Handler {
+// withSecurityHeaders adds the headers that keep other sites from embedding or reading a page, and browsers from storing it.
+func withSecurityHeaders(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("X-Frame-Options", "DENY")
@@ -73,78 +77,84 @@ func secured(h http.Handler) http.Handler {
 
 // Content security policies. ownPolicy is for the pages that this package writes itself: they load nothing but this site's own files.
 const (
-	policyInPage = "" // reports bring theirs in the page
+	policyInPage = "" // no header: reports bring their policy in the page
 	ownPolicy    = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// problem is an error with the HTTP status of its answer.
-type problem struct {
+// httpError is an error with the HTTP status of its answer.
+type httpError struct {
 	code int
 	err  error
 }
 
-func (p *problem) Error() string { return p.err.Error() }
+func (e *httpError) Error() string { return e.err.Error() }
 
-func badRequest(err error) error { return &problem{code: http.StatusBadRequest, err: err} }
+func badRequest(err error) error { return &httpError{code: http.StatusBadRequest, err: err} }
 
-// codeOf is the HTTP status of an error: a problem has its own, a store that can't be read is unavailable, and the rest is a selection
-// that can't be read.
-func codeOf(err error) int {
-	var p *problem
+// statusOf is the HTTP status of an answer.
+func statusOf(err error) int {
+	var known *httpError
 	switch {
-	case errors.As(err, &p):
-		return p.code
-	case store.ProblemOf(err) != "":
+	case err == nil:
+		return http.StatusOK
+	case errors.As(err, &known):
+		return known.code
+	case store.ProblemOf(err) != "": // the store can't be read
 		return http.StatusServiceUnavailable
 	}
-	return http.StatusBadRequest
+	return http.StatusInternalServerError
 }
 
-// answer sends the page that write makes, under a content security policy, or a page with the reason why it can't be made.
-func (s site) answer(policy string, write func(*bytes.Buffer, *http.Request) error) http.HandlerFunc {
+// answer sends a page under a content security policy, or a page with the reason why it can't be made.
+func (s site) answer(policy string, write writer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		out, err := s.inTurn(r, write)
-		code, pagePolicy := http.StatusOK, policy
+		var out bytes.Buffer
+		err := s.inTurn(&out, r, write)
 		if err != nil {
-			code, pagePolicy = codeOf(err), ownPolicy
 			out.Reset()
-			_ = templates.ExecuteTemplate(out, "problem.html", secret.Redact(err.Error())) // writing to a buffer never fails
-		}
-		if pagePolicy != policyInPage {
-			w.Header().Set("Content-Security-Policy", pagePolicy)
+			_ = templates.ExecuteTemplate(&out, "problem.html", secret.Redact(err.Error())) // writing to a buffer never fails
+			w.Header().Set("Content-Security-Policy", ownPolicy)
+		} else if policy != policyInPage {
+			w.Header().Set("Content-Security-Policy", policy)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.WriteHeader(code)
+		w.WriteHeader(statusOf(err))
 		_, _ = w.Write(out.Bytes()) // fails only if the client is gone
 	}
 }
 
 // inTurn makes one page at a time: a page of a large store keeps two cores busy for a second.
-func (s site) inTurn(r *http.Request, write func(*bytes.Buffer, *http.Request) error) (*bytes.Buffer, error) {
-	out := new(bytes.Buffer)
+func (s site) inTurn(out *bytes.Buffer, r *http.Request, write writer) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
-		return out, write(out, r)
+		return write(out, r)
 	case <-r.Context().Done():
-		return out, r.Context().Err()
+		return r.Context().Err()
 	}
+}
+
+// read reads the records of a selection.
+func (s site) read(ctx context.Context, where string) ([]store.Record, error) {
+	records, err := s.Read(ctx, where)
+	if err != nil && store.ProblemOf(err) == "" {
+		return nil, badRequest(err) // the selection makes no sense, or selects nothing
+	}
+	return records, err
 }
 
 // report writes the report that the request names, of the records that it selects.
 func (s site) report(w *bytes.Buffer, r *http.Request) error {
-	name, where := r.FormValue("name"), strings.TrimSpace(r.FormValue("where"))
-	args := []string{"report"}
-	if name == "" {
-		name = reports.Default
-	} else {
-		args = append(args, name)
+	where := strings.TrimSpace(r.FormValue("where"))
+	name, args := reports.Default, []string{"report"}
+	if asked := r.FormValue("name"); asked != "" {
+		name, args = asked, append(args, asked)
 	}
 	report, err := reports.Lookup(name)
 	if err != nil {
 		return badRequest(fmt.Errorf("%w%s", err, suggest.DidYouMean(name, reports.Names())))
 	}
-	records, err := s.Read(r.Context(), where)
+	records, err := s.read(r.Context(), where)
 	if err != nil {
 		return err
 	}
@@ -155,14 +165,15 @@ func (s site) report(w *bytes.Buffer, r *http.Request) error {
 	}
 	d, err := report.Build(set)
 	if err != nil {
-		return err
+		return badRequest(err) // the report has nothing to say of these records
 	}
 	return page.Document(w, d, source)
 }
 
 // compare writes the comparison of the two sides that the request names.
 func (s site) compare(w *bytes.Buffer, r *http.Request) error {
-	where, a, b := strings.TrimSpace(r.FormValue("where")), strings.TrimSpace(r.FormValue("a")), strings.TrimSpace(r.FormValue("b"))
+	where := strings.TrimSpace(r.FormValue("where"))
+	a, b := strings.TrimSpace(r.FormValue("a")), strings.TrimSpace(r.FormValue("b"))
 	switch {
 	case a == "" || b == "":
 		return badRequest(errors.New("a comparison needs two sides: brokers, or selections such as client.linger.ms=5"))
@@ -177,7 +188,7 @@ func (s site) compare(w *bytes.Buffer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	named := append(results.Named(results.SideSelection(a)), results.Named(results.SideSelection(b))...)
+	named := slices.Concat(results.Named(results.SideSelection(a)), results.Named(results.SideSelection(b)))
 	if why := reports.NothingToCompare(first, second, named...); why != "" {
 		return badRequest(errors.New(why))
 	}
@@ -186,6 +197,9 @@ func (s site) compare(w *bytes.Buffer, r *http.Request) error {
 
 // side reads the records of one side of a comparison, among those that where selects.
 func (s site) side(ctx context.Context, where, name string) (reports.Side, error) {
-	records, err := s.Read(ctx, results.Joined(where, results.SideSelection(name)))
-	return reports.Side{Name: name, Set: results.Of(records)}, err
+	records, err := s.read(ctx, results.Joined(where, results.SideSelection(name)))
+	if err != nil {
+		return reports.Side{}, err
+	}
+	return reports.Side{Name: name, Set: results.Of(records)}, nil
 }

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -232,7 +233,7 @@ func TestEveryReportIsServedOfASelection(t *testing.T) {
 
 func TestTheListNamesRunsByStudyAndDayLatestFirst(t *testing.T) {
 	records := demo()
-	list := runs(records)
+	list := runsOf(records)
 	if len(list) != 2 || list[0].Study != `<script>alert(1)</script>` || list[0].Endings != "1 void" {
 		t.Fatalf("%+v", list)
 	}
@@ -249,7 +250,7 @@ func TestTheListNamesRunsByStudyAndDayLatestFirst(t *testing.T) {
 	}
 	odd := records[0]
 	odd.Study = "a,b=c"
-	if list := runs([]store.Record{odd}); list[0].Where != "began="+list[0].Day {
+	if list := runsOf([]store.Record{odd}); list[0].Where != "began="+list[0].Day {
 		t.Errorf("a study that no selection can name: %q", list[0].Where)
 	}
 }
@@ -268,7 +269,7 @@ func TestARunOfAnotherMachineIsLinkedOnlyWhereItCanBeReached(t *testing.T) {
 		{store.Page{URL: "javascript:alert(1)", Host: "here"}, ""},
 		{store.Page{URL: "http://[::1", Host: "here"}, ""},
 	} {
-		if got := s.live(c.page); got.URL != c.want || got.Host != c.page.Host {
+		if got := s.livePage(c.page); got.URL != c.want || got.Host != c.page.Host {
 			t.Errorf("%v: %v, want a link to %q", c.page, got, c.want)
 		}
 	}
@@ -276,7 +277,7 @@ func TestARunOfAnotherMachineIsLinkedOnlyWhereItCanBeReached(t *testing.T) {
 
 func TestWhatIsOfferedCanBeCompared(t *testing.T) {
 	records := demo()
-	names, sides := choices(records, runs(records))
+	names, sides := choices(records, runsOf(records))
 	if len(names) == 0 || len(sides) < 4 {
 		t.Fatalf("%v, %v", names, sides)
 	}
@@ -284,5 +285,13 @@ func TestWhatIsOfferedCanBeCompared(t *testing.T) {
 		if _, err := results.Select(records, results.SideSelection(side)); err != nil && !strings.Contains(side, ",") {
 			t.Errorf("%q is offered: %v", side, err)
 		}
+	}
+}
+
+func TestAnErrorThatNoRequestCausedIsNotCalledABadRequest(t *testing.T) {
+	s := shelf(demo(), store.Running{})
+	s.Running = func(context.Context) (store.Running, error) { return store.Running{}, errors.New("odd") }
+	if code, _, body := got(t, served(t, s)+"/"); code != http.StatusInternalServerError || !strings.Contains(body, "odd") {
+		t.Errorf("%d\n%s", code, body)
 	}
 }

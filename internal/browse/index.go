@@ -1,5 +1,3 @@
-// The first page of the site: the runs of a store.
-
 package browse
 
 import (
@@ -7,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,16 +17,22 @@ import (
 	"github.com/brokermark/brokermark/reports"
 )
 
-// contents fills in index.html.
+// contents fills in index.html, the first page of the site.
 type contents struct {
-	Store   string
-	Summary string // "2 runs, 40 repetitions"
-	Busy    string // the repetitions under way; empty if there are none
-	Live    []live
-	Runs    []run
-	Reports []reports.Report
-	Names   []string // settings by which records can be selected
-	Sides   []string // selections that can be compared
+	Store     string
+	Summary   string // "2 runs, 40 repetitions"
+	UnderWay  string // the repetitions under way; empty if there are none
+	LivePages []livePage
+	Runs      []run
+	Reports   []reports.Report
+	Names     []string // settings by which records can be selected
+	Sides     []string // selections that can be compared
+}
+
+// livePage shows a run that is under way.
+type livePage struct {
+	URL  string // empty if only another machine can open the page
+	Host string
 }
 
 // run is a line of the list: the repetitions of a study that began on a day.
@@ -40,15 +45,9 @@ type run struct {
 	Where       string // selects its records
 }
 
-// live is a page on which a run under way can be watched.
-type live struct {
-	URL  string // empty if only another machine can open the page
-	Host string
-}
-
 // index writes the list of runs.
 func (s site) index(w *bytes.Buffer, r *http.Request) error {
-	records, err := s.Read(r.Context(), "")
+	records, err := s.read(r.Context(), "")
 	if err != nil {
 		return err
 	}
@@ -56,9 +55,9 @@ func (s site) index(w *bytes.Buffer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := contents{Store: s.Name, Busy: busy(running.Claims, records), Runs: runs(records)}
+	c := contents{Store: s.Name, UnderWay: underWayText(running.Claims, records), Runs: runsOf(records)}
 	for _, p := range running.Pages {
-		c.Live = append(c.Live, s.live(p))
+		c.LivePages = append(c.LivePages, s.livePage(p))
 	}
 	c.Summary = counted(len(c.Runs), "run") + ", " + counted(len(records), "repetition")
 	for _, name := range reports.Names() {
@@ -72,40 +71,43 @@ func (s site) index(w *bytes.Buffer, r *http.Request) error {
 	return templates.ExecuteTemplate(w, "index.html", c)
 }
 
-// live leaves out a loopback address of another machine: opened here, it would be somebody else's page, or none.
-func (s site) live(p store.Page) live {
+// livePage leaves out a loopback address of another machine: opened here, it would be another page, or none.
+func (s site) livePage(p store.Page) livePage {
 	u, err := url.Parse(p.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return live{Host: p.Host}
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
+		return livePage{Host: p.Host}
 	}
-	if name := u.Hostname(); p.Host != s.Host && (name == "localhost" || strings.HasPrefix(name, "127.") || name == "::1") {
-		return live{Host: p.Host}
+	isLoopback := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
+	if isLoopback && p.Host != s.Host {
+		return livePage{Host: p.Host}
 	}
-	return live{URL: p.URL, Host: p.Host}
+	return livePage{URL: p.URL, Host: p.Host}
 }
 
-// busy counts the repetitions under way, and names those whose points have earlier repetitions.
-func busy(claims []store.Claim, records []store.Record) string {
+// underWayText counts the repetitions under way, and names those whose points have earlier repetitions:
+// "2 repetitions under way: kafka 100 B (repetition 4)". It is empty if there are none.
+func underWayText(claims []store.Claim, records []store.Record) string {
 	if len(claims) == 0 {
 		return ""
 	}
-	labels := map[string]string{}
+	labels := map[string]string{} // of points, by ID
 	for _, r := range records {
 		labels[r.PointID] = r.Label
 	}
-	var known []string
+	var named []string
 	for _, c := range claims {
-		if l := labels[c.PointID]; l != "" {
-			known = append(known, fmt.Sprintf("%s (repetition %d)", l, c.Repetition))
+		if label := labels[c.PointID]; label != "" {
+			named = append(named, fmt.Sprintf("%s (repetition %d)", label, c.Repetition))
 		}
 	}
 	text := counted(len(claims), "repetition") + " under way"
-	if len(known) > 0 {
-		text += ": " + strings.Join(known, ", ")
+	if len(named) > 0 {
+		text += ": " + strings.Join(named, ", ")
 	}
 	return text
 }
 
+// counted is a number of things in words: "1 run", "2 runs".
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -117,66 +119,63 @@ func counted(n int, noun string) string {
 const maxValues = 12
 
 // choices lists the settings in which records differ, and the sides that can be compared: brokers, values of such settings, and runs.
-func choices(records []store.Record, list []run) (names, sides []string) {
+func choices(records []store.Record, runs []run) (names, sides []string) {
 	values := results.Selectable(records)
-	sides = slices.Clone(values["broker"])
 	for name, all := range values {
 		if len(all) > 1 {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
+	sides = slices.Clone(values["broker"])
 	for _, name := range names {
-		offered := name != "broker" && name != "began" && name != "point" // brokers and runs are offered by themselves
-		if len(values[name]) > maxValues || !offered {
-			continue
+		if name == "broker" || name == "began" || name == "point" || len(values[name]) > maxValues {
+			continue // brokers and runs are offered by themselves
 		}
 		for _, v := range values[name] {
 			sides = append(sides, name+"="+v)
 		}
 	}
-	for _, r := range list {
+	for _, r := range runs {
 		sides = append(sides, r.Where)
 	}
 	return names, sides
 }
 
-// runs lists the studies by the day on which their repetitions began, the latest day first.
-func runs(records []store.Record) []run {
-	type key struct{ day, study string }
-	groups := map[key][]store.Record{}
-	for _, r := range records {
-		k := key{r.Began.UTC().Format(time.DateOnly), r.Study}
-		groups[k] = append(groups[k], r)
+// runsOf lists the studies by the day on which their repetitions began, the latest day first.
+func runsOf(records []store.Record) []run {
+	var runs []run
+	for _, g := range results.GroupBy(records, func(r store.Record) string { return dayOf(r) + r.Study }) {
+		runs = append(runs, runOf(g.Members))
 	}
-	latestFirst := func(a, b key) int { return cmp.Or(cmp.Compare(b.day, a.day), cmp.Compare(a.study, b.study)) }
-	var list []run
-	for _, k := range slices.SortedFunc(maps.Keys(groups), latestFirst) {
-		list = append(list, runOf(k.day, k.study, groups[k]))
-	}
-	return list
+	slices.SortFunc(runs, func(a, b run) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Study, b.Study))
+	})
+	return runs
 }
 
-func runOf(day, study string, records []store.Record) run {
-	summed := run{Study: study, Day: day, Repetitions: len(records), Where: "study=" + study + ",began=" + day}
+func dayOf(r store.Record) string { return r.Began.UTC().Format(time.DateOnly) }
+
+// runOf sums up the records of one study and day.
+func runOf(records []store.Record) run {
+	study, day := records[0].Study, dayOf(records[0])
+	where := "study=" + study + ",began=" + day
 	if strings.Contains(study, ",") { // a comma separates the parts of a selection
-		summed.Where = "began=" + day
+		where = "began=" + day
 	}
-	points, ended := map[string]bool{}, map[store.Status]int{}
-	var brokers []string
+	points, brokers, endings := map[string]bool{}, map[string]bool{}, map[store.Status]int{}
 	for _, r := range records {
-		points[r.PointID] = true
-		ended[r.Status]++
-		brokers = append(brokers, r.Spec.Broker)
+		points[r.PointID], brokers[r.Spec.Broker] = true, true
+		endings[r.Status]++
 	}
-	slices.Sort(brokers)
-	summed.Points, summed.Brokers = len(points), strings.Join(slices.Compact(brokers), ", ")
 	var words []string
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Refused, store.Aborted, store.Published} {
-		if n := ended[status]; n > 0 {
+		if n := endings[status]; n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, status))
 		}
 	}
-	summed.Endings = strings.Join(words, ", ")
-	return summed
+	return run{
+		Study: study, Day: day, Brokers: strings.Join(slices.Sorted(maps.Keys(brokers)), ", "),
+		Points: len(points), Repetitions: len(records), Endings: strings.Join(words, ", "), Where: where,
+	}
 }
