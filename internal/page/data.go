@@ -1,6 +1,6 @@
-// The figures of a page as JSON for the front end (web/src/data.ts), which draws and filters them. Every statistic was computed by package
-// results. A page may hold thousands of load points, so their keys are short, and what many share stands once and is pointed to by its
-// index:
+// The figures of a page as JSON for the front end (web/src/data.ts), which draws and filters them. Package results computed every
+// statistic. A page may hold thousands of load points, so keys are short, and values that many share are listed once and pointed to by
+// their index:
 //
 //	{"metrics": [{"key": "e2e_p99_ns", "name": "e2e p99", "unit": "ns", "better": "lower"}, ...],
 //	 "points": [{"id": "0f3c...", "name": "kafka", ...}],
@@ -28,11 +28,10 @@ type data struct {
 	LoadPoints  []loadPoint   `json:"levels"`
 	Trials      []trial       `json:"trials,omitempty"`
 	Runs        []run         `json:"runs"`
-	Panels      []coursePanel `json:"panels"` // of courses over time
+	Panels      []coursePanel `json:"panels"` // of Runs
 	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
-	Repeat      []repeating   `json:"repeat"`
-	Lines       []string      `json:"lines"` // of the listings in Repeat
 	Doubts      []doubt       `json:"doubts"`
+	instructions
 }
 
 // axis is a setting in which load points differ.
@@ -90,28 +89,31 @@ type trial struct {
 	Figures []number `json:"f"` // rate, published rate, p50 and p99 of the end-to-end latency
 }
 
-// indexed is a list of different values that are pointed to by their index.
-type indexed[T comparable] struct {
+// indexedSet is a list of different values.
+type indexedSet[T comparable] struct {
 	values  []T
 	indexes map[T]int // in values
 }
 
-func newIndexed[T comparable]() *indexed[T] { return &indexed[T]{values: []T{}, indexes: map[T]int{}} }
+func newIndexedSet[T comparable]() *indexedSet[T] {
+	return &indexedSet[T]{values: []T{}, indexes: map[T]int{}}
+}
 
 // index is the index of v, which is added if it isn't there.
-func (x *indexed[T]) index(v T) int {
-	if i, known := x.indexes[v]; known {
-		return i
+func (s *indexedSet[T]) index(v T) int {
+	i, known := s.indexes[v]
+	if !known {
+		i = len(s.values)
+		s.indexes[v] = i
+		s.values = append(s.values, v)
 	}
-	x.indexes[v] = len(x.values)
-	x.values = append(x.values, v)
-	return x.indexes[v]
+	return i
 }
 
 // The limits keep a page of many points small enough to open.
 const (
 	maxTrials    = 5000 // with more, no trial is drawn: the chart would be a cloud
-	maxAllCurves = 2000 // load points; with more, only the first kind of latency has curves, which is end to end
+	maxAllCurves = 2000 // load points; with more, only the first of latencies has curves, which is end to end
 )
 
 // drawnMetrics are the figures of records that the page draws.
@@ -124,7 +126,7 @@ var units = map[unit.Unit]string{
 
 var directions = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
-// figuresOf is the data of all figures, without Repeat and Lines.
+// figuresOf is the data of all figures, without instructions.
 func figuresOf(set *results.Set) *data {
 	d := &data{Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics, Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{}}
 	for _, kind := range latencies {
@@ -165,7 +167,7 @@ func (d *data) addLoadPoints(points []results.Point) {
 	for _, a := range axes {
 		d.Axes = append(d.Axes, axisOf(a))
 	}
-	doubts := newIndexed[doubt]()
+	doubts := newIndexedSet[doubt]()
 	for i, l := range loadPoints {
 		drawn := loadPointOf(l, kinds)
 		drawn.Point, drawn.At, drawn.Doubts = indexes[l.Point.ID], places[i], doubtsAbout(l.Records, doubts)
@@ -182,7 +184,8 @@ func axisOf(a results.Axis) axis {
 	return out
 }
 
-// loadPointOf has the figures of a load point. A closed loop has no latency.
+// loadPointOf is a load point with its figures, and without what the page gathers of all: its Point, At and Doubts. A closed loop has no
+// latency.
 func loadPointOf(l results.LoadPoint, kinds []results.LatencyKind) loadPoint {
 	out := loadPoint{Load: l.Name, Status: string(l.Status), Reason: l.Why.Text, Rate: number(l.Rate)}
 	if len(l.Records) == 0 {
@@ -202,14 +205,14 @@ func loadPointOf(l results.LoadPoint, kinds []results.LatencyKind) loadPoint {
 }
 
 // doubtsAbout lists the kinds of doubts about records, in the words of the first of each kind.
-func doubtsAbout(records []store.Record, all *indexed[doubt]) []int {
+func doubtsAbout(records []store.Record, all *indexedSet[doubt]) []int {
 	var indexes []int
 	seen := map[string]bool{}
 	for _, r := range records {
 		for _, d := range r.Doubts {
 			if !seen[d.Code] {
 				seen[d.Code] = true
-				indexes = append(indexes, all.index(doubt{d.Code, d.Text}))
+				indexes = append(indexes, all.index(doubt{Code: d.Code, Text: d.Text}))
 			}
 		}
 	}
@@ -222,7 +225,7 @@ func describeMetrics(loadPoints []loadPoint) []metric {
 	for i, m := range drawnMetrics {
 		measured := func(l loadPoint) bool { return l.Metrics != nil && l.Metrics[i].N > 0 }
 		if slices.ContainsFunc(loadPoints, measured) {
-			described = append(described, metric{m.Key, m.Name, m.About, units[m.Unit], directions[m.Better]})
+			described = append(described, metric{Key: m.Key, Name: m.Name, About: m.About, Unit: units[m.Unit], Better: directions[m.Better]})
 		} else {
 			described = append(described, metric{})
 		}

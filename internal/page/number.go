@@ -1,5 +1,3 @@
-// Numbers as short JSON.
-
 package page
 
 import (
@@ -10,33 +8,31 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// number is a figure with nine significant digits: more than a reader is ever shown, so that the front end rounds
-// it as package unit would. NaN and infinity are null.
+// number is a figure in JSON, with nine significant digits: more than a reader is ever shown, so that the front end rounds it as
+// package unit would. NaN and infinity are null.
 type number float64
 
-// MarshalJSON writes the shortest form.
-func (n number) MarshalJSON() ([]byte, error) { return shortest(float64(n), 9), nil }
-
-// rough is a figure as readers are shown it, with three significant digits: for the thousands of dots on a line. More
-// would be rounded twice, and at times to another figure than the store's.
-type rough float64
-
-// MarshalJSON writes the shortest form.
-func (r rough) MarshalJSON() ([]byte, error) { return shortest(float64(r), 3), nil }
-
-func shortest(v float64, digits int) []byte {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null")
+// MarshalJSON writes the shorter of the plain form and the one with an exponent.
+func (n number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+		return []byte("null"), nil
 	}
-	short := strconv.AppendFloat(nil, v, 'g', digits, 64)
+	short := strconv.AppendFloat(nil, float64(n), 'g', 9, 64)
 	rounded, err := strconv.ParseFloat(string(short), 64)
 	if err != nil {
-		return short
+		return nil, err
 	}
 	if whole := strconv.AppendFloat(nil, rounded, 'f', -1, 64); len(whole) <= len(short) {
-		return whole
+		return whole, nil
 	}
-	return short
+	return short, nil
+}
+
+// threeDigits rounds a figure as readers are shown it, for the thousands of dots on a line. Nothing rounds it a second time, which might
+// give another figure than the store's.
+func threeDigits(v float64) number {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // always a number
+	return number(rounded)
 }
 
 // summary is [median, low, high, n] as JSON, the value alone if there is just one, null if there is none. Low and high include the

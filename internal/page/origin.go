@@ -1,5 +1,3 @@
-// The line below the title of a page: when, where and with what its records were made.
-
 package page
 
 import (
@@ -19,7 +17,7 @@ const maxNamed = 3
 // origin says in a line when, where and with which version the records of a page were made: "Study smoke · 2026-10-01 to 2026-10-02 ·
 // on lab (8 cores, Xeon) · brokermark 1.4". It leaves out what isn't known, as of results from elsewhere.
 func origin(s Source) string {
-	if !s.figures() {
+	if !s.hasFigures() {
 		return ""
 	}
 	var parts []string

@@ -28,9 +28,9 @@ import (
 )
 
 //go:embed page.html
-var shell string
+var pageHTML string
 
-var shellTemplate = template.Must(template.New("page").Parse(shell))
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // Source is the material of a page.
 type Source struct {
@@ -40,8 +40,7 @@ type Source struct {
 	Tool    string         // version of brokermark
 }
 
-// figures tells whether there is anything to draw.
-func (s Source) figures() bool { return s.Set != nil && len(s.Set.Records) > 0 }
+func (s Source) hasFigures() bool { return s.Set != nil && len(s.Set.Records) > 0 }
 
 // Summary writes the whole report over s.Set: verdict, tables, figures, what was refused or void, and what is
 // needed to repeat it.
@@ -55,17 +54,17 @@ func Document(w io.Writer, d document.Document, s Source) error {
 	return write(w, s, d.Title, func() (texts, error) { return texts{above: render.Fragment(d.Blocks, "d", 2)}, nil })
 }
 
-// Compare writes a comparison, with figures over the records of both sides. meant are the spec paths in which the sides are meant to
+// Compare writes a comparison, with figures over the records of both sides. differing are the spec paths in which the sides are meant to
 // differ.
-func Compare(w io.Writer, a, b reports.Side, meant []string, s Source) error {
-	s.Set = results.Of(toldApart(a, b))
-	d := reports.Compare(a, b, meant...)
+func Compare(w io.Writer, a, b reports.Side, differing []string, s Source) error {
+	s.Set = results.Of(recordsOf(a, b))
+	d := reports.Compare(a, b, differing...)
 	return write(w, s, d.Title, func() (texts, error) { return texts{above: verdictsFirst(d.Blocks)}, nil })
 }
 
-// toldApart lists the records of both sides for the figures. Where both measured something of the same name, two runs or two
-// versions, the side becomes part of the name: equal points must not be pooled, nor look alike.
-func toldApart(a, b reports.Side) []store.Record {
+// recordsOf lists the records of both sides for the figures. If a name occurs on both sides, as in two runs or two versions, the side
+// becomes part of the names: equal points must not be pooled, nor look alike.
+func recordsOf(a, b reports.Side) []store.Record {
 	names := map[string]bool{}
 	for _, p := range a.Set.Points {
 		names[p.Name] = true
@@ -73,7 +72,7 @@ func toldApart(a, b reports.Side) []store.Record {
 	if !slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return names[p.Name] }) {
 		return slices.Concat(a.Set.Records, b.Set.Records)
 	}
-	return append(withSide(a), withSide(b)...)
+	return slices.Concat(withSide(a), withSide(b))
 }
 
 // withSide lists the records of a side, with the side as a part of their points' names.
@@ -90,7 +89,7 @@ func withSide(side reports.Side) []store.Record {
 	return records
 }
 
-// content is what the template page.html is filled in with. The types of package template say which parts are trusted as they are.
+// content fills in page.html. The types of package template mark the parts that need no escaping.
 type content struct {
 	Title   string
 	Policy  string // Content-Security-Policy
@@ -117,10 +116,10 @@ func write(w io.Writer, s Source, title string, makeTexts func() (texts, error))
 	script, style := web.Bundle()
 	script = strings.ReplaceAll(script, "</script", `<\/script`)
 	var out bytes.Buffer
-	err = shellTemplate.Execute(&out, content{
+	err = pageTemplate.Execute(&out, content{
 		Title: title, Policy: policyFor(script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded),
 		Lead: template.HTML(text.above + render.Fragment(reports.Gates(s.Gates), "gates", 2)), Rest: template.HTML(text.below),
-		Figures: s.figures(), Origin: origin(s), Command: s.Command,
+		Figures: s.hasFigures(), Origin: origin(s), Command: s.Command,
 	})
 	if err != nil {
 		return err
@@ -129,7 +128,7 @@ func write(w io.Writer, s Source, title string, makeTexts func() (texts, error))
 	return err
 }
 
-// compute makes the texts and the figures at the same time: of thousands of records each takes seconds. figures are nil without records.
+// compute makes the texts and the figures at the same time: each takes seconds for thousands of records. figures are nil if s has none.
 func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *data, err error) {
 	var repeat instructions
 	var work errgroup.Group
@@ -137,7 +136,7 @@ func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *da
 		text, err = makeTexts()
 		return err
 	})
-	if s.figures() {
+	if s.hasFigures() {
 		work.Go(func() error {
 			figures = figuresOf(s.Set)
 			return nil
@@ -151,12 +150,12 @@ func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *da
 		return texts{}, nil, err
 	}
 	if figures != nil {
-		figures.Repeat, figures.Lines = repeat.points, repeat.lines
+		figures.instructions = repeat
 	}
 	return text, figures, nil
 }
 
-// policyFor is a Content-Security-Policy that lets this very script run and no other, and nothing be fetched from anywhere.
+// policyFor is a Content-Security-Policy that allows only this script to run, and nothing to be loaded.
 func policyFor(script string) string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",

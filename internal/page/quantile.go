@@ -1,5 +1,3 @@
-// Distributions of latency for the front end, merged over repetitions: the latency at 49 quantiles from 0 to 0.999999.
-
 package page
 
 import (
@@ -11,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// quantiles are the places at which distributions are drawn: evenly spaced on HdrHistogram's axis, 1/(1−q) on a logarithmic scale,
-// from 1 to 1,000,000.
+// quantiles are the 49 quantiles from 0 to 0.999999 at which distributions are drawn: evenly spaced on HdrHistogram's axis, which is
+// 1/(1−q) on a logarithmic scale.
 var quantiles = func() []float64 {
 	const perDecade = 8
 	var qs []float64
@@ -22,16 +20,16 @@ var quantiles = func() []float64 {
 	return qs
 }()
 
-// latencies are the kinds whose distributions a page holds; with too many load points (maxAllCurves), it holds the first only.
+// latencies are the kinds of latency whose distributions a page draws.
 var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k results.LatencyKind) bool {
 	return k.Name == "e2e_service" || k.Name == "generator_lag"
 })
 
-// curve is a merged distribution as the front end draws it.
+// curve is a distribution of latencies, merged over repetitions.
 type curve struct {
 	N   int64  `json:"n"` // latencies counted
 	Max number `json:"max"`
-	// Values are those at quantiles, in order, up to the first beyond 1−1/n: from there on all are Max.
+	// Values are the latencies at quantiles. They end with the first quantile beyond 1−1/N: from there on all are Max.
 	Values []number `json:"v"`
 }
 

@@ -1,8 +1,7 @@
-// What is needed to repeat each point, for the front end.
-
 package page
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -10,61 +9,78 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// instructions are what is needed to repeat all points.
+// instructions say how to repeat each point: the points report, as JSON for the front end. Its listings share their lines, because the
+// specs of one study differ in two lines of seventy.
 type instructions struct {
-	points []repeating
-	lines  []string // of all listings, each once
+	Points []pointInstructions `json:"repeat"`
+	Lines  []string            `json:"lines"` // of all listings, each once
 }
 
-// repeating is what is needed to repeat a point.
-type repeating struct {
-	Heading string    `json:"heading"`
-	Parts   []passage `json:"parts"`
+// pointInstructions are the part of the report about one point.
+type pointInstructions struct {
+	Heading string             `json:"heading"`
+	Parts   []instructionsPart `json:"parts"`
 }
 
-// passage is a paragraph (Text) or a listing (Lines).
-type passage struct {
-	Text string `json:"text,omitempty"`
-	// Lines are runs of consecutive lines of data.Lines: first index, count, first index, count, …
-	Lines []int `json:"lines,omitempty"`
+// instructionsPart is a paragraph or a listing. One of the fields is empty.
+type instructionsPart struct {
+	Paragraph string     `json:"text,omitempty"`
+	Listing   lineRanges `json:"lines,omitempty"`
 }
 
-// add appends a line to a listing, by its index.
-func (p *passage) add(line int) {
-	if n := len(p.Lines); n > 0 && p.Lines[n-2]+p.Lines[n-1] == line {
-		p.Lines[n-1]++ // it follows the last one
+// lineRanges are the lines of a listing. In JSON they are [first, count, first, count, …].
+type lineRanges []lineRange
+
+// lineRange stands for consecutive lines of instructions.Lines.
+type lineRange struct{ first, count int }
+
+// add appends the line with an index.
+func (r *lineRanges) add(index int) {
+	ranges := *r
+	if last := len(ranges) - 1; last >= 0 && ranges[last].first+ranges[last].count == index {
+		ranges[last].count++
 		return
 	}
-	p.Lines = append(p.Lines, line, 1)
+	*r = append(ranges, lineRange{first: index, count: 1})
 }
 
-// instructionsOf is the report of points. Its listings share their lines, because the specs of one study differ in two lines of
-// seventy.
-func instructionsOf(set *results.Set) (instructions, error) {
-	report, err := built("points", set)
-	if err != nil {
-		return instructions{}, fmt.Errorf("what is needed to repeat the points: %w", err)
+// MarshalJSON writes the ranges as one list of numbers.
+func (r lineRanges) MarshalJSON() ([]byte, error) {
+	numbers := make([]int, 0, 2*len(r))
+	for _, l := range r {
+		numbers = append(numbers, l.first, l.count)
 	}
-	points, lines := []repeating{}, newIndexed[string]()
-	for _, b := range report.Blocks {
-		if h, ok := b.(document.Heading); ok {
-			points = append(points, repeating{Heading: h.Text})
+	return json.Marshal(numbers)
+}
+
+// instructionsOf splits the points report at its headings, of which every point has one.
+func instructionsOf(set *results.Set) (instructions, error) {
+	report, err := buildReport(pointsReport, set)
+	if err != nil {
+		return instructions{}, fmt.Errorf("how to repeat the points: %w", err)
+	}
+	points, lines := []pointInstructions{}, newIndexedSet[string]()
+	for _, block := range report.Blocks {
+		if heading, ok := block.(document.Heading); ok {
+			points = append(points, pointInstructions{Heading: heading.Text})
 			continue
 		}
 		if len(points) == 0 {
-			continue // a sentence about all points
+			continue // it is about all points
+		}
+		var part instructionsPart
+		switch b := document.Worded(block).(type) {
+		case document.Paragraph:
+			part.Paragraph = b.Text
+		case document.Listing:
+			for line := range strings.Lines(b.Text) {
+				part.Listing.add(lines.index(line))
+			}
+		default:
+			return instructions{}, fmt.Errorf("how to repeat the points: a page can't show a %T of the points report", block)
 		}
 		last := &points[len(points)-1]
-		switch b := document.Worded(b).(type) {
-		case document.Paragraph:
-			last.Parts = append(last.Parts, passage{Text: b.Text})
-		case document.Listing:
-			var listing passage
-			for line := range strings.Lines(b.Text) {
-				listing.add(lines.index(line))
-			}
-			last.Parts = append(last.Parts, listing)
-		}
+		last.Parts = append(last.Parts, part)
 	}
-	return instructions{points: points, lines: lines.values}, nil
+	return instructions{Points: points, Lines: lines.values}, nil
 }

@@ -1,5 +1,4 @@
-// Courses of repetitions over time, for the front end: rates, latencies, backlog and CPU at each second, with the phases and faults of the
-// repetition. A course is stored column by column:
+// Repetitions over time, for the front end: rates, latencies, backlog and CPU, with phases and faults. Values are listed line by line:
 //
 //	{"p": 0, "load": "rate 1k/s", "rep": 1, "t": [0, 1, 2], "phases": [{"name": "warm-up", "until": 1}, ...],
 //	 "panels": [{"i": 0, "v": [[1000, 1000, 998], [1000, 999, 1001]]}], ...}
@@ -18,11 +17,11 @@ import (
 
 // The limits keep a page of many repetitions small enough to open.
 const (
-	maxTicks   = 120_000 // in all courses together; the page says how many runs are left out
-	leastTicks = 40      // to which a course is thinned before runs are left out
+	maxTicks = 120_000 // of all runs together; the page says how many runs are left out
+	minTicks = 40      // of each run; runs are left out rather than thinned further
 )
 
-// run is the course of one repetition under one load, column by column.
+// run is one repetition under one load, over time.
 type run struct {
 	Point      int            `json:"p"` // index in data.Points
 	Load       string         `json:"load"`
@@ -32,7 +31,7 @@ type run struct {
 	Doubts     []string       `json:"doubts,omitempty"`
 	Began      string         `json:"began"`
 	Cores      int            `json:"cores"`
-	Seconds    []number       `json:"t"` // since the start of the measured phase
+	Seconds    []number       `json:"t"` // of each tick, since the start of the measured phase
 	Phases     []phase        `json:"phases"`
 	Panels     []panelLines   `json:"panels"`
 	Faults     []plannedFault `json:"faults,omitempty"`
@@ -40,7 +39,7 @@ type run struct {
 	Pauses     *pauses        `json:"own,omitempty"`
 }
 
-// coursePanel is one of the charts below each other that draw a course. All runs share the descriptions of their panels.
+// coursePanel is one of the charts below each other that draw a run. Runs share the descriptions of their panels.
 type coursePanel struct {
 	Title string   `json:"title"`
 	Unit  string   `json:"unit"`
@@ -49,8 +48,8 @@ type coursePanel struct {
 
 // panelLines are a run's lines in a panel.
 type panelLines struct {
-	Panel  int   `json:"i"` // in data.Panels
-	Values []any `json:"v"` // of each line at each second: []number or []rough
+	Panel  int        `json:"i"` // in data.Panels
+	Values [][]number `json:"v"` // of each line at each tick
 }
 
 // counted is a count of the books.
@@ -77,8 +76,8 @@ type phase struct {
 
 // plannedFault is something that was done to the broker on purpose.
 type plannedFault struct {
-	At   number `json:"t"`
-	Do   string `json:"do"`
+	At   number `json:"t"`    // seconds since the start of the measured phase
+	Do   string `json:"do"`   // an action of study.Fault
 	Node string `json:"node"` // what was hit, in words
 	Err  string `json:"err,omitempty"`
 }
@@ -92,21 +91,21 @@ type loadRun struct {
 
 func (l loadRun) hasFaults() bool { return len(l.record.Result.Faults) > 0 }
 
-// addRuns adds the courses of as many repetitions as fit, in the order of points. If they are too many, repetitions with faults are added
-// first, then the first repetition of each point, then the second, and so on.
+// addRuns adds as many repetitions as fit, in the order of points. If they are too many, those with faults come first, then the first
+// repetition of each point, then the second, and so on.
 func (d *data) addRuns(points []results.Point) {
 	all := loadRunsOf(points)
 	slices.SortStableFunc(all, func(a, b loadRun) int {
-		if a.hasFaults() != b.hasFaults() {
-			if a.hasFaults() {
-				return -1
-			}
+		switch {
+		case a.hasFaults() && !b.hasFaults():
+			return -1
+		case b.hasFaults() && !a.hasFaults():
 			return 1
 		}
 		return cmp.Compare(a.record.Repetition, b.record.Repetition)
 	})
 	d.Runs, d.Panels = []run{}, []coursePanel{}
-	ticksEach := max(leastTicks, maxTicks/max(1, len(all)))
+	ticksEach := max(minTicks, maxTicks/max(1, len(all)))
 	ticks := 0
 	for i, l := range all {
 		ticks += min(ticksEach, len(l.record.Result.Series))
@@ -114,14 +113,14 @@ func (d *data) addRuns(points []results.Point) {
 			d.RunsLeftOut = len(all) - i
 			break
 		}
-		d.Runs = append(d.Runs, d.course(l, ticksEach))
+		d.Runs = append(d.Runs, d.runOf(l, ticksEach))
 	}
 	slices.SortStableFunc(d.Runs, func(a, b run) int {
 		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
 	})
 }
 
-// loadRunsOf lists the repetitions that have a course over time, under each of their loads.
+// loadRunsOf lists the repetitions that were sampled over time, under each of their loads.
 func loadRunsOf(points []results.Point) []loadRun {
 	var all []loadRun
 	for i, p := range points {
@@ -136,29 +135,63 @@ func loadRunsOf(points []results.Point) []loadRun {
 	return all
 }
 
-// course is the course of a repetition, thinned to a number of ticks.
-func (d *data) course(l loadRun, ticks int) run {
-	c := describeRun(l)
-	r := l.record
-	shown := thin(results.Course(r), ticks)
-	for _, t := range shown {
-		c.Seconds = append(c.Seconds, seconds(t.OffsetNs))
+// runOf is the run of a repetition, with at most maxTicks ticks, and adds its panels to d.
+func (d *data) runOf(l loadRun, maxTicks int) run {
+	out := describeRun(l)
+	ticks := results.Course(l.record)
+	joined := join(results.Moments(l.record, ticks), maxTicks)
+	for _, moments := range joined {
+		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
 	}
-	moments := results.Moments(r, shown)
-	for _, p := range results.CoursePanels(r) {
-		lines := panelLines{Panel: d.panel(p)}
-		for _, l := range p.Lines {
-			lines.Values = append(lines.Values, lineValues(p.Unit, moments, l.At))
+	for _, p := range results.CoursePanels(l.record) {
+		lines := panelLines{Panel: d.panelIndex(p)}
+		for _, line := range p.Lines {
+			values := make([]number, len(joined))
+			for i, moments := range joined {
+				values[i] = lineValue(p.Unit, line, moments)
+			}
+			lines.Values = append(lines.Values, values)
 		}
-		c.Panels = append(c.Panels, lines)
+		out.Panels = append(out.Panels, lines)
 	}
-	for _, p := range results.Phases(r, shown) {
-		c.Phases = append(c.Phases, phase{Name: p.Name, Until: number(p.Until)})
+	for _, p := range results.Phases(l.record, ticks) {
+		out.Phases = append(out.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
-	return c
+	return out
 }
 
-// describeRun is a run without its course: where it ran, how it ended, and what is known of the whole repetition.
+// join groups neighbouring moments, so that there are at most n groups: of 100 moments and n = 40, groups of two or three.
+func join(moments []results.Moment, n int) [][]results.Moment {
+	groups := make([][]results.Moment, min(n, len(moments)))
+	for i := range groups {
+		groups[i] = moments[i*len(moments)/len(groups) : (i+1)*len(moments)/len(groups)]
+	}
+	return groups
+}
+
+// lineValue is the value of a line at neighbouring moments: the mean of rates, and the largest of everything else, so that a stall does
+// not vanish between two dots. It is NaN if no moment has a value. Counts and bytes keep the digits that a tooltip shows.
+func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) number {
+	sum, largest, known := 0.0, math.NaN(), 0.0
+	for _, m := range moments {
+		if v := line.At(m); !math.IsNaN(v) {
+			sum, known = sum+v, known+1
+			if known == 1 || v > largest {
+				largest = v
+			}
+		}
+	}
+	switch u {
+	case unit.PerSecond:
+		return threeDigits(sum / known)
+	case unit.Count, unit.Bytes:
+		return number(largest)
+	default:
+		return threeDigits(largest)
+	}
+}
+
+// describeRun is a run without its ticks, panels and phases.
 func describeRun(l loadRun) run {
 	r := l.record
 	described := run{
@@ -176,39 +209,22 @@ func describeRun(l loadRun) run {
 	return described
 }
 
-// panel is the index of p in d.Panels, to which it is added if it isn't there.
-func (d *data) panel(p results.CoursePanel) int {
+// panelIndex is the index of p in d.Panels, to which it is added if it isn't there.
+func (d *data) panelIndex(p results.CoursePanel) int {
 	described := coursePanel{Title: p.Title, Unit: units[p.Unit]}
 	for _, l := range p.Lines {
 		described.Lines = append(described.Lines, l.Name)
 	}
-	for i, known := range d.Panels {
-		if known.Title == p.Title && slices.Equal(known.Lines, described.Lines) {
-			return i
-		}
+	same := func(o coursePanel) bool { return o.Title == described.Title && slices.Equal(o.Lines, described.Lines) }
+	if i := slices.IndexFunc(d.Panels, same); i >= 0 {
+		return i
 	}
 	d.Panels = append(d.Panels, described)
 	return len(d.Panels) - 1
 }
 
-// lineValues are the values of a line. Counts and bytes keep the digits that a tooltip shows.
-func lineValues(u unit.Unit, moments []results.Moment, at func(results.Moment) float64) any {
-	if u == unit.Count || u == unit.Bytes {
-		exact := make([]number, len(moments))
-		for i, m := range moments {
-			exact[i] = number(at(m))
-		}
-		return exact
-	}
-	rounded := make([]rough, len(moments))
-	for i, m := range moments {
-		rounded[i] = rough(at(m))
-	}
-	return rounded
-}
-
-// books are the message counts of a record that are known. Counts of what should not happen are left out if they are 0, except those of
-// messages that were lost or never sent: there a reader looks for the 0.
+// books are the message counts of a record that are known. Counts of what should not happen are left out if they are 0, except for
+// messages lost and never sent, where a reader looks for the 0.
 func books(r store.Record) []counted {
 	var out []counted
 	for _, m := range results.Metrics {
@@ -233,28 +249,5 @@ func pausesOf(r store.Record) *pauses {
 	}
 }
 
-// thin joins neighbouring ticks until at most n are left: of 100 ticks and n = 40 two or three each. A joined tick has the mean rates, and the
-// largest backlog, latency and CPU, so that a stall does not vanish between two dots.
-func thin(ticks []store.Tick, n int) []store.Tick {
-	if len(ticks) <= n {
-		return ticks
-	}
-	out := make([]store.Tick, 0, n)
-	for i := range n {
-		part := ticks[i*len(ticks)/n : (i+1)*len(ticks)/n]
-		t := part[len(part)-1]
-		t.PublishRate, t.ReceiveRate = 0, 0
-		for _, p := range part {
-			t.PublishRate += p.PublishRate / float64(len(part))
-			t.ReceiveRate += p.ReceiveRate / float64(len(part))
-			t.Backlog = max(t.Backlog, p.Backlog)
-			t.EndToEndP50, t.EndToEndP99 = max(t.EndToEndP50, p.EndToEndP50), max(t.EndToEndP99, p.EndToEndP99)
-			t.BrokerCPU, t.GeneratorCPU = max(t.BrokerCPU, p.BrokerCPU), max(t.GeneratorCPU, p.GeneratorCPU)
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-// seconds are a time in ns as seconds, cut to milliseconds: a chart over time shows no more.
+// seconds cuts a time to milliseconds: a chart over time shows no more.
 func seconds(ns int64) number { return number(float64(ns/1e6) / 1e3) }

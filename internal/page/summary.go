@@ -1,7 +1,3 @@
-// The texts of the report page, made of the documents of several reports. From top to bottom: a picture, the verdicts, who kept its promise
-// through faults, recommended settings, how the brokers compare; then, below the figures that the front end draws, the reasons why points
-// have no figure, and a row for every point.
-
 package page
 
 import (
@@ -39,18 +35,26 @@ func (s section) html() string {
 	return out + render.Fragment(s.blocks, s.notes, 3)
 }
 
-// compose writes the texts of the whole report.
+// The reports, by their names in package reports, that parts of a page are made of.
+const (
+	pointsReport    = "points"
+	promiseReport   = "promise"
+	recommendReport = "recommend"
+)
+
+// compose writes the texts of the whole report. Above the figures: charts, verdicts, promises kept through faults, recommended settings,
+// and how the brokers compare. Below them: why points have no figure, and a row for every point.
 func compose(set *results.Set) (texts, error) {
 	summary, headToHead := reports.Summary(set), reports.HeadToHead(set)
-	opening := picture(headToHead, set.Points) + cards(summary.Opening)
+	opening := charts(headToHead, set.Points) + cards(summary.Opening)
 	if len(set.Points) == 0 {
 		return texts{above: opening}, nil
 	}
-	promises, err := tablesOf("promise", set)
+	promises, err := tablesOf(promiseReport, set)
 	if err != nil {
 		return texts{}, err
 	}
-	advice, err := tablesOf("recommend", set)
+	advice, err := tablesOf(recommendReport, set)
 	if err != nil {
 		return texts{}, err
 	}
@@ -80,15 +84,15 @@ func fromFirstHeading(blocks []document.Block) []document.Block {
 
 // tablesOf builds a report by its name. It has no blocks if the report has no table, only the sentence that says why.
 func tablesOf(name string, set *results.Set) ([]document.Block, error) {
-	d, err := built(name, set)
+	d, err := buildReport(name, set)
 	if err != nil || len(d.Tables()) == 0 {
 		return nil, err
 	}
 	return d.Blocks, nil
 }
 
-// built builds a report by its name.
-func built(name string, set *results.Set) (document.Document, error) {
+// buildReport builds a report by its name.
+func buildReport(name string, set *results.Set) (document.Document, error) {
 	r, err := reports.Lookup(name)
 	if err != nil {
 		return document.Document{}, err
@@ -106,8 +110,8 @@ func withGuarantees(s reports.Sections) []document.Block {
 	return s.Document().Blocks
 }
 
-// withoutShown leaves out what the page has shown already: verdicts, which stand in cards, and paragraphs and warnings with the words
-// of a block in shown.
+// withoutShown leaves out what the page shows elsewhere: verdicts, which have cards, and paragraphs and warnings with the words of a
+// block in shown.
 func withoutShown(blocks, shown []document.Block) []document.Block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b document.Block) bool {
 		switch b.(type) {
@@ -121,32 +125,32 @@ func withoutShown(blocks, shown []document.Block) []document.Block {
 	})
 }
 
-// maxPictured is how many groups of a head-to-head a page opens with; the others are folded away below them.
-const maxPictured = 2
+// maxOpenGroups is how many groups of a head-to-head a page opens with; the others are folded away below them.
+const maxOpenGroups = 2
 
-// picture draws the charts of a head-to-head, a group for each message size and guarantee: the sustainable rate of every contender,
+// charts draws the charts of a head-to-head, a group for each message size and guarantee: the sustainable rate of every contender,
 // its latency at fixed rates, and its cost. It is empty if there is nothing to draw.
-func picture(headToHead reports.Sections, points []results.Point) string {
+func charts(headToHead reports.Sections, points []results.Point) string {
 	var groups []string
 	colour := colours(points)
 	for _, g := range headToHead.Groups {
-		charts := ""
+		group := ""
 		for _, t := range (document.Document{Blocks: g.Blocks}).Tables() {
-			charts += render.Charts(t, colour)
+			group += render.Charts(t, colour)
 		}
-		if charts == "" {
+		if group == "" {
 			continue
 		}
 		if g.Unlike != "" {
-			charts += render.Fragment([]document.Block{document.Paragraph{Text: g.Unlike}}, "g", 3)
+			group += render.Fragment([]document.Block{document.Paragraph{Text: g.Unlike}}, "g", 3)
 		}
 		heading := document.Heading{Level: 1, Text: g.Name}
-		groups = append(groups, render.Fragment([]document.Block{heading}, "g", 3)+charts)
+		groups = append(groups, render.Fragment([]document.Block{heading}, "g", 3)+group)
 	}
 	if len(groups) == 0 {
 		return ""
 	}
-	open := min(len(groups), maxPictured)
+	open := min(len(groups), maxOpenGroups)
 	out := "<h2>At a glance</h2>\n" + strings.Join(groups[:open], "")
 	if folded := groups[open:]; len(folded) > 0 {
 		out += fmt.Sprintf("<details><summary>%d more sizes and guarantees</summary>\n%s</details>\n", len(folded), strings.Join(folded, ""))
@@ -163,7 +167,7 @@ func colours(points []results.Point) func(name string) int {
 	return func(name string) int { return max(0, slices.Index(names, name)) % colourCount }
 }
 
-// cards sets verdicts as cards, and other blocks as they are.
+// cards writes verdicts as cards, and other blocks as they are.
 func cards(blocks []document.Block) string {
 	var out strings.Builder
 	for _, b := range blocks {
@@ -184,7 +188,7 @@ func card(v document.Verdict) string {
 	return "<article class=\"verdict\">\n" + render.Fragment(blocks, "v", 2) + "</article>\n"
 }
 
-// verdictsFirst sets the verdicts of a comparison as cards before everything else.
+// verdictsFirst writes the verdicts of a comparison as cards before everything else.
 func verdictsFirst(blocks []document.Block) string {
 	var verdicts, others []document.Block
 	for _, b := range blocks {

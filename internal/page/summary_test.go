@@ -115,14 +115,14 @@ func TestAPageFoldsAwayGroupsWithAllThatStandsBelowThem(t *testing.T) {
 		duel.Groups[i].Blocks = slices.Concat(g.Blocks, g.Blocks)
 		duel.Groups[i].Unlike = "Not alike: one flushed."
 	}
-	out := picture(duel, set.Points)
+	out := charts(duel, set.Points)
 	if headings := strings.Count(out, "<h3"); headings != len(duel.Groups) {
 		t.Errorf("%d headings over the charts of %d groups", headings, len(duel.Groups))
 	}
 	if warned := strings.Count(out, duel.Groups[0].Unlike); warned != len(duel.Groups) {
 		t.Errorf("of the charts of %d groups %d say what the brokers did differently", len(duel.Groups), warned)
 	}
-	if more := fmt.Sprintf("%d more sizes and guarantees", len(duel.Groups)-maxPictured); !strings.Contains(out, more) {
+	if more := fmt.Sprintf("%d more sizes and guarantees", len(duel.Groups)-maxOpenGroups); !strings.Contains(out, more) {
 		t.Errorf("no %q", more)
 	}
 }
