@@ -50,9 +50,9 @@ func shapeOf(l study.Load) (shape, details string) {
 }
 
 // RateText names an offered rate: two rates have the same name only if they are equal.
-func RateText(rate float64) string { return unit.PerSecond.Exactly(rate, 1, "/s") }
+func RateText(rate float64) string { return unit.PerSecond.Exactly(rate) }
 
-func (f fraction) text() string { return unit.Share.Exactly(float64(f), 100, " %") }
+func (f fraction) text() string { return unit.Share.Exactly(float64(f)) }
 
 func (f fraction) ofSustainable() string { return f.text() + " of sustainable" }
 

@@ -1,4 +1,4 @@
-// Package unit writes numbers for people: each unit with its scales, three digits, and the suffix.
+// Package unit writes numbers for people: three digits with a suffix. It knows units, and no metric.
 package unit
 
 import (
@@ -7,39 +7,42 @@ import (
 	"strings"
 )
 
-// Unit is the unit of a column's numbers. Numbers stay in it everywhere but on the page.
+// Unit is the unit of a number.
 type Unit int
 
 // Units.
 const (
 	None        Unit = iota // a plain number
-	Count                   // a whole number
+	Count                   // a whole number, shown as 1 234 567
 	Nanoseconds             // shown as ns, µs, ms or s
 	Seconds
-	PerSecond // a rate, shown as 12.3k/s
-	Bytes
-	CPUSeconds // CPU-seconds (per million messages)
-	Share      // 0..1, shown as a percentage
+	PerSecond  // a rate, shown as 12.3k/s
+	Bytes      // shown as B, KiB, MiB, GiB or TiB
+	CPUSeconds // processor time per million messages, shown as s
+	Share      // a fraction of 1, shown as a percentage
 	Factor     // shown as 1.23×
 )
 
+// scale is a multiple of a unit.
 type scale struct {
-	from   float64
-	factor float64
+	factor float64 // how much of the unit it is
 	suffix string
 }
 
+// scales of the units, the largest first. None and Count have neither multiples nor a suffix.
 var scales = map[Unit][]scale{
-	Nanoseconds: {{1e9, 1e9, " s"}, {1e6, 1e6, " ms"}, {1e3, 1e3, " µs"}, {0, 1, " ns"}},
-	PerSecond:   {{1e9, 1e9, "G/s"}, {1e6, 1e6, "M/s"}, {1e3, 1e3, "k/s"}, {0, 1, "/s"}},
-	Bytes:       {{1 << 40, 1 << 40, " TiB"}, {1 << 30, 1 << 30, " GiB"}, {1 << 20, 1 << 20, " MiB"}, {1 << 10, 1 << 10, " KiB"}, {0, 1, " B"}},
-	Seconds:     {{0, 1, " s"}},
-	CPUSeconds:  {{0, 1, " s"}},
-	Share:       {{0, 0.01, " %"}},
-	Factor:      {{0, 1, "×"}},
+	None:        {{1, ""}},
+	Count:       {{1, ""}},
+	Nanoseconds: {{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}, {1, " ns"}},
+	PerSecond:   {{1e9, "G/s"}, {1e6, "M/s"}, {1e3, "k/s"}, {1, "/s"}},
+	Bytes:       {{1 << 40, " TiB"}, {1 << 30, " GiB"}, {1 << 20, " MiB"}, {1 << 10, " KiB"}, {1, " B"}},
+	Seconds:     {{1, " s"}},
+	CPUSeconds:  {{1, " s"}},
+	Share:       {{0.01, " %"}},
+	Factor:      {{1, "×"}},
 }
 
-// Format writes v for people, with three significant digits (counts are whole).
+// Format writes v with three significant digits, counts with all of them. NaN is "–", infinity "unknown".
 func (u Unit) Format(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -47,52 +50,66 @@ func (u Unit) Format(v float64) string {
 	case math.IsInf(v, 0):
 		return "unknown"
 	case u == Count:
-		return grouped(v)
+		return grouped(math.Round(v))
 	case v < 0:
 		return "−" + u.Format(-v)
 	}
-	for _, s := range scales[u] {
-		// What would be rounded up to the scale belongs to it: 999.9 µs is 1.00 ms, not 1000 µs.
-		if v >= s.from*0.9995 {
-			return significant(v/s.factor, u) + s.suffix
-		}
-	}
-	return significant(v, u)
+	s := u.scaleOf(v)
+	return u.significant(v/s.factor) + s.suffix
 }
 
-// Range writes low–high with the unit once where both share it.
+// scaleOf is the largest scale of which v is at least one, as far as three digits tell: 999.9 µs are 1.00 ms, not 1000 µs.
+func (u Unit) scaleOf(v float64) scale {
+	const roundedUp = 0.9995
+	for _, s := range scales[u] {
+		if v >= s.factor*roundedUp {
+			return s
+		}
+	}
+	return scales[u][len(scales[u])-1]
+}
+
+// Range writes low–high, with the suffix once if both have the same. An infinite end is open: "≥ 5k/s".
 func (u Unit) Range(low, high float64) string {
-	a, b := u.Format(low), u.Format(high)
+	lowText, highText := u.Format(low), u.Format(high)
 	switch {
 	case math.IsInf(low, 0) && math.IsInf(high, 0):
 		return "unknown"
 	case math.IsInf(high, 0):
-		return "≥ " + a
+		return "≥ " + lowText
 	case math.IsInf(low, 0):
-		return "≤ " + b
+		return "≤ " + highText
 	}
-	digits := func(r rune) bool { return r >= '0' && r <= '9' || r == '.' || r == '−' }
-	if suffix := strings.TrimLeftFunc(b, digits); strings.TrimLeftFunc(a, digits) == suffix {
-		a = strings.TrimSuffix(a, suffix)
+	isNumber := func(r rune) bool { return (r >= '0' && r <= '9') || r == '.' || r == '−' }
+	if suffix := strings.TrimLeftFunc(highText, isNumber); strings.TrimLeftFunc(lowText, isNumber) == suffix {
+		lowText = strings.TrimSuffix(lowText, suffix)
 	}
-	return a + "–" + b
+	return lowText + "–" + highText
 }
 
-// significant keeps three digits. Whole rates, sizes and plain numbers are mostly settings and stay short: 20k/s.
-func significant(v float64, u Unit) string {
-	if v == math.Trunc(v) && (v == 0 || v < 100 && (u == PerSecond || u == Bytes || u == None)) {
+// significant keeps three digits. Whole rates, sizes and plain numbers below 100 have no decimals, because most are settings: 20k/s.
+func (u Unit) significant(v float64) string {
+	rounded := round(v, 3)
+	switch isSetting := u == PerSecond || u == Bytes || u == None; {
+	case v == 0:
+		return "0" // also for −0
+	case isSetting && v == math.Trunc(v) && v < 100:
 		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // always a number
-	if rounded < 1e-4 {
+	case rounded < 1e-4:
 		return strconv.FormatFloat(rounded, 'g', 3, 64)
 	}
 	return strconv.FormatFloat(rounded, 'f', max(0, 2-int(math.Floor(math.Log10(rounded)))), 64)
 }
 
-// grouped writes a whole number with thin gaps: 1 234 567.
+// round keeps a number of significant digits.
+func round(v float64, digits int) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // always a number
+	return rounded
+}
+
+// grouped writes a whole number in groups of three digits: 1 234 567. Four digits stay together.
 func grouped(v float64) string {
-	digits := strconv.FormatFloat(math.Abs(math.Round(v)), 'f', 0, 64)
+	digits := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 	var b strings.Builder
 	if v < 0 {
 		b.WriteString("−")
@@ -106,11 +123,13 @@ func grouped(v float64) string {
 	return b.String()
 }
 
-// Exactly writes v with as many digits as it takes to tell it from every other value of twelve; most settings are short anyway.
-func (u Unit) Exactly(v, scale float64, suffix string) string {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64) // what follows is the rounding of a division
-	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64); err == nil && short == v {
-		return u.Format(v)
+// Exactly writes v as Format does if three digits are exact, and otherwise with as many as it has, up to twelve. What follows them is the
+// rounding of a division.
+func (u Unit) Exactly(v float64) string {
+	s := u.scaleOf(0) // the smallest
+	v = round(v/s.factor, 12)
+	if v == round(v, 3) {
+		return u.Format(v * s.factor)
 	}
-	return strconv.FormatFloat(v*scale, 'f', -1, 64) + suffix
+	return strconv.FormatFloat(v, 'f', -1, 64) + s.suffix
 }

@@ -97,6 +97,9 @@ func TestNumbersAreWrittenWithThreeDigitsAndAUnit(t *testing.T) {
 		{Count, 1234, "1234"},
 		{Count, 1_234_567, "1 234 567"},
 		{Count, -12_345, "−12 345"},
+		{Count, -0.3, "0"},
+		{Count, math.Copysign(0, -1), "0"},
+		{PerSecond, math.Copysign(0, -1), "0/s"},
 	} {
 		if got := c.unit.Format(c.v); got != c.want {
 			t.Errorf("unit %d: %v is written %q, want %q", c.unit, c.v, got, c.want)
@@ -123,7 +126,7 @@ func TestARangeNamesItsUnitOnceWhereItCan(t *testing.T) {
 
 func TestAShareThatWasDividedBackIsTheOneThatWasAskedFor(t *testing.T) {
 	for share, want := range map[float64]string{0.8999999999999999: "90.0 %", 0.6999999999999998: "70.0 %", 0.123456: "12.3456 %"} {
-		if got := Share.Exactly(share, 100, " %"); got != want {
+		if got := Share.Exactly(share); got != want {
 			t.Errorf("%v reads %q, want %q", share, got, want)
 		}
 	}
