@@ -1,5 +1,5 @@
-// Package remark is sentences whose figures are also known as numbers, so that several sentences that differ only in their
-// figures can be joined into one. It knows nothing of any measurement.
+// Package remark is sentences whose figures are also known as numbers, so that sentences that differ only in their figures can be joined
+// into one. It knows nothing of any measurement.
 //
 //	late := remark.Of("the generator was %s late", 3*time.Millisecond)
 //	later := remark.Of("the generator was %s late", 9*time.Millisecond)
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Remark is a sentence with its figures. One without figures is joined with its equals only.
+// Remark is a sentence with its figures.
 type Remark struct {
 	Text    string
 	Figures []Figure // in the order of the text
@@ -28,8 +28,8 @@ type Figure struct {
 	Value float64 `json:"value"` // as measured, to compare it with the same figure of another remark
 }
 
-// Stored makes a remark of a text and figures that were read from a file. It has no figures unless all of them stand in the text, in
-// this order.
+// Stored makes a remark of a text and figures that were read from a file. It leaves the figures out unless all of them stand in the text,
+// in their order.
 func Stored(text string, figures []Figure) Remark {
 	end := 0
 	for _, f := range figures {
@@ -41,8 +41,8 @@ func Stored(text string, figures []Figure) Remark {
 	return Remark{Text: text, Figures: figures}
 }
 
-// Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers, and those of arguments that
-// are remarks or have one.
+// Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers, and those of arguments that are remarks or
+// have a method Remark.
 func Of(format string, args ...any) Remark {
 	var figures []Figure
 	recorders := make([]any, len(args))
@@ -52,34 +52,36 @@ func Of(format string, args ...any) Remark {
 	return fill(fmt.Sprintf(format, recorders...), figures)
 }
 
-// placeholder stands for a figure in a form.
+// placeholder stands for a figure in a form: a text without its figures.
 const placeholder = "\x00"
 
 // fill puts figures into the placeholders of a form, in their order.
 func fill(form string, figures []Figure) Remark {
-	var text strings.Builder
-	var placed []Figure
+	var r Remark
 	for i, part := range strings.Split(form, placeholder) {
-		if i > 0 && i <= len(figures) {
+		if i > 0 && i <= len(figures) { // there are more placeholders if a stored text holds a NUL
 			f := figures[i-1]
-			f.At = text.Len()
-			placed = append(placed, f)
-			text.WriteString(f.Text)
+			f.At = len(r.Text)
+			r.Figures = append(r.Figures, f)
+			r.Text += f.Text
 		}
-		text.WriteString(part)
+		r.Text += part
 	}
-	return Remark{Text: text.String(), Figures: placed}
+	return r
 }
 
-// recorder is an argument of a format that records its figures when package fmt formats it.
+// recorder is an argument of a format. When package fmt formats it, it writes placeholders and records the figures that belong there.
 type recorder struct {
 	value   any
-	figures *[]Figure // of all arguments
+	figures *[]Figure // of all arguments so far
 }
 
-// Format writes a placeholder for every figure, and records the figure.
+// Format implements fmt.Formatter.
 func (a recorder) Format(s fmt.State, verb rune) {
-	if r, ok := remarkOf(a.value); ok {
+	if r, ok := a.value.(interface{ Remark() Remark }); ok {
+		a.value = r.Remark()
+	}
+	if r, ok := a.value.(Remark); ok {
 		*a.figures = append(*a.figures, r.Figures...)
 		io.WriteString(s, r.Form())
 		return
@@ -93,18 +95,10 @@ func (a recorder) Format(s fmt.State, verb rune) {
 	io.WriteString(s, strings.ReplaceAll(text, placeholder, ""))
 }
 
-// remarkOf is the remark that a value is or has.
-func remarkOf(value any) (r Remark, ok bool) {
-	if v, has := value.(interface{ Remark() Remark }); has {
-		return v.Remark(), true
-	}
-	r, ok = value.(Remark)
-	return r, ok
-}
-
+// number is the value of any type of number, such as a time.Duration.
 func number(v any) (value float64, ok bool) {
 	switch r := reflect.ValueOf(v); {
-	case !r.IsValid():
+	case !r.IsValid(): // nil
 		return 0, false
 	case r.CanInt():
 		return float64(r.Int()), true
@@ -112,8 +106,9 @@ func number(v any) (value float64, ok bool) {
 		return float64(r.Uint()), true
 	case r.CanFloat():
 		return r.Float(), true
+	default:
+		return 0, false
 	}
-	return 0, false
 }
 
 // Form is the text with a placeholder for each figure. Remarks of one form differ only in their figures.
@@ -143,36 +138,35 @@ func List(remarks []Remark, separator string) Remark {
 	return all
 }
 
-// Join makes one sentence of remarks of one form, with the span of each figure and the number of remarks: "2.7–4ms late (2 alike)".
-// There has to be at least one remark.
+// Join makes one sentence of remarks of the same form, of which there is at least one. Its figures are ranges over all remarks, and it
+// counts them: "2.7–4ms late (2 alike)".
 func Join(remarks []Remark) string {
 	first := remarks[0]
 	if len(remarks) == 1 {
 		return first.Text
 	}
-	spans := slices.Clone(first.Figures)
-	for i := range spans {
-		low, high := first.Figures[i], first.Figures[i]
+	byValue := func(a, b Figure) int { return cmp.Compare(a.Value, b.Value) }
+	var ranges []Figure
+	for i := range first.Figures {
+		var same []Figure // the figure in each remark
 		for _, r := range remarks {
-			low = slices.MinFunc([]Figure{low, r.Figures[i]}, byValue)
-			high = slices.MaxFunc([]Figure{high, r.Figures[i]}, byValue)
+			same = append(same, r.Figures[i])
 		}
-		spans[i].Text = span(low.Text, high.Text)
+		ranges = append(ranges, Figure{Text: rangeText(slices.MinFunc(same, byValue).Text, slices.MaxFunc(same, byValue).Text)})
 	}
-	return fmt.Sprintf("%s (%d alike)", fill(first.Form(), spans).Text, len(remarks))
+	return fmt.Sprintf("%s (%d alike)", fill(first.Form(), ranges).Text, len(remarks))
 }
 
-func byValue(a, b Figure) int { return cmp.Compare(a.Value, b.Value) }
-
-// span writes a range, with a unit that both figures have only once: "2.7–4ms".
-func span(low, high string) string {
+// rangeText writes a range, with the unit only once if both figures have the same: "2.7–4ms", but "900µs–4ms".
+func rangeText(low, high string) string {
+	const digits = "0123456789"
 	if low == high {
 		return low
 	}
-	unit := high[strings.LastIndexAny(high, "0123456789")+1:]
+	unit := high[strings.LastIndexAny(high, digits)+1:]
 	number := strings.TrimSuffix(low, unit)
-	if strings.LastIndexAny(number, "0123456789") != len(number)-1 {
-		number = low // it has another unit, as in "900µs–4ms"
+	if hasSameUnit := strings.LastIndexAny(number, digits) == len(number)-1; !hasSameUnit {
+		number = low
 	}
 	return number + "–" + high
 }
