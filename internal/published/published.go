@@ -13,6 +13,7 @@
 package published
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -35,12 +36,14 @@ import (
 // Tool is the version of the tool in records of published figures.
 const Tool = "published"
 
-// A study may run a paper's versions and today's: its axis "when" has the values "then" and "now". Published records have the value
-// "published".
-const whenAxis, then, published = "when", "then", "published"
+// Axes of a study with a meaning of their own.
+const (
+	sweepAxis = "sweep" // names the experiment
+	whenAxis  = "when"  // the paper's versions (then) or today's (now); published records have the value "published"
+)
 
-// maxTable bounds a published table, in bytes.
-const maxTable = 16 << 20
+// maxTableBytes bounds the file of a table.
+const maxTableBytes = 16 << 20
 
 // Records returns the records of the tables that a study names, one for each point of its full grid that has figures in a table. The
 // tables are files of folder, the study's.
@@ -52,93 +55,151 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := collection{study: s, index: map[string]int{}}
+	c := collection{study: s, indexes: map[string]int{}}
 	for _, t := range s.Published {
-		var grid []study.Point
-		for _, p := range points {
-			if p.Axes["sweep"] == t.Experiment || t.Experiment == "" {
-				grid = append(grid, p)
-			}
-		}
-		if err := c.table(folder, t, grid); err != nil {
+		grid := slices.DeleteFunc(slices.Clone(points), func(p study.Point) bool {
+			return t.Experiment != "" && p.Axes[sweepAxis] != t.Experiment
+		})
+		if err := c.addTable(folder, t, grid); err != nil {
 			return nil, err
 		}
 	}
 	return c.records, nil
 }
 
+// table is a file of published figures.
+type table struct {
+	origin  string // where the publication has it; empty if the file doesn't say
+	columns []string
+	rows    []row
+}
+
+// row is a row of a table.
+type row struct {
+	cells map[string]string // by column
+	line  int               // of the file
+}
+
+// read reads a table. Its origin is the text of the comment "# origin: …" above the header.
+func read(folder fs.FS, file string) (table, error) {
+	data, err := bounded.FileIn(folder, path.Clean(file), maxTableBytes)
+	if err != nil {
+		return table{}, err
+	}
+	var t table
+	for line := range strings.Lines(string(data)) {
+		comment, isComment := strings.CutPrefix(line, "#")
+		if !isComment {
+			break
+		}
+		if text, ok := strings.CutPrefix(strings.TrimSpace(comment), "origin:"); ok {
+			t.origin = strings.TrimSpace(text)
+			break
+		}
+	}
+	in := csv.NewReader(bytes.NewReader(data))
+	in.Comment = '#'
+	if t.columns, err = in.Read(); err != nil {
+		return table{}, fmt.Errorf("%s: no header: %w", file, err)
+	}
+	for {
+		values, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return table{}, fmt.Errorf("%s: %w", file, err)
+		}
+		line, _ := in.FieldPos(0)
+		r := row{cells: map[string]string{}, line: line}
+		for i, column := range t.columns {
+			r.cells[column] = strings.TrimSpace(values[i]) // the reader makes all rows as long as the header
+		}
+		t.rows = append(t.rows, r)
+	}
+}
+
 // collection is the records so far, one for each point.
 type collection struct {
 	study   *study.Study
 	records []store.Record
-	index   map[string]int // in records, by the ID of the point
+	indexes map[string]int // in records, by the ID of the point
 }
 
-// table adds the rows of a table to the records of their points, which are in grid.
-func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) error {
-	rows, origin, err := read(folder, t.File)
+// addTable adds the rows of a table to the records of their points, which are in grid.
+func (c *collection) addTable(folder fs.FS, t study.Published, grid []study.Point) error {
+	content, err := read(folder, t.File)
 	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
-		return fmt.Errorf("%s: it has no rows", t.File)
-	}
 	for _, column := range columnsOf(t) {
-		if !slices.Contains(rows[0].names, column) {
-			return fmt.Errorf("%s has no column %q; it has %s", t.File, column, strings.Join(rows[0].names, ", "))
+		first := slices.Index(content.columns, column)
+		if first < 0 {
+			return fmt.Errorf("%s has no column %q; it has %s", t.File, column, strings.Join(content.columns, ", "))
+		}
+		if slices.Contains(content.columns[first+1:], column) {
+			return fmt.Errorf("%s has two columns %q", t.File, column)
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.isAt(t.Where) })
+	if len(content.rows) == 0 {
+		return fmt.Errorf("%s: it has no rows", t.File)
+	}
+	rows := slices.DeleteFunc(content.rows, func(r row) bool { return !hasValues(r.cells, t.Where) })
 	if len(rows) == 0 {
-		return fmt.Errorf("%s: no row has %s", t.File, conditions(t.Where))
+		return fmt.Errorf("%s: no row has %s", t.File, valuesText(t.Where))
 	}
 	for _, r := range rows {
-		if err := c.row(r, t, grid, cmp.Or(origin, t.File)); err != nil {
+		if err := c.addRow(r, t, grid, cmp.Or(content.origin, t.File)); err != nil {
 			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
 		}
 	}
 	return nil
 }
 
-// row adds the figures of a row to the record of its point. A row without figures makes no record.
-func (c *collection) row(r row, t study.Published, grid []study.Point, origin string) error {
+// columnsOf returns the columns that a study reads from a table.
+func columnsOf(t study.Published) []string {
+	columns := slices.Sorted(maps.Values(t.Axes))
+	for _, c := range t.Metrics {
+		columns = append(columns, c.Name)
+	}
+	return slices.Concat(columns, slices.Sorted(maps.Keys(t.Where)))
+}
+
+// addRow adds the figures of a row to the record of its point. A row without figures makes no record. It returns an error if the record
+// has another value of a figure.
+func (c *collection) addRow(r row, t study.Published, grid []study.Point, origin string) error {
 	p, err := r.point(t, grid)
 	if err != nil {
 		return err
 	}
-	given, err := r.figures(t)
-	if err != nil || len(given) == 0 {
+	figures, err := r.figures(t)
+	if err != nil || len(figures) == 0 {
 		return err
 	}
-	return c.add(p, given, origin)
-}
-
-// add adds figures to the record of a point. It returns an error if the record has another value of one of them.
-func (c *collection) add(p study.Point, given map[string]float64, origin string) error {
-	i, known := c.index[p.ID]
+	i, known := c.indexes[p.ID]
 	if !known {
 		i = len(c.records)
-		c.index[p.ID] = i
-		c.records = append(c.records, c.record(p))
+		c.indexes[p.ID] = i
+		c.records = append(c.records, c.emptyRecord(p))
 	}
-	r := &c.records[i]
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		if before, ok := r.Result.Given[key]; ok && before != given[key] {
-			return fmt.Errorf("%s of this point is %v here and %v in an earlier row", key, given[key], before)
+	record := &c.records[i]
+	for _, key := range slices.Sorted(maps.Keys(figures)) {
+		if before, ok := record.Result.Given[key]; ok && before != figures[key] {
+			return fmt.Errorf("%s of this point is %v here and %v in an earlier row", key, figures[key], before)
 		}
 	}
-	maps.Copy(r.Result.Given, given)
+	maps.Copy(record.Result.Given, figures)
 	const separator = "; "
-	if !strings.Contains(separator+r.Source+separator, separator+origin+separator) {
-		r.Source = strings.TrimPrefix(r.Source+separator+origin, separator)
+	if !strings.Contains(separator+record.Source+separator, separator+origin+separator) {
+		record.Source = strings.TrimPrefix(record.Source+separator+origin, separator)
 	}
 	return nil
 }
 
-// record returns a record of a point, without figures.
-func (c *collection) record(p study.Point) store.Record {
+// emptyRecord is the record of a point, without figures.
+func (c *collection) emptyRecord(p study.Point) store.Record {
 	axes := maps.Clone(p.Axes)
-	axes[whenAxis] = published
+	axes[whenAxis] = "published"
 	return store.Record{
 		Schema: store.Schema, Kind: store.KindPublished, PointID: "published-" + p.ID, Study: c.study.Name, Label: p.Label, Axes: axes, Repetition: 1,
 		Status: store.Published, Reason: "figures of a publication: " + cmp.Or(c.study.Source, c.study.Name), Spec: p.Spec, Versions: store.Versions{Tool: Tool},
@@ -146,131 +207,56 @@ func (c *collection) record(p study.Point) store.Record {
 	}
 }
 
-// columnsOf returns the columns that a study reads from a table.
-func columnsOf(t study.Published) []string {
-	out := slices.Sorted(maps.Values(t.Axes))
-	for _, c := range t.Metrics {
-		out = append(out, c.Name)
-	}
-	return slices.Concat(out, slices.Sorted(maps.Keys(t.Where)))
-}
-
-// row is a row of a table.
-type row struct {
-	names  []string // of the columns
-	values []string // in their order
-	line   int      // of the file
-}
-
-// value returns a row's value in a column. The table must have the column.
-func (r row) value(column string) string {
-	return strings.TrimSpace(r.values[slices.Index(r.names, column)])
-}
-
-// read reads a table and its origin: the text of the comment "# origin: …" above the header; empty if there is none.
-func read(folder fs.FS, file string) (rows []row, origin string, err error) {
-	data, err := bounded.FileIn(folder, path.Clean(file), maxTable)
-	if err != nil {
-		return nil, "", err
-	}
-	for line := range strings.Lines(string(data)) {
-		comment, ok := strings.CutPrefix(line, "#")
-		if !ok {
-			break
-		}
-		if text, ok := strings.CutPrefix(strings.TrimSpace(comment), "origin:"); ok {
-			origin = strings.TrimSpace(text)
-			break
-		}
-	}
-	in := csv.NewReader(strings.NewReader(string(data)))
-	in.Comment = '#'
-	names, err := in.Read()
-	if err != nil {
-		return nil, "", fmt.Errorf("%s: no header: %w", file, err)
-	}
-	for {
-		values, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, origin, nil
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", file, err)
-		}
-		line, _ := in.FieldPos(0)
-		rows = append(rows, row{names, values, line})
-	}
-}
-
-// isAt reports whether a row has the given values, by column.
-func (r row) isAt(where map[string]string) bool {
-	for column, value := range where {
-		if !equal(r.value(column), value) {
-			return false
-		}
-	}
-	return true
-}
-
 // point returns the point of the grid that a row is about. If the grid has both the paper's versions and today's, it is the point with
 // the paper's.
 func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
-	want := maps.Clone(t.Fixed)
-	if want == nil {
-		want = map[string]string{}
-	}
+	want := map[string]string{}
+	maps.Copy(want, t.Fixed)
 	for axis, column := range t.Axes {
-		want[axis] = r.value(column)
+		want[axis] = r.cells[column]
 	}
-	var found []study.Point
-	for _, p := range grid {
-		if matches(p, want) {
-			found = append(found, p)
-		}
-	}
-	isThen := func(p study.Point) bool { return p.Axes[whenAxis] == then }
+	found := slices.DeleteFunc(slices.Clone(grid), func(p study.Point) bool { return !hasValues(p.Axes, want) })
+	isThen := func(p study.Point) bool { return p.Axes[whenAxis] == "then" }
 	if slices.ContainsFunc(found, isThen) {
 		found = slices.DeleteFunc(found, func(p study.Point) bool { return !isThen(p) })
 	}
 	switch len(found) {
 	case 0:
-		return study.Point{}, fmt.Errorf("no point of %s has %s", t.Experiment, conditions(want))
+		return study.Point{}, fmt.Errorf("no point of %s has %s", t.Experiment, valuesText(want))
 	case 1:
 		return found[0], nil
+	default:
+		return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), t.Experiment, valuesText(want))
 	}
-	return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), t.Experiment, conditions(want))
 }
 
-// matches reports whether a point has the wanted values on its axes.
-func matches(p study.Point, want map[string]string) bool {
-	for axis, value := range want {
-		if have, ok := p.Axes[axis]; !ok || !equal(have, value) {
+// hasValues reports whether have holds every value of want under the same name. Values of equal magnitude are equal: 1KiB and 1024.
+func hasValues(have, want map[string]string) bool {
+	for name, wanted := range want {
+		value, ok := have[name]
+		if !ok {
+			return false
+		}
+		a, aIsQuantity := results.Magnitude(value)
+		b, bIsQuantity := results.Magnitude(wanted)
+		sameQuantity := aIsQuantity && bIsQuantity && a == b
+		if value != wanted && !sameQuantity {
 			return false
 		}
 	}
 	return true
 }
 
-// equal reports whether two texts are equal or are the same quantity, as 1KiB and 1024 are.
-func equal(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, okX := results.Magnitude(a)
-	y, okY := results.Magnitude(b)
-	return okX && okY && x == y
-}
-
 // figures returns the metrics of a row in their base units, by key. A blank cell is no figure.
 func (r row) figures(t study.Published) (map[string]float64, error) {
-	given := map[string]float64{}
+	figures := map[string]float64{}
 	for _, key := range slices.Sorted(maps.Keys(t.Metrics)) {
 		column := t.Metrics[key]
 		m, err := results.MetricByKey(key)
 		if err != nil {
 			return nil, err
 		}
-		text := r.value(column.Name)
+		text := r.cells[column.Name]
 		if text == "" {
 			continue
 		}
@@ -282,13 +268,13 @@ func (r row) figures(t study.Published) (map[string]float64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", column.Name, err)
 		}
-		given[key] = v * factor
+		figures[key] = v * factor
 	}
-	return given, nil
+	return figures, nil
 }
 
-// conditions writes values by name for an error: "queues=1, rate=1000".
-func conditions(values map[string]string) string {
+// valuesText writes values by name for an error: "queues=1, rate=1000".
+func valuesText(values map[string]string) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		words = append(words, name+"="+values[name])

@@ -81,6 +81,13 @@ func TestATableBecomesRecordsOfTheGridsPoints(t *testing.T) {
 	}
 }
 
+func TestAColumnThatATableHasTwiceIsRefused(t *testing.T) {
+	_, err := records(t, document, "rate,kind,queues,size,rate,p99,disk\n1,lazy,1,100B,2,3,4\n")
+	if err == nil || !strings.Contains(err.Error(), `two columns "rate"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTablesOfTheSamePointMakeOneRecord(t *testing.T) {
 	s, err := study.Parse("paper/study.yaml", []byte(document+`- file: published/b.csv
   experiment: e
