@@ -16,7 +16,7 @@ import (
 type contender struct {
 	points      []results.Point     // at least one, in the order of their loads
 	fixed       []results.LoadPoint // measured at fixed rates, lowest first, one for each rate
-	costLoad    string              // the load whose costs are shown: "sustainable rate"; empty if there is none
+	costLoad    string              // the load whose costs are shown: "sustainable rate"; empty if none is known
 	costRecords []results.Record    // measured at costLoad
 }
 
@@ -93,7 +93,7 @@ func (c contender) sustainedCell() document.Cell {
 
 // costBasis chooses the load whose costs are shown: the sustainable rate, else the peak, count or
 // backlog, else the highest fixed rate. The cost of a curve as a whole is that of the sustainable rate
-// which its search found. The load is empty if there is none.
+// which its search found. The load is empty if none is known.
 func (c contender) costBasis() (load string, records []results.Record) {
 	for _, preferred := range []struct{ measure, load string }{
 		{measure: "sustainable", load: "sustainable rate"},
@@ -106,11 +106,12 @@ func (c contender) costBasis() (load string, records []results.Record) {
 			return preferred.load, records
 		}
 	}
-	if len(c.fixed) == 0 {
-		return "", nil
+	for _, l := range slices.Backward(c.fixed) { // the highest rate first
+		if records := withCost(l.Records); len(records) > 0 {
+			return results.RateText(l.Rate), records
+		}
 	}
-	highest := c.fixed[len(c.fixed)-1]
-	return results.RateText(highest.Rate), highest.Records
+	return "", nil
 }
 
 // withCost are the records with a cost per message.
