@@ -1,6 +1,6 @@
 // What a ranking doesn't show: the compared brokers may have been asked for different guarantees, may
-// treat the disk differently, and may have been used through different clients. Each kind of difference
-// becomes a sentence beside the ranking.
+// treat the disk differently, may have been used through different clients, and may have run on other
+// machines. Each kind of difference becomes a sentence beside the ranking.
 
 package reports
 
@@ -135,4 +135,20 @@ func flushesFirst(flushesPerMessage, rate, ackSeconds float64) bool {
 		waiting = 1
 	}
 	return flushesPerMessage >= 0.25/waiting
+}
+
+// unnamedDifferences lists the facts in which the compared repetitions differ: "host.cores: 2, 8". It
+// leaves out what is meant to differ: the broker, what is measured, and the axes of studies.
+func unnamedDifferences(points []results.Point) []string {
+	var records []results.Record
+	named := []string{"broker", "measure", "nodes"}
+	for _, p := range points {
+		for _, r := range p.Ok() {
+			records = append(records, r)
+			for axis := range r.Axes {
+				named = append(named, axis)
+			}
+		}
+	}
+	return results.Residue(records, named...)
 }

@@ -9,10 +9,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // faultTrial is a repetition with planned faults, and the verdict on the broker's promise.
@@ -66,7 +69,7 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	t.verdict, t.why = verdictOf[judged.Promise], promiseText(judged, t.books)
 	switch {
 	case t.verdict == verdictBroken:
-		t.why = joinClauses(t.why, notDone)
+		t.why = joinNonEmpty("; ", t.why, notDone)
 	case notDone != "":
 		t.verdict, t.why = verdictVoid, notDone
 	case late:
@@ -74,7 +77,7 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	case r.Status == results.Void || r.Status == results.Failed:
 		t.verdict, t.why = verdictVoid, r.Reason
 	case orderUnknown && r.Spec.Ordering == "ordered":
-		t.verdict, t.why = verdictUndecided, joinClauses(t.why, orderText)
+		t.verdict, t.why = verdictUndecided, joinNonEmpty("; ", t.why, orderText)
 	}
 	return t
 }
@@ -97,6 +100,30 @@ func judgeWithoutBooks(r results.Record) (verdict promiseVerdict, why string) {
 	return "", ""
 }
 
+// faultNotDone names a planned fault that was not carried out as planned. It is empty if all were. A
+// fault with a duration is two acts: it begins, and it ends in a resume or a restart.
+func faultNotDone(r results.Record) string {
+	if r.Result == nil {
+		return ""
+	}
+	planned := 0 // acts
+	for _, f := range r.Spec.Faults {
+		planned++
+		if f.For > 0 {
+			planned++
+		}
+	}
+	for _, act := range r.Result.Faults {
+		if act.Err != "" {
+			return fmt.Sprintf("the fault was not carried out: %s: %s", act.Do, act.Err)
+		}
+	}
+	if happened := len(r.Result.Faults); happened < planned {
+		return fmt.Sprintf("the fault was not carried out: %d of %d acts happened", happened, planned)
+	}
+	return ""
+}
+
 // promiseText states the counts that the ledger's answer rests on.
 func promiseText(v ledger.Verdict, b results.Books) string {
 	clauses := []string{deviationsText(v, b)}
@@ -106,7 +133,7 @@ func promiseText(v ledger.Verdict, b results.Books) string {
 	if b.Unresolved > 0 {
 		clauses = append(clauses, fmt.Sprintf("%d were neither confirmed nor refused", b.Unresolved))
 	}
-	return joinClauses(clauses...)
+	return joinNonEmpty("; ", clauses...)
 }
 
 // deviationsText states the counts of deviations. It is empty if there are none, but the fate of some
@@ -143,9 +170,38 @@ var deviationTexts = map[ledger.Deviation]string{
 // gapTexts say why no promise was made.
 var gapTexts = map[ledger.Gap]string{ledger.InMemory: "held in memory only", ledger.LeaderOnly: "confirmed by the leader only, which others take over from"}
 
-// joinClauses joins the clauses that are not empty.
-func joinClauses(clauses ...string) string {
-	return strings.Join(slices.DeleteFunc(clauses, func(c string) bool { return c == "" }), "; ")
+// faultText names planned faults, with how long they last and what they hit: "kill -9, 1s, node 2".
+func faultText(faults []study.Fault) string {
+	var texts []string
+	for _, f := range faults {
+		text := f.Do
+		if text == "kill" {
+			text = "kill -9"
+		}
+		if f.Node == "leader" {
+			text += " leader"
+		}
+		if f.For > 0 {
+			text += ", " + time.Duration(f.For).String()
+		}
+		texts = append(texts, text+targetText(f.Node))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// targetText names the node, or the part of a pipeline, that a fault hits: ", node 2". It is empty for
+// the first node, and for the leader, which faultText names before the duration.
+func targetText(node string) string {
+	switch node {
+	case "", "1", "leader":
+		return ""
+	case "all":
+		return ", all nodes"
+	}
+	if _, err := strconv.Atoi(node); err == nil {
+		return ", node " + node
+	}
+	return ", " + node
 }
 
 // broker is the broker's name with the version that ran.

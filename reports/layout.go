@@ -79,11 +79,11 @@ func (l layout) withConstants(points []results.Point, loadPoints []results.LoadP
 
 // sentence states what all points share: "All points: kafka, topics 1." It is empty if that is nothing.
 func (l layout) sentence() string {
-	stated := slices.DeleteFunc(append([]string{l.broker, l.load}, l.settings...), func(s string) bool { return s == "" })
-	if len(stated) == 0 {
+	stated := joinNonEmpty(", ", slices.Concat([]string{l.broker, l.load}, l.settings)...)
+	if stated == "" {
 		return ""
 	}
-	return "All points: " + strings.Join(stated, ", ") + "."
+	return "All points: " + stated + "."
 }
 
 // usualSettings are the spec paths that are stated above a table if all points agree.

@@ -69,8 +69,7 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 	if unmeasured > 0 {
 		details = append(details, plural(unmeasured, "load")+" can't be judged by it.")
 	}
-	details = slices.DeleteFunc(details, func(d string) bool { return d == "" })
-	v.Detail = strings.Join(details, " ")
+	v.Detail = joinNonEmpty(" ", details...)
 	return v
 }
 

@@ -8,10 +8,8 @@
 package reports
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,16 +30,15 @@ func init() {
 func pointsReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Points"}
 	d.Say(statusSentence(set.Points))
-	cache := yamlCache{}
 	for _, p := range set.Points {
 		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
 		d.Say(repetitionsSentence(p))
 		last := p.Records[len(p.Records)-1]
-		spec, err := cache.write(last.Spec)
+		spec, err := yamlOf(last.Spec)
 		if err != nil {
 			return d, fmt.Errorf("write the spec of point %s as YAML: %w", p.ID, err)
 		}
-		settings, err := cache.write(inForce{Settings: last.Settings, Versions: last.Versions, Host: last.Host})
+		settings, err := yamlOf(inForce{Settings: last.Settings, Versions: last.Versions, Host: last.Host})
 		if err != nil {
 			return d, fmt.Errorf("write the settings of point %s as YAML: %w", p.ID, err)
 		}
@@ -75,60 +72,20 @@ func repetitionsSentence(p results.Point) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// yamlCache holds the YAML of fields, by their name and their value as JSON. Writing YAML is slow, and
-// the points of a study differ in two fields of fifty.
-type yamlCache map[string]string
-
-// write writes a struct as YAML. It goes by way of JSON, field by field: the JSON tags hold the names
-// and the order of a spec, and JSON is YAML in flow style.
-func (y yamlCache) write(v any) (string, error) {
+// yamlOf writes a struct as YAML. It goes by way of JSON, which is YAML in another style: the JSON tags
+// hold the names and the order of a spec.
+func yamlOf(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
-	var out strings.Builder
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if _, err := decoder.Token(); err != nil { // the opening brace
+	var tree yaml.Node
+	if err := yaml.Unmarshal(data, &tree); err != nil {
 		return "", err
 	}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return "", err
-		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return "", err
-		}
-		lines, err := y.writeField(fmt.Sprint(name), value)
-		if err != nil {
-			return "", err
-		}
-		out.WriteString(lines)
-	}
-	return out.String(), nil
-}
-
-func (y yamlCache) writeField(name string, value json.RawMessage) (string, error) {
-	key := name + "\x00" + string(value)
-	if lines, ok := y[key]; ok {
-		return lines, nil
-	}
-	quoted, err := json.Marshal(name)
-	if err != nil {
-		return "", err
-	}
-	var node yaml.Node
-	if err := yaml.Unmarshal(slices.Concat([]byte("{"), quoted, []byte(": "), value, []byte("}")), &node); err != nil {
-		return "", err
-	}
-	setPlainStyle(&node)
-	lines, err := yaml.Marshal(&node)
-	if err != nil {
-		return "", err
-	}
-	y[key] = string(lines)
-	return string(lines), nil
+	setPlainStyle(&tree)
+	text, err := yaml.Marshal(&tree)
+	return string(text), err
 }
 
 // setPlainStyle gives a tree YAML's default style: no braces, and quotes only where the encoder needs

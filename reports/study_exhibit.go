@@ -69,8 +69,9 @@ type exhibitColumn struct {
 // is one load of a point, over its repetitions.
 type exhibitRow struct {
 	value, series string
-	rate          float64 // orders the rates of a curve; 0 for other rows
-	sides         map[string]results.LoadPoint
+	rate          float64                      // orders the rates of a curve; 0 for other rows
+	loadPoints    map[string]results.LoadPoint // by side
+	onlySide      string                       // the side that is shown, if each has a row of its own
 }
 
 // fillExhibit finds the load points for every row of a table or figure.
@@ -118,18 +119,18 @@ func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
 	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.value == row.value && r.series == row.series })
 	if i < 0 {
 		i = len(x.rows)
-		row.sides = map[string]results.LoadPoint{}
+		row.loadPoints = map[string]results.LoadPoint{}
 		x.rows = append(x.rows, row)
 	}
-	x.rows[i].sides[side] = l
+	x.rows[i].loadPoints[side] = l
 }
 
 // leaveOutUnmeasured leaves out the rows that only the publication has, unless nothing was measured at
 // all.
 func (x *exhibit) leaveOutUnmeasured() {
 	measured := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
-		_, published := r.sides[claim.Published]
-		return published && len(r.sides) == 1
+		_, published := r.loadPoints[claim.Published]
+		return published && len(r.loadPoints) == 1
 	})
 	if len(measured) > 0 {
 		x.leftOut, x.rows = len(x.rows)-len(measured), measured
@@ -163,50 +164,34 @@ const maxColumnsBeside = 3
 // table sets the sides beside each other if the columns are few. Else each side of a row has a row of
 // its own.
 func (x exhibit) table() document.Table {
+	columns := x.rowColumns()
 	if len(x.columns) <= maxColumnsBeside {
-		return tableOf("", x.columnsBySide(), x.rows)
+		for _, c := range x.columns {
+			for _, side := range x.sides {
+				column := c.column()
+				column.Spread = side != claim.Published // published figures have no spread
+				column.Key, column.Name = column.Key+"_"+side, column.Name+"\n"+side
+				columns = append(columns, cellColumn(column, func(r exhibitRow) document.Cell { return c.cell(r, side) }))
+			}
+		}
+		return tableOf("", columns, x.rows)
 	}
-	var rows []sideRow
+	if len(x.sides) > 1 {
+		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Row: true}, func(r exhibitRow) string { return r.onlySide }))
+	}
+	for _, c := range x.columns {
+		columns = append(columns, cellColumn(c.column(), func(r exhibitRow) document.Cell { return c.cell(r, r.onlySide) }))
+	}
+	var rows []exhibitRow
 	for _, r := range x.rows {
 		for _, side := range x.sides {
-			if _, ok := r.sides[side]; ok {
-				rows = append(rows, sideRow{exhibitRow: r, side: side})
+			if _, ok := r.loadPoints[side]; ok {
+				r.onlySide = side
+				rows = append(rows, r)
 			}
 		}
 	}
-	return tableOf("", x.sideRowColumns(), rows)
-}
-
-// columnsBySide has each column of the publication once for each side.
-func (x exhibit) columnsBySide() []columnOf[exhibitRow] {
-	columns := x.rowColumns()
-	for _, c := range x.columns {
-		for _, side := range x.sides {
-			column := c.column()
-			column.Spread = side != claim.Published // published figures have no spread
-			column.Key, column.Name = column.Key+"_"+side, column.Name+"\n"+side
-			columns = append(columns, cellColumn(column, func(r exhibitRow) document.Cell { return c.cell(r, side) }))
-		}
-	}
-	return columns
-}
-
-// sideRow is one side of a row.
-type sideRow struct {
-	exhibitRow
-	side string
-}
-
-// sideRowColumns has each column of the publication once, for rows of one side each.
-func (x exhibit) sideRowColumns() []columnOf[sideRow] {
-	columns := convertColumns(x.rowColumns(), func(r sideRow) exhibitRow { return r.exhibitRow })
-	if len(x.sides) > 1 {
-		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Row: true}, func(r sideRow) string { return r.side }))
-	}
-	for _, c := range x.columns {
-		columns = append(columns, cellColumn(c.column(), func(r sideRow) document.Cell { return c.cell(r.exhibitRow, r.side) }))
-	}
-	return columns
+	return tableOf("", columns, rows)
 }
 
 // rowColumns identify the rows.
@@ -240,7 +225,7 @@ func (c exhibitColumn) column() document.Column {
 
 // cell is the figure of a side, in the publication's unit, or how its repetitions ended if they have none.
 func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
-	l, ok := r.sides[side]
+	l, ok := r.loadPoints[side]
 	switch {
 	case !ok:
 		return document.Cell{}

@@ -25,31 +25,21 @@ type olderMethod struct {
 	theirs, ours string // keys of metrics
 }
 
+const (
+	everyWait   = "every wait before the send"
+	someOfWaits = "the waits before the send that the expected interval doesn't fill in"
+)
+
 var olderMethods = []olderMethod{
+	{name: "mean from the send", hides: everyWait, theirs: results.KeyEndToEndServiceMean, ours: results.KeyEndToEndMean},
+	{name: "p99 from the send", hides: everyWait, theirs: results.KeyEndToEndServiceP99, ours: results.KeyEndToEndP99},
 	{
-		name: "mean from the send", hides: "every wait before the send",
-		theirs: results.KeyEndToEndServiceMean, ours: results.KeyEndToEndMean,
-	},
-	{
-		name: "p99 from the send", hides: "every wait before the send",
-		theirs: results.KeyEndToEndServiceP99, ours: results.KeyEndToEndP99,
-	},
-	{
-		name: "mean of one-second means", hides: "every wait before the send, and weighs a second with few messages like one with many",
+		name: "mean of one-second means", hides: everyWait + ", and weighs a second with few messages like one with many",
 		theirs: results.KeyMeanOfSeconds, ours: results.KeyEndToEndMean,
 	},
-	{
-		name: "mean, corrected by an expected interval", hides: "the waits before the send that the expected interval doesn't fill in",
-		theirs: results.KeyCorrectedMean, ours: results.KeyEndToEndMean,
-	},
-	{
-		name: "p99, corrected by an expected interval", hides: "the waits before the send that the expected interval doesn't fill in",
-		theirs: results.KeyCorrectedP99, ours: results.KeyEndToEndP99,
-	},
-	{
-		name: "the rate before latency jumps", hides: "a backlog that grows before latency shows it",
-		theirs: results.KeyKneeRate, ours: results.KeySustainableLow,
-	},
+	{name: "mean, corrected by an expected interval", hides: someOfWaits, theirs: results.KeyCorrectedMean, ours: results.KeyEndToEndMean},
+	{name: "p99, corrected by an expected interval", hides: someOfWaits, theirs: results.KeyCorrectedP99, ours: results.KeyEndToEndP99},
+	{name: "the rate before latency jumps", hides: "a backlog that grows before latency shows it", theirs: results.KeyKneeRate, ours: results.KeySustainableLow},
 }
 
 // clearFactor is the least factor between two ways of computing a figure at which the table says that

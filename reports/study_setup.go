@@ -72,25 +72,19 @@ func setupOf(side string, own *results.Set) sideSetup {
 
 // listCell lists texts, each once and sorted, without empty ones.
 func listCell(texts []string) document.Cell {
-	known := slices.DeleteFunc(slices.Sorted(slices.Values(texts)), func(t string) bool { return t == "" })
-	return document.Text(strings.Join(slices.Compact(known), "; "))
+	return document.Text(joinNonEmpty("; ", slices.Compact(slices.Sorted(slices.Values(texts)))...))
 }
 
 // machine describes a host by what is known of it.
 func machine(h results.Host) string {
-	var words []string
-	for _, word := range []string{h.CPU, h.OS, h.Kernel} {
-		if word != "" {
-			words = append(words, word)
-		}
-	}
+	words := []string{h.CPU, h.OS, h.Kernel}
 	if h.Cores > 0 {
 		words = append(words, fmt.Sprintf("%d cores", h.Cores))
 	}
 	if h.MemoryBytes > 0 {
 		words = append(words, unit.Bytes.Format(float64(h.MemoryBytes)))
 	}
-	return strings.Join(words, ", ")
+	return joinNonEmpty(", ", words...)
 }
 
 // settingChange is a setting that points were run with, other than in the full grid. Values that are not

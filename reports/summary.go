@@ -135,6 +135,21 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 	return hidden
 }
 
+// pipelineFigures are the keys of the figures that only a pipeline has, an application around a broker.
+var pipelineFigures = []string{
+	results.KeyResponseP50, results.KeyResponseP99, results.KeyResponseMax, results.KeyQueueMax, results.KeyServerCPUPerRequest, results.KeyConsumerCPUMax,
+}
+
+// pipelineTable has a row for every load of every pipeline among points.
+func pipelineTable(points []results.Point, l layout) document.Table {
+	pipelines := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Pipeline == nil })
+	columns := slices.Concat(pointColumns(l), metricColumns(pipelineFigures, nil, results.LoadPoint.Cell), []columnOf[results.LoadPoint]{
+		repetitionsColumn(func(l results.LoadPoint) int { return len(l.Records) }),
+	})
+	title := "The pipelines; response times are what clients saw, from the sending of a request to its last answer"
+	return tableOf(title, columns, results.LoadPointsOf(pipelines))
+}
+
 // totalCell adds up a count over every repetition that ran, those that failed included: 3 messages lost
 // in one of five repetitions are 3 lost, not a median of 0.
 func totalCell(p results.Point, key string) document.Cell {

@@ -42,6 +42,30 @@ func rankingVerdicts(about string, points []results.Point) []document.Verdict {
 	return c.verdicts(about)
 }
 
+// group is points that belong together, under a name that says what they share.
+type group = results.Group[results.Point]
+
+// byWorkload groups the points that may be ranked against each other: those that were given the
+// same work. They differ in the broker and in the settings that their names show.
+func byWorkload(points []results.Point) []group {
+	mayDiffer := []string{"broker"} // spec paths
+	for _, p := range points {
+		for axis := range p.Records[0].Axes { // all records of a point have the same axes
+			isLoad := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
+			if results.InNames(axis) && !isLoad && !slices.Contains(mayDiffer, axis) {
+				mayDiffer = append(mayDiffer, axis)
+			}
+		}
+	}
+	return results.GroupBy(points, func(p results.Point) string { return p.Workload(mayDiffer...) })
+}
+
+// rankable leaves out points with planned faults, which the promise report covers, and the figures of
+// publications, which are only shown beside measured ones.
+func rankable(points []results.Point) []results.Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 || p.Published() })
+}
+
 // measureOf is the kind of measurement of a workload. All its points were given the same work.
 func measureOf(workload group) string { return workload.Members[0].Spec.Measure }
 
