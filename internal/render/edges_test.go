@@ -174,9 +174,14 @@ func TestSentencesAreNarrowedToTwentyFourColumnsAndNoFurther(t *testing.T) {
 
 func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
 	d := document.Document{Title: "t", Blocks: []document.Block{
-		document.Paragraph{Text: "- 3 messages lost"}, document.Paragraph{Text: "+ one"}, document.Paragraph{Text: "---"},
-		document.Paragraph{Text: "1. first"}, document.Paragraph{Text: "2) second"}, document.Paragraph{Text: "1.5 ms - 2 ms"},
-		document.Listing{Text: "a\n"}, document.Listing{Text: "```\nb\n"},
+		document.Paragraph{Text: "- 3 messages lost"},
+		document.Paragraph{Text: "+ one"},
+		document.Paragraph{Text: "---"},
+		document.Paragraph{Text: "1. first"},
+		document.Paragraph{Text: "2) second"},
+		document.Paragraph{Text: "1.5 ms - 2 ms"},
+		document.Listing{Text: "a\n"},
+		document.Listing{Text: "```\nb\n"},
 	}}
 	var out strings.Builder
 	if err := Render(&out, d, "markdown", Options{}); err != nil {

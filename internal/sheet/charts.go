@@ -23,10 +23,10 @@ const (
 // chartSource is where on a sheet the charted rows are.
 type chartSource struct {
 	sheet       string
+	headings    []heading
 	figuresFrom int // number of the first figure column, from 1
 	usable      int // rows that are charted; they come first
 	rows        int // all rows
-	widths      []float64
 }
 
 // span names the cells of a column that a chart draws.
@@ -40,31 +40,37 @@ func (s chartSource) series(names ...string) []excelize.ChartSeries {
 	for i, name := range names {
 		letter := letterOf(s.figuresFrom + figureIndex(name))
 		series = append(series, excelize.ChartSeries{
-			Name: fmt.Sprintf("%s!$%s$1", quoted(s.sheet), letter), Categories: s.span("A"), Values: s.span(letter),
-			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{seriesColours[i%len(seriesColours)]}}, Marker: excelize.ChartMarker{Symbol: "none"},
+			Name:       fmt.Sprintf("%s!$%s$1", quoted(s.sheet), letter),
+			Categories: s.span("A"),
+			Values:     s.span(letter),
+			Fill:       excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{seriesColours[i%len(seriesColours)]}},
+			Marker:     excelize.ChartMarker{Symbol: "none"},
 		})
 	}
 	return series
 }
 
-// charts draws throughput and latency of the usable rows below the table, or on a sheet of their own if the table is long.
+// charts draws throughput and latency of the usable rows below the table, or on a sheet of their own
+// if the table is long.
 func (b *book) charts(s chartSource) {
 	if s.usable == 0 || b.err != nil {
 		return
 	}
-	on, row, widths := s.sheet, headRows+s.rows+3, s.widths
+	sheet, row, headings := s.sheet, headRows+s.rows+3, s.headings
 	if s.rows > maxRowsAboveChart {
-		on, row, widths = b.sheet(s.sheet+" charts"), 2, nil
-		b.paper(on, perPage)
+		sheet, row, headings = b.sheet(s.sheet+" charts"), 2, nil
+		b.paper(sheet, perPage)
 	}
-	// Set widths before adding charts: excelize computes a chart's extent from them. The stream writer sets them again.
-	for i, width := range widths {
-		b.try(func() error { return b.file.SetColWidth(on, letterOf(i+1), letterOf(i+1), width) })
+	// excelize computes a chart's extent from the widths of columns, which the page sets later.
+	for i, h := range headings {
+		b.try(func() error { return b.file.SetColWidth(sheet, letterOf(i+1), letterOf(i+1), h.width) })
 	}
 	throughput := s.chart("Throughput", "messages/s", s.series("msg/s"))
 	latency := s.chart("End-to-end latency", "ms", s.series("min", "avg", "95th", "99th"))
-	b.try(func() error { return b.file.AddChart(on, cell(1, row), throughput) })
-	b.try(func() error { return b.file.AddChart(on, cell(columnAfter(widths, chartWidth+chartGap), row), latency) })
+	b.try(func() error { return b.file.AddChart(sheet, cell(1, row), throughput) })
+	b.try(func() error {
+		return b.file.AddChart(sheet, cell(columnAfter(headings, chartWidth+chartGap), row), latency)
+	})
 }
 
 // chart is a chart of the usable rows. It is as high as its bars need, within what fits a screen.
@@ -79,11 +85,16 @@ func (s chartSource) chart(title, unit string, series []excelize.ChartSeries) *e
 	axisFont := excelize.Font{Color: "404040", Size: 9}
 	height := uint(max(minChartHeight, min(maxChartHeight, chartFrame+s.usable*barHeight)))
 	return &excelize.Chart{
+		Type:       kind,
+		Series:     series,
 		VaryColors: new(false),
-		Type:       kind, Series: series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},
-		Legend: excelize.ChartLegend{Position: legend}, Dimension: excelize.ChartDimension{Width: chartWidth, Height: height},
-		YAxis: excelize.ChartAxis{Font: axisFont, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: unit}}}},
-		XAxis: excelize.ChartAxis{Font: axisFont, ReverseOrder: kind == excelize.Bar},
+		Title:      excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},
+		Legend:     excelize.ChartLegend{Position: legend},
+		Dimension:  excelize.ChartDimension{Width: chartWidth, Height: height},
+		XAxis:      excelize.ChartAxis{Font: axisFont, ReverseOrder: kind == excelize.Bar},
+		YAxis: excelize.ChartAxis{
+			Font: axisFont, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: unit}}},
+		},
 	}
 }
 
@@ -96,15 +107,17 @@ func letterOf(column int) string {
 	return text
 }
 
-// columnAfter is the first column that begins so many pixels to the right; columns without a width have the usual one.
-func columnAfter(widths []float64, pixels float64) int {
-	// As spreadsheets draw the default font: the usual width in letters, a letter's and a cell's padding in pixels.
+// columnAfter is the first column that begins so many pixels to the right. Columns without a heading
+// have the usual width.
+func columnAfter(headings []heading, pixels float64) int {
+	// As spreadsheets draw the default font: the usual width in letters, a letter's and a cell's
+	// padding in pixels.
 	const usual, letter, padding = 8.43, 7, 5
 	column := 1
 	for ; pixels > 0; column++ {
 		width := usual
-		if column <= len(widths) {
-			width = widths[column-1]
+		if column <= len(headings) {
+			width = headings[column-1].width
 		}
 		pixels -= width*letter + padding
 	}

@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -12,51 +13,37 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as text, tables as
-// cells with real numbers, intervals in columns of their own.
+// Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as
+// text, tables as cells with real numbers, intervals in columns of their own.
 func Document(w io.Writer, d document.Document) error {
 	b := newBook(d.Title)
 	defer b.file.Close()
-	sheet := b.sheet(d.Title)
-	columns := 1
-	for _, t := range d.Tables() {
-		columns = max(columns, len(sheetColumns(t)))
-	}
-	b.paper(sheet, columns)
-	var out *excelize.StreamWriter
-	b.try(func() (err error) { out, err = b.file.NewStreamWriter(sheet); return err })
-	f := flow{book: b, out: out, sheet: sheet, tables: len(d.Tables()), row: 1, notes: d.Notes()}
-	f.setWidths(d)
-	f.text(d.Title, b.title())
+	p := documentPage{page: b.page(b.sheet(d.Title), columnWidths(d)), canFilter: len(d.Tables()) == 1, notes: d.Notes()}
+	p.text(d.Title, b.style(look{role: title}))
 	for _, block := range d.Blocks {
-		f.block(block)
+		p.block(block)
 	}
-	b.try(func() error { return out.Flush() })
+	p.end()
 	return b.write(w)
 }
 
-// flow is a sheet that is written downwards.
-type flow struct {
-	book   *book
-	out    *excelize.StreamWriter
-	sheet  string
-	tables int // a sheet filters one at most
-	row    int
-	notes  map[int]string
+// documentPage is a sheet with the blocks of a document below each other.
+type documentPage struct {
+	*page
+	canFilter bool           // a sheet filters one table at most
+	notes     map[int]string // text by mark
 }
 
-// Widths of columns, in letters.
-const (
-	minWidth  = 14
-	maxWidth  = 42
-	textWidth = 21 // of the first column, which holds the texts
-)
-
-// setWidths sets widths that suit the texts of all tables.
-func (f *flow) setWidths(d document.Document) {
-	widths := []float64{textWidth}
+// columnWidths are widths, in letters, that suit the texts of all tables.
+func columnWidths(d document.Document) []float64 {
+	const (
+		firstWidth = 21 // of the column that holds the texts
+		minWidth   = 14
+		maxWidth   = 42
+	)
+	widths := []float64{firstWidth}
 	for _, t := range d.Tables() {
-		for i, c := range sheetColumns(t) {
+		for i, c := range tableColumns(t) {
 			if i == len(widths) {
 				widths = append(widths, minWidth)
 			}
@@ -67,42 +54,70 @@ func (f *flow) setWidths(d document.Document) {
 			widths[i] = max(widths[i], min(float64(longest), maxWidth))
 		}
 	}
-	for i, width := range widths {
-		f.book.try(func() error { return f.out.SetColWidth(i+1, i+1, width) })
-	}
+	return widths
 }
 
-// add writes a row.
-func (f *flow) add(values ...any) {
-	if f.row > maxRows {
-		return
-	}
-	f.book.try(func() error { return f.out.SetRow(cell(1, f.row), values) })
-	f.row++
+func (p *documentPage) text(text string, style int) {
+	p.add([]any{excelize.Cell{StyleID: style, Value: text}})
 }
 
-func (f *flow) text(text string, style int) { f.add(excelize.Cell{StyleID: style, Value: text}) }
-
-func (f *flow) block(b document.Block) {
-	switch b := b.(type) {
+func (p *documentPage) block(b document.Block) {
+	switch b := document.Worded(b).(type) {
 	case document.Heading:
-		f.row++
-		f.text(b.Text, f.book.title())
+		p.row++
+		p.text(b.Text, p.book.style(look{role: title}))
 	case document.Paragraph:
-		f.text(b.Text, 0)
-	case document.Verdict:
-		f.text(b.Text(), 0)
+		p.text(b.Text, 0)
 	case document.Listing:
 		for line := range strings.Lines(b.Text) {
-			f.text(strings.TrimRight(line, "\n"), 0)
+			p.text(strings.TrimRight(line, "\n"), 0)
 		}
 	case document.Table:
-		f.table(b)
+		p.table(b)
+	case document.Note: // stands in the rows that point to it
+	default:
+		panic(fmt.Sprintf("sheet: there is no form for %T", b))
 	}
 }
 
-// sheetColumn is a column of the sheet: a column of a table, or a part of one.
-type sheetColumn struct {
+// table writes a table with its title, and the footnotes of each row in a last column.
+func (p *documentPage) table(t document.Table) {
+	p.row++
+	if t.Title != "" {
+		p.text(t.Title, p.book.style(look{role: title}))
+	}
+	columns := tableColumns(t)
+	var names []any
+	addName := func(name string) {
+		names = append(names, excelize.Cell{StyleID: p.book.style(look{role: header}), Value: name})
+	}
+	for _, c := range columns {
+		addName(heading{name: c.name, unit: scaleOf(c.column.Unit).word}.text())
+	}
+	hasNotes := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, p.notes) != nil })
+	if hasNotes {
+		addName("notes")
+	}
+	headerRow := p.row
+	p.add(names)
+	for _, row := range t.Rows {
+		var values []any
+		for _, c := range columns {
+			values = append(values, p.book.value(c, row[c.column.Key]))
+		}
+		if hasNotes {
+			values = append(values, strings.Join(t.RowNotes(row, p.notes), " | "))
+		}
+		p.add(values)
+	}
+	if p.canFilter {
+		p.filter(headerRow, len(names))
+	}
+	p.row++
+}
+
+// tableColumn is a column of the sheet that shows a part of a table's column.
+type tableColumn struct {
 	column document.Column
 	name   string
 	part   part
@@ -118,10 +133,11 @@ const (
 	unitPart               // the unit of the row
 )
 
-// sheetColumns lists the columns that show a table: intervals have two columns for their ends behind the figure's. If the rows of a
-// table have units of their own, a column before the first such figures names them.
-func sheetColumns(t document.Table) []sheetColumn {
-	var columns []sheetColumn
+// tableColumns lists the columns that show a table: intervals have two columns for their ends behind
+// the figure's. If the rows of a table have units of their own, a column before the first such
+// figures names them.
+func tableColumns(t document.Table) []tableColumn {
+	var columns []tableColumn
 	unitNamed := false
 	for _, c := range t.Columns {
 		name := document.OneLine(c.Name)
@@ -131,60 +147,59 @@ func sheetColumns(t document.Table) []sheetColumn {
 		ownUnit := func(row document.Row) bool { return row[c.Key].Unit != unit.None }
 		if !unitNamed && slices.ContainsFunc(t.Rows, ownUnit) {
 			unitNamed = true
-			columns = append(columns, sheetColumn{column: document.Column{Key: c.Key}, name: "unit", part: unitPart})
+			columns = append(columns, tableColumn{column: document.Column{Key: c.Key}, name: "unit", part: unitPart})
 		}
-		columns = append(columns, sheetColumn{column: c, name: name, part: figurePart})
+		columns = append(columns, tableColumn{column: c, name: name, part: figurePart})
 		if c.Spread {
-			columns = append(columns, sheetColumn{column: c, name: name + ", low", part: lowPart}, sheetColumn{column: c, name: name + ", high", part: highPart})
+			columns = append(columns,
+				tableColumn{column: c, name: name + ", low", part: lowPart},
+				tableColumn{column: c, name: name + ", high", part: highPart})
 		}
 	}
 	return columns
 }
 
-// number is the number that the column shows of a cell. It is NaN for the end of an interval if the cell has none.
-func (c sheetColumn) number(cell document.Cell) float64 {
+// number is the number that the column shows of a cell. It is NaN if the cell has none.
+func (c tableColumn) number(cell document.Cell) float64 {
+	isInterval := cell.Kind == document.Interval
 	switch {
-	case c.part == figurePart:
+	case c.part == figurePart && (isInterval || cell.Kind == document.Figure):
 		return cell.Number
-	case cell.Kind != document.Interval:
-		return math.NaN()
-	case c.part == lowPart:
+	case c.part == lowPart && isInterval:
 		return cell.Low
+	case c.part == highPart && isInterval:
+		return cell.High
+	default:
+		return math.NaN()
 	}
-	return cell.High
 }
 
-// table writes a table with its title, and the footnotes of each row in a last column.
-func (f *flow) table(t document.Table) {
-	f.row++
-	if t.Title != "" {
-		f.text(t.Title, f.book.title())
+// value is what the sheet has of a cell in one of its columns. It is nil if there is nothing: for a
+// blank cell, an infinite bound, and the bounds of words.
+func (b *book) value(c tableColumn, cell document.Cell) any {
+	if c.part == unitPart {
+		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: scaleOf(cell.Unit).word}
 	}
-	columns := sheetColumns(t)
-	names := []any{}
-	for _, c := range columns {
-		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: headed(c.name, scales[c.column.Unit].word)})
+	var l look
+	if cell.Unused {
+		l.role = unused
 	}
-	noted := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, f.notes) != nil })
-	if noted {
-		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: "notes"})
-	}
-	f.add(names...)
-	head := f.row - 1
-	for _, row := range t.Rows {
-		var values []any
-		for _, c := range columns {
-			values = append(values, f.value(c, row[c.column.Key]))
+	if cell.Kind == document.Words {
+		if c.part != figurePart {
+			return nil
 		}
-		if noted {
-			values = append(values, strings.Join(t.RowNotes(row, f.notes), " | "))
-		}
-		f.add(values...)
+		return excelize.Cell{StyleID: b.style(l), Value: cell.Text}
 	}
-	if f.tables == 1 {
-		f.book.filter(f.sheet, head, len(names), f.row-1)
+	s := scaleOf(c.column.Unit)
+	if cell.Unit != unit.None {
+		s = scaleOf(cell.Unit)
 	}
-	f.row++
+	v := number(s.factor * c.number(cell))
+	if v == nil {
+		return nil
+	}
+	l.format = s.format
+	return excelize.Cell{StyleID: b.style(l), Value: v}
 }
 
 // scale is how numbers of a unit are written in a spreadsheet.
@@ -195,30 +210,22 @@ type scale struct {
 }
 
 var scales = map[unit.Unit]scale{
-	unit.None: {"", 1, "0.####"}, unit.Count: {"", 1, ones}, unit.Nanoseconds: {"ms", 1e-6, thirds}, unit.Seconds: {"s", 1, thirds},
-	unit.PerSecond: {"per second", 1, ones}, unit.Bytes: {"bytes", 1, ones}, unit.CPUSeconds: {"CPU seconds", 1, thirds},
-	unit.Share: {"%", 100, percent}, unit.Factor: {"×", 1, thirds},
+	unit.None:        {factor: 1, format: "0.####"},
+	unit.Count:       {factor: 1, format: ones},
+	unit.Nanoseconds: {word: "ms", factor: 1e-6, format: thousandths},
+	unit.Seconds:     {word: "s", factor: 1, format: thousandths},
+	unit.PerSecond:   {word: "per second", factor: 1, format: ones},
+	unit.Bytes:       {word: "bytes", factor: 1, format: ones},
+	unit.CPUSeconds:  {word: "CPU seconds", factor: 1, format: thousandths},
+	unit.Share:       {word: "%", factor: 100, format: percent},
+	unit.Factor:      {word: "×", factor: 1, format: thousandths},
 }
 
-// value is what the sheet has of a cell in one of its columns. It is nil for a blank cell and for an infinite bound: nothing is known.
-func (f *flow) value(c sheetColumn, cell document.Cell) any {
-	if c.part == unitPart {
-		return excelize.Cell{StyleID: f.book.unit(), Value: scales[cell.Unit].word}
+// scaleOf panics for a unit without a scale: its numbers would all be 0.
+func scaleOf(u unit.Unit) scale {
+	s, ok := scales[u]
+	if !ok {
+		panic(fmt.Sprintf("sheet: there is no scale for the unit %d", u))
 	}
-	look := excelize.Style{}
-	if cell.Unused {
-		look.Font = unusedFont
-	}
-	if cell.Kind == document.Words {
-		return excelize.Cell{StyleID: f.book.style("", look), Value: cell.Text}
-	}
-	v := c.number(cell)
-	if cell.Kind == document.Blank || math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	s := scales[c.column.Unit]
-	if cell.Unit != unit.None {
-		s = scales[cell.Unit]
-	}
-	return excelize.Cell{StyleID: f.book.style(s.format, look), Value: v * s.factor}
+	return s
 }

@@ -27,8 +27,10 @@ func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
 				"p99": {Kind: document.Interval, Number: 1.5e6, Low: 1e6, High: math.Inf(1), Marks: []int{1}},
 			},
 			{"broker": document.Text("nats"), "p99": document.Number(2e6)},
+			{"broker": document.Text("redis"), "p99": document.Text("refused"), "any": document.Number(0.5).In(unit.Share)},
 		}},
 		document.Listing{Text: "a: 1\nb: 2\n"},
+		document.Warning{About: "these records", Differ: []string{"cores"}},
 		document.Note{Mark: 1, Text: "few-samples: three"},
 	}}
 	var out bytes.Buffer
@@ -47,7 +49,7 @@ func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
 	}
 	for _, want := range []string{
 		"=cmd|'/c calc'!A1", "100 B", "broker;e2e p99 (ms);e2e p99, low (ms);e2e p99, high (ms);unit;any;notes",
-		"=1+1;1.5;1;;%;25;few-samples: three", "nats;2", "a: 1", "b: 2",
+		"=1+1;1.5;1;;%;25;few-samples: three", "nats;2", "redis;refused;;;%;50", "Warning: these records differ", "a: 1", "b: 2",
 	} {
 		found := false
 		for _, line := range lines {

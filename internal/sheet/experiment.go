@@ -11,19 +11,29 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// experiment writes a sheet with a row for each point and load, the usable ones first, so that the charts below are
-// drawn from an unbroken range that holds nothing void.
-func (b *book) experiment(e experiment) {
-	sheet := b.sheet(e.name)
-	lines, usable := linesOf(e.points)
-	places := placeColumns(e.points, lines)
+// line is a row of an experiment: one point at one load, over its repetitions.
+type line struct {
+	results.LoadPoint
+	status string // of the load point or, if nothing was measured, of the point
+	// distributions are the latencies of all repetitions together, by their kind's name; nil if
+	// nothing was measured.
+	distributions map[string]results.Distribution
+}
+
+// experiment writes a sheet of points that one study measured in one way. It has a row for each point
+// and load, the usable ones first, so that the charts below are drawn from an unbroken range that
+// holds nothing void.
+func (b *book) experiment(name string, points []results.Point) {
+	sheet := b.sheet(name)
+	lines, usable := linesOf(points)
+	places := placeColumns(points, lines)
 	columns := slices.Concat(places, figureColumns, endingColumns)
-	t := table{frozen: 1}
+	var headings []heading
 	for _, c := range columns {
-		t.header, t.units, t.widths = append(t.header, c.name), append(t.units, c.unit), append(t.widths, c.width)
+		headings = append(headings, heading{name: c.name, unit: c.unit, width: c.width})
 	}
-	b.charts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(lines), widths: t.widths})
-	b.fill(sheet, t, func(yield func([]any) bool) {
+	b.charts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(lines), headings: headings})
+	b.table(sheet, headings, 1, func(yield func([]any) bool) {
 		for _, l := range lines {
 			if !yield(b.cells(l, columns)) {
 				return
@@ -40,102 +50,17 @@ func (b *book) cells(l line, columns []column) []any {
 		if v == nil {
 			continue
 		}
-		style := excelize.Style{}
+		k := look{format: c.format, left: c.format == general}
 		if !l.Used() {
-			style.Font = unusedFont
+			k.role = unused
 		}
-		if c.format == general {
-			style.Alignment = &excelize.Alignment{Horizontal: "left"} // as the words of other axes
-		}
-		cells[i] = excelize.Cell{StyleID: b.style(c.format, style), Value: v}
+		cells[i] = excelize.Cell{StyleID: b.style(k), Value: v}
 	}
 	return cells
 }
 
-// placeColumns say which point and load a row is about: a label, the values of the axes, the load.
-func placeColumns(points []results.Point, lines []line) []column {
-	label := labelOf(points)
-	width := 20.0
-	for _, l := range lines {
-		width = max(width, min(60, float64(utf8.RuneCountInString(label(l)))))
-	}
-	columns := []column{{name: "label", width: width, value: func(l line) any { return label(l) }}}
-	for _, axis := range axesOf(points) {
-		columns = append(columns, axisColumn(axis, points))
-	}
-	return append(columns, column{name: "load", width: 18, value: func(l line) any { return l.RowTitle }})
-}
-
-// endingColumns say how a row ended, and which point to look up.
-var endingColumns = []column{
-	{name: "n", unit: "repetitions", format: ones, width: 10, value: func(l line) any { return len(l.Records) }},
-	{name: "status", width: 16, value: func(l line) any { return l.status }},
-	{name: "doubts", unit: "kinds", format: ones, width: 8, value: kindsOfDoubts},
-	{name: "reason", width: 40, value: func(l line) any { return l.Why.Text }},
-	{name: "point", width: 18, value: func(l line) any { return l.Point.ID }},
-}
-
-func kindsOfDoubts(l line) any {
-	kinds := map[string]bool{}
-	for _, r := range l.Records {
-		for _, d := range r.Doubts {
-			kinds[d.Code] = true
-		}
-	}
-	return len(kinds)
-}
-
-// axisColumn holds numbers if all values of the axis are numbers, so that it can be sorted and drawn along. A value that a
-// number would be shown differently from, such as the version 3.10, makes words of them all.
-func axisColumn(axis string, points []results.Point) column {
-	valueOf := func(p results.Point) string { return p.Records[0].Axes[axis] } // a point has a record
-	words := slices.ContainsFunc(points, func(p results.Point) bool {
-		v, err := strconv.ParseFloat(valueOf(p), 64)
-		return valueOf(p) != "" && (err != nil || strconv.FormatFloat(v, 'f', -1, 64) != valueOf(p) || number(v) == nil)
-	})
-	if words {
-		return column{name: axis, width: 13, value: func(l line) any { return valueOf(l.Point) }}
-	}
-	return column{name: axis, format: general, width: 13, value: func(l line) any {
-		v, err := strconv.ParseFloat(valueOf(l.Point), 64)
-		if err != nil { // this point has no value on the axis
-			return nil
-		}
-		return v
-	}}
-}
-
-// labelOf names rows: by the point, with its setting and load if the rows of the sheet differ in them.
-func labelOf(points []results.Point) func(line) string {
-	var settings, loads bool
-	for _, p := range points {
-		settings = settings || p.Setting() != points[0].Setting()
-		loads = loads || p.Load() != points[0].Load()
-	}
-	return func(l line) string {
-		text := l.Point.Name
-		if settings {
-			text += ", " + l.Point.Setting()
-		}
-		if loads || l.RowTitle != l.Point.Load() {
-			text += ", " + l.RowTitle
-		}
-		return text
-	}
-}
-
-func axesOf(points []results.Point) []string {
-	names := map[string]bool{}
-	for _, p := range points {
-		for axis := range p.Records[0].Axes {
-			names[axis] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// linesOf are the loads of points, the usable ones first, and how many are usable. A point of which nothing was measured has
-// a line that says why.
+// linesOf are the loads of points, the usable ones first, and how many are usable. A point of which
+// nothing was measured has a line that says why.
 func linesOf(points []results.Point) (lines []line, usable int) {
 	var unusable []line
 	for _, p := range points {
@@ -157,4 +82,84 @@ func linesOf(points []results.Point) (lines []line, usable int) {
 		}
 	}
 	return append(lines, unusable...), len(lines)
+}
+
+// placeColumns say which point and load a row is about: a label, the values of the axes, the load.
+func placeColumns(points []results.Point, lines []line) []column {
+	label := labelOf(points)
+	width := 20.0
+	for _, l := range lines {
+		width = max(width, min(60, float64(utf8.RuneCountInString(label(l)))))
+	}
+	columns := []column{{name: "label", width: width, value: func(l line) any { return label(l) }}}
+	axes := map[string]bool{}
+	for _, p := range points {
+		for axis := range p.Records[0].Axes {
+			axes[axis] = true
+		}
+	}
+	for _, axis := range slices.Sorted(maps.Keys(axes)) {
+		columns = append(columns, axisColumn(axis, points))
+	}
+	return append(columns, column{name: "load", width: 18, value: func(l line) any { return l.RowTitle }})
+}
+
+// labelOf names rows: by the point, with its setting and load if the rows of the sheet differ in them.
+func labelOf(points []results.Point) func(line) string {
+	var settings, loads bool
+	for _, p := range points {
+		settings = settings || p.Setting() != points[0].Setting()
+		loads = loads || p.Load() != points[0].Load()
+	}
+	return func(l line) string {
+		text := l.Point.Name
+		if settings {
+			text += ", " + l.Point.Setting()
+		}
+		if loads || l.RowTitle != l.Point.Load() {
+			text += ", " + l.RowTitle
+		}
+		return text
+	}
+}
+
+// axisColumn holds numbers if all values of the axis are numbers, so that it can be sorted and drawn
+// along. A value that a number would be shown differently from, such as the version 3.10, makes words
+// of them all.
+func axisColumn(axis string, points []results.Point) column {
+	valueOf := func(p results.Point) string { return p.Records[0].Axes[axis] } // "" if it has none
+	numberOf := func(p results.Point) any {
+		v, err := strconv.ParseFloat(valueOf(p), 64)
+		if err != nil || strconv.FormatFloat(v, 'f', -1, 64) != valueOf(p) {
+			return nil
+		}
+		return number(v)
+	}
+	c := column{name: axis, width: 13}
+	if slices.ContainsFunc(points, func(p results.Point) bool { return valueOf(p) != "" && numberOf(p) == nil }) {
+		c.value = func(l line) any { return valueOf(l.Point) }
+		return c
+	}
+	c.format = general
+	c.value = func(l line) any { return numberOf(l.Point) }
+	return c
+}
+
+// endingColumns say how a row ended, and which point to look up.
+var endingColumns = []column{
+	{name: "n", unit: "repetitions", width: 10, format: ones, value: func(l line) any { return len(l.Records) }},
+	{name: "status", width: 16, value: func(l line) any { return l.status }},
+	{name: "doubts", unit: "kinds", width: 8, format: ones, value: kindsOfDoubts},
+	{name: "reason", width: 40, value: func(l line) any { return l.Why.Text }},
+	{name: "point", width: 18, value: func(l line) any { return l.Point.ID }},
+}
+
+func kindsOfDoubts(l line) any {
+	kinds := map[string]bool{}
+	for _, r := range l.Records {
+		for _, d := range r.Doubts {
+			kinds[d.Code] = true
+		}
+	}
+	return len(kinds)
 }

@@ -11,10 +11,15 @@ func (b *book) gates(judged []gate.Verdict) {
 	if len(judged) == 0 {
 		return
 	}
-	t := table{header: []string{"point", "threshold", "outcome", "seen", "study"}, widths: []float64{40, 24, 10, 60, 18}, frozen: 1}
 	var rows [][]any
 	for _, v := range judged {
 		rows = append(rows, []any{v.Point, v.Condition, string(v.Outcome), v.Text, v.Study})
 	}
-	b.fill(b.sheet("Gates"), t, slices.Values(rows))
+	b.table(b.sheet("Gates"), []heading{
+		{name: "point", width: 40},
+		{name: "threshold", width: 24},
+		{name: "outcome", width: 10},
+		{name: "seen", width: 60},
+		{name: "study", width: 18},
+	}, 1, slices.Values(rows))
 }

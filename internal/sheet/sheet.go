@@ -1,10 +1,10 @@
-// Package sheet writes stored records as a spreadsheet (XLSX) with real numbers and charts. It knows the format; package results says
-// what the numbers mean.
+// Package sheet writes stored records as a spreadsheet (XLSX) with real numbers and charts. It knows
+// the format; package results says what the numbers mean.
 //
 //	err := sheet.Write(file, results.Of(records), nil) // without verdicts of gates
 //
-// A study "window" that measured rates and peaks makes the sheets "window rate" and "window peak" with a row for each point and load,
-// and behind them Repetitions, Settings, Points, Doubts and About.
+// A study "window" that measured rates and peaks makes the sheets "window rate" and "window peak"
+// with a row for each point and load, and behind them Repetitions, Settings, Points, Doubts and About.
 package sheet
 
 import (
@@ -20,17 +20,41 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// book is a workbook under construction. After the first error its methods do nothing, so callers check err once, at the end.
+// Write makes a workbook of results: a sheet for each experiment (the points that one study measured
+// in one way) with a row for each point and load, then the verdicts of gates and objectives, every
+// repetition, the settings, the doubts, and the meaning of the columns. No records make a workbook
+// that says so.
+func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
+	b := newBook("Brokermark results")
+	defer b.file.Close()
+	experimentOf := func(p results.Point) string { return strings.TrimSpace(p.Records[0].Study + " " + p.Spec.Measure) }
+	for _, e := range results.GroupBy(set.Points, experimentOf) {
+		b.experiment(e.Name, e.Members)
+	}
+	b.gates(judged)
+	if len(set.Records) > 0 {
+		b.repetitions(set.Records)
+		b.settings(set.Points)
+		b.doubts(set.Points)
+	}
+	b.about(set.Records)
+	return b.write(w)
+}
+
+// book is a workbook under construction. After the first error its methods do nothing, so callers
+// check err once, at the end.
 type book struct {
 	file   *excelize.File
-	styles map[string]int // IDs, by what they look like
-	names  []string       // of the sheets so far, in lower case
+	styles map[look]int // IDs
+	names  []string     // of the sheets so far, in lower case
 	err    error
 }
 
 func newBook(title string) *book {
-	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
-	b.try(func() error { return b.file.SetDocProps(&excelize.DocProperties{Title: title, Creator: "brokermark"}) })
+	b := &book{file: excelize.NewFile(), styles: map[look]int{}}
+	b.try(func() error {
+		return b.file.SetDocProps(&excelize.DocProperties{Title: title, Creator: "brokermark"})
+	})
 	return b
 }
 
@@ -49,45 +73,9 @@ func (b *book) try(do func() error) {
 	}
 }
 
-// Write makes a workbook of results: a sheet for each experiment (the points that one study measured in one way) with a row for
-// each point and load, then the verdicts of gates and objectives, every repetition, the settings, the doubts, and the meaning
-// of the columns. No records make a workbook that says so.
-func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
-	records, points := set.Records, set.Points
-	b := newBook("Brokermark results")
-	defer b.file.Close()
-	for _, e := range experiments(points) {
-		b.experiment(e)
-	}
-	b.gates(judged)
-	if len(records) > 0 {
-		b.repetitions(records)
-		b.settings(points)
-		b.doubts(points)
-	}
-	b.about(records)
-	return b.write(w)
-}
-
-// experiment holds the points that one study measured in one way.
-type experiment struct {
-	name   string
-	points []results.Point
-}
-
-func experiments(points []results.Point) []experiment {
-	var list []experiment
-	for _, g := range results.GroupBy(points, func(p results.Point) string { return strings.TrimSpace(p.Records[0].Study + " " + p.Spec.Measure) }) {
-		list = append(list, experiment{name: g.Name, points: g.Members})
-	}
-	return list
-}
-
-// maxName is how many letters the name of a sheet may have.
-const maxName = 31
-
-// sheet adds a sheet under a name that the format allows and no other sheet has.
+// sheet adds an empty sheet. It returns its name: one that the format allows and no other sheet has.
 func (b *book) sheet(name string) string {
+	const maxName = 31 // letters, by the format
 	name = strings.Trim(strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`[]:*?/\`, r) {
 			return '-'
@@ -111,18 +99,6 @@ func (b *book) sheet(name string) string {
 	return unique
 }
 
-// perPage is how many columns can still be read when they are printed beside each other.
-const perPage = 16
-
-// paper sets a sheet across the page, as few pages wide as can be read.
-func (b *book) paper(sheet string, columns int) {
-	landscape, wide, tall, fit := "landscape", (columns+perPage-1)/perPage, 0, true
-	b.try(func() error {
-		return b.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall})
-	})
-	b.try(func() error { return b.file.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &fit}) })
-}
-
 // shortened keeps n UTF-16 units, which is how spreadsheets count letters.
 func shortened(s string, n int) string {
 	units := 0
@@ -138,122 +114,165 @@ func shortened(s string, n int) string {
 	return s
 }
 
-// style makes a style once: the number format "" is that of words.
-func (b *book) style(format string, s excelize.Style) int {
-	bare := s
-	bare.Font, bare.Alignment = nil, nil // pointers would make every style another one
-	key := fmt.Sprintf("%s %+v", format, bare)
-	if s.Font != nil {
-		key += fmt.Sprintf(" %+v", *s.Font)
+// perPage is how many columns can still be read when they are printed beside each other.
+const perPage = 16
+
+// paper sets a sheet across the page, as few pages wide as can be read.
+func (b *book) paper(sheet string, columns int) {
+	layout := excelize.PageLayoutOptions{
+		Orientation: new("landscape"), FitToWidth: new((columns + perPage - 1) / perPage), FitToHeight: new(0),
 	}
-	if s.Alignment != nil {
-		key += fmt.Sprintf(" %+v", *s.Alignment)
-	}
-	if id, known := b.styles[key]; known {
+	b.try(func() error { return b.file.SetPageLayout(sheet, &layout) })
+	b.try(func() error { return b.file.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: new(true)}) })
+}
+
+// look is what a cell looks like.
+type look struct {
+	format string // of numbers; empty for words
+	role   role
+	left   bool // aligned to the left, as words are
+}
+
+// role is what a cell is for.
+type role int
+
+const (
+	body     role = iota
+	unused        // of a row that no conclusion is drawn from
+	header        // names a column
+	title         // names a table
+	unitName      // names the unit of its row
+)
+
+// style is the ID of a look, which is made once.
+func (b *book) style(l look) int {
+	if id, known := b.styles[l]; known {
 		return id
 	}
-	if format != "" {
-		s.CustomNumFmt = &format
+	var s excelize.Style
+	switch l.role {
+	case body:
+	case unused:
+		s.Font = &excelize.Font{Italic: true, Color: "888888"}
+	case header:
+		s.Font = &excelize.Font{Bold: true}
+		s.Fill = excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"DDE8F0"}}
+		s.Alignment = &excelize.Alignment{WrapText: true, Vertical: "center"}
+	case title:
+		s.Font = &excelize.Font{Bold: true}
+	case unitName:
+		s.Font = &excelize.Font{Italic: true, Color: "666666"}
+		s.Alignment = &excelize.Alignment{WrapText: true, Vertical: "top"}
+	}
+	if l.left {
+		s.Alignment = &excelize.Alignment{Horizontal: "left"}
+	}
+	if l.format != "" {
+		s.CustomNumFmt = &l.format
 	}
 	var id int
 	b.try(func() (err error) { id, err = b.file.NewStyle(&s); return err })
-	b.styles[key] = id
+	b.styles[l] = id
 	return id
-}
-
-func (b *book) header() int {
-	return b.style("", excelize.Style{
-		Font: &excelize.Font{Bold: true}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"DDE8F0"}},
-		Alignment: &excelize.Alignment{WrapText: true, Vertical: "center"},
-	})
-}
-
-// unusedFont is that of figures that aren't used.
-var unusedFont = &excelize.Font{Italic: true, Color: "888888"}
-
-func (b *book) title() int { return b.style("", excelize.Style{Font: &excelize.Font{Bold: true}}) }
-
-func (b *book) unit() int {
-	return b.style("", excelize.Style{
-		Font: &excelize.Font{Italic: true, Color: "666666"}, Alignment: &excelize.Alignment{WrapText: true, Vertical: "top"},
-	})
 }
 
 // cell is the name of the place at column and row, both from 1.
 func cell(column, row int) string {
 	name, err := excelize.CoordinatesToCellName(column, row)
 	if err != nil {
-		panic("sheet: " + err.Error()) // beyond the format's limit; callers stop at maxRows
+		panic("sheet: " + err.Error()) // beyond the format's limit; page.add stops at maxRows
 	}
 	return name
 }
 
-// table describes the columns of a sheet.
-type table struct {
-	header []string
-	units  []string  // in parentheses behind the header; nil if there are none
-	widths []float64 // in letters
-	frozen int       // columns that stay when scrolling
+// page is a sheet that is written from the top down. It streams its rows: from some ten thousand on,
+// they are too many to be kept in memory.
+type page struct {
+	book  *book
+	sheet string
+	out   *excelize.StreamWriter
+	row   int // the next, from 1
 }
 
-const (
-	headRows = 1
-	maxRows  = 1_000_000 // a little less than the format's limit of 1,048,576
+// page begins to write a sheet, with columns of these widths in letters.
+func (b *book) page(sheet string, widths []float64) *page {
+	b.paper(sheet, len(widths))
+	p := &page{book: b, sheet: sheet, row: 1}
+	b.try(func() (err error) { p.out, err = b.file.NewStreamWriter(sheet); return err })
+	for i, width := range widths {
+		b.try(func() error { return p.out.SetColWidth(i+1, i+1, width) })
+	}
+	return p
+}
 
-	plainHeadHeight = 30.0 // points: two lines
-	unitHeadHeight  = 45.0 // points: three lines
-)
+// maxRows is a little less than the format's limit of 1,048,576.
+const maxRows = 1_000_000
 
-// fill writes a table into a sheet: its head, and rows of nil, strings, numbers or excelize cells. It streams rows, because cells kept
-// in memory are too many from some ten thousand rows on. The stream ends the sheet, so charts have to be added before.
-func (b *book) fill(sheet string, t table, rows iter.Seq[[]any]) {
-	b.paper(sheet, len(t.header))
-	var w *excelize.StreamWriter
-	b.try(func() (err error) { w, err = b.file.NewStreamWriter(sheet); return err })
-	b.head(w, t)
-	row := headRows + 1
-	for values := range rows {
-		if row > maxRows {
-			break
+// add writes a row of nil, strings, numbers or excelize cells.
+func (p *page) add(values []any, options ...excelize.RowOpts) {
+	p.book.try(func() error {
+		if p.row > maxRows {
+			return fmt.Errorf("the sheet %q has more than %d rows; narrow the selection", p.sheet, maxRows)
 		}
-		b.try(func() error { return w.SetRow(cell(1, row), values) })
-		row++
-	}
-	b.filter(sheet, 1, len(t.header), row-1)
-	b.try(func() error { return w.Flush() })
-}
-
-// head writes the widths and the names of the columns, which stay when scrolling.
-func (b *book) head(w *excelize.StreamWriter, t table) {
-	for i, width := range t.widths {
-		b.try(func() error { return w.SetColWidth(i+1, i+1, width) })
-	}
-	b.try(func() error {
-		return w.SetPanes(&excelize.Panes{
-			Freeze: true, XSplit: t.frozen, YSplit: headRows, TopLeftCell: cell(t.frozen+1, headRows+1), ActivePane: "bottomRight",
-		})
+		return p.out.SetRow(cell(1, p.row), values, options...)
 	})
-	names, height := make([]any, len(t.header)), plainHeadHeight
-	for i, name := range t.header {
-		if t.units != nil {
-			name, height = headed(name, t.units[i]), unitHeadHeight
-		}
-		names[i] = excelize.Cell{StyleID: b.header(), Value: name}
-	}
-	b.try(func() error { return w.SetRow(cell(1, 1), names, excelize.RowOpts{Height: height}) })
-}
-
-// headed is the name of a column with its unit.
-func headed(name, unit string) string {
-	if unit == "" {
-		return name
-	}
-	return name + " (" + unit + ")"
+	p.row++
 }
 
 // filter lets readers choose among the rows below a header, down to the last.
-func (b *book) filter(sheet string, head, columns, last int) {
-	if last > head {
-		b.try(func() error { return b.file.AutoFilter(sheet, cell(1, head)+":"+cell(columns, last), nil) })
+func (p *page) filter(headerRow, columns int) {
+	if last := p.row - 1; last > headerRow {
+		p.book.try(func() error {
+			return p.book.file.AutoFilter(p.sheet, cell(1, headerRow)+":"+cell(columns, last), nil)
+		})
 	}
+}
+
+// end ends the sheet: charts on it have to be added before.
+func (p *page) end() {
+	p.book.try(func() error { return p.out.Flush() })
+}
+
+// heading is the head of a column.
+type heading struct {
+	name  string
+	unit  string  // in parentheses behind the name; may be empty
+	width float64 // in letters
+}
+
+func (h heading) text() string {
+	if h.unit == "" {
+		return h.name
+	}
+	return h.name + " (" + h.unit + ")"
+}
+
+// headRows is the number of rows above those of a table that has a sheet of its own.
+const headRows = 1
+
+// table writes a table into a sheet of its own. The first columns, as many as frozen, and the
+// headings stay when scrolling.
+func (b *book) table(sheet string, headings []heading, frozen int, rows iter.Seq[[]any]) {
+	var widths []float64
+	var names []any
+	height := 30.0 // points: two lines
+	for _, h := range headings {
+		widths = append(widths, h.width)
+		names = append(names, excelize.Cell{StyleID: b.style(look{role: header}), Value: h.text()})
+		if h.unit != "" {
+			height = 45 // three lines
+		}
+	}
+	p := b.page(sheet, widths)
+	b.try(func() error {
+		return p.out.SetPanes(&excelize.Panes{
+			Freeze: true, XSplit: frozen, YSplit: headRows, TopLeftCell: cell(frozen+1, headRows+1), ActivePane: "bottomRight",
+		})
+	})
+	p.add(names, excelize.RowOpts{Height: height})
+	for values := range rows {
+		p.add(values)
+	}
+	p.filter(headRows, len(headings))
+	p.end()
 }

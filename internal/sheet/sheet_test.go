@@ -308,3 +308,27 @@ func TestSettingsAreSplitIntoCommonOnesAndDifferences(t *testing.T) {
 		t.Errorf("doubts: %v, %v", doubts, err)
 	}
 }
+
+func TestADoubtCountsTheRepetitionsThatHaveIt(t *testing.T) {
+	busy := store.Doubt{Code: "busy-machine", Text: "others used 1.3 cores"}
+	twice, once := store.Record{Status: store.OK, Doubts: []store.Doubt{busy, busy}}, store.Record{Status: store.OK, Doubts: []store.Doubt{busy}}
+	rows, err := opened(t, written(t, []store.Record{twice, once})).GetRows("Doubts")
+	if err != nil || len(rows) != 2 || rows[1][1] != "busy-machine" || rows[1][3] != "2" {
+		t.Errorf("%q, %v", rows, err)
+	}
+}
+
+func TestASheetThatIsFullIsAnError(t *testing.T) {
+	b := newBook("t")
+	p := b.page(b.sheet("s"), []float64{10})
+	if p.row = maxRows; b.err != nil {
+		t.Fatal(b.err)
+	}
+	p.add([]any{1})
+	if b.err != nil {
+		t.Errorf("the last row: %v", b.err)
+	}
+	if p.add([]any{2}); b.err == nil || !strings.Contains(b.err.Error(), `"s" has more than 1000000 rows`) {
+		t.Errorf("one more: %v", b.err)
+	}
+}
