@@ -1,5 +1,3 @@
-// Verdicts on what changed between the two sides of a comparison.
-
 package gate
 
 import (
@@ -21,62 +19,57 @@ import (
 func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	var verdicts []Verdict
 	for _, c := range conditions {
-		judged := false
+		var ofCondition []Verdict
 		for _, p := range pairs {
-			for _, v := range c.judgePair(p) {
-				judged = judged || v.Outcome != Skipped
-				verdicts = append(verdicts, v)
-			}
+			ofCondition = append(ofCondition, c.judgePair(p)...)
 		}
-		if !judged {
-			verdicts = append(verdicts, Verdict{Condition: c.Text, Outcome: Failed, Point: AllPoints, Text: "no workload has values of both sides to judge"})
-		}
+		verdicts = append(verdicts, ofCondition...)
+		verdicts = append(verdicts, unjudged(c.Text, ofCondition, "no workload has values of both sides to judge")...)
 	}
 	return verdicts
 }
 
 // judgePair gives one verdict on a pair, or one for each rate of a curve that both sides have.
 func (c Condition) judgePair(p results.Pair) []Verdict {
-	whole := Verdict{Condition: c.Text, Point: p.Title}
-	for _, points := range [][]results.Point{p.A, p.B} {
-		if outcome, text := judgeSideEnding(points); outcome != Passed {
-			whole.Outcome, whole.Text = outcome, text
-			return []Verdict{whole}
+	for _, side := range [][]results.Point{p.A, p.B} {
+		if outcome, text := judgeSideEnding(side); outcome != Passed {
+			return []Verdict{{Condition: c.Text, Point: p.Title, Outcome: outcome, Text: text}}
 		}
 	}
 	var verdicts []Verdict
-	seconds := sideLoadsOf(p.B)
-	for _, first := range sideLoadsOf(p.A) {
-		i := slices.IndexFunc(seconds, func(l sideLoad) bool { return l.rate == first.rate })
+	loadsOfB := sideLoadsOf(p.B)
+	for _, a := range sideLoadsOf(p.A) {
+		i := slices.IndexFunc(loadsOfB, func(b sideLoad) bool { return b.rate == a.rate })
 		if i < 0 {
 			continue
 		}
-		v := whole
-		if first.rate != "" {
-			v.Point += ", " + first.rate
+		v := Verdict{Condition: c.Text, Point: p.Title}
+		if a.rate != "" {
+			v.Point += ", " + a.rate
 		}
-		if v.Outcome, v.Text = c.judgeLoads(first, seconds[i]); v.Outcome != Skipped {
+		v.Outcome, v.Text = c.judgeLoads(a, loadsOfB[i])
+		if v.Outcome != Skipped {
 			verdicts = append(verdicts, v)
 		}
 	}
 	if verdicts == nil {
-		whole.Outcome, whole.Text = Skipped, c.metric.Key+" was not measured on both sides"+c.closedLoopNote(p.A[0].Records)
-		verdicts = append(verdicts, whole)
+		text := c.metric.Key + " was not measured on both sides" + c.closedLoopNote(p.A[0].Records)
+		verdicts = []Verdict{{Condition: c.Text, Point: p.Title, Outcome: Skipped, Text: text}}
 	}
 	return verdicts
 }
 
-// judgeSideEnding tells whether a side can be judged by its figures (Passed): not if a point of it failed, or if all were refused.
-func judgeSideEnding(points []results.Point) (outcome Outcome, text string) {
+// judgeSideEnding returns Passed if a side can be judged by its figures. It can't if a point of it failed, or if all were skipped.
+func judgeSideEnding(side []results.Point) (outcome Outcome, text string) {
 	outcome = Skipped
-	for _, p := range points {
+	for _, p := range side {
 		ofPoint, why := judgeEnding(p)
-		switch ofPoint {
-		case Failed:
+		if ofPoint == Failed {
 			return Failed, p.Name + " " + why
-		case Passed:
+		}
+		if ofPoint == Passed {
 			outcome = Passed
-		default:
+		} else {
 			text = p.Name + " " + why
 		}
 	}
@@ -85,9 +78,9 @@ func judgeSideEnding(points []results.Point) (outcome Outcome, text string) {
 
 // sideLoad is one load of a side, over all its points.
 type sideLoad struct {
-	rate     string         // of a curve; empty for the points' own load, in which the sides may be meant to differ
-	records  []store.Record // that ended ok
-	notEnded string         // how a repetition ended at this load that did not end ok, in words; empty if all did
+	rate    string         // of a curve; empty for the points' own load, in which the sides may be meant to differ
+	records []store.Record // that ended ok
+	failure string         // how a repetition that did not end ok ended at this load, in words; empty if all ended ok
 }
 
 // sideLoadsOf gathers the loads of a side's repetitions that ended ok as a whole.
@@ -108,7 +101,7 @@ func sideLoadsOf(points []results.Point) []sideLoad {
 				if l.Record.Status == store.OK {
 					loads[i].records = append(loads[i].records, l.Record)
 				} else {
-					loads[i].notEnded = fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, l.Record.Reason)
+					loads[i].failure = fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, l.Record.Reason)
 				}
 			}
 		}
@@ -119,8 +112,8 @@ func sideLoadsOf(points []results.Point) []sideLoad {
 // judgeLoads judges one load that both sides have.
 func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
 	for _, l := range []sideLoad{first, second} {
-		if l.notEnded != "" {
-			return Failed, l.notEnded
+		if l.failure != "" {
+			return Failed, l.failure
 		}
 	}
 	a, b := c.over(first.records), c.over(second.records)
@@ -138,20 +131,16 @@ func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
 // judgeCounts judges the change of sums, per repetition.
 func (c Condition) judgeCounts(a, b results.Summary) (Outcome, string) {
 	change := changeOf(a.Median/float64(a.N), b.Median/float64(b.N)) // the medians of counts are their sums
-	text := changeText(change, fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.metric.Unit.Format(a.Median), a.N, c.metric.Unit.Format(b.Median), b.N))
-	if c.crossedBy(change) {
-		return Failed, text
-	}
-	return Passed, text
+	return c.outcome(change), changeText(change, fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.format(a.Median), a.N, c.format(b.Median), b.N))
 }
 
 // judgeMedians judges the change of medians by the test of the values behind them.
 func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 	change := changeOf(d.A.Median, d.B.Median)
-	text := changeText(change, fmt.Sprintf("%s to %s", c.metric.Unit.Format(d.A.Median), c.metric.Unit.Format(d.B.Median)))
+	text := changeText(change, c.format(d.A.Median)+" to "+c.format(d.B.Median))
 	bound := d.ClockBound()
 	if c.crossedBy(changeOf(d.A.Median, d.B.Median-bound)) != c.crossedBy(changeOf(d.A.Median, d.B.Median+bound)) {
-		return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.metric.Unit.Format(bound))
+		return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.format(bound))
 	}
 	if !c.crossedBy(change) {
 		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, d.A.N, d.B.N)
@@ -161,8 +150,9 @@ func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 		return Failed, fmt.Sprintf("%s; the medians alone decide: %s", text, d.Why())
 	case results.NoDifferenceShown:
 		return Passed, fmt.Sprintf("%s; no difference shown (%s)", text, d.Why())
+	default:
+		return Failed, fmt.Sprintf("%s (%s)", text, d.Why())
 	}
-	return Failed, fmt.Sprintf("%s (%s)", text, d.Why())
 }
 
 // changeOf is by how much b is more than a, as a fraction of a. From zero to zero it is 0. From zero to something it is infinite, which

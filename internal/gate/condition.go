@@ -1,5 +1,5 @@
-// Package gate judges stored results by thresholds, so that a command can fail a build. It reads records and metrics; how either came
-// about, and what a verdict leads to, is the business of others.
+// Package gate judges stored results by thresholds, so that a command can fail a build. It reads records and metrics. It does not know how
+// they came about, or what a verdict leads to.
 //
 //	slow, err := gate.Parse("e2e_p99 > 50ms") // a load whose median is above fails
 //	if err != nil {
@@ -31,11 +31,10 @@ type Condition struct {
 	total    func(store.Record) float64 // the amount that is 100 %, 0 if it is not known; nil if the limit is no share
 }
 
-// operator compares a value with a limit.
+// operator compares a value with a limit: one of allowedOperators.
 type operator string
 
-// operators are all that there are. The longest come first, so that ">=" is not read as ">".
-var operators = []operator{">=", "<=", "==", "!=", ">", "<"}
+const allowedOperators = ">= <= == != > <"
 
 // holds compares exactly, without a tolerance: "received == 0" asks about a single message.
 func (o operator) holds(v, limit float64) bool {
@@ -50,8 +49,11 @@ func (o operator) holds(v, limit float64) bool {
 		return v <= limit
 	case "==":
 		return v == limit
+	case "!=":
+		return v != limit
+	default:
+		panic(fmt.Sprintf("gate: operator %q", o)) // conditionSyntax has none but these
 	}
-	return v != limit
 }
 
 // Parse reads a threshold on results: a metric's key, with or without its unit, an operator, and a value with its unit. A count of
@@ -61,14 +63,15 @@ func (o operator) holds(v, limit float64) bool {
 func Parse(text string) (Condition, error) {
 	c, value, err := parseMetric(text)
 	if err != nil {
-		return c, err
+		return Condition{}, err
 	}
 	if !strings.HasSuffix(value, "%") {
 		c.limit, err = parseQuantity(c.metric.Unit, value)
 		return c, err
 	}
-	if c.total = shareTotals[c.metric.Key]; c.total == nil {
-		return c, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s", c.metric.Key, value, exampleOf(c.metric.Unit))
+	c.total = shareTotals[c.metric.Key]
+	if c.total == nil {
+		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s", c.metric.Key, value, exampleOf(c.metric.Unit))
 	}
 	c.limit, err = parsePercent(value)
 	return c, err
@@ -80,10 +83,10 @@ func Parse(text string) (Condition, error) {
 func ParseChange(text string) (Condition, error) {
 	c, value, err := parseMetric(text)
 	if err != nil {
-		return c, err
+		return Condition{}, err
 	}
 	if !strings.HasSuffix(value, "%") {
-		return c, fmt.Errorf("%q is no change; allowed: a percentage such as %s > 10%% or %s < -5%%", value, c.metric.Key, c.metric.Key)
+		return Condition{}, fmt.Errorf("%q is no change; allowed: a percentage such as %s > 10%% or %s < -5%%", value, c.metric.Key, c.metric.Key)
 	}
 	c.limit, err = parsePercent(value)
 	return c, err
@@ -104,24 +107,17 @@ func ParseAll(texts []string, parse func(string) (Condition, error)) ([]Conditio
 	return conditions, nil
 }
 
+// conditionSyntax matches a metric, an operator and a value. Metric and value may be missing.
 var conditionSyntax = regexp.MustCompile(`^\s*([A-Za-z0-9_.]*)\s*(>=|<=|==|!=|>|<)\s*(.*?)\s*$`)
 
 // parseMetric reads the metric and the operator of a threshold, and returns its value as it was written.
 func parseMetric(text string) (c Condition, value string, err error) {
 	parts := conditionSyntax.FindStringSubmatch(text)
 	if parts == nil || parts[1] == "" || parts[3] == "" {
-		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s", text, joinOperators())
+		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s", text, allowedOperators)
 	}
 	m, err := results.MetricNamed(parts[1])
 	return Condition{Text: strings.Join(strings.Fields(text), " "), metric: m, operator: operator(parts[2])}, parts[3], err
-}
-
-func joinOperators() string {
-	var texts []string
-	for _, o := range operators {
-		texts = append(texts, string(o))
-	}
-	return strings.Join(texts, " ")
 }
 
 // shareTotals gives, by the key of a metric, the amount of which its value can be a share. Other metrics are no share of anything.
@@ -167,25 +163,25 @@ func booksOf(r store.Record) store.Books {
 	return r.Result.Books
 }
 
-// crossedBy tells whether the condition is true of v.
+// crossedBy reports whether the condition is true of v.
 func (c Condition) crossedBy(v float64) bool { return c.operator.holds(v, c.limit) }
 
-// valueOf is the metric of a record, or its share. ok is false if it is not known.
-func (c Condition) valueOf(r store.Record) (v float64, ok bool) {
-	v = c.metric.Of(r)
-	if c.total == nil {
-		return v, !math.IsNaN(v)
-	}
-	total := c.total(r)
-	return v / total, !math.IsNaN(v) && total > 0
+// known leaves out the records in which the value of the condition is not known.
+func (c Condition) known(records []store.Record) []store.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool {
+		return math.IsNaN(c.metric.Of(r)) || (c.total != nil && c.total(r) <= 0)
+	})
 }
 
+// values are those of the metric, or its shares, in the records in which they are known.
 func (c Condition) values(records []store.Record) []float64 {
 	var values []float64
-	for _, r := range records {
-		if v, ok := c.valueOf(r); ok {
-			values = append(values, v)
+	for _, r := range c.known(records) {
+		v := c.metric.Of(r)
+		if c.total != nil {
+			v /= c.total(r)
 		}
+		values = append(values, v)
 	}
 	return values
 }
@@ -201,14 +197,14 @@ func (c Condition) over(records []store.Record) results.Summary {
 	case c.total == nil:
 		return c.metric.Over(records)
 	}
-	n, counted, total := 0, 0.0, 0.0
-	for _, r := range records {
-		if _, ok := c.valueOf(r); ok {
-			n, counted, total = n+1, counted+c.metric.Of(r), total+c.total(r)
-		}
+	counted, total := 0.0, 0.0
+	known := c.known(records)
+	for _, r := range known {
+		counted += c.metric.Of(r)
+		total += c.total(r)
 	}
 	share := counted / total
-	return results.Summary{N: n, Median: share, Low: share, High: share, Summed: true}
+	return results.Summary{N: len(known), Median: share, Low: share, High: share, Summed: true}
 }
 
 // format writes a value of the condition for people.

@@ -1,5 +1,3 @@
-// Verdicts on points, each by itself.
-
 package gate
 
 import (
@@ -52,20 +50,24 @@ func Failures(verdicts []Verdict) (n int) {
 // judged by: with a misspelt selection a gate would pass whatever happens.
 func Judge(set *results.Set, conditions []Condition) []Verdict {
 	var verdicts []Verdict
-	all := loadsOf(set)
+	loads := loadsOf(set)
 	for _, c := range conditions {
-		judged := false
-		for _, l := range all {
-			if v, ok := c.judgeLoad(l, all); ok {
-				judged = judged || v.Outcome != Skipped
-				verdicts = append(verdicts, v)
-			}
+		var ofCondition []Verdict
+		for _, l := range loads {
+			ofCondition = append(ofCondition, c.judgeLoad(l, loads)...)
 		}
-		if !judged {
-			verdicts = append(verdicts, unjudged(c.Text))
-		}
+		verdicts = append(verdicts, ofCondition...)
+		verdicts = append(verdicts, unjudged(c.Text, ofCondition, "no point has a value to judge")...)
 	}
 	return verdicts
+}
+
+// unjudged is a verdict on a condition that decided none of the verdicts on points or pairs, and none otherwise.
+func unjudged(condition string, verdicts []Verdict, why string) []Verdict {
+	if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Outcome != Skipped }) {
+		return nil
+	}
+	return []Verdict{{Condition: condition, Outcome: Failed, Point: AllPoints, Text: why}}
 }
 
 // Endings judges every point, a curve rate by rate, by how its repetitions ended, whatever was measured.
@@ -77,41 +79,47 @@ func Endings(set *results.Set) []Verdict {
 	return verdicts
 }
 
-// judgeLoad judges one of all loads. ok is false, and there is no verdict, if the load lacks the metric and another load of its point has
-// it: the single rates of a curve have no sustainable rate, and needn't say so one by one.
-func (c Condition) judgeLoad(l load, all []load) (v Verdict, ok bool) {
-	v = l.ending
+// judgeLoad makes one verdict, or none if the load lacks the metric and another load of its point has it: the single rates of a curve
+// have no sustainable rate, and needn't say so one by one.
+func (c Condition) judgeLoad(l load, loads []load) []Verdict {
+	v := l.ending
 	v.Condition = c.Text
-	if v.Outcome != Passed {
-		return v, true
+	if v.Outcome == Passed {
+		v.Outcome, v.Text = c.judgeRecords(l.records)
+		hasMetric := func(o load) bool { return o.point == l.point && len(c.values(o.records)) > 0 }
+		if v.Outcome == Skipped && slices.ContainsFunc(loads, hasMetric) {
+			return nil
+		}
 	}
-	v.Outcome, v.Text = c.judge(l.records)
-	hasMetric := func(o load) bool { return o.point == l.point && len(c.values(o.records)) > 0 }
-	return v, v.Outcome != Skipped || !slices.ContainsFunc(all, hasMetric)
+	return []Verdict{v}
 }
 
-// judge judges the records of a load that ended ok, and words the figures: "12.1 ms, 11.8 ms–12.6 ms (n=5)".
-func (c Condition) judge(records []store.Record) (Outcome, string) {
+// judgeRecords judges the records of a load that ended ok, and words the figures: "12.1 ms, 11.8 ms–12.6 ms (n=5)".
+func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	s := c.over(records)
 	if s.N == 0 {
 		return Skipped, c.metric.Key + " was not measured" + c.closedLoopNote(records)
 	}
 	text := fmt.Sprintf("%s (n=%d)", c.format(s.Median), s.N)
-	switch {
-	case s.N > 1 && c.metric.Counts():
+	if s.N > 1 && c.metric.Counts() {
 		text = fmt.Sprintf("%s in all (n=%d)", c.format(s.Median), s.N)
-	case s.N > 1:
+	} else if s.N > 1 {
 		text = fmt.Sprintf("%s, %s–%s (n=%d)", c.format(s.Median), c.format(s.Low), c.format(s.High), s.N)
 	}
 	low, high := s.Median-s.Bound, s.Median+s.Bound
 	limitWithin := c.limit > low && c.limit < high // for == and !=, which both ends may satisfy
-	switch {
-	case s.Bound > 0 && (c.crossedBy(low) != c.crossedBy(high) || limitWithin):
+	if s.Bound > 0 && (c.crossedBy(low) != c.crossedBy(high) || limitWithin) {
 		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s", text, c.format(s.Bound), c.format(low), c.format(high))
-	case c.crossedBy(s.Median):
-		return Failed, text
 	}
-	return Passed, text
+	return c.outcome(s.Median), text
+}
+
+// outcome is that of a value whose error is of no account.
+func (c Condition) outcome(v float64) Outcome {
+	if c.crossedBy(v) {
+		return Failed
+	}
+	return Passed
 }
 
 // closedLoopNote says why a latency is missing in records of a closed loop. It is empty for other metrics and other loads.
@@ -121,11 +129,6 @@ func (c Condition) closedLoopNote(records []store.Record) string {
 		return ""
 	}
 	return ": the latency of a closed loop says how full the window or the backlog was"
-}
-
-// unjudged is the verdict on a condition that no point could be judged by.
-func unjudged(condition string) Verdict {
-	return Verdict{Condition: condition, Outcome: Failed, Point: AllPoints, Text: "no point has a value to judge"}
 }
 
 // load is a point under one load: its own, or one rate of its curve.
@@ -138,12 +141,12 @@ type load struct {
 
 // loadsOf lists the points, and in the place of a curve each of its rates.
 func loadsOf(set *results.Set) []load {
-	var all []load
+	var loads []load
 	for _, p := range set.Points {
 		whole := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ending: endingVerdict(p), records: p.Ok()}
 		rates := p.LoadPoints()
 		if whole.ending.Outcome != Passed || p.Spec.Measure != "curve" || len(rates) == 0 {
-			all = append(all, whole)
+			loads = append(loads, whole)
 			continue
 		}
 		for i, rate := range withoutRemeasured(rates) {
@@ -151,10 +154,10 @@ func loadsOf(set *results.Set) []load {
 			if i > 0 {
 				l.ending.Seconds = 0 // the first rate has the time of the whole point
 			}
-			all = append(all, l)
+			loads = append(loads, l)
 		}
 	}
-	return all
+	return loads
 }
 
 // atRate is the load of a curve at one of its rates.
@@ -188,7 +191,7 @@ func endingVerdict(p results.Point) Verdict {
 	return v
 }
 
-// judgeEnding tells whether a point can be judged by its figures (Passed), and why not if it can't.
+// judgeEnding returns Passed if a point can be judged by its figures, and otherwise why it can't.
 func judgeEnding(p results.Point) (Outcome, string) {
 	reasons := map[store.Status]string{} // of the first repetition with each status
 	for _, r := range p.Records {

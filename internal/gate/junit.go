@@ -1,5 +1,3 @@
-// Verdicts as JUnit XML, which continuous integration shows as tests.
-
 package gate
 
 import (

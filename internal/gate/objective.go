@@ -1,5 +1,3 @@
-// Objectives: thresholds that a spec asks for itself.
-
 package gate
 
 import (
@@ -23,28 +21,22 @@ func ParseObjective(metric string, bound any) (Condition, error) {
 		return Condition{}, err
 	}
 	text := strings.TrimSpace(fmt.Sprint(bound))
-	allowed, value := splitOperator(text)
-	if allowed == "" {
-		if allowed = "<="; m.Better == results.Higher {
-			allowed = ">="
-		}
+	wanted, value := operator("<="), text
+	if m.Better == results.Higher {
+		wanted = ">="
 	}
-	if opposites[allowed] == "" || value == "" || strings.HasPrefix(value, "=") {
+	if parts := conditionSyntax.FindStringSubmatch(text); parts != nil && parts[1] == "" {
+		wanted, value = operator(parts[2]), parts[3]
+	}
+	if opposites[wanted] == "" || value == "" || strings.HasPrefix(value, "=") {
 		return Condition{}, fmt.Errorf("%q is no objective; allowed: < <= > >= and a value, such as '< 20ms', or the worst value alone", text)
 	}
-	c, err := Parse(metric + " " + string(opposites[allowed]) + " " + value)
-	c.Text = strings.Join([]string{metric, string(allowed), value}, " ")
-	return c, err
-}
-
-// splitOperator splits "< 20ms" into its operator and its value. The operator is empty if the text begins with none.
-func splitOperator(text string) (operator, string) {
-	for _, o := range operators {
-		if value, ok := strings.CutPrefix(text, string(o)); ok {
-			return o, strings.TrimSpace(value)
-		}
+	c, err := Parse(metric + " " + string(opposites[wanted]) + " " + value)
+	if err != nil {
+		return Condition{}, err
 	}
-	return "", text
+	c.Text = strings.Join([]string{metric, string(wanted), value}, " ")
+	return c, nil
 }
 
 // Objectives are those of a spec, sorted by metric. An error is about one setting of the spec, which the error's method SettingPath names.
@@ -73,37 +65,34 @@ func (e *badObjective) SettingPath() string { return e.path }
 // JudgeObjectives judges every point, a curve rate by rate, by the objectives of its own spec, as Judge does by conditions that are given.
 // An objective that this version can't read, in a record of a newer version, is left out: a spec is checked before it is run.
 func JudgeObjectives(set *results.Set) []Verdict {
+	byCondition := map[string][]Verdict{}
 	var verdicts []Verdict
-	judged := map[string]bool{} // by condition
-	all := loadsOf(set)
-	for _, l := range all {
+	loads := loadsOf(set)
+	for _, l := range loads {
 		objectives, err := Objectives(l.spec)
 		if err != nil {
 			continue
 		}
 		for _, c := range objectives {
-			if v, ok := c.judgeLoad(l, all); ok {
-				judged[c.Text] = judged[c.Text] || v.Outcome != Skipped
-				verdicts = append(verdicts, v)
-			}
+			ofLoad := c.judgeLoad(l, loads)
+			byCondition[c.Text] = append(byCondition[c.Text], ofLoad...)
+			verdicts = append(verdicts, ofLoad...)
 		}
 	}
-	for _, condition := range slices.Sorted(maps.Keys(judged)) {
-		if !judged[condition] {
-			verdicts = append(verdicts, unjudged(condition))
-		}
+	for _, condition := range slices.Sorted(maps.Keys(byCondition)) {
+		verdicts = append(verdicts, unjudged(condition, byCondition[condition], "no point has a value to judge")...)
 	}
 	return verdicts
 }
 
-// Bound is the metric that an objective bounds, and the limit in the metric's unit. ok is false for a share, which is another limit at
-// every load.
+// Bound is the metric that an objective bounds, and the limit in the metric's unit. ok is false for a share: its limit differs from load
+// to load.
 func (c Condition) Bound() (m results.Metric, limit float64, ok bool) {
 	return c.metric, c.limit, c.total == nil
 }
 
-// Missed tells whether records that ended ok miss the objective.
+// Missed reports whether records that ended ok miss the objective.
 func (c Condition) Missed(records []results.Record) bool {
-	outcome, _ := c.judge(records)
+	outcome, _ := c.judgeRecords(records)
 	return outcome == Failed
 }

@@ -1,5 +1,3 @@
-// The values of thresholds as people write them.
-
 package gate
 
 import (
