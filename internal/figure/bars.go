@@ -14,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// maxBars is how many bars a figure has.
+// maxBars is how many bars a figure has below each other.
 const maxBars = 30
 
 // Lengths of bars.
@@ -30,20 +30,22 @@ const (
 
 // ofBars is a figure of rows of panels with so many bars below each other, each with so much height.
 func ofBars(title string, rows [][]*Panel, bars int, barHeight vg.Length) (Figure, error) {
-	f := Figure{Title: title, Panels: rows, Width: figureWidth}
-	f.Height = aroundPanels + vg.Length(len(rows))*aroundBars + vg.Length(bars)*barHeight
-	return f, tooMany(bars, maxBars, "bars")
+	if err := tooMany(bars, maxBars, "bars"); err != nil {
+		return Figure{}, err
+	}
+	height := aroundPanels + vg.Length(len(rows))*aroundBars + vg.Length(bars)*barHeight
+	return Figure{Title: title, Panels: rows, Width: figureWidth, Height: height}, nil
 }
 
-// bar is a row of a panel: parts stacked from 0, an interval of their sum, and the sum as a text at the end. Without a figure there is
-// a word instead.
+// bar is a row of a panel: parts stacked from 0, an interval of their sum, and the sum as a text at
+// the end.
 type bar struct {
 	name     string
 	colour   color.RGBA // of the first part; later ones are lighter
 	parts    []float64
-	interval *span // nil: there is none; its high is +Inf if it has no upper bound
-	used     bool  // false: outlined only, the figure in parentheses
-	word     string
+	interval *span  // nil: there is none; its high is +Inf if it has no upper bound
+	used     bool   // false: outlined only, the figure in parentheses
+	word     string // instead of a figure: "refused"
 }
 
 // sum is the length of the bar. It is not known (NaN) if that of a part isn't.
@@ -66,8 +68,9 @@ func (b bar) text(u unit.Unit) string {
 		return "not known"
 	case !b.used:
 		return "(" + u.Format(b.sum()) + ")"
+	default:
+		return u.Format(b.sum())
 	}
-	return u.Format(b.sum())
 }
 
 // wordFor says why a point has no figure: its status, or that nothing is known.
@@ -78,19 +81,15 @@ func wordFor(p results.Point) string {
 	return "not known"
 }
 
-// sortBars puts the longest bar first. Bars that aren't used come after those that are, and those without a figure last.
+// sortBars puts the longest bar first. Bars that aren't used come after those that are, and those
+// without a figure last.
 func sortBars(bars []bar) {
-	rank := func(b bar) int {
-		switch {
-		case !b.hasFigure():
-			return 2
-		case !b.used:
-			return 1
-		}
-		return 0
-	}
 	slices.SortStableFunc(bars, func(a, b bar) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.sum(), a.sum()))
+		return cmp.Or(
+			compareBools(!a.hasFigure(), !b.hasFigure()),
+			compareBools(!a.used, !b.used),
+			cmp.Compare(b.sum(), a.sum()),
+		)
 	})
 }
 
@@ -117,13 +116,8 @@ func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
 	return p
 }
 
-// withoutNames removes the names of bars that the panel to the left names.
-func (p *Panel) withoutNames(bars int) *Panel {
-	p.Plot.Y.Tick.Marker = nameTicks(slices.Repeat([]string{" "}, bars))
-	return p
-}
-
-// longestOf is the end of the longest bar, or of the highest interval of a used one. It is 0 if no bar has a length.
+// longestOf is the end of the longest bar, or of the highest interval of a used one. It is 0 if no
+// bar has a length.
 func longestOf(bars []bar) float64 {
 	longest := 0.0
 	for _, b := range bars {
@@ -151,10 +145,13 @@ func (s barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		half := min(y(row+halfBarShare)-middle, maxHalfBar)
 		end := x(0)
 		if b.hasFigure() { // the known parts of an unknown sum would look like the whole
-			end = b.drawParts(c, x, middle, half)
+			b.drawParts(c, x, middle, half)
+			end = x(b.sum())
 		}
 		if b.used && b.interval != nil && b.interval.high > b.interval.low {
-			end = max(end, b.drawInterval(c, x, middle, half, p.X.Max))
+			low, high := x(max(0, b.interval.low)), x(b.intervalEnd(p.X.Max))
+			b.drawInterval(c, low, high, middle, half)
+			end = max(end, high)
 		}
 		style := letters(smallSize, ink)
 		if !b.used || b.word != "" {
@@ -164,8 +161,8 @@ func (s barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// drawParts stacks the parts from 0, and returns where they end. x turns values into places on the canvas.
-func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length) (end vg.Length) {
+// drawParts stacks the parts from 0. x turns values into places on the canvas.
+func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length) {
 	value := 0.0
 	for i, part := range b.parts {
 		if part <= 0 {
@@ -179,12 +176,10 @@ func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg
 			c.StrokeLines(lineDashed(unused, broken), append(shape, shape[0]))
 		}
 	}
-	return x(value)
 }
 
-// drawInterval draws a line with a cap at either end, or with an arrow instead of an upper bound, and returns where it ends.
-func (b bar) drawInterval(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length, axisEnd float64) (end vg.Length) {
-	left, right := x(max(0, b.interval.low)), x(b.intervalEnd(axisEnd))
+// drawInterval draws a line with a cap at either end, or with an arrow instead of an upper bound.
+func (b bar) drawInterval(c draw.Canvas, left, right, middle, half vg.Length) {
 	style := draw.LineStyle{Color: ink, Width: intervalWidth}
 	c.StrokeLine2(style, left, middle, right, middle)
 	c.StrokeLine2(style, left, middle-half/2, left, middle+half/2)
@@ -193,13 +188,13 @@ func (b bar) drawInterval(c draw.Canvas, x func(float64) vg.Length, middle, half
 	} else {
 		c.StrokeLine2(style, right, middle-half/2, right, middle+half/2)
 	}
-	return right
 }
 
-// intervalEnd is where the interval ends on an axis. Without an upper bound it ends a little beyond the bar, with room for the figure.
+// intervalEnd is where the interval ends on an axis. Without an upper bound it ends a little beyond
+// the bar, with room for the figure.
 func (b bar) intervalEnd(axisEnd float64) float64 {
 	if math.IsInf(b.interval.high, 1) {
-		return math.Max(b.interval.low, b.sum()) + openIntervalPart*axisEnd
+		return max(b.interval.low, b.sum()) + openIntervalPart*axisEnd
 	}
 	return min(b.interval.high, axisEnd)
 }

@@ -29,21 +29,24 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 	for _, group := range results.BySetting(points) {
 		rows := costRows(group.Members)
 		rowCount += len(rows)
-		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return len(r.load.Records) > 0 })
+		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return r.word == "" })
 		panels = append(panels, costPanels(group.Name, rows, names))
 	}
 	if !measured {
 		return Figure{}, nothing("none of the records holds what it cost")
 	}
 	f, err := ofBars("What a message costs", panels, rowCount, 0.6*vg.Centimeter)
+	if err != nil {
+		return Figure{}, err
+	}
 	f.Width = costWidth
 	f.Notes = []string{"Medians over repetitions, with their intervals. CPU time of all processes of the broker and of the load generator, " +
 		"divided by confirmed messages. In parentheses: void or failed, not used."}
-	return f, err
+	return f, nil
 }
 
-// costRows are the loads of one row of panels. A curve has as many as it has rates, so curves are left out if there is any other
-// measurement.
+// costRows are the loads of one row of panels. A curve has as many as it has rates, so curves are
+// left out if there is any other measurement.
 func costRows(points []results.Point) []costRow {
 	isCurve := func(p results.Point) bool { return p.Spec.Measure == "curve" }
 	if slices.ContainsFunc(points, func(p results.Point) bool { return !isCurve(p) }) {
@@ -65,7 +68,7 @@ func costRows(points []results.Point) []costRow {
 // costPanels has a panel for each kind of cost. The first has the rows' names.
 func costPanels(setting string, rows []costRow, names []string) []*Panel {
 	var panels []*Panel
-	for _, key := range results.CostMetrics {
+	for i, key := range results.CostMetrics {
 		m := results.MustMetric(key)
 		var bars []bar
 		for _, r := range rows {
@@ -73,33 +76,29 @@ func costPanels(setting string, rows []costRow, names []string) []*Panel {
 			b.colour = colourOf(slices.Index(names, r.broker))
 			bars = append(bars, b)
 		}
-		axis := cmp.Or(costAxes[key], m.About)
-		if len(panels) == 0 {
-			panels = append(panels, barsPanel(setting+": "+capital(m.Name), axis, bars, costUnit(m)))
-		} else {
-			panels = append(panels, barsPanel(capital(m.Name), axis, bars, costUnit(m)).withoutNames(len(bars)))
+		shownUnit := m.Unit
+		if m.Unit == unit.CPUSeconds {
+			shownUnit = unit.Nanoseconds
 		}
+		p := barsPanel(capital(m.Name), cmp.Or(costAxes[key], m.About), bars, shownUnit)
+		if i == 0 {
+			p.Title = setting + ": " + p.Title
+		} else {
+			p.Plot.Y.Tick.Marker = nameTicks(slices.Repeat([]string{" "}, len(bars)))
+		}
+		panels = append(panels, p)
 	}
 	return panels
 }
 
 // costAxes are the words for CPU time, whose bars have two parts.
 var costAxes = map[string]string{
-	results.KeyBrokerCPU: "per message (dark: user, light: system)", results.KeyGeneratorCPU: "per message, likewise",
+	results.KeyBrokerCPU:    "per message (dark: user, light: system)",
+	results.KeyGeneratorCPU: "per message, likewise",
 }
 
-// nsPerMessage is what one CPU-second per million messages is in nanoseconds per message.
-const nsPerMessage = 1000
-
-// costUnit is the unit in which a cost is drawn: CPU-seconds per million messages are drawn per message.
-func costUnit(m results.Metric) unit.Unit {
-	if m.Unit == unit.CPUSeconds {
-		return unit.Nanoseconds
-	}
-	return m.Unit
-}
-
-// costBar is the bar of one kind of cost, without its colour.
+// costBar is the bar of one kind of cost, without its colour. CPU-seconds per million messages are
+// drawn as nanoseconds per message.
 func costBar(m results.Metric, r costRow) bar {
 	b := bar{name: r.broker + ", " + r.load.RowTitle, used: r.load.Used(), word: r.word}
 	if r.word != "" {
@@ -107,7 +106,7 @@ func costBar(m results.Metric, r costRow) bar {
 	}
 	factor := 1.0
 	if m.Unit == unit.CPUSeconds {
-		factor = nsPerMessage
+		factor = 1e9 / 1e6
 	}
 	s := m.Over(r.load.Records)
 	if s.N > 1 {
@@ -121,8 +120,9 @@ func costBar(m results.Metric, r costRow) bar {
 	return b
 }
 
-// userShare is the share of user time in the CPU time of all repetitions together. Medians of user and system time would not add up
-// to the median of both, which the tables show. It is not ok for other costs, and without any CPU time.
+// userShare is the share of user time in the CPU time of all repetitions together. Medians of user
+// and system time would not add up to the median of both, which the tables show. It is not ok for
+// other costs, and without any CPU time.
 func userShare(key string, records []store.Record) (share float64, ok bool) {
 	var user, system float64
 	for _, r := range records {

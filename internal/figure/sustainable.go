@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// sustainable draws the highest rate that passed for each point, and over it the bracket of all repetitions: from the lowest rate that
-// passed to the highest that failed.
+// sustainable draws the highest rate that passed for each point, and over it the bracket of all
+// repetitions: from the lowest rate that passed to the highest that failed.
 func sustainable(points []results.Point, _ Options) (Figure, error) {
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !isSearch(p) })
 	if len(points) == 0 {
@@ -18,23 +18,24 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 	}
 	names := results.Names(points)
 	var panels [][]*Panel
-	barCount := 0
 	for _, group := range results.BySetting(points) {
 		bars := sustainableBars(group.Members, names)
-		barCount += len(bars)
 		panels = append(panels, []*Panel{barsPanel(group.Name, "messages/s", bars, unit.PerSecond)})
 	}
-	f, err := ofBars("Sustainable throughput", panels, barCount, 0.7*vg.Centimeter)
+	f, err := ofBars("Sustainable throughput", panels, len(points), 0.7*vg.Centimeter)
+	if err != nil {
+		return Figure{}, err
+	}
 	f.Notes = []string{"Bars: highest rate that passed long trials, median over repetitions. Brackets: from the lowest passing to the " +
 		"highest failing rate of any repetition; an arrow where none failed. In parentheses: void or failed, not used."}
-	return f, err
+	return f, nil
 }
 
-// isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates follow from a search should, unless it
-// ended ok: then its records just don't hold the search.
+// isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates
+// follow from a search should, unless it ended ok: then its records just don't hold the search.
 func isSearch(p results.Point) bool {
-	searchedCurve := p.Spec.Measure == "curve" && len(p.Spec.Curve.Rates) == 0
-	return results.Sustained(p.Shown()).N > 0 || p.Spec.Measure == "sustainable" || searchedCurve && len(p.Ok()) == 0
+	isSearchedCurve := p.Spec.Measure == "curve" && len(p.Spec.Curve.Rates) == 0
+	return results.Sustained(p.Shown()).N > 0 || p.Spec.Measure == "sustainable" || (isSearchedCurve && len(p.Ok()) == 0)
 }
 
 // sustainableBars are the bars of one panel, the highest first.
