@@ -1,5 +1,5 @@
-// Package figure draws stored records as SVG, PNG or PDF for papers and slides. It knows how to show numbers and
-// nothing of how they were measured; package results says what they mean.
+// Package figure draws stored records as SVG, PNG or PDF for papers and slides. It knows how to show
+// numbers and nothing of how they were measured; package results says what they mean.
 //
 //	f, err := figure.Build("cost", results.Of(records), figure.Options{})
 //	if err != nil { // *ErrNothing says what is missing, or too much for one figure
@@ -40,8 +40,8 @@ type Figure struct {
 	Width, Height   vg.Length
 }
 
-// aroundPanels is the height of what is above and below the panels of most figures: title, subtitle, a legend of the usual height and
-// notes.
+// aroundPanels is the height of what is above and below the panels of most figures: title, subtitle,
+// a legend of the usual height and notes.
 const aroundPanels = 2.6 * vg.Centimeter
 
 // scaling is that of axes which can have either.
@@ -60,13 +60,13 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{"latency-throughput", "latency at p50 and p99 against throughput, from curves and fixed rates", latencyThroughput},
-	{"percentiles", "latency by percentile, on HdrHistogram's axis", percentiles},
-	{"timeseries", "rate, backlog, latency and CPU over time, with phases and faults", timeseries},
-	{"cost", "CPU and bytes written per message, and memory", cost},
-	{"sustainable", "the rate each sustains, with its bracket", sustainable},
-	{"heatmap", "one metric over two axes, in a panel for each value of the others", heatmap},
-	{"multiples", "one metric along an axis, in a panel for each value of the others", multiples},
+	{name: "latency-throughput", doc: "latency at p50 and p99 against throughput, from curves and fixed rates", draw: latencyThroughput},
+	{name: "percentiles", doc: "latency by percentile, on HdrHistogram's axis", draw: percentiles},
+	{name: "timeseries", doc: "rate, backlog, latency and CPU over time, with phases and faults", draw: timeseries},
+	{name: "cost", doc: "CPU and bytes written per message, and memory", draw: cost},
+	{name: "sustainable", doc: "the rate each sustains, with its bracket", draw: sustainable},
+	{name: "heatmap", doc: "one metric over two axes, in a panel for each value of the others", draw: heatmap},
+	{name: "multiples", doc: "one metric along an axis, in a panel for each value of the others", draw: multiples},
 }
 
 // Names lists the figures.
@@ -79,17 +79,16 @@ func Names() []string {
 }
 
 // Doc describes the named figure in a line. It is empty for an unknown one.
-func Doc(name string) string {
-	k, _ := kindNamed(name)
-	return k.doc
-}
+func Doc(name string) string { return kindNamed(name).doc }
 
-func kindNamed(name string) (k kind, ok bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
-	if i < 0 {
-		return kind{}, false
+// kindNamed has no name if there is no such figure.
+func kindNamed(name string) kind {
+	for _, k := range kinds {
+		if k.name == name {
+			return k
+		}
 	}
-	return kinds[i], true
+	return kind{}
 }
 
 // ErrNothing is the error if the records hold nothing for a figure, or too much for one.
@@ -99,10 +98,11 @@ func (e *ErrNothing) Error() string { return e.Reason }
 
 func nothing(format string, args ...any) error { return &ErrNothing{fmt.Sprintf(format, args...)} }
 
-// Build makes the named figure of results. The error is an *ErrNothing if the records hold nothing to show, or more than fits.
+// Build makes the named figure of results. The error is an *ErrNothing if the records hold nothing to
+// show, or more than fits.
 func Build(name string, set *results.Set, o Options) (Figure, error) {
-	k, ok := kindNamed(name)
-	if !ok {
+	k := kindNamed(name)
+	if k.name == "" {
 		return Figure{}, fmt.Errorf("unknown figure %q; known: %s", name, strings.Join(Names(), ", "))
 	}
 	if len(set.Records) == 0 {
@@ -148,9 +148,10 @@ func circumstances(points []results.Point) string {
 	slices.Sort(versions)
 	parts := []string{strings.Join(known(versions), ", "), strings.Join(known(machines), " and ")}
 	if counts != nil {
-		n := fmt.Sprintf("n = %d to %d", slices.Min(counts), slices.Max(counts))
-		if slices.Min(counts) == slices.Max(counts) {
-			n = fmt.Sprintf("n = %d", counts[0])
+		least, most := slices.Min(counts), slices.Max(counts)
+		n := fmt.Sprintf("n = %d", least)
+		if least != most {
+			n += fmt.Sprintf(" to %d", most)
 		}
 		parts = append(parts, strings.ReplaceAll(n, " ", noBreakSpace))
 	}
@@ -173,13 +174,13 @@ func machineOf(r store.Record) string {
 	return strings.Join(known(parts), ", ")
 }
 
-// doubtsNote counts the selected repetitions with each kind of doubt, because a figure is shown without the report and its footnotes.
-// It is empty if there are none.
+// doubtsNote counts the selected repetitions with each kind of doubt, because a figure is shown
+// without the report and its footnotes. It is empty if there are none.
 func doubtsNote(points []results.Point) string {
-	repetitions, withCode := 0, map[string]int{}
+	total, withCode := 0, map[string]int{} // repetitions
 	for _, p := range points {
 		for _, r := range p.Shown() {
-			repetitions++
+			total++
 			codes := map[string]bool{}
 			for _, l := range results.Loads(r) {
 				for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
@@ -191,14 +192,14 @@ func doubtsNote(points []results.Point) string {
 			}
 		}
 	}
+	if len(withCode) == 0 {
+		return ""
+	}
 	var counts []string
 	for _, code := range slices.Sorted(maps.Keys(withCode)) {
 		counts = append(counts, fmt.Sprintf("%s (%d)", code, withCode[code]))
 	}
-	if counts == nil {
-		return ""
-	}
-	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(counts, ", "))
+	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", total, strings.Join(counts, ", "))
 }
 
 // ofPanels is a figure of panels of equal height, at most so many beside each other.
@@ -207,14 +208,14 @@ func ofPanels(title string, panels []*Panel, columns int, panelHeight vg.Length)
 	return Figure{Title: title, Panels: rows, Width: figureWidth, Height: aroundPanels + vg.Length(len(rows))*panelHeight}
 }
 
-// grid arranges panels in rows of equally many places, at most columns. Places that are left over are nil.
+// grid arranges panels in rows of equally many places, at most columns. Places that are left over are
+// nil.
 func grid(panels []*Panel, columns int) [][]*Panel {
 	columns = max(1, min(columns, len(panels)))
 	var rows [][]*Panel
-	for row := range slices.Chunk(panels, columns) {
-		for len(row) < columns {
-			row = append(slices.Clone(row), nil)
-		}
+	for chunk := range slices.Chunk(panels, columns) {
+		row := make([]*Panel, columns)
+		copy(row, chunk)
 		rows = append(rows, row)
 	}
 	return rows

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// heat plots a table of coloured cells with a figure in each: the darker, the larger. Cells are one unit wide and high; their centres
-// have whole coordinates.
+// heat plots a table of coloured cells with a figure in each: the darker, the larger. Cells are one
+// unit wide and high; their centres have whole coordinates.
 type heat struct {
 	metric     results.Metric
 	rows, cols []string // the values of both axes; rows from top to bottom
@@ -39,8 +40,9 @@ func (h heat) text(c heatCell) string {
 		return c.word
 	case !c.used:
 		return "(" + h.metric.Unit.Format(c.value) + ")"
+	default:
+		return h.metric.Unit.Format(c.value)
 	}
-	return h.metric.Unit.Format(c.value)
 }
 
 // panel draws the cells with the names of their rows and columns.
@@ -48,21 +50,22 @@ func (h heat) panel(title string, axes heatAxes) *Panel {
 	p := newPanel(title, axes.col, axes.row)
 	upwards := slices.Clone(h.rows)
 	slices.Reverse(upwards)
-	for axis, names := range map[*plot.Axis][]string{&p.Plot.X: h.cols, &p.Plot.Y: upwards} {
-		var labels []string
-		for _, name := range names {
-			if name == "" {
-				name = "not set"
-			}
-			labels = append(labels, cut(letters(smallSize, ink), name, maxCellName))
-		}
-		axis.Min, axis.Max = -0.5, float64(len(names))-0.5
-		axis.Tick.Marker, axis.Tick.Length = nameTicks(labels), 0
-		axis.LineStyle.Width = 0
-	}
+	setCells(&p.Plot.X, h.cols)
+	setCells(&p.Plot.Y, upwards)
 	p.grid.Horizontal.Color, p.grid.Vertical.Color = nil, nil
 	p.Add(h)
 	return p
+}
+
+// setCells makes an axis of cells with these names.
+func setCells(a *plot.Axis, names []string) {
+	var labels []string
+	for _, name := range names {
+		labels = append(labels, cut(letters(smallSize, ink), cmp.Or(name, "not set"), maxCellName))
+	}
+	a.Min, a.Max = -0.5, float64(len(names))-0.5
+	a.Tick.Marker, a.Tick.Length = nameTicks(labels), 0
+	a.LineStyle.Width = 0
 }
 
 func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
@@ -79,15 +82,15 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 
 func (h heat) drawCell(c draw.Canvas, area vg.Rectangle, cell heatCell) {
 	const gap vg.Length = 1.5 // between cells, in points
+	c = draw.Crop(draw.Canvas{Canvas: c.Canvas, Rectangle: area}, gap/2, -gap/2, gap/2, -gap/2)
 	fill, style := color.Color(shade), letters(bodySize, soft)
 	if cell.used {
 		fill = h.colours.at(cell.value)
 		style.Color = readableOn(fill)
 	}
-	c.FillPolygon(fill, corners(box(area.Min.X+gap/2, area.Max.X-gap/2, area.Min.Y+gap/2, area.Max.Y-gap/2)))
+	c.FillPolygon(fill, corners(c.Rectangle))
 	style.XAlign = draw.XCenter
-	centre := vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: (area.Min.Y + area.Max.Y) / 2}
-	fillBeside(c, style, centre, cut(style, h.text(cell), area.Size().X))
+	fillBeside(c, style, c.Center(), cut(style, h.text(cell), area.Size().X))
 }
 
 // legend shows the colours of the least, the middle and the greatest figure.
@@ -99,8 +102,8 @@ func (h heat) legend() []Entry {
 	return entries
 }
 
-// clearRatio is the ratio of the greatest to the least figure from which on colours follow the logarithm: on a linear scale, all but
-// the greatest would look alike.
+// clearRatio is the ratio of the greatest to the least figure from which on colours follow the
+// logarithm: on a linear scale, all but the greatest would look alike.
 const clearRatio = 5
 
 // colourScale gives the values of a span colours from light to dark blue.
@@ -108,7 +111,8 @@ type colourScale struct{ span }
 
 func (s colourScale) logarithmic() bool { return s.low > 0 && s.high/s.low > clearRatio }
 
-// at is the colour of a value, mixed of the two nearest colours of the palette. If all values are equal it is a light one.
+// at is the colour of a value, mixed of the two nearest colours of the palette. If all values are
+// equal it is a light one.
 func (s colourScale) at(v float64) color.Color {
 	if s.high <= s.low {
 		return blues[2]
@@ -131,11 +135,13 @@ func (s colourScale) samples() []float64 {
 		return []float64{s.low}
 	case s.logarithmic():
 		return []float64{s.low, math.Sqrt(s.low * s.high), s.high}
+	default:
+		return []float64{s.low, (s.low + s.high) / 2, s.high}
 	}
-	return []float64{s.low, (s.low + s.high) / 2, s.high}
 }
 
-// blues is ColorBrewer's palette "Blues" (Harrower and Brewer, 2003) without its lightest colour, which looks like an empty cell.
+// blues is ColorBrewer's palette "Blues" (Harrower and Brewer, 2003) without its lightest colour,
+// which looks like an empty cell.
 var blues = func() []color.Color {
 	p, err := brewer.GetPalette(brewer.TypeSequential, "Blues", 9)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// lineSpacing is the distance between the base lines of a paragraph, as a multiple of the letters' height.
+// lineSpacing is the distance between the base lines of a paragraph, as a multiple of the letters'
+// height.
 const lineSpacing = 1.2
 
 // fillTop writes a paragraph at the top of c and returns the rest of c.
@@ -21,14 +22,16 @@ func fillTop(c draw.Canvas, style text.Style, paragraph string) draw.Canvas {
 	return c
 }
 
-// fillBeside writes s to the right of a point, with the middle of its small letters at the point's height.
-func fillBeside(c draw.Canvas, style text.Style, left vg.Point, s string) {
+// fillBeside writes s to the right of a point, or around it if the style is centred, with the middle
+// of its small letters at the point's height.
+func fillBeside(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	style.YAlign = draw.YBottom
-	left.Y -= style.FontExtents().Ascent * middleOfLetters
-	c.FillText(style, left, s)
+	at.Y -= style.FontExtents().Ascent * middleOfLetters
+	c.FillText(style, at, s)
 }
 
-// wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a line is cut.
+// wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a
+// line is cut.
 func wrap(style text.Style, s string, width vg.Length) []string {
 	var lines []string
 	current := ""
