@@ -9,6 +9,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 func TestWithOneRunEachTheAnswersSayThatNoSpreadStandsBehindThem(t *testing.T) {
@@ -86,5 +87,14 @@ func TestAStudyWithoutAPublicationSpeaksOfNoPaper(t *testing.T) {
 	}
 	if !slices.Contains(headings, "Tables and figures") || !slices.Contains(headings, "What was run") {
 		t.Errorf("headings %q", headings)
+	}
+}
+
+func TestASettingThatTheFullGridDoesNotHaveIsAChange(t *testing.T) {
+	planned := study.Spec{Connections: 2}
+	measured := study.Spec{BrokerWarmup: study.Duration(5e9)}
+	want := []settingChange{{path: "brokerWarmup", here: "5s"}, {path: "connections", full: "2"}}
+	if got := changesBetween(planned, measured); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -87,8 +87,8 @@ func machine(h results.Host) string {
 	return joinNonEmpty(", ", words...)
 }
 
-// settingChange is a setting that points were run with, other than in the full grid. Values that are not
-// set are empty.
+// settingChange is a setting that points were run with, other than in the full grid. A value that is not
+// set is empty.
 type settingChange struct{ path, full, here string }
 
 // changeCount is how many points have a change.
@@ -100,7 +100,7 @@ type changeCount struct {
 func (p Paper) changeColumns() []columnOf[changeCount] {
 	return []columnOf[changeCount]{
 		textColumn(document.Column{Key: "setting", Name: "setting", Row: true}, func(c changeCount) string { return c.path }),
-		textColumn(document.Column{Key: "paper", Name: p.choose("in the paper", "at scale full"), Wide: true}, func(c changeCount) string { return c.full }),
+		textColumn(document.Column{Key: "paper", Name: p.choose("in the paper", "at scale full"), Wide: true}, func(c changeCount) string { return cmp.Or(c.full, "unset") }),
 		textColumn(document.Column{Key: "here", Name: "here", Wide: true}, func(c changeCount) string { return cmp.Or(c.here, "unset") }),
 		numberColumn(document.Column{Key: "points", Name: "points", Unit: unit.Count}, func(c changeCount) int { return c.points }),
 	}
@@ -133,13 +133,15 @@ func (p Paper) changedSettings(own *results.Set) []changeCount {
 	return changes
 }
 
-// changesBetween lists the settings of planned that have another value in measured, by path. The settings
-// of a search are left out if none was run.
+// changesBetween lists the settings in which two specs differ, by path. The settings of a search are left
+// out if none was run.
 func changesBetween(planned, measured study.Spec) []settingChange {
 	full, here := results.SpecFacts(planned), results.SpecFacts(measured)
 	noSearch := here["sustainable.trial"] == "0s"
 	var changes []settingChange
-	for _, path := range slices.Sorted(maps.Keys(full)) {
+	paths := maps.Clone(full)
+	maps.Copy(paths, here)
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		unusedSearch := noSearch && strings.HasPrefix(path, "sustainable.")
 		if full[path] != here[path] && !unusedSearch {
 			changes = append(changes, settingChange{path: path, full: shortList(full[path]), here: shortList(here[path])})
