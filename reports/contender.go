@@ -69,41 +69,37 @@ func (c contender) recordsAtRate(rate float64) []results.Record {
 	return nil
 }
 
-// recordsOfMeasure are the records that ended ok of a kind of measurement, such as "peak". Of several
-// points of that kind the one with the highest load is taken.
+// recordsOfMeasure are the records that ended ok of a kind of measurement without faults, such as "peak".
+// Of several points of that kind the one with the highest load is taken.
 func (c contender) recordsOfMeasure(measure string) []results.Record {
 	for _, p := range slices.Backward(c.points) { // the highest load first
-		if p.Spec.Measure == measure && len(p.Ok()) > 0 {
+		if p.Spec.Measure == measure && len(p.Spec.Faults) == 0 && len(p.Ok()) > 0 {
 			return p.Ok()
 		}
 	}
 	return nil
 }
 
-// sustainedCell is the sustainable rate that a search found, else the one that was found before a
-// curve. It is blank without either.
-func (c contender) sustainedCell() document.Cell {
+// searchRecords are the records of the search for the sustainable rate, or of the one before a curve.
+// There are none if no search found a rate.
+func (c contender) searchRecords() []results.Record {
 	for _, measure := range []string{"sustainable", "curve"} {
-		if bracket := results.Sustained(c.recordsOfMeasure(measure)); bracket.N > 0 {
-			return bracket.Cell()
+		if records := c.recordsOfMeasure(measure); results.Sustained(records).N > 0 {
+			return records
 		}
 	}
-	return document.Cell{}
+	return nil
 }
 
 // costBasis chooses the load whose costs are shown: the sustainable rate, else the peak, count or
-// backlog, else the highest fixed rate. The cost of a curve as a whole is that of the sustainable rate
-// which its search found. The load is empty if none is known.
+// backlog, else the highest fixed rate. The load is empty if no cost is known.
 func (c contender) costBasis() (load string, records []results.Record) {
-	for _, preferred := range []struct{ measure, load string }{
-		{measure: "sustainable", load: "sustainable rate"},
-		{measure: "curve", load: "sustainable rate"},
-		{measure: "peak", load: "peak"},
-		{measure: "count", load: "count"},
-		{measure: "backlog", load: "backlog"},
-	} {
-		if records := withCost(c.recordsOfMeasure(preferred.measure)); len(records) > 0 {
-			return preferred.load, records
+	if records := withCost(c.searchRecords()); len(records) > 0 {
+		return "sustainable rate", records
+	}
+	for _, measure := range []string{"peak", "count", "backlog"} {
+		if records := withCost(c.recordsOfMeasure(measure)); len(records) > 0 {
+			return measure, records
 		}
 	}
 	for _, l := range slices.Backward(c.fixed) { // the highest rate first

@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // A broker that was only measured at a fixed rate costs less for each message than one at its limit.
@@ -68,5 +69,31 @@ func TestALoadWithoutCostsIsNoBasisOfThem(t *testing.T) {
 	}
 	if loads := cellsOf(t, table, "cost_load"); loads["kafka"].Text != "1k/s" || loads["rabbitmq"].Kind != document.Blank {
 		t.Errorf("costs are at %+v", loads)
+	}
+}
+
+// Nothing was searched before a curve of given rates: the costs of its record are those of its last rate.
+func TestTheCostsOfACurveOfGivenRatesAreAtItsHighestRate(t *testing.T) {
+	r := curved(1)
+	r.Result.Sustainable = nil
+	for i := range r.Result.Curve {
+		r.Result.Curve[i].Fraction = 0
+	}
+	for want, record := range map[string]store.Record{"9k/s": r, "sustainable rate": curved(1)} {
+		if got := cellsOf(t, build(t, "headtohead", []store.Record{record}).Tables()[0], "cost_load")[r.Spec.Broker].Text; got != want {
+			t.Errorf("costs are at %q, want %q", got, want)
+		}
+	}
+}
+
+func TestThePeakOfAFaultTrialIsNoFigureOfAHeadToHead(t *testing.T) {
+	faulty := altered(atRate("kafka", 1), "", func(r *store.Record) {
+		r.Spec.Measure, r.Spec.Load, r.Spec.Faults = "peak", study.Load{}, []study.Fault{{Do: "pause"}}
+	})
+	table := build(t, "headtohead", faulty).Tables()[0]
+	for _, key := range []string{"peak_rate", "cost_load", "broker_cpu_s_per_million"} {
+		if got := cellsOf(t, table, key)["kafka"]; got.Kind != document.Blank {
+			t.Errorf("%s is %+v", key, got)
+		}
 	}
 }

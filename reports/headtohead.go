@@ -104,7 +104,7 @@ func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
 		cellColumn(document.Column{
 			Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
 			Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},
-		}, contender.sustainedCell),
+		}, func(c contender) document.Cell { return results.Sustained(c.searchRecords()).Cell() }),
 		cellColumn(document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond}, func(c contender) document.Cell {
 			return results.MustMetric(results.KeyPublishRate).Over(c.recordsOfMeasure("peak")).Cell()
 		}),

@@ -149,6 +149,9 @@ func TestTheCostsOfARowAreOfOneLoad(t *testing.T) {
 		return altered(rates, fmt.Sprint(measure, load), func(r *store.Record) {
 			r.Spec.Measure, r.Spec.Load.Rate = measure, load
 			r.Result.Cost.GeneratorUserSeconds *= factor
+			if measure == "sustainable" || measure == "curve" { // a curve at fractions of what a search found
+				r.Result.Sustainable = &store.Sustainable{Low: 1000, High: 1100}
+			}
 		})
 	}
 	for _, c := range []struct {
