@@ -2,36 +2,44 @@ package results
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
-	"github.com/aclements/go-moremath/stats"
-
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Difference is how sample b differs from sample a.
 type Difference struct {
 	A, B Summary
-	// P is the p value of the two-sided Mann–Whitney U test by itself; 1 if no outcome could show a difference.
+	// P is the p value of the two-sided Mann–Whitney U test by itself; 1 if no outcome could show a
+	// difference.
 	P float64
-	// Adjusted is P corrected for the Family tests that were made together; see Correct.
+	// Adjusted is P corrected for all tests that were made together, and Family is their number.
 	Adjusted float64
 	Family   int
-	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of Mathematical
-	// Statistics 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an
-	// interval. Ratio is NaN if a value isn't positive.
+	// Needed is how many repetitions each side needs at least for a test in this family to show a
+	// difference; 0 if it has them.
+	Needed int
+	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and
+	// Lehmann, Annals of Mathematical Statistics 34, 1963). It lies within RatioLow..RatioHigh with
+	// 95 % confidence; they are 0 and +Inf with too few values for an interval. Ratio is NaN if a
+	// value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
-	// Delta is Cliff's delta, P(b>a) − P(b<a): −1 if all of b is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114,
-	// 1993).
-	Delta  float64
-	Needed int  // how many repetitions each side needs at least for any test to show a difference; 0 if it has them
-	same   bool // every value of both sides is equal
+	// Delta is Cliff's delta, P(b>a) − P(b<a): −1 if all of b is below all of a, 1 if it is above
+	// (Cliff, Psychological Bulletin 114, 1993).
+	Delta float64
+
+	same bool // all values of both sides are equal
 }
 
-// Contrast compares two samples without assuming a distribution, as the only test that is made. Correct corrects several.
+// Contrast compares two samples without assuming a distribution, as the only test that is made.
+// Correct corrects several.
 func Contrast(a, b []float64) Difference {
-	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
+	d := Difference{
+		A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1),
+	}
 	if len(a) > 0 && len(b) > 0 {
 		d.same = min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
 		if smallestP(len(a), len(b)) < alpha && !d.same {
@@ -43,7 +51,8 @@ func Contrast(a, b []float64) Difference {
 	return d
 }
 
-// ContrastOf contrasts a metric of two groups of records. No difference is shown that the error of their clocks may have made.
+// ContrastOf contrasts a metric of two groups of records. No difference is shown that the error of
+// their clocks may have made.
 func ContrastOf(m Metric, a, b []store.Record) Difference {
 	d := Contrast(m.Values(a), m.Values(b))
 	d.A.Bound, d.B.Bound = m.Bound(a), m.Bound(b)
@@ -72,7 +81,7 @@ type Answer int
 
 // The three answers. Reports word each of them differently.
 const (
-	NotTested         Answer = iota // with so few repetitions no outcome could show a difference: the ratio stands alone
+	NotTested         Answer = iota // there are too few repetitions for any outcome to show a difference
 	NoDifferenceShown               // the test could have shown a difference, and did not
 	Different                       // the test shows one
 )
@@ -91,50 +100,109 @@ func (d Difference) Answer() Answer {
 // Shown tells whether the samples differ at the 5 % level, over all tests of the family.
 func (d Difference) Shown() bool { return d.Answer() == Different }
 
-// withinClocks tells whether the errors of the clocks are large enough to make equal medians differ as much as these do.
+// withinClocks tells whether the errors of the clocks are large enough to make equal medians differ
+// as much as these do.
 func (d Difference) withinClocks() bool {
 	bound := d.ClockBound()
 	return bound > 0 && math.Abs(d.A.Median-d.B.Median) <= bound
 }
 
-// ClockBound is the largest difference of the medians that clocks alone may make; 0 if each sample was taken by one clock.
+// ClockBound is the largest difference of the medians, in nanoseconds, that clocks alone may make; 0
+// if each sample was taken by one clock.
 func (d Difference) ClockBound() float64 { return d.A.Bound + d.B.Bound }
 
-// smallestP is the p value of the clearest outcome that the U test can have: all of one sample lies above all of the other. Two of all
-// ways to deal n1+n2 values are as clear as that:
-//
-//	2 / (n1+n2 choose n1)
-func smallestP(n1, n2 int) float64 {
-	deals := 1.0
-	for i := 1; i <= n1; i++ {
-		deals *= float64(n2+i) / float64(i)
+// Why says in words what the answer rests on: "p = 0.023, Mann–Whitney U, Holm over 6 tests, n=5 and
+// n=5".
+func (d Difference) Why() string {
+	if d.A.N == 0 || d.B.N == 0 {
+		return fmt.Sprintf("no test possible with n=%d and n=%d", d.A.N, d.B.N)
 	}
-	return min(1, 2/deals)
+	if d.Needed > 0 {
+		return runs(d.A.N, d.B.N) + ", so not tested: " + d.neededRuns("tests")
+	}
+	why := fmt.Sprintf("%s, n=%d and n=%d", d.method(significance("=", d.Adjusted), "tests"), d.A.N, d.B.N)
+	if d.withinClocks() {
+		why += fmt.Sprintf("; the clocks by which they were taken leave ±%s open", unit.Nanoseconds.Format(d.ClockBound()))
+	}
+	return why
 }
 
-// maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its cost grows with the fourth power of
-// the sample size.
-const maxExactPairs = 400
+// neededRuns says how many repetitions were needed: "6 pairs at once need at least 5 each". tests is
+// what the tests of the family are called.
+func (d Difference) neededRuns(tests string) string {
+	if d.Family == 1 {
+		return fmt.Sprintf("a test needs at least %d each", d.Needed)
+	}
+	return fmt.Sprintf("%d %s at once need at least %d each", d.Family, tests, d.Needed)
+}
 
-// hodgesLehmannInterval inverts the U test (Conover, Practical Nonparametric Statistics, 5.4). With D(1) ≤ … ≤ D(n) the sorted pairwise
-// ratios it is
-//
-//	D(k) … D(n+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %
-//
-// It is unbounded, 0 … +Inf, if there is no such k.
-func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
-	k := 0
-	if pairs := float64(n1 * n2); pairs > maxExactPairs {
-		const z = 1.96 // 97.5 % quantile of the normal distribution, which U approaches
-		k = int(pairs/2 - z*math.Sqrt(pairs*float64(n1+n2+1)/12))
-	} else {
-		dist := stats.UDist{N1: n1, N2: n2}
-		for dist.CDF(float64(k)) <= alpha/2 {
-			k++
-		}
+// method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6
+// pairs". tests is what the tests of the family are called.
+func (d Difference) method(p, tests string) string {
+	p += ", Mann–Whitney U"
+	if d.Family > 1 {
+		p += fmt.Sprintf(", Holm over %d %s", d.Family, tests)
 	}
-	if k <= 0 { // the approximation, too, may leave none, as for one value against hundreds
-		return 0, math.Inf(1)
+	return p
+}
+
+// runs counts the repetitions of both sides: "one run each", "2 and 3 runs".
+func runs(a, b int) string {
+	switch {
+	case a == 1 && b == 1:
+		return "one run each"
+	case a == b:
+		return fmt.Sprintf("%d runs each", a)
 	}
-	return sorted[k-1], sorted[len(sorted)-k]
+	return fmt.Sprintf("%d and %d runs", a, b)
+}
+
+// significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001".
+func significance(sign string, p float64) string {
+	if p < 0.001 {
+		return "p < 0.001"
+	}
+	return fmt.Sprintf("p %s %.3f", sign, p)
+}
+
+// Change says how b compares with a: "46 times lower", "3.2 % higher", "equal".
+func (d Difference) Change() string { return d.change("equal", "") }
+
+// ChangeFrom is Change followed by the name of a: "46 times lower than kafka", "equal to kafka".
+func (d Difference) ChangeFrom(a string) string { return d.change("equal to", " than") + " " + a }
+
+// A change is a percentage below a factor of 1.5, has one decimal place up to 10, and is a whole
+// factor from there on.
+const (
+	leastFactor = 1.5
+	wholeFactor = 9.95 // the least factor that rounds to 10.0
+)
+
+// change words the change. equal is the word for equality, and than follows a direction.
+func (d Difference) change(equal, than string) string {
+	hasRatio := !math.IsNaN(d.Ratio)
+	if d.same || (d.Ratio == 1 && d.Delta == 0) {
+		return equal
+	}
+	isHigher := d.Ratio > 1
+	if !hasRatio || d.Ratio == 1 {
+		isHigher = d.Delta > 0
+	}
+	direction := "lower" + than
+	if isHigher {
+		direction = "higher" + than
+	}
+	switch factor := max(d.Ratio, 1/d.Ratio); {
+	case !hasRatio && d.Delta == 0:
+		return "neither higher nor lower" + than
+	case !hasRatio:
+		return direction
+	case d.Ratio == 1:
+		return "mostly " + equal + ", else " + direction
+	case factor >= wholeFactor:
+		return fmt.Sprintf("%.0f times %s", factor, direction)
+	case factor >= leastFactor:
+		return fmt.Sprintf("%.1f times %s", factor, direction)
+	}
+	return unit.Share.Format(math.Abs(d.Ratio-1)) + " " + direction
 }

@@ -20,8 +20,9 @@ var notWork = map[string]bool{
 	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
 }
 
-// Facts is everything that could make two records incomparable, by path: the complete spec under its own names, settings.*,
-// versions.* and host.*. An axis whose name is no path of the spec comes under that name.
+// Facts is everything that could make two records incomparable, by path: the complete spec under
+// its own names, settings.*, versions.* and host.*. An axis whose name is no path of the spec comes
+// under that name.
 func Facts(r store.Record) map[string]string { return new(factCache).of(r) }
 
 // SpecFacts are the facts of a spec alone.
@@ -33,8 +34,8 @@ func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
 // FactsOf are the facts of one of the point's records.
 func (p Point) FactsOf(r store.Record) map[string]string { return p.facts.of(r) }
 
-// factCache remembers flattened values: most records of a study share their settings, versions and host, and every
-// report asks for the same specs. A nil cache remembers nothing.
+// factCache remembers flattened values: most records of a study share their settings, versions and
+// host, and every report asks for the same specs. A nil cache remembers nothing.
 type factCache struct {
 	mu    sync.Mutex
 	known map[string]map[string]string // flattened values by path and JSON; they are never changed
@@ -156,7 +157,8 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
 }
 
-// covering returns a test for paths: whether one is, or lies below, a named fact or one that is implied by it.
+// covering returns a test for paths: whether one is, or lies below, a named fact or one that is
+// implied by it.
 func covering(named []string) func(path string) bool {
 	covered := slices.Clone(named)
 	for _, n := range named {
@@ -170,7 +172,8 @@ func covering(named []string) func(path string) bool {
 	}
 }
 
-// Workload identifies what a spec asks for, apart from the named facts: two specs of equal workload ask for the same work.
+// Workload identifies what a spec asks for, apart from the named facts: two specs of equal workload
+// ask for the same work.
 func Workload(s study.Spec, named ...string) string { return new(factCache).workload(s, named) }
 
 // Workload is the workload of the point's spec.
@@ -188,8 +191,9 @@ func (c *factCache) workload(s study.Spec, named []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Residue lists the facts in which records that are to be pooled or compared differ, apart from the named ones:
-// "host.cores: 2, 8", sorted. A name covers everything below it and the facts that it implies.
+// Residue lists the facts in which records that are to be pooled or compared differ, apart from the
+// named ones: "host.cores: 2, 8", sorted. A name covers everything below it and the facts that it
+// implies.
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
 		return nil // for speed: thousands of points may have one record each

@@ -21,8 +21,9 @@ func (v Variant) String() string {
 	return strings.Join(texts, " ")
 }
 
-// shownElsewhere are axes that reports show in columns and headings of their own, so that names leave them out. An axis goes by the
-// name that a study's author chose of those which the study format takes: size is messageSize.
+// shownElsewhere are axes that reports show in columns and headings of their own, so that names
+// leave them out. An axis goes by the name that a study's author chose of those which the study
+// format takes: size is messageSize.
 var shownElsewhere = map[string]bool{
 	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
 	"version": true, // follows the broker
@@ -59,8 +60,9 @@ func nameAll(points []*Point) {
 	}
 }
 
-// shapeInName is the shape of a point's load, if points differ in it: loads of different shapes are different workloads, and points of
-// one name share a row or a line. It is empty if the shape is an axis of the study, which is part of the variant.
+// shapeInName is the shape of a point's load, if points differ in it: loads of different shapes are
+// different workloads, and points of one name share a row or a line. It is empty if the shape is an
+// axis of the study, which is part of the variant.
 func shapeInName(p Point, shapes Values) string {
 	shape, details := shapeOf(p.Spec.Load)
 	_, isAxis := p.axes()["load.shape"]
@@ -78,7 +80,8 @@ func variantOf(p Point, axes Values) Variant {
 	var v Variant
 	values := p.axes()
 	for _, axis := range sortedKeys(values) {
-		// A value that is the name of the broker repeats it: a study of shipped configurations has shipped=kafka for Kafka.
+		// A value that is the name of the broker repeats it: a study of shipped configurations has
+		// shipped=kafka for Kafka.
 		if InNames(axis) && axes.Vary(axis) && values[axis] != p.Spec.Broker {
 			v = append(v, SettingValue{Name: axis, Value: values[axis]})
 		}
@@ -86,11 +89,12 @@ func variantOf(p Point, axes Values) Variant {
 	return v
 }
 
-// FirstInNames are the spec paths that names have before others, where points have to be told apart that a study's axes don't tell apart.
+// FirstInNames are the spec paths that names have before others, where points have to be told apart
+// that a study's axes don't tell apart.
 var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// distinguish adds settings to the variants of points that have the same name, table and load, until they differ. There are such points
-// if a study varied settings without making them axes.
+// distinguish adds settings to the variants of points that have the same name, table and load,
+// until they differ. There are such points if a study varied settings without making them axes.
 func distinguish(points []*Point) {
 	for _, alike := range namesakes(points) {
 		specs := make([]map[string]string, len(alike))

@@ -10,7 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Names lists the names of points, each once, in the order in which charts give them colours and shapes.
+// Names lists the names of points, each once, in the order in which charts give them colours and
+// shapes.
 func Names(points []Point) []string {
 	var names []string
 	for _, p := range slices.SortedFunc(slices.Values(points), ComparePoints) {
@@ -31,8 +32,8 @@ func compareVariants(a, b Variant) int {
 	})
 }
 
-// CompareNames orders names and values as people do, word by word: "batch=16KiB" before "batch=1MiB" before "batch=unset", and
-// "nats2" before "nats10". It is 0 only for equal texts.
+// CompareNames orders names and values as people do, word by word: "batch=16KiB" before
+// "batch=1MiB" before "batch=unset", and "nats2" before "nats10". It is 0 only for equal texts.
 func CompareNames(a, b string) int {
 	return cmp.Or(slices.CompareFunc(wordsOf(a), wordsOf(b), compareWords), compareNumbersInside(a, b), cmp.Compare(a, b))
 }
@@ -57,7 +58,8 @@ func compareWords(a, b string) int {
 	return compareNumbersInside(a, b)
 }
 
-// compareNumbersInside orders texts by their bytes, but by whole numbers where both have digits: "4.9" before "4.10".
+// compareNumbersInside orders texts by their bytes, but by whole numbers where both have digits:
+// "4.9" before "4.10".
 func compareNumbersInside(a, b string) int {
 	for a != "" && b != "" {
 		digitsA, restA := cutDigits(a)
@@ -91,8 +93,8 @@ func compareDigits(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// Magnitude is the number that the value of a setting stands for: itself, a duration in nanoseconds, or a size in bytes. ok tells
-// whether it stands for one.
+// Magnitude is the number that the value of a setting stands for: itself, a duration in
+// nanoseconds, or a size in bytes. ok tells whether it stands for one.
 func Magnitude(text string) (v float64, ok bool) {
 	if !strings.ContainsAny(text, digits) {
 		return 0, false // also of "inf" and "nan", which ParseFloat takes

@@ -9,11 +9,10 @@ import (
 
 // Contender is a competitor in a ranking: a name, and the values of one metric.
 type Contender struct {
-	Name    string
-	Values  []float64 // one for each repetition
-	Bracket *Bracket  // the bounds of the searches if the metric is a sustainable rate, to be shown; nil for other metrics
-	// ClockBound is the largest error of each value, either way, if it was taken by the clocks of two agents; 0 if by one.
-	ClockBound float64
+	Name       string
+	Values     []float64 // one for each repetition
+	Bracket    *Bracket  // the bounds of the searches if the metric is a sustainable rate; nil for other metrics
+	ClockBound float64   // as the Bound of a Summary
 }
 
 // NewContender makes a contender for m from records that conclusions may be drawn from.
@@ -28,15 +27,15 @@ func NewContender(name string, m Metric, records []store.Record) Contender {
 
 func (c Contender) median() float64 { return Summarize(c.Values).Median }
 
-// Ranking orders contenders by the medians of a metric and tests each against the best. An order of medians alone shows nothing:
-// only Against of a Standing tells whether a contender is behind the best.
+// Ranking orders contenders by the medians of a metric and tests each against the best. The order of
+// medians alone shows nothing: the Answer of a Standing's test says whether it is behind the best.
 type Ranking struct {
 	Metric Metric
 	Best   *Contender // nil if no contender has a value
 	Rest   []Standing // the others, the best first
 }
 
-// Standing is the place of a contender behind the best.
+// Standing is a contender other than the best.
 type Standing struct {
 	Contender
 	Against Difference // of this contender (B) from the best (A)
@@ -44,25 +43,24 @@ type Standing struct {
 
 // Rank orders the contenders that have a value and tests each against the best.
 //
-// The same values that are tested decide which contender is the best, so any pair of contenders might have been tested. The p values
-// are therefore corrected for all pairs, not only for those with the best.
+// The same values that are tested decide which contender is the best, so any pair of contenders might
+// have been tested. The p values are therefore corrected for all pairs, not only for those with the
+// best.
 func Rank(m Metric, contenders []Contender) Ranking {
 	ordered := byMedian(m, contenders)
 	if len(ordered) == 0 {
 		return Ranking{Metric: m}
 	}
-	r := Ranking{Metric: m, Best: &ordered[0]}
-	for _, c := range ordered[1:] {
+	r := Ranking{Metric: m, Best: &ordered[0], Rest: make([]Standing, len(ordered)-1)}
+	var tests []*Difference
+	for i, c := range ordered[1:] {
 		against := Contrast(r.Best.Values, c.Values)
 		against.A.Bound, against.B.Bound = r.Best.ClockBound, c.ClockBound
-		r.Rest = append(r.Rest, Standing{Contender: c, Against: against})
-	}
-	var tests []*Difference
-	for i := range r.Rest {
+		r.Rest[i] = Standing{Contender: c, Against: against}
 		tests = append(tests, &r.Rest[i].Against)
 	}
 	pairs := len(ordered) * (len(ordered) - 1) / 2
-	family{testable: testablePairs(ordered), intended: pairs}.correct(tests)
+	family{comparisons: pairs, testable: testablePairs(ordered)}.correct(tests)
 	return r
 }
 
@@ -92,16 +90,14 @@ func testablePairs(contenders []Contender) int {
 }
 
 // BehindBest lists the contenders whose test against the best had this answer, the best first.
-func (r Ranking) BehindBest(answer Answer) []Standing {
-	return withAnswer(r.Rest, answer)
-}
+func (r Ranking) BehindBest(answer Answer) []Standing { return withAnswer(r.Rest, answer) }
 
 func withAnswer(standings []Standing, answer Answer) []Standing {
 	return slices.DeleteFunc(slices.Clone(standings), func(s Standing) bool { return s.Against.Answer() != answer })
 }
 
-// TiedWithBest lists the best and those that share its place: no difference from it was shown for them, and their median is better
-// than that of every contender that is shown to be behind.
+// TiedWithBest lists the best and those that share its place: no difference from it was shown for
+// them, and their median is better than that of every contender that is shown to be behind.
 func (r Ranking) TiedWithBest() []Contender {
 	if r.Best == nil {
 		return nil
@@ -113,15 +109,16 @@ func (r Ranking) TiedWithBest() []Contender {
 	return tied
 }
 
-// TooVariable lists the contenders for which no difference from the best was shown, although one with a better median is shown to be
-// behind: their repetitions vary too much for a test to tell.
-func (r Ranking) TooVariable() []Standing {
+// tooVariable lists the contenders for which no difference from the best was shown, although one with
+// a better median is shown to be behind: their repetitions vary too much for a test to tell.
+func (r Ranking) tooVariable() []Standing {
 	return withAnswer(r.Rest[r.firstBehind():], NoDifferenceShown)
 }
 
-// firstBehind is the index in Rest of the first contender that is shown to be behind; len(Rest) if none is.
+// firstBehind is the index in Rest of the first contender that is shown to be behind; len(Rest) if
+// none is.
 func (r Ranking) firstBehind() int {
-	i := slices.IndexFunc(r.Rest, func(s Standing) bool { return s.Against.Answer() == Different })
+	i := slices.IndexFunc(r.Rest, func(s Standing) bool { return s.Against.Shown() })
 	if i < 0 {
 		return len(r.Rest)
 	}

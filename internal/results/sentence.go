@@ -1,25 +1,26 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// String is the ranking in words: what it says, and what that rests on.
+// String is the ranking in words: who is best, and what that rests on.
 //
 //	Lowest e2e p99: nats 1.15 ms [1.00–1.30 ms] (n=5), before kafka 5.15 ms [5.00–5.30 ms] (n=5, 4.5 times higher).
 //	p = 0.024, Mann–Whitney U, Holm over 3 pairs.
 func (r Ranking) String() string { return strings.TrimSpace(r.Claim() + " " + r.Basis()) }
 
-// Claim says in a sentence or two who is best, with the figures of everyone. It is empty if no contender has a value.
+// Claim says in a sentence or two who is best, with the figures of all contenders. It is empty if no
+// contender has a value.
 func (r Ranking) Claim() string {
 	if r.Best == nil {
 		return ""
 	}
-	claim := r.mainClaim()
-	variable, verb := r.TooVariable(), "scatter"
+	claim := r.claimAboutBest()
+	variable, verb := r.tooVariable(), "scatter"
 	if len(variable) == 0 {
 		return claim
 	}
@@ -29,21 +30,25 @@ func (r Ranking) Claim() string {
 	return fmt.Sprintf("%s %s %s too much to be told from the best.", claim, r.list(variable), verb)
 }
 
-// mainClaim is the claim about everyone but those that are too variable. It needs a best.
-func (r Ranking) mainClaim() string {
+// claimAboutBest is the claim without the contenders that are too variable. The ranking has a best.
+func (r Ranking) claimAboutBest() string {
 	tied, behind, untested := r.TiedWithBest(), r.BehindBest(Different), r.BehindBest(NotTested)
-	u := r.Metric.Unit
+	best := r.nameAndFigure(*r.Best)
 	switch {
 	case len(r.Rest) == 0:
-		return fmt.Sprintf("Only %s was measured: %s %s.", r.Best.Name, r.Metric.Name, r.Best.figure(u))
+		return fmt.Sprintf("Only %s was measured: %s %s.", r.Best.Name, r.Metric.Name, r.figure(*r.Best))
 	case len(untested) == len(r.Rest):
-		return fmt.Sprintf("%s, not tested: %s, then %s.", capital(r.Metric.Name), r.Best.text(u), r.list(untested))
+		return fmt.Sprintf("%s, not tested: %s, then %s.", capital(r.Metric.Name), best, r.list(untested))
 	case len(tied) == 1:
-		return fmt.Sprintf("%s %s: %s, before %s.", superlative(r.Metric), r.Metric.Name, r.Best.text(u), r.list(behind))
+		superlative := "Lowest"
+		if r.Metric.Better == Higher {
+			superlative = "Highest"
+		}
+		return fmt.Sprintf("%s %s: %s, before %s.", superlative, r.Metric.Name, best, r.list(behind))
 	}
 	var texts []string
 	for _, c := range tied {
-		texts = append(texts, c.text(u))
+		texts = append(texts, r.nameAndFigure(c))
 	}
 	claim := fmt.Sprintf("No difference shown in %s between %s", r.Metric.Name, enumerate(Shorten(texts)))
 	if len(behind) > 0 {
@@ -52,43 +57,39 @@ func (r Ranking) mainClaim() string {
 	return claim + "."
 }
 
-// Basis names the tests that the claim rests on, and who was measured but not tested. It is empty for a single contender.
+// Basis names the tests that the claim rests on, and who was measured but not tested. It is empty for
+// a single contender.
 func (r Ranking) Basis() string {
 	untested := r.BehindBest(NotTested)
 	switch {
 	case len(r.Rest) == 0:
 		return ""
 	case len(untested) == len(r.Rest):
-		return r.whyUntested(untested)
+		return whyUntested(untested)
 	case len(untested) == 0:
 		return r.evidence()
 	}
-	return fmt.Sprintf("%s Not tested: %s. %s", r.evidence(), r.list(untested), r.whyUntested(untested))
+	return fmt.Sprintf("%s Not tested: %s. %s", r.evidence(), r.list(untested), whyUntested(untested))
 }
 
-// evidence states the method and the p values of the tests against the best: the largest of those that show a difference, the
-// smallest of those that don't. "p ≤ 0.048 where shown, p = 0.310 where not, Mann–Whitney U, Holm over 6 pairs."
+// evidence states the p values of the tests against the best, and the method: "p ≤ 0.048 where shown,
+// p = 0.310 where not, Mann–Whitney U, Holm over 6 pairs." The p values are the weakest evidence: the
+// largest of those that show a difference, the smallest of those that don't.
 func (r Ranking) evidence() string {
 	shown, notShown := r.BehindBest(Different), r.BehindBest(NoDifferenceShown)
-	largest, smallest := 0.0, 1.0
-	for _, s := range shown {
-		largest = max(largest, s.Against.Adjusted)
-	}
-	for _, s := range notShown {
-		smallest = min(smallest, s.Against.Adjusted)
-	}
+	byP := func(a, b Standing) int { return cmp.Compare(a.Against.Adjusted, b.Against.Adjusted) }
 	var parts []string
 	if len(shown) > 0 {
-		parts = append(parts, significance(signOf(shown, "≤"), largest))
+		parts = append(parts, significance(signOf(shown, "≤"), slices.MaxFunc(shown, byP).Against.Adjusted))
 	}
 	if len(notShown) > 0 {
-		parts = append(parts, significance(signOf(notShown, "≥"), smallest))
+		parts = append(parts, significance(signOf(notShown, "≥"), slices.MinFunc(notShown, byP).Against.Adjusted))
 	}
 	if len(parts) == 2 {
 		parts[0], parts[1] = parts[0]+" where shown", parts[1]+" where not"
 	}
-	tested := append(shown, notShown...)
-	return fmt.Sprintf("%s, Mann–Whitney U%s.", strings.Join(parts, ", "), tested[0].Against.over("pairs"))
+	anyTest := slices.Concat(shown, notShown)[0].Against // all have the same method
+	return anyTest.method(strings.Join(parts, ", "), "pairs") + "."
 }
 
 // signOf is the sign before the extreme p value of tests: bound, or "=" if there is one test only.
@@ -99,18 +100,19 @@ func signOf(tests []Standing, bound string) string {
 	return bound
 }
 
-// whyUntested says why standings were not tested: "One run each: 3 pairs at once need at least 5 each."
-func (r Ranking) whyUntested(untested []Standing) string {
-	d := untested[0].Against
-	for _, s := range untested {
-		if s.Against.B.N != d.A.N {
-			return "Too few runs: " + d.need("pair") + "."
-		}
+// whyUntested says why contenders were not tested: "One run each: 3 pairs at once need at least 5
+// each."
+func whyUntested(untested []Standing) string {
+	first := untested[0].Against
+	had := capital(runs(first.A.N, first.B.N))
+	if slices.ContainsFunc(untested, func(s Standing) bool { return s.Against.B.N != first.A.N }) {
+		had = "Too few runs"
 	}
-	return capital(runs(d.A.N, d.B.N)) + ": " + d.need("pair") + "."
+	return had + ": " + first.neededRuns("pairs") + "."
 }
 
-// Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom no difference was shown.
+// Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom no difference was
+// shown.
 func (r Ranking) Short(load string) string {
 	var names []string
 	for _, c := range r.TiedWithBest() {
@@ -128,50 +130,75 @@ func (r Ranking) Short(load string) string {
 	return names[0] + " at " + load
 }
 
-// list names standings with their figures. How a standing compares with the best is added unless no difference was shown.
+// list names contenders with their figures, and how each compares with the best unless no difference
+// was shown.
 func (r Ranking) list(standings []Standing) string {
 	var texts []string
 	for _, s := range standings {
 		if s.Against.Answer() == NoDifferenceShown {
-			texts = append(texts, s.text(r.Metric.Unit))
+			texts = append(texts, r.nameAndFigure(s.Contender))
 		} else {
-			texts = append(texts, s.text(r.Metric.Unit, s.Against.Change()))
+			texts = append(texts, r.nameAndFigure(s.Contender, s.Against.Change()))
 		}
 	}
 	return enumerate(Shorten(texts))
 }
 
-// text is the contender with its figure: "kafka 13.1 ms [12.4–13.4 ms] (n=5)". further words stand inside the parentheses.
-func (c Contender) text(u unit.Unit, further ...string) string {
-	return c.Name + " " + c.figure(u, further...)
+// nameAndFigure is a contender with its figure: "kafka 13.1 ms [12.4–13.4 ms] (n=5)".
+func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
+	return c.Name + " " + r.figure(c, notes...)
 }
 
-// figure is the median with its interval or bracket, and the number of repetitions.
-func (c Contender) figure(u unit.Unit, further ...string) string {
-	s := Summarize(c.Values)
+// figure is the median of a contender with its interval, and in parentheses its bracket, the number of
+// repetitions and notes.
+func (r Ranking) figure(c Contender, notes ...string) string {
+	s, u := Summarize(c.Values), r.Metric.Unit
 	text := u.Format(s.Median)
-	var words []string
+	var inParentheses []string
 	switch {
 	case c.Bracket != nil:
-		words = append(words, "bracket "+u.Range(c.Bracket.Low, c.Bracket.High))
+		inParentheses = append(inParentheses, "bracket "+u.Range(c.Bracket.Low, c.Bracket.High))
 	case s.Low != s.High:
 		text += " [" + u.Range(s.Low, s.High) + "]"
 	}
-	words = append(words, fmt.Sprintf("n=%d", s.N))
-	return text + " (" + strings.Join(append(words, further...), ", ") + ")"
-}
-
-func superlative(m Metric) string {
-	if m.Better == Higher {
-		return "Highest"
-	}
-	return "Lowest"
+	inParentheses = append(inParentheses, fmt.Sprintf("n=%d", s.N))
+	return text + " (" + strings.Join(append(inParentheses, notes...), ", ") + ")"
 }
 
 // capital begins a sentence. A word with a digit, such as e2e, stays as it is.
 func capital(text string) string {
-	if word, _, _ := strings.Cut(text, " "); strings.ContainsAny(word, "0123456789") || text == "" {
+	if word, _, _ := strings.Cut(text, " "); strings.ContainsAny(word, digits) || text == "" {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// maxListed is how many items a sentence lists. A sweep has hundreds, which the tables show.
+const maxListed = 6
+
+// Shorten keeps the first items and the last if there are too many for a sentence, and counts those
+// between: "a, b, c, d, 7 more, z". It is for items in an order, of which the ends matter.
+func Shorten(items []string) []string {
+	if len(items) <= maxListed {
+		return items
+	}
+	first, last := items[:maxListed-2], items[len(items)-1]
+	return append(slices.Clone(first), fmt.Sprintf("%d more", len(items)-len(first)-1), last)
+}
+
+// FirstFew names at most n items and counts the others: "a, b, c and 4 more". It is for items in no
+// particular order.
+func FirstFew(items []string, n int) string {
+	if len(items) > n {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)
+	}
+	return strings.Join(items, ", ")
+}
+
+// enumerate joins items as a sentence does: "a, b and c".
+func enumerate(items []string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }

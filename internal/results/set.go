@@ -8,7 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Set holds stored records as points, computed once: reports, pages, figures, gates and spreadsheets choose from it.
+// Set holds stored records as points, computed once: reports, pages, figures, gates and
+// spreadsheets choose from it.
 type Set struct {
 	Records []store.Record
 	Points  []Point // by message size, delivery, measure, rate and broker, then by their names
@@ -64,7 +65,8 @@ func (p *Point) add(r store.Record) {
 func supersedes(later, earlier store.Record) bool {
 	switch earlier.Status {
 	case store.OK:
-		// A repetition that was run twice is not a larger sample. Imported records are not numbered (0): each is a repetition.
+		// A repetition that was run twice is not a larger sample. Imported records are not numbered
+		// (0): each is a repetition.
 		return later.Status == store.OK && later.Repetition > 0
 	case store.Failed:
 		return earlier.Result == nil // a failure with a result is a broken promise, which stays broken
