@@ -85,8 +85,8 @@ type Range struct{ From, To float64 }
 // anywhere is the range of a statement without bounds.
 var anywhere = Range{From: math.Inf(-1), To: math.Inf(1)}
 
-// Given tells whether r bounds anything.
-func (r Range) Given() bool { return r != anywhere && r != Range{} }
+// Given reports whether r bounds anything.
+func (r Range) Given() bool { return r != anywhere }
 
 // slack is the share of a bound by which rounding may put a figure beyond it: 110/100 − 1 is a little more than 0.1.
 const slack = 1e-9

@@ -178,20 +178,22 @@ func (v value) number(into *float64) {
 // bounds reads {from, to}, or {about, within}.
 func (v value) bounds() Range {
 	r := anywhere
-	about, within := math.NaN(), math.NaN()
+	about, within := math.NaN(), math.NaN() // not given
+	numbers := map[string]*float64{"from": &r.From, "to": &r.To, "about": &about, "within": &within}
 	for key, entry := range v.entries("from", "to", "about", "within") {
-		entry.number(map[string]*float64{"from": &r.From, "to": &r.To, "about": &about, "within": &within}[key])
+		entry.number(numbers[key])
 	}
-	isAbout := !math.IsNaN(about)
+	hasAbout, hasWithin := !math.IsNaN(about), !math.IsNaN(within)
 	switch {
-	case isAbout == math.IsNaN(within) || isAbout && r != anywhere:
+	case hasAbout != hasWithin || (hasAbout && r.Given()):
 		v.problem("allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")
-	case isAbout:
+	case hasAbout:
 		distance := math.Abs(about) * within
-		return Range{From: about - distance, To: about + distance}
-	case r == anywhere:
+		r = Range{From: about - distance, To: about + distance}
+	case !r.Given():
 		v.problem("bounds nothing; allowed: from, to or both")
-	case r.From > r.To:
+	}
+	if r.From > r.To {
 		v.problem("from is larger than to")
 	}
 	return r

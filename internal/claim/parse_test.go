@@ -23,6 +23,7 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {}}]", "claims[0].threshold.expect: missing: a threshold needs bounds, such as {from: 250000}"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {}}}]", "claims[0].threshold.expect: bounds nothing; allowed: from, to or both"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 2, to: 1}}}]", "claims[0].threshold.expect: from is larger than to"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {about: 2, within: -10%}}}]", "claims[0].threshold.expect: from is larger than to"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: fast}}}]", `claims[0].threshold.expect.from: "fast" is not a number; allowed: such as 0.3, 30%, 5ms, 20MiB`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: -inf}}}]", `claims[0].threshold.expect.from: "-inf" is not a number`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {to: .inf}}}]", `claims[0].threshold.expect.to: ".inf" is not a number`},
@@ -82,5 +83,14 @@ func TestAStatementTakesWhatItsClaimSaysAndOverridesIt(t *testing.T) {
 	of, to := s[2].Of, s[2].To
 	if of.Metric.Key != "receive_rate" || of.Experiments[0] != "d" || of.Select["mode"].Any[0] != "m" || to.Metric.Key != "publish_rate" || len(to.Experiments) != 2 {
 		t.Errorf("sides: %+v, %+v", of, to)
+	}
+}
+
+func TestBoundsMayBothBeZero(t *testing.T) {
+	for _, bounds := range []string{"{from: 0, to: 0}", "{about: 0, within: 5%}"} {
+		claims, err := claim.Parse("c.yaml", []byte("claims: [{id: 1, says: s, where: w, metric: lost, threshold: {expect: "+bounds+"}}]"))
+		if err != nil || !claims[0].Statements[0].Expect.Given() {
+			t.Errorf("%s: %v", bounds, err)
+		}
 	}
 }
