@@ -24,7 +24,7 @@ func summarize(values []float64, u unit.Unit) Figure {
 	return Figure{Value: s.Median, Low: s.Low, High: s.High, N: s.N, Unit: u}
 }
 
-// quotient is a/b for any pair of repetitions of a and b. There is none if b may be zero.
+// quotient is the interval of a/b over all pairs of repetitions of a and b. There is none if b may be zero.
 func quotient(a, b Figure) Figure {
 	if a.N == 0 || b.N == 0 || b.Low <= 0 || a.Low < 0 {
 		return Figure{}
@@ -32,7 +32,7 @@ func quotient(a, b Figure) Figure {
 	return Figure{Value: a.Value / b.Value, Low: a.Low / b.High, High: a.High / b.Low, N: min(a.N, b.N), Unit: unit.Factor}
 }
 
-// change is what has to be added to 1 to get the ratio f: -0.3 for 0.7.
+// change is the ratio f as a change: -0.3 for 0.7.
 func (f Figure) change() Figure {
 	if f.N == 0 {
 		return f
@@ -40,10 +40,10 @@ func (f Figure) change() Figure {
 	return Figure{Value: f.Value - 1, Low: f.Low - 1, High: f.High - 1, N: f.N, Unit: unit.Share}
 }
 
-// poolings are the ways to make one number of several. Each rises with every one of them, so the ends of a pooled interval
-// are the pooled ends.
+// poolings make one number of several. Each result rises with every one of the numbers, so the ends of a pooled interval are the pooled
+// ends.
 var poolings = map[string]func([]float64) float64{
-	"max": slices.Max[[]float64], "min": slices.Min[[]float64], "mean": mean, "median": median,
+	poolMax: slices.Max[[]float64], poolMin: slices.Min[[]float64], poolMean: mean, poolMedian: median,
 }
 
 func mean(values []float64) float64 { return stat.Mean(values, nil) }
@@ -72,9 +72,9 @@ func pooled(pooling string, figures []Figure) Figure {
 
 // rangeOf is the median of figures, from the lowest end to the highest end of any.
 func rangeOf(figures []Figure) Figure {
-	f := pooled("median", figures)
+	f := pooled(poolMedian, figures)
 	if f.N > 0 {
-		f.Low, f.High = pooled("min", figures).Low, pooled("max", figures).High
+		f.Low, f.High = pooled(poolMin, figures).Low, pooled(poolMax, figures).High
 	}
 	return f
 }
@@ -91,7 +91,7 @@ func (r Range) Given() bool { return r != anywhere }
 // slack is the share of a bound by which rounding may put a figure beyond it: 110/100 − 1 is a little more than 0.1.
 const slack = 1e-9
 
-// judge tells whether f lies within r. It decides only if the whole interval does, or none of it.
+// judge tells whether f lies within r: Holds if its whole interval does, DoesNotHold if none of it does.
 func (r Range) judge(f Figure) Verdict {
 	if f.N == 0 {
 		return CannotBeTold
@@ -108,8 +108,9 @@ func (r Range) judge(f Figure) Verdict {
 		return Holds
 	case f.High < from || f.Low > to:
 		return DoesNotHold
+	default:
+		return CannotBeTold
 	}
-	return CannotBeTold
 }
 
 // rSquared is the coefficient of determination of the least-squares line through points. It is 1 if all y are equal: the line

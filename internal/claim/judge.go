@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,34 +13,37 @@ import (
 // evaluate answers a statement from the samples of one side of a study.
 func (s Statement) evaluate(all []sample) Part {
 	var p Part
-	var missing *gap
+	var err error
 	switch s.Kind {
 	case Ratio:
-		p, missing = s.ratio(all)
+		p, err = s.ratio(all)
 	case Rank:
-		p, missing = s.rank(all)
+		p, err = s.rank(all)
 	case Threshold:
-		p, missing = s.threshold(all)
+		p, err = s.threshold(all)
 	case Slope, Shape:
-		p, missing = s.trend(all)
+		p, err = s.trend(all)
+	default:
+		panic(fmt.Sprintf("claim: a statement of the kind %q", s.Kind)) // Parse makes none
 	}
-	if missing != nil {
-		return missing.part()
+	var undecided *undecidedError
+	if errors.As(err, &undecided) {
+		return Part{Verdict: CannotBeTold, Reason: undecided.reason, Why: undecided.why}
 	}
 	return s.conclude(p)
 }
 
 // threshold judges the metric in each cell.
-func (s Statement) threshold(all []sample) (Part, *gap) {
-	chosen, missing := s.Selection.from(all)
-	if missing != nil {
-		return Part{}, missing
+func (s Statement) threshold(all []sample) (Part, error) {
+	chosen, err := s.choose(all)
+	if err != nil {
+		return Part{}, err
 	}
 	p := Part{Closed: anyClosed(chosen, s.Metric)}
 	for _, g := range grouped(chosen, s.cellAxes(chosen)) {
-		f, missing := s.figure(g, s.Metric)
-		if missing != nil {
-			return Part{}, missing
+		f, err := s.figure(g, s.Metric)
+		if err != nil {
+			return Part{}, err
 		}
 		p.add(g.name, f, s.Expect.judge(f))
 	}
@@ -104,8 +108,8 @@ func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 	return slices.DeleteFunc(values.Varying(), func(axis string) bool { return axis == sideAxis || slices.Contains(compared, axis) })
 }
 
-// figure is the figure of a cell, pooled if it has several samples. It has no repetitions if no sample has the metric.
-func (s Statement) figure(g group, m results.Metric) (Figure, *gap) {
+// figure is the figure of a cell, pooled if several of its samples have one. It is none if no sample has the metric.
+func (s Statement) figure(g group, m results.Metric) (Figure, error) {
 	var figures []Figure
 	for _, one := range g.samples {
 		if f := one.figure(m); f.N > 0 {
@@ -123,21 +127,21 @@ func (s Statement) figure(g group, m results.Metric) (Figure, *gap) {
 	return pooled(s.pooling(m), figures), nil
 }
 
-// ambiguous is the gap of a cell with several points and no way to pool them.
-func ambiguous(g group, where string) *gap {
-	return newGap(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them", len(g.samples), where)
+// ambiguous is the error of a cell with several points and no way to pool them.
+func ambiguous(g group, where string) error {
+	return undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them", len(g.samples), where)
 }
 
-// noFigure is the gap of samples none of which has a figure.
-func noFigure(samples []sample, m results.Metric) *gap {
+// noFigure is the error of samples none of which has a figure.
+func noFigure(samples []sample, m results.Metric) error {
 	statuses := map[string]bool{}
 	for _, s := range samples {
 		if len(s.records) > 0 {
-			return newGap(NoFigure, "no figure of %s", m.Name)
+			return undecidedBecause(NoFigure, "no figure of %s", m.Name)
 		}
 		statuses[s.status] = true
 	}
-	return newGap(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Shorten(slices.Sorted(maps.Keys(statuses))), "; "))
+	return undecidedBecause(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Shorten(slices.Sorted(maps.Keys(statuses))), "; "))
 }
 
 // conclude makes the part's figure and verdict from its cells.
@@ -146,7 +150,7 @@ func (s Statement) conclude(p Part) Part {
 	for _, c := range p.Cells {
 		figures, fits = append(figures, c.Figure), append(fits, c.R2)
 	}
-	if _, pools := poolings[s.Take]; pools {
+	if _, poolsCells := poolings[s.Take]; poolsCells {
 		p.Figure = pooled(s.Take, figures)
 		p.Verdict = s.Expect.judge(p.Figure)
 	} else {
@@ -188,8 +192,8 @@ func (s Statement) whyOpen(p Part) (Reason, string) {
 		return NoFigure, "there is no ratio to zero"
 	}
 	why := "the repetitions lie on both sides"
-	single := func(c Cell) bool { return c.Verdict == CannotBeTold && c.N == 1 }
-	if slices.ContainsFunc(p.Cells, single) || open == 0 && p.Repetitions() == 1 {
+	isOpenSingle := func(c Cell) bool { return c.Verdict == CannotBeTold && c.N == 1 }
+	if slices.ContainsFunc(p.Cells, isOpenSingle) || (open == 0 && p.Repetitions() == 1) {
 		why = "what is known of the figures allows for both"
 	}
 	if open > 0 && len(p.Cells) > 1 {
@@ -198,7 +202,7 @@ func (s Statement) whyOpen(p Part) (Reason, string) {
 	return WithinSpread, why
 }
 
-// judgesFigure tells whether the verdict on a cell depends on its figure. The place of a contender and the sign of a slope don't.
+// judgesFigure reports whether the verdict on a cell depends on its figure. The place of a contender and the sign of a slope don't.
 func (s Statement) judgesFigure() bool {
 	return s.Kind != Rank && (s.Kind != Slope || s.Change.Given())
 }

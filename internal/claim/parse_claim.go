@@ -28,7 +28,7 @@ var (
 	}
 )
 
-// body is what stands under the name of a kind.
+// body is the value under the name of a kind.
 type body struct {
 	kind  Kind
 	value value
@@ -37,10 +37,9 @@ type body struct {
 // claim reads a claim with its statements.
 func (v value) claim() Claim {
 	var c Claim
-	shared := Statement{Expect: anywhere}
-	shared.Take, shared.Change = TakeEach, anywhere
+	shared := Statement{Expect: anywhere, Grouping: Grouping{Take: TakeEach}, Trend: Trend{Change: anywhere}}
 	var bodies []body
-	var list value // of statements
+	var list value // of statements, under "all"
 	texts := map[string]*string{
 		"id": &c.ID, "says": &c.Says, "where": &c.Where, "published": &c.Published, "note": &c.Note, "undecidable": &c.Undecidable,
 	}
@@ -64,9 +63,10 @@ func (v value) claim() Claim {
 	}
 	isList, isSingle := list.node != nil, len(bodies) > 0
 	switch {
-	case c.Undecidable != "" && (isList || isSingle):
-		v.problem("undecidable, and yet there is a statement to decide")
 	case c.Undecidable != "":
+		if isList || isSingle {
+			v.problem("undecidable, and yet there is a statement to decide")
+		}
 	case isList && isSingle:
 		v.problem("all, and a statement beside it; allowed: one of both")
 	case isList:
@@ -131,9 +131,9 @@ func (v value) setField(key string, s *Statement) {
 	case "over":
 		s.Over, s.OverGiven = v.texts(), true
 	case "pool":
-		s.Pool = v.text("best", "max", "mean", "median", "min")
+		s.Pool = v.text(poolBest, poolMax, poolMean, poolMedian, poolMin)
 	case "take":
-		s.Take = v.text(TakeEach, TakeShare, "max", "mean", "median", "min")
+		s.Take = v.text(TakeEach, TakeShare, poolMax, poolMean, poolMedian, poolMin)
 	case "share":
 		s.Take = TakeShare
 		v.number(&s.Share)
@@ -283,7 +283,8 @@ func (v value) check(s Statement) {
 		need(s.Along != "", "along", "the axis it goes along")
 		need(s.Form != "", "form", "one of "+strings.Join(forms, ", "))
 	}
-	if _, pools := poolings[s.Take]; pools && s.Kind != Ratio && s.Kind != Threshold {
+	_, poolsCells := poolings[s.Take]
+	if poolsCells && s.Kind != Ratio && s.Kind != Threshold {
 		v.path += ".take"
 		v.problem("%q has no meaning here; allowed: %s, %s", s.Take, TakeEach, TakeShare)
 	} else if s.Take == TakeShare && !(s.Share > 0 && s.Share <= 1) {

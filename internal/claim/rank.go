@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// contender is one of those that a ranking compares. Its figure has no repetitions if nothing is known of it.
+// contender is a value of the axis that is ranked. It has no figure if none of its samples has one.
 type contender struct {
 	name   string
 	figure Figure
 }
 
 // rank judges the place of contenders in each cell.
-func (s Statement) rank(all []sample) (Part, *gap) {
-	chosen, missing := s.Selection.from(all)
-	if missing != nil {
-		return Part{}, missing
+func (s Statement) rank(all []sample) (Part, error) {
+	chosen, err := s.choose(all)
+	if err != nil {
+		return Part{}, err
 	}
 	p := Part{Closed: anyClosed(chosen, s.Metric)}
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.By, sweepAxis)) {
-		contenders, missing := s.contenders(g)
-		if missing != nil {
-			return Part{}, missing
+		contenders, err := s.contenders(g)
+		if err != nil {
+			return Part{}, err
 		}
 		if !s.canRank(contenders) {
-			continue // the others were not to be measured here
+			continue // not all that the statement names were to be measured here
 		}
 		known := slices.DeleteFunc(contenders, func(c contender) bool { return c.figure.N == 0 })
 		if !s.canRank(known) {
@@ -38,7 +38,7 @@ func (s Statement) rank(all []sample) (Part, *gap) {
 	case len(p.Cells) > 0:
 		return p, nil
 	case p.Missing == 0:
-		return Part{}, newGap(TooFew, "those that it compares were not measured at the same place")
+		return Part{}, undecidedBecause(TooFew, "those that it compares were not measured at the same place")
 	}
 	if unusable := slices.DeleteFunc(slices.Clone(chosen), func(one sample) bool { return len(one.records) > 0 }); len(unusable) > 0 {
 		return Part{}, noFigure(unusable, s.Metric)
@@ -46,21 +46,21 @@ func (s Statement) rank(all []sample) (Part, *gap) {
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contenders are the values of the axis that is ranked, by name.
-func (s Statement) contenders(g group) ([]contender, *gap) {
+// contenders are those of a cell, by name.
+func (s Statement) contenders(g group) ([]contender, error) {
 	byName := map[string][]sample{}
 	for _, one := range g.samples {
 		name, ok := one.value(s.By)
 		if !ok {
-			return nil, newGap(Misfit, "no point has an axis or a setting %q", s.By)
+			return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.By)
 		}
 		byName[name] = append(byName[name], one)
 	}
 	var contenders []contender
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		points := group{name: g.name, samples: byName[name]}
-		f, missing := s.figure(points, s.Metric)
-		if missing != nil {
+		f, err := s.figure(points, s.Metric)
+		if err != nil {
 			return nil, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.name))
 		}
 		contenders = append(contenders, contender{name: name, figure: f})
@@ -68,7 +68,7 @@ func (s Statement) contenders(g group) ([]contender, *gap) {
 	return contenders, nil
 }
 
-// canRank tells whether there are several contenders, those that the statement names among them.
+// canRank reports whether there are several contenders, those that the statement names among them.
 func (s Statement) canRank(contenders []contender) bool {
 	for _, name := range s.named() {
 		if !slices.ContainsFunc(contenders, func(c contender) bool { return sameValue(c.name, name) }) {
@@ -98,7 +98,7 @@ func (s Statement) judgeRank(contenders []contender) Verdict {
 	return v
 }
 
-// judgePlace counts those that certainly are better and those that may be. The place is certain if both counts agree.
+// judgePlace counts the contenders that certainly are better, and those that possibly are. The place is certain if both counts agree.
 func (s Statement) judgePlace(contenders []contender) Verdict {
 	who := figureOf(contenders, s.Who)
 	certainly, possibly := 0, 0
@@ -141,8 +141,8 @@ func (s Statement) isBetter(a, b Figure) Verdict {
 	return CannotBeTold
 }
 
-// lead is how many times better the first one named is than the best other; for the last place, how many times worse than the
-// worst other. It is none if the divisor may be zero.
+// lead is how many times better the first contender named is than the best other; for the last place, how many times worse than the worst
+// other. It is none if the divisor may be zero.
 func (s Statement) lead(contenders []contender) Figure {
 	name := s.named()[0]
 	var others []Figure
@@ -152,9 +152,9 @@ func (s Statement) lead(contenders []contender) Figure {
 		}
 	}
 	lowest, last := s.lowestIsBest(s.Metric), s.Place == -1
-	pooling := "max"
+	pooling := poolMax
 	if lowest != last {
-		pooling = "min"
+		pooling = poolMin
 	}
 	a, b := figureOf(contenders, name), pooled(pooling, others)
 	if lowest {

@@ -9,14 +9,14 @@ import (
 )
 
 // ratio divides the cells of one selection by those of another that have the same values on all axes but the compared ones.
-func (s Statement) ratio(all []sample) (Part, *gap) {
-	of, missing := s.side(s.Of).from(all)
-	if missing != nil {
-		return Part{}, missing
+func (s Statement) ratio(all []sample) (Part, error) {
+	of, err := s.side(s.Of).choose(all)
+	if err != nil {
+		return Part{}, err
 	}
-	to, missing := s.side(s.To).from(all)
-	if missing != nil {
-		return Part{}, missing
+	to, err := s.side(s.To).choose(all)
+	if err != nil {
+		return Part{}, err
 	}
 	axes := s.cellAxes(slices.Concat(of, to), s.comparedAxes()...)
 	divisors := grouped(to, axes)
@@ -26,9 +26,9 @@ func (s Statement) ratio(all []sample) (Part, *gap) {
 		if i < 0 {
 			continue
 		}
-		f, missing := s.divide(dividend, divisors[i])
-		if missing != nil {
-			return Part{}, missing
+		f, err := s.divide(dividend, divisors[i])
+		if err != nil {
+			return Part{}, err
 		}
 		p.add(dividend.name, f, s.Expect.judge(f))
 	}
@@ -36,13 +36,13 @@ func (s Statement) ratio(all []sample) (Part, *gap) {
 	case len(p.Cells) > 0:
 		return p, nil
 	case p.Missing == 0:
-		return Part{}, newGap(TooFew, "no two points differ in nothing but what is compared")
+		return Part{}, undecidedBecause(TooFew, "no two points differ in nothing but what is compared")
 	case !hasFigure(of, s.Of.Metric):
 		return Part{}, noFigure(of, s.Of.Metric)
 	case !hasFigure(to, s.To.Metric):
 		return Part{}, noFigure(to, s.To.Metric)
 	}
-	return Part{}, newGap(NoFigure, "there is no ratio to zero")
+	return Part{}, undecidedBecause(NoFigure, "there is no ratio to zero")
 }
 
 // side is one side of the ratio with the statement's own selection on the axes that the side doesn't mention.
@@ -66,18 +66,18 @@ func (s Statement) comparedAxes() []string {
 }
 
 // divide is the ratio of two cells. If both are the same point, each repetition has a ratio of its own.
-func (s Statement) divide(dividend, divisor group) (Figure, *gap) {
+func (s Statement) divide(dividend, divisor group) (Figure, error) {
 	a, b := dividend.samples, divisor.samples
 	if len(a) == 1 && len(b) == 1 && a[0].id == b[0].id {
 		return ratioWithin(a[0], s.Of.Metric, s.To.Metric), nil
 	}
-	of, missing := s.figure(dividend, s.Of.Metric)
-	if missing != nil {
-		return Figure{}, missing
+	of, err := s.figure(dividend, s.Of.Metric)
+	if err != nil {
+		return Figure{}, err
 	}
-	to, missing := s.figure(divisor, s.To.Metric)
-	if missing != nil {
-		return Figure{}, missing
+	to, err := s.figure(divisor, s.To.Metric)
+	if err != nil {
+		return Figure{}, err
 	}
 	return quotient(of, to), nil
 }

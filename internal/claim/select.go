@@ -35,21 +35,20 @@ const (
 // String is the end in the words of claims.yaml.
 func (e End) String() string { return map[End]string{Lowest: "lowest", Highest: "highest"}[e] }
 
-// gap is why a statement can't be decided.
-type gap struct {
+// undecidedError says why the records can't decide a statement. Every error of this package but those of Parse is one.
+type undecidedError struct {
 	reason Reason
 	why    string
 }
 
-func newGap(reason Reason, format string, args ...any) *gap {
-	return &gap{reason: reason, why: fmt.Sprintf(format, args...)}
+func (e *undecidedError) Error() string { return e.why }
+
+func undecidedBecause(reason Reason, format string, args ...any) error {
+	return &undecidedError{reason: reason, why: fmt.Sprintf(format, args...)}
 }
 
-// part is the answer to a statement that can't be decided.
-func (g *gap) part() Part { return Part{Verdict: CannotBeTold, Reason: g.reason, Why: g.why} }
-
-// from are the samples of a selection.
-func (s Selection) from(all []sample) ([]sample, *gap) {
+// choose keeps the samples of a selection.
+func (s Selection) choose(all []sample) ([]sample, error) {
 	var chosen []sample
 	for _, one := range all {
 		if name, _ := one.value(sweepAxis); len(s.Experiments) == 0 || slices.Contains(s.Experiments, name) {
@@ -57,35 +56,35 @@ func (s Selection) from(all []sample) ([]sample, *gap) {
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, newGap(NothingMeasured, "nothing was measured of %s", strings.Join(s.Experiments, ", "))
+		return nil, undecidedBecause(NothingMeasured, "nothing was measured of %s", strings.Join(s.Experiments, ", "))
 	}
-	chosen, missing := s.Select.from(chosen)
-	if missing != nil {
-		return nil, missing
+	chosen, err := s.Select.choose(chosen)
+	if err != nil {
+		return nil, err
 	}
 	chosen = atLoads(chosen, s.At)
 	if len(chosen) == 0 {
-		return nil, newGap(NoFigure, "no rate of a curve is %s", s.At)
+		return nil, undecidedBecause(NoFigure, "no rate of a curve is %s", s.At)
 	}
 	return chosen, nil
 }
 
-// from keeps the samples that have all values. Ends come last, as they are the ends of what the other values leave.
-func (s Selector) from(samples []sample) ([]sample, *gap) {
+// choose keeps the samples that have all values. Ends come last, as they are the ends of what the other values leave.
+func (s Selector) choose(samples []sample) ([]sample, error) {
 	axes := slices.Sorted(maps.Keys(s))
 	isEnd := func(axis string) bool { return s[axis].End != NoEnd }
 	ends := slices.DeleteFunc(slices.Clone(axes), func(axis string) bool { return !isEnd(axis) })
 	for _, axis := range append(slices.DeleteFunc(axes, isEnd), ends...) {
-		var missing *gap
-		if samples, missing = s[axis].from(samples, axis); missing != nil {
-			return nil, missing
+		var err error
+		if samples, err = s[axis].choose(samples, axis); err != nil {
+			return nil, err
 		}
 	}
 	return samples, nil
 }
 
-// from keeps the samples with these values on an axis.
-func (v Values) from(samples []sample, axis string) ([]sample, *gap) {
+// choose keeps the samples with these values on an axis.
+func (v Values) choose(samples []sample, axis string) ([]sample, error) {
 	measured := results.Values{}
 	for _, s := range samples {
 		if text, ok := s.value(axis); ok {
@@ -94,26 +93,26 @@ func (v Values) from(samples []sample, axis string) ([]sample, *gap) {
 	}
 	texts := slices.SortedFunc(maps.Keys(measured[axis]), results.CompareNames)
 	if len(texts) == 0 {
-		return nil, newGap(Misfit, "no point has an axis or a setting %q", axis)
+		return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
 	}
 	wanted := v
 	if v.End != NoEnd {
-		wanted = v.End.of(texts)
+		wanted = v.End.among(texts)
 	}
 	var chosen []sample
 	for _, s := range samples {
-		if text, ok := s.value(axis); ok && wanted.match(text) {
+		if text, ok := s.value(axis); ok && wanted.matches(text) {
 			chosen = append(chosen, s)
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, newGap(NothingMeasured, "no point has %s %s; there are %s", axis, v, strings.Join(results.Shorten(texts), ", "))
+		return nil, undecidedBecause(NothingMeasured, "no point has %s %s; there are %s", axis, v, strings.Join(results.Shorten(texts), ", "))
 	}
 	return chosen, nil
 }
 
-// of is the end's value among texts. It is no value if none measures anything.
-func (e End) of(texts []string) Values {
+// among is the lowest or highest of values. There is none if no value is a quantity.
+func (e End) among(texts []string) Values {
 	end := Values{Any: []string{}}
 	var extreme float64
 	for _, text := range texts {
@@ -124,7 +123,7 @@ func (e End) of(texts []string) Values {
 	return end
 }
 
-func (v Values) match(text string) bool {
+func (v Values) matches(text string) bool {
 	equal := func(want string) bool { return sameValue(want, text) }
 	switch {
 	case v.Any != nil:
@@ -138,11 +137,11 @@ func (v Values) match(text string) bool {
 	return ok && !(n < v.From) && !(n > v.To) // NaN bounds nothing
 }
 
-// sameValue tells whether two values of an axis are equal or measure the same, as 1024 and 1KiB do.
+// sameValue reports whether two values of an axis are equal or the same quantity, as 1024 and 1KiB are.
 func sameValue(a, b string) bool {
 	x, xOK := results.Magnitude(a)
 	y, yOK := results.Magnitude(b)
-	return a == b || xOK && yOK && x == y
+	return a == b || (xOK && yOK && x == y)
 }
 
 // String describes the values: "from 2 to 3".

@@ -37,24 +37,33 @@ type Selection struct {
 // Grouping says how points are grouped into cells, and cells into one verdict.
 type Grouping struct {
 	Over      []string // the axes whose values make the cells
-	OverGiven bool     // false: every axis that varies and that the statement doesn't name
-	Pool      string   // how several points of one cell become one figure: "best" or a key of poolings
-	Take      string   // how cells become one verdict: TakeEach, TakeShare or a key of poolings
+	OverGiven bool     // Over holds; otherwise cells are made by every axis that varies and that the statement doesn't name
+	Pool      string   // how several points of one cell become one figure: poolBest or a key of poolings; empty: there is only one
+	Take      string   // how cells become one verdict: TakeEach, TakeShare or, to judge their pooled figure, a key of poolings
 	Share     float64  // with TakeShare: the share of the cells that have to hold, above 0 and up to 1
 }
 
-// Ways to take cells together, beside judging their pooled figure.
+// Ways to take cells together.
 const (
 	TakeEach  = "each"  // every cell has to hold
 	TakeShare = "share" // a share of the cells has to hold
 )
 
-// Ranking is what a rank says.
+// Ways to make one figure of several.
+const (
+	poolBest   = "best" // the lowest or the highest, whichever is better
+	poolMax    = "max"
+	poolMean   = "mean"
+	poolMedian = "median"
+	poolMin    = "min"
+)
+
+// Ranking is what a rank says: the order of several contenders, or the place of one.
 type Ranking struct {
 	By     string   // the axis of the contenders
-	Order  []string // contenders, each before the next; or
-	Who    string   // the contender at Place
-	Place  int      // 1 is first, -1 is last; 0 with Order
+	Order  []string // contenders, each before the next; empty if Who is given
+	Who    string   // the contender at Place; empty if Order is given
+	Place  int      // of Who: 1 is first, 2 second, -1 last
 	Lowest bool     // the lowest figure is the best
 }
 
@@ -68,16 +77,17 @@ type Trend struct {
 	Within float64 // shape: the tolerance, as a share
 }
 
-// lowestIsBest tells whether a lower figure is better in a ranking or in the pool "best".
+// lowestIsBest reports whether a lower figure of m is better, in a ranking or in poolBest.
 func (s Statement) lowestIsBest(m results.Metric) bool { return s.Lowest || m.Better == results.Lower }
 
 // pooling is the key of the statement's pool in poolings.
 func (s Statement) pooling(m results.Metric) string {
 	switch {
-	case s.Pool != "best":
+	case s.Pool != poolBest:
 		return s.Pool
 	case s.lowestIsBest(m):
-		return "min"
+		return poolMin
+	default:
+		return poolMax
 	}
-	return "max"
 }

@@ -28,18 +28,18 @@ type series struct {
 }
 
 // trend judges slopes and shapes: how the metric goes along an axis, in each cell.
-func (s Statement) trend(all []sample) (Part, *gap) {
-	chosen, missing := s.Selection.from(all)
-	if missing != nil {
-		return Part{}, missing
+func (s Statement) trend(all []sample) (Part, error) {
+	chosen, err := s.choose(all)
+	if err != nil {
+		return Part{}, err
 	}
 	p := Part{Closed: anyClosed(chosen, s.Metric)}
 	tooShort := 0
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Along)) {
-		line, missing := s.series(g)
+		line, err := s.series(g)
 		switch {
-		case missing != nil:
-			return Part{}, missing
+		case err != nil:
+			return Part{}, err
 		case len(line.y) == 0:
 			p.Missing++
 			continue
@@ -47,7 +47,7 @@ func (s Statement) trend(all []sample) (Part, *gap) {
 			tooShort++
 			continue
 		}
-		cell := Cell{Name: g.name, N: pooled("median", line.y).N}
+		cell := Cell{Name: g.name, N: pooled(poolMedian, line.y).N}
 		if s.Kind == Shape {
 			cell.Figure, cell.Verdict = s.judgeShape(line.y)
 		} else {
@@ -61,7 +61,7 @@ func (s Statement) trend(all []sample) (Part, *gap) {
 		p.Missing += tooShort
 		return p, nil
 	case tooShort > 0:
-		return Part{}, newGap(TooFew, "fewer than %d values of %s were measured", s.leastValues(), s.Along)
+		return Part{}, undecidedBecause(TooFew, "fewer than %d values of %s were measured", s.leastValues(), s.Along)
 	}
 	return Part{}, noFigure(chosen, s.Metric)
 }
@@ -75,14 +75,14 @@ func (s Statement) leastValues() int {
 }
 
 // series is the metric of a cell along the axis, without the values at which it isn't known.
-func (s Statement) series(g group) (series, *gap) {
+func (s Statement) series(g group) (series, error) {
 	var line series
 	byValue := map[string][]sample{}
 	var values []string
 	for _, one := range g.samples {
 		v, ok := one.value(s.Along)
 		if !ok {
-			return series{}, newGap(Misfit, "no point has an axis or a setting %q", s.Along)
+			return series{}, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.Along)
 		}
 		if byValue[v] == nil {
 			values = append(values, v)
@@ -92,8 +92,8 @@ func (s Statement) series(g group) (series, *gap) {
 	slices.SortFunc(values, compareValues)
 	for _, v := range values {
 		at := group{name: g.name, samples: byValue[v]}
-		f, missing := s.figure(at, s.Metric)
-		if missing != nil {
+		f, err := s.figure(at, s.Metric)
+		if err != nil {
 			return series{}, ambiguous(at, fmt.Sprintf("at %s=%s", s.Along, v))
 		}
 		if f.N == 0 {
@@ -102,7 +102,7 @@ func (s Statement) series(g group) (series, *gap) {
 		if s.Kind == Slope {
 			x, ok := results.Magnitude(v)
 			if !ok {
-				return series{}, newGap(Misfit, "%s=%s is no number, so there is no line along it", s.Along, v)
+				return series{}, undecidedBecause(Misfit, "%s=%s is no number, so there is no line along it", s.Along, v)
 			}
 			line.x = append(line.x, x)
 		}
@@ -161,7 +161,7 @@ func (line series) fit() Figure {
 		medians = append(medians, f.Value)
 	}
 	r2 := rSquared(line.x, medians)
-	fit := Figure{Value: r2, Low: r2, High: r2, N: pooled("median", line.y).N, Unit: unit.None}
+	fit := Figure{Value: r2, Low: r2, High: r2, N: pooled(poolMedian, line.y).N, Unit: unit.None}
 	for repetition := range line.repetitions[0] {
 		var values []float64
 		for _, at := range line.repetitions {
@@ -190,12 +190,12 @@ func (s Statement) judgeShape(y []Figure) (Figure, Verdict) {
 	case constantForm:
 		f, allowed.To = variation(y), s.Within
 	case risingForm:
-		f, allowed.From = pooled("min", steps(y)), 1-s.Within
+		f, allowed.From = pooled(poolMin, steps(y)), 1-s.Within
 	case fallingForm:
-		f, allowed.To = pooled("max", steps(y)), 1+s.Within
+		f, allowed.To = pooled(poolMax, steps(y)), 1+s.Within
 	case interiorMaximum:
 		ends := []Figure{y[0], y[len(y)-1]}
-		f = quotient(pooled("max", y[1:len(y)-1]), pooled("max", ends))
+		f = quotient(pooled(poolMax, y[1:len(y)-1]), pooled(poolMax, ends))
 		allowed.From = (1 + s.Within) * (1 + 2*slack) // above it, by more than the slack of judge
 	}
 	return f, allowed.judge(f)
@@ -204,7 +204,7 @@ func (s Statement) judgeShape(y []Figure) (Figure, Verdict) {
 // variation is (largest − smallest) / median. Its lower end is what no choice of repetitions gets below: the largest lower end less
 // the smallest upper end. There is none if the median is zero.
 func variation(y []Figure) Figure {
-	largest, smallest, middle := pooled("max", y), pooled("min", y), pooled("median", y)
+	largest, smallest, middle := pooled(poolMax, y), pooled(poolMin, y), pooled(poolMedian, y)
 	if middle.Value == 0 {
 		return Figure{}
 	}
