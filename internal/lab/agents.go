@@ -9,19 +9,19 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// With --agents the load runs in agents: processes on this machine or on others, each with a part of the producers and consumers. This
-// file accounts for them: what they used, which of them sent latest, and how many of their machines' cores were busy.
+// With --agents the load runs in agents: processes on this machine or on others, each with a part of the
+// producers and consumers. This file says what they used, which of them sent latest, and how busy their
+// machines were.
 
 // agentsOf returns the stored form of the agents that ran a trial.
 func agentsOf(parts []agent.Part) []store.Agent {
 	var list []store.Agent
 	for _, p := range parts {
 		a := store.Agent{
-			Name: p.Name, Host: p.Host, Cores: p.Cores, Producers: p.Outcome.Producers,
-			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.Late, Consumers: p.Consumers,
+			Name: p.Name, Host: p.Host, Cores: p.Cores, Producers: p.Outcome.Producers, Consumers: p.Consumers,
+			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.Late,
 			GeneratorLagP99Ns: ownLagP99(p), CoresUsed: coresUsed(p),
 		}
 		if p.Clock != nil {
@@ -45,8 +45,8 @@ func coresUsed(p agent.Part) float64 {
 	return (processor(until.Used) - processor(begin.Used)) / elapsed
 }
 
-// withAgents returns r with the usage of the agents' processes in place of this process's. pick chooses the reading of an agent.
-// If there are no agents, r stays as it is.
+// withAgents returns r with the usage of the agents' processes in place of this process's. pick chooses the
+// reading of an agent. If there are no agents, r stays as it is.
 func (r reading) withAgents(parts []agent.Part, pick func(agent.Part) agent.Reading) reading {
 	if len(parts) == 0 {
 		return r
@@ -54,19 +54,18 @@ func (r reading) withAgents(parts []agent.Part, pick func(agent.Part) agent.Read
 	r.self, r.gc, r.queued = provision.Usage{}, 0, 0
 	for _, p := range parts {
 		one := pick(p)
-		r.self.User += one.Used.User
-		r.self.System += one.Used.System
-		r.self.RSSBytes += one.Used.RSSBytes
+		r.self = r.self.Plus(one.Used)
 		r.gc += one.GC
 		r.queued += one.Queued
 	}
 	return r
 }
 
-// coreUse is how many of their cores some agents used.
+// coreUse is how many of its machine's cores one agent used, or all agents of a machine together.
 type coreUse struct {
-	agents     []string
-	used, most float64 // most is how many they may use
+	machine      string
+	agents       []string // their names
+	used, usable float64  // cores
 }
 
 func (u coreUse) String() string {
@@ -76,47 +75,15 @@ func (u coreUse) String() string {
 	return "agents " + strings.Join(u.agents, " and ") + " together"
 }
 
-// generatorUse returns how late and how busy the generator of a trial was. Of several agents these are the one that sent latest, and
-// the one that used the largest part of the cores that it may use. Agents of one machine share its cores, so they also count
-// together. cores are this machine's.
-func (t trial) generatorUse(cores int) search.Generator {
-	if len(t.Parts) == 0 {
-		return search.Generator{
-			LagP99: t.Histograms.GeneratorLag.Quantile(0.99), UsedCores: t.generatorCPU(), Cores: float64(usableCores(cores, t.Outcome)),
-		}
-	}
-	latest := slices.MaxFunc(t.Parts, func(a, b agent.Part) int { return cmp.Compare(ownLagP99(a), ownLagP99(b)) })
-	var uses []coreUse
-	for _, p := range t.Parts {
-		uses = append(uses, coreUse{agents: []string{p.Name}, used: coresUsed(p), most: float64(usableCores(p.Cores, p.Outcome))})
-	}
-	severalAgents := slices.DeleteFunc(machineUses(t.Parts), func(u coreUse) bool { return len(u.agents) == 1 })
-	uses = append(uses, severalAgents...)
-	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.used*b.most, b.used*a.most) })
-	return search.Generator{
-		LagP99: ownLagP99(latest), LatestAgent: "agent " + latest.Name,
-		UsedCores: busiest.used, Cores: busiest.most, BusiestAgents: busiest.String(),
-	}
-}
-
-// usableCores returns how many of a machine's cores the process of an outcome may use: it may have had fewer threads.
-func usableCores(cores int, o worker.Outcome) int {
-	if o.Procs > 0 {
-		return min(cores, o.Procs)
-	}
-	return cores
-}
-
-// machineUses returns the use of cores by all agents of each machine, in the order of the machines' first agents.
+// machineUses returns the use of cores by all agents of each machine, in the order of the machines' first
+// agents.
 func machineUses(parts []agent.Part) []coreUse {
 	var uses []coreUse
-	index := map[string]int{} // by machine
 	for _, p := range parts {
-		i, known := index[p.Machine]
-		if !known {
+		i := slices.IndexFunc(uses, func(u coreUse) bool { return u.machine == p.Machine })
+		if i < 0 {
 			i = len(uses)
-			index[p.Machine] = i
-			uses = append(uses, coreUse{most: float64(p.Cores)})
+			uses = append(uses, coreUse{machine: p.Machine, usable: float64(p.Cores)})
 		}
 		uses[i].agents = append(uses[i].agents, p.Name)
 		uses[i].used += coresUsed(p)
@@ -124,7 +91,44 @@ func machineUses(parts []agent.Part) []coreUse {
 	return uses
 }
 
-// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores: it may go on with more.
+// generatorUse returns how late and how busy the generator of a trial was. Of several agents, the one that sent
+// latest counts, and the one that used the largest share of its usable cores. Agents of one machine share its
+// cores, so they also count together. cores are this machine's.
+func (t trial) generatorUse(cores int) search.Generator {
+	if len(t.Parts) == 0 {
+		return search.Generator{
+			LagP99: t.Histograms.GeneratorLag.Quantile(0.99), UsedCores: t.generatorCores(), Cores: usableCores(cores, t.Procs),
+		}
+	}
+	latest := slices.MaxFunc(t.Parts, func(a, b agent.Part) int { return cmp.Compare(ownLagP99(a), ownLagP99(b)) })
+	var uses []coreUse
+	for _, p := range t.Parts {
+		uses = append(uses, coreUse{agents: []string{p.Name}, used: coresUsed(p), usable: usableCores(p.Cores, p.Outcome.Procs)})
+	}
+	for _, u := range machineUses(t.Parts) {
+		if len(u.agents) > 1 {
+			uses = append(uses, u)
+		}
+	}
+	// Shares are compared without a division, since usable may be 0.
+	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.used*b.usable, b.used*a.usable) })
+	return search.Generator{
+		LagP99: ownLagP99(latest), LatestAgent: "agent " + latest.Name,
+		UsedCores: busiest.used, Cores: busiest.usable, BusiestAgents: busiest.String(),
+	}
+}
+
+// usableCores returns how many of its machine's cores a process may use that runs Go code on at most so many
+// threads. threads is 0 if that is not known.
+func usableCores(cores, threads int) float64 {
+	if threads > 0 {
+		cores = min(cores, threads)
+	}
+	return float64(cores)
+}
+
+// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores: it may go
+// on with more.
 func (t trial) lacksThreads(e search.Evidence, r search.Rule, cores int) bool {
 	fewer := t.Procs < cores
 	if len(t.Parts) > 0 {
@@ -133,18 +137,27 @@ func (t trial) lacksThreads(e search.Evidence, r search.Rule, cores int) bool {
 	return fewer && e.Generator.UsedCores > r.MaxBusyShare*e.Generator.Cores
 }
 
-// coresOfAgentMachines returns the sum of the cores of the agents' machines; false if they are this machine alone.
+// coresOfAgentMachines returns the sum of the cores of the agents' machines, and whether one of them is another
+// machine than this one.
 func (t trial) coresOfAgentMachines() (cores int, elsewhere bool) {
 	for _, u := range machineUses(t.Parts) {
-		cores += int(u.most)
+		cores += int(u.usable)
 	}
 	return cores, slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return !p.Here })
 }
 
-// coresHere returns the cores of this machine that the generator used.
-func (t trial) coresHere() float64 {
+// generatorCores returns the cores that the generator used; 0 if that is not known.
+func (t trial) generatorCores() float64 {
+	if t.Cost.Shares == nil {
+		return 0
+	}
+	return t.Cost.Shares.Generator
+}
+
+// generatorCoresHere returns the cores of this machine that the generator used; 0 if that is not known.
+func (t trial) generatorCoresHere() float64 {
 	if len(t.Parts) == 0 {
-		return t.generatorCPU()
+		return t.generatorCores()
 	}
 	var sum float64
 	for _, p := range t.Parts {
@@ -153,4 +166,17 @@ func (t trial) coresHere() float64 {
 		}
 	}
 	return sum
+}
+
+// coresInUseHere returns the cores of this machine that generator, relays and broker used; 0 if that is not
+// known.
+func (b *bench) coresInUseHere(t trial) float64 {
+	if t.Cost.Shares == nil {
+		return 0
+	}
+	inUse := t.generatorCoresHere() + t.Cost.Shares.Relays
+	if b.meters.brokerIsHere() {
+		inUse += t.Cost.Shares.Broker
+	}
+	return inUse
 }

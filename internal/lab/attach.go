@@ -13,10 +13,10 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// attach records what can be known of a broker that somebody else started: how the broker describes itself, and which processes
-// can be metered. It fails if the broker can't be reached.
+// attach records what can be known of a broker that somebody else started: how it describes itself, and which of
+// its processes can be metered. It fails if the broker can't be reached.
 func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.Recipe) error {
-	described, missing, err := b.describe(ctx, c)
+	described, unreported, err := b.describe(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	b.record.Versions.Product = described.Product
 	b.record.Settings.Server = described.Settings
 	if described.Version != "" {
-		if version, err := recipe.Version(described.Version); err == nil { // not every version is known to the recipe
+		if version, err := recipe.Version(described.Version); err == nil { // a version that the recipe knows
 			b.doubtVersion(version)
 		}
 	}
@@ -32,17 +32,17 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	if name != "" {
 		name = ", it calls itself " + name
 	}
-	cost := b.findMeters(ctx)
-	b.doubt("attached", "the broker was not started here%s: %s; what else it does is not known%s", name, cost, missing)
+	cost := b.meters.knownCost(b.findMeters(ctx))
+	b.doubt("attached", "the broker was not started here%s: %s; what else it does is not known%s", name, cost, unreported)
 	return nil
 }
 
 // describeTimeout bounds connecting to an attached broker and asking how it describes itself.
 const describeTimeout = 15 * time.Second
 
-// describe asks the broker how it describes itself. missing is a clause about settings that it does not report; empty if it
-// reports all.
-func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Description, missing string, err error) {
+// describe asks the broker how it describes itself. unreported is a clause about settings that it does not report;
+// empty if it reports all.
+func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Description, unreported string, err error) {
 	kind, err := driver.Lookup(b.spec.Broker)
 	if err != nil {
 		return d, "", err
@@ -64,45 +64,57 @@ func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Descrip
 	d, err = describer.Describe(ctx)
 	switch {
 	case err != nil:
-		missing = fmt.Sprintf(", nor are all of its settings (%v)", err)
+		unreported = fmt.Sprintf(", nor are all of its settings (%v)", err)
 	case d.Settings == nil:
-		missing = ", nor are its settings"
+		unreported = ", nor are its settings"
 	}
-	return d, missing, nil
+	return d, unreported, nil
 }
 
 // findTimeout bounds resolving the addresses of an attached broker.
 const findTimeout = 5 * time.Second
 
-// findMeters looks for meters of the attached broker's processes: agents on its machines first, then this process for those on
-// this machine. It returns a clause about what is known of the broker's cost.
-func (b *bench) findMeters(ctx context.Context) string {
+// findMeters looks for meters of the attached broker's processes and sets b.meters: agents on its machines come
+// first, then this process for those on this machine. It returns the addresses that nobody meters.
+func (b *bench) findMeters(ctx context.Context) []provision.Missing {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
-	unmetered := slices.Clone(b.spec.Attach)
+	m, addresses := &b.meters, slices.Clone(b.spec.Attach)
 	if b.lab.Meters != nil {
-		b.meters.remote = b.lab.Meters(ctx, unmetered)
-		for _, m := range b.meters.remote {
-			unmetered = slices.DeleteFunc(unmetered, func(address string) bool { return slices.Contains(m.Facts().Serves, address) })
+		m.remote = b.lab.Meters(ctx, addresses)
+		for _, r := range m.remote {
+			addresses = slices.DeleteFunc(addresses, func(address string) bool { return slices.Contains(r.Facts().Serves, address) })
 		}
 	}
-	local, missing := provision.Find(ctx, unmetered)
-	var metered []string
+	local, missing := provision.Find(ctx, addresses)
 	if local != nil {
-		b.meters.local = local
-		metered = append(metered, fmt.Sprintf("that listen here (%s)", local))
+		m.local = local
 	}
-	if len(b.meters.remote) > 0 {
-		metered = append(metered, fmt.Sprintf("that agents meter (%s)", b.meters.remote))
+	m.complete = (m.local != nil || len(m.remote) > 0) && len(missing) == 0
+	m.hidden = slices.ContainsFunc(missing, isHere)
+	return missing
+}
+
+// isHere reports whether an address that nobody meters is one of this machine.
+func isHere(m provision.Missing) bool { return m.Here }
+
+// knownCost returns a clause about what is known of an attached broker's cost. missing are the addresses that
+// nobody meters.
+func (m *meters) knownCost(missing []provision.Missing) string {
+	var metered []string
+	if m.local != nil {
+		metered = append(metered, fmt.Sprintf("that listen here (%s)", m.local))
 	}
-	hidden := slices.IndexFunc(missing, func(a provision.Missing) bool { return a.Here })
-	b.meters.complete, b.meters.hidden = len(metered) > 0 && len(missing) == 0, hidden >= 0
+	if len(m.remote) > 0 {
+		metered = append(metered, fmt.Sprintf("that agents meter (%s)", m.remote))
+	}
 	switch {
-	case b.meters.complete:
+	case m.complete:
 		return "its cost is that of the processes " + strings.Join(metered, " and of those ")
-	case b.meters.hidden:
+	case m.hidden:
+		hidden := missing[slices.IndexFunc(missing, isHere)]
 		return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's",
-			missing[hidden].Address, missing[hidden].Why)
+			hidden.Address, hidden.Why)
 	case len(metered) > 0:
 		return fmt.Sprintf("its cost is not known, since nobody meters %s (%s)", missing[0].Address, missing[0].Why)
 	}

@@ -40,7 +40,7 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 		}
 		return
 	}
-	generator, usedUp := t.coresHere(), b.meters.brokerIsHere() && b.coresInUseHere(t) > usedUpShare*cores
+	generator, usedUp := t.generatorCoresHere(), b.meters.brokerIsHere() && b.coresInUseHere(t) > usedUpShare*cores
 	switch {
 	case usedUp && b.clients.relays != nil:
 		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, generator, s.Relays, cores)

@@ -77,23 +77,3 @@ func busier(a, b interval) interval {
 	}
 	return a
 }
-
-// generatorCPU returns the cores that the generator used; 0 if that is not known.
-func (t trial) generatorCPU() float64 {
-	if t.Cost.Shares == nil {
-		return 0
-	}
-	return t.Cost.Shares.Generator
-}
-
-// coresInUseHere returns the cores of this machine that generator, relays and broker used; 0 if that is not known.
-func (b *bench) coresInUseHere(t trial) float64 {
-	s := t.Cost.Shares
-	switch {
-	case s == nil:
-		return 0
-	case b.meters.brokerIsHere():
-		return s.Broker + t.coresHere() + s.Relays
-	}
-	return t.coresHere() + s.Relays
-}

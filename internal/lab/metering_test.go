@@ -29,7 +29,7 @@ func TestSharesOfTheProcessorNeedAMinimumTime(t *testing.T) {
 		t.Errorf("over 2 s: %+v, want generator 0.75 and broker 1.5", s)
 	}
 	var none trial
-	if g, b, o := none.generatorCPU(), (&bench{}).coresInUseHere(none), none.others(); g != 0 || b != 0 || o != 0 {
+	if g, b, o := none.generatorCores(), (&bench{}).coresInUseHere(none), none.others(); g != 0 || b != 0 || o != 0 {
 		t.Errorf("of a moment: %v, %v and %v cores", g, b, o)
 	}
 }
@@ -126,8 +126,8 @@ func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
 			if s.Generator < 0.7*used || s.Generator > 1.4*used {
 				t.Errorf("the generator's share is %.2f cores, while messages were sent it used %.2f", s.Generator, used)
 			}
-			if out.generatorCPU() != s.Generator || out.Window < 3500*time.Millisecond {
-				t.Errorf("judged by %.2f cores, cost over %v", out.generatorCPU(), out.Window)
+			if out.generatorCores() != s.Generator || out.Window < 3500*time.Millisecond {
+				t.Errorf("judged by %.2f cores, cost over %v", out.generatorCores(), out.Window)
 			}
 		})
 	}
