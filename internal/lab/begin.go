@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -12,28 +13,36 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// begin returns the rate at which the search begins, and whether the answer is likely to be near. It begins where a
-// neighbour's search ended, which costs nothing, or else at a rate that probes find. Repetitions begin at different rates on
-// purpose: from the same rate they would try the same rates, and find the same bounds by construction.
+// begin returns the rate at which the search begins, and whether the answer is likely to be near. It begins where
+// a neighbour's search ended, if the broker still carries that, or else at a rate that probes find.
 func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
 	b := s.bench
-	n, samePoint, known := b.lab.neighbourOf(b.record)
-	if known {
+	if n := b.lab.neighbourOf(b.record); n != nil {
 		s.minWarmup = 2 * time.Duration(n.p99)
-		rate, near = math.Sqrt(n.low*n.high), samePoint
-		known, err = s.carries(ctx, rate/2)
+		rate := math.Sqrt(n.low * n.high)
+		carried, err := s.carries(ctx, rate/2)
+		if carried || err != nil {
+			return s.shifted(rate), n.point == b.record.PointID, err
+		}
 	}
-	if !known && err == nil {
-		near = false
-		rate, err = s.probe(ctx)
-	}
-	random := rand.New(rand.NewPCG(uint64(b.spec.Seed), uint64(b.record.Repetition)))
-	offset := random.Float64() - 0.5 // within half the width of the answer on either side
-	return rate * math.Pow(1+b.spec.Sustainable.Width, offset), near, err
+	rate, err = s.probe(ctx)
+	return s.shifted(rate), false, err
 }
 
-// carries offers a load that a neighbour sustained with ease, and reports whether a quarter of it came through. The load also
-// warms the broker up.
+// shifted moves a rate by up to half the width of the answer, by chance. Repetitions that began at the same rate
+// would try the same rates, and find the same bounds by construction.
+func (s *rateSearch) shifted(rate float64) float64 {
+	spec := s.bench.spec
+	random := rand.New(rand.NewPCG(uint64(spec.Seed), uint64(s.bench.record.Repetition)))
+	return rate * math.Pow(1+spec.Sustainable.Width, random.Float64()-0.5)
+}
+
+// neighbourWarmup is how long carries offers its load, in multiples of a trial's warm-up. Probes need no such
+// warm-up: they are repeated until the broker gets no faster.
+const neighbourWarmup = 5
+
+// carries offers a rate that a neighbour sustained with ease, and reports whether a quarter of it came through.
+// The load also warms the broker up.
 func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
 	arrivals, err := s.bench.arrivals(rate)
 	if err != nil {
@@ -44,10 +53,6 @@ func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
 	t := s.bench.runTrial(ctx, "warming up", rate, load)
 	return s.bench.throughput(t) >= rate/4, t.Err
 }
-
-// neighbourWarmup is how long carries offers its load, in multiples of a trial's warm-up. Probes need no such warm-up: they are
-// repeated until the broker gets no faster.
-const neighbourWarmup = 5
 
 // neighbour is a point of this run whose sustainable rate is known. A search for a similar point begins there.
 type neighbour struct {
@@ -67,47 +72,45 @@ func (l *lab) remember(r *store.Record, found search.Bounds, p99 int64) {
 	})
 }
 
-// similarSizes is how many times larger, or smaller, a neighbour's messages may be: a broker that carries 400,000/s of 8 B does not
-// carry as many of 1 MB.
-const similarSizes = 4
+// maxSizeRatio is how many times larger, or smaller, a neighbour's messages may be: a broker that carries
+// 400,000/s of 8 B does not carry as many of 1 MB.
+const maxSizeRatio = 4
 
-// neighbourOf returns the point most like that of a record: the same point in an earlier repetition, or else one of the same study
-// and broker that differs in one axis and has messages of similar size. The latest one is the best guess. ok is false if there is
-// none.
-func (l *lab) neighbourOf(r *store.Record) (n neighbour, samePoint, ok bool) {
-	for i := len(l.searched) - 1; i >= 0; i-- {
-		candidate := l.searched[i]
-		if candidate.point == r.PointID {
-			return candidate, true, true
+// neighbourOf returns the point most like that of a record, of several the latest: the same point in an earlier
+// repetition, or else one of the same study and broker that differs in one axis and has messages of similar size.
+// It returns nil if there is none.
+func (l *lab) neighbourOf(r *store.Record) *neighbour {
+	var similar *neighbour
+	for i := range l.searched {
+		n := &l.searched[len(l.searched)-1-i]
+		if n.point == r.PointID {
+			return n
 		}
-		ratio := candidate.messageSize / r.Spec.MessageSize.Mean()
-		similar := candidate.study == r.Study && candidate.broker == r.Spec.Broker && ratio <= similarSizes && ratio >= 1.0/similarSizes &&
-			differingAxes(candidate.axes, r.Axes) == 1
-		if similar && !ok {
-			n, ok = candidate, true
+		ratio := n.messageSize / r.Spec.MessageSize.Mean()
+		if similar == nil && n.study == r.Study && n.broker == r.Spec.Broker &&
+			ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio && differingAxes(n.axes, r.Axes) == 1 {
+			similar = n
 		}
 	}
-	return n, false, ok
+	return similar
 }
 
 // differingAxes counts the axes in which two points differ.
 func differingAxes(a, b map[string]string) int {
+	all := map[string]string{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
 	n := 0
-	for name, value := range a {
-		if b[name] != value {
-			n++
-		}
-	}
-	for name := range b {
-		if _, known := a[name]; !known {
+	for name := range all {
+		if a[name] != b[name] {
 			n++
 		}
 	}
 	return n
 }
 
-// probe finds the rate at which to begin, by closed loops. At most once, nothing holds a closed loop back: it would pile up
-// more messages than the broker works off in minutes. So rising rates are tried instead.
+// probe finds the rate at which to begin. It uses closed loops, except at most once: there nothing holds a closed
+// loop back, and it would pile up more messages than the broker works off in minutes. So rising rates are tried.
 func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	load := s.load(min(time.Duration(s.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
 	s.probesUntil = math.MaxInt64
@@ -123,42 +126,21 @@ func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 // laterWarmup is the warm-up of all probes but the first.
 var laterWarmup = worker.Warmup{For: 100 * time.Millisecond}
 
-// widenWindow runs closed loops with windows of 32, 256, 2,048 … messages, until eight times the window no longer brings four
-// times the rate. A window much larger than the broker can use would only fill its queues, which then take long to
-// empty.
+// widenWindow runs closed loops with windows of 32, 256, 2,048 … messages, until eight times the window no longer
+// brings four times the rate. A window much larger than the broker can use would only fill its queues, which then
+// take long to empty.
 func (s *rateSearch) widenWindow(ctx context.Context, load worker.Load) (float64, error) {
 	var last float64
 	for load.Window = 32; ; load.Window *= 8 {
-		through, err := s.probeClosedLoop(ctx, load)
+		through, err := s.runProbe(ctx, load, 0)
 		if err != nil {
 			return 0, err
 		}
 		load.Warmup = laterWarmup
 		if through < 4*last || load.Window >= s.bench.spec.InFlight.Messages {
-			return s.untilSteady(max(through, last), func() (float64, error) { return s.probeClosedLoop(ctx, load) })
+			return s.untilSteady(max(through, last), func() (float64, error) { return s.runProbe(ctx, load, 0) })
 		}
 		last = through
-	}
-}
-
-// probeClosedLoop returns how many messages per second a closed loop brings through.
-func (s *rateSearch) probeClosedLoop(ctx context.Context, load worker.Load) (float64, error) {
-	t, err := s.runProbe(ctx, load, 0)
-	return max(s.bench.throughput(t), s.littlesLaw(t, load.Window)), err
-}
-
-// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, until less than nine tenths of the rate come through.
-func (s *rateSearch) raiseRate(ctx context.Context, load worker.Load) (float64, error) {
-	for rate := 1000.0; ; rate *= 4 {
-		through, err := s.probeRate(ctx, load, rate)
-		load.Warmup = laterWarmup
-		if err == nil && through < keptUpShare*rate {
-			rate = min(rate, max(overload*through, 1)) // a higher rate would only pile messages up
-			through, err = s.untilSteady(through, func() (float64, error) { return s.probeRate(ctx, load, rate) })
-		}
-		if err != nil || through < keptUpShare*rate {
-			return max(through, 1), err
-		}
 	}
 }
 
@@ -169,31 +151,36 @@ const (
 	overload = 2
 )
 
-// probeRate offers a rate and returns how many messages per second came through.
-func (s *rateSearch) probeRate(ctx context.Context, load worker.Load, rate float64) (float64, error) {
-	arrivals, err := s.bench.arrivals(rate)
-	if err != nil {
-		return 0, err
+// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, until the broker no longer keeps up.
+func (s *rateSearch) raiseRate(ctx context.Context, load worker.Load) (float64, error) {
+	for rate := 1000.0; ; rate *= 4 {
+		through, err := s.runProbe(ctx, load, rate)
+		load.Warmup = laterWarmup
+		if err == nil && through < keptUpShare*rate {
+			rate = min(rate, max(overload*through, 1)) // a higher rate would only pile messages up
+			through, err = s.untilSteady(through, func() (float64, error) { return s.runProbe(ctx, load, rate) })
+		}
+		if err != nil || through < keptUpShare*rate {
+			return max(through, 1), err
+		}
 	}
-	load.Schedule = arrivals
-	t, err := s.runProbe(ctx, load, rate)
-	return s.bench.throughput(t), err
 }
 
-// A broker is as warm as it gets when steadyProbes in a row were not faster than the best probe before, by the factor faster.
+// A broker is as warm as it gets when steadyProbes in a row were not faster than the best probe before, by the
+// factor faster.
 const (
 	steadyProbes = 4
 	faster       = 1.05
-	mostProbes   = 50 // about half a minute
+	maxProbes    = 50 // about half a minute
 	probeShare   = 4  // probes take at most 1/4 of a budget; trials with rising rates warm a broker up as well
 )
 
-// untilSteady repeats a probe until the broker gets no faster, and returns the best rate. best is the rate of an earlier probe. A
-// broker that has just been started fails at rates that it carries a minute later: its code is compiled while it runs, and its
-// caches are empty. Repeating also evens out a hiccup.
+// untilSteady repeats a probe until the broker gets no faster, and returns the best rate. best is the rate of an
+// earlier probe. A broker that has just been started fails at rates that it carries a minute later: its code is
+// compiled while it runs, and its caches are empty. Repeating also evens out a hiccup.
 func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (float64, error) {
 	steady := 0
-	for n := 0; n < mostProbes && steady < steadyProbes && clock.Now() < s.probesUntil; n++ {
+	for n := 0; n < maxProbes && steady < steadyProbes && clock.Now() < s.probesUntil; n++ {
 		through, err := probe()
 		if err != nil {
 			return best, err
@@ -206,8 +193,15 @@ func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (f
 	return best, nil
 }
 
-// runProbe runs one probe, at a rate, or in a closed loop if rate is 0.
-func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float64) (trial, error) {
+// runProbe runs one probe, at a rate, or in a closed loop if rate is 0. It returns how many messages per second
+// came through.
+func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float64) (float64, error) {
+	if rate > 0 {
+		var err error
+		if load.Schedule, err = s.bench.arrivals(rate); err != nil {
+			return 0, err
+		}
+	}
 	t := s.bench.runTrial(ctx, s.stage(search.Probe), rate, load)
 	if s.minWarmup == 0 {
 		s.adaptWarmup(t)
@@ -215,13 +209,17 @@ func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float6
 	stored := storedTrial(search.Probe, t)
 	stored.Rate = rate
 	s.trials = append(s.trials, stored)
-	return t, t.Err
+	through := s.bench.throughput(t)
+	if rate == 0 {
+		through = max(through, s.littlesLaw(t, load.Window))
+	}
+	return through, t.Err
 }
 
-// littlesLaw returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency. It is used
-// only if the latency is longer than the probe, and is 0 otherwise: while such a probe lasts, no message may come through, or a whole
-// window at once, so counting them does not give a rate. For example, 3 clients with 1,000 messages in flight each and a latency of 2 s
-// bring 1,500/s through.
+// littlesLaw returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency.
+// It returns 0 unless the latency is longer than the probe. While such a probe lasts, no message may come through,
+// or a whole window at once, so counting them gives no rate. For example, 3 clients with 1,000 messages in flight
+// each and a latency of 2 s bring 1,500/s through.
 func (s *rateSearch) littlesLaw(t trial, window int) float64 {
 	p50 := s.bench.latency(t).Quantile(0.5)
 	if p50 < t.Until-t.From {
