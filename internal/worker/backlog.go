@@ -10,49 +10,49 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// A backlog trial measures how fast consumers empty what piled up while they were off: messages are sent and confirmed first, then the
-// consumers are connected, and the deliveries are timed from when the last consumer has registered.
+// A backlog trial measures how fast consumers empty what piled up while they were off: messages are
+// sent and confirmed first, then the consumers are connected, and the deliveries are timed from when
+// the last consumer has registered.
 
-// ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose broker stopped delivering.
+// ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose
+// broker stopped delivering.
 var ErrRanDry = errors.New("the backlog stopped draining")
 
-// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the wanted share of it has been received, or until
-// nothing more comes (ErrRanDry). If the load has a schedule for it, producers go on sending meanwhile.
-func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
-	w.awaitConfirmations(ctx, t)
+// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the wanted
+// share of it has been received, or until nothing more comes (ErrRanDry). If the load has a schedule
+// for it, producers go on sending meanwhile.
+func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, error) {
+	t.awaitConfirmations(ctx)
 	if t.load.Filled != nil {
 		if err := t.load.Filled(ctx); err != nil {
-			return Drained{}, err
+			return BacklogDrain{}, err
 		}
 	}
 	filled := t.measure.Count()
-	d := Drained{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
+	d := BacklogDrain{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
 	defer cancel()
 	last, err := w.consumers.start(connect)
 	if err != nil {
 		return d, err
 	}
-	sending := w.sendMeanwhile(ctx, t)
+	endSending := w.sendMeanwhile(ctx, t)
 	wanted, until := t.wanted(filled.Acked)
 	err = w.awaitDeliveries(ctx, t, wanted, until)
 	came := w.consumers.span()
-	d.To, d.Received = came.At, t.measure.Count().Received
+	d.To = came.At
 	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
 		d.To = came.Last
 	}
-	d.timeFrom(last, came.First)
-	return d, errors.Join(err, t.endMeanwhile(sending))
+	d.timeFrom(last, came.First, t.measure.Count().Received)
+	return d, errors.Join(err, endSending())
 }
 
-// awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
-func (w *Worker) awaitConfirmations(ctx context.Context, t *trial) {
+// awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than
+// the drain allowance.
+func (t *trial) awaitConfirmations(ctx context.Context) {
 	waited := t.newTimer()
-	for waited.Awake() < t.load.Drain && ctx.Err() == nil {
-		c := t.measure.Count()
-		if c.Sent <= c.Acked+c.Failed {
-			return
-		}
+	for waited.Awake() < t.load.Drain && ctx.Err() == nil && !resolved(t.measure.Count()) {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -66,31 +66,26 @@ func (w *Worker) lastAck() int64 {
 	return last
 }
 
-// sendMeanwhile lets the producers send until endMeanwhile, if the load wants that. The channel receives one error, or nil, when they have
-// ended.
-func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) <-chan error {
+// sendMeanwhile lets the producers send while the backlog drains, if the load wants that, until end is
+// called. No message is due from then on.
+func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (end func() error) {
+	c := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
+	if c.main == nil {
+		return func() error { return nil }
+	}
 	ended := make(chan error, 1)
-	if schedule := t.load.Backlog.Meanwhile; schedule != nil {
-		c := course{main: schedule, start: clock.Now()}
-		go func() { ended <- w.sendAll(ctx, t, c) }()
+	go func() { ended <- w.sendAll(ctx, t, c) }()
+	return func() error {
+		t.endMeasuring(clock.Now())
+		t.halt()
+		err := <-ended
+		t.sendingEndedAt = clock.Now()
+		return err
 	}
-	return ended
 }
 
-// endMeanwhile ends what sendMeanwhile began. No message is due from now on.
-func (t *trial) endMeanwhile(sending <-chan error) error {
-	if t.load.Backlog.Meanwhile == nil {
-		return nil
-	}
-	t.endMeasuring(clock.Now())
-	t.halt()
-	err := <-sending
-	t.sendingEndedAt = clock.Now()
-	return err
-}
-
-// wanted returns after how many deliveries a backlog counts as drained, and when draining ends at the latest; the zero time
-// means never.
+// wanted returns after how many deliveries a backlog counts as drained, and when draining ends at the
+// latest; the zero time means never.
 func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
 	b := t.load.Backlog
 	all := filled * int64(t.measure.Subscriptions())
@@ -103,20 +98,17 @@ func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
 	return all, time.Now().Add(b.For)
 }
 
-// awaitDeliveries blocks until so many deliveries have been booked, or until a time if that is not zero. It returns ErrRanDry if nothing
-// comes any more.
+// awaitDeliveries blocks until so many deliveries have been booked, or until a time if that is not
+// zero. It returns ErrRanDry if nothing comes any more.
 func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, wanted int64, until time.Time) error {
-	received := int64(0)
-	silent, draining := t.newTimer(), t.newTimer()
+	draining, unchanged := t.newTimer(), t.newStopwatch()
 	for {
-		before := received
-		received = t.measure.Count().Received
-		if received >= wanted || !until.IsZero() && time.Now().After(until) {
+		received := t.measure.Count().Received
+		silent := unchanged.since(received)
+		if received >= wanted || (!until.IsZero() && time.Now().After(until)) {
 			return nil
 		}
-		if received > before {
-			silent.Reset()
-		} else if most := mostSilence(t.load.Drain, draining.Awake()-silent.Awake(), received > 0); silent.Awake() > most {
+		if most := mostSilence(t.load.Drain, draining.Awake()-silent, received > 0); silent > most {
 			return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, received, wanted, most.Round(time.Millisecond))
 		}
 		select {
@@ -129,9 +121,10 @@ func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, wanted int64, un
 	}
 }
 
-// mostSilence returns how long nothing may come from a backlog before the rest counts as missing. Before the first delivery
-// that is the whole allowance, and then the time that draining has taken so far, within bounds: a broker that has delivered
-// 1,500,000 messages in four seconds doesn't hold the last ones back for minutes.
+// mostSilence returns how long nothing may come from a backlog before the rest counts as missing.
+// Before the first delivery that is the whole allowance, and then the time that draining has taken so
+// far, within bounds: a broker that has delivered 1,500,000 messages in four seconds doesn't hold the
+// last ones back for minutes.
 func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	const least, most = gust, 30 * time.Second
 	if !begun {
@@ -140,12 +133,13 @@ func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	return min(allowance, max(least, min(draining, most)))
 }
 
-// timeFrom sets when the timed drain begins: when the last consumer had registered. Deliveries before that are left out. If they
-// were most of the backlog, the drain begins with the first delivery instead, and all count.
-func (d *Drained) timeFrom(last registration, firstDelivery int64) {
-	if 2*last.Before > d.Received {
-		d.From = firstDelivery
+// timeFrom sets from when the drain is timed, and how many deliveries count: from when the last
+// consumer had registered, without those before. If those before were most of the backlog, the drain
+// is timed from the first delivery instead, and all count.
+func (d *BacklogDrain) timeFrom(last registration, firstDelivery, received int64) {
+	if 2*last.Before > received {
+		d.From, d.Received = firstDelivery, received
 		return
 	}
-	d.From, d.Received = last.At, d.Received-last.Before
+	d.From, d.Received = last.At, received-last.Before
 }

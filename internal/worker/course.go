@@ -7,56 +7,54 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// course is what a trial sends: its schedules, which the clients share, and where they end. A client's share of a schedule is a
-// segment.
+// course is what a trial sends: its schedules, which the clients share, and where they end. A client's
+// share of a schedule is a segment.
 //
-// For example, two clients share a constant rate of 100 messages/s that starts at 5 s: client 0 sends arrivals 0, 2, 4 … of the schedule,
-// intended at 5.00 s, 5.02 s, 5.04 s …, and client 1 sends arrivals 1, 3, 5 …. If the warm-up has a schedule of its own and the measured
-// phase begins at 8.5 s, both clients leave the first schedule there, and arrival 0 of the second one is intended at 8.5 s.
+// For example, two clients share a constant rate of 100 messages/s that starts at 5 s: client 0 sends
+// arrivals 0, 2, 4 … of the schedule, intended at 5.00 s, 5.02 s, 5.04 s …, and client 1 sends arrivals
+// 1, 3, 5 …. If the warm-up has a schedule of its own and the measured phase begins at 8.5 s, both
+// clients leave the first schedule there, and arrival 0 of the second one is intended at 8.5 s.
 type course struct {
 	warmup   schedule.Schedule // until the measured phase begins; nil: main covers the warm-up, too
 	main     schedule.Schedule // nil: closed loop
 	start    int64             // of the first schedule, ns on the clock's axis
-	messages int64             // how many messages all clients send; 0: the end of the measured phase ends the course
-	limits   []int64           // messages, by client; nil if the end of the measured phase ends the course
+	messages int64             // of main that all clients send; 0: the end of the measured phase ends the course
+}
+
+// limits returns, by client, how many messages of the main schedule it sends; unlimited if the end of
+// the measured phase ends the course.
+func (c course) limits(p *Plan) []int64 {
+	if c.messages > 0 {
+		return p.limits(c.main, c.messages)
+	}
+	limits := make([]int64, p.clients())
+	for i := range limits {
+		limits[i] = unlimited
+	}
+	return limits
 }
 
 // unlimited is the limit of a segment that ends at a time.
 const unlimited = math.MaxInt64
 
-// limit returns how many messages client i sends of the main schedule.
-func (c course) limit(i int) int64 {
-	if c.limits == nil {
-		return unlimited
-	}
-	return c.limits[i]
-}
-
-// deal returns how a schedule is dealt out to clients and producers.
-func (p *Plan) deal() schedule.Deal {
-	if p.Part != nil {
-		return p.Part.Whole
-	}
-	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
-}
-
 // segment is one client's share of one schedule, and how much of it the client has sent.
 type segment struct {
 	share schedule.Schedule // nil: closed loop
-	turns schedule.Turns    // which of the client's producers sends which arrival
+	turns schedule.Turns    // which of the client's producers sends which message
 	start int64             // of the schedule, ns on the clock's axis
-	until func() int64      // the segment has no arrivals from this time on; it may be decided while the segment is sent
-	limit int64             // how many arrivals the segment has
-	next  int64             // index of the next arrival to send
+	until func() int64      // the segment has no messages from this time on; it may be decided while the segment is sent
+	limit int64             // how many messages the segment has
+	next  int64             // index of the next message to send
 }
 
-// segment returns client i's share of a schedule that begins at start. It ends at until.
+// segment returns client i's share of a schedule that begins at start; s is nil in a closed loop.
 func (p *Plan) segment(s schedule.Schedule, i int, start int64, until func() int64) *segment {
 	deal, client := p.deal(), p.client(i)
-	return &segment{
-		share: schedule.Sequential(deal.Share(s, client)), turns: deal.Turns(s, client),
-		start: start, until: until, limit: unlimited,
+	seg := &segment{turns: deal.Turns(s, client), start: start, until: until, limit: unlimited}
+	if s != nil {
+		seg.share = schedule.Sequential(deal.Share(s, client))
 	}
+	return seg
 }
 
 // at returns when arrival i is intended, ns on the clock's axis; schedule.Never if it doesn't happen.
@@ -68,12 +66,31 @@ func (s *segment) at(i int64) int64 {
 	return s.start + offset
 }
 
-// maxUnsentBookings bounds how many times the unsent messages of a segment are booked. Hundreds of millions may be unsent, and booking
-// each of them would take longer than the trial. Neighbours are then booked together, with the shortest of their waiting times.
+// nextAt returns when the next message is intended, ns on the clock's axis: now in a closed loop.
+func (s *segment) nextAt(now int64) int64 {
+	if s.share == nil {
+		return now
+	}
+	return s.at(s.next)
+}
+
+// due counts the messages that are due now, up to most. In a closed loop all are.
+func (s *segment) due(now int64, most int) int {
+	most = int(min(s.limit-s.next, int64(most)))
+	if s.share == nil {
+		return most
+	}
+	return schedule.Due(s.share, s.next, now-s.start, most)
+}
+
+// maxUnsentBookings bounds how many times the unsent messages of a segment are booked. Hundreds of
+// millions may be unsent, and booking each of them would take longer than the trial. Neighbours are
+// then booked together, with the shortest of their waiting times.
 const maxUnsentBookings = 100_000
 
-// bookUnsent books the messages that this client was to send in a trial and never sent. A message that was due is booked with the time that
-// it had waited when sending ended: otherwise a trial would look the faster the fewer messages the broker took.
+// bookUnsent books the messages that this client was to send in a trial and never sent. A message that
+// was due is booked with the time that it had waited when sending ended: otherwise a trial would look
+// the faster the fewer messages the broker took.
 func (p *producer) bookUnsent(t *trial) {
 	recorder := t.measure.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
 	for _, s := range p.segments {
@@ -112,8 +129,9 @@ func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial
 	recorder.UnsentUntimed(measure.Measured, end-due-warmup)
 }
 
-// dueCounter counts the messages of a course that are due in a time. It belongs to one goroutine, which should ask for later and later
-// times: a schedule of random arrivals begins again from arrival 0 for an earlier time.
+// dueCounter counts the messages of a course that are due in a time. It belongs to one goroutine,
+// which should ask for later and later times: a schedule of random arrivals begins again from arrival
+// 0 for an earlier time.
 type dueCounter struct {
 	warmup, main schedule.Counter // warmup is nil as in the course
 	start        int64
@@ -131,7 +149,8 @@ func (c course) dueCounter(p *Plan) *dueCounter {
 	return d
 }
 
-// count returns the number of messages due in [from, until). measuredSince is when the measured phase begins.
+// count returns the number of messages due in [from, until). measuredSince is when the measured phase
+// begins.
 func (d *dueCounter) count(measuredSince, from, until int64) int64 {
 	if d.warmup == nil {
 		return countBetween(d.main, d.start, from, until)

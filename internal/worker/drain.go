@@ -7,8 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// After the last message was sent, a trial drains: it waits for confirmations and deliveries that are still under way. The drain ends when
-// all have come, when its allowance (Load.Drain) is used up, or, if the load permits it, when nothing has come for a while.
+// After the last message was sent, a trial drains: it waits for confirmations and deliveries that are
+// still under way. The drain ends when all have come, when its allowance (Load.Drain) is used up, or,
+// if the load permits it, when nothing has come for a while.
 
 const (
 	quiet = time.Second     // a lossy drain ends when nothing has come for so long
@@ -22,7 +23,8 @@ func (w *Worker) awaitArrivals(ctx context.Context, t *trial, settle bool, out *
 	load := t.load
 	end, err := w.drain(ctx, t, load.Drain, load.Brisk)
 	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
-	if err != nil || end == drainedAll || end == stoppedQuiet || load.Settle <= load.Drain || !settle {
+	leftWaiting := end == stoppedArriving || end == stoppedSilent
+	if !leftWaiting || !settle || load.Settle <= load.Drain {
 		return err
 	}
 	out.Overdue = w.missing(t)
@@ -47,29 +49,25 @@ const (
 	stoppedEarly                    // ctx ended, or a consumer failed
 )
 
-// drain blocks until everything sent has been confirmed and received, or the allowance is used up. If brisk is set, or if
-// messages may be lost, it also ends when nothing has come for a while. It returns an error only with stoppedEarly.
+// drain blocks until everything sent has been confirmed and received, or the allowance is used up. If
+// brisk is set, or if messages may be lost, it also ends when nothing has come for a while. It returns
+// an error only with stoppedEarly.
 func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, brisk bool) (drainEnd, error) {
-	waited, silent := t.newTimer(), t.newTimer()
-	last, _ := t.count()
+	waited, unchanged := t.newTimer(), t.newStopwatch()
 	for {
-		c, sending := t.count()
-		if sending {
-			waited.Reset()
-			silent.Reset()
-		} else if w.allCame(t, c) {
-			return drainedAll, nil
-		}
-		if c.Received != last.Received || c.Acked != last.Acked {
-			silent.Reset()
-		}
-		last = c
+		c, othersSend := t.count()
+		silent := unchanged.since(c.Received + c.Acked)
 		switch {
-		case waited.Awake() > allowance && arrivedLately(silent.Awake(), allowance):
+		case othersSend: // the drain has not begun
+			waited.Reset()
+			unchanged.timer.Reset()
+		case w.allCame(t, c):
+			return drainedAll, nil
+		case waited.Awake() > allowance && arrivedLately(silent, allowance):
 			return stoppedArriving, nil
 		case waited.Awake() > allowance:
 			return stoppedSilent, nil
-		case (brisk || t.load.Lossy) && resolved(c) && silent.Awake() > t.patience():
+		case (brisk || t.load.Lossy) && resolved(c) && silent > t.quietTime():
 			return stoppedQuiet, nil
 		}
 		select {
@@ -82,36 +80,39 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, b
 	}
 }
 
-// resolved reports whether every message sent was confirmed or refused.
-func resolved(c measure.Count) bool { return c.Sent == c.Acked+c.Failed }
-
 // allCame reports whether all messages of a trial with these counts are resolved and delivered.
 func (w *Worker) allCame(t *trial, c measure.Count) bool {
-	if !resolved(c) || c.Received < (c.Sent-c.Failed)*int64(t.measure.Subscriptions()) {
+	if !resolved(c) || t.undelivered(c) > 0 {
 		return false
 	}
-	// A message whose send failed may have arrived all the same, instead of another one. Then only the ledgers can tell.
+	// A message whose send failed may have arrived all the same, instead of another one. Then only the
+	// ledgers can tell.
 	return c.Failed == 0 || w.missing(t) == 0
 }
 
-// missing counts the deliveries that have not come. It asks the ledgers, which takes longer than counting. If several workers
-// share the streams, it goes by their counters.
+// missing counts the deliveries that have not come. It asks the ledgers, which takes longer than
+// counting. If several workers share the streams, it goes by their counters.
 func (w *Worker) missing(t *trial) int64 {
 	if t.load.CountAll != nil {
 		c, _ := t.count()
-		return max(0, (c.Sent-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
+		return max(0, t.undelivered(c))
 	}
 	w.consumers.collect(t)
 	return t.measure.Missing()
 }
 
-// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather than lost. silent is how
-// long nothing has come.
+// undelivered counts the deliveries still to come if no message that failed comes.
+func (t *trial) undelivered(c measure.Count) int64 {
+	return (c.Sent-c.Failed)*int64(t.measure.Subscriptions()) - c.Received
+}
+
+// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather
+// than lost. silent is how long nothing has come.
 func arrivedLately(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
 
-// patience is how long a drain that may end early waits for another delivery. At most once it may have been lost, and a
-// search has more trials to run.
-func (t *trial) patience() time.Duration {
+// quietTime is how long nothing must have come for a drain to end before its allowance is used up, if
+// it may: messages may have been lost, or a search has more trials to run.
+func (t *trial) quietTime() time.Duration {
 	if t.load.Lossy {
 		return quiet
 	}

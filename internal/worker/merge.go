@@ -112,8 +112,8 @@ func (o *Outcome) addEnding(part Outcome) {
 }
 
 // plus returns the draining of both backlogs as one: it begins with the first and ends with the last.
-func (d Drained) plus(other Drained) Drained {
-	return Drained{
+func (d BacklogDrain) plus(other BacklogDrain) BacklogDrain {
+	return BacklogDrain{
 		Filled:      d.Filled + other.Filled,
 		FilledBytes: d.FilledBytes + other.FilledBytes,
 		FilledAt:    max(d.FilledAt, other.FilledAt),

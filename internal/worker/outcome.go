@@ -17,7 +17,7 @@ type Outcome struct {
 	Warmup, Measured measure.Books
 	Histograms       measure.Histograms // of the measured phase
 	Streams          []measure.StreamBooks
-	Backlog          Drained // of a backlog trial
+	Backlog          BacklogDrain // of a backlog trial
 
 	// Times. A message belongs to the measured phase [From, Until) if it was intended to be sent in it.
 	Start        int64 // of the schedule
@@ -61,8 +61,8 @@ type Outcome struct {
 	ClockBound int64
 }
 
-// Drained is the result of draining a backlog. Times are ns on the clock's axis.
-type Drained struct {
+// BacklogDrain is the result of draining a backlog. Times are ns on the clock's axis.
+type BacklogDrain struct {
 	Filled      int64 // messages confirmed before the consumers were connected
 	FilledBytes int64 // payload bytes sent until then
 	FilledAt    int64 // when the last of these messages was confirmed

@@ -125,7 +125,7 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	recorder := p.recorderOf(tr, &p.streams[0])
 	for i, id := range p.batchSlots[:n] {
 		at := tr.startedAt + int64(i)
-		p.prepare(i, id, &p.streams[0], stamp{uint64(i) + 1, at, at + 500_000, 0}, recorder) // after the probe
+		p.fillSlot(i, id, &p.streams[0], stamp{uint64(i) + 1, at, at + 500_000, 0}, recorder) // after the probe
 	}
 	recorder.Commit()
 	o.look(withLatencies)

@@ -7,10 +7,12 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// Part says which clients of a whole plan a plan has. A fleet divides a plan into one part for each agent (Plan.Split, Plan.Spread).
+// Part says which clients of a whole plan a plan has. A fleet divides a plan into one part for each
+// agent (Plan.Split, Plan.Spread).
 //
-// A client of a part sends exactly what it would send in the whole plan. For example, 4 clients with one producer each send 100 messages/s:
-// client 0 at 0, 40, 80 ms, client 1 at 10, 50, 90 ms, and so on. A part with the clients 1 and 3 sends at 10, 30, 50, 70, 90 ms.
+// A client of a part sends exactly what it would send in the whole plan. For example, 4 clients with
+// one producer each send 100 messages/s: client 0 at 0, 40, 80 ms, client 1 at 10, 50, 90 ms, and so
+// on. A part with the clients 1 and 3 sends at 10, 30, 50, 70, 90 ms.
 type Part struct {
 	Clients []int         // by client of the part: its number in the whole plan; ascending
 	Whole   schedule.Deal // how the whole plan deals its schedule out
@@ -22,6 +24,14 @@ func (p *Plan) client(i int) int {
 		return i
 	}
 	return p.Part.Clients[i]
+}
+
+// deal returns how the whole plan deals a schedule out to clients and producers.
+func (p *Plan) deal() schedule.Deal {
+	if p.Part != nil {
+		return p.Part.Whole
+	}
+	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
 }
 
 // counter returns a counter of the arrivals of s that the plan sends itself.
@@ -47,7 +57,8 @@ func (c counterSum) Count(d int64) (n int64) {
 	return n
 }
 
-// limits returns how many messages each client sends if the whole plan sends the first total arrivals of s.
+// limits returns how many messages each client sends if the whole plan sends the first total arrivals
+// of s.
 func (p *Plan) limits(s schedule.Schedule, total int64) []int64 {
 	whole := p.deal().Limits(s, total)
 	if p.Part == nil {
@@ -60,8 +71,8 @@ func (p *Plan) limits(s schedule.Schedule, total int64) []int64 {
 	return own
 }
 
-// share returns which share of the whole plan's messages this worker handles, from 0 to 1. It is 1 if workers share streams, because
-// the consumers of one may receive all messages.
+// share returns which share of the whole plan's messages this worker handles, from 0 to 1. It is 1 if
+// workers share streams, because the consumers of one may receive all messages.
 func (p *Plan) share() float64 {
 	if p.Part == nil || p.Peers != nil {
 		return 1
@@ -69,7 +80,7 @@ func (p *Plan) share() float64 {
 	return float64(len(p.Producers)) / float64(p.Part.Whole.Producers)
 }
 
-// ownStreams returns the streams of this plan's producers. It overwrites streams.
+// ownStreams removes the streams of other parts' producers from a list, which it overwrites.
 func (p *Plan) ownStreams(streams []measure.StreamBooks) []measure.StreamBooks {
 	if p.Part == nil {
 		return streams

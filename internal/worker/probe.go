@@ -158,7 +158,7 @@ func (u unseen) probe(ctx context.Context, attempt uint64) error {
 		}
 		now := clock.Now()
 		for i, s := range rest[:n] {
-			p.prepare(i, p.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
+			p.fillSlot(i, p.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
 		}
 		if err := p.client.Send(ctx, p.batch[:n]); err != nil {
 			return fmt.Errorf("producer %d: probe: %w", rest[0].plan.ID, err)

@@ -16,16 +16,16 @@ import (
 // maxBatch bounds how many messages one Send carries.
 const maxBatch = 512
 
-// producer is one client connection that sends: a driver.Producer with its slots and their payload buffers. It sends for one producer
-// of the plan, or for several that share a client. A message takes a free slot, is stamped and booked (prepare), waits in the batch and
-// is handed to the client (send). The client completes its slot later (Done). Per message, nothing allocates memory or takes a lock.
+// producer is one client connection that sends: a driver.Producer with its slots and their payload
+// buffers. It sends for one producer of the plan, or for several that share a client. A message takes
+// a free slot, is stamped and booked (fillSlot), waits in the batch and is handed to the client (send).
+// The client completes its slot later (Done). Per message, nothing allocates memory or takes a lock.
 //
-// The goroutine that sends a trial and the one that probes use a producer one after the other, never at once. Any goroutine may call
-// Done and Resent at any time, also for messages of an earlier trial.
+// The goroutine that sends a trial and the one that probes use a producer one after the other, never
+// at once. Any goroutine may call Done and Resent at any time, also for messages of an earlier trial.
 type producer struct {
 	index      int // of this client: it has the producers index, index + number of clients, and so on, of the plan
 	streams    []stream
-	nextStream int // closed loop: index of the stream that sends the next message
 	worker     *Worker
 	client     driver.Producer
 	freeSlots  *slotRing
@@ -33,10 +33,11 @@ type producer struct {
 	batch      []driver.Message // handed over by the next Send
 	batchSlots []uint32         // the slots that were taken for the batch
 
+	// Of the current trial.
+	segments []*segment // what this client sends
 	ownLag   ownLag
-	segments []*segment // what this client sends in the current trial
-	// activity is what it did in the current trial. Each trial has one of its own, so a Done that is still under way when the
-	// next trial begins writes to the old one.
+	// activity is what the client did. Each trial has one of its own, so a Done that is still under way
+	// when the next trial begins writes to the old one.
 	activity atomic.Pointer[activity]
 }
 
@@ -47,20 +48,20 @@ type stream struct {
 	recorder *measure.Producer // of the current trial; nil until its first message
 }
 
-// slot is one message in flight. Its owner writes the fields before Send, the client reads them at Done. No lock is needed:
-// the driver hands the slot from one to the other, and that orders the two.
+// slot is one message in flight. Its owner writes the fields before Send, the client reads them at
+// Done. No lock is needed: the driver hands the slot from one to the other, and that orders the two.
 type slot struct {
 	payload        []byte            // a part of the slot's buffer, which has room for the largest body
 	recorder       *measure.Producer // where the message is booked; nil for a probe, which is not counted
 	seq            uint64
-	intended, sent int64
-	body           int    // which body the payload holds
-	sum            uint64 // of that body
+	intended, sent int64  // ns on the clock's axis
+	body           int    // index of the body that the payload holds
+	sum            uint64 // checksum of that body
 	phase          measure.Phase
 }
 
-// fill copies a body into the slot's buffer.
-func (s *slot) fill(b *bodies, body int) {
+// setBody copies a body into the slot's buffer.
+func (s *slot) setBody(b *bodies, body int) {
 	s.payload = s.payload[:len(b.all[body])]
 	copy(s.payload, b.all[body])
 	s.body, s.sum = body, b.sums[body]
@@ -82,8 +83,9 @@ func newProducer(ctx context.Context, w *Worker, index int) (*producer, error) {
 	return p, nil
 }
 
-// streamsOf lists the streams of one client: at least one, since there are no more clients than producers.
-func (p Plan) streamsOf(client int) []stream {
+// streamsOf lists the streams of one client: at least one, since there are no more clients than
+// producers.
+func (p *Plan) streamsOf(client int) []stream {
 	var streams []stream
 	for i := client; i < len(p.Producers); i += p.clients() {
 		streams = append(streams, stream{plan: p.Producers[i]})
@@ -110,7 +112,7 @@ func (p *producer) allocateSlots(n int) {
 	for i := range p.slots {
 		s := &p.slots[i]
 		s.payload = buffers[i*bodies.size:][:bodies.size:bodies.size]
-		s.fill(bodies, i%len(bodies.all))
+		s.setBody(bodies, i%len(bodies.all))
 	}
 	p.batch = make([]driver.Message, min(n, maxBatch))
 	p.batchSlots = make([]uint32, len(p.batch))
@@ -127,8 +129,8 @@ func (p *producer) begin(t *trial) {
 	}
 }
 
-// recorderOf returns the recorder that books what s sends in this trial. All streams of a client share the counters of the
-// client's lane.
+// recorderOf returns the recorder that books what s sends in this trial. All streams of a client share
+// the counters of the client's lane.
 func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	if s.recorder == nil {
 		s.recorder = t.measure.ProducerOn(s.plan.ID, p.index)
@@ -136,20 +138,20 @@ func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	return s.recorder
 }
 
-// stamp is the identity and the times of a message.
+// stamp is the number and the times of a message.
 type stamp struct {
 	seq            uint64
 	intended, sent int64 // when it was due and when it is stamped, ns on the clock's axis
 	own            int64 // how much of the time in between the generator itself caused (ownLag), ns
 }
 
-// prepare fills slot id with the next message of a stream and puts it at position i of the batch. A nil recorder marks a
-// probe, which is not counted.
-func (p *producer) prepare(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
+// fillSlot makes a message of a stream in slot id and puts it at position i of the batch. A nil
+// recorder marks a probe, which is not counted.
+func (p *producer) fillSlot(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
 	s := &p.slots[id]
 	if b := p.worker.bodies; !b.uniform {
 		if body := b.pick(from.plan.ID, m.seq); body != s.body {
-			s.fill(b, body)
+			s.setBody(b, body)
 		}
 	}
 	payload := s.payload
@@ -165,12 +167,13 @@ func (p *producer) prepare(i int, id uint32, from *stream, m stamp, recorder *me
 	}
 }
 
-// sendBackoff is the pause after a Send that failed, so that a broker that is being restarted is not hammered meanwhile.
+// sendBackoff is the pause after a Send that failed, so that a broker that is being restarted is not
+// hammered meanwhile.
 const sendBackoff = 5 * time.Millisecond
 
-// send hands over the first n messages of the batch and returns the time until the producer may go on: the client's Send
-// and, if that failed, the pause after it. Only the first counts as sending. The slots of a Send that failed come back
-// through Done.
+// send hands over the first n messages of the batch and returns the time until the producer may go on:
+// the client's Send and, if that failed, the pause after it. Only the first counts as sending. The
+// slots of a Send that failed come back through Done.
 func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 	a := p.activity.Load()
 	h := beginHold(t.watch)
@@ -190,8 +193,9 @@ func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 	return h
 }
 
-// awaitSlots blocks until slots are free or the trial stops. It asks for an eighth of the window at once, because a full
-// window would degenerate into batches of one. It returns the time in which it waited and whether the trial goes on.
+// awaitSlots blocks until slots are free or the trial stops. It asks for an eighth of the window at
+// once, because a full window would degenerate into batches of one. It returns the time in which it
+// waited and whether the trial goes on.
 func (p *producer) awaitSlots(t *trial) (h hold, ok bool) {
 	h = beginHold(t.watch)
 	window := len(p.slots)
@@ -204,8 +208,8 @@ func (p *producer) awaitSlots(t *trial) (h hold, ok bool) {
 	return h, ok
 }
 
-// bookUnresolved books the messages of this trial that are still in flight. Call it when the sending goroutine has ended. A
-// Done that comes later finds closed books; the outcome has been read by then.
+// bookUnresolved books the messages of this trial that are still in flight. Call it when the sending
+// goroutine has ended. A Done that comes later finds closed books; the outcome has been read by then.
 func (p *producer) bookUnresolved(t *trial) {
 	for _, id := range p.freeSlots.inFlight() {
 		if s := &p.slots[id]; s.recorder != nil && s.recorder.RecordsFor(t.measure) {

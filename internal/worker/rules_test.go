@@ -36,7 +36,7 @@ func TestHowLongADrainWaitsForWhatMayNeverCome(t *testing.T) {
 		{Load{Drain: time.Minute}, 5 * time.Second},
 		{Load{Drain: 4 * time.Second}, 2 * time.Second},
 	} {
-		if got := (&trial{load: c.load}).patience(); got != c.want {
+		if got := (&trial{load: c.load}).quietTime(); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.load, got, c.want)
 		}
 	}
@@ -59,15 +59,15 @@ func TestHowLongADrainWaitsForWhatMayNeverCome(t *testing.T) {
 func TestDrainingIsTimedFromTheLastRegistrationOrTheFirstDelivery(t *testing.T) {
 	for _, c := range []struct {
 		before, received int64
-		want             Drained
+		want             BacklogDrain
 	}{
-		{0, 100, Drained{From: 70, Received: 100}},
-		{50, 100, Drained{From: 70, Received: 50}}, // half of it
-		{51, 100, Drained{From: 20, Received: 100}},
-		{0, 0, Drained{From: 70}},
+		{0, 100, BacklogDrain{From: 70, Received: 100}},
+		{50, 100, BacklogDrain{From: 70, Received: 50}}, // half of it
+		{51, 100, BacklogDrain{From: 20, Received: 100}},
+		{0, 0, BacklogDrain{From: 70}},
 	} {
-		d := Drained{Received: c.received}
-		d.timeFrom(registration{At: 70, Before: c.before}, 20)
+		var d BacklogDrain
+		d.timeFrom(registration{At: 70, Before: c.before}, 20, c.received)
 		if d != c.want {
 			t.Errorf("%d of %d came before: %+v, want %+v", c.before, c.received, d, c.want)
 		}

@@ -3,10 +3,13 @@ package worker
 import (
 	"fmt"
 	"slices"
+
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Split divides a plan into n parts for n agents. Together they send and receive exactly what the plan would. No stream is divided: all
-// producers and consumers of a topic are in one part, and so are all topics that share connections.
+// Split divides a plan into n parts for n agents. Together they send and receive exactly what the plan
+// would. No stream is divided: all producers and consumers of a topic are in one part, and so are all
+// topics that share connections.
 func (p Plan) Split(n int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
@@ -30,8 +33,8 @@ func (p Plan) Split(n int) ([]Plan, error) {
 // MaxParts returns the most parts that Split can make.
 func (p Plan) MaxParts() int { return len(p.topicGroups()) }
 
-// topicGroups returns the topics that must stay on one agent, each group in ascending order, the groups in the order of their first
-// topics. It joins disjoint sets of topics (union-find).
+// topicGroups returns the topics that must stay on one agent, each group in ascending order, the
+// groups in the order of their first topics. It joins disjoint sets of topics (union-find).
 func (p Plan) topicGroups() [][]int {
 	parent := make([]int, len(p.Topology.Topics)) // a lower topic of the same set; the lowest is its own parent
 	for t := range parent {
@@ -55,72 +58,75 @@ func (p Plan) topicGroups() [][]int {
 			join(c.Topic, t)
 		}
 	}
-	var groups [][]int
-	index := map[int]int{} // in groups, by root
+	groups := make([][]int, len(parent)) // by root
 	for t := range parent {
-		r := root(t)
-		if r == t {
-			index[r] = len(groups)
-			groups = append(groups, nil)
-		}
-		groups[index[r]] = append(groups[index[r]], t)
+		groups[root(t)] = append(groups[root(t)], t)
 	}
-	return groups
+	return slices.DeleteFunc(groups, func(group []int) bool { return group == nil })
 }
 
-// withTopics returns the part of a plan with these topics, which are whole groups in ascending order. A group has all producers of its
-// clients, so producers that stay use the same clients in the same turns.
+// withTopics returns the part of a plan with these topics, which are whole groups in ascending order.
+// A group has all producers of its clients.
 func (p Plan) withTopics(topics []int) Plan {
-	part := p
-	part.Part = &Part{Whole: p.deal()}
-	part.Topology.Topics, part.Producers, part.Consumers = nil, nil, nil
 	newIndex := map[int]int{} // of a topic in the part, by its index in the whole plan
 	for i, t := range topics {
 		newIndex[t] = i
+	}
+	var clients []int
+	for client, first := range p.Producers[:p.clients()] {
+		if _, own := newIndex[first.Topic]; own {
+			clients = append(clients, client)
+		}
+	}
+	var consumers []driver.ConsumerConfig
+	for _, c := range p.Consumers {
+		if _, own := newIndex[c.Topic]; own {
+			consumers = append(consumers, c)
+		}
+	}
+	part := p.part(clients, consumers)
+	part.Topology.Topics = nil
+	for _, t := range topics {
 		part.Topology.Topics = append(part.Topology.Topics, p.Topology.Topics[t])
 	}
-	for i, producer := range p.Producers {
-		t, own := newIndex[producer.Topic]
-		if !own {
-			continue
-		}
-		if i < p.clients() { // the first producer of client i
-			part.Part.Clients = append(part.Part.Clients, i)
-		}
-		part.Producers = append(part.Producers, Producer{ID: producer.ID, Topic: t})
+	for i := range part.Producers {
+		part.Producers[i].Topic = newIndex[part.Producers[i].Topic]
 	}
-	part.Clients = len(part.Part.Clients)
-	for _, c := range p.Consumers {
-		t, own := newIndex[c.Topic]
-		if !own {
-			continue
+	for i := range part.Consumers {
+		c := &part.Consumers[i]
+		c.Topic, c.Also = newIndex[c.Topic], slices.Clone(c.Also) // the whole plan keeps its list
+		for k, t := range c.Also {
+			c.Also[k] = newIndex[t]
 		}
-		also := c.Also
-		c.Topic, c.Also = t, nil // not c.Also[:0]: the whole plan shares its memory
-		for _, t := range also {
-			c.Also = append(c.Also, newIndex[t])
-		}
-		part.Consumers = append(part.Consumers, c)
 	}
 	return part
 }
 
-// Spread divides a plan into n parts for n workers that share its streams: a topic may have producers in one part and consumers in
-// another one. Clients of producers go in turn to the parts listed in producing, and consumers to those in consuming. A part that
-// is listed twice has twice as many. A nil list means all parts.
+// part returns the part of a plan with these clients, in ascending order, and consumers. Its clients
+// have the same producers in the same turns.
+func (p Plan) part(clients []int, consumers []driver.ConsumerConfig) Plan {
+	part := p
+	part.Part = &Part{Clients: clients, Whole: p.deal()}
+	part.Clients, part.Producers, part.Consumers = len(clients), nil, consumers
+	for i, producer := range p.Producers {
+		if _, own := slices.BinarySearch(clients, i%p.clients()); own {
+			part.Producers = append(part.Producers, producer)
+		}
+	}
+	return part
+}
+
+// Spread divides a plan into n parts for n workers that share its streams: a topic may have producers
+// in one part and consumers in another one. Clients of producers go in turn to the parts listed in
+// producing, and consumers to those in consuming. A part that is listed twice has twice as many. A nil
+// list means all parts.
 //
-// Without a list, consumers begin at the part after that of the last client, or at part 1 if that is the last part. So one topic with
-// one producer and one consumer, spread over 2 parts, has its producer in part 0 and its consumer in part 1.
+// Without a list, consumers begin at the part after that of the last client, or at part 1 if that is
+// the last part. So one topic with one producer and one consumer, spread over 2 parts, has its
+// producer in part 0 and its consumer in part 1.
 func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
-	}
-	parts := make([]Plan, n)
-	for k := range parts {
-		parts[k] = p
-		parts[k].Producers, parts[k].Consumers = nil, nil
-		parts[k].Part, parts[k].Peers = &Part{Whole: p.deal()}, &Peers{Producers: p.producerIDs()}
-		parts[k].Topology.Existing = p.Topology.Existing || k > 0 // part 0 makes the topics
 	}
 	if producing == nil {
 		producing = partsFrom(0, n)
@@ -128,23 +134,23 @@ func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	if consuming == nil {
 		consuming = partsFrom(max(1, p.clients()%n), n)
 	}
-	for i, producer := range p.Producers {
-		client := i % p.clients()
-		part := &parts[producing[client%len(producing)]]
-		if i == client { // the client's first producer
-			part.Part.Clients = append(part.Part.Clients, client)
-		}
-		part.Producers = append(part.Producers, producer)
+	clients, consumers := make([][]int, n), make([][]driver.ConsumerConfig, n) // by part
+	for client := range p.clients() {
+		k := producing[client%len(producing)]
+		clients[k] = append(clients[k], client)
 	}
 	for i, consumer := range p.Consumers {
-		part := &parts[consuming[i%len(consuming)]]
-		part.Consumers = append(part.Consumers, consumer)
+		k := consuming[i%len(consuming)]
+		consumers[k] = append(consumers[k], consumer)
 	}
+	parts := make([]Plan, n)
 	for k := range parts {
-		parts[k].Clients = len(parts[k].Part.Clients)
-		if len(parts[k].Producers)+len(parts[k].Consumers) == 0 {
+		if len(clients[k])+len(consumers[k]) == 0 {
 			return nil, fmt.Errorf("nothing is left for one of %d agents: there are %d clients of producers and %d consumers", n, p.clients(), len(p.Consumers))
 		}
+		parts[k] = p.part(clients[k], consumers[k])
+		parts[k].Peers = &Peers{Producers: p.producerIDs()}
+		parts[k].Topology.Existing = p.Topology.Existing || k > 0 // part 0 makes the topics
 	}
 	return parts, nil
 }

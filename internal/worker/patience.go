@@ -1,0 +1,64 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
+)
+
+// patience decides when to give up the sending of a trial.
+type patience struct {
+	trial   *trial
+	unmoved *stopwatch   // since a count of the trial changed
+	late    *clock.Timer // since the measured phase ended
+}
+
+func newPatience(t *trial) *patience {
+	return &patience{trial: t, unmoved: t.newStopwatch(), late: t.newTimer()}
+}
+
+// check returns why the sending is to be given up; nil if it may go on.
+//
+// A trial that time ends may send messages that were due in the measured phase after it, for as long
+// as the drain allowance. In a trial that a number of messages ends, some count must change within the
+// drain allowance while a confirmation is outstanding.
+func (p *patience) check() error {
+	t := p.trial
+	if t.load.Messages > 0 {
+		c := t.measure.Count()
+		unmoved := p.unmoved.since(c.Sent + c.Acked + c.Failed + c.Received)
+		if !resolved(c) && unmoved > t.load.Drain {
+			return fmt.Errorf("the broker stopped answering: of %d messages sent, %d were confirmed and %d failed, then nothing for %s",
+				c.Sent, c.Acked, c.Failed, t.load.Drain)
+		}
+	}
+	if clock.Now() <= t.measuredUntil.Load() {
+		p.late.Reset()
+	}
+	if p.late.Awake() > t.load.Drain {
+		return errHeld
+	}
+	return nil
+}
+
+// resolved reports whether every message sent was confirmed or refused.
+func resolved(c measure.Count) bool { return c.Sent == c.Acked+c.Failed }
+
+// stopwatch measures how long a count hasn't changed.
+type stopwatch struct {
+	timer *clock.Timer
+	count int64
+}
+
+func (t *trial) newStopwatch() *stopwatch { return &stopwatch{timer: t.newTimer()} }
+
+// since takes the present count and returns how long it hasn't changed.
+func (s *stopwatch) since(count int64) time.Duration {
+	if count != s.count {
+		s.count = count
+		s.timer.Reset()
+	}
+	return s.timer.Awake()
+}
