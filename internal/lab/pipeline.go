@@ -146,8 +146,7 @@ func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 
 // startPart starts the processes of a part.
 func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provision.Instance, error) {
-	o.Keep = p.bench.lab.Keep
-	in, err := p.bench.lab.Host.Start(ctx, o)
+	in, err := p.bench.startProcesses(ctx, o)
 	if err != nil {
 		return nil, errStart{err}
 	}

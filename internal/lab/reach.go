@@ -24,24 +24,53 @@ import (
 // are of type *driver.ErrSetting.
 func attachedTarget(s study.Spec) (driver.Target, error) {
 	t := driver.Target{Addresses: s.Attach, User: s.User}
-	var err error
-	if t.Password, err = password(s); err != nil || s.TLS == study.TLSOff {
+	c, err := readCredentials(s)
+	t.Password = c.password
+	if err != nil || s.TLS == study.TLSOff {
 		return t, err
 	}
 	t.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	if s.CAFile != "" {
-		if t.TLS.RootCAs, err = authorities(s.CAFile); err != nil {
-			return t, err
+	if c.ca != nil {
+		t.TLS.RootCAs = x509.NewCertPool()
+		if !t.TLS.RootCAs.AppendCertsFromPEM(c.ca) {
+			return t, unusable("caFile", "caFile %s holds no certificate in PEM form", s.CAFile)
 		}
 	}
-	if s.TLS == study.TLSMutual {
-		pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
+	if c.cert != nil {
+		pair, err := tls.X509KeyPair(c.cert, c.key)
 		if err != nil {
-			return t, unusable("certFile", "certFile %s with keyFile %s can't be used: %w", s.CertFile, s.KeyFile, withoutPath(err))
+			return t, unusablePair(s, err)
 		}
 		t.TLS.Certificates = []tls.Certificate{pair}
 	}
 	return t, nil
+}
+
+// credentials are what clients show to a broker that somebody else runs, and what they check it by.
+type credentials struct {
+	password      string // empty if the spec names none
+	ca, cert, key []byte // in PEM form; nil if the spec names none
+}
+
+// readCredentials reads the credentials that a spec names.
+func readCredentials(s study.Spec) (c credentials, err error) {
+	if c.password, err = password(s); err != nil {
+		return c, err
+	}
+	if s.TLS != study.TLSOff && s.CAFile != "" {
+		if c.ca, err = credentialFile(s.CAFile); err != nil {
+			return c, unreadable("caFile", s.CAFile, err)
+		}
+	}
+	if s.TLS == study.TLSMutual {
+		if c.cert, err = credentialFile(s.CertFile); err != nil {
+			return c, unusablePair(s, err)
+		}
+		if c.key, err = credentialFile(s.KeyFile); err != nil {
+			return c, unusablePair(s, err)
+		}
+	}
+	return c, nil
 }
 
 // password returns the password that a spec names by passwordEnv or passwordFile; empty if it names none. Of a file, the first
@@ -55,9 +84,9 @@ func password(s study.Spec) (string, error) {
 		}
 		return p, nil
 	case s.PasswordFile != "":
-		text, err := credentialFile("passwordFile", s.PasswordFile)
+		text, err := credentialFile(s.PasswordFile)
 		if err != nil {
-			return "", err
+			return "", unreadable("passwordFile", s.PasswordFile, err)
 		}
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		return strings.TrimSuffix(string(line), "\r"), nil
@@ -65,28 +94,16 @@ func password(s study.Spec) (string, error) {
 	return "", nil
 }
 
-// authorities reads the certificates of the authorities that the broker's certificate may be signed by.
-func authorities(file string) (*x509.CertPool, error) {
-	text, err := credentialFile("caFile", file)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, unusable("caFile", "caFile %s holds no certificate in PEM form", file)
-	}
-	return pool, nil
-}
-
-// credentialFile reads the file that a setting names. The bound keeps a mistaken name, of a device for example, from filling the
-// memory.
-func credentialFile(setting, file string) ([]byte, error) {
+// credentialFile reads a file of credentials. Its errors do not repeat the file's name, which the sentences around them have. The bound
+// keeps a mistaken name, of a device for example, from filling the memory.
+func credentialFile(file string) ([]byte, error) {
 	const maxBytes = 1 << 20
 	text, err := bounded.File(file, maxBytes)
-	if err != nil {
-		return nil, unusable(setting, "%s %s can't be read: %w", setting, file, withoutPath(err))
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err
 	}
-	return text, nil
+	return text, err
 }
 
 // unusable returns the error of a setting that can't be used as it is.
@@ -94,22 +111,19 @@ func unusable(setting, format string, args ...any) error {
 	return &driver.ErrSetting{Path: setting, Err: fmt.Errorf(format, args...)}
 }
 
-// withoutPath returns err without the path of a file, for a sentence that names the file already.
-func withoutPath(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
+func unreadable(setting, file string, err error) error {
+	return unusable(setting, "%s %s can't be read: %w", setting, file, err)
+}
+
+func unusablePair(s study.Spec, err error) error {
+	return unusable("certFile", "certFile %s with keyFile %s can't be used: %w", s.CertFile, s.KeyFile, err)
 }
 
 // link describes the broker for other processes. The topology is left to the caller.
 func (b *bench) link(c driver.Config) (link.Broker, error) {
 	s := b.spec
 	if len(s.Attach) > 0 {
-		to, err := Link(s)
-		to.Version = c.Target.Version
-		return to, err
+		return Link(s)
 	}
 	to := link.Broker{
 		Broker: s.Broker, Version: c.Target.Version, Addresses: c.Target.Addresses, Endpoints: c.Target.Endpoints, Server: c.Target.Server,
@@ -130,27 +144,16 @@ func (b *bench) link(c driver.Config) (link.Broker, error) {
 // Link describes the running broker that a spec attaches to, for other processes. It holds the text of certificates, not their
 // files: another process may run as a user that can't read them. The topology is left to the caller.
 func Link(s study.Spec) (link.Broker, error) {
+	c, err := readCredentials(s)
 	to := link.Broker{
-		Broker: s.Broker, Version: s.Version, Addresses: s.Attach, Guarantee: guarantee(s), Client: s.Client, Topic: s.Topic,
-		TLS: s.TLS != study.TLSOff, User: s.User,
+		Broker: s.Broker, Addresses: s.Attach, Guarantee: guarantee(s), Client: s.Client, Topic: s.Topic,
+		TLS: s.TLS != study.TLSOff, User: s.User, Password: c.password,
 	}
-	var errPassword, errCA, errCert, errKey error
-	to.Password, errPassword = password(s)
-	if to.TLS && s.CAFile != "" {
-		to.CA, errCA = carried("caFile", s.CAFile)
+	if c.ca != nil {
+		to.CA = link.Text(c.ca)
 	}
-	if s.TLS == study.TLSMutual {
-		to.Cert, errCert = carried("certFile", s.CertFile)
-		to.Key, errKey = carried("keyFile", s.KeyFile)
+	if c.cert != nil {
+		to.Cert, to.Key = link.Text(c.cert), link.Text(c.key)
 	}
-	return to, errors.Join(errPassword, errCA, errCert, errKey)
-}
-
-// carried returns the text of the file that a setting names, in the form in which a link.Broker takes it.
-func carried(setting, file string) (string, error) {
-	text, err := credentialFile(setting, file)
-	if err != nil {
-		return "", err
-	}
-	return link.Text(text), nil
+	return to, err
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// config decodes the settings and refuses the point if its guarantee can't be kept.
+// config returns the settings as the driver takes them, and sets what follows from them in the record and the bench. It refuses the
+// point if its guarantee can't be kept.
 func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	c, err := decoded(kind, b.spec)
 	if err != nil {
@@ -22,19 +23,25 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 		return c, err
 	}
 	b.record.Settings = store.Settings{Server: server, Client: readable(c.Client), Topic: readable(c.Topic)}
-	b.record.Versions.Client, b.record.Failover = moduleVersion(kind.Client), kind.Failover
-	b.record.Versions.Broker = b.spec.Version
-	size := max(1, int64(b.spec.MessageSize.Mean()))
-	if kind.Keeps != nil {
-		b.limit = kind.Keeps(c.Client, c.Topic, size)
-	}
-	if kind.ServerKeeps != nil {
-		b.limit = b.limit.Least(kind.ServerKeeps(b.spec.Server, size))
-	}
+	b.record.Versions.Client, b.record.Versions.Broker = moduleVersion(kind.Client), b.spec.Version
+	b.record.Failover = kind.Failover
+	b.limit = queueLimit(kind, b.spec, c)
 	return c, supported(kind, b.spec, c)
 }
 
-// readable replaces durations by text with their unit.
+// queueLimit returns the limit on what the broker's queues keep, by the settings of client, topic and server.
+func queueLimit(kind driver.Kind, s study.Spec, c driver.Config) (limit driver.Limit) {
+	size := max(1, int64(s.MessageSize.Mean()))
+	if kind.Keeps != nil {
+		limit = kind.Keeps(c.Client, c.Topic, size)
+	}
+	if kind.ServerKeeps != nil {
+		limit = limit.Least(kind.ServerKeeps(s.Server, size))
+	}
+	return limit
+}
+
+// readable returns settings with text in place of durations, such as "5ms", since JSON would hold them as numbers without a unit.
 func readable(values driver.Values) map[string]any {
 	out := map[string]any{}
 	for name, value := range values {
@@ -53,7 +60,7 @@ func guarantee(s study.Spec) driver.Guarantee {
 	}
 }
 
-// decoded returns the guarantee and the settings of a spec as its driver takes them.
+// decoded returns the guarantee, the client settings and the topic settings of a spec as its driver takes them.
 func decoded(kind driver.Kind, s study.Spec) (c driver.Config, err error) {
 	c.Guarantee = guarantee(s)
 	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
@@ -68,7 +75,7 @@ func decoded(kind driver.Kind, s study.Spec) (c driver.Config, err error) {
 func serverSettings(s study.Spec) (map[string]any, error) {
 	kind, err := driver.Lookup(s.Broker)
 	if err != nil || len(s.Attach) > 0 {
-		return s.Server, nil //nolint:nilerr // an unknown broker is refused elsewhere
+		return s.Server, nil //nolint:nilerr // Possible and bench.run refuse an unknown broker
 	}
 	settings := s.Server
 	if s.Pipeline != nil && kind.Watched != nil {
