@@ -53,7 +53,7 @@ const halfKept = ".half"
 // createLocked creates a locked file that only its user may read, and its directory.
 func createLocked(path string) (f *os.File, err error) {
 	for range 3 { // an agent that ends removes the directory when it is empty
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if err = makePrivate(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
 		if f, err = os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); !errors.Is(err, fs.ErrNotExist) {
@@ -67,6 +67,24 @@ func createLocked(path string) (f *os.File, err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// makePrivate makes a directory that only its user may enter. The one above it is open if it has to be made as well: on an
+// agent it is the work directory, below which brokers run as a user of their own.
+func makePrivate(dir string) error {
+	above := filepath.Dir(dir)
+	_, absent := os.Stat(above)
+	err := os.MkdirAll(above, 0o755)
+	if err == nil && absent != nil {
+		err = os.Chmod(above, 0o755) // whatever our umask is
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // release closes and unlocks the file without removing it.
