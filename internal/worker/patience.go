@@ -12,7 +12,8 @@ import (
 type patience struct {
 	trial   *trial
 	unmoved *stopwatch   // since a count of the trial changed
-	late    *clock.Timer // since the measured phase ended
+	ended   bool         // the measured phase has ended
+	late    *clock.Timer // since a check first saw that
 }
 
 func newPatience(t *trial) *patience {
@@ -34,10 +35,11 @@ func (p *patience) check() error {
 				c.Sent, c.Acked, c.Failed, t.load.Drain)
 		}
 	}
-	if clock.Now() <= t.measuredUntil.Load() {
+	if !p.ended {
+		p.ended = clock.Now() > t.measuredUntil.Load()
 		p.late.Reset()
 	}
-	if p.late.Awake() > t.load.Drain {
+	if p.ended && p.late.Awake() > t.load.Drain {
 		return errHeld
 	}
 	return nil

@@ -86,8 +86,11 @@ func (a *activity) noteSendFailure(ctx context.Context, err error) {
 		a.noteFailure(err)
 		return
 	}
-	if kept := a.failure.Load(); kept == nil || errors.Is(*kept, ctx.Err()) {
-		a.failure.CompareAndSwap(kept, &cause)
+	for { // until nobody has noted another failure meanwhile
+		kept := a.failure.Load()
+		if kept != nil && !errors.Is(*kept, ctx.Err()) || a.failure.CompareAndSwap(kept, &cause) {
+			return
+		}
 	}
 }
 
