@@ -35,7 +35,13 @@ type faultAction struct {
 	node string        // as the spec names it: a number, "leader", "all", or a part of a pipeline
 	// implied is set if the spec does not list the action: it ends a fault that lasts for a time.
 	implied bool
+	// hits are the nodes that a pause or kill has hit. The action that ends it is aimed at the same nodes: another one may lead
+	// by then. It is nil if there is nothing to end, as with a restart of its own.
+	hits *[]int
 }
+
+// ends names the fault that an action ends.
+var ends = map[string]string{"resume": "pause", "restart": "kill"}
 
 // actionsOf returns a spec's faults as actions, by time. A fault that lasts for a time has two: after a pause comes a resume, after a
 // kill a restart. For example, {at: 10s, do: pause, for: 3s} is a pause at 10 s and a resume at 13 s.
@@ -43,12 +49,27 @@ func actionsOf(list []study.Fault) []faultAction {
 	reversal := map[string]string{"pause": "resume", "kill": "restart"}
 	var actions []faultAction
 	for _, f := range list {
-		actions = append(actions, faultAction{at: time.Duration(f.At), do: f.Do, node: f.Node})
+		begin := faultAction{at: time.Duration(f.At), do: f.Do, node: f.Node}
+		if ends[f.Do] == "" {
+			begin.hits = new([]int)
+		}
+		actions = append(actions, begin)
 		if f.For > 0 {
-			actions = append(actions, faultAction{at: time.Duration(f.At + f.For), do: reversal[f.Do], node: f.Node, implied: true})
+			actions = append(actions, faultAction{at: time.Duration(f.At + f.For), do: reversal[f.Do], node: f.Node, implied: true, hits: begin.hits})
 		}
 	}
 	slices.SortStableFunc(actions, func(a, b faultAction) int { return cmp.Compare(a.at, b.at) })
+	for i, a := range actions {
+		if a.hits != nil {
+			continue
+		}
+		for _, earlier := range slices.Backward(actions[:i]) { // the last fault of the kind that a listed action ends
+			if earlier.do == ends[a.do] && earlier.node == a.node {
+				actions[i].hits = earlier.hits
+				break
+			}
+		}
+	}
 	return actions
 }
 
@@ -68,7 +89,6 @@ func (f *faults) begin(ctx context.Context, from int64) {
 // inject takes the actions one after the other. When waiting ends, those that are not due yet are left out; one that has begun is
 // finished, or a restart would be cut short and leave no broker.
 func (f *faults) inject(ctx, waiting context.Context, from int64) {
-	targets := map[string][]int{} // by the spec's name of a node: those that a fault has hit
 	for _, a := range actionsOf(f.bench.spec.Faults) {
 		select {
 		case <-time.After(time.Duration(from + int64(a.at) - clock.Now())):
@@ -78,22 +98,26 @@ func (f *faults) inject(ctx, waiting context.Context, from int64) {
 			f.miss(a)
 			continue
 		}
-		f.act(ctx, from, a, targets)
+		f.act(ctx, from, a)
 	}
 }
 
 // act takes an action on all nodes that it is aimed at and adds an event for each.
-func (f *faults) act(ctx context.Context, from int64, a faultAction, targets map[string][]int) {
+func (f *faults) act(ctx context.Context, from int64, a faultAction) {
 	instance, name := f.bench.faultTarget(cmp.Or(a.node, "1"))
-	nodes, hit := targets[a.node]
-	if a.do == "pause" || a.do == "kill" || !hit { // what ends a fault is aimed at the nodes that it hit: another one may lead by now
+	var nodes []int
+	if a.hits != nil {
+		nodes = *a.hits // none yet if this begins a fault, or if the fault that this ends hit none
+	}
+	if len(nodes) == 0 && !a.implied {
 		var err error
-		nodes, err = instance.NodeOf(ctx, name)
-		if err != nil {
+		if nodes, err = instance.NodeOf(ctx, name); err != nil {
 			f.events = append(f.events, store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Err: err.Error()})
 			return
 		}
-		targets[a.node] = nodes
+		if ends[a.do] == "" {
+			*a.hits = nodes
+		}
 	}
 	do := map[string]func(context.Context, int) error{
 		"pause": instance.Pause, "resume": instance.Resume, "kill": instance.Kill, "restart": instance.Restart,
