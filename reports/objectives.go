@@ -61,10 +61,12 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 	case len(undecided) > 0:
 		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(undecided), plural(judged, "load"), firstLoads(undecided))
 		details = append(details, furtherLoads(undecided))
-	case judged == 1:
+	case judged == 1 && unmeasured == 0:
 		v.Finding = "Kept by the only load."
-	default:
+	case unmeasured == 0:
 		v.Finding = fmt.Sprintf("Kept by all %d loads.", judged)
+	default:
+		v.Finding = fmt.Sprintf("Kept by %d of %s.", judged, plural(judged+unmeasured, "load"))
 	}
 	if unmeasured > 0 {
 		details = append(details, plural(unmeasured, "load")+" can't be judged by it.")

@@ -29,3 +29,20 @@ func TestLoadsThatAVerdictDoesNotNameAreCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestAnObjectiveIsKeptByAllLoadsOnlyIfAllWereJudged(t *testing.T) {
+	passed, skipped := gate.Verdict{Outcome: gate.Passed, Point: "kafka"}, gate.Verdict{Outcome: gate.Skipped, Point: "nats"}
+	for _, c := range []struct {
+		verdicts []gate.Verdict
+		want     string
+	}{
+		{[]gate.Verdict{passed, skipped, skipped}, "Kept by 1 of 3 loads."},
+		{[]gate.Verdict{passed, passed, skipped}, "Kept by 2 of 3 loads."},
+		{[]gate.Verdict{passed}, "Kept by the only load."},
+		{[]gate.Verdict{passed, passed}, "Kept by all 2 loads."},
+	} {
+		if got := objectiveVerdict("e2e_p99 < 20ms", c.verdicts).Finding; got != c.want {
+			t.Errorf("%d verdicts: %q, want %q", len(c.verdicts), got, c.want)
+		}
+	}
+}
