@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -163,16 +164,17 @@ func (v value) metric() results.Metric {
 // that is none is a problem and leaves *into as it is.
 func (v value) number(into *float64) {
 	text := strings.TrimSpace(v.node.Value)
-	factor := 1.0
-	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		text, factor = strings.TrimSpace(percent), 0.01
-	}
 	n, ok := results.Magnitude(text)
+	if percent, isPercent := strings.CutSuffix(text, "%"); isPercent {
+		var err error
+		n, err = strconv.ParseFloat(strings.TrimSpace(percent), 64)
+		n, ok = n/100, err == nil
+	}
 	if v.node.Kind != yaml.ScalarNode || !ok || math.IsNaN(n) || math.IsInf(n, 0) {
 		v.problem("%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(v.node))
 		return
 	}
-	*into = n * factor
+	*into = n
 }
 
 // bounds reads {from, to}, or {about, within}.
@@ -187,6 +189,8 @@ func (v value) bounds() Range {
 	switch {
 	case hasAbout != hasWithin || (hasAbout && r.Given()):
 		v.problem("allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")
+	case hasAbout && within > 1:
+		v.problem("within is a share of about; allowed: up to 100%%")
 	case hasAbout:
 		distance := math.Abs(about) * within
 		r = Range{From: about - distance, To: about + distance}

@@ -94,3 +94,11 @@ func TestBoundsMayBothBeZero(t *testing.T) {
 		}
 	}
 }
+
+func TestWithinIsAShare(t *testing.T) {
+	for _, bounds := range []string{"{about: 20ms, within: 5ms}", "{about: 0.4, within: 10}", "{from: 5ms%}"} {
+		if _, err := claim.Parse("c.yaml", []byte("claims: [{id: 1, says: s, where: w, metric: lost, threshold: {expect: "+bounds+"}}]")); err == nil {
+			t.Errorf("%s is taken", bounds)
+		}
+	}
+}
