@@ -45,18 +45,20 @@ func terminalText(d document.Document, o Options) string {
 type terminalWriter struct {
 	Options
 	out     strings.Builder
-	inNotes bool // a footnote was written: those that follow need no empty line
+	inNotes bool // a footnote was written last: one that follows it needs no empty line
 }
 
 func (t *terminalWriter) proseWidth() int { return min(t.Width, widestProse) }
 
 // block writes a block after an empty line.
 func (t *terminalWriter) block(b document.Block) {
+	_, isNote := b.(document.Note)
+	startsNotes := isNote && !t.inNotes
+	t.inNotes = isNote
 	switch b := document.Worded(b).(type) {
 	case document.Note:
-		if !t.inNotes {
+		if startsNotes {
 			t.out.WriteByte('\n')
-			t.inNotes = true
 		}
 		t.out.WriteString(wrap(superscript(b.Mark)+" "+clean(b.Text), t.proseWidth(), "  ") + "\n")
 	case document.Heading:

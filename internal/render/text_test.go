@@ -176,3 +176,11 @@ func TestWordsOfWideCharactersAreFoldedByTheirWidth(t *testing.T) {
 		}
 	}
 }
+
+func TestFootnotesInTheMiddleOfATextStandApart(t *testing.T) {
+	d := document.Document{Title: "T"}
+	d.Add(document.Note{Mark: 1, Text: "a"}, document.Note{Mark: 2, Text: "b"}, document.Paragraph{Text: "p"}, document.Note{Mark: 3, Text: "c"})
+	if got, want := terminalText(d, Options{Width: 80}), "T\n\n¹ a\n² b\n\np\n\n³ c\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
