@@ -93,7 +93,7 @@ func superscript(n int) string {
 	return strings.Map(func(r rune) rune { return digits[r-'0'] }, fmt.Sprint(n))
 }
 
-// unknownBlock panics: a format that doesn't know a kind of block would silently lack it.
-func unknownBlock(format string, b document.Block) {
-	panic(fmt.Sprintf("render: the format %s has no form for %T", format, b))
+// unknownBlock is what a format panics with for a kind of block that it has no form for. Without the panic the block would be lost.
+func unknownBlock(format string, b document.Block) string {
+	return fmt.Sprintf("render: the format %s has no form for %T", format, b)
 }

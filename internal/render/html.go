@@ -81,7 +81,7 @@ func (f *fragment) block(b document.Block) {
 	case document.Table:
 		f.foldedTable(b)
 	default:
-		unknownBlock("html", b)
+		panic(unknownBlock("html", b))
 	}
 }
 

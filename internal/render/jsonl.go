@@ -26,7 +26,7 @@ func jsonLines(d document.Document) string {
 			}
 		case document.Heading, document.Note: // rows hold the title of their table, and their notes
 		default:
-			unknownBlock("jsonl", b)
+			panic(unknownBlock("jsonl", b))
 		}
 	}
 	return out.String()

@@ -28,7 +28,7 @@ func markdownText(d document.Document) string {
 		case document.Table:
 			writeMarkdownTable(&out, forReaders(b))
 		default:
-			unknownBlock("markdown", b)
+			panic(unknownBlock("markdown", b))
 		}
 	}
 	return out.String()

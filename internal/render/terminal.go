@@ -9,6 +9,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -30,60 +31,58 @@ const (
 // tables that are too wide. A table that is too wide even so is split; each part repeats the columns
 // that identify the rows.
 func terminalText(d document.Document, o Options) string {
-	w := terminalWriter{Options: o}
-	if w.Width == 0 {
-		w.Width = defaultWidth
-	}
-	w.out.WriteString(w.emphasized(d.Title) + "\n")
+	page := terminalPage{width: cmp.Or(o.Width, defaultWidth), colour: o.Colour}
+	var out strings.Builder
+	out.WriteString(page.emphasized(d.Title) + "\n")
+	afterNote := false
 	for _, b := range d.Blocks {
-		w.block(b)
+		_, isNote := b.(document.Note)
+		if !isNote || !afterNote { // an empty line between blocks, but none between footnotes
+			out.WriteString("\n")
+		}
+		out.WriteString(page.block(b) + "\n")
+		afterNote = isNote
 	}
-	return strings.TrimRight(w.out.String(), "\n") + "\n"
+	return strings.TrimRight(out.String(), "\n") + "\n"
 }
 
-// terminalWriter gathers the text of a document.
-type terminalWriter struct {
-	Options
-	out     strings.Builder
-	inNotes bool // a footnote was written last: one that follows it needs no empty line
+// terminalPage is the terminal that text is written for.
+type terminalPage struct {
+	width  int  // in columns
+	colour bool // escape sequences make titles bold and colour cells
 }
 
-func (t *terminalWriter) proseWidth() int { return min(t.Width, widestProse) }
+func (p terminalPage) proseWidth() int { return min(p.width, widestProse) }
 
-// block writes a block after an empty line.
-func (t *terminalWriter) block(b document.Block) {
-	_, isNote := b.(document.Note)
-	startsNotes := isNote && !t.inNotes
-	t.inNotes = isNote
+// block is the text of a block, without a line break at its end.
+func (p terminalPage) block(b document.Block) string {
 	switch b := document.Worded(b).(type) {
 	case document.Note:
-		if startsNotes {
-			t.out.WriteByte('\n')
-		}
-		t.out.WriteString(wrap(superscript(b.Mark)+" "+clean(b.Text), t.proseWidth(), "  ") + "\n")
+		return wrap(superscript(b.Mark)+" "+clean(b.Text), p.proseWidth(), "  ")
 	case document.Heading:
-		t.out.WriteString("\n" + t.emphasized(b.Text) + "\n")
+		return p.emphasized(b.Text)
 	case document.Paragraph:
-		t.out.WriteString("\n" + wrap(clean(b.Text), t.proseWidth(), "") + "\n")
+		return wrap(clean(b.Text), p.proseWidth(), "")
 	case document.Listing:
-		t.out.WriteString("\n" + strings.TrimRight(cleanLines(b.Text), "\n") + "\n")
+		return strings.TrimRight(cleanLines(b.Text), "\n")
 	case document.Table:
-		parts := split(forReaders(b), t.Width)
+		var texts []string
 		if b.Title != "" {
-			t.out.WriteString("\n" + t.emphasized(b.Title) + "\n")
+			texts = append(texts, p.emphasized(b.Title))
 		}
-		for _, p := range parts {
-			t.out.WriteString("\n" + t.table(p) + "\n")
+		for _, part := range split(forReaders(b), p.width) {
+			texts = append(texts, p.table(part))
 		}
+		return strings.Join(texts, "\n\n")
 	default:
-		unknownBlock("terminal", b)
+		panic(unknownBlock("terminal", b))
 	}
 }
 
 // emphasized wraps a title. It is bold where colours are shown.
-func (t *terminalWriter) emphasized(title string) string {
-	lines := wrap(clean(title), t.proseWidth(), "")
-	if t.Colour {
+func (p terminalPage) emphasized(title string) string {
+	lines := wrap(clean(title), p.proseWidth(), "")
+	if p.colour {
 		return text.Bold.EscapeSeq() + lines + text.Reset.EscapeSeq()
 	}
 	return lines
@@ -98,31 +97,30 @@ func tableStyle() table.Style {
 	return style
 }
 
-// table draws a table, or a part of one.
-func (t *terminalWriter) table(p part) string {
+// table draws a table, or a part of one. Columns of numbers are aligned to the right; the others are folded at their widths.
+func (p terminalPage) table(t part) string {
 	tw := table.NewWriter()
 	tw.SetStyle(tableStyle())
 	tw.SuppressTrailingSpaces()
-	header, configs := table.Row{}, []table.ColumnConfig{}
-	for i, c := range p.Columns {
-		header = append(header, cleanLines(c.Name))
+	var header table.Row
+	var configs []table.ColumnConfig
+	rows := make([]table.Row, len(t.Rows))
+	for i, c := range t.Columns {
 		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
-		if numeric(p.Table, c) {
+		foldCell := func(lines string) string { return fold(lines, t.widths[i]) }
+		if numeric(t.Table, c) {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
-		} else {
-			config.WidthMax, config.WidthMaxEnforcer = p.widths[i], fold
+			foldCell = func(lines string) string { return lines }
 		}
 		configs = append(configs, config)
+		header = append(header, foldCell(cleanLines(c.Name)))
+		for k, row := range t.Rows {
+			rows[k] = append(rows[k], p.toned(foldCell(cellText(c, row[c.Key])), row[c.Key].Tone))
+		}
 	}
 	tw.AppendHeader(header)
 	tw.SetColumnConfigs(configs)
-	for _, row := range p.Rows {
-		cells := table.Row{}
-		for _, c := range p.Columns {
-			cells = append(cells, t.cell(c, row[c.Key]))
-		}
-		tw.AppendRow(cells)
-	}
+	tw.AppendRows(rows)
 	lines := strings.Split(tw.Render(), "\n")
 	for i, line := range lines {
 		if strings.Trim(line, "─") == "" { // the rule below the header goes on under the last column's padding
@@ -132,16 +130,20 @@ func (t *terminalWriter) table(p part) string {
 	return strings.Join(lines, "\n")
 }
 
-// cell writes a cell, in the colour of its tone where colours are shown.
-func (t *terminalWriter) cell(c document.Column, cell document.Cell) string {
-	words := cellText(c, cell)
-	switch {
-	case t.Colour && cell.Tone == document.Alarm:
-		return text.FgRed.Sprint(words)
-	case t.Colour && cell.Tone == document.Caution:
-		return text.FgYellow.Sprint(words)
+// toned colours the words of each line by their tone where colours are shown. Spaces at the end of a line stay without: the table
+// leaves them out there.
+func (p terminalPage) toned(cell string, tone document.Tone) string {
+	colours := map[document.Tone]text.Color{document.Alarm: text.FgRed, document.Caution: text.FgYellow}
+	colour, hasColour := colours[tone]
+	if !p.colour || !hasColour {
+		return cell
 	}
-	return words
+	lines := strings.Split(cell, "\n")
+	for i, line := range lines {
+		words := strings.TrimRight(line, " ")
+		lines[i] = colour.EscapeSeq() + words + text.Reset.EscapeSeq() + line[len(words):]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // fold wraps the lines of a cell at width. A longer word is broken behind one of its separators: "github.com/twmb/franz-go" in 12 columns

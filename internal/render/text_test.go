@@ -3,9 +3,12 @@ package render
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
@@ -182,5 +185,30 @@ func TestFootnotesInTheMiddleOfATextStandApart(t *testing.T) {
 	d.Add(document.Note{Mark: 1, Text: "a"}, document.Note{Mark: 2, Text: "b"}, document.Paragraph{Text: "p"}, document.Note{Mark: 3, Text: "c"})
 	if got, want := terminalText(d, Options{Width: 80}), "T\n\n¹ a\n² b\n\np\n\n³ c\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Escape sequences take no columns: a coloured cell is folded where the same cell without colours is.
+func TestColoursDoNotChangeWhereACellIsFolded(t *testing.T) {
+	escapes := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, words := range []string{
+		"github.com/twmb/franz-go/v1234", // as wide as its column
+		"failed: github.com/apache/pulsar-client-go after 30 s and two more attempts",
+		strings.Repeat("測", 20),
+	} {
+		d := document.Document{Title: "T"}
+		d.Add(document.Table{
+			Columns: []document.Column{{Key: "who", Name: "who"}, {Key: "status", Name: "status"}, {Key: "n", Name: "n"}},
+			Rows:    []document.Row{{"who": document.Text("a"), "status": document.Text(words).Toned(document.Alarm), "n": document.Number(1)}},
+		})
+		plain, coloured := terminalText(d, Options{Width: 80}), terminalText(d, Options{Width: 80, Colour: true})
+		if got := escapes.ReplaceAllString(coloured, ""); got != plain {
+			t.Errorf("with colours:\n%s\nwithout:\n%s", got, plain)
+		}
+		for _, line := range strings.Split(coloured, "\n")[2:] { // below the title
+			if strings.Count(line, text.FgRed.EscapeSeq()) != strings.Count(line, text.Reset.EscapeSeq()) {
+				t.Errorf("a line's colour does not end with it: %q", line)
+			}
+		}
 	}
 }
