@@ -69,13 +69,13 @@ func convertColumns[T, S any](columns []columnOf[S], part func(T) S) []columnOf[
 // only: readers see them in the heading above the table.
 func pointColumns(l layout) []columnOf[results.LoadPoint] {
 	columns := []columnOf[results.LoadPoint]{
-		textColumn(document.Column{Key: "point_id", Data: true}, func(l results.LoadPoint) string { return l.Point.ID }),
-		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(l results.LoadPoint) float64 { return l.Point.Spec.MessageSize.Mean() }),
-		textColumn(document.Column{Key: "delivery", Data: true}, func(l results.LoadPoint) string { return l.Point.Spec.Delivery }),
+		textColumn(document.Column{Key: "point_id", Data: true}, func(lp results.LoadPoint) string { return lp.Point.ID }),
+		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(lp results.LoadPoint) float64 { return lp.Point.Spec.MessageSize.Mean() }),
+		textColumn(document.Column{Key: "delivery", Data: true}, func(lp results.LoadPoint) string { return lp.Point.Spec.Delivery }),
 	}
-	columns = append(columns, convertColumns(l.columns(), func(l results.LoadPoint) results.Point { return l.Point })...)
+	columns = append(columns, convertColumns(l.columns(), func(lp results.LoadPoint) results.Point { return lp.Point })...)
 	load := document.Column{Key: "load", Name: "load", Row: true, Data: l.load != ""}
-	return append(columns, textColumn(load, func(l results.LoadPoint) string { return l.RowTitle }))
+	return append(columns, textColumn(load, func(lp results.LoadPoint) string { return lp.RowTitle }))
 }
 
 // hiddenColumns tells, by the key of a metric, which columns only programs read.

@@ -65,7 +65,10 @@ func repetitionsSentence(p results.Point) string {
 	for _, r := range p.Records {
 		text := fmt.Sprintf("repetition %d %s", r.Repetition, endingText(r))
 		if !r.Began.IsZero() {
-			text += fmt.Sprintf(", %s, took %s", r.Began.UTC().Format(time.RFC3339), r.Ended.Sub(r.Began).Round(time.Second))
+			text += ", " + r.Began.UTC().Format(time.RFC3339)
+		}
+		if !r.Began.IsZero() && !r.Ended.IsZero() {
+			text += ", took " + r.Ended.Sub(r.Began).Round(time.Second).String()
 		}
 		words = append(words, text)
 	}

@@ -15,8 +15,9 @@ func TestAPointsRepetitionsAreToldOneByOne(t *testing.T) {
 	p := results.Point{Records: []store.Record{
 		{Repetition: 1, Status: store.OK, Began: began, Ended: began.Add(90 * time.Second)},
 		{Repetition: 2, Status: store.Refused, Reason: "no"},
+		{Repetition: 3, Status: store.Aborted, Began: began},
 	}}
-	if got, want := repetitionsSentence(p), "repetition 1 ok, 2026-03-01T09:00:00Z, took 1m30s; repetition 2 refused (no)."; got != want {
+	if got, want := repetitionsSentence(p), "repetition 1 ok, 2026-03-01T09:00:00Z, took 1m30s; repetition 2 refused (no); repetition 3 aborted, 2026-03-01T09:00:00Z."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

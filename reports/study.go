@@ -102,8 +102,8 @@ func ReadPaper(name string) (Paper, error) {
 func Study(set *results.Set, papers ...Paper) document.Document {
 	d := document.Document{Title: "Published studies, repeated"}
 	if len(papers) == 0 {
-		d.Say("No record is of a study that stands for a publication: " + cmp.Or(strings.Join(studiesOf(set), ", "), "the store holds none") +
-			". brokermark list studies names those there are.")
+		d.Say("The records belong to no study with claims, tables or figures. Their studies: " +
+			cmp.Or(strings.Join(studiesOf(set), ", "), "none") + ". brokermark list studies lists those that come with the program.")
 		return d
 	}
 	if !slices.ContainsFunc(papers, Paper.isPublished) {
