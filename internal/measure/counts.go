@@ -3,6 +3,9 @@ package measure
 // Tally is a count for each phase.
 type Tally [phases]int64
 
+// negative reports whether the count of a phase is below 0, which only damaged data can show.
+func (t Tally) negative() bool { return min(t[Warmup], t[Measured]) < 0 }
+
 // Counts are the counters of a trial beside its ledgers.
 type Counts struct {
 	Sent, Bytes, Acked, Failed, Unsent, Resent, Received, Corrupted, Stale, Untimed Tally
@@ -48,7 +51,7 @@ func (l *lane) addCounts(c Counts) {
 // negative reports whether a counter is below 0, which only a damaged shard can show.
 func (c Counts) negative() bool {
 	for _, tally := range []Tally{c.Sent, c.Bytes, c.Acked, c.Failed, c.Unsent, c.Resent, c.Received, c.Corrupted, c.Stale, c.Untimed} {
-		if min(tally[Warmup], tally[Measured]) < 0 {
+		if tally.negative() {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -74,7 +75,7 @@ type agentAccount struct {
 func (t *Trial) groupByLedger(p *Part, agent int, accounts map[ledgerPlace][]agentAccount) error {
 	for i := range p.Seen {
 		a := &p.Seen[i]
-		if err := t.checkPlace(a.Producer, a.Subscription); err != nil {
+		if err := t.checkAccount(a); err != nil {
 			return err
 		}
 		place := ledgerPlace{a.Producer, a.Subscription}
@@ -172,7 +173,7 @@ func (e *orderEvidence) verdict() (reordered Tally, known bool) {
 
 // lastOf returns when the last message came to any of the agents, at the latest.
 func lastOf(accounts []agentAccount) int64 {
-	var last int64
+	last := int64(math.MinInt64)
 	for _, a := range accounts {
 		last = max(last, a.last+a.bound)
 	}

@@ -342,6 +342,61 @@ func TestAMessageThatComesBeforeItWasSentIsCountedAndSeen(t *testing.T) {
 	}
 }
 
+// One agent had a schedule, the other one sent as fast as it could: what that one sent, or should have sent, was due.
+func TestWhatWasDueIsTheSumOverAgentsWithAndWithoutASchedule(t *testing.T) {
+	shape := Shape{Producers: 2, Subscriptions: 1}
+	scheduled := Shard{Version: ShardVersion, Due: &Tally{3, 10}, Counts: Counts{Sent: Tally{3, 8}, Unsent: Tally{0, 2}}}
+	free := Shard{Version: ShardVersion, Counts: Counts{Sent: Tally{1, 5}, Unsent: Tally{0, 7}}}
+	for name, parts := range map[string][]Part{
+		"scheduled first": {{Shard: scheduled}, {Shard: free}}, "scheduled last": {{Shard: free}, {Shard: scheduled}},
+	} {
+		joined, err := Join(shape, 100, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if warm, measured := joined.Books(Warmup).Due, joined.Books(Measured).Due; warm != 4 || measured != 22 {
+			t.Errorf("%s: %d and %d were due, want 4 and 22", name, warm, measured)
+		}
+	}
+}
+
+// Times on the clock of the process that joins may be negative, if that process started later.
+func TestOrderIsKnownAlsoBeforeTheClocksZero(t *testing.T) {
+	whole := func(from, to uint64, first, last int64) Shard {
+		trial := NewTrial(Shape{Producers: 1, Subscriptions: 1})
+		trial.SetHost(0, 0, NewHost(clock.Line{}))
+		c := trial.Consumer(0, 0, nil)
+		for n := from; n < to; n++ {
+			c.Received(wire.Header{ID: wire.MakeID(0, n), Timed: true}, []int64{first, last}[min(1, n-from)])
+		}
+		c.Commit()
+		return trial.Shard()
+	}
+	sender := Shard{Version: ShardVersion, Sent: []Sent{{End: 100}}, Counts: Counts{Sent: Tally{0, 100}}}
+	late := clock.Line{Ns: 1_000_000} // their time 1,000 is -999,000 here
+	joined, err := Join(Shape{Producers: 1, Subscriptions: 1}, 100, []Part{
+		{Shard: sender}, {Shard: whole(0, 50, 1000, 2000), Axis: late}, {Shard: whole(50, 100, 3000, 4000), Axis: late},
+	})
+	if err != nil || joined.Unordered() != 0 {
+		t.Errorf("the order of %d ledgers isn't known, %v; the second agent's messages came after all of the first", joined.Unordered(), err)
+	}
+}
+
+// Consumers of one subscription commit in another order than they received.
+func TestTheFirstMessageOfALedgerIsTheEarliestNotTheFirstCommitted(t *testing.T) {
+	trial := NewTrial(Shape{Producers: 1, Consumers: 2, Subscriptions: 1})
+	send(trial, 10, 0, nil)
+	early, late := trial.Consumer(0, 0, nil), trial.Consumer(1, 0, nil)
+	early.Received(header(0, 0), -30)
+	late.Received(header(0, 1), -20)
+	late.Received(header(0, 2), -10)
+	late.Commit()
+	early.Commit()
+	if a := trial.Shard().Seen[0]; a.First != -30 || a.Last != -10 {
+		t.Errorf("the messages came from %d to %d, want -30 to -10", a.First, a.Last)
+	}
+}
+
 // A message takes no memory for having come from elsewhere.
 func TestMessagesOfOtherHostsAllocateNothing(t *testing.T) {
 	trial := NewTrial(Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
@@ -371,6 +426,15 @@ func TestAShardThatCannotBeIsRefused(t *testing.T) {
 		"begins with number 7":                      sent(Sent{Producer: 1, End: 6, Measured: 7}),
 		"unconfirmed messages of":                   sent(Sent{Producer: 1, End: 6, Unconfirmed: []byte{9<<2 | fullRun}}),
 		"counts below 0":                            {Version: ShardVersion, Counts: Counts{Stale: Tally{0, -1}}},
+		"due below 0":                               {Version: ShardVersion, Due: &Tally{-1, 5}},
+		"early deliveries below 0":                  {Version: ShardVersion, Early: Early{Deliveries: -1}},
+		"early by less than 0 ns":                   {Version: ShardVersion, Early: Early{By: -1}},
+		"counts from number 4398046511104 on":       sent(Sent{Producer: 1, Base: wire.MaxSeq + 1, End: 1}),
+		"counts from number 4398046511103 on":       sent(Sent{Producer: 1, Base: wire.MaxSeq, End: 2}),
+		"producer 1 is listed twice":                {Version: ShardVersion, Sent: []Sent{{Producer: 1, End: 1}, {Producer: 1, End: 2}}},
+		"duplicated messages below 0":               seen(Account{Duplicated: Tally{0, -1}}),
+		"reordered messages below 0":                seen(Account{Reordered: Tally{-1, 0}}),
+		"last message that came before its first":   seen(Account{First: 2, Last: 1}),
 		"subscription 1; the":                       seen(Account{Subscription: 1}),
 		"producer 3 and":                            seen(Account{Producer: 3}),
 		"two accounts":                              seen(Account{}, Account{}),
@@ -453,6 +517,8 @@ func minuteOf(tb testing.TB, share func(word uint64) (one, two uint64)) (parts [
 		}
 	}
 	for i, t := range []*Trial{sender, other} {
+		t.streams[0].ledgers[0].first.Store(1)
+		t.streams[0].ledgers[0].last.Store(2)
 		var err error
 		if parts[i], err = json.Marshal(t.Shard()); err != nil {
 			tb.Fatal(err)

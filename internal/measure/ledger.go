@@ -11,11 +11,12 @@ type ledger struct {
 	seen bitmap        // the numbers received
 	next atomic.Uint64 // one past the highest number received
 	// keyed is next for each key, if order is promised per key only. It is made with the first message that has a key.
-	keyed       atomic.Pointer[[]atomic.Uint64]
-	keys        int // how many keys there are; 0: order is promised over the whole stream
-	duplicated  [phases]atomic.Int64
-	reordered   [phases]atomic.Int64
-	first, last atomic.Int64 // when the first and the last message came, ns on the clock's axis; 0 if none did
+	keyed      atomic.Pointer[[]atomic.Uint64]
+	keys       int // how many keys there are; 0: order is promised over the whole stream
+	duplicated [phases]atomic.Int64
+	reordered  [phases]atomic.Int64
+	first      atomic.Int64 // when the earliest delivery came, ns on the clock's axis; math.MaxInt64 if none did
+	last       atomic.Int64 // when the latest came; math.MinInt64 if none did
 }
 
 // nextOf returns one past the highest number received with a key.
@@ -92,8 +93,8 @@ func (r *run) publish(now int64) (received Tally) {
 			high = l.next.Load()
 		}
 	}
-	if l.first.Load() == 0 {
-		l.first.CompareAndSwap(0, r.began)
+	for first := l.first.Load(); r.began < first && !l.first.CompareAndSwap(first, r.began); {
+		first = l.first.Load()
 	}
 	for last := l.last.Load(); now > last && !l.last.CompareAndSwap(last, now); {
 		last = l.last.Load()

@@ -78,19 +78,21 @@ func (p *packer) endRun() {
 	p.n, p.mixed = 0, p.mixed[:0]
 }
 
-// unpack adds the members of a packed bitmap. It refuses one of more than maxWords words.
-func (b *bitmap) unpack(packed []byte, maxWords uint64) error {
+// unpack adds the members of a packed bitmap. It refuses one with members from end on.
+func (b *bitmap) unpack(packed []byte, end uint64) error {
 	for r, err := range runsOf(packed) {
 		switch {
 		case err != nil:
 			return err
-		case r.first+r.n > maxWords:
-			return errUnsent
 		case r.kind == emptyRun:
 			continue
 		}
 		for i := range r.n {
-			b.addWord((r.first+i)*64, r.word(i))
+			seq, word := (r.first+i)*64, r.word(i)
+			if word&^maskBelow(seq, end) != 0 {
+				return errUnsent
+			}
+			b.addWord(seq, word)
 		}
 	}
 	return nil

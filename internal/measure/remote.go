@@ -88,7 +88,7 @@ func (t *Trial) Accounts() []Account {
 // Enter copies the accounts of consumers in another process into the ledgers. Later accounts of the same ledgers replace earlier ones.
 func (t *Trial) Enter(accounts []Account) error {
 	for _, a := range accounts {
-		if err := t.checkPlace(a.Producer, a.Subscription); err != nil {
+		if err := t.checkAccount(&a); err != nil {
 			return err
 		}
 		if err := t.enter(a); err != nil {
@@ -101,7 +101,7 @@ func (t *Trial) Enter(accounts []Account) error {
 func (t *Trial) enter(a Account) error {
 	s := &t.streams[a.Producer]
 	l := &s.ledgers[a.Subscription]
-	if err := l.seen.unpack(a.Seen, (s.end.Load()+63)/64); err != nil {
+	if err := l.seen.unpack(a.Seen, s.end.Load()); err != nil {
 		return err
 	}
 	for phase := range phases {
@@ -113,13 +113,24 @@ func (t *Trial) enter(a Account) error {
 	return l.enterKeys(a.Keys)
 }
 
-// checkPlace returns an error unless the trial has a ledger of this producer and subscription.
-func (t *Trial) checkPlace(producer, subscription int) error {
-	if producer < 0 || producer >= len(t.streams) || subscription < 0 || subscription >= t.subscriptions {
+// checkAccount returns an error unless the trial has the ledger of an account and its counts and times are possible.
+func (t *Trial) checkAccount(a *Account) error {
+	if a.Producer < 0 || a.Producer >= len(t.streams) || a.Subscription < 0 || a.Subscription >= t.subscriptions {
 		return fmt.Errorf("an account of producer %d and subscription %d; the trial has %d producers and %d subscriptions, numbered from 0",
-			producer, subscription, len(t.streams), t.subscriptions)
+			a.Producer, a.Subscription, len(t.streams), t.subscriptions)
 	}
-	return nil
+	var problem string
+	switch {
+	case a.Duplicated.negative():
+		problem = "numbers of duplicated messages below 0"
+	case a.Reordered.negative():
+		problem = "numbers of reordered messages below 0"
+	case a.Last < a.First:
+		problem = "a last message that came before its first"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the account of producer %d and subscription %d has %s", a.Producer, a.Subscription, problem)
 }
 
 // packKeys returns the keys of which a message came, as a packed bitmap.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // ShardVersion is the version of a Shard's fields. Join takes no other.
@@ -57,8 +58,19 @@ func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 		return fmt.Errorf("it has version %d; this program reads version %d", s.Version, ShardVersion)
 	case s.Counts.negative():
 		return fmt.Errorf("it has counts below 0: %+v", s.Counts)
+	case s.Due != nil && s.Due.negative():
+		return fmt.Errorf("it has numbers of messages due below 0: %d", *s.Due)
+	case s.Early.Deliveries < 0:
+		return fmt.Errorf("it has a number of early deliveries below 0: %d", s.Early.Deliveries)
+	case s.Early.By < 0:
+		return fmt.Errorf("it has messages that were early by less than 0 ns: %d", s.Early.By)
 	}
+	listed := map[int]bool{}
 	for _, sent := range s.Sent {
+		if listed[sent.Producer] {
+			return fmt.Errorf("producer %d is listed twice", sent.Producer)
+		}
+		listed[sent.Producer] = true
 		if err := t.addSent(sent, maxSent); err != nil {
 			return err
 		}
@@ -68,10 +80,12 @@ func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 	for phase := range phases {
 		l.addHistograms(phase, &s.Histograms[phase])
 	}
-	if s.Due != nil {
-		t.scheduled = true
-		for phase, n := range s.Due {
-			t.due[phase] += n
+	for phase := range phases {
+		if s.Due != nil {
+			t.scheduled = true
+			t.due[phase] += s.Due[phase]
+		} else {
+			t.due[phase] += s.Counts.Sent[phase] + s.Counts.Unsent[phase]
 		}
 	}
 	l.early.Add(s.Early.Deliveries)
@@ -91,11 +105,13 @@ func (t *Trial) addSent(sent Sent, maxSent uint64) error {
 	case sent.End == 0 || sent.End > maxSent || sent.Measured > sent.End:
 		return fmt.Errorf("producer %d sent %d messages, the measured phase begins with number %d; 1 to %d messages are possible",
 			sent.Producer, sent.End, sent.Measured, maxSent)
+	case sent.Base > wire.MaxSeq || sent.Base+sent.End > wire.MaxSeq+1:
+		return fmt.Errorf("producer %d counts from number %d on and sent %d messages; numbers end with %d", sent.Producer, sent.Base, sent.End, uint64(wire.MaxSeq))
 	}
 	st.base = sent.Base
 	st.end.Store(sent.End)
 	st.measured.Store(sent.Measured)
-	if err := st.unconfirmed.unpack(sent.Unconfirmed, (sent.End+63)/64); err != nil {
+	if err := st.unconfirmed.unpack(sent.Unconfirmed, sent.End); err != nil {
 		return fmt.Errorf("the unconfirmed messages of producer %d: %w", sent.Producer, err)
 	}
 	return nil

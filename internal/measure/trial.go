@@ -84,6 +84,8 @@ func NewTrial(s Shape) *Trial {
 	ledgers := make([]ledger, s.Producers*s.Subscriptions)
 	for i := range ledgers {
 		ledgers[i].keys = s.Keys
+		ledgers[i].first.Store(math.MaxInt64)
+		ledgers[i].last.Store(math.MinInt64)
 	}
 	for i := range t.streams {
 		st := &t.streams[i]
