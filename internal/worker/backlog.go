@@ -28,7 +28,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 			return BacklogDrain{}, err
 		}
 	}
-	filled := t.measure.Count()
+	filled := t.recording.books.Count()
 	d := BacklogDrain{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
 	defer cancel()
@@ -44,7 +44,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
 		d.To = came.Last
 	}
-	d.timeFrom(last, came.First, t.measure.Count().Received)
+	d.timeFrom(last, came.First, t.recording.books.Count().Received)
 	return d, errors.Join(err, endSending())
 }
 
@@ -52,7 +52,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 // the drain allowance.
 func (t *trial) awaitConfirmations(ctx context.Context) {
 	waited := t.newTimer()
-	for waited.Awake() < t.load.Drain && ctx.Err() == nil && !resolved(t.measure.Count()) {
+	for waited.Awake() < t.load.Drain && ctx.Err() == nil && !resolved(t.recording.books.Count()) {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -88,7 +88,7 @@ func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (end func() error)
 // latest; the zero time means never.
 func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
 	b := t.load.Backlog
-	all := filled * int64(t.measure.Subscriptions())
+	all := filled * int64(t.recording.books.Subscriptions())
 	switch {
 	case b.Ratio > 0:
 		return int64(b.Ratio * float64(all)), time.Time{}
@@ -103,7 +103,7 @@ func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
 func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, wanted int64, until time.Time) error {
 	draining, unchanged := t.newTimer(), t.newStopwatch()
 	for {
-		received := t.measure.Count().Received
+		received := t.recording.books.Count().Received
 		silent := unchanged.since(received)
 		if received >= wanted || (!until.IsZero() && time.Now().After(until)) {
 			return nil

@@ -128,7 +128,7 @@ func (l *localConsumers) consume(c *consumer, connecting chan struct{}, register
 func (l *localConsumers) registrationNow() registration {
 	r := registration{At: clock.Now()}
 	if current := l.recording.Load(); current != nil {
-		r.Before = current.measure.Count().Received
+		r.Before = current.books.Count().Received
 	}
 	return r
 }
@@ -144,7 +144,7 @@ func (l *localConsumers) recordIn(r *recording) {
 		if c.application != nil {
 			c.application.worked.Store(0)
 		}
-		c.bookWith(r.measure.Consumer(c.index, c.config.Subscription, r.keyOf))
+		c.bookWith(r.books.Consumer(c.index, c.config.Subscription, r.keyOf))
 	}
 }
 

@@ -92,7 +92,7 @@ const maxUnsentBookings = 100_000
 // was due is booked with the time that it had waited when sending ended: otherwise a trial would look
 // the faster the fewer messages the broker took.
 func (p *producer) bookUnsent(t *trial) {
-	recorder := t.measure.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
+	recorder := t.recording.books.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
 	for _, s := range p.segments {
 		switch {
 		case s.share != nil:
@@ -111,7 +111,7 @@ func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial
 	}
 	end = max(end, s.next)
 	due := max(s.next, min(end, s.share.Count(ended-s.start)))
-	firstMeasured := s.share.Count(t.measure.MeasuredSince() - s.start)
+	firstMeasured := s.share.Count(t.recording.books.MeasuredSince() - s.start)
 
 	step := max(1, (due-s.next)/maxUnsentBookings)
 	for i := s.next; i < due; {

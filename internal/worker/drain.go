@@ -98,12 +98,12 @@ func (w *Worker) missing(t *trial) int64 {
 		return max(0, t.undelivered(c))
 	}
 	w.consumers.collect(t)
-	return t.measure.Missing()
+	return t.recording.books.Missing()
 }
 
 // undelivered counts the deliveries still to come if no message that failed comes.
 func (t *trial) undelivered(c measure.Count) int64 {
-	return (c.Sent-c.Failed)*int64(t.measure.Subscriptions()) - c.Received
+	return (c.Sent-c.Failed)*int64(t.recording.books.Subscriptions()) - c.Received
 }
 
 // arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather

@@ -272,7 +272,7 @@ func TestASpanIsFromTheFirstToTheLastMessageOfAllConsumers(t *testing.T) {
 	if sp := s.span(); sp.First != 40 || sp.Last != 60 {
 		t.Errorf("%+v, want 40 to 60", sp)
 	}
-	s.recordIn(&recording{measure: measure.NewTrial(measure.Shape{Producers: 1, Consumers: 3, Subscriptions: 1})})
+	s.recordIn(&recording{books: measure.NewTrial(measure.Shape{Producers: 1, Consumers: 3, Subscriptions: 1})})
 	for _, c := range s.list {
 		if c.first.Load() != 0 || c.last.Load() != 0 {
 			t.Errorf("another trial of a consumer whose first message came at %d and the last at %d", c.first.Load(), c.last.Load())
@@ -297,7 +297,7 @@ func TestAnAnswerWithoutItsFieldIsAnErrorAndNoZero(t *testing.T) {
 	if _, err := c.start(t.Context()); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when its consumers had registered") {
 		t.Errorf("start: %v", err)
 	}
-	if _, err := c.end(&trial{recording: &recording{measure: measure.NewTrial(measure.Shape{})}}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when") {
+	if _, err := c.end(&trial{recording: &recording{books: measure.NewTrial(measure.Shape{})}}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when") {
 		t.Errorf("end: %v", err)
 	}
 }

@@ -93,7 +93,7 @@ func (o *observer) look(d depth) {
 		o.readLatencies()
 	}
 	s := o.sample(now)
-	o.keep(s, t.measuredPhase())
+	o.keep(s, t.recording.measuredPhase())
 	o.decidePhase(s, d)
 	if d < observed {
 		return
@@ -103,13 +103,13 @@ func (o *observer) look(d depth) {
 		return
 	}
 	if d >= withLatencies { // samples are kept without them: over hours, the histograms would fill the memory
-		s.Latency = &Latency{EndToEnd: o.latencies.endToEnd, Service: t.measure.Service()}
+		s.Latency = &Latency{EndToEnd: o.latencies.endToEnd, Service: t.recording.books.Service()}
 	}
 	t.load.Observe(s)
 }
 
 func (o *observer) readLatencies() {
-	m := o.trial.measure
+	m := o.trial.recording.books
 	before := o.latencies.endToEnd
 	o.latencies.endToEnd = m.EndToEnd()
 	o.latencies.quantiles = quantilesOf(o.latencies.endToEnd.Sub(before))
@@ -119,9 +119,9 @@ func (o *observer) readLatencies() {
 // sample reads the counters. The trial goes on meanwhile, so a count may be a moment older than the next.
 func (o *observer) sample(now int64) Sample {
 	t := o.trial
-	phase := t.measuredPhase()
+	phase := t.recording.measuredPhase()
 	s := Sample{
-		At: now, Count: t.measure.Count(), Sending: !t.sendingDone.Load(),
+		At: now, Count: t.recording.books.Count(), Sending: !t.sendingDone.Load(),
 		EndToEnd: o.latencies.quantiles, FromSend: o.latencies.fromSend,
 	}
 	s.Due = s.Count.Sent
@@ -129,7 +129,7 @@ func (o *observer) sample(now int64) Sample {
 		s.Due = o.due.count(phase.From, t.startedAt, min(now, phase.Until))
 	}
 	s.Unconfirmed = max(0, s.Due-s.Count.Failed-s.Count.Acked)
-	s.Undelivered = (s.Due-s.Count.Failed)*int64(t.measure.Subscriptions()) - s.Count.Received
+	s.Undelivered = (s.Due-s.Count.Failed)*int64(t.recording.books.Subscriptions()) - s.Count.Received
 	if t.load.CountAll == nil { // otherwise consumers here receive messages of other workers, and only the sum over all has a meaning
 		s.Undelivered = max(0, s.Undelivered)
 	}
@@ -157,7 +157,7 @@ const announced = 10 * time.Millisecond
 // is decided for all of them, and Load.MeasureFrom returns it.
 func (o *observer) decidePhase(s Sample, d depth) {
 	t := o.trial
-	if !t.load.Warmup.Auto || t.measure.MeasuredSince() != measure.Undecided {
+	if !t.load.Warmup.Auto || t.recording.books.MeasuredSince() != measure.Undecided {
 		return
 	}
 	soonest := s.At + int64(announced)

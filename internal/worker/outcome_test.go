@@ -115,7 +115,7 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	const messages, slow = 100, 3 // 3 % take a hundred times as long
 	w := prepared(t, 2, 100)
 	tr := w.begin(Load{Messages: messages}, 1)
-	defer tr.watch.Close()
+	defer tr.recording.watch.Close()
 	var told []Sample
 	tr.load.Observe = func(s Sample) { told = append(told, s) }
 	o := newObserver(w, tr)

@@ -192,9 +192,9 @@ func TestThePauseAfterAFailedSendIsNoSending(t *testing.T) {
 	}}
 	w := ready(t, d, simple(1, 1))
 	tr := w.begin(Load{Messages: 1}, 1)
-	defer tr.watch.Close()
+	defer tr.recording.watch.Close()
 	p := w.producers[0]
-	segment := &segment{share: schedule.Sequential(constant(t, 1e6)), start: tr.startedAt, until: tr.measuredUntil.Load, limit: 1}
+	segment := &segment{share: schedule.Sequential(constant(t, 1e6)), start: tr.startedAt, until: tr.recording.measuredUntil.Load, limit: 1}
 	segment.turns = w.plan.deal().Turns(constant(t, 1e6), 0)
 	p.freeSlots.take(p.batchSlots[:1])
 	p.fillBatch(tr, segment, 1)

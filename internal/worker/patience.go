@@ -28,7 +28,7 @@ func newPatience(t *trial) *patience {
 func (p *patience) check() error {
 	t := p.trial
 	if t.load.Messages > 0 {
-		c := t.measure.Count()
+		c := t.recording.books.Count()
 		unmoved := p.unmoved.since(c.Sent + c.Acked + c.Failed + c.Received)
 		if !resolved(c) && unmoved > t.load.Drain {
 			return fmt.Errorf("the broker stopped answering: of %d messages sent, %d were confirmed and %d failed, then nothing for %s",
@@ -36,7 +36,7 @@ func (p *patience) check() error {
 		}
 	}
 	if !p.ended {
-		p.ended = clock.Now() > t.measuredUntil.Load()
+		p.ended = clock.Now() > t.recording.measuredUntil.Load()
 		p.late.Reset()
 	}
 	if p.ended && p.late.Awake() > t.load.Drain {

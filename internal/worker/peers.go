@@ -87,7 +87,7 @@ func (t *trial) expectPeers(peers []PeerProducers) {
 		host := measure.NewHost(peer.Axis)
 		host.MeasureFrom(peer.From)
 		for _, first := range peer.Producers {
-			t.measure.SetHost(first.Producer, first.Seq, host)
+			t.recording.books.SetHost(first.Producer, first.Seq, host)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (w *Worker) checkStart(l Load) error {
 // count returns the counts of all workers that share the trial's streams, and whether another one
 // still sends.
 func (t *trial) count() (c measure.Count, othersSend bool) {
-	c = t.measure.Count()
+	c = t.recording.books.Count()
 	if t.load.CountAll == nil {
 		return c, false
 	}

@@ -11,7 +11,7 @@ import (
 
 // beginMeasuring decides when the measured phase begins, and when it ends if time ends it.
 func (t *trial) beginMeasuring(from int64) {
-	t.setMeasuredPhase(t.phaseFrom(from))
+	t.recording.setMeasuredPhase(t.phaseFrom(from))
 	if t.load.Measuring != nil {
 		t.load.Measuring(from)
 	}
@@ -26,14 +26,16 @@ func (t *trial) phaseFrom(from int64) phaseTimes {
 }
 
 // endMeasuring ends the measured phase at a time, unless it ends before.
-func (t *trial) endMeasuring(at int64) { t.measuredUntil.Store(min(at, t.measuredUntil.Load())) }
+func (t *trial) endMeasuring(at int64) {
+	t.recording.measuredUntil.Store(min(at, t.recording.measuredUntil.Load()))
+}
 
 // fixMeasuredPhase makes sure that a trial that has ended has a measured phase, which is empty if its
 // warm-up was not over. If err ended the trial, the phase ends with the sending, so that rates don't
 // count a time in which nothing was sent.
 func (t *trial) fixMeasuredPhase(err error) {
-	if t.measure.MeasuredSince() == measure.Undecided {
-		t.measure.MeasureFrom(t.sendingEndedAt)
+	if t.recording.books.MeasuredSince() == measure.Undecided {
+		t.recording.books.MeasureFrom(t.sendingEndedAt)
 	}
 	if err != nil {
 		t.endMeasuring(t.sendingEndedAt)

@@ -121,11 +121,11 @@ func (p *producer) allocateSlots(n int) {
 // begin makes the producer ready for trial t and forgets the one before.
 func (p *producer) begin(t *trial) {
 	p.ownLag, p.segments = ownLag{}, nil
-	p.activity.Store(&activity{trial: t.measure})
+	p.activity.Store(&activity{trial: t.recording.books})
 	for i := range p.streams {
 		s := &p.streams[i]
 		s.recorder = nil
-		t.measure.SetBase(s.plan.ID, s.seq)
+		t.recording.books.SetBase(s.plan.ID, s.seq)
 	}
 }
 
@@ -133,7 +133,7 @@ func (p *producer) begin(t *trial) {
 // the counters of the client's lane.
 func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	if s.recorder == nil {
-		s.recorder = t.measure.ProducerOn(s.plan.ID, p.index)
+		s.recorder = t.recording.books.ProducerOn(s.plan.ID, p.index)
 	}
 	return s.recorder
 }
@@ -176,7 +176,7 @@ const sendBackoff = 5 * time.Millisecond
 // slots of a Send that failed come back through Done.
 func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 	a := p.activity.Load()
-	h := beginHold(t.watch)
+	h := beginHold(t.recording.watch)
 	if a.firstSend == 0 {
 		a.firstSend = h.began
 	}
@@ -188,7 +188,7 @@ func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 		time.Sleep(sendBackoff)
 		paused = clock.Now() - failed
 	}
-	h.end(t.watch)
+	h.end(t.recording.watch)
 	a.sending += h.ns() - paused
 	return h
 }
@@ -197,13 +197,13 @@ func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 // once, because a full window would degenerate into batches of one. It returns the time in which it
 // waited and whether the trial goes on.
 func (p *producer) awaitSlots(t *trial) (h hold, ok bool) {
-	h = beginHold(t.watch)
+	h = beginHold(t.recording.watch)
 	window := len(p.slots)
 	if w := t.load.Window; w > 0 {
 		window = min(window, w)
 	}
 	ok = p.freeSlots.wait(min(len(p.batch), max(1, window/8)), t.stop)
-	h.end(t.watch)
+	h.end(t.recording.watch)
 	p.activity.Load().blocked += h.ns()
 	return h, ok
 }
@@ -212,7 +212,7 @@ func (p *producer) awaitSlots(t *trial) (h hold, ok bool) {
 // goroutine has ended. A Done that comes later finds closed books; the outcome has been read by then.
 func (p *producer) bookUnresolved(t *trial) {
 	for _, id := range p.freeSlots.inFlight() {
-		if s := &p.slots[id]; s.recorder != nil && s.recorder.RecordsFor(t.measure) {
+		if s := &p.slots[id]; s.recorder != nil && s.recorder.RecordsFor(t.recording.books) {
 			s.recorder.Unresolved(s.seq)
 		}
 	}

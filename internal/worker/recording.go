@@ -7,41 +7,40 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// recording is what one process records of a trial. The worker has one; if the consumers have a
-// process of their own, it has another one, with the deliveries.
+// recording is what one process records of a trial: its messages, the measured phase, and when the process stood still. Each process that
+// takes part has one. If a worker's consumers run in a process of their own, they have a second one, with the deliveries.
 type recording struct {
-	measure       *measure.Trial // the books; knows when the measured phase begins
+	books         *measure.Trial // of messages; they also hold the beginning of the measured phase
 	measuredUntil atomic.Int64   // end of the measured phase, or measure.Undecided
 	keyOf         measure.KeyOf  // nil unless order is promised for each key
 	pauses        *pauseRecorder
 	watch         *clock.Watch // reports to pauses
 }
 
-// newRecording begins to record. keys is nil unless order is promised for each key. The caller
-// closes the watch.
+// newRecording begins to record. keys is nil unless order is promised for each key. The caller closes the watch.
 func newRecording(shape measure.Shape, keys *keys) *recording {
 	r := &recording{}
 	if keys != nil {
 		shape.Keys, r.keyOf = keys.N, keys.of
 	}
-	r.measure = measure.NewTrial(shape)
+	r.books = measure.NewTrial(shape)
 	r.measuredUntil.Store(measure.Undecided)
 	r.pauses = &pauseRecorder{phase: r.measuredPhase}
 	r.watch = clock.NewWatch(r.pauses.wakeUp)
 	return r
 }
 
-// phaseTimes is the measured phase [From, Until), ns on the clock's axis. A bound that is not
-// decided yet is measure.Undecided. So is Until as long as the last message is to end the phase.
+// phaseTimes is the measured phase [From, Until), ns on the clock's axis. A bound that is not decided yet is measure.Undecided, which is
+// later than any time. If a number of messages is asked for, Until is decided when the last one has been sent.
 type phaseTimes struct{ From, Until int64 }
 
-// measuredPhase returns the measured phase as far as it is decided.
+// measuredPhase returns the measured phase as far as it is decided. Any goroutine may call it.
 func (r *recording) measuredPhase() phaseTimes {
-	return phaseTimes{From: r.measure.MeasuredSince(), Until: r.measuredUntil.Load()}
+	return phaseTimes{From: r.books.MeasuredSince(), Until: r.measuredUntil.Load()}
 }
 
-// setMeasuredPhase decides the measured phase.
+// setMeasuredPhase decides the measured phase. It sets the end first, because a reader that finds the beginning takes the end for decided, too.
 func (r *recording) setMeasuredPhase(p phaseTimes) {
 	r.measuredUntil.Store(p.Until)
-	r.measure.MeasureFrom(p.From)
+	r.books.MeasureFrom(p.From)
 }

@@ -89,7 +89,7 @@ func (c *remoteConsumers) readReports() {
 				c.changed.Store(true)
 			}
 			c.seen.Store(r.Span)
-			before = booked.measure.Absorb(before, *r.Receipts)
+			before = booked.recording.books.Absorb(before, *r.Receipts)
 		}
 		if r.To != "" {
 			c.answers <- r
@@ -175,7 +175,7 @@ func (c *remoteConsumers) listen(t *trial) {
 	c.seen.Store(nil)
 	c.changed.Store(false)
 	c.trial.Store(t)
-	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: t.measuredPhase()}
+	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: t.recording.measuredPhase()}
 	if _, err := c.ask(order{Do: doListen, Trial: &start}); err != nil {
 		w.failure.set(err)
 	}
@@ -201,7 +201,7 @@ func (c *remoteConsumers) collect(t *trial) {
 	}
 	r, err := c.ask(order{Do: doCollect})
 	if err == nil {
-		err = t.measure.Enter(r.Accounts)
+		err = t.recording.books.Enter(r.Accounts)
 	}
 	if err != nil {
 		c.worker.failure.set(err)
@@ -214,7 +214,7 @@ func (c *remoteConsumers) end(t *trial) (consumerReport, error) {
 	if err != nil {
 		return consumerReport{}, err
 	}
-	if err := t.measure.Enter(r.Accounts); err != nil {
+	if err := t.recording.books.Enter(r.Accounts); err != nil {
 		return consumerReport{}, fmt.Errorf("%w: %w", ErrConsumerProcess, err)
 	}
 	if r.Heard == nil {

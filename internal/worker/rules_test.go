@@ -89,7 +89,7 @@ func TestABacklogIsDrainedByAShareOrForATime(t *testing.T) {
 		tr := w.begin(Load{Messages: 1, Backlog: &c.backlog}, 1)
 		before := time.Now()
 		got, until := tr.wanted(100)
-		tr.watch.Close()
+		tr.recording.watch.Close()
 		late := until.Sub(before)
 		if got != c.want || until.IsZero() == c.timed || c.timed && (late < time.Hour || late > time.Hour+time.Minute) {
 			t.Errorf("%+v: %d deliveries until %v", c.backlog, got, until)

@@ -108,7 +108,7 @@ func (s *sending) stop(why error) {
 // sendShare sends this client's share of a course: of the main schedule, limit messages at most.
 func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int64, sleepers sleepers) {
 	plan := &p.worker.plan
-	main := plan.segment(c.main, p.index, c.start, t.measuredUntil.Load)
+	main := plan.segment(c.main, p.index, c.start, t.recording.measuredUntil.Load)
 	main.limit = limit
 	if c.main == nil {
 		release := p.reserveSlots(t.load.Window)
@@ -122,10 +122,10 @@ func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int6
 	defer sleeper.Close()
 	warmupSent := true
 	if c.warmup != nil {
-		warmup := plan.segment(c.warmup, p.index, c.start, t.measure.MeasuredSince)
+		warmup := plan.segment(c.warmup, p.index, c.start, t.recording.books.MeasuredSince)
 		p.segments = append(p.segments, warmup)
 		warmupSent = p.sendSegment(ctx, t, warmup, sleeper)
-		main.start = t.measure.MeasuredSince()
+		main.start = t.recording.books.MeasuredSince()
 	}
 	p.segments = append(p.segments, main) // also if the warm-up was stopped: what is due of it is booked as unsent
 	if warmupSent {

@@ -120,7 +120,7 @@ func (h *consumerHost) do(o order, answer *report) error {
 	case doMeasure:
 		h.trial.setMeasuredPhase(*o.Phase)
 	case doCollect:
-		answer.Accounts = h.trial.measure.Accounts()
+		answer.Accounts = h.trial.books.Accounts()
 	case doEnd:
 		h.endTrial(answer)
 	case doClose:
@@ -167,7 +167,7 @@ func (h *consumerHost) listen(o *trialStart) {
 	}, h.keys)
 	for producer, seq := range o.Bases {
 		if producer < h.plan.Producers {
-			t.measure.SetBase(producer, seq)
+			t.books.SetBase(producer, seq)
 		}
 	}
 	t.setMeasuredPhase(o.Phase)
@@ -188,7 +188,7 @@ func (h *consumerHost) endTrial(answer *report) {
 	runtime.GOMAXPROCS(h.procs)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	answer.Heard, answer.Accounts = &heard, h.trial.measure.Accounts()
+	answer.Heard, answer.Accounts = &heard, h.trial.books.Accounts()
 	h.addNews(answer, true)
 	h.trial = nil
 }
@@ -249,7 +249,7 @@ func (h *consumerHost) addNews(r *report, withLatencies bool) {
 	switch {
 	case h.trial != nil:
 		span := h.consumers.span()
-		receipts := h.trial.measure.Receipts(withLatencies)
+		receipts := h.trial.books.Receipts(withLatencies)
 		r.Receipts, r.Span = &receipts, &span
 	case h.probes != nil:
 		for i := range h.probes.seen {

@@ -94,7 +94,7 @@ func TestARowIsThinnedEvenly(t *testing.T) {
 func TestADayOfSamplesTakesNoMoreMemoryThanAnHour(t *testing.T) {
 	w := prepared(t, 1, 100)
 	tr := w.begin(Load{Messages: 1}, 0)
-	tr.watch.Close()
+	tr.recording.watch.Close()
 	o := newObserver(w, tr)
 	const day = int64(86_400e9)
 	var before, after runtime.MemStats

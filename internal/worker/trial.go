@@ -20,8 +20,8 @@ import (
 //	startedAt        measured since        measuredUntil      sendingEndedAt
 //	    | warm-up          | measured phase       |  late sends     |  drain
 type trial struct {
-	*recording
 	load        Load
+	recording   *recording  // what this process books of it
 	startedAt   int64       // when the schedule begins
 	procs       int         // threads that may run Go code at once
 	learnedLate atomic.Bool // Hooks.MeasureFrom returned a start that was too near
@@ -117,7 +117,7 @@ func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 
 // newTimer returns a timer for waiting for the broker. It stops while this process stands still, for
 // which the broker is not to blame.
-func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.watch) }
+func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watch) }
 
 // finish stops the booking, closes the books and adds their content to the outcome. Producers and
 // observer have ended by now.
@@ -126,20 +126,20 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	if out.Err == nil {
 		out.Err = err
 	}
-	t.watch.Close()
+	t.recording.watch.Close()
 	t.fixMeasuredPhase(out.Err)
 	for _, p := range w.producers {
 		p.bookUnresolved(t)
 		p.bookUnsent(t)
 		p.activity.Load().addTo(out)
 	}
-	phase := t.measuredPhase()
+	phase := t.recording.measuredPhase()
 	if phase.Until == measure.Undecided { // a number of messages: the last one ends the phase; without any, it is empty
 		phase.Until = max(phase.From, out.LastSent)
 	}
 	out.From, out.Until = phase.From, phase.Until
 	out.LastReceived, out.Working = consumers.Span.Last, consumers.Working
-	out.Pauses = t.pauses.pauses().Union(consumers.Pauses)
+	out.Pauses = t.recording.pauses.pauses().Union(consumers.Pauses)
 	out.Hopeless, out.BacklogMax, out.Samples = o.hopeless, o.backlogMax, o.samples.Values()
 	out.Undelivered, out.Unconfirmed = o.delivered.end(phase), o.confirmed.end(phase)
 	w.addBooks(t, out)
@@ -148,7 +148,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 // addBooks adds what producers and consumers have booked to an outcome that has the bounds of the
 // measured phase.
 func (w *Worker) addBooks(t *trial, out *Outcome) {
-	m := t.measure
+	m := t.recording.books
 	if due := t.course().dueCounter(&w.plan); due != nil {
 		warmup := due.count(out.From, out.Start, out.From) // first, because a dueCounter should be asked in the order of time
 		m.SetDue(warmup, due.count(out.From, out.From, out.Until))
