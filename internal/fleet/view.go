@@ -23,15 +23,15 @@ type view struct {
 	sending  int // agents that are still at it
 	running  int // agents that haven't ended their part
 	halted   bool
-	settling *worker.Settling // nil: the warm-up's end is known
-	filled   []bool           // by agent
+	steady   *worker.SteadyState // nil: the warm-up's end is known
+	filled   []bool              // by agent
 	draining bool
 }
 
 func newView(l worker.Load, agents []*remote, start int64, lines []clock.Line) *view {
 	v := &view{load: l, start: start, lines: lines, agents: agents, joint: worker.NewJoint(len(agents)), sending: len(agents), running: len(agents), filled: make([]bool, len(agents))}
 	if l.Warmup.Coordinated {
-		v.settling = worker.NewSettling(l.Warmup)
+		v.steady = worker.NewSteadyState(l.Warmup)
 	}
 	return v
 }
@@ -109,12 +109,12 @@ func (v *view) show(list []worker.Sample) {
 	}
 }
 
-// settle ends an automatic warm-up once the latency has settled. Agents learn of it before the measured phase begins.
+// settle ends an automatic warm-up once rate and latency are steady. Agents learn of it before the measured phase begins.
 func (v *view) settle(s worker.Sample) {
-	if v.settling == nil || s.Latency == nil || !v.settling.Settled(time.Duration(s.At-v.start), s) {
+	if v.steady == nil || s.Latency == nil || !v.steady.Reached(time.Duration(s.At-v.start), s) {
 		return
 	}
-	v.settling = nil
+	v.steady = nil
 	from := now() + int64(lead)
 	for i, r := range v.agents {
 		r.setCue(func(c *cue) { c.Measure = v.lines[i].PeerTime(from) })

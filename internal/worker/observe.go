@@ -16,7 +16,7 @@ const SampleEvery = 20 * time.Millisecond
 const maxKept = 60_000
 
 // observer watches a running trial. Every SampleEvery it reads the trial's counters into a Sample, which it keeps. From the samples it
-// finds out how long nothing was delivered or confirmed, when an automatic warm-up has settled, and whether the load is hopeless. It never
+// finds out how long nothing was delivered or confirmed, when an automatic warm-up is steady, and whether the load is hopeless. It never
 // stops a producer or consumer: the counters are atomic.
 type observer struct {
 	worker     *Worker
@@ -26,7 +26,7 @@ type observer struct {
 	delivered  silence // times without a delivery
 	confirmed  silence // times without a confirmation
 	backlogMax int64   // the largest backlog since the measured phase began
-	settling   *Settling
+	steady     *SteadyState
 	hopeless   bool // Load.Hopeless has ended the measured phase
 	latencies  latencyReading
 }
@@ -40,7 +40,7 @@ type latencyReading struct {
 
 func newObserver(w *Worker, t *trial) *observer {
 	return &observer{
-		worker: w, trial: t, due: t.course().dueCounter(&w.plan), samples: Thinned[Sample]{Limit: maxKept}, settling: NewSettling(t.load.Warmup),
+		worker: w, trial: t, due: t.course().dueCounter(&w.plan), samples: Thinned[Sample]{Limit: maxKept}, steady: NewSteadyState(t.load.Warmup),
 	}
 }
 
@@ -50,7 +50,7 @@ type depth int
 const (
 	countersOnly  depth = iota // read the counters and keep the sample
 	observed                   // pass it to Load.Observe, and ask Load.Hopeless
-	withLatencies              // read the latencies first, and see whether the warm-up has settled
+	withLatencies              // read the latencies first, and see whether the warm-up is steady
 )
 
 // Latencies are read less often than counters, because that takes longer. latenciesEverySample is a multiple of observedEvery.
@@ -162,7 +162,7 @@ func (o *observer) decidePhase(s Sample, d depth) {
 	}
 	soonest := s.At + int64(announced)
 	if !t.load.Warmup.Coordinated {
-		if d >= withLatencies && o.settling.Settled(time.Duration(s.At-t.startedAt), s) {
+		if d >= withLatencies && o.steady.Reached(time.Duration(s.At-t.startedAt), s) {
 			t.beginMeasuring(o.worker.consumers.announce(t, soonest))
 		}
 		return
