@@ -17,18 +17,21 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// maxBars is how many rows a chart draws. Of more rows it draws the best; the table beside it shows all.
-const maxBars = 16
+// maxRows is how many rows a chart draws. Of more rows it draws the best; the table beside it shows all.
+const maxRows = 16
 
-// Charts draws the columns of t that name a chart (document.Column.Chart) as HTML. A chart is a table with a row of bars for each row of
-// t, all on one scale (newScale). colour is the number of the page's colour for a row's name. The result is empty if there is
-// nothing to compare.
-func Charts(t document.Table, colour func(name string) int) string {
+// Charts draws the columns of t that name a chart (document.Column.Chart) as HTML: for each chart a table with a row of bars for each row of
+// t, all on one scale. colourOf gives the number of the page's colour for the name of a row. The result is empty if there is nothing to
+// compare: fewer than two rows, or no figure.
+func Charts(t document.Table, colourOf func(name string) int) string {
+	if len(t.Rows) < 2 {
+		return ""
+	}
 	var out strings.Builder
 	for _, about := range chartsOf(t) {
 		c := newChart(t, about)
-		if len(t.Rows) > 1 && slices.ContainsFunc(t.Rows, c.hasBar) {
-			c.write(&out, t.Rows, colour)
+		if slices.ContainsFunc(c.rows, c.hasBar) {
+			out.WriteString(c.markup(colourOf))
 		}
 	}
 	if out.Len() == 0 {
@@ -48,39 +51,38 @@ func chartsOf(t document.Table) []document.Chart {
 	return charts
 }
 
-// chart is a chart with the columns that it needs.
+// chart is one chart of a table: its rows, and the columns by what the chart needs them for.
 type chart struct {
-	document.Chart
-	nameKey string            // of the column that names rows for their colours; empty if names do
-	names   nameColumns       // shown beside the bars
-	endings []document.Column // say how a row ended, for rows without a bar
-	drawn   []document.Column // a bar each
-	scale   scale             // shared by all rows
+	about    document.Chart
+	rows     []document.Row
+	bars     []document.Column // each draws a bar in every row; there is at least one
+	names    []document.Column // together name a row beside its bars
+	labelKey string            // of the column by whose words rows get their colours; empty: by their names
+	statuses []document.Column // say how a row ended, for rows without a bar
+	scale    scale             // of all bars
 }
 
 func newChart(t document.Table, about document.Chart) chart {
-	c := chart{Chart: about}
+	c := chart{about: about, rows: t.Rows}
+	var figures, bounds []float64
 	for _, column := range t.Columns {
 		switch {
-		case column.Label:
-			c.nameKey = column.Key
-		case column.Row && !column.Data:
-			c.names = append(c.names, column)
 		case column.Chart == about:
-			c.drawn = append(c.drawn, column)
-		case column.Attribute:
-			c.endings = append(c.endings, column)
-		}
-	}
-	var figures, bounds []float64
-	for _, row := range t.Rows {
-		for _, column := range c.drawn {
-			if cell := row[column.Key]; drawable(cell) {
-				figures = append(figures, cell.Number)
-				if !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
-					bounds = append(bounds, cell.High)
+			c.bars = append(c.bars, column)
+			for _, row := range t.Rows {
+				if cell := row[column.Key]; drawable(cell) {
+					figures = append(figures, cell.Number)
+					if !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
+						bounds = append(bounds, cell.High)
+					}
 				}
 			}
+		case column.Label:
+			c.labelKey = column.Key
+		case column.Row && !column.Data:
+			c.names = append(c.names, column)
+		case column.Attribute:
+			c.statuses = append(c.statuses, column)
 		}
 	}
 	c.scale = newScale(figures, bounds)
@@ -92,139 +94,138 @@ func drawable(c document.Cell) bool {
 	return isNumber(c) && c.Number >= 0 && !math.IsInf(c.Number, 0)
 }
 
-// hasBar tells whether a row has a bar in the chart.
+// hasBar tells whether a row has a figure in any column of bars.
 func (c chart) hasBar(row document.Row) bool {
-	return slices.ContainsFunc(c.drawn, func(column document.Column) bool { return drawable(row[column.Key]) })
+	return slices.ContainsFunc(c.bars, func(column document.Column) bool { return drawable(row[column.Key]) })
 }
 
-func (c chart) write(out *strings.Builder, rows []document.Row, colour func(string) int) {
-	better := c.Better.String()
-	if all := len(rows); all > maxBars {
-		rows = c.best(rows)
-		better += fmt.Sprintf("; the best %d of %d", len(rows), all)
+// markup is the chart as an HTML table.
+func (c chart) markup(colourOf func(name string) int) string {
+	rows, remarks := c.rows, c.about.Better.String()
+	if len(rows) > maxRows {
+		rows = c.best(maxRows)
+		remarks += fmt.Sprintf("; the best %d of %d", len(rows), len(c.rows))
 	}
-	if c.scale.logarithmic() {
-		u := c.drawn[0].Unit
-		better += fmt.Sprintf("; logarithmic, %s to %s", u.Format(c.scale.from), u.Format(c.scale.to))
+	if c.scale.logarithmic {
+		u := c.bars[0].Unit
+		remarks += fmt.Sprintf("; logarithmic, %s to %s", u.Format(c.scale.from), u.Format(c.scale.to))
 	}
-	fmt.Fprintf(out, "<table class=\"glance\"><caption>%s <small>%s</small></caption><tbody>\n", escape(c.Title), escape(better))
+	var out strings.Builder
+	fmt.Fprintf(&out, "<table class=\"glance\"><caption>%s <small>%s</small></caption><tbody>\n", escape(c.about.Title), escape(remarks))
 	for _, row := range rows {
-		fmt.Fprintf(out, "<tr><th scope=\"row\">%s</th>", c.names.markup(row))
-		if !c.hasBar(row) {
-			fmt.Fprintf(out, "<td class=\"none\">%s</td></tr>\n", escape(c.ending(row)))
-			continue
+		fmt.Fprintf(&out, "<tr><th scope=\"row\">%s</th>", c.nameMarkup(row))
+		if c.hasBar(row) {
+			out.WriteString("<td>")
+			for _, column := range c.bars {
+				out.WriteString(c.barMarkup(column, row[column.Key], colourOf(c.label(row))))
+			}
+			out.WriteString("</td></tr>\n")
+		} else {
+			fmt.Fprintf(&out, "<td class=\"none\">%s</td></tr>\n", escape(c.status(row)))
 		}
-		out.WriteString("<td>")
-		for _, column := range c.drawn {
-			c.writeBar(out, column, row[column.Key], colour(c.name(row)))
-		}
-		out.WriteString("</td></tr>\n")
 	}
 	out.WriteString("</tbody></table>\n")
+	return out.String()
 }
 
-// name is the name by which a row has its colour.
-func (c chart) name(row document.Row) string {
-	if c.nameKey != "" {
-		return row[c.nameKey].Text
+// label is the name by which a row has its colour: "kafka linger.ms=5", unless a column holds it.
+func (c chart) label(row document.Row) string {
+	if c.labelKey != "" {
+		return row[c.labelKey].Text
 	}
-	return c.names.text(row)
-}
-
-// nameColumns are the columns that name a row.
-type nameColumns []document.Column
-
-// text names a row: "kafka linger.ms=5".
-func (n nameColumns) text(row document.Row) string {
 	var words []string
-	for _, column := range n {
-		words = append(words, prefix(column)+cellText(column, row[column.Key]))
+	for _, column := range c.names {
+		words = append(words, settingPrefix(column)+cellText(column, row[column.Key]))
 	}
 	return strings.Join(words, " ")
 }
 
-// markup is text as HTML that may break in the path of a setting: there is little room.
-func (n nameColumns) markup(row document.Row) string {
+// nameMarkup is the name of a row beside its bars. It may break in the path of a setting: there is little room.
+func (c chart) nameMarkup(row document.Row) string {
 	var words []string
-	for _, column := range n {
-		path := strings.ReplaceAll(html.EscapeString(prefix(column)), ".", ".<wbr>")
-		words = append(words, path+html.EscapeString(cellText(column, row[column.Key])))
+	for _, column := range c.names {
+		setting := strings.ReplaceAll(html.EscapeString(settingPrefix(column)), ".", ".<wbr>")
+		words = append(words, setting+html.EscapeString(cellText(column, row[column.Key])))
 	}
 	return strings.Join(words, " ")
 }
 
-// prefix is the name of a setting before its value, which means nothing without it.
-func prefix(column document.Column) string {
+// settingPrefix stands before the value of a setting, which means nothing without it: "linger.ms=". It is empty for other columns.
+func settingPrefix(column document.Column) string {
 	if !column.Named {
 		return ""
 	}
 	return clean(document.OneLine(column.Name)) + "="
 }
 
-// best picks the maxBars rows whose first figures are the best, and keeps them in the order of the table. Figures that no conclusion is drawn
-// from come after all others.
-func (c chart) best(rows []document.Row) []document.Row {
-	key := c.drawn[0].Key // a chart has a column
-	var picked []int      // indexes in rows
-	for i, row := range rows {
+// best are the n best rows by their first bars, in the order of the table. Rows without a first bar are left out, and figures that no
+// conclusion is drawn from are worse than all others.
+func (c chart) best(n int) []document.Row {
+	key := c.bars[0].Key
+	var picked []int // indexes of rows
+	for i, row := range c.rows {
 		if drawable(row[key]) {
 			picked = append(picked, i)
 		}
 	}
 	slices.SortStableFunc(picked, func(i, j int) int {
-		a, b := rows[i][key], rows[j][key]
+		a, b := c.rows[i][key], c.rows[j][key]
 		switch {
 		case a.Unused && !b.Unused:
 			return 1
 		case b.Unused && !a.Unused:
 			return -1
-		case c.Better == document.LessIsBetter:
+		case c.about.Better == document.LessIsBetter:
 			return cmp.Compare(a.Number, b.Number)
+		default:
+			return cmp.Compare(b.Number, a.Number)
 		}
-		return cmp.Compare(b.Number, a.Number)
 	})
-	picked = picked[:min(len(picked), maxBars)]
+	picked = picked[:min(len(picked), n)]
 	slices.Sort(picked)
-	var best []document.Row
+	var rows []document.Row
 	for _, i := range picked {
-		best = append(best, rows[i])
+		rows = append(rows, c.rows[i])
 	}
-	return best
+	return rows
 }
 
-// writeBar writes the second line of the column's name, the bar or dot with its bounds, and the figure as tables have it.
-func (c chart) writeBar(out *strings.Builder, column document.Column, cell document.Cell, colour int) {
-	class := ""
+// barMarkup is one bar of a row: the second line of the column's name, the bar or dot with the bounds of its figure, and the figure.
+func (c chart) barMarkup(column document.Column, cell document.Cell, colour int) string {
+	var out strings.Builder
+	class := "bar-line"
 	if cell.Unused {
-		class = " unused"
+		class += " unused"
 	}
-	fmt.Fprintf(out, "<span class=\"bar-line%s\">", class)
-	if _, part, ok := strings.Cut(column.Name, "\n"); ok {
-		fmt.Fprintf(out, "<span class=\"bar-name\">%s</span>", escape(part))
+	fmt.Fprintf(&out, "<span class=\"%s\">", class)
+	if _, secondLine, hasTwo := strings.Cut(column.Name, "\n"); hasTwo {
+		fmt.Fprintf(&out, "<span class=\"bar-name\">%s</span>", escape(secondLine))
 	}
-	if c.scale.logarithmic() { // lines between the decades, and a dot: a bar would begin at no zero
-		fmt.Fprintf(out, "<span class=\"bar-track decades\" style=\"background-size:%.2f%%\">", 100/c.scale.decades())
+	if c.scale.logarithmic { // lines between the decades, and a dot: there is no zero at which a bar could begin
+		fmt.Fprintf(&out, "<span class=\"bar-track decades\" style=\"background-size:%.2f%%\">", 100/c.scale.decades())
 	} else {
 		out.WriteString("<span class=\"bar-track\">")
 	}
 	if drawable(cell) && c.scale.to > 0 {
-		if at := c.scale.percent(cell.Number); c.scale.logarithmic() {
-			fmt.Fprintf(out, "<span class=\"dot c%d\" style=\"left:%.2f%%\"></span>", colour, at)
+		at := c.scale.percent(cell.Number)
+		if c.scale.logarithmic {
+			fmt.Fprintf(&out, "<span class=\"dot c%d\" style=\"left:%.2f%%\"></span>", colour, at)
 		} else {
-			fmt.Fprintf(out, "<span class=\"bar c%d\" style=\"width:%.2f%%\"></span>", colour, at)
+			fmt.Fprintf(&out, "<span class=\"bar c%d\" style=\"width:%.2f%%\"></span>", colour, at)
 		}
 		if low, high := max(c.scale.from, cell.Low), min(c.scale.to, cell.High); cell.Kind == document.Interval && low < high {
-			from, to := c.scale.percent(low), c.scale.percent(high)
-			fmt.Fprintf(out, "<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", from, to-from)
+			left, right := c.scale.percent(low), c.scale.percent(high)
+			fmt.Fprintf(&out, "<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", left, right-left)
 		}
 	}
 	cell.Marks, column.Spread = nil, false // footnotes and intervals stand in the table
-	fmt.Fprintf(out, "</span><span class=\"bar-value\">%s</span></span>", html.EscapeString(cellText(column, cell)))
+	fmt.Fprintf(&out, "</span><span class=\"bar-value\">%s</span></span>", html.EscapeString(cellText(column, cell)))
+	return out.String()
 }
 
-// ending is the text of a row without a bar: how it ended, unless that was well.
-func (c chart) ending(row document.Row) string {
-	for _, column := range c.endings {
+// status is the text of a row without a bar: how it ended, or a dash if it ended well or nothing says how.
+func (c chart) status(row document.Row) string {
+	for _, column := range c.statuses {
 		if status := row[column.Key]; status.Kind == document.Words && status.Text != "ok" {
 			return status.Text
 		}

@@ -127,7 +127,7 @@ func TestFiguresFarApartAreDotsOnALogarithmicScale(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	if got := newScale([]float64{1000, 2000, 3000, 1e6}, nil); got != (scale{from: 1000, to: 1e6}) {
+	if got := newScale([]float64{1000, 2000, 3000, 1e6}, nil); got != (scale{logarithmic: true, from: 1000, to: 1e6}) {
 		t.Errorf("powers of ten are the ends of their own scale, not %v", got)
 	}
 	for name, figures := range map[string][]float64{"alike": {1e6, 5e6, 10e6, 20e6}, "with a zero": {0, 1e6, 1e6, 2.5e9}} {
@@ -181,4 +181,14 @@ func TestBarsAndDotsStandWhereTheirFiguresAre(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The ratio of the ends of a scale may be too large for a float64.
+func TestAScaleHoldsFiguresOfAnySize(t *testing.T) {
+	for _, figures := range [][]float64{{1e-140, 1e-139, 1e200}, {5e-324, 5e-324, 1}, {1, 1, 1.5e308}} {
+		s := newScale(figures, nil)
+		if first, last := s.percent(figures[0]), s.percent(figures[2]); !(first >= 0 && first < 50 && last > 50 && last <= 100) {
+			t.Errorf("%v: %v and %v %% on %+v", figures, first, last, s)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-// Text without characters that could harm a page or a terminal.
+// Text without characters that could harm a page or a terminal. Names and reasons come from users and brokers, and may hold anything.
 
 package render
 
@@ -7,13 +7,12 @@ import (
 	"unicode"
 )
 
-// clean makes text safe for any page: no control characters (a label must not drive the terminal), no characters that
-// reorder or hide their surroundings, no broken UTF-8, no line breaks.
-func clean(text string) string {
-	return strings.Join(strings.Fields(cleanLines(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))), " ")
-}
+// clean makes a text one harmless line: "a\r\nb \x1b[31mc" becomes "a b [31mc". Beyond what cleanLines removes it has no line breaks, and no
+// two spaces in a row.
+func clean(text string) string { return strings.Join(strings.Fields(cleanLines(text)), " ") }
 
-// cleanLines is clean for text whose line breaks and spaces matter.
+// cleanLines is text whose line breaks and spaces stay. It has no control characters, which could drive a terminal, no characters that
+// reorder or hide their surroundings, and no broken UTF-8. Tabs become spaces.
 func cleanLines(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -21,9 +20,10 @@ func cleanLines(text string) string {
 			return r
 		case r == '\t':
 			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029': // the last two are line breaks to some programs
 			return -1
+		default:
+			return r
 		}
-		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }

@@ -17,130 +17,122 @@ import (
 // fewColumns is how many columns are too few for a part of their own: a reader would overlook them below the others.
 const fewColumns = 2
 
-// part is a table, or some columns of one, with the widths at which its columns are wrapped.
+// part is a table, or some columns of one, as a terminal shows it.
 type part struct {
-	document.Table
-	widths []int
+	columns []sizedColumn
+	rows    []document.Row
+}
+
+// sizedColumn is a column with its width on a terminal. The gap to the next column comes on top of it.
+type sizedColumn struct {
+	document.Column
+	numeric bool // holds no words: aligned to the right, and never folded
+	width   int  // at which its cells are folded
+	least   int  // down to which the width may be cut; equal to the width unless the column holds sentences
 }
 
 // split cuts a table into parts that fit width, as far as that is possible: it narrows columns of sentences, then leaves out spare
 // columns, then cuts. Each part begins with the columns that identify the rows.
 func split(t document.Table, width int) []part {
-	if p, fits := narrowed(t, width); fits {
-		return []part{p}
+	columns := sizedColumns(t)
+	if leastWidth(columns) > width {
+		columns = slices.DeleteFunc(columns, func(c sizedColumn) bool { return c.Spare })
 	}
-	kept := slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool { return c.Spare })
-	if len(kept) < len(t.Columns) {
-		return split(document.Table{Title: t.Title, Columns: kept, Rows: t.Rows}, width)
+	isKey := func(c sizedColumn) bool { return c.Row }
+	others := slices.DeleteFunc(slices.Clone(columns), isKey)
+	if leastWidth(columns) <= width || len(others) == 0 {
+		return []part{{columns: narrowed(columns, width), rows: t.Rows}}
 	}
-	c := cutterOf(t)
-	if c.columns == nil { // all columns identify the rows
-		return []part{{Table: t, widths: columnWidths(t)}}
-	}
+	keys := slices.DeleteFunc(columns, func(c sizedColumn) bool { return !isKey(c) })
 	var parts []part
-	rest := c.columns
-	for _, n := range c.evenCuts(width) {
-		p, _ := narrowed(document.Table{Title: t.Title, Columns: slices.Concat(c.keys, rest[:n]), Rows: t.Rows}, width)
-		parts = append(parts, p)
-		rest = rest[n:]
+	for _, group := range evenGroups(others, width-leastWidth(keys)-gap) {
+		parts = append(parts, part{columns: narrowed(slices.Concat(keys, group), width), rows: t.Rows})
 	}
 	return parts
 }
 
-// narrowed makes the columns of sentences narrower until t fits, and tells whether it does.
-func narrowed(t document.Table, width int) (p part, fits bool) {
-	p = part{Table: t, widths: columnWidths(t)}
-	excess := -gap - width // columns by which the table is too wide; there is no gap after the last one
-	for _, w := range p.widths {
-		excess += w + gap
-	}
-	for i, c := range t.Columns {
-		if c.Wide && excess > 0 {
-			cut := min(excess, max(0, p.widths[i]-leastPhrase))
-			p.widths[i] -= cut
-			excess -= cut
-		}
-	}
-	return p, excess <= 0
-}
-
-// cutter divides the columns of a table among parts. Widths are columns of the terminal.
-type cutter struct {
-	keys     []document.Column // repeated in every part
-	keyWidth int               // of all keys with their gaps
-	columns  []document.Column // each in one part
-	least    []int             // the least width of each of columns
-}
-
-func cutterOf(t document.Table) cutter {
-	var c cutter
-	for i, width := range columnWidths(t) {
-		column := t.Columns[i]
-		if column.Row {
-			c.keys = append(c.keys, column)
-			c.keyWidth += width + gap
-			continue
-		}
-		if column.Wide {
-			width = min(width, leastPhrase)
-		}
-		c.columns, c.least = append(c.columns, column), append(c.least, width)
-	}
-	return c
-}
-
-// cuts is the number of columns in each part, if each part has as many as fit. A column that is wider than the terminal has a part of its
-// own.
-func (c cutter) cuts(width int) []int {
-	var cuts []int
-	for first := 0; first < len(c.columns); {
-		n, used := 0, c.keyWidth
-		for first+n < len(c.columns) && (n == 0 || used+c.least[first+n] <= width) {
-			used += c.least[first+n] + gap
-			n++
-		}
-		cuts = append(cuts, n)
-		first += n
-	}
-	return cuts
-}
-
-// evenCuts is cuts, with parts of about the same width if the last part would have too few columns. It narrows the parts as long as
-// that makes no further part.
-func (c cutter) evenCuts(width int) []int {
-	cuts := c.cuts(width)
-	last := c.columns[len(c.columns)-cuts[len(cuts)-1]:]
-	sentences := slices.ContainsFunc(last, func(c document.Column) bool { return c.Wide })
-	if len(cuts) == 1 || len(last) > fewColumns || sentences {
-		return cuts
-	}
-	for narrower := width - 1; narrower > c.keyWidth; narrower-- {
-		even := c.cuts(narrower)
-		if len(even) > len(cuts) {
-			break
-		}
-		cuts = even
-	}
-	return cuts
-}
-
-// columnWidths are the widths of the longest line of each column. Words and sentences are wrapped where they are longer than theirs.
-func columnWidths(t document.Table) []int {
-	widths := make([]int, len(t.Columns))
-	for i, c := range t.Columns {
+// sizedColumns are the columns of a table, as wide as their longest lines. Words and sentences are folded where they are longer than theirs
+// may be.
+func sizedColumns(t document.Table) []sizedColumn {
+	var columns []sizedColumn
+	for _, column := range t.Columns {
+		c := sizedColumn{Column: column, numeric: numeric(t, column)}
 		for line := range strings.Lines(c.Name) {
-			widths[i] = max(widths[i], text.StringWidth(strings.TrimSpace(line)))
+			c.width = max(c.width, text.StringWidth(strings.TrimSpace(line)))
 		}
 		for _, row := range t.Rows {
-			widths[i] = max(widths[i], text.StringWidth(cellText(c, row[c.Key])))
+			c.width = max(c.width, text.StringWidth(cellText(column, row[c.Key])))
 		}
 		switch {
-		case numeric(t, c):
+		case c.numeric:
 		case c.Wide:
-			widths[i] = min(widths[i], widestPhrase)
+			c.width = min(c.width, widestPhrase)
 		default:
-			widths[i] = min(widths[i], widestWords)
+			c.width = min(c.width, widestWords)
 		}
+		c.least = c.width
+		if c.Wide {
+			c.least = min(c.width, leastPhrase)
+		}
+		columns = append(columns, c)
 	}
-	return widths
+	return columns
+}
+
+// leastWidth is the width of columns beside each other if all are as narrow as they may be.
+func leastWidth(columns []sizedColumn) int {
+	width := -gap // there is none behind the last column
+	for _, c := range columns {
+		width += c.least + gap
+	}
+	return width
+}
+
+// narrowed cuts the widths of columns, the first ones first, until all fit width or none may be narrower.
+func narrowed(columns []sizedColumn, width int) []sizedColumn {
+	narrow := slices.Clone(columns)
+	excess := -gap - width
+	for _, c := range narrow {
+		excess += c.width + gap
+	}
+	for i, c := range narrow {
+		cut := max(0, min(excess, c.width-c.least))
+		narrow[i].width -= cut
+		excess -= cut
+	}
+	return narrow
+}
+
+// groups divides columns into groups that have as many as fit width. A column that is wider has a group of its own.
+func groups(columns []sizedColumn, width int) [][]sizedColumn {
+	var groups [][]sizedColumn
+	used := 0
+	for _, c := range columns {
+		if len(groups) == 0 || used+c.least > width {
+			groups, used = append(groups, nil), 0
+		}
+		last := len(groups) - 1
+		groups[last] = append(groups[last], c)
+		used += c.least + gap
+	}
+	return groups
+}
+
+// evenGroups is groups, but of about the same width if the last one would have too few columns and no sentences. Example: seven columns,
+// of which six fit, become groups of four and three. It narrows the groups as long as that makes no further one.
+func evenGroups(columns []sizedColumn, width int) [][]sizedColumn {
+	even := groups(columns, width)
+	last := even[len(even)-1]
+	hasSentences := slices.ContainsFunc(last, func(c sizedColumn) bool { return c.Wide })
+	if len(even) == 1 || len(last) > fewColumns || hasSentences {
+		return even
+	}
+	for narrower := width - 1; narrower > 0; narrower-- {
+		next := groups(columns, narrower)
+		if len(next) > len(even) {
+			break
+		}
+		even = next
+	}
+	return even
 }

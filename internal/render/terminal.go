@@ -97,31 +97,30 @@ func tableStyle() table.Style {
 	return style
 }
 
-// table draws a table, or a part of one. Columns of numbers are aligned to the right; the others are folded at their widths.
+// table draws a table, or a part of one.
 func (p terminalPage) table(t part) string {
-	tw := table.NewWriter()
-	tw.SetStyle(tableStyle())
-	tw.SuppressTrailingSpaces()
+	writer := table.NewWriter()
+	writer.SetStyle(tableStyle())
+	writer.SuppressTrailingSpaces()
 	var header table.Row
 	var configs []table.ColumnConfig
-	rows := make([]table.Row, len(t.Rows))
-	for i, c := range t.Columns {
+	rows := make([]table.Row, len(t.rows))
+	for i, c := range t.columns {
 		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
-		foldCell := func(lines string) string { return fold(lines, t.widths[i]) }
-		if numeric(t.Table, c) {
+		if c.numeric {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
-			foldCell = func(lines string) string { return lines }
 		}
 		configs = append(configs, config)
-		header = append(header, foldCell(cleanLines(c.Name)))
-		for k, row := range t.Rows {
-			rows[k] = append(rows[k], p.toned(foldCell(cellText(c, row[c.Key])), row[c.Key].Tone))
+		header = append(header, c.fold(cleanLines(c.Name)))
+		for k, row := range t.rows {
+			cell := row[c.Key]
+			rows[k] = append(rows[k], p.toned(c.fold(cellText(c.Column, cell)), cell.Tone))
 		}
 	}
-	tw.AppendHeader(header)
-	tw.SetColumnConfigs(configs)
-	tw.AppendRows(rows)
-	lines := strings.Split(tw.Render(), "\n")
+	writer.AppendHeader(header)
+	writer.SetColumnConfigs(configs)
+	writer.AppendRows(rows)
+	lines := strings.Split(writer.Render(), "\n")
 	for i, line := range lines {
 		if strings.Trim(line, "─") == "" { // the rule below the header goes on under the last column's padding
 			lines[i] = strings.TrimSuffix(line, strings.Repeat("─", gap))
@@ -146,7 +145,15 @@ func (p terminalPage) toned(cell string, tone document.Tone) string {
 	return strings.Join(lines, "\n")
 }
 
-// fold wraps the lines of a cell at width. A longer word is broken behind one of its separators: "github.com/twmb/franz-go" in 12 columns
+// fold wraps the lines of a cell at the column's width. Numbers stay whole.
+func (c sizedColumn) fold(lines string) string {
+	if c.numeric {
+		return lines
+	}
+	return fold(lines, c.width)
+}
+
+// fold wraps lines at width. A longer word is broken behind one of its separators: "github.com/twmb/franz-go" in 12 columns
 // becomes "github.com/", "twmb/franz-" and "go".
 func fold(lines string, width int) string {
 	var folded []string
@@ -160,7 +167,8 @@ func fold(lines string, width int) string {
 	return strings.Join(folded, "\n")
 }
 
-// breakWord breaks a word behind separators into lines of at most width. What has no separator in its first width columns stays whole.
+// breakWord breaks a word behind separators into lines of at most width. A word without a separator in its first
+// width columns stays whole.
 func breakWord(word string, width int) string {
 	var lines []string
 	for text.StringWidth(word) > width {

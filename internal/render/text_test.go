@@ -153,7 +153,7 @@ func TestAColumnAloneDoesNotStandBelowAllOthers(t *testing.T) {
 	for _, width := range []int{40, 64, 72} {
 		var sizes []int
 		for _, p := range split(table, width) {
-			sizes = append(sizes, len(p.Columns)-1)
+			sizes = append(sizes, len(p.columns)-1)
 		}
 		if len(sizes) < 2 || slices.Min(sizes) < slices.Max(sizes)-2 || slices.Min(sizes) == 1 {
 			t.Errorf("at %d columns the parts have %v columns", width, sizes)
