@@ -71,7 +71,7 @@ func Parse(text string) (Condition, error) {
 	}
 	c.total = shareTotals[c.metric.Key]
 	if c.total == nil {
-		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s", c.metric.Key, value, exampleOf(c.metric.Unit))
+		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s", c.metric.Key, value, writtenIn(c.metric.Unit).allowed)
 	}
 	c.limit, err = parsePercent(value)
 	return c, err

@@ -30,6 +30,7 @@ func TestAThresholdThatCantBeUnderstoodIsASentence(t *testing.T) {
 		"e2e_p99 > 50%":               "e2e_p99_ns is no share of anything",
 		"sustainable < NaN":           `"NaN" is no value here; allowed: a rate`,
 		"sustainable < Inf":           `"Inf" is no value here`,
+		"sustainable < 1e306k":        `"1e306k" is no value here`,
 		"sustainable < 10 per second": "is no value here",
 		"broker_rss > 1parsec":        "allowed: bytes",
 		"lost > some%":                `"some%" is no percentage`,

@@ -5,8 +5,9 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
+
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 // WriteJUnit writes verdicts as JUnit XML: a suite for each condition and one for how the points ended, with a case for each point.
@@ -35,79 +36,84 @@ type junitSuites struct {
 	Suites   []junitSuite `xml:"testsuite"`
 }
 
+// junitSuite is the verdicts on one condition. No verdict is an error, but some readers expect the attribute.
 type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Skipped  int          `xml:"skipped,attr"`
+	Time     junitSeconds `xml:"time,attr"`
+	Cases    []junitCase  `xml:"testcase"`
 }
 
+// junitCase is a verdict. It has a Failure, or Skipped, or neither if it passed.
 type junitCase struct {
-	Name    string      `xml:"name,attr"`
-	Class   string      `xml:"classname,attr"`
-	Time    string      `xml:"time,attr"`
-	Failure *junitCause `xml:"failure"`
-	Skipped *junitCause `xml:"skipped"`
-	Output  string      `xml:"system-out,omitempty"`
+	Name    string       `xml:"name,attr"`
+	Class   string       `xml:"classname,attr"`
+	Time    junitSeconds `xml:"time,attr"`
+	Failure *junitCause  `xml:"failure"`
+	Skipped *junitCause  `xml:"skipped"`
+	Output  string       `xml:"system-out,omitempty"`
 }
 
+// junitCause is why a case failed or was skipped.
 type junitCause struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 }
 
+// junitSeconds is a time in seconds, written with three decimals.
+type junitSeconds float64
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s junitSeconds) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(s), 'f', 3, 64), nil
+}
+
 // suitesOf sorts verdicts into suites, in the order in which their conditions first appear.
 func suitesOf(verdicts []Verdict) junitSuites {
 	all := junitSuites{Name: "brokermark"}
-	for _, v := range verdicts {
-		name := cmp.Or(v.Condition, "points")
-		i := slices.IndexFunc(all.Suites, func(s junitSuite) bool { return s.Name == name })
-		if i < 0 {
-			i = len(all.Suites)
-			all.Suites = append(all.Suites, junitSuite{Name: name, Time: junitSeconds(0)})
+	nameOf := func(v Verdict) string { return cmp.Or(v.Condition, "points") }
+	for _, g := range results.GroupBy(verdicts, nameOf) {
+		suite := junitSuite{Name: g.Name, Tests: len(g.Members)}
+		for _, v := range g.Members {
+			c := caseOf(v, g.Name)
+			suite.Cases = append(suite.Cases, c)
+			suite.Time += c.Time
+			if c.Failure != nil {
+				suite.Failures++
+			}
+			if c.Skipped != nil {
+				suite.Skipped++
+			}
 		}
-		all.Suites[i].add(caseOf(v, name))
-	}
-	for _, s := range all.Suites {
-		all.Tests += s.Tests
-		all.Failures += s.Failures
-		all.Skipped += s.Skipped
+		all.Suites = append(all.Suites, suite)
+		all.Tests += suite.Tests
+		all.Failures += suite.Failures
+		all.Skipped += suite.Skipped
 	}
 	return all
 }
 
 // caseOf is a verdict as a case of the named suite.
 func caseOf(v Verdict, suite string) junitCase {
-	c := junitCase{Name: v.Point, Class: "brokermark", Time: junitSeconds(0)}
+	c := junitCase{Name: v.Point, Class: "brokermark"}
 	if v.Study != "" {
 		c.Class += "." + v.Study
 	}
-	if v.Condition == "" {
-		c.Time = junitSeconds(v.Seconds) // in this suite only: all conditions judge the same repetitions, whose time would count several times
+	if v.Condition == "" { // all conditions judge the same repetitions, whose time would count once for each
+		c.Time = junitSeconds(v.Seconds)
 	}
 	switch v.Outcome {
+	case Passed:
+		c.Output = v.Text
 	case Failed, Undecided:
 		c.Failure = &junitCause{Message: v.Text, Type: suite}
 	case Skipped:
 		c.Skipped = &junitCause{Message: v.Text}
 	default:
-		c.Output = v.Text
+		panic(fmt.Sprintf("gate: outcome %q", v.Outcome))
 	}
 	return c
 }
-
-func (s *junitSuite) add(c junitCase) {
-	s.Cases = append(s.Cases, c)
-	s.Tests++
-	if c.Failure != nil {
-		s.Failures++
-	}
-	if c.Skipped != nil {
-		s.Skipped++
-	}
-}
-
-func junitSeconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }

@@ -13,7 +13,7 @@ import (
 
 // parsePercent reads a percentage as a fraction: 0.05 for "5%".
 func parsePercent(value string) (float64, error) {
-	v, err := parseFinite(strings.TrimSpace(strings.TrimSuffix(value, "%")))
+	v, err := parseNumber(strings.TrimSuffix(value, "%"), 1)
 	if err != nil {
 		return 0, fmt.Errorf("%q is no percentage; allowed: a number such as -5%%", value)
 	}
@@ -22,64 +22,72 @@ func parsePercent(value string) (float64, error) {
 
 // parseQuantity reads a value in the unit u: 5e7 for "50ms" in nanoseconds.
 func parseQuantity(u unit.Unit, value string) (float64, error) {
+	written := writtenIn(u)
 	if strings.HasPrefix(value, "-") {
-		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, exampleOf(u))
+		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, written.allowed)
 	}
-	v, err := parseInUnit(u, value)
+	v, err := written.parse(value)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no value here; allowed: %s", value, exampleOf(u))
+		return 0, fmt.Errorf("%q is no value here; allowed: %s", value, written.allowed)
 	}
 	return v, nil
 }
 
-func parseInUnit(u unit.Unit, value string) (float64, error) {
-	switch u {
-	case unit.Nanoseconds:
-		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
-		return float64(d), err
-	case unit.Seconds:
-		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
-		return d.Seconds(), err
-	case unit.Bytes:
-		size, err := study.ParseSize(value)
-		return float64(size), err
-	case unit.CPUSeconds:
-		return parseFinite(strings.TrimSpace(strings.TrimSuffix(value, "s")))
-	case unit.PerSecond:
-		return parseDecimal(strings.TrimSpace(strings.TrimSuffix(value, "/s")))
-	}
-	return parseDecimal(value)
+// notation is how people write values of a unit.
+type notation struct {
+	allowed string // in words, with examples
+	parse   func(value string) (float64, error)
 }
 
-// exampleOf says how values of a unit are written.
-func exampleOf(u unit.Unit) string {
+// writtenIn is the notation of a unit. Units without one of their own are written as plain numbers.
+func writtenIn(u unit.Unit) notation {
 	switch u {
-	case unit.Nanoseconds, unit.Seconds:
-		return "a time with its unit, such as 50ms or 300µs"
+	case unit.Nanoseconds:
+		return notation{allowed: allowedTimes, parse: parseTimeIn(time.Nanosecond)}
+	case unit.Seconds:
+		return notation{allowed: allowedTimes, parse: parseTimeIn(time.Second)}
 	case unit.Bytes:
-		return "bytes, such as 200MiB"
-	case unit.PerSecond:
-		return "a rate, such as 10k/s or 25000"
+		return notation{allowed: "bytes, such as 200MiB", parse: func(value string) (float64, error) {
+			size, err := study.ParseSize(value)
+			return float64(size), err
+		}}
 	case unit.CPUSeconds:
-		return "CPU seconds per million messages, such as 1.5s"
+		return notation{allowed: "CPU seconds per million messages, such as 1.5s", parse: func(value string) (float64, error) {
+			return parseNumber(strings.TrimSuffix(value, "s"), 1)
+		}}
+	case unit.PerSecond:
+		return notation{allowed: "a rate, such as 10k/s or 25000", parse: func(value string) (float64, error) {
+			return parseDecimal(strings.TrimSpace(strings.TrimSuffix(value, "/s")))
+		}}
+	default:
+		return notation{allowed: "a number, such as 0 or 10k", parse: parseDecimal}
 	}
-	return "a number, such as 0 or 10k"
+}
+
+const allowedTimes = "a time with its unit, such as 50ms or 300µs"
+
+// parseTimeIn reads "50ms", and also "50 ms", as a number of units.
+func parseTimeIn(u time.Duration) func(value string) (float64, error) {
+	return func(value string) (float64, error) {
+		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
+		return float64(d) / float64(u), err
+	}
 }
 
 // parseDecimal reads a number that may end with k, M or G: 10,000 for "10k".
 func parseDecimal(value string) (float64, error) {
 	for suffix, factor := range map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9} {
-		if number, ok := strings.CutSuffix(value, suffix); ok {
-			v, err := parseFinite(strings.TrimSpace(number))
-			return v * factor, err
+		if number, hasSuffix := strings.CutSuffix(value, suffix); hasSuffix {
+			return parseNumber(number, factor)
 		}
 	}
-	return parseFinite(value)
+	return parseNumber(value, 1)
 }
 
-// parseFinite reads a number that is neither infinite nor NaN. Underscores may group its digits.
-func parseFinite(value string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(value, "_", ""), 64)
+// parseNumber reads a number, of which underscores may group the digits, and multiplies it. The product is neither infinite nor NaN.
+func parseNumber(value string, factor float64) (float64, error) {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(value), "_", ""), 64)
+	v *= factor
 	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
 		return 0, strconv.ErrRange
 	}
