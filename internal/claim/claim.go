@@ -86,7 +86,8 @@ type Cell struct {
 	Verdict Verdict
 	Figure  Figure // of a rank the lead, of a slope the change from end to end; none if that ratio is undefined
 	R2      Figure
-	N       int // the fewest repetitions of any point that the verdict rests on
+	N       int      // the fewest repetitions of any point that the verdict rests on
+	Unknown []string // of a rank that can't be told only because of them: the contenders without a figure
 }
 
 // Sides of a study: the versions that the paper used, today's, and the figures that the paper published.

@@ -135,6 +135,12 @@ func TestStatements(t *testing.T) {
 		{"a rank of one alone", "rank: {by: broker, first: kafka}", []at{{"broker=kafka", one(1)}}, claim.CannotBeTold, claim.TooFew},
 		{"a rank without the one in question", "rank: {by: broker, first: nats}", brokers(one(9), one(5), one(3)), claim.CannotBeTold, claim.TooFew},
 		{"a rank whose first failed", "rank: {by: broker, first: kafka}", []at{{"broker=kafka status=failed", one(9)}, {"broker=rabbitmq", one(1)}, {"broker=pulsar", one(2)}}, claim.CannotBeTold, claim.NoneUsable},
+		{"a first place that one without a figure may have", "rank: {by: broker, first: kafka}", []at{{"broker=kafka", one(9)}, {"broker=rabbitmq", one(5)}, {"broker=pulsar status=failed", one(3)}}, claim.CannotBeTold, claim.NoneUsable},
+		{"a last place that one without a figure may have", "rank: {by: broker, last: rabbitmq}", []at{{"broker=kafka", one(9)}, {"broker=rabbitmq", one(5)}, {"broker=pulsar status=void", one(3)}}, claim.CannotBeTold, claim.NoneUsable},
+		{"a first place that is lost whatever the others have", "rank: {by: broker, first: rabbitmq}", []at{{"broker=kafka", one(9)}, {"broker=rabbitmq", one(5)}, {"broker=pulsar status=failed", one(3)}}, claim.DoesNotHold, ""},
+		{"an order of those that have figures", "rank: {by: broker, order: [kafka, rabbitmq]}", []at{{"broker=kafka", one(9)}, {"broker=rabbitmq", one(5)}, {"broker=pulsar status=failed", one(3)}}, claim.Holds, ""},
+		{"a first place before one that refused", "rank: {by: broker, first: kafka}", []at{{"broker=kafka", one(9)}, {"broker=rabbitmq", one(5)}, {"broker=pulsar status=refused", one(3)}}, claim.Holds, ""},
+		{"a last place before one that refused", "rank: {by: broker, last: rabbitmq}", []at{{"broker=kafka", one(9)}, {"broker=rabbitmq", one(5)}, {"broker=pulsar status=refused", one(3)}}, claim.Holds, ""},
 		{
 			"the best of several points each", "rank: {by: broker, first: kafka, over: [], pool: best}",
 			[]at{{"broker=kafka x=1", one(1)}, {"broker=kafka x=5", one(9)}, {"broker=rabbitmq x=1", one(5)}, {"broker=rabbitmq x=5", one(4)}},

@@ -110,6 +110,9 @@ func TestWhyAnAnswerCannotBeToldIsSaidInTheWordsThatFit(t *testing.T) {
 		{"a place that failed", "rank: {by: broker, first: kafka}", []at{
 			{"x=1 broker=kafka", one}, {"x=1 broker=nats", []float64{1}}, {"x=2 broker=kafka status=failed", one}, {"x=2 broker=nats", []float64{1}},
 		}, "1 of 2 points have no repetition that ended ok"},
+		{"a contender without a figure", "rank: {by: broker, first: kafka}", []at{
+			{"broker=kafka", one}, {"broker=nats", []float64{1}}, {"broker=redis status=failed", one}, {"broker=pulsar status=void", one},
+		}, "without a figure of pulsar, redis the place is open"},
 		{"two that failed", "threshold: {expect: {from: 2}}", []at{{"x=1", one}, {"x=2 status=failed", one}, {"x=3 status=void", one}}, "2 of 3 points have no repetition that ended ok"},
 		{"all failed", "threshold: {expect: {from: 2}}", []at{{"x=1 status=failed", one}, {"x=2 status=void", one}}, "no repetition ended ok (failed; void)"},
 		{"an ambiguous cell", "over: [], threshold: {expect: {from: 2}}", []at{{"x=1", one}, {"x=2", one}}, `2 points of published at "": the claim has to name an axis in over, or how to pool them`},

@@ -191,6 +191,9 @@ func (s Statement) whyOpen(p Part) (Reason, string) {
 	if p.Figure.N == 0 && s.judgesFigure() {
 		return NoFigure, "there is no ratio to zero"
 	}
+	if unknown := p.unknown(); len(unknown) > 0 {
+		return NoneUsable, fmt.Sprintf("without a figure of %s the place is open", strings.Join(unknown, ", "))
+	}
 	why := "the repetitions lie on both sides"
 	isOpenSingle := func(c Cell) bool { return c.Verdict == CannotBeTold && c.N == 1 }
 	if slices.ContainsFunc(p.Cells, isOpenSingle) || (open == 0 && p.Repetitions() == 1) {
@@ -200,6 +203,16 @@ func (s Statement) whyOpen(p Part) (Reason, string) {
 		why = fmt.Sprintf("in %d of %d places %s", open, len(p.Cells), why)
 	}
 	return WithinSpread, why
+}
+
+// unknown names the contenders without a figure that leave a cell open.
+func (p Part) unknown() []string {
+	var names []string
+	for _, c := range p.Cells {
+		names = append(names, c.Unknown...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // judgesFigure reports whether the verdict on a cell depends on its figure. The place of a contender and the sign of a slope don't.

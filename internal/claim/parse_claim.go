@@ -156,7 +156,7 @@ func (v value) setField(key string, s *Statement) {
 	case "second":
 		s.Who, s.Place = v.text(), 2
 	case "last":
-		s.Who, s.Place = v.text(), -1
+		s.Who, s.Place = v.text(), LastPlace
 	case "along":
 		s.Along = v.text()
 	case "sign":

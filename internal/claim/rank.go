@@ -4,35 +4,47 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/brokermark/brokermark/internal/store"
 )
 
-// contender is a value of the axis that is ranked. It has no figure if none of its samples has one.
-type contender struct {
-	name   string
-	figure Figure
+// contest is all contenders of one cell: the values of the axis that is ranked, such as brokers.
+type contest struct {
+	contenders []contender // by name
+	lowestWins bool
 }
 
-// rank judges the place of contenders in each cell.
+type contender struct {
+	name    string
+	figure  Figure // none if nothing usable was measured
+	refused bool   // it can't do what was asked, so it has no figure and no place
+}
+
+// rank judges in each cell the place of one contender, or the order of several. A contender without a figure may have any place. Example:
+// with 9 messages/s of kafka, 5 of nats, and every run of pulsar void, it can't be told whether kafka is first, and nats is not.
 func (s Statement) rank(all []sample) (Part, error) {
 	chosen, err := s.choose(all)
 	if err != nil {
 		return Part{}, err
 	}
 	p := Part{Closed: anyClosed(chosen, s.Metric)}
-	for _, g := range grouped(chosen, s.cellAxes(chosen, s.By, sweepAxis)) {
-		contenders, err := s.contenders(g)
+	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Ranking.By, sweepAxis)) {
+		c, err := s.contest(g)
 		if err != nil {
 			return Part{}, err
 		}
-		if !s.canRank(contenders) {
-			continue // not all that the statement names were to be measured here
-		}
-		known := slices.DeleteFunc(contenders, func(c contender) bool { return c.figure.N == 0 })
-		if !s.canRank(known) {
+		measured := c.measured()
+		switch {
+		case !c.canRank(s.Ranking.named()): // not all that the statement names were to be measured here
+		case !measured.canRank(s.Ranking.named()):
 			p.Missing++
-			continue
+		default:
+			cell := Cell{Name: g.name, Verdict: s.Ranking.judge(c), Figure: s.Ranking.lead(measured), N: measured.fewestRepetitions()}
+			if cell.Verdict == CannotBeTold && s.Ranking.judge(measured) != CannotBeTold {
+				cell.Unknown = c.unknown()
+			}
+			p.Cells = append(p.Cells, cell)
 		}
-		p.Cells = append(p.Cells, Cell{Name: g.name, Verdict: s.judgeRank(known), Figure: s.lead(known), N: fewestRepetitions(known)})
 	}
 	switch {
 	case len(p.Cells) > 0:
@@ -46,67 +58,92 @@ func (s Statement) rank(all []sample) (Part, error) {
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contenders are those of a cell, by name.
-func (s Statement) contenders(g group) ([]contender, error) {
+// contest gathers the contenders of a cell.
+func (s Statement) contest(g group) (contest, error) {
 	byName := map[string][]sample{}
 	for _, one := range g.samples {
-		name, ok := one.value(s.By)
+		name, ok := one.value(s.Ranking.By)
 		if !ok {
-			return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.By)
+			return contest{}, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.Ranking.By)
 		}
 		byName[name] = append(byName[name], one)
 	}
-	var contenders []contender
+	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		points := group{name: g.name, samples: byName[name]}
 		f, err := s.figure(points, s.Metric)
 		if err != nil {
-			return nil, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.name))
+			return contest{}, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.name))
 		}
-		contenders = append(contenders, contender{name: name, figure: f})
+		refused := !slices.ContainsFunc(points.samples, func(one sample) bool { return one.status != string(store.Refused) })
+		c.contenders = append(c.contenders, contender{name: name, figure: f, refused: refused})
 	}
-	return contenders, nil
+	return c, nil
 }
 
-// canRank reports whether there are several contenders, those that the statement names among them.
-func (s Statement) canRank(contenders []contender) bool {
-	for _, name := range s.named() {
-		if !slices.ContainsFunc(contenders, func(c contender) bool { return sameValue(c.name, name) }) {
+// measured leaves out the contenders without a figure.
+func (c contest) measured() contest {
+	c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), func(o contender) bool { return o.figure.N == 0 })
+	return c
+}
+
+// unknown names the contenders without a figure that may have any place.
+func (c contest) unknown() []string {
+	var names []string
+	for _, o := range c.contenders {
+		if o.figure.N == 0 && !o.refused {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}
+
+// canRank reports whether there are several contenders, those with the given names among them.
+func (c contest) canRank(names []string) bool {
+	for _, name := range names {
+		if c.index(name) < 0 {
 			return false
 		}
 	}
-	return len(contenders) > 1
+	return len(c.contenders) > 1
 }
 
-// named are the contenders that the statement names.
-func (s Statement) named() []string {
-	if s.Place == 0 {
-		return s.Order
+// index is where the contender with a name is in the list. It is -1 if there is none.
+func (c contest) index(name string) int {
+	return slices.IndexFunc(c.contenders, func(o contender) bool { return sameValue(o.name, name) })
+}
+
+// named are the contenders that the ranking names.
+func (r Ranking) named() []string {
+	if r.Place == 0 {
+		return r.Order
 	}
-	return []string{s.Who}
+	return []string{r.Who}
 }
 
-// judgeRank judges the order of contenders, or the place of one.
-func (s Statement) judgeRank(contenders []contender) Verdict {
-	if s.Place != 0 {
-		return s.judgePlace(contenders)
+// judge judges the order or the place among contenders that canRank found.
+func (r Ranking) judge(c contest) Verdict {
+	if r.Place != 0 {
+		return c.judgePlace(c.index(r.Who), r.Place)
 	}
 	v := Holds
-	for i := range s.Order[1:] {
-		v = v.and(s.isBetter(figureOf(contenders, s.Order[i]), figureOf(contenders, s.Order[i+1])))
+	for i, name := range r.Order[1:] {
+		before, after := c.contenders[c.index(r.Order[i])], c.contenders[c.index(name)]
+		v = v.and(c.isBetter(before.figure, after.figure))
 	}
 	return v
 }
 
-// judgePlace counts the contenders that certainly are better, and those that possibly are. The place is certain if both counts agree.
-func (s Statement) judgePlace(contenders []contender) Verdict {
-	who := figureOf(contenders, s.Who)
-	certainly, possibly := 0, 0
-	for _, c := range contenders {
-		if sameValue(c.name, s.Who) {
+// judgePlace counts the others that certainly are better than a contender, and those that possibly are. The place is certain if both
+// counts agree.
+func (c contest) judgePlace(who, place int) Verdict {
+	others, certainly, possibly := 0, 0, 0
+	for i, o := range c.contenders {
+		if i == who || o.refused {
 			continue
 		}
-		switch s.isBetter(c.figure, who) {
+		others++
+		switch c.isBetter(o.figure, c.contenders[who].figure) {
 		case Holds:
 			certainly++
 			possibly++
@@ -114,64 +151,62 @@ func (s Statement) judgePlace(contenders []contender) Verdict {
 			possibly++
 		}
 	}
-	better := s.Place - 1 // how many have to be better
-	if s.Place < 0 {
-		better = len(contenders) + s.Place
+	better := place - 1 // how many have to be better
+	if place == LastPlace {
+		better = others
 	}
 	switch {
 	case certainly == better && possibly == better:
 		return Holds
 	case certainly > better || possibly < better:
 		return DoesNotHold
+	default:
+		return CannotBeTold
 	}
-	return CannotBeTold
 }
 
 // isBetter tells whether a is better than b for any pair of their repetitions.
-func (s Statement) isBetter(a, b Figure) Verdict {
-	if s.lowestIsBest(s.Metric) {
+func (c contest) isBetter(a, b Figure) Verdict {
+	if c.lowestWins {
 		a, b = b, a
 	}
 	switch {
+	case a.N == 0 || b.N == 0:
+		return CannotBeTold
 	case a.Low > b.High:
 		return Holds
 	case a.High < b.Low:
 		return DoesNotHold
+	default:
+		return CannotBeTold
 	}
-	return CannotBeTold
 }
 
 // lead is how many times better the first contender named is than the best other; for the last place, how many times worse than the worst
 // other. It is none if the divisor may be zero.
-func (s Statement) lead(contenders []contender) Figure {
-	name := s.named()[0]
+func (r Ranking) lead(c contest) Figure {
+	who := c.index(r.named()[0])
 	var others []Figure
-	for _, c := range contenders {
-		if !sameValue(c.name, name) {
-			others = append(others, c.figure)
+	for i, o := range c.contenders {
+		if i != who {
+			others = append(others, o.figure)
 		}
 	}
-	lowest, last := s.lowestIsBest(s.Metric), s.Place == -1
 	pooling := poolMax
-	if lowest != last {
+	if c.lowestWins != (r.Place == LastPlace) {
 		pooling = poolMin
 	}
-	a, b := figureOf(contenders, name), pooled(pooling, others)
-	if lowest {
+	a, b := c.contenders[who].figure, pooled(pooling, others)
+	if c.lowestWins {
 		a, b = b, a
 	}
 	return quotient(a, b)
 }
 
-// figureOf is the figure of the contender with a name that canRank found.
-func figureOf(contenders []contender, name string) Figure {
-	return contenders[slices.IndexFunc(contenders, func(c contender) bool { return sameValue(c.name, name) })].figure
-}
-
-func fewestRepetitions(contenders []contender) int {
-	fewest := contenders[0].figure.N
-	for _, c := range contenders {
-		fewest = min(fewest, c.figure.N)
+func (c contest) fewestRepetitions() int {
+	fewest := c.contenders[0].figure.N
+	for _, o := range c.contenders {
+		fewest = min(fewest, o.figure.N)
 	}
 	return fewest
 }

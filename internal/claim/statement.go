@@ -58,12 +58,15 @@ const (
 	poolMin    = "min"
 )
 
+// LastPlace is the place of a Ranking behind all others.
+const LastPlace = -1
+
 // Ranking is what a rank says: the order of several contenders, or the place of one.
 type Ranking struct {
 	By     string   // the axis of the contenders
 	Order  []string // contenders, each before the next; empty if Who is given
 	Who    string   // the contender at Place; empty if Order is given
-	Place  int      // of Who: 1 is first, 2 second, -1 last
+	Place  int      // of Who: 1 is first, 2 second, or LastPlace; 0 if Order is given
 	Lowest bool     // the lowest figure is the best
 }
 
