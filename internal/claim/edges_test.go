@@ -93,3 +93,17 @@ func TestAKeyThatIsGivenAgainAndAgainIsToldOfItsFirstPlace(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What has to hold at every curve cannot be told if one of them has no rates, because no run of it ended ok.
+func TestACurveThatFailedIsAPlaceThatIsMissing(t *testing.T) {
+	measured, failed := curveOf(store.Knee{Rate: 60, JumpedAt: 100}, 50, 100), curveOf(store.Knee{})
+	measured.PointID, measured.Axes = "m", map[string]string{"sweep": "e", "x": "1"}
+	failed.PointID, failed.Axes = "f", map[string]string{"sweep": "e", "x": "2"}
+	failed.Status, failed.Result = store.Failed, nil
+	for _, rates := range []string{"every", "lowest", "knee", "below-knee", "above-knee"} {
+		a := claim.Evaluate(parse(t, "at: "+rates+", threshold: {expect: {from: 1}}"), results.Of([]store.Record{measured, failed}), "s", claim.Now)
+		if a.Verdict != claim.CannotBeTold || a.Reason != claim.NoneUsable || a.Parts[0].Missing != 1 || len(a.Parts[0].Cells) == 0 {
+			t.Errorf("%s: %+v", rates, a)
+		}
+	}
+}

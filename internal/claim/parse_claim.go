@@ -127,7 +127,7 @@ func (v value) setField(key string, s *Statement) {
 	case "select":
 		s.Select = v.selector()
 	case "at":
-		s.At = v.text(loadChoices...)
+		s.At = v.text(rateChoices...)
 	case "over":
 		s.Over, s.OverGiven = v.texts(), true
 	case "pool":
@@ -191,7 +191,7 @@ func (v value) side() Selection {
 		case "metric":
 			s.Metric = entry.metric()
 		case "at":
-			s.At = entry.text(loadChoices...)
+			s.At = entry.text(rateChoices...)
 		default:
 			s.Select[study.AxisName(key)] = entry.axisValues()
 		}

@@ -19,15 +19,15 @@ const (
 	loadAxis  = "load"  // a rate of a curve, in messages/s
 )
 
-// sample is a point, or one rate of a point's curve, with the repetitions that may be used.
+// sample is one measurement that a statement may be about: a point or, if the statement asks for rates of a curve, a point at one rate.
 type sample struct {
 	point     results.Point
-	id        string  // of the point and the rate
-	rate      float64 // of the curve, in messages/s; 0 for the point itself
-	manyRates bool    // other rates of the same curve are samples as well
-	nextRate  *sample // of the last rate before a knee: the first one after it
-	records   []store.Record
-	status    string // how the repetitions ended if none may be used
+	id        string         // of the point and the rate
+	records   []store.Record // the repetitions that may be used
+	status    string         // how the repetitions ended, if none may be used
+	rate      float64        // of the curve, in messages/s; 0: the point itself
+	manyRates bool           // the statement is about several rates of each curve, so that the rate is an axis like others
+	nextRate  *sample        // if the rate is a knee: the first one after it, or nil
 }
 
 // value is where the sample lies on an axis or, if its study has no such axis, the setting of that name.
@@ -88,25 +88,17 @@ func anyClosed(samples []sample, m results.Metric) bool {
 // samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales for example,
 // the point that was measured last stands for all.
 func samplesOf(points []results.Point, study, side string) []sample {
+	ofSide := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
+		return p.Records[0].Study != study || sideOf(p) != side
+	})
 	var samples []sample
-	byAxes := map[string]int{} // index of the sample
-	for _, p := range points {
-		if p.Records[0].Study != study || sideOf(p) != side {
-			continue
-		}
+	for _, g := range results.GroupBy(ofSide, axesKey) {
+		p := slices.MaxFunc(g.Members, func(a, b results.Point) int { return cmp.Compare(lastRecord(a), lastRecord(b)) })
 		s := sample{point: p, id: p.ID, records: p.Ok(), status: p.Status()}
-		if side == Published { // whose status is never ok
+		if side == Published { // no published record is ok
 			s.records = p.Records
 		}
-		key := axesKey(p)
-		i, ok := byAxes[key]
-		switch {
-		case !ok:
-			byAxes[key] = len(samples)
-			samples = append(samples, s)
-		case lastRecord(p) > lastRecord(samples[i].point):
-			samples[i] = s
-		}
+		samples = append(samples, s)
 	}
 	return samples
 }
@@ -136,109 +128,4 @@ func lastRecord(p results.Point) int64 {
 		last = max(last, r.ID)
 	}
 	return last
-}
-
-// Loads of a curve that a statement can be about.
-const (
-	everyRate   = "every"
-	lowestRate  = "lowest"
-	rateAtKnee  = "knee"       // the highest rate up to the knee
-	ratesBelow  = "below-knee" // all rates up to the knee
-	ratesAbove  = "above-knee"
-	pointItself = ""
-)
-
-// minAckedShare is the share of an offered rate that has to be confirmed, or the rate was too much.
-const minAckedShare = 0.98
-
-// loadChoices are the loads that claims.yaml can ask for.
-var loadChoices = []string{everyRate, lowestRate, rateAtKnee, ratesBelow, ratesAbove}
-
-// atLoads replaces samples by the rates of their curves that are asked for. Example: of a curve with the rates 50, 2000, 10,000 and 60,000/s
-// whose latency jumped at 10,000, "knee" is 2000, "below-knee" are 50 and 2000, and "above-knee" are the others.
-func atLoads(samples []sample, choice string) []sample {
-	if choice == pointItself {
-		return samples
-	}
-	var chosen []sample
-	for _, s := range samples {
-		chosen = append(chosen, chooseRates(s.rates(choice), choice, kneeOf(s.records))...)
-	}
-	return chosen
-}
-
-// rates are the samples of all rates of a curve, the lowest first. Other measurements have none.
-func (s sample) rates(choice string) []sample {
-	if s.point.Spec.Measure != "curve" {
-		return nil
-	}
-	var rates []sample
-	for _, l := range s.point.MeasuredLoads() {
-		if l.Rate <= 0 {
-			continue
-		}
-		at := sample{
-			point: s.point, id: s.id + " " + l.RowTitle, rate: l.Rate, status: string(l.Status),
-			manyRates: choice != lowestRate && choice != rateAtKnee,
-		}
-		if l.Used() {
-			at.records = l.Records
-		}
-		rates = append(rates, at)
-	}
-	slices.SortStableFunc(rates, func(a, b sample) int { return cmp.Compare(a.rate, b.rate) })
-	return rates
-}
-
-// chooseRates keeps the rates that are asked for. Without a knee there are none below, at, or above it.
-func chooseRates(rates []sample, choice string, knee store.Knee) []sample {
-	switch {
-	case choice == everyRate || len(rates) == 0:
-		return rates
-	case choice == lowestRate:
-		return rates[:1]
-	case knee == store.Knee{}:
-		return nil
-	}
-	below := 0
-	for below < len(rates) && isBelow(knee, rates[below].rate) {
-		below++
-	}
-	switch {
-	case choice == ratesBelow:
-		return rates[:below]
-	case choice == ratesAbove:
-		return rates[below:]
-	case below == 0:
-		return nil
-	}
-	last := rates[below-1]
-	if below < len(rates) {
-		last.nextRate = &rates[below]
-	}
-	return []sample{last}
-}
-
-// kneeOf takes the knees of all repetitions together: the highest rate before a jump, and the lowest rate after one. It is the zero
-// Knee if no repetition has one.
-func kneeOf(records []store.Record) store.Knee {
-	var knee store.Knee
-	for _, r := range records {
-		if r.Result == nil || r.Result.Knee == nil {
-			continue
-		}
-		knee.Rate = max(knee.Rate, r.Result.Knee.Rate)
-		if jumped := r.Result.Knee.JumpedAt; jumped > 0 && (knee.JumpedAt == 0 || jumped < knee.JumpedAt) {
-			knee.JumpedAt = jumped
-		}
-	}
-	return knee
-}
-
-// isBelow tells whether an offered rate lies before the jump in latency or, if there was none, was confirmed almost in full.
-func isBelow(knee store.Knee, offered float64) bool {
-	if knee.JumpedAt > 0 {
-		return offered < knee.JumpedAt
-	}
-	return offered*minAckedShare <= knee.Rate
 }

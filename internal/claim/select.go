@@ -62,7 +62,7 @@ func (s Selection) choose(all []sample) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen = atLoads(chosen, s.At)
+	chosen = atRates(chosen, s.At)
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NoFigure, "no rate of a curve is %s", s.At)
 	}

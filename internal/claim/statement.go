@@ -31,7 +31,7 @@ type Selection struct {
 	Experiments []string // names of sweeps; all if empty
 	Metric      results.Metric
 	Select      Selector
-	At          string // which loads of a curve: one of loadChoices; empty for the point itself
+	At          string // which loads of a curve: one of rateChoices; empty for the point itself
 }
 
 // Grouping says how points are grouped into cells, and cells into one verdict.
