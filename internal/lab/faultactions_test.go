@@ -27,9 +27,11 @@ func TestFaultsBecomeATimetable(t *testing.T) {
 			[]faultAction{{at: 1e9, do: "kill", node: "1", implied: false}, {at: 1e9, do: "restart", node: "1", implied: false}},
 		},
 	} {
-		got := actionsOf(c.faults)
-		for i := range got {
-			got[i].hits = nil // see the next test
+		var got []faultAction
+		for _, a := range actionsOf(c.faults) {
+			a := *a
+			a.begun = nil // see the next test
+			got = append(got, a)
 		}
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -47,23 +49,20 @@ func TestWhatEndsAFaultIsAimedAtTheNodesThatItHit(t *testing.T) {
 		{At: at(14), Do: "resume", Node: "leader"},
 		{At: at(40), Do: "restart", Node: "2"},
 	})
-	begun := map[time.Duration]int{15e9: 12, 30e9: 10, 14e9: 13} // by when a fault ends: when it began, s
+	began := map[time.Duration]time.Duration{15e9: 12e9, 30e9: 10e9, 14e9: 13e9} // by when a fault ends
 	for _, a := range actions {
-		began, ends := begun[a.at]
-		for _, b := range actions {
-			if same, want := a.hits == b.hits, b.at == time.Duration(began)*time.Second; ends && b.at < a.at && same != want {
-				t.Errorf("what ends a fault at %v is aimed at the nodes of the one at %v: %v, want %v", a.at, b.at, same, want)
-			}
+		switch want, ends := began[a.at]; {
+		case ends != (a.begun != nil):
+			t.Errorf("%s at %v ends a fault: %v, want %v", a.do, a.at, !ends, ends)
+		case ends && a.begun.at != want:
+			t.Errorf("%s at %v ends the fault at %v, want the one at %v", a.do, a.at, a.begun.at, want)
 		}
-	}
-	if last := actions[len(actions)-1]; last.hits != nil {
-		t.Error("a restart of its own is aimed at the nodes of a fault")
 	}
 }
 
 func TestFaultsDueAfterTheEndOfTheRunAreMissed(t *testing.T) {
 	hour := study.Duration(time.Hour)
-	f := newFaults(nil)
+	f := newFaultInjector(nil)
 	for _, a := range actionsOf([]study.Fault{{At: hour, Do: "restart"}, {At: hour, Do: "kill", For: hour}, {At: hour, Do: "pause", For: hour}}) {
 		f.miss(a)
 	}

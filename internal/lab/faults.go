@@ -15,57 +15,55 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// faults injects the faults that a spec asks for, at their offsets from the start of the measured phase.
-type faults struct {
+// faultInjector does to the broker, while a trial runs, what the spec asks for under faults: it pauses, kills and restarts nodes, at
+// offsets from the start of the measured phase.
+type faultInjector struct {
 	bench   *bench
-	once    sync.Once // begin
-	running sync.WaitGroup
-	cancel  context.CancelFunc
-	// events and missed belong to the injecting goroutine until end has waited for it.
-	events []store.FaultEvent
-	missed []string // faults that were due only after the run had ended
+	once    sync.Once          // of begin
+	cancel  context.CancelFunc // leaves out the actions that are not due yet
+	running sync.WaitGroup     // the goroutine that injects: events and missed are its own until it has ended
+	events  []store.FaultEvent // what was done
+	missed  []string           // listed faults that were due only after the run had ended
 }
 
-func newFaults(b *bench) *faults { return &faults{bench: b, cancel: func() {}} }
+func newFaultInjector(b *bench) *faultInjector {
+	return &faultInjector{bench: b, cancel: func() {}} // begin replaces cancel
+}
 
-// faultAction is one thing to do to a node.
+// faultAction is one thing to do to the nodes that a fault names.
 type faultAction struct {
 	at   time.Duration // from the start of the measured phase
 	do   string        // pause | resume | kill | restart
 	node string        // as the spec names it: a number, "leader", "all", or a part of a pipeline
 	// implied is set if the spec does not list the action: it ends a fault that lasts for a time.
 	implied bool
-	// hits are the nodes that a pause or kill has hit. The action that ends it is aimed at the same nodes: another one may lead
-	// by then. It is nil if there is nothing to end, as with a restart of its own.
-	hits *[]int
+	// begun is the pause or kill that this action ends; nil if it begins a fault, or is a restart of a node that runs.
+	begun *faultAction
+	nodes []int // that the action was taken on; empty before
 }
 
-// ends names the fault that an action ends.
-var ends = map[string]string{"resume": "pause", "restart": "kill"}
+// endOf names the action that ends a fault.
+var endOf = map[string]string{"pause": "resume", "kill": "restart"}
 
-// actionsOf returns a spec's faults as actions, by time. A fault that lasts for a time has two: after a pause comes a resume, after a
-// kill a restart. For example, {at: 10s, do: pause, for: 3s} is a pause at 10 s and a resume at 13 s.
-func actionsOf(list []study.Fault) []faultAction {
-	reversal := map[string]string{"pause": "resume", "kill": "restart"}
-	var actions []faultAction
+// actionsOf returns a spec's faults as actions, by time. A fault that lasts for a time has two: {at: 10s, do: pause, for: 3s} is a
+// pause at 10 s and a resume at 13 s. A resume or restart that the spec lists ends the last pause or kill of the same node before it.
+func actionsOf(list []study.Fault) []*faultAction {
+	var actions []*faultAction
 	for _, f := range list {
-		begin := faultAction{at: time.Duration(f.At), do: f.Do, node: f.Node}
-		if ends[f.Do] == "" {
-			begin.hits = new([]int)
-		}
+		begin := &faultAction{at: time.Duration(f.At), do: f.Do, node: f.Node}
 		actions = append(actions, begin)
 		if f.For > 0 {
-			actions = append(actions, faultAction{at: time.Duration(f.At + f.For), do: reversal[f.Do], node: f.Node, implied: true, hits: begin.hits})
+			actions = append(actions, &faultAction{at: time.Duration(f.At + f.For), do: endOf[f.Do], node: f.Node, implied: true, begun: begin})
 		}
 	}
-	slices.SortStableFunc(actions, func(a, b faultAction) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(actions, func(a, b *faultAction) int { return cmp.Compare(a.at, b.at) })
 	for i, a := range actions {
-		if a.hits != nil {
+		if a.begun != nil {
 			continue
 		}
-		for _, earlier := range slices.Backward(actions[:i]) { // the last fault of the kind that a listed action ends
-			if earlier.do == ends[a.do] && earlier.node == a.node {
-				actions[i].hits = earlier.hits
+		for _, earlier := range slices.Backward(actions[:i]) {
+			if endOf[earlier.do] == a.do && earlier.node == a.node {
+				a.begun = earlier
 				break
 			}
 		}
@@ -75,7 +73,7 @@ func actionsOf(list []study.Fault) []faultAction {
 
 // begin starts to inject the faults. from is the start of the measured phase, ns on the clock's axis. It does not block. Only its
 // first call counts, and it does nothing if the broker was not started here.
-func (f *faults) begin(ctx context.Context, from int64) {
+func (f *faultInjector) begin(ctx context.Context, from int64) {
 	if len(f.bench.spec.Faults) == 0 || f.bench.broker.instance == nil {
 		return
 	}
@@ -88,7 +86,7 @@ func (f *faults) begin(ctx context.Context, from int64) {
 
 // inject takes the actions one after the other. When waiting ends, those that are not due yet are left out; one that has begun is
 // finished, or a restart would be cut short and leave no broker.
-func (f *faults) inject(ctx, waiting context.Context, from int64) {
+func (f *faultInjector) inject(ctx, waiting context.Context, from int64) {
 	for _, a := range actionsOf(f.bench.spec.Faults) {
 		select {
 		case <-time.After(time.Duration(from + int64(a.at) - clock.Now())):
@@ -103,35 +101,49 @@ func (f *faults) inject(ctx, waiting context.Context, from int64) {
 }
 
 // act takes an action on all nodes that it is aimed at and adds an event for each.
-func (f *faults) act(ctx context.Context, from int64, a faultAction) {
-	instance, name := f.bench.faultTarget(cmp.Or(a.node, "1"))
-	var nodes []int
-	if a.hits != nil {
-		nodes = *a.hits // none yet if this begins a fault, or if the fault that this ends hit none
+func (f *faultInjector) act(ctx context.Context, from int64, a *faultAction) {
+	instance, node := f.bench.faultTarget(cmp.Or(a.node, "1"))
+	event := store.FaultEvent{Do: a.do}
+	if instance != f.bench.broker.instance {
+		event.Part = a.node
 	}
-	if len(nodes) == 0 && !a.implied {
-		var err error
-		if nodes, err = instance.NodeOf(ctx, name); err != nil {
-			f.events = append(f.events, store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Err: err.Error()})
-			return
-		}
-		if ends[a.do] == "" {
-			*a.hits = nodes
-		}
+	var err error
+	if a.nodes, err = a.targets(ctx, instance, node); err != nil {
+		event.OffsetNs, event.Err = clock.Now()-from, err.Error()
+		f.events = append(f.events, event)
+		return
 	}
-	do := map[string]func(context.Context, int) error{
-		"pause": instance.Pause, "resume": instance.Resume, "kill": instance.Kill, "restart": instance.Restart,
-	}[a.do]
-	for _, node := range nodes {
-		e := store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Node: node}
-		if instance != f.bench.broker.instance {
-			e.Part = a.node
+	for _, n := range a.nodes {
+		event.OffsetNs, event.Node, event.Err = clock.Now()-from, n, ""
+		if err := a.takeOn(ctx, instance, n); err != nil {
+			event.Err = err.Error()
 		}
-		if err := do(ctx, node); err != nil {
-			e.Err = err.Error()
-		}
-		f.events = append(f.events, e)
+		f.events = append(f.events, event)
 	}
+}
+
+// targets returns the nodes that an action is aimed at. The end of a fault is aimed at the nodes that its begin was taken on: if the
+// leader was killed, another node leads by now. If the begin hit none, there is nothing to end, unless the spec lists the end as well.
+func (a *faultAction) targets(ctx context.Context, instance *provision.Instance, node string) ([]int, error) {
+	if a.begun != nil && (a.implied || len(a.begun.nodes) > 0) {
+		return a.begun.nodes, nil
+	}
+	return instance.NodeOf(ctx, node)
+}
+
+// takeOn takes an action on one node.
+func (a *faultAction) takeOn(ctx context.Context, instance *provision.Instance, node int) error {
+	switch a.do {
+	case "pause":
+		return instance.Pause(ctx, node)
+	case "resume":
+		return instance.Resume(ctx, node)
+	case "kill":
+		return instance.Kill(ctx, node)
+	case "restart":
+		return instance.Restart(ctx, node)
+	}
+	return fmt.Errorf("%s is no fault", a.do)
 }
 
 // faultTarget returns what runs the node that a fault names, and the name of the node there. "relay-2" is node 2 of the relays,
@@ -153,7 +165,7 @@ func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 
 // miss notes an action that was left out, if the spec lists it. What ends a fault is not missed: either the fault was left out as
 // well, or the broker is stopped anyway.
-func (f *faults) miss(a faultAction) {
+func (f *faultInjector) miss(a *faultAction) {
 	if !a.implied {
 		f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.do, a.at))
 	}
@@ -161,7 +173,7 @@ func (f *faults) miss(a faultAction) {
 
 // end leaves out the actions that are still to come, blocks until the one under way has been taken, and returns what happened, with
 // a doubt if that is not all that was asked for.
-func (f *faults) end() ([]store.FaultEvent, []store.Doubt) {
+func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
 	f.cancel()
 	f.running.Wait()
 	missed := f.missed

@@ -18,7 +18,7 @@ type pipelineRun struct {
 	*pipeline
 	metering *metering
 	meters   *pipelineMeters
-	faults   *faults
+	faults   *faultInjector
 	watch    pipelineWatch
 
 	// The consumer's latencies when the measured phase began. It can't tell them from later ones, so they are subtracted in the end.
@@ -46,7 +46,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	runtime.GC() // or garbage of the parts' start would be collected while the load runs
 	guarded, unguard := p.bench.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
-	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaults(p.bench)}
+	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaultInjector(p.bench)}
 	r.meters.start(guarded)
 	defer r.meters.stop()
 	posted, err := r.post(guarded, l)

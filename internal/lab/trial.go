@@ -37,7 +37,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 	m := newMetering(b, stage, rate)
-	faults := newFaults(b)
+	faults := newFaultInjector(b)
 	m.follow(&load, func(measuring int64) { faults.begin(guarded, measuring) })
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
 	m.remoteErr = b.meters.remote.relateClocks(guarded)
