@@ -54,7 +54,10 @@ type Grower interface {
 // Plan is what an agent prepares.
 type Plan struct {
 	Broker link.Broker // its topology is not used: Worker has one
-	Worker worker.Plan
+	// Attached says that somebody else started the broker, which goes on running after Close. Topics that can't be removed from it are
+	// then an error.
+	Attached bool
+	Worker   worker.Plan
 	// Place divides Worker among several agents.
 	Place Place
 	// Consumers is where the consumers of Worker run; nil: in the agent's own process.

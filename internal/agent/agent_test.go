@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -64,6 +65,47 @@ func TestWhatCannotBePreparedLeavesNothingBehind(t *testing.T) {
 				t.Errorf("%d deliveries were left on the broker", s.Waiting)
 			}
 		})
+	}
+}
+
+// uncleanable is a sim from which topics can't be removed.
+type uncleanable struct{ driver.Driver }
+
+func (uncleanable) Clean(context.Context) error { return errors.New("not allowed") }
+
+func init() {
+	kind := sim.Kind()
+	kind.Name = "uncleanable"
+	open := kind.Open
+	kind.Open = func(ctx context.Context, c driver.Config) (driver.Driver, error) {
+		d, err := open(ctx, c)
+		return uncleanable{d}, err
+	}
+	driver.Register(kind)
+}
+
+// A broker that we started is removed with its topics. An attached one keeps them, so its owner has to learn of it.
+func TestTopicsLeftOnAnAttachedBrokerAreAnError(t *testing.T) {
+	const want = "remove topics from the broker: not allowed"
+	for _, attached := range []bool{false, true} {
+		for _, prepared := range []bool{false, true} {
+			p := plan(t, nil)
+			p.Broker.Broker, p.Attached = "uncleanable", attached
+			if !prepared {
+				p.Worker.Payload.Sizes[0].Bytes = 1
+			}
+			var a agent.Local
+			_, err := a.Prepare(t.Context(), p)
+			if prepared != (err == nil) {
+				t.Fatalf("prepared: %v; want %v", err, prepared)
+			}
+			if prepared {
+				err = a.Close()
+			}
+			if told := err != nil && strings.Contains(err.Error(), want); told != attached {
+				t.Errorf("attached %v, prepared %v: %v", attached, prepared, err)
+			}
+		}
 	}
 }
 

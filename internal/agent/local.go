@@ -20,7 +20,7 @@ type Local struct {
 
 	driver driver.Driver
 	worker *worker.Worker // nil unless prepared
-	plan   worker.Plan
+	plan   Plan
 }
 
 // Prepare connects to the broker and prepares the worker.
@@ -32,10 +32,9 @@ func (l *Local) Prepare(ctx context.Context, p Plan) (Prepared, error) {
 	}
 	w, err := l.prepareWorker(ctx, d, p)
 	if err != nil {
-		clean(d, p.Worker)
-		return Prepared{}, errors.Join(err, d.Close())
+		return Prepared{}, errors.Join(err, clean(d, p), d.Close())
 	}
-	l.driver, l.worker, l.plan = d, w, p.Worker
+	l.driver, l.worker, l.plan = d, w, p
 	return Prepared{TLS: negotiated.String()}, nil
 }
 
@@ -92,8 +91,7 @@ func (l *Local) Close() error {
 		return nil
 	}
 	err := l.worker.Close()
-	clean(l.driver, l.plan)
-	err = errors.Join(err, l.driver.Close())
+	err = errors.Join(err, clean(l.driver, l.plan), l.driver.Close())
 	l.worker, l.driver = nil, nil
 	return err
 }
@@ -104,15 +102,19 @@ const (
 	cleanTimePerTopic = 5 * time.Millisecond
 )
 
-// clean removes from the broker what a worker made there, unless another worker that shares it removes it.
-func clean(d driver.Driver, p worker.Plan) {
+// clean removes from the broker what a worker made there, unless another worker that shares it removes it. It returns an error only if
+// the broker is attached: a broker that we started is removed with all its data.
+func clean(d driver.Driver, p Plan) error {
+	topology := p.Worker.Topology
 	cleaner, ok := d.(driver.Cleaner)
-	if !ok || p.Peers != nil && p.Topology.Existing {
-		return
+	if !ok || p.Worker.Peers != nil && topology.Existing {
+		return nil
 	}
 	// Not the caller's context: after Ctrl-C that has ended, and the broker is to be cleaned all the same.
-	ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(p.Topology.Topics))*cleanTimePerTopic)
+	ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(topology.Topics))*cleanTimePerTopic)
 	defer cancel()
-	// An error says nothing new: a broker that died can't be cleaned, and whoever stops it removes its data anyway.
-	_ = cleaner.Clean(ctx)
+	if err := cleaner.Clean(ctx); err != nil && p.Attached {
+		return fmt.Errorf("remove topics from the broker: %w", err)
+	}
+	return nil
 }

@@ -78,9 +78,14 @@ func (b *bench) run(ctx context.Context) error {
 // announce reports that the repetition has entered a stage in which nothing is offered.
 func (b *bench) announce(stage string) { b.report(Event{Kind: Staged, Stage: stage}) }
 
+// unboundedPlan returns what the agent prepares, without a bound on threads.
+func (b *bench) unboundedPlan() agent.Plan {
+	return agent.Plan{Broker: b.broker.link, Attached: len(b.spec.Attach) > 0, Worker: b.plan(), Place: placed(b.spec)}
+}
+
 // agentPlan returns what the agent prepares. A single client gets no more threads than it can use.
 func (b *bench) agentPlan(kind driver.Kind, config driver.Config) agent.Plan {
-	p := agent.Plan{Broker: b.broker.link, Worker: b.plan(), Place: placed(b.spec)}
+	p := b.unboundedPlan()
 	if len(p.Worker.Producers) <= 1 && len(p.Worker.Consumers) <= 1 && !driver.UsesStock(config.Client) {
 		p.Worker.Procs = threads(kind.Procs, b.lab.host.Cores)
 	}
@@ -123,11 +128,9 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 // prepareAgain closes what the agent has prepared and has it prepare the point anew, on topics of other names. Points on
 // agents have no relays, no consumers apart and no bound on threads, so the plan is whole.
 func (b *bench) prepareAgain(ctx context.Context) error {
-	if err := b.clients.agent.Close(); err != nil {
-		return err
-	}
+	b.doubtClose(b.clients.agent.Close(), "clients", nil)
 	b.previous = worker.Outcome{}
-	return b.prepare(ctx, agent.Plan{Broker: b.broker.link, Worker: b.plan(), Place: placed(b.spec)})
+	return b.prepare(ctx, b.unboundedPlan())
 }
 
 // close takes everything down, also after run has failed halfway. err is the error of run.

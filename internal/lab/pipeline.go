@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	crand "crypto/rand"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -213,12 +214,21 @@ func (p *pipeline) close(err error) {
 	if p.maker == nil {
 		return
 	}
-	if c, ok := p.maker.(driver.Cleaner); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
-		_ = c.Clean(ctx) // best effort: a broker that died has lost the topic anyway
-		cancel()
+	p.bench.doubtClose(errors.Join(p.removeTopic(), p.maker.Close()), "client", err)
+}
+
+// removeTopic returns an error only if the broker is attached: one that we started is removed with its topic.
+func (p *pipeline) removeTopic() error {
+	c, ok := p.maker.(driver.Cleaner)
+	if !ok {
+		return nil
 	}
-	p.bench.doubtClose(p.maker.Close(), "client", err)
+	ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
+	defer cancel()
+	if err := c.Clean(ctx); err != nil && len(p.bench.spec.Attach) > 0 {
+		return fmt.Errorf("remove the topic from the broker: %w", err)
+	}
+	return nil
 }
 
 // cleanTimeout bounds removing the topic: a broker that is stuck must not keep the next point waiting.
