@@ -22,7 +22,7 @@ type liveMeters struct {
 const maxCores = 10_000
 
 func newLiveMeters() liveMeters {
-	return liveMeters{perSample: worker.Thinned[Cores]{Limit: maxCores}}
+	return liveMeters{perSample: worker.NewThinned[Cores](maxCores)}
 }
 
 // meterEvery is the least time between two readings of the meters for observe. A worker has a sample observed every 100 ms, so

@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleThinned() {
-	t := Thinned[int]{Limit: 4}
+	t := NewThinned[int](4)
 	for i := 1; i <= 9; i++ {
 		t.Add(i)
 		if i == 4 || i == 5 || i == 9 {

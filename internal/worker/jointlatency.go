@@ -30,7 +30,7 @@ type timedQuantiles struct {
 }
 
 func newJointLatencies(parts int) jointLatencies {
-	return jointLatencies{parts: make([]partLatency, parts), history: Thinned[timedQuantiles]{Limit: maxKept}}
+	return jointLatencies{parts: make([]partLatency, parts), history: NewThinned[timedQuantiles](maxKept)}
 }
 
 // add takes the latencies of a part's whole trial so far, which were delivered at a time.

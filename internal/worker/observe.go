@@ -23,9 +23,9 @@ type observer struct {
 	trial      *trial
 	due        *dueCounter // nil if messages are not due at times
 	samples    Thinned[Sample]
-	delivered  silence // times without a delivery
-	confirmed  silence // times without a confirmation
-	backlogMax int64   // the largest backlog since the measured phase began
+	delivered  silenceRecorder // times without a delivery
+	confirmed  silenceRecorder // times without a confirmation
+	backlogMax int64           // the largest backlog since the measured phase began
 	steady     *SteadyState
 	hopeless   bool // Load.Hopeless has ended the measured phase
 	latencies  latencyReading
@@ -40,7 +40,7 @@ type latencyReading struct {
 
 func newObserver(w *Worker, t *trial) *observer {
 	return &observer{
-		worker: w, trial: t, due: t.course().dueCounter(&w.plan), samples: Thinned[Sample]{Limit: maxKept}, steady: NewSteadyState(t.load.Warmup),
+		worker: w, trial: t, due: t.course().dueCounter(&w.plan), samples: NewThinned[Sample](maxKept), steady: NewSteadyState(t.load.Warmup),
 	}
 }
 
@@ -143,8 +143,8 @@ func (o *observer) sample(now int64) Sample {
 // keep adds a sample to what is known of the trial.
 func (o *observer) keep(s Sample, phase phaseTimes) {
 	o.samples.Add(s)
-	o.delivered.look(phase, s.At, s.Count.Received, s.Undelivered)
-	o.confirmed.look(phase, s.At, s.Count.Acked, s.Unconfirmed)
+	o.delivered.add(phase, s.At, Deliveries(s))
+	o.confirmed.add(phase, s.At, Confirmations(s))
 	if s.Phase == measure.Measured {
 		o.backlogMax = max(o.backlogMax, s.Backlog)
 	}

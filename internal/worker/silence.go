@@ -5,75 +5,81 @@ import (
 	"slices"
 )
 
-// Silences returns the longest times in which messages were open and none of them got done, in no order. Only those that begin in the
-// measured phase [from, until) count. progress reads from a sample how many messages were done and open: it is Deliveries or
-// Confirmations.
+// Silences returns the times in which messages were outstanding and none of them was finished, in no order. With Deliveries as progress,
+// finished means delivered, and with Confirmations, confirmed. A silence lasts from one sample that counts progress to the next one. It
+// counts if it begins in the measured phase [from, until), and of more than a hundred, the longest are returned.
 //
-// For example, samples at 0, 20, 40, 60 and 80 ms with 5, 7, 7, 7 and 9 deliveries, and messages open all the time, show a silence from
-// 20 ms to 80 ms.
-func Silences(samples []Sample, from, until int64, progress func(Sample) (done, open int64)) []Interval {
+// For example, samples at 20, 40, 60 and 80 ms count 5, 7, 7 and 9 deliveries, and further messages are outstanding all the time. There are
+// silences from 20 to 40 ms and from 40 to 80 ms. If nothing was outstanding at 60 ms, the second one begins at 60 ms.
+func Silences(samples []Sample, from, until int64, progress func(Sample) Progress) []Interval {
 	phase := phaseTimes{From: from, Until: until}
-	var s silence
-	for _, sample := range samples {
-		done, open := progress(sample)
-		s.look(phase, sample.At, done, open)
+	var r silenceRecorder
+	for _, s := range samples {
+		r.add(phase, s.At, progress(s))
 	}
-	return s.end(phase)
+	return r.silences(phase)
 }
 
-// Deliveries returns how many deliveries a sample counts, and how many are still to come.
-func Deliveries(s Sample) (done, open int64) { return s.Count.Received, s.Undelivered }
+// Progress says how many deliveries or confirmations have come by the time of a sample, and how many are still to come.
+type Progress struct{ Finished, Outstanding int64 }
 
-// Confirmations returns how many messages a sample counts as confirmed, and how many confirmations are still to come.
-func Confirmations(s Sample) (done, open int64) { return s.Count.Acked, s.Unconfirmed }
-
-// silence finds Silences while samples come in.
-type silence struct {
-	begun   bool  // a sample of the measured phase has come
-	since   int64 // time of the last sample with progress, or with nothing open; ns on the clock's axis
-	done    int64 // messages done by the last sample
-	longest []Interval
+// Deliveries returns the progress of deliveries.
+func Deliveries(s Sample) Progress {
+	return Progress{Finished: s.Count.Received, Outstanding: s.Undelivered}
 }
 
-// maxSilences bounds how many are kept. More than one are, because callers take off the times in which this process itself stood still,
-// which may make another one the longest.
+// Confirmations returns the progress of confirmations.
+func Confirmations(s Sample) Progress {
+	return Progress{Finished: s.Count.Acked, Outstanding: s.Unconfirmed}
+}
+
+// silenceRecorder finds Silences while the samples of a trial come in.
+type silenceRecorder struct {
+	finished int64 // by the last sample
+	inPhase  bool  // a sample of the measured phase has come
+	since    int64 // when the silence under way began, ns on the clock's axis; only if inPhase
+	longest  []Interval
+}
+
+// maxSilences is how many silences are kept at least. Callers take off the times in which this process itself stood still, which may make
+// another silence the longest.
 const maxSilences = 100
 
-// look takes the next sample: its time, and how many messages were done and open. The phase may be known only in part so far.
-func (s *silence) look(phase phaseTimes, at, done, open int64) {
+// add takes the next sample, of a time. The end of the phase need not be known yet.
+func (r *silenceRecorder) add(phase phaseTimes, at int64, p Progress) {
+	progressed := p.Finished != r.finished
+	r.finished = p.Finished
 	if at < phase.From {
-		s.done = done
 		return
 	}
-	if !s.begun {
-		s.since, s.begun = phase.From, true
+	if !r.inPhase {
+		r.since, r.inPhase = phase.From, true
 	}
-	if done != s.done {
-		s.keep(Interval{From: s.since, To: at}, phase)
+	if progressed {
+		r.keep(Interval{From: r.since, To: at}, phase)
 	}
-	if done != s.done || open == 0 {
-		s.since = at
-	}
-	s.done = done
-}
-
-func (s *silence) keep(found Interval, phase phaseTimes) {
-	if found.From >= phase.Until || found.length() <= 0 {
-		return
-	}
-	s.longest = append(s.longest, found)
-	if len(s.longest) == 2*maxSilences { // sorting at every sample would take too long
-		slices.SortFunc(s.longest, func(a, b Interval) int { return cmp.Compare(b.length(), a.length()) })
-		s.longest = s.longest[:maxSilences]
+	if progressed || p.Outstanding == 0 {
+		r.since = at
 	}
 }
 
-// end returns the silences. By now the end of the phase is known; it may be earlier than look was told, because a number of messages ends
-// the phase with its last message. A silence that nothing ended counts up to the end of the phase only: nothing may be due after it.
-func (s *silence) end(phase phaseTimes) []Interval {
-	if !s.begun {
-		s.since = phase.From
+func (r *silenceRecorder) keep(s Interval, phase phaseTimes) {
+	if s.From >= phase.Until || s.length() <= 0 {
+		return
 	}
-	s.keep(Interval{From: s.since, To: phase.Until}, phase)
-	return slices.DeleteFunc(s.longest, func(one Interval) bool { return one.From >= phase.Until })
+	r.longest = append(r.longest, s)
+	if len(r.longest) == 2*maxSilences { // sorting after each silence would take too long
+		slices.SortFunc(r.longest, func(a, b Interval) int { return cmp.Compare(b.length(), a.length()) })
+		r.longest = r.longest[:maxSilences]
+	}
+}
+
+// silences ends the recording and returns the silences. The phase is known by now, and may have ended earlier than add was told, because a
+// number of messages ends it with its last message. The silence under way counts up to the end of the phase: nothing may be due later.
+func (r *silenceRecorder) silences(phase phaseTimes) []Interval {
+	if !r.inPhase {
+		r.since = phase.From
+	}
+	r.keep(Interval{From: r.since, To: phase.Until}, phase)
+	return slices.DeleteFunc(r.longest, func(s Interval) bool { return s.From >= phase.Until })
 }

@@ -29,12 +29,12 @@ func TestASilenceIsATimeInWhichSomethingWasOpenAndNothingGotDone(t *testing.T) {
 		"nothing due at the end":                 {[]sample{{150, 1, 1}, {400, 2, 1}, {1090, 2, 0}}, 250},
 	} {
 		for _, known := range []int64{1100, math.MaxInt64} { // the end of the phase, while the trial runs
-			var s silence
+			var s silenceRecorder
 			for _, x := range c.samples {
-				s.look(phaseTimes{From: 100, Until: known}, x.at, x.done, x.open)
+				s.add(phaseTimes{From: 100, Until: known}, x.at, Progress{Finished: x.done, Outstanding: x.open})
 			}
 			var longest int64
-			for _, g := range s.end(phaseTimes{From: 100, Until: 1100}) {
+			for _, g := range s.silences(phaseTimes{From: 100, Until: 1100}) {
 				longest = max(longest, g.To-g.From)
 			}
 			if longest != c.want {
@@ -45,16 +45,16 @@ func TestASilenceIsATimeInWhichSomethingWasOpenAndNothingGotDone(t *testing.T) {
 }
 
 func TestTheLongestSilencesAreKeptOverADay(t *testing.T) {
-	var s silence
+	var s silenceRecorder
 	const day = int64(86_400e9)
 	phase := phaseTimes{From: 0, Until: day}
 	for at, n := int64(0), int64(0); at < day; n++ {
-		s.look(phase, at, n, 1)
+		s.add(phase, at, Progress{Finished: n, Outstanding: 1})
 		if at += 20e6; n%100_000 == 99_999 {
 			at += n * 1000 // some are longer
 		}
 	}
-	longest := s.end(phase)
+	longest := s.silences(phase)
 	if len(longest) > 2*maxSilences {
 		t.Errorf("%d are kept", len(longest))
 	}
@@ -69,14 +69,21 @@ func TestTheLongestSilencesAreKeptOverADay(t *testing.T) {
 }
 
 func TestARowIsThinnedEvenly(t *testing.T) {
-	row := Thinned[int]{Limit: 8}
+	for _, limit := range []int{1, 2, 7, 8} {
+		thinEvenly(t, limit)
+	}
+}
+
+func thinEvenly(t *testing.T, limit int) {
+	t.Helper()
+	row := NewThinned[int](limit)
 	for i := range 1000 {
 		row.Add(i)
 		kept := row.Values()
-		if len(kept) > 8 || len(kept) < min(i+1, 4) {
-			t.Fatalf("after %d values %d are kept", i+1, len(kept))
+		if len(kept) > limit || len(kept) < min(i+1, (limit+1)/2) {
+			t.Fatalf("of at most %d, after %d values %d are kept", limit, i+1, len(kept))
 		}
-		step := 1
+		step := i + 1
 		if len(kept) > 1 {
 			step = kept[1]
 		}

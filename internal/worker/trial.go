@@ -141,7 +141,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	out.LastReceived, out.Working = consumers.Span.Last, consumers.Working
 	out.Pauses = t.recording.pauses.pauses().Union(consumers.Pauses)
 	out.Hopeless, out.BacklogMax, out.Samples = o.hopeless, o.backlogMax, o.samples.Values()
-	out.Undelivered, out.Unconfirmed = o.delivered.end(phase), o.confirmed.end(phase)
+	out.Undelivered, out.Unconfirmed = o.delivered.silences(phase), o.confirmed.silences(phase)
 	w.addBooks(t, out)
 }
 
