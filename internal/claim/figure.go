@@ -60,14 +60,21 @@ func pooled(pooling string, figures []Figure) Figure {
 	if len(figures) == 0 {
 		return Figure{}
 	}
-	n := figures[0].N
 	var values, lows, highs []float64
 	for _, f := range figures {
 		values, lows, highs = append(values, f.Value), append(lows, f.Low), append(highs, f.High)
-		n = min(n, f.N)
 	}
 	pool := poolings[pooling]
-	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: n, Unit: figures[0].Unit}
+	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: fewestRepetitions(figures), Unit: figures[0].Unit}
+}
+
+// fewestRepetitions is the least N of figures, of which there has to be one.
+func fewestRepetitions(figures []Figure) int {
+	fewest := figures[0].N
+	for _, f := range figures {
+		fewest = min(fewest, f.N)
+	}
+	return fewest
 }
 
 // rangeOf is the median of figures, from the lowest end to the highest end of any.
@@ -111,34 +118,4 @@ func (r Range) judge(f Figure) Verdict {
 	default:
 		return CannotBeTold
 	}
-}
-
-// rSquared is the coefficient of determination of the least-squares line through points. It is 1 if all y are equal: the line
-// leaves nothing unexplained.
-func rSquared(x, y []float64) float64 {
-	if slices.Min(y) == slices.Max(y) {
-		return 1
-	}
-	r := stat.Correlation(x, y, nil)
-	return r * r
-}
-
-// slopeOf is the interval of the least-squares slope through one repetition of each y. The slope is linear in every y, so its
-// ends come from their ends:
-//
-//	slope = Σ w(i)·y(i)   with   w(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
-func slopeOf(x []float64, y []Figure) Figure {
-	center, squares := mean(x), 0.0
-	for _, v := range x {
-		squares += (v - center) * (v - center)
-	}
-	slope := Figure{N: y[0].N}
-	for i, f := range y {
-		w := (x[i] - center) / squares
-		slope.Value += w * f.Value
-		slope.Low += min(w*f.Low, w*f.High)
-		slope.High += max(w*f.Low, w*f.High)
-		slope.N = min(slope.N, f.N)
-	}
-	return slope
 }

@@ -39,7 +39,7 @@ func (s Statement) rank(all []sample) (Part, error) {
 		case !measured.canRank(s.Ranking.named()):
 			p.Missing++
 		default:
-			cell := Cell{Name: g.name, Verdict: s.Ranking.judge(c), Figure: s.Ranking.lead(measured), N: measured.fewestRepetitions()}
+			cell := Cell{Name: g.name, Verdict: s.Ranking.judge(c), Figure: s.Ranking.lead(measured), N: fewestRepetitions(measured.figures())}
 			if cell.Verdict == CannotBeTold && s.Ranking.judge(measured) != CannotBeTold {
 				cell.Unknown = c.unknown()
 			}
@@ -85,6 +85,14 @@ func (s Statement) contest(g group) (contest, error) {
 func (c contest) measured() contest {
 	c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), func(o contender) bool { return o.figure.N == 0 })
 	return c
+}
+
+func (c contest) figures() []Figure {
+	var figures []Figure
+	for _, o := range c.contenders {
+		figures = append(figures, o.figure)
+	}
+	return figures
 }
 
 // unknown names the contenders without a figure that may have any place.
@@ -201,12 +209,4 @@ func (r Ranking) lead(c contest) Figure {
 		a, b = b, a
 	}
 	return quotient(a, b)
-}
-
-func (c contest) fewestRepetitions() int {
-	fewest := c.contenders[0].figure.N
-	for _, o := range c.contenders {
-		fewest = min(fewest, o.figure.N)
-	}
-	return fewest
 }
