@@ -10,7 +10,11 @@
 // The package does not know how records were measured or how an answer is printed.
 package claim
 
-import "github.com/brokermark/brokermark/internal/results"
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/results"
+)
 
 // Claim is one conclusion of a published study. It holds if all of its statements hold.
 type Claim struct {
@@ -58,6 +62,18 @@ const (
 	TooFew          Reason = "too few"          // points for a line or a ranking
 	Misfit          Reason = "misfit"           // the statement doesn't fit the axes of the records
 )
+
+// undecidedError says why the records can't decide a statement. Every error of this package but those of Parse is one.
+type undecidedError struct {
+	reason Reason
+	why    string
+}
+
+func (e *undecidedError) Error() string { return e.why }
+
+func undecidedBecause(reason Reason, format string, args ...any) error {
+	return &undecidedError{reason: reason, why: fmt.Sprintf(format, args...)}
+}
 
 // Answer is the answer to a claim from the records of one side of its study.
 type Answer struct {

@@ -140,7 +140,7 @@ func (v value) setField(key string, s *Statement) {
 	case "expect":
 		s.Expect = v.bounds()
 	case "best":
-		s.Lowest = v.text(Lowest.String(), Highest.String()) == Lowest.String()
+		s.Lowest = v.text(string(Lowest), string(Highest)) == string(Lowest)
 
 	// Keys of one kind:
 	case "of":
@@ -209,8 +209,8 @@ func (v value) axes() iter.Seq2[string, value] {
 }
 
 // axisValues reads the values of an axis: one, a list, lowest, highest, or {from, to, not}.
-func (v value) axisValues() Values {
-	values := Values{From: math.NaN(), To: math.NaN()}
+func (v value) axisValues() AxisValues {
+	values := AxisValues{From: math.NaN(), To: math.NaN()}
 	switch {
 	case v.isMapping():
 		for key, entry := range v.entries("from", "to", "not") {
@@ -226,10 +226,8 @@ func (v value) axisValues() Values {
 		if math.IsNaN(values.From) && math.IsNaN(values.To) && values.Not == nil {
 			v.problem("selects nothing; allowed: from, to and not")
 		}
-	case v.node.Kind == yaml.ScalarNode && v.node.Value == Lowest.String():
-		values.End = Lowest
-	case v.node.Kind == yaml.ScalarNode && v.node.Value == Highest.String():
-		values.End = Highest
+	case v.node.Kind == yaml.ScalarNode && slices.Contains([]End{Lowest, Highest}, End(v.node.Value)):
+		values.End = End(v.node.Value)
 	default:
 		values.Any = v.texts()
 	}

@@ -77,7 +77,7 @@ func TestAStatementTakesWhatItsClaimSaysAndOverridesIt(t *testing.T) {
 	if s[0].Metric.Key != "publish_rate" || len(s[0].Experiments) != 2 || s[0].Expect.From != 0.3 || s[0].Take != claim.TakeEach || len(s[0].Select["x"].Any) != 2 {
 		t.Errorf("inherited: %+v", s[0])
 	}
-	if s[1].Metric.Key != "e2e_p99_ns" || s[1].Experiments[0] != "c" || s[1].Expect != (claim.Range{From: 2e6, To: 6e6}) || s[1].Take != "max" || s[1].Select["x"].End != 1 {
+	if s[1].Metric.Key != "e2e_p99_ns" || s[1].Experiments[0] != "c" || s[1].Expect != (claim.Range{From: 2e6, To: 6e6}) || s[1].Take != "max" || s[1].Select["x"].End != claim.Highest {
 		t.Errorf("overridden: %+v", s[1])
 	}
 	of, to := s[2].Of, s[2].To

@@ -11,43 +11,27 @@ import (
 )
 
 // Selector says which points are meant: those that have the given values on every axis.
-type Selector map[string]Values
+type Selector map[string]AxisValues
 
-// Values are the values of one axis that are meant: those in Any, or one End of what there is, or else those within bounds that
-// are not in Not.
-type Values struct {
+// AxisValues are the values of one axis that are meant. They are given in one of three ways: by a list (Any), as one End of the values that
+// there are, or as those within bounds that are not in Not.
+type AxisValues struct {
 	Any      []string
 	End      End
 	From, To float64 // both included; NaN: unbounded on this side
 	Not      []string
 }
 
-// End is an end of the values of an axis among the points that the rest of a selector leaves.
-type End int
+// End is an end of the values of an axis among the points that the rest of a selector leaves. It is empty if none is meant.
+type End string
 
 // Ends of an axis.
 const (
-	NoEnd   End = 0
-	Lowest  End = -1
-	Highest End = 1
+	Lowest  End = "lowest"
+	Highest End = "highest"
 )
 
-// String is the end in the words of claims.yaml.
-func (e End) String() string { return map[End]string{Lowest: "lowest", Highest: "highest"}[e] }
-
-// undecidedError says why the records can't decide a statement. Every error of this package but those of Parse is one.
-type undecidedError struct {
-	reason Reason
-	why    string
-}
-
-func (e *undecidedError) Error() string { return e.why }
-
-func undecidedBecause(reason Reason, format string, args ...any) error {
-	return &undecidedError{reason: reason, why: fmt.Sprintf(format, args...)}
-}
-
-// choose keeps the samples of a selection.
+// choose keeps the samples of a selection, which are at least one.
 func (s Selection) choose(all []sample) ([]sample, error) {
 	var chosen []sample
 	for _, one := range all {
@@ -58,7 +42,7 @@ func (s Selection) choose(all []sample) ([]sample, error) {
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NothingMeasured, "nothing was measured of %s", strings.Join(s.Experiments, ", "))
 	}
-	chosen, err := s.Select.choose(chosen)
+	chosen, err := s.Select.filter(chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -69,22 +53,24 @@ func (s Selection) choose(all []sample) ([]sample, error) {
 	return chosen, nil
 }
 
-// choose keeps the samples that have all values. Ends come last, as they are the ends of what the other values leave.
-func (s Selector) choose(samples []sample) ([]sample, error) {
-	axes := slices.Sorted(maps.Keys(s))
-	isEnd := func(axis string) bool { return s[axis].End != NoEnd }
-	ends := slices.DeleteFunc(slices.Clone(axes), func(axis string) bool { return !isEnd(axis) })
-	for _, axis := range append(slices.DeleteFunc(axes, isEnd), ends...) {
-		var err error
-		if samples, err = s[axis].choose(samples, axis); err != nil {
-			return nil, err
+// filter keeps the samples that have all values. Axes of which an end is meant come last: the lowest x with y=1 is not the lowest x.
+func (s Selector) filter(samples []sample) ([]sample, error) {
+	for _, isEnd := range []bool{false, true} {
+		for _, axis := range slices.Sorted(maps.Keys(s)) {
+			if (s[axis].End != "") != isEnd {
+				continue
+			}
+			var err error
+			if samples, err = s[axis].filter(samples, axis); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return samples, nil
 }
 
-// choose keeps the samples with these values on an axis.
-func (v Values) choose(samples []sample, axis string) ([]sample, error) {
+// filter keeps the samples with these values on an axis.
+func (v AxisValues) filter(samples []sample, axis string) ([]sample, error) {
 	measured := results.Values{}
 	for _, s := range samples {
 		if text, ok := s.value(axis); ok {
@@ -95,35 +81,36 @@ func (v Values) choose(samples []sample, axis string) ([]sample, error) {
 	if len(texts) == 0 {
 		return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
 	}
-	wanted := v
-	if v.End != NoEnd {
-		wanted = v.End.among(texts)
+	matches := v.match
+	if v.End != "" {
+		end, hasEnd := v.End.of(texts)
+		matches = func(text string) bool { return hasEnd && sameValue(end, text) }
 	}
-	var chosen []sample
-	for _, s := range samples {
-		if text, ok := s.value(axis); ok && wanted.matches(text) {
-			chosen = append(chosen, s)
-		}
-	}
+	chosen := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool {
+		text, ok := s.value(axis)
+		return !ok || !matches(text)
+	})
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NothingMeasured, "no point has %s %s; there are %s", axis, v, strings.Join(results.Shorten(texts), ", "))
 	}
 	return chosen, nil
 }
 
-// among is the lowest or highest of values. There is none if no value is a quantity.
-func (e End) among(texts []string) Values {
-	end := Values{Any: []string{}}
+// of is the lowest or the highest of the values that are quantities. It is not ok if none is.
+func (e End) of(texts []string) (end string, ok bool) {
 	var extreme float64
 	for _, text := range texts {
-		if n, ok := results.Magnitude(text); ok && (len(end.Any) == 0 || float64(e)*n > float64(e)*extreme) {
-			end.Any, extreme = []string{text}, n
+		n, isQuantity := results.Magnitude(text)
+		isBeyond := (e == Lowest && n < extreme) || (e == Highest && n > extreme)
+		if isQuantity && (!ok || isBeyond) {
+			end, extreme, ok = text, n, true
 		}
 	}
-	return end
+	return end, ok
 }
 
-func (v Values) matches(text string) bool {
+// match reports whether a value is in the list or, without a list, within the bounds and not excluded. Ends are not its concern.
+func (v AxisValues) match(text string) bool {
 	equal := func(want string) bool { return sameValue(want, text) }
 	switch {
 	case v.Any != nil:
@@ -132,9 +119,10 @@ func (v Values) matches(text string) bool {
 		return false
 	case math.IsNaN(v.From) && math.IsNaN(v.To):
 		return true
+	default:
+		n, ok := results.Magnitude(text)
+		return ok && !(n < v.From) && !(n > v.To) // NaN bounds nothing
 	}
-	n, ok := results.Magnitude(text)
-	return ok && !(n < v.From) && !(n > v.To) // NaN bounds nothing
 }
 
 // sameValue reports whether two values of an axis are equal or the same quantity, as 1024 and 1KiB are.
@@ -145,10 +133,10 @@ func sameValue(a, b string) bool {
 }
 
 // String describes the values: "from 2 to 3".
-func (v Values) String() string {
+func (v AxisValues) String() string {
 	switch {
-	case v.End != NoEnd:
-		return v.End.String()
+	case v.End != "":
+		return string(v.End)
 	case v.Any != nil:
 		return strings.Join(v.Any, " or ")
 	}
