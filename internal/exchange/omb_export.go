@@ -47,36 +47,43 @@ func (o *OMB) setRates(r store.Result) {
 	if r.Seconds > 0 {
 		failed = float64(r.Books.Failed) / r.Seconds
 	}
-	periods := periodsOf(r.Series)
-	if periods == nil {
-		periods = [][]store.Tick{{{PublishRate: r.PublishRate, ReceiveRate: r.ReceiveRate}}}
+	ticks := periodsOf(r.Series)
+	if ticks == nil {
+		ticks = []store.Tick{{PublishRate: r.PublishRate, ReceiveRate: r.ReceiveRate}}
 	}
 	o.Backlog = []int64{}
-	for _, ticks := range periods {
-		var publish, receive float64
-		var backlog int64
-		for _, t := range ticks {
-			publish, receive = publish+t.PublishRate, receive+t.ReceiveRate
-			backlog = t.Backlog // at the end of the period
-		}
-		n := float64(max(len(ticks), 1))
-		o.PublishRate, o.ConsumeRate = append(o.PublishRate, publish/n), append(o.ConsumeRate, receive/n)
-		o.PublishErrorRate, o.Backlog = append(o.PublishErrorRate, failed), append(o.Backlog, backlog)
+	for _, t := range ticks {
+		o.PublishRate, o.ConsumeRate = append(o.PublishRate, t.PublishRate), append(o.ConsumeRate, t.ReceiveRate)
+		o.PublishErrorRate, o.Backlog = append(o.PublishErrorRate, failed), append(o.Backlog, t.Backlog)
 	}
 }
 
-// periodsOf are the samples of the measured phase in each period.
-func periodsOf(series []store.Tick) [][]store.Tick {
-	var periods [][]store.Tick
+// periodsOf sums up the samples of the measured phase, one tick for each period, with the mean rates of the period and the backlog at its
+// end. A sample has the rates since the one before, so that it may lie in several periods: with 100/s up to 24 s and 200/s up to 30 s, the
+// periods have 100, 100, and (4·100 + 6·200)/10 = 160/s. A last period of less than a second is left out.
+func periodsOf(series []store.Tick) []store.Tick {
+	var periods []store.Tick
+	covered := time.Duration(0) // of the measured phase, by the samples so far
 	for _, t := range series {
-		if t.Phase != "measure" || t.OffsetNs < 0 {
+		if t.Phase != "measure" {
 			continue
 		}
-		for int64(len(periods)) <= t.OffsetNs/int64(period) {
-			periods = append(periods, nil)
+		for end := time.Duration(t.OffsetNs); covered < end; {
+			begin := covered.Truncate(period)
+			if covered == begin {
+				periods = append(periods, store.Tick{})
+			}
+			until := min(end, begin+period)
+			p := &periods[len(periods)-1]
+			before, more := float64(covered-begin), float64(until-covered)
+			p.PublishRate = (p.PublishRate*before + t.PublishRate*more) / (before + more)
+			p.ReceiveRate = (p.ReceiveRate*before + t.ReceiveRate*more) / (before + more)
+			p.Backlog = t.Backlog
+			covered = until
 		}
-		last := len(periods) - 1
-		periods[last] = append(periods[last], t)
+	}
+	if rest := covered % period; len(periods) > 1 && 0 < rest && rest < time.Second {
+		periods = periods[:len(periods)-1]
 	}
 	return periods
 }

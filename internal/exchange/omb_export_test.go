@@ -141,53 +141,72 @@ func TestAQuantileTableNamesEveryPercentileOnceRising(t *testing.T) {
 	})
 }
 
+// Each period has the mean of what went on in each of its moments: a tick's rates are those since the tick before.
 func TestExportedRatesAreTheMeansOfTenSecondsEach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := store.Result{Measurement: store.Measurement{PublishRate: 7, ReceiveRate: 9, Books: store.Books{Failed: 80}}}
 		r.Seconds = rapid.SampledFrom([]float64{0, 0.5, 40}).Draw(t, "seconds")
 		failed := map[float64]float64{0.5: 160, 40: 2}[r.Seconds]
-		type sums struct{ publish, receive, n, backlog float64 }
+		type sums struct{ publish, receive, moments, backlog float64 }
+		const moment = 500 // milliseconds
 		want := map[int]*sums{}
-		last := -1
-		offset := rapid.Int64Range(-3e9, 0).Draw(t, "first offset")
+		covered, offset := 0, 0
 		for range rapid.IntRange(0, 40).Draw(t, "samples") {
+			offset += moment * rapid.SampledFrom([]int{1, 1, 2, 8, 20, 50}).Draw(t, "further")
 			tick := store.Tick{
-				OffsetNs: offset, Phase: rapid.SampledFrom([]string{"warmup", "measure", "measure", "drain"}).Draw(t, "phase"),
+				OffsetNs: int64(offset-3000) * 1e6, Phase: "measure",
 				PublishRate: float64(rapid.IntRange(0, 1000).Draw(t, "published")), ReceiveRate: float64(rapid.IntRange(0, 1000).Draw(t, "received")),
 				Backlog: int64(rapid.IntRange(0, 1000).Draw(t, "backlog")),
 			}
-			r.Series = append(r.Series, tick)
-			if tick.Phase == "measure" && offset >= 0 {
-				last = int(offset / 10e9)
-				if want[last] == nil {
-					want[last] = &sums{}
-				}
-				s := want[last]
-				s.publish, s.receive, s.n, s.backlog = s.publish+tick.PublishRate, s.receive+tick.ReceiveRate, s.n+1, float64(tick.Backlog)
+			if tick.OffsetNs <= 0 {
+				tick.Phase = "warmup"
 			}
-			offset = rapid.SampledFrom([]int64{offset + 1, offset + 1e9, offset + 4e9, max(offset/10e9+1, 0) * 10e9, offset + 25e9}).Draw(t, "offset")
+			r.Series = append(r.Series, tick)
+			for ; covered < offset-3000; covered += moment {
+				period := covered / 10_000
+				if want[period] == nil {
+					want[period] = &sums{}
+				}
+				s := want[period]
+				s.publish, s.receive, s.moments, s.backlog = s.publish+tick.PublishRate, s.receive+tick.ReceiveRate, s.moments+1, float64(tick.Backlog)
+			}
 		}
+		r.Series = append(r.Series, store.Tick{OffsetNs: int64(offset) * 1e6, Phase: "drain", PublishRate: 1e6})
 		var o OMB
 		o.setRates(r)
-		if last < 0 {
+		if len(want) == 0 {
 			if !slices.Equal(o.PublishRate, []float64{7}) || !slices.Equal(o.ConsumeRate, []float64{9}) || !slices.Equal(o.PublishErrorRate, []float64{failed}) || !slices.Equal(o.Backlog, []int64{0}) {
 				t.Fatalf("without samples: %v, %v, %v, %v", o.PublishRate, o.ConsumeRate, o.PublishErrorRate, o.Backlog)
 			}
 			return
 		}
-		if n := last + 1; len(o.PublishRate) != n || len(o.ConsumeRate) != n || len(o.PublishErrorRate) != n || len(o.Backlog) != n {
+		if last := want[len(want)-1]; len(want) > 1 && last.moments < 2 { // less than a second is no period
+			delete(want, len(want)-1)
+		}
+		if n := len(want); len(o.PublishRate) != n || len(o.ConsumeRate) != n || len(o.PublishErrorRate) != n || len(o.Backlog) != n {
 			t.Fatalf("%d, %d, %d and %d values, want %d", len(o.PublishRate), len(o.ConsumeRate), len(o.PublishErrorRate), len(o.Backlog), n)
 		}
 		for i := range o.PublishRate {
 			s := want[i]
-			if s == nil {
-				s = &sums{n: 1} // nothing was sampled
-			}
-			if math.Abs(o.PublishRate[i]-s.publish/s.n) > 1e-9 || math.Abs(o.ConsumeRate[i]-s.receive/s.n) > 1e-9 || o.PublishErrorRate[i] != failed || float64(o.Backlog[i]) != s.backlog {
+			if math.Abs(o.PublishRate[i]-s.publish/s.moments) > 1e-6 || math.Abs(o.ConsumeRate[i]-s.receive/s.moments) > 1e-6 || o.PublishErrorRate[i] != failed || float64(o.Backlog[i]) != s.backlog {
 				t.Fatalf("period %d: %v, %v, %v and %v; want %+v", i, o.PublishRate[i], o.ConsumeRate[i], o.PublishErrorRate[i], o.Backlog[i], *s)
 			}
 		}
 	})
+}
+
+// A run of a day has samples that are further apart than ten seconds.
+func TestAPeriodBetweenTwoSamplesHasTheRateOfTheSecond(t *testing.T) {
+	var o OMB
+	o.setRates(store.Result{Measurement: store.Measurement{Series: []store.Tick{
+		{OffsetNs: 24e9, Phase: "measure", PublishRate: 100, ReceiveRate: 90, Backlog: 5}, {OffsetNs: 60.003e9, Phase: "measure", PublishRate: 200, ReceiveRate: 180, Backlog: 6},
+	}}})
+	if want := []float64{100, 100, 160, 200, 200, 200}; !slices.Equal(o.PublishRate, want) {
+		t.Errorf("published %v, want %v", o.PublishRate, want)
+	}
+	if want := []int64{5, 5, 6, 6, 6, 6}; !slices.Equal(o.Backlog, want) {
+		t.Errorf("backlog %v, want %v", o.Backlog, want)
+	}
 }
 
 func TestAnExportOfNothingIsZeroAndNotANumber(t *testing.T) {

@@ -198,6 +198,23 @@ func TestAnExportHasEveryFieldAndReadsBackTheSame(t *testing.T) {
 	}
 }
 
+// The samples of an imported file are ten seconds apart, and each stands for the time before it.
+func TestAnImportIsExportedWithItsOwnRates(t *testing.T) {
+	data := read(t, sample)
+	r, err := FromOMB(sample, data, time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file OMB
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	o, err := ToOMB(r)
+	if err != nil || !slices.Equal(o.PublishRate, file.PublishRate) || !slices.Equal(o.ConsumeRate, file.ConsumeRate) || !slices.Equal(o.Backlog, file.Backlog) {
+		t.Errorf("%v; rates %v and %v, backlog %v; want %v, %v, %v", err, o.PublishRate, o.ConsumeRate, o.Backlog, file.PublishRate, file.ConsumeRate, file.Backlog)
+	}
+}
+
 func TestRefusedRecordsCannotBeExported(t *testing.T) {
 	for _, r := range storetest.Demo() {
 		if _, err := ToOMB(r); (err == nil) != (r.Result != nil) {
