@@ -32,18 +32,18 @@ const (
 	nanosPerMicro = 1e3
 )
 
-// hdr copies a histogram of nanoseconds into an HdrHistogram, in units of so many nanoseconds. A bucket's values all stand at its upper
+// hdr copies a histogram of nanoseconds into an HdrHistogram whose unit is unitNs nanoseconds. A bucket's values all stand at its upper
 // edge, where hist.Quantile reports them too, except for the smallest, which is known exactly; the largest edge is the largest value.
-func hdr(s hist.Snapshot, unit int64) (*hdrhistogram.Histogram, error) {
-	h := hdrhistogram.New(1, max(s.Max()/unit, 2), digits)
+func hdr(s hist.Snapshot, unitNs int64) (*hdrhistogram.Histogram, error) {
+	h := hdrhistogram.New(1, max(s.Max()/unitNs, 2), digits)
 	if s.Count() == 0 {
 		return h, nil
 	}
-	err := h.RecordValue(s.Min() / unit)
+	err := h.RecordValue(s.Min() / unitNs)
 	recorded := int64(1) // of the first bucket
 	s.Buckets(func(_, highest, count int64) bool {
 		if err == nil && count > recorded {
-			err = h.RecordValues(min(highest, s.Max())/unit, count-recorded)
+			err = h.RecordValues(min(highest, s.Max())/unitNs, count-recorded)
 		}
 		recorded = 0
 		return err == nil
@@ -68,7 +68,7 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 	if err != nil {
 		return fmt.Errorf("point %s: %w", d.Point.ID, err)
 	}
-	out := bufio.NewWriter(w)
+	out := bufio.NewWriter(w) // keeps the first error for Flush
 	fmt.Fprintf(out, "#[%s of %s, %s, %s; point %s; repetitions: %d; milliseconds]\n",
 		inLine(kind.Text), inLine(d.Point.Name), inLine(d.Point.Setting()), inLine(d.RowTitle), inLine(d.Point.ID), d.N)
 	if d.Closed {
@@ -96,50 +96,46 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 // repetition, or for each rate of its curve. Its tag holds the point, the load and, unless it is ok, the status. An interval begins when
 // the repetition did, warm-up included, and is as long as the measured phase of its load. Interval_Max is in milliseconds.
 func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) error {
+	var all []interval
+	for _, r := range records {
+		all = append(all, intervals(r, kind)...)
+	}
+	if len(all) == 0 {
+		return ErrEmpty
+	}
 	out := bufio.NewWriter(w)
 	log := hdrhistogram.NewHistogramLogWriter(out)
-	hasHead := false
-	for _, r := range records {
-		for _, i := range intervals(r, kind) {
-			if !hasHead {
-				if err := writeHead(log, r.Began, kind); err != nil {
-					return fmt.Errorf("write the head of the log: %w", err)
-				}
-				hasHead = true
-			}
-			if err := i.write(log, r.Began); err != nil {
-				return fmt.Errorf("record %d: %w", r.ID, err)
-			}
-		}
+	if err := errors.Join(
+		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"), log.OutputLogFormatVersion(),
+		log.OutputStartTime(all[0].began.UnixMilli()), log.OutputLegend(),
+	); err != nil {
+		return fmt.Errorf("write the head of the log: %w", err)
 	}
-	if !hasHead {
-		return ErrEmpty
+	for _, i := range all {
+		if err := i.write(log); err != nil {
+			return fmt.Errorf("record %d: %w", i.recordID, err)
+		}
 	}
 	return out.Flush()
 }
 
-func writeHead(log *hdrhistogram.HistogramLogWriter, began time.Time, kind results.LatencyKind) error {
-	return errors.Join(
-		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"), log.OutputLogFormatVersion(),
-		log.OutputStartTime(began.UnixMilli()), log.OutputLegend(),
-	)
-}
-
-// interval is one line of a log.
+// interval is one line of a log: one load of a repetition.
 type interval struct {
-	tag      string
+	recordID int64
+	began    time.Time
 	seconds  float64
-	snapshot hist.Snapshot
+	tag      string
+	latency  hist.Snapshot
 }
 
-func (i interval) write(log *hdrhistogram.HistogramLogWriter, began time.Time) error {
-	h, err := hdr(i.snapshot, 1)
+func (i interval) write(log *hdrhistogram.HistogramLogWriter) error {
+	h, err := hdr(i.latency, 1)
 	if err != nil {
 		return err
 	}
 	h.SetTag(i.tag)
-	h.SetStartTimeMs(began.UnixMilli())
-	h.SetEndTimeMs(began.UnixMilli() + int64(math.Round(i.seconds*1000)))
+	h.SetStartTimeMs(i.began.UnixMilli())
+	h.SetEndTimeMs(i.began.UnixMilli() + int64(math.Round(i.seconds*1000)))
 	return log.OutputIntervalHistogram(h)
 }
 
@@ -148,15 +144,18 @@ func intervals(r store.Record, kind results.LatencyKind) []interval {
 	if r.Result == nil {
 		return nil
 	}
-	var list []interval
+	var loads []interval
 	if r.Result.Curve == nil {
-		list = append(list, interval{tag: tagOf(r, "", r.Status), seconds: r.Result.Seconds, snapshot: kind.Of(r.Result.Latency)})
+		loads = append(loads, interval{tag: tagOf(r, "", r.Status), seconds: r.Result.Seconds, latency: kind.Of(r.Result.Latency)})
 	}
 	for _, c := range r.Result.Curve {
 		seconds := cmp.Or(c.Seconds, r.Result.Seconds) // older records hold no length for each rate
-		list = append(list, interval{tag: tagOf(r, results.CurveLoad(c), c.Status), seconds: seconds, snapshot: kind.Of(c.Latency)})
+		loads = append(loads, interval{tag: tagOf(r, results.CurveLoad(c), c.Status), seconds: seconds, latency: kind.Of(c.Latency)})
 	}
-	return slices.DeleteFunc(list, func(i interval) bool { return i.snapshot.Count() == 0 })
+	for i := range loads {
+		loads[i].recordID, loads[i].began = r.ID, r.Began
+	}
+	return slices.DeleteFunc(loads, func(i interval) bool { return i.latency.Count() == 0 })
 }
 
 // tagOf is "point-load-status", without a load or a status that is empty or ok: "9f2c41-20k/s-void". Latencies of closed loops say so.

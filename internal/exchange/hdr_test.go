@@ -50,18 +50,18 @@ func TestALogReadBackByTheReferenceLibraryHoldsTheSameValues(t *testing.T) {
 			if got.Tag() != want.tag || strings.ContainsAny(got.Tag(), ", \n") {
 				t.Errorf("tag %q, want %q", got.Tag(), want.tag)
 			}
-			if got.TotalCount() != want.snapshot.Count() {
-				t.Errorf("%s: %d values, want %d", want.tag, got.TotalCount(), want.snapshot.Count())
+			if got.TotalCount() != want.latency.Count() {
+				t.Errorf("%s: %d values, want %d", want.tag, got.TotalCount(), want.latency.Count())
 			}
 			for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 0.999, 1} {
-				if a, b := float64(got.ValueAtPercentile(100*q)), float64(want.snapshot.Quantile(q)); !near(a, b) && q > 0 {
+				if a, b := float64(got.ValueAtPercentile(100*q)), float64(want.latency.Quantile(q)); !near(a, b) && q > 0 {
 					t.Errorf("%s at %v: %v, want %v", want.tag, q, a, b)
 				}
 			}
-			if a, b := float64(got.Min()), float64(want.snapshot.Min()); !near(a, b) {
+			if a, b := float64(got.Min()), float64(want.latency.Min()); !near(a, b) {
 				t.Errorf("%s: smallest %v, want %v", want.tag, a, b)
 			}
-			if a, b := float64(got.Max()), float64(want.snapshot.Max()); !near(a, b) {
+			if a, b := float64(got.Max()), float64(want.latency.Max()); !near(a, b) {
 				t.Errorf("%s: largest %v, want %v", want.tag, a, b)
 			}
 			if d := got.StartTimeMs() - r.Began.UnixMilli(); d < -1 || d > 1 { // seconds with six digits in between

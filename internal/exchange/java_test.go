@@ -70,7 +70,7 @@ func TestJavasHdrHistogramReadsTheLog(t *testing.T) {
 	merged := map[string]hist.Snapshot{}
 	for _, r := range records {
 		for _, i := range intervals(r, kind) {
-			merged[i.tag] = merged[i.tag].Merge(i.snapshot)
+			merged[i.tag] = merged[i.tag].Merge(i.latency)
 		}
 	}
 	compared := 0

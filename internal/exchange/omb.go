@@ -131,7 +131,11 @@ func (q Quantiles) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON refuses percentiles outside 0 to 100 and values that fall while the percentile rises.
+// mostImported is more than any latency in milliseconds (30 years) or rate that was measured. It leaves room for the sums of such numbers
+// in 64 bits.
+const mostImported = 1e12
+
+// UnmarshalJSON refuses percentiles outside 0 to 100, values outside 0 to mostImported, and values that fall while the percentile rises.
 func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	var table map[string]float64
 	if err := json.Unmarshal(data, &table); err != nil {
@@ -143,8 +147,11 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 		if err != nil || !(percent >= 0 && percent <= 100) {
 			return fmt.Errorf("quantile table: percentile %q, allowed are 0 to 100", key)
 		}
-		if !(value >= 0) {
+		if value < 0 {
 			return fmt.Errorf("quantile table: %v at percentile %s, allowed are 0 and above", value, key)
+		}
+		if value > mostImported {
+			return fmt.Errorf("quantile table: %v at percentile %s, allowed are up to %v", value, key, mostImported)
 		}
 		list = append(list, Quantile{Percent: percent, Value: value})
 	}
@@ -160,10 +167,10 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// snapshot rebuilds a histogram of n values from a table whose unit is so many nanoseconds. Every value stands at the upper end of its
-// step, so that the percentiles of the table come out exactly. Example: of 100 values, {50: 1 ms, 100: 3 ms} makes 50 values of 1 ms and
-// 50 of 3 ms. An empty table makes an empty histogram.
-func (q Quantiles) snapshot(n int64, unit float64) hist.Snapshot {
+// snapshot rebuilds a histogram of n values, one at least, from a table whose unit is unitNs nanoseconds. Every value stands at the upper
+// end of its step, so that the percentiles of the table come out exactly. Example: of 100 values, {50: 1 ms, 100: 3 ms} makes 50 values of
+// 1 ms and 50 of 3 ms. An empty table makes an empty histogram.
+func (q Quantiles) snapshot(n int64, unitNs float64) hist.Snapshot {
 	if len(q) == 0 {
 		return hist.Snapshot{}
 	}
@@ -172,10 +179,10 @@ func (q Quantiles) snapshot(n int64, unit float64) hist.Snapshot {
 	for _, e := range q[:len(q)-1] {
 		upTo := min(int64(math.Round(float64(n)*e.Percent/100)), n-1) // the last step has one value at least
 		if upTo > counted {
-			h.RecordN(int64(math.Round(e.Value*unit)), upTo-counted)
+			h.RecordN(int64(math.Round(e.Value*unitNs)), upTo-counted)
 			counted = upTo
 		}
 	}
-	h.RecordN(int64(math.Round(q[len(q)-1].Value*unit)), n-counted) // even if the table ends below 100 %
+	h.RecordN(int64(math.Round(q[len(q)-1].Value*unitNs)), n-counted) // even if the table ends below 100 %
 	return h.Snapshot()
 }

@@ -114,11 +114,11 @@ type summary struct {
 	quantiles                                          Quantiles
 }
 
-// summaryOf sums up a histogram of nanoseconds in a unit of so many nanoseconds. Like OMB's, its percentiles are whole microseconds.
-func summaryOf(s hist.Snapshot, unit float64) (summary, error) {
-	quantile := func(q float64) float64 { return wholeMicros(s.Quantile(q)) / unit }
+// summaryOf sums up a histogram of nanoseconds in a unit of unitNs nanoseconds. Like OMB's, its percentiles are whole microseconds.
+func summaryOf(s hist.Snapshot, unitNs float64) (summary, error) {
+	quantile := func(q float64) float64 { return wholeMicros(s.Quantile(q)) / unitNs }
 	sum := summary{
-		mean: s.Mean() / unit, p50: quantile(0.5), p75: quantile(0.75), p95: quantile(0.95), p99: quantile(0.99),
+		mean: s.Mean() / unitNs, p50: quantile(0.5), p75: quantile(0.75), p95: quantile(0.95), p99: quantile(0.99),
 		p999: quantile(0.999), p9999: quantile(0.9999), p99999: quantile(0.99999), max: quantile(1), quantiles: Quantiles{},
 	}
 	if s.Count() == 0 {
@@ -130,7 +130,7 @@ func summaryOf(s hist.Snapshot, unit float64) (summary, error) {
 	}
 	for _, b := range h.CumulativeDistributionWithTicks(ombTicksPerHalf) {
 		micros := min(b.ValueAt, s.Max()/nanosPerMicro)
-		q := Quantile{Percent: 100 * float64(b.Count) / float64(h.TotalCount()), Value: float64(micros*nanosPerMicro) / unit}
+		q := Quantile{Percent: 100 * float64(b.Count) / float64(h.TotalCount()), Value: float64(micros*nanosPerMicro) / unitNs}
 		if n := len(sum.quantiles); n > 0 && sum.quantiles[n-1].Percent == q.Percent {
 			sum.quantiles[n-1] = q
 		} else {

@@ -82,6 +82,9 @@ func decodeOMB(data []byte) (OMB, error) {
 			if v < 0 {
 				return o, fmt.Errorf("a rate of %v, allowed are 0 and above", v)
 			}
+			if v > mostImported {
+				return o, fmt.Errorf("a rate of %v, allowed are up to %v", v, mostImported)
+			}
 		}
 	}
 	return o, nil

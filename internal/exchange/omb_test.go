@@ -47,6 +47,8 @@ func TestWhatIsNoResultIsRefusedWithASentence(t *testing.T) {
 		{"negative rate", `{"driver":"Kafka","publishRate":[-1],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "a rate of -1"},
 		{"percentile", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"150":1}}`, `percentile "150", allowed are 0 to 100`},
 		{"negative latency", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":-1}}`, "allowed are 0 and above"},
+		{"latency of a million years", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":1,"99":1e300}}`, "1e+300 at percentile 99, allowed are up to 1e+12"},
+		{"rate of more than there is", `{"driver":"Kafka","publishRate":[1e300],"aggregatedPublishLatencyQuantiles":{"50":1}}`, "a rate of 1e+300, allowed are up to 1e+12"},
 		{"falling", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":2,"60":1}}`, "1 at percentile 60 is less than 2 at 50"},
 	} {
 		_, err := FromOMB("dir/r.json", []byte(c.data), time.Now(), nil)
