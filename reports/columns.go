@@ -92,15 +92,14 @@ func metricColumns[T any](keys []string, hidden hiddenColumns, cell func(subject
 	return columns
 }
 
-// countColumns are columns of counted messages. A row whose books are nil has blank cells. Older
-// records did not count the messages that were due; there due and unsent are blank.
+// countColumns are columns of counted messages. A row whose books are nil has blank cells, and so has a
+// count that is not known.
 func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) *results.Books) []columnOf[T] {
 	return metricColumns(keys, hidden, func(subject T, key string) document.Cell {
 		b := books(subject)
-		needsDue := key == results.KeyDue || key == results.KeyUnsent
-		if b == nil || (needsDue && b.Due == 0) {
+		if b == nil {
 			return document.Cell{}
 		}
-		return document.Number(results.MustMetric(key).Books(*b))
+		return document.Number(results.MustMetric(key).CountIn(*b))
 	})
 }

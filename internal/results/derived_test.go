@@ -34,12 +34,12 @@ func TestTheMeanOfSecondsWeighsEverySecondInWhichSomethingCameAlike(t *testing.T
 			}
 			want, seconds = want+sum/float64(len(values)), seconds+1
 		}
-		got := meanOfSeconds(store.Record{Result: &store.Result{Measurement: store.Measurement{Series: series}}})
+		got := MustMetric(KeyMeanOfSeconds).Of(store.Record{Result: &store.Result{Measurement: store.Measurement{Series: series}}})
 		if want /= seconds; math.Abs(got-want) > 1e-6*want || math.IsNaN(got) != (seconds == 0) {
 			t.Fatalf("%g, want %g of %v", got, want, series)
 		}
 	})
-	if got := meanOfSeconds(store.Record{}); !math.IsNaN(got) {
+	if got := MustMetric(KeyMeanOfSeconds).Of(store.Record{}); !math.IsNaN(got) {
 		t.Errorf("of nothing: %g", got)
 	}
 }

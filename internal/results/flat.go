@@ -208,7 +208,7 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 	}
 	fields := reflect.ValueOf(&f).Elem()
 	for _, m := range Metrics {
-		v := m.Recorded(r)
+		v := m.AsRecorded().Of(r)
 		if math.IsNaN(v) || math.IsInf(v, 0) { // the field stays null: JSON has neither
 			continue
 		}

@@ -60,8 +60,8 @@ func goal(answers []store.GoalResult) Goal {
 	var bounds []searchBounds
 	var conditional []float64
 	for _, a := range answers {
-		if a.Low > 0 || a.High > 0 { // else every trial was void
-			bounds = append(bounds, searchBounds{passing: a.Low, failing: a.High})
+		if b, found := boundsOf(a.Low, a.High); found {
+			bounds = append(bounds, b)
 		}
 		if a.Low > 0 {
 			conditional = append(conditional, a.Conditional)

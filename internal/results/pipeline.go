@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
@@ -13,46 +14,53 @@ import (
 // pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request. They are
 // given for closed loops as well, because they are what clients of the application saw.
 var pipelineMetrics = []Metric{
-	{Key: KeyResponseMin, Name: "response min", Head: "response\nmin", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Min()) })},
-	{Key: KeyResponseMean, Name: "response mean", Head: "response\nmean", Unit: unit.Nanoseconds, Better: Lower, Of: response(hist.Snapshot.Mean)},
-	{Key: KeyResponseP50, Name: "response p50", Head: "response\np50", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.5)) })},
-	{Key: KeyResponseP99, Name: "response p99", Head: "response\np99", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.99)) })},
-	{Key: KeyResponseMax, Name: "response max", Head: "response\nmax", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Max()) })},
-	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Of: fromPipeline(func(p *store.Pipeline) float64 {
-		if p.QueueMax == nil {
-			return math.NaN()
-		}
-		return float64(*p.QueueMax)
-	})},
-	{Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request", Unit: unit.None, Better: Lower, Of: fromResult(func(r *store.Result) float64 {
-		if r.Pipeline == nil || r.Books.Sent == 0 {
-			return math.NaN()
-		}
-		server, _ := r.Pipeline.Part("server")
-		return (server.UserSeconds + server.SystemSeconds) * 1e6 / float64(r.Books.Sent)
-	})},
-	{Key: KeyConsumerCPUMax, Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %", Unit: unit.None, Better: Lower, Of: fromPipeline(func(p *store.Pipeline) float64 {
-		consumer, _ := p.Part("consumer")
-		return 100 * consumer.PeakCPU
-	})},
+	responseTime(KeyResponseMin, "response min", quantile(0)),
+	responseTime(KeyResponseMean, "response mean", mean),
+	responseTime(KeyResponseP50, "response p50", quantile(0.5)),
+	responseTime(KeyResponseP99, "response p99", quantile(0.99)),
+	responseTime(KeyResponseMax, "response max", quantile(1)),
+	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, measured: longestQueue},
+	{
+		Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request", Unit: unit.None, Better: Lower,
+		measured: serverCPUPerRequest,
+	},
+	{
+		Key: KeyConsumerCPUMax, Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %", Unit: unit.None, Better: Lower,
+		measured: consumerCPUMax,
+	},
 }
 
-func fromPipeline(of func(*store.Pipeline) float64) func(store.Record) float64 {
-	return fromResult(func(r *store.Result) float64 {
-		if r.Pipeline == nil {
-			return math.NaN()
-		}
-		return of(r.Pipeline)
-	})
+// responseTime is a statistic of the times from a request's sending to its answer.
+func responseTime(key, name string, statistic func(hist.Snapshot) float64) Metric {
+	return Metric{
+		Key: key, Name: name, Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
+		measured: func(r store.Record) float64 {
+			return figureOrNaN(r.Result.Pipeline, func(p *store.Pipeline) float64 { return statistic(p.Response) })
+		},
+	}
 }
 
-func response(of func(hist.Snapshot) float64) func(store.Record) float64 {
-	return fromPipeline(func(p *store.Pipeline) float64 {
-		if p.Response.Count() == 0 {
-			return math.NaN()
-		}
-		return of(p.Response)
-	})
+// longestQueue is the largest number of messages that the broker said to hold for the consumer.
+func longestQueue(r store.Record) float64 {
+	return figureOrNaN(r.Result.Pipeline, func(p *store.Pipeline) float64 { return orNaN(p.QueueMax) })
+}
+
+// serverCPUPerRequest is the processor time of all servers in microseconds per request.
+func serverCPUPerRequest(r store.Record) float64 {
+	if r.Result.Pipeline == nil {
+		return math.NaN()
+	}
+	server, _ := r.Result.Pipeline.Part("server")
+	return divided((server.UserSeconds+server.SystemSeconds)*1e6, r.Result.Books.Sent)
+}
+
+// consumerCPUMax is the most that the consumer kept busy in half a second, in percent of a core.
+func consumerCPUMax(r store.Record) float64 {
+	if r.Result.Pipeline == nil {
+		return math.NaN()
+	}
+	consumer, _ := r.Result.Pipeline.Part("consumer")
+	return 100 * consumer.PeakCPU
 }
 
 func isPipeline(r store.Record) bool { return len(pipelineCourse(r)) > 0 }
@@ -83,14 +91,6 @@ func lookAt(looks []store.PipelineTick, at int64) (nearest store.PipelineTick) {
 		}
 	}
 	return nearest
-}
-
-// orNaN is a figure that a broker may not have given.
-func orNaN[N int64 | float64](n *N) float64 {
-	if n == nil {
-		return math.NaN()
-	}
-	return float64(*n)
 }
 
 // Struck names the node or the part of a pipeline that a fault was done to.

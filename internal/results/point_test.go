@@ -185,15 +185,18 @@ func TestWhatOlderRecordsDidNotMeasureIsUnknown(t *testing.T) {
 }
 
 func TestACostThatWasNotMeteredIsUnknown(t *testing.T) {
+	costs := func(key string, c store.Cost) float64 {
+		return MustMetric(key).Of(store.Record{Result: &store.Result{Measurement: store.Measurement{Cost: c}}})
+	}
 	for _, c := range []store.Cost{{}, {BrokerUserSeconds: 5, Messages: 10}, {BrokerKnown: true, BrokerUserSeconds: 5}} {
-		if v := BrokerCPU(c); !math.IsNaN(v) {
+		if v := costs(KeyBrokerCPU, c); !math.IsNaN(v) {
 			t.Errorf("%+v costs the broker %v", c, v)
 		}
 	}
-	if v := GeneratorCPU(store.Cost{GeneratorUserSeconds: 3}); !math.IsNaN(v) {
+	if v := costs(KeyGeneratorCPU, store.Cost{GeneratorUserSeconds: 3}); !math.IsNaN(v) {
 		t.Errorf("without messages the generator costs %v", v)
 	}
-	if v := BrokerCPU(store.Cost{BrokerKnown: true, Messages: 10}); v != 0 {
+	if v := costs(KeyBrokerCPU, store.Cost{BrokerKnown: true, Messages: 10}); v != 0 {
 		t.Errorf("what was metered and took nothing costs %v", v)
 	}
 }

@@ -86,12 +86,12 @@ var figureColumns = []column{
 	{name: "duplicated", unit: "all repetitions", width: 10, format: ones, value: overRepetitions(results.KeyDuplicated)},
 	{name: "reordered", unit: "all repetitions", width: 10, format: ones, value: overRepetitions(results.KeyReordered)},
 	{name: "corrupted", unit: "all repetitions", width: 10, format: ones, value: overRepetitions(results.KeyCorrupted)},
-	{name: "own pauses 99th", unit: "ms", width: 14, format: thousandths, value: worst(results.MustMetric(results.KeyPauseP99))},
-	{name: "own pauses max", unit: "ms", width: 14, format: thousandths, value: worst(results.MustMetric(results.KeyPauseMax))},
+	{name: "own pauses 99th", unit: "ms", width: 14, format: thousandths, value: worst(results.KeyPauseP99)},
+	{name: "own pauses max", unit: "ms", width: 14, format: thousandths, value: worst(results.KeyPauseMax)},
 	{name: "at", unit: "s, in the run of the longest", width: 10, format: thousandths, value: startOfLongestPause},
-	{name: "own GC pauses", unit: "ms", width: 13, format: thousandths, value: worst(pauses(func(p *store.Pauses) float64 { return float64(p.GCPauseNs) / 1e6 }))},
-	{name: "stolen", unit: "s, by the hypervisor", width: 10, format: thousandths, value: worst(pauses(func(p *store.Pauses) float64 { return p.StolenSeconds }))},
-	{name: "waited for a core", unit: "s, threads of the generator", width: 15, format: thousandths, value: worst(pauses(func(p *store.Pauses) float64 { return p.QueuedSeconds }))},
+	{name: "own GC pauses", unit: "ms", width: 13, format: thousandths, value: worstPauses(func(p *store.Pauses) float64 { return float64(p.GCPauseNs) / 1e6 })},
+	{name: "stolen", unit: "s, by the hypervisor", width: 10, format: thousandths, value: worstPauses(func(p *store.Pauses) float64 { return p.StolenSeconds })},
+	{name: "waited for a core", unit: "s, threads of the generator", width: 15, format: thousandths, value: worstPauses(func(p *store.Pauses) float64 { return p.QueuedSeconds })},
 }
 
 // figureIndex is the place of a column among figureColumns. It panics if there is none: a chart would

@@ -25,29 +25,42 @@ func ofFullRuns(key string) func(line) any {
 // medianBy is the median of a function of a record over the repetitions of a load, without those for
 // which it is NaN.
 func medianBy(of func(store.Record) float64) func(line) any {
-	m := results.Metric{Of: of}
-	return func(l line) any { return number(m.Over(l.Records).Median) }
-}
-
-// worst is the largest value of a metric in any repetition.
-func worst(m results.Metric) func(line) any {
 	return func(l line) any {
-		values := m.Values(l.Records)
-		if len(values) == 0 {
-			return nil
+		var values []float64
+		for _, r := range l.Records {
+			if v := of(r); !math.IsNaN(v) {
+				values = append(values, v)
+			}
 		}
-		return inSheet(m, slices.Max(values))
+		return number(results.Summarize(values).Median)
 	}
 }
 
-// pauses is a figure of the generator's pauses as a metric.
-func pauses(of func(*store.Pauses) float64) results.Metric {
-	return results.Metric{Of: func(r store.Record) float64 {
-		if r.Result.Pauses == nil {
-			return math.NaN()
+// worst is the largest value of a metric in any repetition.
+func worst(key string) func(line) any {
+	m := results.MustMetric(key)
+	return func(l line) any { return inSheet(m, largest(m.Values(l.Records))) }
+}
+
+// worstPauses is the largest value, in any repetition, of a figure of the generator's pauses.
+func worstPauses(of func(*store.Pauses) float64) func(line) any {
+	return func(l line) any {
+		var values []float64
+		for _, r := range l.Records {
+			if p := r.Result.Pauses; p != nil {
+				values = append(values, of(p))
+			}
 		}
-		return of(r.Result.Pauses)
-	}}
+		return number(largest(values))
+	}
+}
+
+// largest is NaN without values.
+func largest(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	return slices.Max(values)
 }
 
 // fromHistogram is read from the histogram of all repetitions together, as percentiles can't be
@@ -59,7 +72,7 @@ func fromHistogram(key string) func(line) any {
 		if d.N == 0 || d.Closed {
 			return nil
 		}
-		return inSheet(m, m.Read(d.Snapshot))
+		return inSheet(m, m.Statistic(d.Snapshot))
 	}
 }
 

@@ -1,0 +1,50 @@
+package results
+
+import (
+	"math"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// scheduleMetrics say which load the schedule asked for.
+var scheduleMetrics = []Metric{
+	{Key: KeyOfferedRate, Name: "offered", Unit: unit.PerSecond, Better: Neither, measured: offeredRate},
+	scheduled(KeyDue, "due", Neither, func(b store.Books) int64 { return b.Due }),
+	scheduled(KeyUnsent, "never sent", Lower, func(b store.Books) int64 { return b.Unsent }).headed("never\nsent"),
+}
+
+// countMetrics say what became of the messages.
+var countMetrics = []Metric{
+	counted(KeySent, "sent", Neither, func(b store.Books) int64 { return b.Sent }),
+	counted(KeyAcked, "acked", Neither, func(b store.Books) int64 { return b.Acked }),
+	counted(KeyFailed, "failed", Lower, func(b store.Books) int64 { return b.Failed }),
+	counted(KeyUnresolved, "unresolved", Lower, func(b store.Books) int64 { return b.Unresolved }).headed("unres."),
+	counted(KeyResent, "resent", Lower, func(b store.Books) int64 { return b.Resent }),
+	counted(KeyReceived, "received", Neither, func(b store.Books) int64 { return b.Received }),
+	counted(KeyLost, "lost", Lower, func(b store.Books) int64 { return b.Lost }),
+	counted(KeyLostAcked, "lost after ack", Lower, func(b store.Books) int64 { return b.LostAcked }).headed("lost\nafter ack"),
+	counted(KeyDuplicated, "duplicated", Lower, func(b store.Books) int64 { return b.Duplicated }).headed("dup."),
+	counted(KeyReordered, "reordered", Lower, func(b store.Books) int64 { return b.Reordered }).headed("reord."),
+	counted(KeyCorrupted, "corrupted", Lower, func(b store.Books) int64 { return b.Corrupted }).headed("corr."),
+}
+
+// counted is a metric that counts messages.
+func counted(key, name string, better Better, count func(store.Books) int64) Metric {
+	return Metric{Key: key, Name: name, Unit: unit.Count, Better: better, count: count}
+}
+
+// scheduled is a metric that counts messages which were due.
+func scheduled(key, name string, better Better, count func(store.Books) int64) Metric {
+	m := counted(key, name, better, count)
+	m.needsDue = true
+	return m
+}
+
+// offeredRate is unknown if there was no schedule.
+func offeredRate(r store.Record) float64 {
+	if r.Result.OfferedRate <= 0 {
+		return math.NaN()
+	}
+	return r.Result.OfferedRate
+}

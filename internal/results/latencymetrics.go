@@ -1,0 +1,110 @@
+package results
+
+import (
+	"math"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// latencyMetrics say how long messages took from their intended time, and (service) from the actual send.
+var latencyMetrics = []Metric{
+	endToEndLatency.metric(KeyEndToEndMin, "e2e min", quantile(0)),
+	endToEndLatency.metric(KeyEndToEndMean, "e2e mean", mean),
+	endToEndLatency.metric(KeyEndToEndP50, "e2e p50", quantile(0.5)),
+	endToEndLatency.metric(KeyEndToEndP90, "e2e p90", quantile(0.9)),
+	endToEndLatency.metric(KeyEndToEndP95, "e2e p95", quantile(0.95)),
+	endToEndLatency.metric(KeyEndToEndP99, "e2e p99", quantile(0.99)),
+	endToEndLatency.metric(KeyEndToEndP999, "e2e p99.9", quantile(0.999)),
+	endToEndLatency.metric(KeyEndToEndMax, "e2e max", quantile(1)),
+	publishLatency.metric(KeyPublishMin, "publish min", quantile(0)),
+	publishLatency.metric(KeyPublishMean, "publish mean", mean),
+	publishLatency.metric(KeyPublishP50, "publish p50", quantile(0.5)),
+	publishLatency.metric(KeyPublishP95, "publish p95", quantile(0.95)),
+	publishLatency.metric(KeyPublishP99, "publish p99", quantile(0.99)),
+	publishLatency.metric(KeyPublishMax, "publish max", quantile(1)),
+	publishService.metric(KeyServiceMean, "service mean", mean),
+	publishService.metric(KeyServiceP50, "service p50", quantile(0.5)),
+	publishService.metric(KeyServiceP99, "service p99", quantile(0.99)),
+	endToEndService.metric(KeyEndToEndServiceMin, "e2e from send, min", quantile(0)),
+	endToEndService.metric(KeyEndToEndServiceMean, "e2e from send, mean", mean),
+	endToEndService.metric(KeyEndToEndServiceP50, "e2e from send, p50", quantile(0.5)),
+	endToEndService.metric(KeyEndToEndServiceP95, "e2e from send, p95", quantile(0.95)),
+	endToEndService.metric(KeyEndToEndServiceP99, "e2e from send, p99", quantile(0.99)),
+	endToEndService.metric(KeyEndToEndServiceMax, "e2e from send, max", quantile(1)),
+	endToEndFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds),
+	endToEndFigure(KeyCorrectedMean, "corrected mean", correctedMean),
+	endToEndFigure(KeyCorrectedP99, "corrected p99", correctedP99),
+}
+
+// delayMetrics say how late the generator itself was.
+var delayMetrics = []Metric{
+	sendLag.metric(KeyLagP99, "lag p99", quantile(0.99)),
+	{Key: KeyPauseP99, Name: "own pauses p99", Head: "own pauses\np99", Unit: unit.Nanoseconds, Better: Lower, measured: pauseP99},
+	{Key: KeyPauseMax, Name: "own pauses max", Head: "own pauses\nmax", Unit: unit.Nanoseconds, Better: Lower, measured: pauseMax},
+}
+
+// FromSend are the keys of latencies from the actual send, as other tools measure them. Results imported from those have no others.
+var FromSend = []string{KeyServiceP50, KeyServiceP99, KeyEndToEndServiceP50, KeyEndToEndServiceP99}
+
+// OnlyFromSend tells whether a record has no other latencies than those of FromSend.
+func OnlyFromSend(r store.Record) bool {
+	if r.Result == nil || ClosedLoop(r.Spec) {
+		return false
+	}
+	l := r.Result.Latency
+	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0
+}
+
+// endToEndFigure is a figure of the end-to-end latency that no histogram holds.
+func endToEndFigure(key, name string, measured func(store.Record) float64) Metric {
+	return Metric{
+		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, isLatency: true, acrossClocks: true, measured: measured,
+	}
+}
+
+// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, however many messages came in a
+// second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing came have no mean. Ticks that
+// are further apart than a second, in runs of more than an hour, stand for a second each.
+func meanOfSeconds(r store.Record) float64 {
+	type second struct{ sum, messages float64 }
+	seconds := map[int64]second{} // by their number since the start of the phase
+	for _, t := range r.Result.Series {
+		if t.Phase != "measure" || t.FromSendCount == 0 {
+			continue
+		}
+		// A tick belongs to the second in which most of it lies: it ends some milliseconds after its offset.
+		number := (t.OffsetNs - tickLength/2) / 1e9
+		s := seconds[number]
+		s.sum += t.FromSendNs * float64(t.FromSendCount)
+		s.messages += float64(t.FromSendCount)
+		seconds[number] = s
+	}
+	if len(seconds) == 0 {
+		return math.NaN()
+	}
+	sumOfMeans := 0.0
+	for _, number := range sortedKeys(seconds) { // in order, so that rounding is the same every time
+		sumOfMeans += seconds[number].sum / seconds[number].messages
+	}
+	return sumOfMeans / float64(len(seconds))
+}
+
+// tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
+const tickLength = 500e6
+
+func correctedMean(r store.Record) float64 {
+	return figureOrNaN(r.Result.Corrected, func(c *store.Corrected) float64 { return c.MeanNs })
+}
+
+func correctedP99(r store.Record) float64 {
+	return figureOrNaN(r.Result.Corrected, func(c *store.Corrected) float64 { return float64(c.P99Ns) })
+}
+
+func pauseP99(r store.Record) float64 {
+	return figureOrNaN(r.Result.Pauses, func(p *store.Pauses) float64 { return Quantile(p.Late, 0.99) })
+}
+
+func pauseMax(r store.Record) float64 {
+	return figureOrNaN(r.Result.Pauses, func(p *store.Pauses) float64 { return float64(p.LongestNs) })
+}

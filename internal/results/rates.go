@@ -1,0 +1,103 @@
+package results
+
+import (
+	"math"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// rateMetrics say how many messages came through per second, and which rates a search found.
+var rateMetrics = []Metric{
+	{Key: KeyPublishRate, Name: "published", Unit: unit.PerSecond, Better: Higher, measured: publishRate},
+	{Key: KeyReceiveRate, Name: "received", Unit: unit.PerSecond, Better: Higher, measured: receiveRate},
+	{Key: KeyThroughput, Name: "throughput", Unit: unit.PerSecond, Better: Higher, measured: throughput},
+	{Key: KeyPublishMB, Name: "published MB/s", Unit: unit.None, Better: Higher, measured: publishedMegabytes},
+	{Key: KeyReceiveMB, Name: "received MB/s", Unit: unit.None, Better: Higher, measured: receivedMegabytes},
+	{Key: KeyProducerRate, Name: "per producer", Unit: unit.PerSecond, Better: Higher, measured: producerRate},
+	{Key: KeyConsumerRate, Name: "per consumer", Unit: unit.PerSecond, Better: Higher, measured: consumerRate},
+	{Key: KeyLargestBacklog, Name: "largest backlog", Unit: unit.None, Better: Lower, measured: largestBacklog},
+	{Key: KeySustainableLow, Name: "sustainable", Unit: unit.PerSecond, Better: Higher, measured: sustainableLow},
+	{Key: KeySustainableHigh, Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, measured: sustainableHigh},
+	{Key: KeyKneeRate, Name: "before the knee", Unit: unit.PerSecond, Better: Higher, measured: kneeRate},
+}
+
+func publishRate(r store.Record) float64 { return measuredRate(r, r.Result.PublishRate) }
+func receiveRate(r store.Record) float64 { return measuredRate(r, r.Result.ReceiveRate) }
+
+// measuredRate is a rate, or NaN if nothing was measured: a search may end before any rate was confirmed.
+func measuredRate(r store.Record, rate float64) float64 {
+	if rate == 0 && r.Result.Seconds == 0 && r.Result.Books == (store.Books{}) {
+		return math.NaN()
+	}
+	return rate
+}
+
+// throughput is how many messages came through per second: in a closed loop until 99 % had come; under other loads, and in older
+// records, in the measured phase.
+func throughput(r store.Record) float64 {
+	switch {
+	case r.Result.Throughput > 0:
+		return r.Result.Throughput
+	case r.Spec.SubscriptionsPerTopic == 0:
+		return publishRate(r)
+	}
+	return min(publishRate(r), receiveRate(r)/float64(r.Spec.SubscriptionsPerTopic))
+}
+
+func publishedMegabytes(r store.Record) float64 { return megabytes(r, publishRate(r)) }
+func receivedMegabytes(r store.Record) float64  { return megabytes(r, receiveRate(r)) }
+
+// megabytes is a rate of messages in 10^6 bytes of payload per second.
+func megabytes(r store.Record, rate float64) float64 {
+	if r.Result.PayloadSize <= 0 {
+		return math.NaN()
+	}
+	return rate * r.Result.PayloadSize / 1e6
+}
+
+// producerRate is the mean rate of one producer.
+func producerRate(r store.Record) float64 {
+	return divided(publishRate(r), r.Spec.Topics*r.Spec.ProducersPerTopic)
+}
+
+// consumerRate is the mean rate of one consumer.
+func consumerRate(r store.Record) float64 {
+	return divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic())
+}
+
+func largestBacklog(r store.Record) float64 { return orNaN(r.Result.BacklogMax) }
+
+// durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.
+var durationMetrics = []Metric{
+	{Key: KeyTotalSeconds, Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, measured: totalSeconds},
+	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, measured: drainRate},
+}
+
+// sustainableLow is the highest rate that passed; 0 if a search found that none did, NaN if all trials were void.
+func sustainableLow(r store.Record) float64 {
+	if s := r.Result.Sustainable; s != nil && (s.Low > 0 || s.High > 0) {
+		return s.Low
+	}
+	return math.NaN()
+}
+
+// sustainableHigh is the lowest rate that failed; NaN if none did.
+func sustainableHigh(r store.Record) float64 {
+	if s := r.Result.Sustainable; s != nil && s.High > 0 {
+		return s.High
+	}
+	return math.NaN()
+}
+
+func kneeRate(r store.Record) float64 {
+	return figureOrNaN(r.Result.Knee, func(k *store.Knee) float64 { return k.Rate })
+}
+
+func totalSeconds(r store.Record) float64 {
+	return figureOrNaN(r.Result.Count, func(c *store.Count) float64 { return c.TotalSeconds })
+}
+
+func drainRate(r store.Record) float64 {
+	return figureOrNaN(r.Result.Backlog, func(b *store.Backlog) float64 { return b.DrainRate })
+}
