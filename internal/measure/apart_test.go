@@ -163,7 +163,7 @@ func TestAMillionMessagesInOrderTakeAFewBytes(t *testing.T) {
 
 func TestADamagedAccountIsRefused(t *testing.T) {
 	for name, seen := range map[string][]byte{
-		"the next one":   {1<<2 | emptyRun, 1<<2 | mixedRun, 0, 0, 0, 0, 1 << 4, 0, 0, 0}, // number 100
+		"the next one":   {1 << 2, 1<<2 | mixedRun, 0, 0, 0, 0, 1 << 4, 0, 0, 0}, // number 100
 		"cut":            {1<<2 | mixedRun, 1, 2, 3},
 		"no length":      {fullRun},
 		"unknown kind":   {1<<2 | 3},

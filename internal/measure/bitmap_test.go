@@ -127,8 +127,8 @@ func TestAStreamCostsLittleUntilItIsUsed(t *testing.T) {
 		shape.Producers, shape.Consumers, shape.Subscriptions = producers, producers, 1
 		before := allocated()
 		trial := NewTrial(shape)
-		lanes := uint64(len(trial.lanes)) * uint64(unsafe.Sizeof(lane{}))
-		if each := (allocated() - before - lanes) / producers; each > 300 {
+		shared := uint64(len(trial.counters)) * uint64(unsafe.Sizeof(counters{}))
+		if each := (allocated() - before - shared) / producers; each > 300 {
 			t.Errorf("a stream%s takes %d bytes before its first message; at most 300 are wanted", name, each)
 		}
 	}

@@ -1,61 +1,118 @@
 package measure
 
+import (
+	"fmt"
+	"sync/atomic"
+)
+
 // Tally is a count for each phase.
 type Tally [phases]int64
 
 // negative reports whether the count of a phase is below 0, which only damaged data can show.
 func (t Tally) negative() bool { return min(t[Warmup], t[Measured]) < 0 }
 
-// Counts are the counters of a trial beside its ledgers.
-type Counts struct {
-	Sent, Bytes, Acked, Failed, Unsent, Resent, Received, Corrupted, Stale, Untimed Tally
-}
-
-// counts reads the counters; it may be called at any time.
-func (t *Trial) counts() Counts {
-	var c Counts
-	for i := range t.lanes {
-		l := &t.lanes[i]
-		for phase := range phases {
-			c.Sent[phase] += l.sent[phase].Load()
-			c.Bytes[phase] += l.sentBytes[phase].Load()
-			c.Acked[phase] += l.acked[phase].Load()
-			c.Failed[phase] += l.failed[phase].Load()
-			c.Unsent[phase] += l.unsent[phase].Load()
-			c.Resent[phase] += l.resent[phase].Load()
-			c.Received[phase] += l.received[phase].Load()
-			c.Corrupted[phase] += l.corrupted[phase].Load()
-			c.Stale[phase] += l.stale[phase].Load()
-			c.Untimed[phase] += l.untimed[phase].Load()
-		}
-	}
-	return c
-}
-
-// addCounts adds c to the counters of the lane.
-func (l *lane) addCounts(c Counts) {
+func (t *Tally) add(other Tally) {
 	for phase := range phases {
-		l.sent[phase].Add(c.Sent[phase])
-		l.sentBytes[phase].Add(c.Bytes[phase])
-		l.acked[phase].Add(c.Acked[phase])
-		l.failed[phase].Add(c.Failed[phase])
-		l.unsent[phase].Add(c.Unsent[phase])
-		l.resent[phase].Add(c.Resent[phase])
-		l.received[phase].Add(c.Received[phase])
-		l.corrupted[phase].Add(c.Corrupted[phase])
-		l.stale[phase].Add(c.Stale[phase])
-		l.untimed[phase].Add(c.Untimed[phase])
+		t[phase] += other[phase]
 	}
 }
 
-// negative reports whether a counter is below 0, which only a damaged shard can show.
-func (c Counts) negative() bool {
-	for _, tally := range []Tally{c.Sent, c.Bytes, c.Acked, c.Failed, c.Unsent, c.Resent, c.Received, c.Corrupted, c.Stale, c.Untimed} {
-		if tally.negative() {
-			return true
+func (t Tally) minus(other Tally) Tally {
+	return Tally{Warmup: t[Warmup] - other[Warmup], Measured: t[Measured] - other[Measured]}
+}
+
+// atomicTally is a Tally that any goroutine may add to at any time.
+type atomicTally [phases]atomic.Int64
+
+func (a *atomicTally) add(t Tally) {
+	for phase, n := range t {
+		if n != 0 {
+			a[phase].Add(n)
 		}
 	}
-	return false
+}
+
+func (a *atomicTally) load() Tally {
+	return Tally{Warmup: a[Warmup].Load(), Measured: a[Measured].Load()}
+}
+
+// sum returns the count of all phases together.
+func (a *atomicTally) sum() int64 { return a[Warmup].Load() + a[Measured].Load() }
+
+// counters are the counters and histograms that some of a trial's producers and consumers record in. A trial spreads its producers and
+// consumers over several, so that they don't write to the same cache lines. Totals and Histograms say what is counted.
+type counters struct {
+	sent, bytes, acked, failed, unsent, resent atomicTally
+	received, corrupted, stale, untimed        atomicTally
+	lag, generatorLag, publish, service        phasedHistogram
+	endToEnd, endToEndService                  phasedHistogram
+	early                                      atomic.Int64 // see Early.Deliveries
+	earlyBy                                    atomic.Int64 // see Early.By
+	_                                          [64]byte     // keeps the next counters off this one's last cache line
+}
+
+// maxCounters bounds the counters of a trial, since each takes 0.8 MiB.
+const maxCounters = 8
+
+// countersOf returns the counters of producer or consumer i.
+func (t *Trial) countersOf(i int) *counters { return &t.counters[i%len(t.counters)] }
+
+// Totals are the counts of a trial that are not kept in the ledgers of its streams.
+type Totals struct {
+	Sent      Tally // handed to the client
+	Bytes     Tally // payload bytes sent
+	Acked     Tally
+	Failed    Tally // reported as failed by the client
+	Unsent    Tally // due, but never handed to the client
+	Resent    Tally // sent again, and not counted again in Sent
+	Received  Tally // distinct deliveries; each subscription counts a message once
+	Corrupted Tally // deliveries that are damaged, or of messages that were never sent
+	Stale     Tally // deliveries of an earlier trial's messages
+	Untimed   Tally // received, but nobody knows when they were sent
+}
+
+// countedTotal is one of the Totals and the counter that records it.
+type countedTotal struct {
+	total   *Tally
+	counter *atomicTally
+}
+
+// all pairs each of the totals with the counter that records it.
+func (c *counters) all(t *Totals) [10]countedTotal {
+	return [...]countedTotal{
+		{&t.Sent, &c.sent},
+		{&t.Bytes, &c.bytes},
+		{&t.Acked, &c.acked},
+		{&t.Failed, &c.failed},
+		{&t.Unsent, &c.unsent},
+		{&t.Resent, &c.resent},
+		{&t.Received, &c.received},
+		{&t.Corrupted, &c.corrupted},
+		{&t.Stale, &c.stale},
+		{&t.Untimed, &c.untimed},
+	}
+}
+
+// totals reads the counters; it may be called at any time.
+func (t *Trial) totals() Totals {
+	var sum Totals
+	for i := range t.counters {
+		for _, c := range t.counters[i].all(&sum) {
+			c.total.add(c.counter.load())
+		}
+	}
+	return sum
+}
+
+// addTotals adds what was counted elsewhere. It fails if a count is below 0.
+func (c *counters) addTotals(t Totals) error {
+	for _, count := range c.all(&t) {
+		if count.total.negative() {
+			return fmt.Errorf("it has counts below 0: %+v", t)
+		}
+		count.counter.add(*count.total)
+	}
+	return nil
 }
 
 // Count is a momentary view of the counters, all phases together.
@@ -64,20 +121,17 @@ type Count struct{ Sent, Bytes, Acked, Failed, Received int64 }
 // Count reads the live counters; it may be called at any time. It reads outcomes before what was sent, so that neither Received nor
 // Acked + Failed ever exceeds what the messages sent allow.
 func (t *Trial) Count() Count {
-	var c Count
-	for i := range t.lanes {
-		for phase := range phases {
-			l := &t.lanes[i]
-			c.Received += l.received[phase].Load()
-			c.Acked += l.acked[phase].Load()
-			c.Failed += l.failed[phase].Load()
-		}
+	var sum Count
+	for i := range t.counters {
+		c := &t.counters[i]
+		sum.Received += c.received.sum()
+		sum.Acked += c.acked.sum()
+		sum.Failed += c.failed.sum()
 	}
-	for i := range t.lanes {
-		for phase := range phases {
-			c.Sent += t.lanes[i].sent[phase].Load()
-			c.Bytes += t.lanes[i].sentBytes[phase].Load()
-		}
+	for i := range t.counters {
+		c := &t.counters[i]
+		sum.Sent += c.sent.sum()
+		sum.Bytes += c.bytes.sum()
 	}
-	return c
+	return sum
 }

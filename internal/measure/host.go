@@ -30,38 +30,29 @@ func (t *Trial) SetHost(producer int, base uint64, h *Host) {
 	t.streams[producer].base, t.streams[producer].host = base, h
 }
 
-func (h *Host) phase(intended int64) Phase {
-	if intended >= h.measuredFrom.Load() {
-		return Measured
-	}
-	return Warmup
-}
-
-// here converts a message's times to our axis, and counts the message as early if that puts sent after now.
-func (h *Host) here(l *lane, intended, sent, now int64) (intendedHere, sentHere int64) {
-	intendedHere, sentHere = h.axis.OurTime(intended), h.axis.OurTime(sent)
-	if latency := now - sentHere; latency < 0 {
-		l.early.Add(1)
-		for lowest := l.earliest.Load(); latency < lowest && !l.earliest.CompareAndSwap(lowest, latency); {
-			lowest = l.earliest.Load()
-		}
-	}
-	return intendedHere, sentHere
-}
+// phase returns the phase of a message by its intended time on the host's own axis.
+func (h *Host) phase(intended int64) Phase { return phaseOf(intended, h.measuredFrom.Load()) }
 
 // Early counts the deliveries that seem to have come before they were sent, because two clocks are known to each other only within a
-// bound. They are counted like all others, with a latency of 0.
+// bound. They are counted like all others, with a latency of 0. For example, if messages seem to have taken 20, -5 and -30 ns, two
+// deliveries were early, by 30 ns at most.
 type Early struct {
 	Deliveries int64
-	By         int64 // the earliest of them, ns
+	By         int64 // the most of them, ns; 0 if there are none
+}
+
+// addEarly counts a delivery that seems to have come ns before it was sent.
+func (c *counters) addEarly(ns int64) {
+	c.early.Add(1)
+	raise(&c.earlyBy, ns)
 }
 
 // Early reads the counters; it may be called at any time.
 func (t *Trial) Early() Early {
 	var e Early
-	for i := range t.lanes {
-		e.Deliveries += t.lanes[i].early.Load()
-		e.By = max(e.By, -t.lanes[i].earliest.Load())
+	for i := range t.counters {
+		e.Deliveries += t.counters[i].early.Load()
+		e.By = max(e.By, t.counters[i].earlyBy.Load())
 	}
 	return e
 }

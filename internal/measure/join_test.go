@@ -345,8 +345,8 @@ func TestAMessageThatComesBeforeItWasSentIsCountedAndSeen(t *testing.T) {
 // One agent had a schedule, the other one sent as fast as it could: what that one sent, or should have sent, was due.
 func TestWhatWasDueIsTheSumOverAgentsWithAndWithoutASchedule(t *testing.T) {
 	shape := Shape{Producers: 2, Subscriptions: 1}
-	scheduled := Shard{Version: ShardVersion, Due: &Tally{3, 10}, Counts: Counts{Sent: Tally{3, 8}, Unsent: Tally{0, 2}}}
-	free := Shard{Version: ShardVersion, Counts: Counts{Sent: Tally{1, 5}, Unsent: Tally{0, 7}}}
+	scheduled := Shard{Version: ShardVersion, Due: &Tally{3, 10}, Counts: Totals{Sent: Tally{3, 8}, Unsent: Tally{0, 2}}}
+	free := Shard{Version: ShardVersion, Counts: Totals{Sent: Tally{1, 5}, Unsent: Tally{0, 7}}}
 	for name, parts := range map[string][]Part{
 		"scheduled first": {{Shard: scheduled}, {Shard: free}}, "scheduled last": {{Shard: free}, {Shard: scheduled}},
 	} {
@@ -372,7 +372,7 @@ func TestOrderIsKnownAlsoBeforeTheClocksZero(t *testing.T) {
 		c.Commit()
 		return trial.Shard()
 	}
-	sender := Shard{Version: ShardVersion, Sent: []Sent{{End: 100}}, Counts: Counts{Sent: Tally{0, 100}}}
+	sender := Shard{Version: ShardVersion, Sent: []Sent{{End: 100}}, Counts: Totals{Sent: Tally{0, 100}}}
 	late := clock.Line{Ns: 1_000_000} // their time 1,000 is -999,000 here
 	joined, err := Join(Shape{Producers: 1, Subscriptions: 1}, 100, []Part{
 		{Shard: sender}, {Shard: whole(0, 50, 1000, 2000), Axis: late}, {Shard: whole(50, 100, 3000, 4000), Axis: late},
@@ -425,7 +425,7 @@ func TestAShardThatCannotBeIsRefused(t *testing.T) {
 		"sent 0 messages":                           sent(Sent{Producer: 1}),
 		"begins with number 7":                      sent(Sent{Producer: 1, End: 6, Measured: 7}),
 		"unconfirmed messages of":                   sent(Sent{Producer: 1, End: 6, Unconfirmed: []byte{9<<2 | fullRun}}),
-		"counts below 0":                            {Version: ShardVersion, Counts: Counts{Stale: Tally{0, -1}}},
+		"counts below 0":                            {Version: ShardVersion, Counts: Totals{Stale: Tally{0, -1}}},
 		"due below 0":                               {Version: ShardVersion, Due: &Tally{-1, 5}},
 		"early deliveries below 0":                  {Version: ShardVersion, Early: Early{Deliveries: -1}},
 		"early by less than 0 ns":                   {Version: ShardVersion, Early: Early{By: -1}},

@@ -3,15 +3,19 @@ package measure
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"iter"
+	"math/bits"
 
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// A packed bitmap is a sequence of runs of words of one kind. A run begins with an unsigned varint: its number of words, shifted left
-// by kindBits, and its kind in the lowest bits. The words of a mixed run follow, little endian. Empty words at the end are left out.
+// A packed bitmap is a set of numbers as bytes, for another process. Its words of 64 numbers are gathered into runs of words of one
+// kind. A run begins with an unsigned varint: its number of words, shifted left by kindBits, and its kind in the lowest bits. The words
+// of a mixed run follow, little endian. Empty words at the end are left out; a set without members has no bytes.
 //
-// For example, a million messages without a gap are one full run of 15,625 words: 3 bytes.
+// For example, the numbers from 0 to 999,999 are one full run of 15,625 words: 3 bytes. Without number 5 they are a mixed run of 1 word
+// and a full run of 15,624: 1 + 8 + 3 bytes.
 const (
 	emptyRun = iota // no number of these words is a member
 	fullRun         // all are
@@ -20,19 +24,16 @@ const (
 )
 
 var (
-	errPacked = errors.New("its packed bitmap is damaged: a run is cut short, empty or of an unknown kind")
-	errUnsent = errors.New("it holds messages that were never sent")
-	errKey    = errors.New("it holds keys that the trial does not have")
+	errPacked   = errors.New("its packed bitmap is damaged: a run is cut short, empty or of an unknown kind")
+	errAboveMax = fmt.Errorf("its packed bitmap has numbers above %d, which were never sent", uint64(wire.MaxSeq))
+	errUnsent   = errors.New("it holds messages that were never sent")
+	errKey      = errors.New("it holds keys that the trial does not have")
 )
 
-// pack returns the members of b as a packed bitmap; nil if b never had any.
+// pack returns the members of b as a packed bitmap.
 func (b *bitmap) pack() []byte {
-	pages := b.pages.Load()
-	if pages == nil {
-		return nil
-	}
 	var p packer
-	for _, page := range *pages {
+	for _, page := range b.made() {
 		words := *page.words.Load()
 		for i := range words {
 			p.add(words[i].Load())
@@ -48,13 +49,13 @@ func (b *bitmap) pack() []byte {
 type packer struct {
 	packed []byte // the runs that have ended
 	kind   uint64 // of the run under way
-	n      uint64 // its words
-	mixed  []byte // and what they hold, if it is mixed
+	n      uint64 // how many words that run has
+	mixed  []byte // these words, if the run is mixed
 }
 
-func (p *packer) add(word uint64) {
+func (p *packer) add(members uint64) {
 	kind := uint64(mixedRun)
-	switch word {
+	switch members {
 	case 0:
 		kind = emptyRun
 	case ^uint64(0):
@@ -66,7 +67,7 @@ func (p *packer) add(word uint64) {
 	}
 	p.n++
 	if kind == mixedRun {
-		p.mixed = binary.LittleEndian.AppendUint64(p.mixed, word)
+		p.mixed = binary.LittleEndian.AppendUint64(p.mixed, members)
 	}
 }
 
@@ -78,71 +79,132 @@ func (p *packer) endRun() {
 	p.n, p.mixed = 0, p.mixed[:0]
 }
 
-// unpack adds the members of a packed bitmap. It refuses one with members from end on.
+// unpack adds the members of a packed bitmap of message numbers to b. It refuses numbers that were never sent: end and above. If it fails,
+// it may have added some of the others.
 func (b *bitmap) unpack(packed []byte, end uint64) error {
-	for r, err := range runsOf(packed) {
-		switch {
-		case err != nil:
+	for w, err := range packedWords(packed, end, errUnsent) {
+		if err != nil {
 			return err
-		case r.kind == emptyRun:
-			continue
 		}
-		for i := range r.n {
-			seq, word := (r.first+i)*64, r.word(i)
-			if word&^maskBelow(seq, end) != 0 {
-				return errUnsent
-			}
-			b.addWord(seq, word)
-		}
+		b.addWord(w.first, w.members)
 	}
 	return nil
 }
 
+// bitmapWord is one word of a bitmap.
+type bitmapWord struct {
+	first   uint64 // the number that bit 0 stands for; bit i stands for first + i
+	members uint64 // which of these 64 numbers are members
+}
+
+// numbers yields the members in ascending order.
+func (w bitmapWord) numbers() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for rest := w.members; rest != 0; rest &= rest - 1 { // clears the lowest bit
+			if !yield(w.first + uint64(bits.TrailingZeros64(rest))) {
+				return
+			}
+		}
+	}
+}
+
+// packedWords yields the words of a packed bitmap that have members. It ends with an error if the bitmap is damaged, and with tooHigh
+// if a member isn't below end.
+func packedWords(packed []byte, end uint64, tooHigh error) iter.Seq2[bitmapWord, error] {
+	return func(yield func(bitmapWord, error) bool) {
+		for r, err := range packedRuns(packed) {
+			if err != nil {
+				yield(bitmapWord{}, err)
+				return
+			}
+			if r.kind == emptyRun {
+				continue
+			}
+			for i := range r.n {
+				w := r.word(i)
+				switch {
+				case w.members&^maskBelow(w.first, end) != 0:
+					yield(bitmapWord{}, tooHigh)
+					return
+				case w.members != 0 && !yield(w, nil):
+					return
+				}
+			}
+		}
+	}
+}
+
 // packedRun is n words of one kind.
 type packedRun struct {
-	first uint64 // index of its first word in the bitmap
-	n     uint64
+	start uint64 // index of its first word in the bitmap
+	n     uint64 // at least 1 in a packed bitmap; up to 2^36 if it is empty or full
 	kind  uint64
 	mixed []byte // the words of a mixed run
 }
 
 // word returns the i-th word of the run.
-func (r packedRun) word(i uint64) uint64 {
+func (r packedRun) word(i uint64) bitmapWord {
+	w := bitmapWord{first: (r.start + i) * 64}
+	switch r.kind {
+	case fullRun:
+		w.members = ^uint64(0)
+	case mixedRun:
+		w.members = binary.LittleEndian.Uint64(r.mixed[8*i:])
+	}
+	return w
+}
+
+// split returns the words of the run before the bitmap's word at, and those from there on. Either may be empty.
+func (r packedRun) split(at uint64) (before, after packedRun) {
+	n := min(r.n, at-min(at, r.start))
+	before, after = r, r
+	before.n, after.n = n, r.n-n
+	after.start += n
+	if r.kind == mixedRun {
+		before.mixed, after.mixed = r.mixed[:8*n], r.mixed[8*n:]
+	}
+	return before, after
+}
+
+// count returns how many members the run has.
+func (r packedRun) count() int64 {
 	switch r.kind {
 	case emptyRun:
 		return 0
 	case fullRun:
-		return ^uint64(0)
+		return int64(64 * r.n) // counting word by word could take minutes
 	}
-	return binary.LittleEndian.Uint64(r.mixed[8*i:])
+	var n int
+	for i := range r.n {
+		n += bits.OnesCount64(r.word(i).members)
+	}
+	return int64(n)
 }
 
-// allWords is the number of words in a bitmap of all sequence numbers.
-const allWords = (wire.MaxSeq + 1) / 64
-
-// runsOf yields the runs of a packed bitmap. It ends with an error if the bitmap is damaged.
-func runsOf(packed []byte) iter.Seq2[packedRun, error] {
+// packedRuns yields the runs of a packed bitmap. It ends with an error if the bitmap is damaged.
+func packedRuns(packed []byte) iter.Seq2[packedRun, error] {
 	return func(yield func(packedRun, error) bool) {
-		rest, first := packed, uint64(0)
+		rest, start := packed, uint64(0)
 		for len(rest) > 0 {
-			r, after, err := cutRun(rest, first)
+			r, after, err := cutRun(rest, start)
 			if !yield(r, err) || err != nil {
 				return
 			}
-			rest, first = after, first+r.n
+			rest, start = after, start+r.n
 		}
 	}
 }
 
-// cutRun reads the run that packed begins with, and returns the rest of packed. first is the index of the run's first word.
-func cutRun(packed []byte, first uint64) (r packedRun, rest []byte, err error) {
+// cutRun reads the run that packed begins with, and returns the rest of packed. start is the index of the run's first word.
+func cutRun(packed []byte, start uint64) (r packedRun, rest []byte, err error) {
+	const allWords = (wire.MaxSeq + 1) / 64 // in a bitmap of all sequence numbers
 	head, size := binary.Uvarint(packed)
-	r = packedRun{first: first, n: head >> kindBits, kind: head & (1<<kindBits - 1)}
+	r = packedRun{start: start, n: head >> kindBits, kind: head & (1<<kindBits - 1)}
 	if size <= 0 || r.n == 0 || r.kind > mixedRun {
 		return packedRun{}, nil, errPacked
 	}
-	if r.n > allWords || first+r.n > allWords {
-		return packedRun{}, nil, errUnsent
+	if r.n > allWords-start {
+		return packedRun{}, nil, errAboveMax
 	}
 	rest = packed[size:]
 	if r.kind == mixedRun {

@@ -1,28 +1,27 @@
 package measure
 
-import "github.com/brokermark/brokermark/internal/hist"
-
 // Producer records the messages of one producer. Sent and Commit belong to the goroutine that sends; the other methods may be called
 // from any goroutine.
 type Producer struct {
-	trial  *Trial
-	stream *stream
-	lane   *lane
+	trial    *Trial
+	stream   *stream
+	counters *counters
 
 	// The batch since the last Commit.
 	sent, bytes  Tally
-	end          uint64             // one past its last message
-	lag          [phases]hist.Batch // sent − intended
-	generatorLag [phases]hist.Batch // the part of the lag that the generator caused
+	end          uint64      // one past its last message
+	lag          phasedBatch // sent − intended
+	generatorLag phasedBatch // the part of the lag that the generator caused
 }
 
 // Producer returns the recorder of producer i.
 func (t *Trial) Producer(i int) *Producer { return t.ProducerOn(i, i) }
 
-// ProducerOn returns the recorder of producer i, which shares a client with others. Producers of the same client pass the client's
-// number as lane. Then one Acks can gather the acknowledgements of all of them.
-func (t *Trial) ProducerOn(i, lane int) *Producer {
-	return &Producer{trial: t, stream: &t.streams[i], lane: t.lane(lane)}
+// ProducerOn returns the recorder of producer i, which shares a client with others. Producers of the same client share their counters, so
+// that one Acks can gather the acknowledgements of all of them.
+func (t *Trial) ProducerOn(i, client int) *Producer {
+	s := &t.streams[i]
+	return &Producer{trial: t, stream: s, counters: t.countersOf(client), end: s.end.Load()}
 }
 
 // RecordsFor reports whether p records for t.
@@ -39,8 +38,8 @@ func (p *Producer) Sent(seq uint64, size int, intended, sent, generatorLag int64
 	if p.stream.times != nil {
 		p.stream.times.put(n, intended, sent)
 	}
-	p.lane.lag[phase].Add(&p.lag[phase], sent-intended)
-	p.lane.generatorLag[phase].Add(&p.generatorLag[phase], generatorLag)
+	p.counters.lag.add(&p.lag, phase, sent-intended)
+	p.counters.generatorLag.add(&p.generatorLag, phase, generatorLag)
 	p.end = n + 1
 	p.sent[phase]++
 	p.bytes[phase] += int64(size)
@@ -51,14 +50,10 @@ func (p *Producer) Sent(seq uint64, size int, intended, sent, generatorLag int64
 // that don't count as sent yet.
 func (p *Producer) Commit() {
 	p.stream.end.Store(p.end)
-	for phase := range phases {
-		if p.sent[phase] > 0 {
-			p.lane.sent[phase].Add(p.sent[phase])
-			p.lane.sentBytes[phase].Add(p.bytes[phase])
-			p.lane.lag[phase].Flush(&p.lag[phase])
-			p.lane.generatorLag[phase].Flush(&p.generatorLag[phase])
-		}
-	}
+	p.counters.sent.add(p.sent)
+	p.counters.bytes.add(p.bytes)
+	p.counters.lag.flush(&p.lag)
+	p.counters.generatorLag.flush(&p.generatorLag)
 	p.sent, p.bytes = Tally{}, Tally{}
 }
 
@@ -66,29 +61,35 @@ func (p *Producer) Commit() {
 // end. Each counts with the latency end − intended, as a publish and for every subscription, because it would have taken at least that
 // long. The generator caused generatorLag ns of the wait. Call it when sending has ended.
 func (p *Producer) Unsent(phase Phase, n, intended, end, generatorLag int64) {
-	l := p.lane
-	l.unsent[phase].Add(n)
-	l.lag[phase].RecordN(end-intended, n)
-	l.publish[phase].RecordN(end-intended, n)
-	l.endToEnd[phase].RecordN(end-intended, n*int64(p.trial.subscriptions))
-	l.generatorLag[phase].RecordN(generatorLag, n)
+	c := p.counters
+	c.unsent[phase].Add(n)
+	c.lag[phase].RecordN(end-intended, n)
+	c.publish[phase].RecordN(end-intended, n)
+	c.endToEnd[phase].RecordN(end-intended, n*int64(p.trial.subscriptions))
+	c.generatorLag[phase].RecordN(generatorLag, n)
 }
 
 // UnsentUntimed books n messages that were never sent and have not waited: they were not due yet or, as in a closed loop, had no intended
 // time.
-func (p *Producer) UnsentUntimed(phase Phase, n int64) { p.lane.unsent[phase].Add(n) }
+func (p *Producer) UnsentUntimed(phase Phase, n int64) { p.counters.unsent[phase].Add(n) }
 
-// Acks gathers acknowledgements and failures that arrive together, until Producer.Confirm publishes them. Its zero value is
-// empty. It belongs to one goroutine.
+// Acks gathers acknowledgements and failures that arrive together:
+//
+//	var acks Acks
+//	for … { p.Acked(&acks, …) }
+//	p.Confirm(&acks) // publishes them
+//
+// Its zero value is empty. It belongs to one goroutine.
 type Acks struct {
-	acked, failed    Tally
-	publish, service [phases]hist.Batch
+	acked, failed Tally
+	publish       phasedBatch // acknowledged − intended
+	service       phasedBatch // acknowledged − sent
 }
 
 // Acked books a message that was confirmed at now; with at most once, that was handed over then.
 func (p *Producer) Acked(a *Acks, phase Phase, intended, sent, now int64) {
-	p.lane.publish[phase].Add(&a.publish[phase], now-intended)
-	p.lane.service[phase].Add(&a.service[phase], now-sent)
+	p.counters.publish.add(&a.publish, phase, now-intended)
+	p.counters.service.add(&a.service, phase, now-sent)
 	a.acked[phase]++
 }
 
@@ -98,24 +99,17 @@ func (p *Producer) Failed(a *Acks, phase Phase, seq uint64) {
 	a.failed[phase]++
 }
 
-// Confirm publishes the outcomes that a has gathered from p and from other producers of the same lane, and empties a.
+// Confirm publishes the outcomes that a has gathered from p and from other producers of the same client, and empties a.
 func (p *Producer) Confirm(a *Acks) {
-	for phase := range phases {
-		if a.acked[phase] > 0 {
-			p.lane.publish[phase].Flush(&a.publish[phase])
-			p.lane.service[phase].Flush(&a.service[phase])
-			p.lane.acked[phase].Add(a.acked[phase])
-			a.acked[phase] = 0
-		}
-		if a.failed[phase] > 0 {
-			p.lane.failed[phase].Add(a.failed[phase])
-			a.failed[phase] = 0
-		}
-	}
+	p.counters.publish.flush(&a.publish)
+	p.counters.service.flush(&a.service)
+	p.counters.acked.add(a.acked)
+	p.counters.failed.add(a.failed)
+	a.acked, a.failed = Tally{}, Tally{}
 }
 
 // Resent books that a message was sent once more. Its outcome is still open, and it keeps the times of its first attempt.
-func (p *Producer) Resent(phase Phase) { p.lane.resent[phase].Add(1) }
+func (p *Producer) Resent(phase Phase) { p.counters.resent[phase].Add(1) }
 
 // Unresolved books a message that was neither confirmed nor refused when the trial ended.
 func (p *Producer) Unresolved(seq uint64) { p.stream.unconfirmed.add(seq - p.stream.base) }

@@ -3,28 +3,28 @@ package measure
 import (
 	"fmt"
 
-	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // ShardVersion is the version of a Shard's fields. Join takes no other.
 const ShardVersion = 1
 
-// Shard is everything that one agent counted in a trial, as plain data.
+// Shard is everything that one agent counted in a trial, as plain data. Join makes one trial of the shards of several agents.
 type Shard struct {
 	Version    int
 	Sent       []Sent
 	Seen       []Account
-	Counts     Counts
+	Counts     Totals
 	Histograms [phases]Histograms
 	Due        *Tally `json:",omitempty"` // messages due by the schedule; nil without a schedule
 	Early      Early
 }
 
-// Sent describes the messages that one producer sent.
+// Sent describes the messages that one producer sent. For example, a producer that sent 100 messages in an earlier trial and 50 in this
+// one, the last 40 of them in the measured phase, has Base 100, End 50 and Measured 10.
 type Sent struct {
 	Producer    int
-	Base        uint64 // number of its first message in the trial; the fields below count from it
+	Base        uint64 // sequence number of its first message in the trial; the fields below count from it
 	End         uint64 // one past the last message
 	Measured    uint64 // the first message of the measured phase; End if there is none
 	Unconfirmed []byte // the messages that failed or were unresolved, as a packed bitmap
@@ -32,7 +32,7 @@ type Sent struct {
 
 // Shard returns everything that t holds. Call it when nothing is being sent or received any more.
 func (t *Trial) Shard() Shard {
-	s := Shard{Version: ShardVersion, Seen: t.Accounts(), Counts: t.counts(), Early: t.Early()}
+	s := Shard{Version: ShardVersion, Seen: t.Accounts(), Counts: t.totals(), Early: t.Early()}
 	for i := range t.streams {
 		st := &t.streams[i]
 		if end := st.end.Load(); end > 0 {
@@ -51,13 +51,12 @@ func (t *Trial) Shard() Shard {
 	return s
 }
 
-// addShard adds a shard to a joined trial, except for its accounts. It refuses a stream of more than maxSent messages.
+// addShard adds a shard to a joined trial, except for its accounts. It refuses a stream of more than maxSent messages. If it fails, the
+// trial is of no use.
 func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 	switch {
 	case s.Version != ShardVersion:
 		return fmt.Errorf("it has version %d; this program reads version %d", s.Version, ShardVersion)
-	case s.Counts.negative():
-		return fmt.Errorf("it has counts below 0: %+v", s.Counts)
 	case s.Due != nil && s.Due.negative():
 		return fmt.Errorf("it has numbers of messages due below 0: %d", *s.Due)
 	case s.Early.Deliveries < 0:
@@ -75,55 +74,46 @@ func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 			return err
 		}
 	}
-	l := &t.lanes[0]
-	l.addCounts(s.Counts)
-	for phase := range phases {
-		l.addHistograms(phase, &s.Histograms[phase])
+	c := t.countersOf(0)
+	if err := c.addTotals(s.Counts); err != nil {
+		return err
 	}
 	for phase := range phases {
-		if s.Due != nil {
-			t.scheduled = true
-			t.due[phase] += s.Due[phase]
-		} else {
-			t.due[phase] += s.Counts.Sent[phase] + s.Counts.Unsent[phase]
-		}
+		c.addHistograms(phase, &s.Histograms[phase])
 	}
-	l.early.Add(s.Early.Deliveries)
-	l.earliest.Store(min(l.earliest.Load(), -s.Early.By))
+	c.early.Add(s.Early.Deliveries)
+	raise(&c.earlyBy, s.Early.By)
+	if s.Due != nil {
+		t.scheduled = true
+		t.due.add(*s.Due)
+	} else { // as in Books, for the case that another shard has a schedule
+		t.due.add(s.Counts.Sent)
+		t.due.add(s.Counts.Unsent)
+	}
 	return nil
 }
 
-// addSent sets the stream of a producer, which only one agent has.
+// addSent sets the stream of a producer. It refuses a producer that sent for another agent as well.
 func (t *Trial) addSent(sent Sent, maxSent uint64) error {
 	if sent.Producer < 0 || sent.Producer >= len(t.streams) {
 		return fmt.Errorf("producer %d is not one of the trial's %d, numbered from 0", sent.Producer, len(t.streams))
 	}
-	st := &t.streams[sent.Producer]
+	s := &t.streams[sent.Producer]
 	switch {
-	case st.end.Load() > 0:
+	case s.end.Load() > 0:
 		return fmt.Errorf("producer %d sent for another agent, too", sent.Producer)
 	case sent.End == 0 || sent.End > maxSent || sent.Measured > sent.End:
 		return fmt.Errorf("producer %d sent %d messages, the measured phase begins with number %d; 1 to %d messages are possible",
 			sent.Producer, sent.End, sent.Measured, maxSent)
-	case sent.Base > wire.MaxSeq || sent.Base+sent.End > wire.MaxSeq+1:
-		return fmt.Errorf("producer %d counts from number %d on and sent %d messages; numbers end with %d", sent.Producer, sent.Base, sent.End, uint64(wire.MaxSeq))
+	case sent.Base > wire.MaxSeq || sent.End-1 > wire.MaxSeq-sent.Base:
+		return fmt.Errorf("producer %d counts from number %d on and sent %d messages; numbers end with %d",
+			sent.Producer, sent.Base, sent.End, uint64(wire.MaxSeq))
 	}
-	st.base = sent.Base
-	st.end.Store(sent.End)
-	st.measured.Store(sent.Measured)
-	if err := st.unconfirmed.unpack(sent.Unconfirmed, sent.End); err != nil {
+	s.base = sent.Base
+	s.end.Store(sent.End)
+	s.measured.Store(sent.Measured)
+	if err := s.unconfirmed.unpack(sent.Unconfirmed, sent.End); err != nil {
 		return fmt.Errorf("the unconfirmed messages of producer %d: %w", sent.Producer, err)
 	}
 	return nil
-}
-
-// addHistograms adds the histograms of a phase to those of the lane.
-func (l *lane) addHistograms(phase Phase, h *Histograms) {
-	var empty hist.Snapshot
-	l.endToEnd[phase].Grow(empty, h.EndToEnd)
-	l.endToEndService[phase].Grow(empty, h.EndToEndService)
-	l.publish[phase].Grow(empty, h.Publish)
-	l.service[phase].Grow(empty, h.Service)
-	l.lag[phase].Grow(empty, h.Lag)
-	l.generatorLag[phase].Grow(empty, h.GeneratorLag)
 }

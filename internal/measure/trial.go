@@ -1,12 +1,22 @@
 // Package measure turns the events of a trial (sent, acknowledged, received) into counts, histograms and a ledger of each stream.
 // Recording takes no lock and allocates nothing. It knows nothing of brokers, of pacing, or of what the numbers are used for.
+//
+// A Producer and a Consumer record the events; afterwards Books has the counts:
+//
+//	t := measure.NewTrial(measure.Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
+//	t.MeasureFrom(start)
+//	p, c := t.Producer(0), t.Consumer(0, 0, nil)
+//	p.Sent(0, size, due, now, 0) // message 0, then message 1
+//	p.Sent(1, size, due, now, 0)
+//	p.Commit()                   // before the client gets them
+//	c.Received(header, now)      // message 1
+//	c.Commit()
+//	t.Books(measure.Measured)    // Sent 2 = Unresolved 2, Expected 2 = Received 1 + Lost 1
 package measure
 
 import (
 	"math"
 	"sync/atomic"
-
-	"github.com/brokermark/brokermark/internal/hist"
 )
 
 // Phase is the part of a trial that a message belongs to, by its intended time. Nothing is reset between phases.
@@ -19,47 +29,41 @@ const (
 	phases // the number of phases
 )
 
+// phaseOf returns the phase of what has reached the place at, a time or a number, if the measured phase begins with from.
+func phaseOf[T int64 | uint64](at, from T) Phase {
+	if at >= from {
+		return Measured
+	}
+	return Warmup
+}
+
 // Trial records one trial. Producers, consumers and subscriptions are numbered from 0; each subscription receives the messages of
 // every producer.
 type Trial struct {
 	streams       []stream // by producer
 	subscriptions int
 	measuredFrom  atomic.Int64 // ns on the clock's axis; Undecided at first
-	lanes         []lane
-	apart         bool  // the producers run in another process
-	scheduled     bool  // SetDue was called
-	due           Tally // if scheduled
-	unordered     int   // ledgers whose order is not known; see Unordered
+	counters      []counters   // what the trial counted is their sum
+	apart         bool         // the producers run in another process
+	scheduled     bool         // SetDue was called
+	due           Tally        // if scheduled
+	unordered     int          // how many ledgers' order is not known; see Unordered
 }
 
 // Undecided is the beginning of the measured phase while it is not known: later than every time.
 const Undecided = math.MaxInt64
 
-// stream is all messages of one producer. Their numbers count from base.
+// stream is all messages that one producer sends in a trial. They are numbered from 0; the numbers in their payloads count on from the
+// trial before and begin with base.
 type stream struct {
-	base        uint64        // sequence number of the first message of this trial
-	end         atomic.Uint64 // one past the last message sent
-	measured    atomic.Uint64 // the first message of the measured phase; math.MaxUint64 if there is none
+	base        uint64
+	end         atomic.Uint64 // how many messages were sent, so also the number of the next one; stays 0 if they are sent elsewhere
+	measured    atomic.Uint64 // number of the first message of the measured phase; math.MaxUint64 if there is none
 	unconfirmed bitmap        // messages that failed, or were unresolved when the trial ended
 	ledgers     []ledger      // by subscription
 	times       *timeTable    // nil if payloads carry their times
 	host        *Host         // the producer's host; nil: this one
 }
-
-// lane holds counters and histograms. A trial has several, so that its producers and consumers don't write to the same cache lines;
-// the counts of a trial are the sums over all lanes.
-type lane struct {
-	sent, sentBytes, acked, failed, resent, unsent [phases]atomic.Int64
-	received, corrupted, stale, untimed            [phases]atomic.Int64
-	lag, generatorLag, publish, service            [phases]hist.Histogram
-	endToEnd, endToEndService                      [phases]hist.Histogram
-	early                                          atomic.Int64 // deliveries that seem to have come before they were sent
-	earliest                                       atomic.Int64 // the lowest latency of these, ns: 0 or negative
-	_                                              [64]byte     // keeps the next lane off this one's last cache line
-}
-
-// maxLanes bounds the lanes of a trial, since each takes 0.8 MiB.
-const maxLanes = 8
 
 // Shape describes the producers and consumers of a trial.
 type Shape struct {
@@ -78,14 +82,12 @@ type Shape struct {
 func NewTrial(s Shape) *Trial {
 	t := &Trial{
 		streams: make([]stream, s.Producers), subscriptions: s.Subscriptions, apart: s.Apart,
-		lanes: make([]lane, max(1, min(maxLanes, max(s.Producers, s.Consumers)))),
+		counters: make([]counters, max(1, min(maxCounters, max(s.Producers, s.Consumers)))),
 	}
 	t.measuredFrom.Store(Undecided)
 	ledgers := make([]ledger, s.Producers*s.Subscriptions)
 	for i := range ledgers {
-		ledgers[i].keys = s.Keys
-		ledgers[i].first.Store(math.MaxInt64)
-		ledgers[i].last.Store(math.MinInt64)
+		ledgers[i].init(s.Keys)
 	}
 	for i := range t.streams {
 		st := &t.streams[i]
@@ -97,9 +99,6 @@ func NewTrial(s Shape) *Trial {
 	}
 	return t
 }
-
-// lane returns the lane of producer or consumer i.
-func (t *Trial) lane(i int) *lane { return &t.lanes[i%len(t.lanes)] }
 
 // SetBase sets the sequence number of a producer's first message in this trial, which is 0 otherwise. Call it before the producer's
 // first message.
@@ -121,17 +120,17 @@ func (t *Trial) SetDue(warmup, measured int64) {
 func (t *Trial) Subscriptions() int { return t.subscriptions }
 
 // phase returns the phase of a message by its intended time.
-func (t *Trial) phase(intended int64) Phase {
-	if intended >= t.measuredFrom.Load() {
-		return Measured
-	}
-	return Warmup
-}
+func (t *Trial) phase(intended int64) Phase { return phaseOf(intended, t.measuredFrom.Load()) }
 
 // phase returns the phase of message n.
-func (s *stream) phase(n uint64) Phase {
-	if n >= s.measured.Load() {
-		return Measured
+func (s *stream) phase(n uint64) Phase { return phaseOf(n, s.measured.Load()) }
+
+// numbers returns which messages of a phase were sent: those from from on, below to.
+func (s *stream) numbers(phase Phase) (from, to uint64) {
+	end := s.end.Load()
+	measured := min(end, s.measured.Load())
+	if phase == Measured {
+		return measured, end
 	}
-	return Warmup
+	return 0, measured
 }

@@ -388,6 +388,16 @@ func TestUnresolvedMessagesMayBeLostWithoutABrokenPromise(t *testing.T) {
 	}
 }
 
+// A second recorder of a producer, such as one for messages that were never sent, must not undo what the first has sent.
+func TestARecorderThatSentNothingLeavesTheStreamAlone(t *testing.T) {
+	trial := NewTrial(Shape{Producers: 1, Subscriptions: 1})
+	send(trial, 10, 0, nil)
+	trial.Producer(0).Commit()
+	if b := trial.Books(Measured); b.Sent != 10 || b.Lost != 10 {
+		t.Errorf("%+v; want 10 sent and 10 lost", b)
+	}
+}
+
 func TestRecordingAllocatesNothing(t *testing.T) {
 	for _, short := range []bool{false, true} {
 		t.Run(fmt.Sprintf("short %v", short), func(t *testing.T) {

@@ -130,7 +130,7 @@ func (p *producer) begin(t *trial) {
 }
 
 // recorderOf returns the recorder that books what s sends in this trial. All streams of a client share
-// the counters of the client's lane.
+// the client's counters.
 func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	if s.recorder == nil {
 		s.recorder = t.recording.books.ProducerOn(s.plan.ID, p.index)

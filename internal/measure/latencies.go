@@ -1,0 +1,109 @@
+package measure
+
+import "github.com/brokermark/brokermark/internal/hist"
+
+// phasedHistogram is a histogram for each phase.
+type phasedHistogram [phases]hist.Histogram
+
+// phasedBatch gathers values of one goroutine for a phasedHistogram. Successive values of the same bucket then cost one atomic operation.
+type phasedBatch [phases]hist.Batch
+
+func (h *phasedHistogram) add(b *phasedBatch, phase Phase, ns int64) { h[phase].Add(&b[phase], ns) }
+
+// flush adds the values that b still holds, and empties it.
+func (h *phasedHistogram) flush(b *phasedBatch) {
+	for phase := range phases {
+		h[phase].Flush(&b[phase])
+	}
+}
+
+// snapshot returns the values of all phases together.
+func (h *phasedHistogram) snapshot() hist.Snapshot {
+	return h[Warmup].Snapshot().Merge(h[Measured].Snapshot())
+}
+
+// Histograms are the latencies of a phase, ns.
+type Histograms struct {
+	EndToEnd        hist.Snapshot // received − intended
+	EndToEndService hist.Snapshot // received − sent
+	Publish         hist.Snapshot // acknowledged − intended
+	Service         hist.Snapshot // acknowledged − sent
+	Lag             hist.Snapshot // sent − intended
+	GeneratorLag    hist.Snapshot // the part of the lag that the generator caused
+}
+
+// Histograms returns the latencies of a phase so far.
+func (t *Trial) Histograms(phase Phase) Histograms {
+	var h Histograms
+	for i := range t.counters {
+		c := &t.counters[i]
+		h.Merge(Histograms{
+			EndToEnd:        c.endToEnd[phase].Snapshot(),
+			EndToEndService: c.endToEndService[phase].Snapshot(),
+			Publish:         c.publish[phase].Snapshot(),
+			Service:         c.service[phase].Snapshot(),
+			Lag:             c.lag[phase].Snapshot(),
+			GeneratorLag:    c.generatorLag[phase].Snapshot(),
+		})
+	}
+	return h
+}
+
+// Merge adds the latencies of other.
+func (h *Histograms) Merge(other Histograms) {
+	h.EndToEnd = h.EndToEnd.Merge(other.EndToEnd)
+	h.EndToEndService = h.EndToEndService.Merge(other.EndToEndService)
+	h.Publish = h.Publish.Merge(other.Publish)
+	h.Service = h.Service.Merge(other.Service)
+	h.Lag = h.Lag.Merge(other.Lag)
+	h.GeneratorLag = h.GeneratorLag.Merge(other.GeneratorLag)
+}
+
+// addHistograms adds the latencies of a phase that were measured elsewhere.
+func (c *counters) addHistograms(phase Phase, h *Histograms) {
+	var empty hist.Snapshot
+	c.endToEnd[phase].Grow(empty, h.EndToEnd)
+	c.endToEndService[phase].Grow(empty, h.EndToEndService)
+	c.publish[phase].Grow(empty, h.Publish)
+	c.service[phase].Grow(empty, h.Service)
+	c.lag[phase].Grow(empty, h.Lag)
+	c.generatorLag[phase].Grow(empty, h.GeneratorLag)
+}
+
+// EndToEnd returns the end-to-end latencies so far, all phases together; the publish latencies if nobody subscribes.
+func (t *Trial) EndToEnd() hist.Snapshot {
+	var s hist.Snapshot
+	for i := range t.counters {
+		h := &t.counters[i].endToEnd
+		if t.subscriptions == 0 {
+			h = &t.counters[i].publish
+		}
+		s = s.Merge(h.snapshot())
+	}
+	return s
+}
+
+// Service returns the latencies from the actual send to the acknowledgement so far, all phases together.
+func (t *Trial) Service() hist.Snapshot {
+	var s hist.Snapshot
+	for i := range t.counters {
+		s = s.Merge(t.counters[i].service.snapshot())
+	}
+	return s
+}
+
+// FromSend returns the number and the sum, in ns, of the latencies from the actual send to the receipt so far, all phases together; to
+// the acknowledgement if nobody subscribes.
+func (t *Trial) FromSend() (count int64, sum float64) {
+	for i := range t.counters {
+		h := &t.counters[i].endToEndService
+		if t.subscriptions == 0 {
+			h = &t.counters[i].service
+		}
+		for phase := range phases {
+			n, ns := h[phase].Totals()
+			count, sum = count+n, sum+ns
+		}
+	}
+	return count, sum
+}
