@@ -82,7 +82,7 @@ func (c *crew) join(ctx context.Context, l worker.Load, clocks clockHistory, par
 	if bound == 0 {
 		clear(lines) // the agents read one clock; an offset to this process's clock doesn't matter
 	}
-	out := c.whole.Joined(outs, lines, l.Streams)
+	out := c.whole.Joined(l, outs, lines)
 	out.ClockBound = bound
 	if err != nil && out.Err == nil {
 		out.Err = err

@@ -27,11 +27,7 @@ func (s shared) plus(o shared) shared {
 		}
 		s.Probed[i] |= b
 	}
-	s.Count.Sent += o.Count.Sent
-	s.Count.Bytes += o.Count.Bytes
-	s.Count.Acked += o.Count.Acked
-	s.Count.Failed += o.Count.Failed
-	s.Count.Received += o.Count.Received
+	s.Count = s.Count.Plus(o.Count)
 	return s
 }
 

@@ -118,6 +118,13 @@ func (c *counters) addTotals(t Totals) error {
 // Count is a momentary view of the counters, all phases together.
 type Count struct{ Sent, Bytes, Acked, Failed, Received int64 }
 
+// Plus returns the sum of two counts.
+func (c Count) Plus(o Count) Count {
+	return Count{
+		Sent: c.Sent + o.Sent, Bytes: c.Bytes + o.Bytes, Acked: c.Acked + o.Acked, Failed: c.Failed + o.Failed, Received: c.Received + o.Received,
+	}
+}
+
 // Count reads the live counters; it may be called at any time. It reads outcomes before what was sent, so that neither Received nor
 // Acked + Failed ever exceeds what the messages sent allow.
 func (t *Trial) Count() Count {

@@ -1,12 +1,16 @@
 package worker
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Joint joins the samples of several workers, each of which runs a part of one trial, into one sequence of samples. All times must be on
 // one clock.
 //
-// Samples are joined in rounds. A round takes the earliest samples, at most one of each part, adds their counts and has the time of the
-// latest. The next round begins with the second sample of a part. A part without a sample in a round counts with its last one:
+// Samples are joined in rounds. A round takes the earliest samples, at most one of each part. Its joint sample has the sum of their counts
+// and the time of the latest. The next round begins with the second sample of a part. A part without a sample in a round counts with
+// its last one:
 //
 //	part 0   20 ms: 10 sent    40 ms: 20 sent    60 ms: 30 sent
 //	part 1   23 ms:  7 sent                      62 ms: 21 sent
@@ -15,18 +19,19 @@ import "math"
 // Quantiles can't be added. Those of a joint sample are computed from the merged histograms of all parts (jointLatencies).
 type Joint struct {
 	parts     []jointPart
-	begun     int64 // time of the newest sample in the first batch; a part that never sent one is waited for from then on
-	newest    int64 // time of the newest sample that is in a round
+	at        int64 // time of the newest sample in any round so far
 	latencies jointLatencies
 }
 
 // jointPart is one part of a Joint.
 type jointPart struct {
 	waiting []Sample // that are in no round yet
-	newest  int64    // time of the newest sample that came
-	ended   bool     // no more samples come
-	sample  Sample   // the last one that is in a round
-	inRound bool     // sample is in the round under way
+	// reached is the time of the newest sample that came. A part that has sent none counts from the first batch of any part; 0: there has
+	// been none.
+	reached int64
+	ended   bool   // no more samples come
+	last    Sample // the last one that is in a round
+	inRound bool   // last is in the round under way
 }
 
 // maxWait, in ns, is how far a part's samples may be behind those of others before a round goes on without it. Agents send their samples
@@ -49,10 +54,12 @@ func (j *Joint) queue(part int, samples []Sample) {
 	p := &j.parts[part]
 	p.waiting = append(p.waiting, samples...)
 	for _, s := range samples {
-		p.newest = max(p.newest, s.At)
+		p.reached = max(p.reached, s.At)
 	}
-	if j.begun == 0 {
-		j.begun = p.newest
+	for i := range j.parts {
+		if j.parts[i].reached == 0 {
+			j.parts[i].reached = p.reached
+		}
 	}
 }
 
@@ -68,11 +75,9 @@ func (j *Joint) Rest() []Sample {
 		j.parts[i].ended = true
 	}
 	samples := j.advance()
-	for _, p := range j.parts {
-		if p.inRound {
-			j.latencies.unreported = true
-			return append(samples, j.endRound())
-		}
+	if slices.ContainsFunc(j.parts, func(p jointPart) bool { return p.inRound }) {
+		j.latencies.unreported = true
+		samples = append(samples, j.endRound())
 	}
 	return samples
 }
@@ -113,34 +118,31 @@ func (j *Joint) earliest() (part int, found bool) {
 
 // mustWait reports whether the next sample of some part may still come in time.
 func (j *Joint) mustWait() bool {
-	newest := j.begun
+	var newest int64
 	for _, p := range j.parts {
-		newest = max(newest, p.newest)
+		newest = max(newest, p.reached)
 	}
-	for _, p := range j.parts {
-		if len(p.waiting) == 0 && !p.ended && newest-max(p.newest, j.begun) < maxWait {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.parts, func(p jointPart) bool {
+		return len(p.waiting) == 0 && !p.ended && newest-p.reached < maxWait
+	})
 }
 
 // addToRound moves the first waiting sample of a part into the round under way.
 func (j *Joint) addToRound(part int) {
 	p := &j.parts[part]
-	p.sample, p.waiting, p.inRound = p.waiting[0], p.waiting[1:], true
-	j.newest = max(j.newest, p.sample.At)
-	if p.sample.Latency != nil {
-		j.latencies.add(part, p.sample.Latency, j.newest)
+	p.last, p.waiting, p.inRound = p.waiting[0], p.waiting[1:], true
+	j.at = max(j.at, p.last.At)
+	if p.last.Latency != nil {
+		j.latencies.add(part, *p.last.Latency, j.at)
 	}
 }
 
 // endRound ends the round under way and returns its sample, with latencies if they are new.
 func (j *Joint) endRound() Sample {
-	joint := Sample{At: j.newest, EndToEnd: j.latencies.current}
+	joint := Sample{At: j.at, EndToEnd: j.latencies.current}
 	for i := range j.parts {
 		j.parts[i].inRound = false
-		joint.addCounts(j.parts[i].sample)
+		joint.addCounts(j.parts[i].last)
 	}
 	joint.Undelivered = max(0, joint.Undelivered) // it is below 0 in parts whose consumers receive messages of other parts
 	joint.Backlog = max(joint.Unconfirmed, joint.Undelivered)
@@ -150,15 +152,11 @@ func (j *Joint) endRound() Sample {
 	return joint
 }
 
-// addCounts adds the counts of a part's sample.
+// addCounts adds the counts of a part's sample. The later phase counts, and the trial sends as long as one of its parts does.
 func (s *Sample) addCounts(part Sample) {
-	s.Sending = s.Sending || part.Sending
 	s.Phase = max(s.Phase, part.Phase)
-	s.Count.Sent += part.Count.Sent
-	s.Count.Bytes += part.Count.Bytes
-	s.Count.Acked += part.Count.Acked
-	s.Count.Failed += part.Count.Failed
-	s.Count.Received += part.Count.Received
+	s.Sending = s.Sending || part.Sending
+	s.Count = s.Count.Plus(part.Count)
 	s.Due += part.Due
 	s.Unconfirmed += part.Unconfirmed
 	s.Undelivered += part.Undelivered

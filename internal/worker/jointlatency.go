@@ -6,45 +6,40 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// jointLatencies merges the latencies of several parts of a trial, interval by interval.
+// jointLatencies computes the quantiles of the latencies of several parts of a trial, interval by interval.
 //
-// About twice a second a part delivers the histogram of its whole trial so far. Less its previous one, that is the histogram of the
-// interval. An interval ends when every part has delivered, or when a part delivers a second time because others are silent. Its
-// quantiles are taken from the merged histogram of all parts.
+// About twice a second each part delivers the histograms of its whole trial so far. An interval ends when all parts have delivered, or when
+// one delivers a second time because others are silent. The histograms of all parts are then merged. What has been added to them since
+// the interval before are the latencies of this one. For example, if the merged histogram holds 900 messages at the end of an interval
+// and 2,000 at the end of the next, the quantiles of the second interval are those of 1,100 messages.
 type jointLatencies struct {
 	parts      []partLatency
-	interval   hist.Snapshot // from intended time to receipt, of the interval under way
-	current    Quantiles     // of the interval that ended last; zero before the first
-	history    Thinned[timedQuantiles]
+	before     hist.Snapshot // of all parts at the end of the last interval: from intended time to receipt
+	current    Quantiles     // of the last interval; zero before the end of the first
+	history    Thinned[intervalQuantiles]
 	unreported bool // an interval has ended since the last report
 }
 
 type partLatency struct {
-	trial      *Latency // of its whole trial so far; nil: it has delivered nothing
-	inInterval bool     // it has delivered for the interval under way
+	latest     Latency // of its whole trial so far, as delivered last
+	inInterval bool    // it has delivered in the interval under way
 }
 
-type timedQuantiles struct {
-	at int64 // end of the interval, ns on the clock's axis
-	Quantiles
+type intervalQuantiles struct {
+	end       int64 // of the interval, ns on the clock's axis
+	quantiles Quantiles
 }
 
 func newJointLatencies(parts int) jointLatencies {
-	return jointLatencies{parts: make([]partLatency, parts), history: NewThinned[timedQuantiles](maxKept)}
+	return jointLatencies{parts: make([]partLatency, parts), history: NewThinned[intervalQuantiles](maxKept)}
 }
 
 // add takes the latencies of a part's whole trial so far, which were delivered at a time.
-func (l *jointLatencies) add(part int, trial *Latency, at int64) {
-	p := &l.parts[part]
-	if p.inInterval {
+func (l *jointLatencies) add(part int, latest Latency, at int64) {
+	if l.parts[part].inInterval {
 		l.endInterval(at)
 	}
-	var before hist.Snapshot
-	if p.trial != nil {
-		before = p.trial.EndToEnd
-	}
-	l.interval = l.interval.Merge(trial.EndToEnd.Sub(before))
-	p.trial, p.inInterval = trial, true
+	l.parts[part] = partLatency{latest: latest, inInterval: true}
 	for _, p := range l.parts {
 		if !p.inInterval {
 			return
@@ -54,8 +49,9 @@ func (l *jointLatencies) add(part int, trial *Latency, at int64) {
 }
 
 func (l *jointLatencies) endInterval(at int64) {
-	l.current, l.interval, l.unreported = quantilesOf(l.interval), hist.Snapshot{}, true
-	l.history.Add(timedQuantiles{at: at, Quantiles: l.current})
+	all := l.merged().EndToEnd
+	l.current, l.before, l.unreported = quantilesOf(all.Sub(l.before)), all, true
+	l.history.Add(intervalQuantiles{end: at, quantiles: l.current})
 	for i := range l.parts {
 		l.parts[i].inInterval = false
 	}
@@ -64,24 +60,27 @@ func (l *jointLatencies) endInterval(at int64) {
 // report returns the latencies of all parts, of the whole trial so far.
 func (l *jointLatencies) report() *Latency {
 	l.unreported = false
-	all := &Latency{}
+	all := l.merged()
+	return &all
+}
+
+func (l *jointLatencies) merged() Latency {
+	var all Latency
 	for _, p := range l.parts {
-		if p.trial != nil {
-			all.EndToEnd = all.EndToEnd.Merge(p.trial.EndToEnd)
-			all.Service = all.Service.Merge(p.trial.Service)
-		}
+		all.EndToEnd = all.EndToEnd.Merge(p.latest.EndToEnd)
+		all.Service = all.Service.Merge(p.latest.Service)
 	}
 	return all
 }
 
-// quantilesAt returns the quantiles of the last interval that had ended at a time; zero before the first.
+// quantilesAt returns the quantiles of the last interval that had ended at a time; zero before the end of the first.
 func (l *jointLatencies) quantilesAt(at int64) Quantiles {
 	history := l.history.Values()
-	ended := sort.Search(len(history), func(i int) bool { return history[i].at > at })
+	ended := sort.Search(len(history), func(i int) bool { return history[i].end > at })
 	if ended == 0 {
 		return Quantiles{}
 	}
-	return history[ended-1].Quantiles
+	return history[ended-1].quantiles
 }
 
 func quantilesOf(h hist.Snapshot) Quantiles {

@@ -9,12 +9,13 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Several workers may run one trial together, each with a part of the plan. The functions below make one Outcome of theirs: Moved brings
-// the times of each to one clock, then Merged or Joined combines them. For example, one worker's messages were due from 10 s to 20 s and
-// 500 of them were received, another's from 10.1 s to 20.2 s and 700; together that is 1,200 received from 10 s to 20.2 s.
+// Several workers may run one trial together, each with a part of the plan. The functions below combine their outcomes into one: Moved
+// converts the times of each to one clock, then Merged or Joined adds them up. For example, the measured phase of one worker was from 10 s
+// to 20 s, and it received 500 messages. That of another one was from 10.1 s to 20.2 s, with 700 messages. Merged, that is 1,200 messages
+// from 10 s to 20.2 s.
 
-// Moved returns the outcome with offset, in ns, added to all times, as another host's clock would have shown them. A time of 0, of an
-// event that didn't happen, stays 0.
+// Moved returns the outcome with offset, in ns, added to all times but those in Shard: as another host's clock would have shown them. A
+// time of 0 stays 0, because it stands for an event that didn't happen.
 func (o Outcome) Moved(offset int64) Outcome {
 	for _, t := range []*int64{
 		&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked,
@@ -24,9 +25,9 @@ func (o Outcome) Moved(offset int64) Outcome {
 			*t += offset
 		}
 	}
-	o.Pauses.Stops = movedStops(o.Pauses.Stops, offset)
-	o.Undelivered = movedStops(o.Undelivered, offset)
-	o.Unconfirmed = movedStops(o.Unconfirmed, offset)
+	o.Pauses.Stops = moved(o.Pauses.Stops, offset)
+	o.Undelivered = moved(o.Undelivered, offset)
+	o.Unconfirmed = moved(o.Unconfirmed, offset)
 	o.Samples = slices.Clone(o.Samples)
 	for i := range o.Samples {
 		o.Samples[i].At += offset
@@ -34,19 +35,20 @@ func (o Outcome) Moved(offset int64) Outcome {
 	return o
 }
 
-// movedStops returns a copy of stops with offset added to all times.
-func movedStops(stops []Interval, offset int64) []Interval {
-	stops = slices.Clone(stops)
-	for i := range stops {
-		stops[i].From += offset
-		stops[i].To += offset
+// moved returns a copy of intervals with offset added to all times.
+func moved(intervals []Interval, offset int64) []Interval {
+	intervals = slices.Clone(intervals)
+	for i := range intervals {
+		intervals[i].From += offset
+		intervals[i].To += offset
 	}
-	return stops
+	return intervals
 }
 
 // Merged returns the outcome of one trial of workers whose parts of the plan share no stream (Plan.Split). All times must be on one clock
 // (Moved). Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from the samples of all workers
-// together; Joint.SetQuantiles sets the latencies of these samples. There must be at least one part.
+// together. These samples have no latencies yet: Joint.SetQuantiles sets them. Of several errors, the first part's is kept. There must be
+// at least one part.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
@@ -78,6 +80,7 @@ func (o *Outcome) addCounts(part Outcome) {
 	o.Measured.Add(part.Measured)
 	o.Histograms.Merge(part.Histograms)
 	o.Streams = append(o.Streams, part.Streams...)
+	o.Early = measure.Early{Deliveries: o.Early.Deliveries + part.Early.Deliveries, By: max(o.Early.By, part.Early.By)}
 	o.Overdue += part.Overdue
 	o.Producers += part.Producers
 	o.Blocked += part.Blocked
@@ -98,7 +101,6 @@ func (o *Outcome) addTimes(part Outcome) {
 	o.Backlog = o.Backlog.plus(part.Backlog)
 }
 
-// addEnding adds how a part ended. Of several errors, that of the first part is kept.
 func (o *Outcome) addEnding(part Outcome) {
 	o.Drained = o.Drained && part.Drained
 	o.Arriving = o.Arriving || part.Arriving
@@ -111,7 +113,7 @@ func (o *Outcome) addEnding(part Outcome) {
 	}
 }
 
-// plus returns the draining of both backlogs as one: it begins with the first and ends with the last.
+// plus returns the draining of two backlogs as one, which begins with the earlier and ends with the later.
 func (d BacklogDrain) plus(other BacklogDrain) BacklogDrain {
 	return BacklogDrain{
 		Filled:      d.Filled + other.Filled,
@@ -123,7 +125,7 @@ func (d BacklogDrain) plus(other BacklogDrain) BacklogDrain {
 	}
 }
 
-// earliest returns the earlier of two times, of which 0 means that the event didn't happen.
+// earliest returns the earlier of two times. A time of 0, of an event that didn't happen, is ignored.
 func earliest(a, b int64) int64 {
 	switch {
 	case a == 0:
@@ -134,29 +136,30 @@ func earliest(a, b int64) int64 {
 	return min(a, b)
 }
 
-// Joined returns the outcome of one trial of workers that share streams (Plan.Spread). It is Merged, but its books and latencies include
-// the messages that one worker sent and another one received: they are computed anew from the shards of all. The times of the outcomes
-// must be on the clock of this host (Moved), but those inside a shard are on its worker's own clock, and axes has, by worker, the line
-// that converts them. allStreams is Load.Streams.
-func (p Plan) Joined(outcomes []Outcome, axes []clock.Line, allStreams bool) Outcome {
+// Joined returns the outcome of one trial of workers that share streams (Plan.Spread), each of which ran load. It is Merged, but its books
+// and latencies include the messages that one worker sent and another one received: they are computed anew from the shards of all. The
+// times of the outcomes must be on the clock of this host (Moved). Those inside a shard are on its worker's own clock: axes[i] converts
+// those of outcomes[i]. If the shards can't be joined, Err is set, and the books miss the messages between workers.
+func (p Plan) Joined(load Load, outcomes []Outcome, axes []clock.Line) Outcome {
 	out := Merged(outcomes)
+	out.Overdue = 0
+	for _, o := range outcomes {
+		out.Overdue = max(out.Overdue, o.Overdue) // not the sum: each worker counted the missing deliveries of all
+	}
 	t, err := p.joinShards(outcomes, axes)
 	if err != nil {
-		if out.Err == nil {
+		if out.Err == nil { // otherwise a worker failed, and its error explains why a shard is missing
 			out.Err = err
 		}
 		return out
 	}
 	out.Warmup, out.Measured = t.Books(measure.Warmup), t.Books(measure.Measured)
-	out.Histograms, out.Streams = t.Histograms(measure.Measured), t.Streams(allStreams)
-	out.Early, out.Unordered = t.Early(), t.Unordered()
-	out.Overdue = 0
-	for _, o := range outcomes {
-		out.Overdue = max(out.Overdue, o.Overdue) // not the sum: each worker counted the missing deliveries of all
-	}
+	out.Histograms, out.Streams = t.Histograms(measure.Measured), t.Streams(load.Streams)
+	out.Unordered = t.Unordered()
 	return out
 }
 
+// joinShards books the shards of all outcomes in one trial.
 func (p Plan) joinShards(outcomes []Outcome, axes []clock.Line) (*measure.Trial, error) {
 	parts := make([]measure.Part, len(outcomes))
 	var sent int64

@@ -91,7 +91,7 @@ func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
 			defer s.mu.Unlock()
 			s.counts[i] = c
 			for _, one := range s.counts {
-				all.Sent, all.Acked, all.Failed, all.Received = all.Sent+one.Sent, all.Acked+one.Acked, all.Failed+one.Failed, all.Received+one.Received
+				all = all.Plus(one)
 			}
 			return all, len(s.counts) < len(s.workers)
 		}
