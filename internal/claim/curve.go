@@ -36,12 +36,12 @@ func atRates(samples []sample, choice string) []sample {
 			continue
 		}
 		rates := chooseRates(s.rates(), choice, kneeOf(s.records))
-		if len(rates) == 0 && len(s.records) == 0 {
-			rates = []sample{s}
-		}
 		for _, at := range rates {
 			at.manyRates = choice != lowestRate && choice != rateAtKnee
 			chosen = append(chosen, at)
+		}
+		if len(rates) == 0 && len(s.records) == 0 {
+			chosen = append(chosen, s)
 		}
 	}
 	return chosen

@@ -3,11 +3,9 @@ package claim
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strings"
-
-	"github.com/brokermark/brokermark/internal/results"
 )
 
 // evaluate answers a statement from the samples of one side of a study.
@@ -27,10 +25,14 @@ func (s Statement) evaluate(all []sample) Part {
 		panic(fmt.Sprintf("claim: a statement of the kind %q", s.Kind)) // Parse makes none
 	}
 	var undecided *undecidedError
-	if errors.As(err, &undecided) {
+	switch {
+	case err == nil:
+		return s.conclude(p)
+	case errors.As(err, &undecided):
 		return Part{Verdict: CannotBeTold, Reason: undecided.reason, Why: undecided.why}
+	default:
+		panic(fmt.Sprintf("claim: %v", err)) // no statement makes another error
 	}
-	return s.conclude(p)
 }
 
 // threshold judges the metric in each cell.
@@ -45,7 +47,7 @@ func (s Statement) threshold(all []sample) (Part, error) {
 		if err != nil {
 			return Part{}, err
 		}
-		p.add(g.name, f, s.Expect.judge(f))
+		p.add(g.Name, f, s.Expect.judge(f))
 	}
 	if len(p.Cells) == 0 {
 		return Part{}, noFigure(chosen, s.Metric)
@@ -62,95 +64,13 @@ func (p *Part) add(name string, f Figure, v Verdict) {
 	p.Cells = append(p.Cells, Cell{Name: name, Verdict: v, Figure: f, N: f.N})
 }
 
-// group is the samples of one cell.
-type group struct {
-	name    string // the values of the axes that make cells: "partitionsPerTopic=5 acks=all"
-	samples []sample
-}
-
-// grouped groups samples by their values on axes, in the order of the first sample of each group.
-func grouped(samples []sample, axes []string) []group {
-	var groups []group
-	for _, g := range results.GroupBy(samples, func(s sample) string { return s.valuesOn(axes) }) {
-		groups = append(groups, group{name: g.Name, samples: g.Members})
-	}
-	return groups
-}
-
-// valuesOn names the sample's values on axes: "partitionsPerTopic=5 acks=all".
-func (s sample) valuesOn(axes []string) string {
-	var words []string
-	for _, axis := range axes {
-		if v, ok := s.value(axis); ok {
-			words = append(words, axis+"="+v)
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// cellAxes are the axes whose values make the cells: those that the statement gives or else all in which the samples differ, but
-// for the ones that it compares along.
-func (s Statement) cellAxes(samples []sample, compared ...string) []string {
-	if s.OverGiven {
-		return s.Over
-	}
-	values := results.Values{}
-	for _, one := range samples {
-		for axis := range one.point.Records[0].Axes {
-			v, _ := one.value(axis)
-			values.Add(axis, v)
-		}
-		if one.manyRates {
-			v, _ := one.value(loadAxis)
-			values.Add(loadAxis, v)
-		}
-	}
-	return slices.DeleteFunc(values.Varying(), func(axis string) bool { return axis == sideAxis || slices.Contains(compared, axis) })
-}
-
-// figure is the figure of a cell, pooled if several of its samples have one. It is none if no sample has the metric.
-func (s Statement) figure(g group, m results.Metric) (Figure, error) {
-	var figures []Figure
-	for _, one := range g.samples {
-		if f := one.figure(m); f.N > 0 {
-			figures = append(figures, f)
-		}
-	}
-	switch {
-	case len(figures) == 0:
-		return Figure{}, nil
-	case len(figures) == 1:
-		return figures[0], nil
-	case s.Pool == "":
-		return Figure{}, ambiguous(g, fmt.Sprintf("of %s at %q", m.Name, g.name))
-	}
-	return pooled(s.pooling(m), figures), nil
-}
-
-// ambiguous is the error of a cell with several points and no way to pool them.
-func ambiguous(g group, where string) error {
-	return undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them", len(g.samples), where)
-}
-
-// noFigure is the error of samples none of which has a figure.
-func noFigure(samples []sample, m results.Metric) error {
-	statuses := map[string]bool{}
-	for _, s := range samples {
-		if len(s.records) > 0 {
-			return undecidedBecause(NoFigure, "no figure of %s", m.Name)
-		}
-		statuses[s.status] = true
-	}
-	return undecidedBecause(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Shorten(slices.Sorted(maps.Keys(statuses))), "; "))
-}
-
 // conclude makes the part's figure and verdict from its cells.
 func (s Statement) conclude(p Part) Part {
 	var figures, fits []Figure
 	for _, c := range p.Cells {
 		figures, fits = append(figures, c.Figure), append(fits, c.R2)
 	}
-	if _, poolsCells := poolings[s.Take]; poolsCells {
+	if s.poolsCells() {
 		p.Figure = pooled(s.Take, figures)
 		p.Verdict = s.Expect.judge(p.Figure)
 	} else {
@@ -164,22 +84,21 @@ func (s Statement) conclude(p Part) Part {
 }
 
 // overCells is the verdict on cells that are judged one by one: all of them have to hold, or a share. Missing cells may turn out
-// either way.
+// either way. Example: if 50 % of four cells have to hold, one holds, one doesn't, and two are missing, it can't be told.
 func (s Statement) overCells(p Part) Verdict {
 	all := len(p.Cells) + p.Missing
 	needed := all
 	if s.Take == TakeShare {
-		for needed = 0; float64(needed) < s.Share*float64(all)*(1-slack); {
-			needed++
-		}
+		needed = int(math.Ceil(s.Share * float64(all) * (1 - slack)))
 	}
 	switch {
 	case p.Count(Holds) >= needed:
 		return Holds
 	case all-p.Count(DoesNotHold) < needed:
 		return DoesNotHold
+	default:
+		return CannotBeTold
 	}
-	return CannotBeTold
 }
 
 // whyOpen is why the cells of a part don't decide it.

@@ -281,8 +281,7 @@ func (v value) check(s Statement) {
 		need(s.Along != "", "along", "the axis it goes along")
 		need(s.Form != "", "form", "one of "+strings.Join(forms, ", "))
 	}
-	_, poolsCells := poolings[s.Take]
-	if poolsCells && s.Kind != Ratio && s.Kind != Threshold {
+	if s.poolsCells() && s.Kind != Ratio && s.Kind != Threshold {
 		v.path += ".take"
 		v.problem("%q has no meaning here; allowed: %s, %s", s.Take, TakeEach, TakeShare)
 	} else if s.Take == TakeShare && !(s.Share > 0 && s.Share <= 1) {

@@ -39,7 +39,7 @@ func (s Statement) rank(all []sample) (Part, error) {
 		case !measured.canRank(s.Ranking.named()):
 			p.Missing++
 		default:
-			cell := Cell{Name: g.name, Verdict: s.Ranking.judge(c), Figure: s.Ranking.lead(measured), N: fewestRepetitions(measured.figures())}
+			cell := Cell{Name: g.Name, Verdict: s.Ranking.judge(c), Figure: s.Ranking.lead(measured), N: fewestRepetitions(measured.figures())}
 			if cell.Verdict == CannotBeTold && s.Ranking.judge(measured) != CannotBeTold {
 				cell.Unknown = c.unknown()
 			}
@@ -61,7 +61,7 @@ func (s Statement) rank(all []sample) (Part, error) {
 // contest gathers the contenders of a cell.
 func (s Statement) contest(g group) (contest, error) {
 	byName := map[string][]sample{}
-	for _, one := range g.samples {
+	for _, one := range g.Members {
 		name, ok := one.value(s.Ranking.By)
 		if !ok {
 			return contest{}, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.Ranking.By)
@@ -70,12 +70,12 @@ func (s Statement) contest(g group) (contest, error) {
 	}
 	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		points := group{name: g.name, samples: byName[name]}
+		points := group{Name: g.Name, Members: byName[name]}
 		f, err := s.figure(points, s.Metric)
 		if err != nil {
-			return contest{}, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.name))
+			return contest{}, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.Name))
 		}
-		refused := !slices.ContainsFunc(points.samples, func(one sample) bool { return one.status != string(store.Refused) })
+		refused := !slices.ContainsFunc(points.Members, func(one sample) bool { return one.status != string(store.Refused) })
 		c.contenders = append(c.contenders, contender{name: name, figure: f, refused: refused})
 	}
 	return c, nil

@@ -22,7 +22,7 @@ func (s Statement) ratio(all []sample) (Part, error) {
 	divisors := grouped(to, axes)
 	p := Part{Closed: anyClosed(of, s.Of.Metric) || anyClosed(to, s.To.Metric)}
 	for _, dividend := range grouped(of, axes) {
-		i := slices.IndexFunc(divisors, func(g group) bool { return g.name == dividend.name })
+		i := slices.IndexFunc(divisors, func(g group) bool { return g.Name == dividend.Name })
 		if i < 0 {
 			continue
 		}
@@ -30,7 +30,7 @@ func (s Statement) ratio(all []sample) (Part, error) {
 		if err != nil {
 			return Part{}, err
 		}
-		p.add(dividend.name, f, s.Expect.judge(f))
+		p.add(dividend.Name, f, s.Expect.judge(f))
 	}
 	switch {
 	case len(p.Cells) > 0:
@@ -67,7 +67,7 @@ func (s Statement) comparedAxes() []string {
 
 // divide is the ratio of two cells. If both are the same point, each repetition has a ratio of its own.
 func (s Statement) divide(dividend, divisor group) (Figure, error) {
-	a, b := dividend.samples, divisor.samples
+	a, b := dividend.Members, divisor.Members
 	if len(a) == 1 && len(b) == 1 && a[0].id == b[0].id {
 		return ratioWithin(a[0], s.Of.Metric, s.To.Metric), nil
 	}

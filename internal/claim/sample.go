@@ -42,6 +42,17 @@ func (s sample) value(axis string) (string, bool) {
 	return v, ok
 }
 
+// valuesOn names the sample's values on axes: "partitionsPerTopic=5 acks=all".
+func (s sample) valuesOn(axes []string) string {
+	var words []string
+	for _, axis := range axes {
+		if v, ok := s.value(axis); ok {
+			words = append(words, axis+"="+v)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // figure is the metric over the sample's repetitions, latencies of closed loops included, because papers print them. A rate that
 // was searched for, or read off a curve, is only known to lie between two rates that were tried: the upper one widens the spread.
 func (s sample) figure(m results.Metric) Figure {

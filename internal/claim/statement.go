@@ -43,6 +43,12 @@ type Grouping struct {
 	Share     float64  // with TakeShare: the share of the cells that have to hold, above 0 and up to 1
 }
 
+// poolsCells reports whether the figures of all cells are pooled into one that is judged. Otherwise the cells are judged one by one.
+func (g Grouping) poolsCells() bool {
+	_, isPooling := poolings[g.Take]
+	return isPooling
+}
+
 // Ways to take cells together.
 const (
 	TakeEach  = "each"  // every cell has to hold

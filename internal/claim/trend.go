@@ -45,11 +45,11 @@ func (s Statement) trend(all []sample) (Part, error) {
 		case len(line) < s.leastValues():
 			tooShort++
 		case s.Kind == Shape:
-			cell := Cell{Name: g.name, N: fewestRepetitions(line.figures())}
+			cell := Cell{Name: g.Name, N: fewestRepetitions(line.figures())}
 			cell.Figure, cell.Verdict = s.Trend.judgeShape(line.figures())
 			p.Cells = append(p.Cells, cell)
 		default:
-			p.Cells = append(p.Cells, s.Trend.slopeCell(g.name, line))
+			p.Cells = append(p.Cells, s.Trend.slopeCell(g.Name, line))
 		}
 	}
 	switch {
@@ -74,7 +74,7 @@ func (s Statement) leastValues() int {
 func (s Statement) along(g group) (series, error) {
 	byValue := map[string][]sample{}
 	var values []string
-	for _, one := range g.samples {
+	for _, one := range g.Members {
 		v, ok := one.value(s.Trend.Along)
 		if !ok {
 			return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.Trend.Along)
@@ -87,7 +87,7 @@ func (s Statement) along(g group) (series, error) {
 	slices.SortFunc(values, compareValues)
 	var line series
 	for _, v := range values {
-		points := group{name: g.name, samples: byValue[v]}
+		points := group{Name: g.Name, Members: byValue[v]}
 		f, err := s.figure(points, s.Metric)
 		if err != nil {
 			return nil, ambiguous(points, fmt.Sprintf("at %s=%s", s.Trend.Along, v))
@@ -95,7 +95,7 @@ func (s Statement) along(g group) (series, error) {
 		if f.N == 0 {
 			continue
 		}
-		at := reading{y: f, repetitions: repetitionsOf(points.samples, s.Metric)}
+		at := reading{y: f, repetitions: repetitionsOf(points.Members, s.Metric)}
 		if s.Kind == Slope {
 			x, ok := results.Magnitude(v)
 			if !ok {
