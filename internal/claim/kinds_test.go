@@ -163,7 +163,7 @@ func TestSidesAndAliasesOfAClaimAreReadAsWritten(t *testing.T) {
 	if s[1].Expect != s[0].Expect || !s[1].OverGiven || len(s[1].Over) != 0 || s[1].Pool != "mean" || s[1].At != "knee" {
 		t.Errorf("a threshold: %+v", s[1])
 	}
-	if s[2].Place != -1 || s[2].Who != "kafka" || s[2].By != "broker" || !s[2].Lowest || s[3].Place != 2 || s[3].Lowest {
+	if s[2].Place != -1 || s[2].Who != "kafka" || s[2].By != "broker" || !s[2].LowestWins || s[3].Place != 2 || s[3].LowestWins {
 		t.Errorf("ranks: %+v, %+v", s[2], s[3])
 	}
 	if s[4].Along != "partitionsPerTopic" || s[4].Sign >= 0 || s[4].R2 != 0.5 || s[4].Take != claim.TakeShare || s[4].Share != 0.5 || s[4].Change.Given() {

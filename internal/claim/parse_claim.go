@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -28,7 +29,7 @@ var (
 	}
 )
 
-// body is the value under the name of a kind.
+// body is the value under the name of a kind: {along: topics, sign: falling} of a slope.
 type body struct {
 	kind  Kind
 	value value
@@ -140,7 +141,7 @@ func (v value) setField(key string, s *Statement) {
 	case "expect":
 		s.Expect = v.bounds()
 	case "best":
-		s.Lowest = v.text(string(Lowest), string(Highest)) == string(Lowest)
+		s.LowestWins = v.text(string(Lowest), string(Highest)) == string(Lowest)
 
 	// Keys of one kind:
 	case "of":
@@ -169,6 +170,8 @@ func (v value) setField(key string, s *Statement) {
 		s.Form = v.text(forms...)
 	case "within":
 		v.number(&s.Within)
+	default:
+		panic(fmt.Sprintf("claim: the key %q is allowed and sets nothing", key))
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// ratio divides the cells of one selection by those of another that have the same values on all axes but the compared ones.
+// ratio divides the cells of one selection by those of another that have the same values on all axes but the compared ones. Example: of
+// the modes a and b, measured with 1 and with 50 topics, a to b has two ratios: that with 1 topic and that with 50.
 func (s Statement) ratio(all []sample) (Part, error) {
 	of, err := s.side(s.Of).choose(all)
 	if err != nil {

@@ -14,16 +14,17 @@ const (
 	Shape     Kind = "shape"     // a metric along an axis is constant, rises, falls, or has an interior maximum
 )
 
-// Statement is one condition of a claim: which points it is about, how they are grouped, and what has to be true of them.
+// Statement is one condition of a claim: which points it is about, how they are grouped, and what has to be true of them. Which of the
+// fields below Expect are set depends on the kind.
 type Statement struct {
 	Kind Kind
 	Selection
 	Grouping
-	Expect Range // of the figure: ratio and threshold
+	Expect Range // ratio, threshold: where the figure has to lie
 
-	Of, To Selection // ratio
-	Ranking
-	Trend
+	Of, To  Selection // ratio: what is divided by what
+	Ranking           // rank
+	Trend             // slope, shape
 }
 
 // Selection says which points a statement, or one side of a ratio, is about.
@@ -69,11 +70,12 @@ const LastPlace = -1
 
 // Ranking is what a rank says: the order of several contenders, or the place of one.
 type Ranking struct {
-	By     string   // the axis of the contenders
-	Order  []string // contenders, each before the next; empty if Who is given
-	Who    string   // the contender at Place; empty if Order is given
-	Place  int      // of Who: 1 is first, 2 second, or LastPlace; 0 if Order is given
-	Lowest bool     // the lowest figure is the best
+	By    string   // the axis of the contenders
+	Order []string // contenders, each before the next; empty if Who is given
+	Who   string   // the contender at Place; empty if Order is given
+	Place int      // of Who: 1 is first, 2 second, or LastPlace; 0 if Order is given
+
+	LowestWins bool // the lowest figure is the best, even if that of the metric isn't; also in poolBest
 }
 
 // Trend is what a slope or a shape says of the metric along an axis.
@@ -87,7 +89,9 @@ type Trend struct {
 }
 
 // lowestIsBest reports whether a lower figure of m is better, in a ranking or in poolBest.
-func (s Statement) lowestIsBest(m results.Metric) bool { return s.Lowest || m.Better == results.Lower }
+func (s Statement) lowestIsBest(m results.Metric) bool {
+	return s.LowestWins || m.Better == results.Lower
+}
 
 // pooling is the key of the statement's pool in poolings.
 func (s Statement) pooling(m results.Metric) string {
