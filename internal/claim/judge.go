@@ -73,6 +73,9 @@ func (s Statement) conclude(p Part) Part {
 	if s.poolsCells() {
 		p.Figure = pooled(s.Take, figures)
 		p.Verdict = s.Expect.judge(p.Figure)
+		if p.Missing > 0 && p.Verdict != CannotBeTold {
+			p.Verdict = s.Expect.judge(pooledWithMissing(s.Take, figures, p.Missing))
+		}
 	} else {
 		p.Figure, p.R2 = rangeOf(figures), rangeOf(fits)
 		p.Verdict = s.overCells(p)
@@ -81,6 +84,12 @@ func (s Statement) conclude(p Part) Part {
 		p.Reason, p.Why = s.whyOpen(p)
 	}
 	return p
+}
+
+// pooledWithMissing is the pooled figure if missing ones may be anything from zero: the mean of 3, 5 and a missing one is 8/3 at least.
+func pooledWithMissing(pooling string, figures []Figure, missing int) Figure {
+	anything := Figure{High: math.Inf(1), N: 1}
+	return pooled(pooling, slices.Concat(figures, slices.Repeat([]Figure{anything}, missing)))
 }
 
 // overCells is the verdict on cells that are judged one by one: all of them have to hold, or a share. Missing cells may turn out
@@ -104,7 +113,11 @@ func (s Statement) overCells(p Part) Verdict {
 // whyOpen is why the cells of a part don't decide it.
 func (s Statement) whyOpen(p Part) (Reason, string) {
 	open := p.Count(CannotBeTold)
-	if open == 0 && p.Missing > 0 {
+	missingDecide := open == 0
+	if s.poolsCells() {
+		missingDecide = s.Expect.judge(p.Figure) != CannotBeTold
+	}
+	if missingDecide && p.Missing > 0 {
 		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, p.Missing+len(p.Cells))
 	}
 	if p.Figure.N == 0 && s.judgesFigure() {
