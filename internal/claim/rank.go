@@ -8,20 +8,21 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// contest is all contenders of one cell: the values of the axis that is ranked, such as brokers.
+// contest is the contenders of one cell: the values of the axis that is ranked, such as brokers.
 type contest struct {
-	contenders []contender // by name
+	names      []string    // of all contenders
+	ranked     []contender // those with a figure
+	unknown    []string    // those of which nothing usable was measured: they may have any place
 	lowestWins bool
 }
 
 type contender struct {
-	name    string
-	figure  Figure // none if nothing usable was measured
-	refused bool   // it can't do what was asked, so it has no figure and no place
+	name   string
+	figure Figure
 }
 
-// rank judges in each cell the place of one contender, or the order of several. A contender without a figure may have any place. Example:
-// with 9 messages/s of kafka, 5 of nats, and every run of pulsar void, it can't be told whether kafka is first, and nats is not.
+// rank judges in each cell the place of one contender, or the order of several. Example: if kafka had 9 messages/s, nats 5, and every run of
+// pulsar was void, it can't be told whether kafka is first, and nats is not.
 func (s Statement) rank(all []sample) (Part, error) {
 	chosen, err := s.choose(all)
 	if err != nil {
@@ -33,17 +34,13 @@ func (s Statement) rank(all []sample) (Part, error) {
 		if err != nil {
 			return Part{}, err
 		}
-		measured := c.measured()
+		named := s.Ranking.named()
 		switch {
-		case !c.canRank(s.Ranking.named()): // not all that the statement names were to be measured here
-		case !measured.canRank(s.Ranking.named()):
+		case len(c.names) < 2 || !containsAll(c.names, named): // not all that the statement names were to be measured here
+		case len(c.ranked) < 2 || !containsAll(c.rankedNames(), named):
 			p.Missing++
 		default:
-			cell := Cell{Name: g.Name, Verdict: s.Ranking.judge(c), Figure: s.Ranking.lead(measured), N: fewestRepetitions(measured.figures())}
-			if cell.Verdict == CannotBeTold && s.Ranking.judge(measured) != CannotBeTold {
-				cell.Unknown = c.unknown()
-			}
-			p.Cells = append(p.Cells, cell)
+			p.Cells = append(p.Cells, s.Ranking.cell(g.Name, c))
 		}
 	}
 	switch {
@@ -58,7 +55,7 @@ func (s Statement) rank(all []sample) (Part, error) {
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contest gathers the contenders of a cell.
+// contest gathers the contenders of a cell, by name. One that refused has no figure and no place.
 func (s Statement) contest(g group) (contest, error) {
 	byName := map[string][]sample{}
 	for _, one := range g.Members {
@@ -68,57 +65,49 @@ func (s Statement) contest(g group) (contest, error) {
 		}
 		byName[name] = append(byName[name], one)
 	}
-	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
+	c := contest{names: slices.Sorted(maps.Keys(byName)), lowestWins: s.lowestIsBest(s.Metric)}
+	for _, name := range c.names {
 		points := group{Name: g.Name, Members: byName[name]}
 		f, err := s.figure(points, s.Metric)
 		if err != nil {
 			return contest{}, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.Name))
 		}
-		refused := !slices.ContainsFunc(points.Members, func(one sample) bool { return one.status != string(store.Refused) })
-		c.contenders = append(c.contenders, contender{name: name, figure: f, refused: refused})
+		notRefused := func(one sample) bool { return one.status != string(store.Refused) }
+		switch {
+		case f.N > 0:
+			c.ranked = append(c.ranked, contender{name: name, figure: f})
+		case slices.ContainsFunc(points.Members, notRefused):
+			c.unknown = append(c.unknown, name)
+		}
 	}
 	return c, nil
 }
 
-// measured leaves out the contenders without a figure.
-func (c contest) measured() contest {
-	c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), func(o contender) bool { return o.figure.N == 0 })
-	return c
-}
-
-func (c contest) figures() []Figure {
-	var figures []Figure
-	for _, o := range c.contenders {
-		figures = append(figures, o.figure)
-	}
-	return figures
-}
-
-// unknown names the contenders without a figure that may have any place.
-func (c contest) unknown() []string {
+func (c contest) rankedNames() []string {
 	var names []string
-	for _, o := range c.contenders {
-		if o.figure.N == 0 && !o.refused {
-			names = append(names, o.name)
-		}
+	for _, o := range c.ranked {
+		names = append(names, o.name)
 	}
 	return names
 }
 
-// canRank reports whether there are several contenders, those with the given names among them.
-func (c contest) canRank(names []string) bool {
-	for _, name := range names {
-		if c.index(name) < 0 {
-			return false
-		}
-	}
-	return len(c.contenders) > 1
+// containsAll reports whether every wanted value is among those of an axis.
+func containsAll(values, wanted []string) bool {
+	return !slices.ContainsFunc(wanted, func(want string) bool {
+		return !slices.ContainsFunc(values, func(v string) bool { return sameValue(v, want) })
+	})
 }
 
-// index is where the contender with a name is in the list. It is -1 if there is none.
-func (c contest) index(name string) int {
-	return slices.IndexFunc(c.contenders, func(o contender) bool { return sameValue(o.name, name) })
+// figureOf is the figure of a ranked contender, and the figures of the others.
+func (c contest) figureOf(name string) (own Figure, others []Figure) {
+	for _, o := range c.ranked {
+		if sameValue(o.name, name) {
+			own = o.figure
+		} else {
+			others = append(others, o.figure)
+		}
+	}
+	return own, others
 }
 
 // named are the contenders that the ranking names.
@@ -129,29 +118,33 @@ func (r Ranking) named() []string {
 	return []string{r.Who}
 }
 
-// judge judges the order or the place among contenders that canRank found.
-func (r Ranking) judge(c contest) Verdict {
-	if r.Place != 0 {
-		return c.judgePlace(c.index(r.Who), r.Place)
+// cell judges a contest in which all that the ranking names are ranked.
+func (r Ranking) cell(name string, c contest) Cell {
+	own, others := c.figureOf(r.named()[0])
+	cell := Cell{Name: name, Verdict: r.judge(c), Figure: r.lead(c, own, others), N: fewestRepetitions(append(others, own))}
+	allKnown := c
+	allKnown.unknown = nil
+	if cell.Verdict == CannotBeTold && r.judge(allKnown) != CannotBeTold {
+		cell.Unknown = c.unknown
 	}
-	v := Holds
-	for i, name := range r.Order[1:] {
-		before, after := c.contenders[c.index(r.Order[i])], c.contenders[c.index(name)]
-		v = v.and(c.isBetter(before.figure, after.figure))
-	}
-	return v
+	return cell
 }
 
-// judgePlace counts the others that certainly are better than a contender, and those that possibly are. The place is certain if both
-// counts agree.
-func (c contest) judgePlace(who, place int) Verdict {
-	others, certainly, possibly := 0, 0, 0
-	for i, o := range c.contenders {
-		if i == who || o.refused {
-			continue
+// judge judges the order of contenders, or the place of one. The place is certain if as many contenders certainly are better as possibly are.
+func (r Ranking) judge(c contest) Verdict {
+	if r.Place == 0 {
+		v := Holds
+		for i, name := range r.Order[1:] {
+			before, _ := c.figureOf(r.Order[i])
+			after, _ := c.figureOf(name)
+			v = v.and(c.isBetter(before, after))
 		}
-		others++
-		switch c.isBetter(o.figure, c.contenders[who].figure) {
+		return v
+	}
+	own, others := c.figureOf(r.Who)
+	certainly, possibly := 0, len(c.unknown)
+	for _, other := range others {
+		switch c.isBetter(other, own) {
 		case Holds:
 			certainly++
 			possibly++
@@ -159,9 +152,9 @@ func (c contest) judgePlace(who, place int) Verdict {
 			possibly++
 		}
 	}
-	better := place - 1 // how many have to be better
-	if place == LastPlace {
-		better = others
+	better := r.Place - 1 // how many have to be better
+	if r.Place == LastPlace {
+		better = len(others) + len(c.unknown)
 	}
 	switch {
 	case certainly == better && possibly == better:
@@ -179,8 +172,6 @@ func (c contest) isBetter(a, b Figure) Verdict {
 		a, b = b, a
 	}
 	switch {
-	case a.N == 0 || b.N == 0:
-		return CannotBeTold
 	case a.Low > b.High:
 		return Holds
 	case a.High < b.Low:
@@ -192,19 +183,12 @@ func (c contest) isBetter(a, b Figure) Verdict {
 
 // lead is how many times better the first contender named is than the best other; for the last place, how many times worse than the worst
 // other. It is none if the divisor may be zero.
-func (r Ranking) lead(c contest) Figure {
-	who := c.index(r.named()[0])
-	var others []Figure
-	for i, o := range c.contenders {
-		if i != who {
-			others = append(others, o.figure)
-		}
-	}
+func (r Ranking) lead(c contest, own Figure, others []Figure) Figure {
 	pooling := poolMax
 	if c.lowestWins != (r.Place == LastPlace) {
 		pooling = poolMin
 	}
-	a, b := c.contenders[who].figure, pooled(pooling, others)
+	a, b := own, pooled(pooling, others)
 	if c.lowestWins {
 		a, b = b, a
 	}
