@@ -14,6 +14,7 @@ package document
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/unit"
@@ -75,9 +76,9 @@ func (w Warning) Text() string {
 func Worded(b Block) Block {
 	switch b := b.(type) {
 	case Verdict:
-		return Paragraph{b.Text()}
+		return Paragraph{Text: b.Text()}
 	case Warning:
-		return Paragraph{b.Text()}
+		return Paragraph{Text: b.Text()}
 	}
 	return b
 }
@@ -101,7 +102,7 @@ type Table struct {
 // Row holds cells by the keys of their columns. A column without a cell is blank in this row.
 type Row map[string]Cell
 
-// check panics if a key names no column, or two of them: a figure would be lost, or stand twice.
+// check panics if two columns have one key, or if a cell's key names no column: a figure would stand twice, or be lost.
 func (t Table) check() {
 	known := make(map[string]bool, len(t.Columns))
 	for _, c := range t.Columns {
@@ -181,16 +182,17 @@ const (
 	Interval             // a number within Low..High; an infinite bound is unknown
 )
 
-// Cell is one value of a table.
+// Cell is one value of a table. The zero Cell is blank.
 type Cell struct {
-	Kind              Kind
-	Text              string
-	Number, Low, High float64
-	Unit              unit.Unit // of this cell's number; None = the column's
-	Marks             []int     // footnotes
-	Bounded           bool      // Low to High is where the number may be in truth: shown wherever the number is
-	Unused            bool      // in parentheses: shown, but no conclusion is drawn from it
-	Tone              Tone
+	Kind      Kind
+	Text      string    // of Words
+	Number    float64   // of a Figure or an Interval
+	Low, High float64   // of an Interval
+	Unit      unit.Unit // of the numbers; None: that of the column
+	Marks     []int     // of footnotes
+	Bounded   bool      // the interval is where the number may be in truth: shown wherever the number is
+	Unused    bool      // in parentheses: shown, but no conclusion is drawn from it
+	Tone      Tone
 }
 
 // Tone is how serious a cell is. Formats with colours show it; the words of the cell say it as well.
@@ -239,11 +241,11 @@ func (c Cell) Excluded(unused bool) Cell {
 
 // Marked returns the cell with footnotes added.
 func (c Cell) Marked(marks ...int) Cell {
-	c.Marks = append(append([]int(nil), c.Marks...), marks...)
+	c.Marks = slices.Concat(c.Marks, marks)
 	return c
 }
 
-// Add appends blocks. It panics on a table whose rows have cells that no column shows.
+// Add appends blocks. It panics on a table with two columns of one key, or with cells that no column shows.
 func (d *Document) Add(blocks ...Block) {
 	for _, b := range blocks {
 		if t, ok := b.(Table); ok {
@@ -256,14 +258,14 @@ func (d *Document) Add(blocks ...Block) {
 // Say appends a paragraph unless text is empty.
 func (d *Document) Say(text string) {
 	if text != "" {
-		d.Add(Paragraph{text})
+		d.Add(Paragraph{Text: text})
 	}
 }
 
 // Warn appends a warning unless nothing differs.
 func (d *Document) Warn(about string, differ []string) {
 	if len(differ) > 0 {
-		d.Add(Warning{about, differ})
+		d.Add(Warning{About: about, Differ: differ})
 	}
 }
 

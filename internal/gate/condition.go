@@ -132,35 +132,31 @@ var shareTotals = map[string]func(store.Record) float64{
 	results.KeyConsumerCPUUser: oneCore, results.KeyConsumerCPUSystem: oneCore,
 }
 
-func oneCore(store.Record) float64 { return 100 } // the metrics are in % of a core
+// Amounts that are 100 %. They are 0 in records without a result.
+var (
+	sentMessages     = ofResult(func(r *store.Result) float64 { return float64(r.Books.Sent) })
+	dueMessages      = ofResult(func(r *store.Result) float64 { return float64(r.Books.Due) })
+	expectedMessages = ofResult(func(r *store.Result) float64 { return float64(r.Books.Expected) })
+	offeredRate      = ofResult(func(r *store.Result) float64 { return r.OfferedRate })
+	oneCore          = ofResult(func(*store.Result) float64 { return 100 }) // the metrics are in % of a core
 
-func sentMessages(r store.Record) float64     { return float64(booksOf(r).Sent) }
-func dueMessages(r store.Record) float64      { return float64(booksOf(r).Due) }
-func expectedMessages(r store.Record) float64 { return float64(booksOf(r).Expected) }
+	// expectedReceiveRate is the rate at which messages would be received if none were late: with three subscriptions three times the
+	// offered rate.
+	expectedReceiveRate = ofResult(func(r *store.Result) float64 {
+		if r.Books.Sent == 0 {
+			return 0
+		}
+		return r.OfferedRate * float64(r.Books.Expected) / float64(r.Books.Sent)
+	})
+)
 
-func offeredRate(r store.Record) float64 {
-	if r.Result == nil {
-		return 0
+func ofResult(amount func(*store.Result) float64) func(store.Record) float64 {
+	return func(r store.Record) float64 {
+		if r.Result == nil {
+			return 0
+		}
+		return amount(r.Result)
 	}
-	return r.Result.OfferedRate
-}
-
-// expectedReceiveRate is the rate at which messages would be received if none were late: with three subscriptions three times the
-// offered rate.
-func expectedReceiveRate(r store.Record) float64 {
-	books := booksOf(r)
-	if books.Sent == 0 {
-		return 0
-	}
-	return offeredRate(r) * float64(books.Expected) / float64(books.Sent)
-}
-
-// booksOf are the message counts of a record, all zero if nothing was measured.
-func booksOf(r store.Record) store.Books {
-	if r.Result == nil {
-		return store.Books{}
-	}
-	return r.Result.Books
 }
 
 // crossedBy reports whether the condition is true of v.

@@ -17,8 +17,8 @@ type Verdict struct {
 	Point     string // names the point and its load; AllPoints if no point could be judged
 	Study     string
 	Outcome   Outcome
-	Text      string // the figures that decided, in words
-	Seconds   float64
+	Text      string  // the figures that decided, in words
+	Seconds   float64 // that the repetitions took; of a curve's rates the first has the time of all
 }
 
 // AllPoints is the Point of a verdict on a condition that no point could be judged by.
@@ -186,7 +186,9 @@ func endingVerdict(p results.Point) Verdict {
 	v.Outcome, v.Text = judgeEnding(p)
 	for _, r := range p.Records {
 		v.Study = r.Study
-		v.Seconds += r.Ended.Sub(r.Began).Seconds()
+		if took := r.Ended.Sub(r.Began); took > 0 { // a repetition that was cut off has no end
+			v.Seconds += took.Seconds()
+		}
 	}
 	return v
 }

@@ -80,3 +80,15 @@ func TestAChangeNamesTheRateItIsAbout(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A run that was cut off has a beginning and no end.
+func TestARepetitionWithoutAnEndTookNoTime(t *testing.T) {
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	whole, cut := point("x", time.Millisecond, 0), point("x", time.Millisecond, 0)
+	whole.Began, whole.Ended = began, began.Add(90*time.Second)
+	cut.Repetition, cut.Status, cut.Began = 2, store.Aborted, began
+	verdicts := gate.Endings(results.Of([]store.Record{whole, cut}))
+	if len(verdicts) != 1 || verdicts[0].Seconds != 90 {
+		t.Errorf("%+v, want one of 90 s", verdicts)
+	}
+}

@@ -1,5 +1,5 @@
-// Tables as bar charts in HTML. A chart is itself a table, so that it is read without its colours, too: a row for each row of the table, with
-// a bar, the bounds of its interval and the figure.
+// Bar charts of tables, in HTML. A chart is itself an HTML table, which can be read without its colours: a row for each row of the
+// document's table, with a bar, the bounds of its interval, and the figure.
 //
 //	kafka   ▇▇▇▇▇▇▇▇▇▇▇▇▇├─┤  412k/s
 //	nats    ▇▇▇▇▇▇▇▇▇├┤       315k/s
@@ -72,7 +72,7 @@ func newChart(t document.Table, about document.Chart) chart {
 			for _, row := range t.Rows {
 				if cell := row[column.Key]; drawable(cell) {
 					figures = append(figures, cell.Number)
-					if !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
+					if cell.Kind == document.Interval && !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
 						bounds = append(bounds, cell.High)
 					}
 				}
