@@ -25,15 +25,25 @@ const longTable = 200
 // the notes, so fragments of one page that have notes need different ones.
 func Fragment(blocks []document.Block, id string, level int) string {
 	f := fragment{id: id, level: level, notes: document.Document{Blocks: blocks}.Notes()}
+	inNotes := false // a list of footnotes is open
 	for _, b := range blocks {
-		if note, ok := b.(document.Note); ok {
-			f.note(note)
-			continue
+		note, isNote := b.(document.Note)
+		switch {
+		case isNote && !inNotes:
+			f.writef("<ul class=\"notes\">\n")
+		case inNotes && !isNote:
+			f.writef("</ul>\n")
 		}
-		f.closeNotes()
-		f.block(b)
+		inNotes = isNote
+		if isNote {
+			f.writef("<li id=\"%s-note-%d\"><sup>%d</sup> %s</li>\n", id, note.Mark, note.Mark, escape(note.Text))
+		} else {
+			f.block(b)
+		}
 	}
-	f.closeNotes()
+	if inNotes {
+		f.writef("</ul>\n")
+	}
 	return f.out.String()
 }
 
@@ -44,26 +54,11 @@ type fragment struct {
 	level   int            // of the largest heading
 	notes   map[int]string // text by mark
 	heading string         // the last one, which names tables without a title
-	inNotes bool           // a list of footnotes is open
 }
 
 func (f *fragment) writef(format string, values ...any) { fmt.Fprintf(&f.out, format, values...) }
 
-func (f *fragment) note(note document.Note) {
-	if !f.inNotes {
-		f.writef(`<ul class="notes">` + "\n")
-		f.inNotes = true
-	}
-	f.writef(`<li id="%s-note-%d"><sup>%d</sup> %s</li>`+"\n", f.id, note.Mark, note.Mark, escape(note.Text))
-}
-
-func (f *fragment) closeNotes() {
-	if f.inNotes {
-		f.writef("</ul>\n")
-		f.inNotes = false
-	}
-}
-
+// block writes any block but a footnote.
 func (f *fragment) block(b document.Block) {
 	class := ""
 	if _, ok := b.(document.Warning); ok {
