@@ -34,31 +34,50 @@ const ombTime = "2006-01-02-15-04-05"
 // unknown, unless like is the spec of a point that was given the same work. written is when the file was, for names without a time.
 func FromOMB(path string, data []byte, written time.Time, like *study.Spec) (store.Record, error) {
 	name := filepath.Base(path)
-	o, err := decodeOMB(data)
+	r, err := recordOf(name, data, written, like)
 	if err != nil {
 		return store.Record{}, fmt.Errorf("%s: %w", name, err)
 	}
-	seconds := float64(len(o.PublishRate)) * period.Seconds()
-	r := store.Record{
-		Schema: store.Schema, Study: "imported", Label: o.Workload, Repetition: 1, Status: store.OK,
-		Axes: map[string]string{"broker": brokerOf(o.Driver)}, Spec: o.spec(),
-		Versions: store.Versions{Tool: ImportTool}, Ended: ended(name, written), Doubts: o.doubts(name, data),
-		Source: Digest(data),
+	return r, nil
+}
+
+// recordOf is FromOMB without the name of the file in its errors.
+func recordOf(name string, data []byte, written time.Time, like *study.Spec) (store.Record, error) {
+	o, err := decodeOMB(data)
+	if err != nil {
+		return store.Record{}, err
 	}
+	spec := o.spec()
 	if like != nil {
 		if err := o.agrees(*like); err != nil {
-			return store.Record{}, fmt.Errorf("%s: %w", name, err)
+			return store.Record{}, err
 		}
-		r.Spec = *like
-		r.Spec.Broker, r.Spec.Version, r.Spec.Attach = brokerOf(o.Driver), "", nil
+		spec = *like
+		spec.Broker, spec.Version, spec.Attach = brokerOf(o.Driver), "", nil
 	}
-	r.Spec.Name, r.Spec.Label = "", o.Workload
-	r.Began = r.Ended.Add(-time.Duration(seconds * float64(time.Second)))
-	if r.PointID, err = pointOf(r.Spec, o); err != nil {
-		return store.Record{}, fmt.Errorf("%s: %w", name, err)
+	spec.Name, spec.Label = "", o.Workload
+	pointID, err := pointOf(spec, o)
+	if err != nil {
+		return store.Record{}, err
 	}
-	r.Result = o.result(seconds)
-	return r, nil
+	length := time.Duration(len(o.PublishRate)) * period
+	end := ended(name, written)
+	return store.Record{
+		Schema:     store.Schema,
+		Study:      "imported",
+		Label:      o.Workload,
+		PointID:    pointID,
+		Repetition: 1,
+		Status:     store.OK,
+		Axes:       map[string]string{"broker": spec.Broker},
+		Spec:       spec,
+		Versions:   store.Versions{Tool: ImportTool},
+		Began:      end.Add(-length),
+		Ended:      end,
+		Doubts:     o.doubts(name, data),
+		Source:     Digest(data),
+		Result:     o.result(length.Seconds()),
+	}, nil
 }
 
 // decodeOMB reads a result file, and ignores fields that it doesn't know: other versions of OMB have others.
