@@ -88,20 +88,20 @@ type Answer struct {
 type Part struct {
 	Verdict Verdict
 	Reason  Reason
-	Why     string
-	Figure  Figure // over all cells, if there is one
-	R2      Figure // of a slope: the coefficient of determination
+	Why     string // the reason in a sentence
+	Figure  Figure // of all cells: pooled, or else their median with the range of all
+	R2      Figure // of a slope: the coefficient of determination, likewise
 	Cells   []Cell
-	Missing int // cells without a usable figure
-	Closed  bool
+	Missing int  // cells without a usable figure
+	Closed  bool // a figure is the latency of a closed loop
 }
 
 // Cell is the statement at one combination of the values of the axes it was grouped by.
 type Cell struct {
 	Name    string // "partitionsPerTopic=5"; empty if there is only one cell
 	Verdict Verdict
-	Figure  Figure // of a rank the lead, of a slope the change from end to end; none if that ratio is undefined
-	R2      Figure
+	Figure  Figure   // of a rank the lead, of a slope the change from end to end; none if that ratio is undefined
+	R2      Figure   // of a slope
 	N       int      // the fewest repetitions of any point that the verdict rests on
 	Unknown []string // of a rank that can't be told only because of them: the contenders without a figure
 }

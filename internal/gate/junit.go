@@ -10,7 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// WriteJUnit writes verdicts as JUnit XML: a suite for each condition and one for how the points ended, with a case for each point.
+// WriteJUnit writes verdicts as JUnit XML: a suite for each condition and one for how the points ended, with a case for each point. Failed
+// and undecided verdicts are failures. Only the suite of how the points ended has times: all conditions judge the same repetitions.
 //
 //	<testsuite name="e2e_p99 &gt; 50ms" tests="1" failures="1" errors="0" skipped="0" time="0.000">
 //	  <testcase name="kafka, 100 B, at-least-once, rate 1k/s" classname="brokermark.smoke" time="0.000">
@@ -102,7 +103,7 @@ func caseOf(v Verdict, suite string) junitCase {
 	if v.Study != "" {
 		c.Class += "." + v.Study
 	}
-	if v.Condition == "" { // all conditions judge the same repetitions, whose time would count once for each
+	if v.Condition == "" {
 		c.Time = junitSeconds(v.Seconds)
 	}
 	switch v.Outcome {

@@ -20,10 +20,10 @@ import (
 
 // Widths, in columns of the terminal.
 const (
-	widestProse  = 120 // of lines of sentences if there is more room: longer ones are hard to read
-	widestWords  = 30  // at which words in a table are wrapped
-	widestPhrase = 56  // at which sentences in a table are wrapped
-	leastPhrase  = 24  // down to which sentences are narrowed before a table is split
+	widestProse  = 120 // of a line of text on any terminal: longer lines are hard to read
+	widestWords  = 30  // of a table's column of words, which are wrapped beyond it
+	widestPhrase = 56  // of a table's column of sentences
+	leastPhrase  = 24  // to which a column of sentences is narrowed before its table is split
 	gap          = 2   // between two columns of a table
 )
 
