@@ -135,7 +135,7 @@ func answeringWith(t *testing.T, answer report, after time.Duration, told *[]ord
 			}
 		}
 	}()
-	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0, nil, nil), bodies: &bodies{size: 100}, plan: Plan{Connect: 3 * time.Second}}
+	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0, nil, nil), bodies: &bodies{largest: 100}, plan: Plan{Connect: 3 * time.Second}}
 	a := newRemoteConsumers(here, w)
 	t.Cleanup(func() {
 		_ = a.close()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 
 	"github.com/brokermark/brokermark/internal/wire"
@@ -22,31 +21,32 @@ type Keys struct {
 // some reports whether messages have keys.
 func (k Keys) some() bool { return k.Kind != "none" && k.Kind != "" }
 
-// keys computes keys and holds their text. A nil *keys means that messages have none.
-type keys struct {
-	Keys
+// keyChooser chooses the key of each message. A nil *keyChooser means that messages have none.
+type keyChooser struct {
+	spec       Keys
 	text       [][]byte  // by number of the key
-	cumulative []float64 // zipf: probability of this key or a lower one; the last is 1
+	cumulative []float64 // only of zipf, by number of the key: probability of this key or a lower one; the last is 1
 }
 
-func newKeys(k Keys) (*keys, error) {
-	if !k.some() {
+// newKeyChooser returns nil if messages have no keys.
+func newKeyChooser(spec Keys) (*keyChooser, error) {
+	if !spec.some() {
 		return nil, nil
 	}
-	if !slices.Contains([]string{"roundrobin", "random", "zipf"}, k.Kind) {
-		return nil, fmt.Errorf("keys: %q is not one of none, roundrobin, random, zipf", k.Kind)
+	if !slices.Contains([]string{"roundrobin", "random", "zipf"}, spec.Kind) {
+		return nil, fmt.Errorf("keys: %q is not one of none, roundrobin, random, zipf", spec.Kind)
 	}
-	if k.N < 1 {
-		return nil, fmt.Errorf("keys: %d distinct keys; at least 1 is needed", k.N)
+	if spec.N < 1 {
+		return nil, fmt.Errorf("keys: %d distinct keys; at least 1 is needed", spec.N)
 	}
-	ks := &keys{Keys: k, text: make([][]byte, k.N)}
-	for i := range ks.text {
-		ks.text[i] = strconv.AppendInt(nil, int64(i), 10)
+	k := &keyChooser{spec: spec, text: make([][]byte, spec.N)}
+	for i := range k.text {
+		k.text[i] = strconv.AppendInt(nil, int64(i), 10)
 	}
-	if k.Kind == "zipf" {
-		ks.cumulative = zipf(k.N, k.Exponent)
+	if spec.Kind == "zipf" {
+		k.cumulative = zipf(spec.N, spec.Exponent)
 	}
-	return ks, nil
+	return k, nil
 }
 
 // zipf returns the cumulative probabilities of Zipf's law for n keys. With exponent 1, three keys have 6/11, 3/11 and 2/11, so
@@ -65,14 +65,16 @@ func zipf(n int, exponent float64) []float64 {
 }
 
 // of returns the number of the key that message seq of a producer carries, 0 to N-1.
-func (k *keys) of(producer int, seq uint64) int {
-	if k.Kind == "roundrobin" {
-		return int(seq % uint64(k.N))
+func (k *keyChooser) of(producer int, seq uint64) int {
+	n := uint64(k.spec.N)
+	if k.spec.Kind == "roundrobin" {
+		return int(seq % n)
 	}
-	const stream = 0x5bf03635 // keeps keys independent of payloads that have the same seed
-	r := mix(uint64(k.Seed) ^ mix(uint64(wire.MakeID(uint32(producer), seq))) ^ stream)
-	if k.Kind == "random" {
-		return int(r % uint64(k.N))
+	const salt = 0x5bf03635 // keeps keys independent of payloads that have the same seed
+	r := mix(uint64(k.spec.Seed) ^ mix(uint64(wire.MakeID(uint32(producer), seq))) ^ salt)
+	if k.spec.Kind == "random" {
+		return int(r % n)
 	}
-	return min(sort.SearchFloat64s(k.cumulative, uniform(r)), k.N-1) // inverse transform sampling
+	key, _ := slices.BinarySearch(k.cumulative, unitInterval(r)) // inverse transform sampling
+	return min(key, k.spec.N-1)                                  // also if rounding left the last probability below 1
 }

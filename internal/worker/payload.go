@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -25,16 +27,20 @@ type Size struct {
 	Weight float64
 }
 
-// bodies are the payloads that messages choose from, complete but for the header that each message gets (wire.Stamp).
+// bodies are the payloads that messages choose from.
 type bodies struct {
-	all       [][]byte
-	sums      []uint64 // checksums, by index into all
-	groups    []bodyGroup
-	seed      uint64
-	run       uint16
-	size      int     // bytes of the largest; at least wire.IDSize
-	uniform   bool    // all have the same size: a slot then keeps its body, which saves choosing and copying one for each message
-	meanBytes float64 // expected size of a message
+	all               []body
+	groups            []bodyGroup
+	seed              uint64
+	run               uint16
+	smallest, largest int     // bytes; smallest is at least wire.IDSize
+	meanBytes         float64 // expected size of a message
+}
+
+// body is one payload, complete but for the header that each message gets.
+type body struct {
+	content  []byte
+	checksum uint64 // of the content, for wire.Stamp
 }
 
 // bodyGroup is the bodies of one size, or all samples. Sizes of 100 and 1000 bytes with weights 3 and 1 and a pool of 4 make the groups
@@ -45,33 +51,24 @@ type bodyGroup struct {
 }
 
 func newBodies(p Payload, run uint16) (*bodies, error) {
-	b := &bodies{seed: uint64(p.Seed), run: run}
-	var err error
+	b := &bodies{seed: uint64(p.Seed), run: run, smallest: math.MaxInt}
 	switch {
 	case len(p.Given) > 0:
-		err = b.addSamples(p.Given)
+		return b, b.addSamples(p.Given)
 	case p.Samples != "":
-		err = fmt.Errorf("payload samples: those of %s were not read", p.Samples)
-	case len(p.Sizes) == 0:
-		err = errors.New("payload: neither sizes nor samples are given")
-	default:
-		err = b.generate(p)
+		return nil, fmt.Errorf("payload samples: those of %s were not read", p.Samples)
 	}
-	if err != nil {
-		return nil, err
-	}
-	b.uniform = b.shortest() == b.size
-	return b, nil
+	return b, b.generate(p)
 }
 
 // addSamples adds copies of samples, which are all equally likely.
 func (b *bodies) addSamples(samples [][]byte) error {
-	for i, body := range samples {
-		if len(body) < wire.IDSize {
-			return fmt.Errorf("payload sample %d has %d bytes; at least %d are needed for the message's identity", i+1, len(body), wire.IDSize)
+	for i, sample := range samples {
+		if len(sample) < wire.IDSize {
+			return fmt.Errorf("payload sample %d has %d bytes; at least %d are needed for the message's identity", i+1, len(sample), wire.IDSize)
 		}
-		b.add(slices.Clone(body))
-		b.meanBytes += float64(len(body)) / float64(len(samples))
+		b.add(slices.Clone(sample))
+		b.meanBytes += float64(len(sample)) / float64(len(samples))
 	}
 	b.groups = []bodyGroup{{first: 0, n: len(samples), upTo: 1}}
 	return nil
@@ -79,47 +76,50 @@ func (b *bodies) addSamples(samples [][]byte) error {
 
 // generate adds the bodies of all sizes.
 func (b *bodies) generate(p Payload) error {
-	rng := rand.New(rand.NewPCG(uint64(p.Seed), golden))
-	var total, sum float64
+	if len(p.Sizes) == 0 {
+		return errors.New("payload: neither sizes nor samples are given")
+	}
+	if !(p.Random >= 0 && p.Random <= 1) { // NaN is refused as well
+		return fmt.Errorf("payload: the random share %g is not between 0 and 1", p.Random)
+	}
+	var total float64
 	for _, s := range p.Sizes {
 		total += s.Weight
 	}
+	if !(total > 0) {
+		return fmt.Errorf("payload: weights of sizes add up to %g, not to a positive number", total)
+	}
+	rng := rand.New(rand.NewPCG(uint64(p.Seed), golden))
+	n, sum := max(1, p.Pool), 0.0
 	for _, s := range p.Sizes {
 		if s.Bytes < wire.IDSize {
 			return fmt.Errorf("message size %d: at least %d bytes are needed for the message's identity", s.Bytes, wire.IDSize)
 		}
 		sum += s.Weight
-		n := max(1, p.Pool)
 		b.groups = append(b.groups, bodyGroup{first: len(b.all), n: n, upTo: sum / total})
 		for range n {
-			body := make([]byte, s.Bytes)
-			fillRandom(body[:int(float64(s.Bytes)*p.Random+0.5)], rng)
-			b.add(body)
+			content := make([]byte, s.Bytes)
+			fillRandom(content[:int(float64(s.Bytes)*p.Random+0.5)], rng)
+			b.add(content)
 		}
 		b.meanBytes += float64(s.Bytes) * s.Weight / total
 	}
 	return nil
 }
 
-func (b *bodies) add(body []byte) {
-	b.all = append(b.all, body)
-	b.sums = append(b.sums, wire.Prepare(body, b.run))
-	b.size = max(b.size, len(body))
+func (b *bodies) add(content []byte) {
+	b.all = append(b.all, body{content: content, checksum: wire.Prepare(content, b.run)})
+	b.smallest = min(b.smallest, len(content))
+	b.largest = max(b.largest, len(content))
 }
 
-// shortest returns the bytes of the smallest body.
-func (b *bodies) shortest() int {
-	n := b.size
-	for _, body := range b.all {
-		n = min(n, len(body))
-	}
-	return n
-}
+// sameSize reports whether all bodies have the same size. A slot then keeps its body, which saves choosing and copying one per message.
+func (b *bodies) sameSize() bool { return b.smallest == b.largest }
 
 // pick returns the index of the body of message seq of a producer. It is a pure function, so that a run can be repeated.
 func (b *bodies) pick(producer int, seq uint64) int {
 	r := mix(b.seed ^ mix(uint64(wire.MakeID(uint32(producer), seq))))
-	u, last := uniform(r), len(b.groups)-1
+	u, last := unitInterval(r), len(b.groups)-1
 	g := b.groups[last] // also if rounding left its upTo below 1
 	for _, lower := range b.groups[:last] {
 		if u < lower.upTo {
@@ -133,10 +133,7 @@ func (b *bodies) pick(producer int, seq uint64) int {
 // fillRandom fills b with random bytes.
 func fillRandom(b []byte, rng *rand.Rand) {
 	for len(b) >= 8 {
-		v := rng.Uint64()
-		for i := range 8 {
-			b[i] = byte(v >> (8 * i))
-		}
+		binary.LittleEndian.PutUint64(b, rng.Uint64())
 		b = b[8:]
 	}
 	for i := range b {
@@ -156,5 +153,5 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// uniform maps 64 random bits to a number in [0, 1).
-func uniform(r uint64) float64 { return float64(r>>11) / (1 << 53) }
+// unitInterval maps 64 random bits to a number in [0, 1).
+func unitInterval(r uint64) float64 { return float64(r>>11) / (1 << 53) }

@@ -18,6 +18,9 @@ func TestPayloadsThatCannotBeSentAreRefused(t *testing.T) {
 		"too small":    {Payload{Sizes: []Size{{100, 1}, {7, 1}}}, "message size 7: at least 8 bytes are needed"},
 		"short, given": {Payload{Given: [][]byte{[]byte("seven b")}}, "payload sample 1 has 7 bytes; at least 8 are needed"},
 		"none":         {Payload{}, "neither sizes nor samples are given"},
+		"no weights":   {Payload{Sizes: []Size{{100, 0}, {200, 0}}}, "payload: weights of sizes add up to 0, not to a positive number"},
+		"no number":    {Payload{Sizes: []Size{{100, math.NaN()}}}, "add up to NaN"},
+		"too random":   {Payload{Sizes: []Size{{100, 1}}, Random: 1.1}, "payload: the random share 1.1 is not between 0 and 1"},
 		"never read":   {Payload{Samples: "a.jsonl", Sizes: []Size{{100, 1}}}, "payload samples: those of a.jsonl were not read"},
 	} {
 		if _, err := newBodies(c.payload, 1); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -36,7 +39,7 @@ func TestSizesOccurWithTheirWeights(t *testing.T) {
 	counts, used := map[int]int{}, map[int]bool{}
 	for seq := range n {
 		body := b.pick(seq%5, uint64(seq))
-		counts[len(b.all[body])]++
+		counts[len(b.all[body].content)]++
 		used[body] = true
 		if again := b.pick(seq%5, uint64(seq)); again != body {
 			t.Fatalf("message %d is body %d, then %d", seq, body, again)
@@ -51,8 +54,8 @@ func TestSizesOccurWithTheirWeights(t *testing.T) {
 	if len(used) != 12 {
 		t.Errorf("%d different bodies were sent, want 4 sizes × 3", len(used))
 	}
-	if mean := 0.8 + 60 + 200 + 500; math.Abs(b.meanBytes-mean) > 1e-9 || b.size != 5000 || b.shortest() != 8 {
-		t.Errorf("mean %g, largest %d, shortest %d; want %g, 5000, 8", b.meanBytes, b.size, b.shortest(), mean)
+	if mean := 0.8 + 60 + 200 + 500; math.Abs(b.meanBytes-mean) > 1e-9 || b.largest != 5000 || b.smallest != 8 {
+		t.Errorf("mean %g, largest %d, shortest %d; want %g, 5000, 8", b.meanBytes, b.largest, b.smallest, mean)
 	}
 }
 
@@ -62,7 +65,11 @@ func TestTheSeedAloneDecidesTheContents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return b.all
+		var contents [][]byte
+		for _, one := range b.all {
+			contents = append(contents, one.content)
+		}
+		return contents
 	}
 	first := bytes.Join(made(1), nil)
 	if !bytes.Equal(first, bytes.Join(made(1), nil)) {
@@ -83,13 +90,13 @@ func TestTheRandomShareDoesNotCompressAndTheRestDoes(t *testing.T) {
 		for _, body := range b.all {
 			var out bytes.Buffer
 			w, _ := flate.NewWriter(&out, flate.BestCompression)
-			_, _ = w.Write(body)
+			_, _ = w.Write(body.content)
 			_ = w.Close()
 			if got := float64(out.Len()) / size; math.Abs(got-share) > 0.02 {
 				t.Errorf("random share %g: %.3f of it is left when compressed", share, got)
 			}
 		}
-		if bytes.Equal(b.all[0], b.all[1]) != (share == 0) {
+		if bytes.Equal(b.all[0].content, b.all[1].content) != (share == 0) {
 			t.Errorf("random share %g: two bodies of the pool are the same: %v", share, share != 0)
 		}
 	}
@@ -105,7 +112,7 @@ func TestEveryByteOfARandomPayloadIsRandom(t *testing.T) {
 		for at := wire.HeaderSize; at < size; at++ {
 			values := map[byte]bool{}
 			for _, body := range b.all {
-				values[body[at]] = true
+				values[body.content[at]] = true
 			}
 			if len(values) < 150 { // of 256, in 400 draws about 202
 				t.Errorf("byte %d of %d has %d values in %d payloads", at, size, len(values), pool)
@@ -125,7 +132,7 @@ func TestSamplesAreSentAsTheyAre(t *testing.T) {
 		if string(given[i]) != text {
 			t.Error("what was given was written to")
 		}
-		if body := b.all[i]; len(body) != len(text) {
+		if body := b.all[i].content; len(body) != len(text) {
 			t.Errorf("%s: %d bytes, want %d", text, len(body), len(text))
 		} else if len(text) > wire.HeaderSize && string(body[wire.HeaderSize:]) != text[wire.HeaderSize:] {
 			t.Errorf("%s: %q behind the header", text, body[wire.HeaderSize:])
@@ -151,11 +158,11 @@ func TestKeysAreRefusedByName(t *testing.T) {
 		`keys: "zip" is not one of none, roundrobin, random, zipf`: {Kind: "zip", N: 1},
 		"keys: 0 distinct keys; at least 1 is needed":              {Kind: "random"},
 	} {
-		if _, err := newKeys(k); err == nil || err.Error() != want {
+		if _, err := newKeyChooser(k); err == nil || err.Error() != want {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
-	if k, err := newKeys(Keys{Kind: "none"}); k != nil || err != nil {
+	if k, err := newKeyChooser(Keys{Kind: "none"}); k != nil || err != nil {
 		t.Errorf("none: %v, %v", k, err)
 	}
 }
@@ -173,7 +180,7 @@ func TestKeysOccurAsTheirDistributionSays(t *testing.T) {
 			return math.Pow(float64(key+1), -1.3) / sum
 		},
 	} {
-		k, err := newKeys(Keys{Kind: kind, N: keys, Exponent: 1.3, Seed: 11})
+		k, err := newKeyChooser(Keys{Kind: kind, N: keys, Exponent: 1.3, Seed: 11})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,10 +50,10 @@ func (p *Plan) checkShared() error {
 // checkHeaders refuses payloads that are too short for a header, in which messages carry their times
 // to consumers in another process.
 func (b *bodies) checkHeaders() error {
-	if b.shortest() >= wire.HeaderSize {
+	if b.smallest >= wire.HeaderSize {
 		return nil
 	}
-	return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed", b.shortest(), wire.HeaderSize)
+	return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed", b.smallest, wire.HeaderSize)
 }
 
 // checkPeers refuses a load that doesn't fit the streams that the plan shares with other workers.

@@ -62,19 +62,20 @@ type slot struct {
 
 // setBody copies a body into the slot's buffer.
 func (s *slot) setBody(b *bodies, body int) {
-	s.payload = s.payload[:len(b.all[body])]
-	copy(s.payload, b.all[body])
-	s.body, s.sum = body, b.sums[body]
+	content := b.all[body].content
+	s.payload = s.payload[:len(content)]
+	copy(s.payload, content)
+	s.body, s.sum = body, b.all[body].checksum
 }
 
 // newProducer connects client index of the plan.
 func newProducer(ctx context.Context, w *Worker, index int) (*producer, error) {
 	p := &producer{index: index, worker: w, streams: w.plan.streamsOf(index)}
 	p.activity.Store(new(activity))
-	inFlight := len(p.streams) * max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.size)) // newBodies refuses size 0
+	inFlight := len(p.streams) * max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.largest)) // no body is empty
 	p.allocateSlots(inFlight)
 	client, err := w.driver.Producer(ctx, driver.ProducerConfig{
-		ID: p.streams[0].plan.ID, Topics: topicsOf(p.streams), InFlight: inFlight, MaxBytes: w.bodies.size,
+		ID: p.streams[0].plan.ID, Topics: topicsOf(p.streams), InFlight: inFlight, MaxBytes: w.bodies.largest,
 	}, p)
 	if err != nil {
 		return nil, fmt.Errorf("producer %d: %w", p.streams[0].plan.ID, err)
@@ -108,10 +109,10 @@ func topicsOf(streams []stream) []int {
 func (p *producer) allocateSlots(n int) {
 	bodies := p.worker.bodies
 	p.freeSlots, p.slots = newSlotRing(n), make([]slot, n)
-	buffers := make([]byte, n*bodies.size)
+	buffers := make([]byte, n*bodies.largest)
 	for i := range p.slots {
 		s := &p.slots[i]
-		s.payload = buffers[i*bodies.size:][:bodies.size:bodies.size]
+		s.payload = buffers[i*bodies.largest:][:bodies.largest:bodies.largest]
 		s.setBody(bodies, i%len(bodies.all))
 	}
 	p.batch = make([]driver.Message, min(n, maxBatch))
@@ -149,7 +150,7 @@ type stamp struct {
 // recorder marks a probe, which is not counted.
 func (p *producer) fillSlot(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
 	s := &p.slots[id]
-	if b := p.worker.bodies; !b.uniform {
+	if b := p.worker.bodies; !b.sameSize() {
 		if body := b.pick(from.plan.ID, m.seq); body != s.body {
 			s.setBody(b, body)
 		}

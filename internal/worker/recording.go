@@ -18,10 +18,10 @@ type recording struct {
 }
 
 // newRecording begins to record. keys is nil unless order is promised for each key. The caller closes the watch.
-func newRecording(shape measure.Shape, keys *keys) *recording {
+func newRecording(shape measure.Shape, keys *keyChooser) *recording {
 	r := &recording{}
 	if keys != nil {
-		shape.Keys, r.keyOf = keys.N, keys.of
+		shape.Keys, r.keyOf = keys.spec.N, keys.of
 	}
 	r.books = measure.NewTrial(shape)
 	r.measuredUntil.Store(measure.Undecided)

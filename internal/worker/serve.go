@@ -39,7 +39,7 @@ type consumerHost struct {
 	procs     int           // GOMAXPROCS outside a trial
 	over      chan struct{} // closed when no more orders come
 	plan      *preparation  // nil until doPrepare
-	keys      *keys         // nil unless order is promised for each key
+	keys      *keyChooser   // nil unless order is promised for each key
 	consumers *localConsumers
 
 	// mu is held while a report is made and sent, so that no report of a trial follows the answer
@@ -131,7 +131,7 @@ func (h *consumerHost) do(o order, answer *report) error {
 
 // prepare makes the consumers. start connects them.
 func (h *consumerHost) prepare(p *preparation) error {
-	keys, err := newKeys(p.Keys)
+	keys, err := newKeyChooser(p.Keys)
 	if err != nil {
 		return err
 	}

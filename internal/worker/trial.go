@@ -64,10 +64,10 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		Producers:     w.plan.producerIDs(),
 		Consumers:     len(w.plan.Consumers),
 		Subscriptions: len(w.plan.Topology.Subscriptions),
-		ShortPayload:  w.bodies.shortest() < wire.HeaderSize,
+		ShortPayload:  w.bodies.smallest < wire.HeaderSize,
 		Outstanding:   4 * w.plan.InFlight,
 	}
-	var orderedKeys *keys
+	var orderedKeys *keyChooser
 	if w.plan.KeyOrdered {
 		orderedKeys = w.keys
 	}

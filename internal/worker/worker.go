@@ -19,7 +19,7 @@ type Worker struct {
 	plan      Plan
 	driver    driver.Driver
 	bodies    *bodies
-	keys      *keys // nil: messages have no keys
+	keys      *keyChooser // nil: messages have no keys
 	producers []*producer
 	consumers consumers
 	failure   *failure
@@ -82,7 +82,7 @@ func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 			return nil, err
 		}
 	}
-	keys, err := newKeys(plan.Keys)
+	keys, err := newKeyChooser(plan.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 }
 
 func (w *Worker) consumerSetup() consumerSetup {
-	return consumerSetup{Consumers: w.plan.Consumers, Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.shortest()}
+	return consumerSetup{Consumers: w.plan.Consumers, Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.smallest}
 }
 
 // connect makes the worker ready for trials. It returns the worker, or closes it after an error.
