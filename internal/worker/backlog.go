@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -37,8 +36,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 		return d, err
 	}
 	endSending := w.sendMeanwhile(ctx, t)
-	wanted, until := t.wanted(filled.Acked)
-	err = w.awaitDeliveries(ctx, t, wanted, until)
+	err = w.awaitDeliveries(ctx, t, t.wanted(filled.Acked))
 	came := w.consumers.span()
 	d.To = came.At
 	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
@@ -84,32 +82,36 @@ func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (end func() error)
 	}
 }
 
-// wanted returns after how many deliveries a backlog counts as drained, and when draining ends at the
-// latest; the zero time means never.
-func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
+// drainGoal is when the draining of a backlog ends: after a number of deliveries or a time, whichever comes first. Either may be unlimited.
+type drainGoal struct {
+	deliveries int64
+	within     time.Duration
+}
+
+// wanted returns the goal of draining a backlog of so many messages.
+func (t *trial) wanted(filled int64) drainGoal {
 	b := t.load.Backlog
 	all := filled * int64(t.recording.books.Subscriptions())
 	switch {
 	case b.Ratio > 0:
-		return int64(b.Ratio * float64(all)), time.Time{}
+		return drainGoal{deliveries: int64(b.Ratio * float64(all)), within: unlimited}
 	case b.Meanwhile != nil: // messages that are sent meanwhile are drained as well, so only the time ends it
-		return math.MaxInt64, time.Now().Add(b.For)
+		return drainGoal{deliveries: unlimited, within: b.For}
 	}
-	return all, time.Now().Add(b.For)
+	return drainGoal{deliveries: all, within: b.For}
 }
 
-// awaitDeliveries blocks until so many deliveries have been booked, or until a time if that is not
-// zero. It returns ErrRanDry if nothing comes any more.
-func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, wanted int64, until time.Time) error {
-	draining, unchanged := t.newTimer(), t.newStopwatch()
+// awaitDeliveries blocks until a goal is reached. It returns ErrRanDry if nothing comes any more.
+func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) error {
+	began, draining, unchanged := time.Now(), t.newTimer(), t.newStopwatch()
 	for {
 		received := t.recording.books.Count().Received
 		silent := unchanged.since(received)
-		if received >= wanted || (!until.IsZero() && time.Now().After(until)) {
+		if received >= goal.deliveries || time.Since(began) > goal.within {
 			return nil
 		}
 		if most := mostSilence(t.load.Drain, draining.Awake()-silent, received > 0); silent > most {
-			return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, received, wanted, most.Round(time.Millisecond))
+			return ranDry(received, goal.deliveries, most)
 		}
 		select {
 		case <-ctx.Done():
@@ -119,6 +121,15 @@ func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, wanted int64, un
 		case <-time.After(time.Millisecond):
 		}
 	}
+}
+
+// ranDry returns an ErrRanDry. wanted may be unlimited.
+func ranDry(received, wanted int64, silent time.Duration) error {
+	of := ""
+	if wanted != unlimited {
+		of = fmt.Sprintf(" of %d", wanted)
+	}
+	return fmt.Errorf("%w: %d%s deliveries, then nothing for %s", ErrRanDry, received, of, silent.Round(time.Millisecond))
 }
 
 // mostSilence returns how long nothing may come from a backlog before the rest counts as missing.

@@ -211,3 +211,14 @@ func TestABacklogThatLacksMessagesIsWaitedForInProportion(t *testing.T) {
 		}
 	}
 }
+
+func TestABacklogThatRanDryNamesOnlyAGoalThatThereIs(t *testing.T) {
+	for goal, want := range map[int64]string{
+		100:       "the backlog stopped draining: 7 of 100 deliveries, then nothing for 5s",
+		unlimited: "the backlog stopped draining: 7 deliveries, then nothing for 5s",
+	} {
+		if got := ranDry(7, goal, 5*time.Second).Error(); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (c course) limits(p *Plan) []int64 {
 	return limits
 }
 
-// unlimited is the limit of a segment that ends at a time.
+// unlimited is a number of messages, or of ns, that is never reached.
 const unlimited = math.MaxInt64
 
 // segment is one client's share of one schedule, and how much of it the client has sent.

@@ -21,21 +21,30 @@ const (
 // ended the waiting early.
 func (w *Worker) awaitArrivals(ctx context.Context, t *trial, settle bool, out *Outcome) error {
 	load := t.load
-	end, err := w.drain(ctx, t, load.Drain, load.Brisk)
+	end, err := w.drain(ctx, t, drainLimits{allowance: load.Drain, brisk: load.Brisk})
 	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
 	leftWaiting := end == stoppedArriving || end == stoppedSilent
 	if !leftWaiting || !settle || load.Settle <= load.Drain {
 		return err
 	}
 	out.Overdue = w.missing(t)
-	end, err = w.drain(ctx, t, load.Settle-load.Drain, true)
-	switch {
-	case end == stoppedArriving:
+	end, err = w.drain(ctx, t, drainLimits{allowance: load.Settle - load.Drain, brisk: true})
+	switch end {
+	case stoppedArriving:
 		out.Arriving = true
-	case end == stoppedSilent, end == stoppedQuiet && !load.Brisk:
+	case stoppedSilent:
 		out.Arriving = false // whatever is missing by now is lost
+	case stoppedQuiet:
+		out.Arriving = out.Arriving && load.Brisk
+	case drainedAll, stoppedEarly: // Arriving says how the drain itself ended
 	}
 	return err
+}
+
+// drainLimits say when a drain ends although something is missing.
+type drainLimits struct {
+	allowance time.Duration
+	brisk     bool // also when nothing has come for trial.quietTime
 }
 
 // drainEnd is why a drain ended.
@@ -49,11 +58,11 @@ const (
 	stoppedEarly                    // ctx ended, or a consumer failed
 )
 
-// drain blocks until everything sent has been confirmed and received, or the allowance is used up. If
-// brisk is set, or if messages may be lost, it also ends when nothing has come for a while. It returns
-// an error only with stoppedEarly.
-func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, brisk bool) (drainEnd, error) {
+// drain blocks until everything sent has been confirmed and received, or one of the limits is reached. If messages may be lost, the drain
+// is brisk in any case. It returns an error only with stoppedEarly.
+func (w *Worker) drain(ctx context.Context, t *trial, limits drainLimits) (drainEnd, error) {
 	waited, unchanged := t.newTimer(), t.newStopwatch()
+	brisk := limits.brisk || t.load.Lossy
 	for {
 		c, othersSend := t.count()
 		silent := unchanged.since(c.Received + c.Acked)
@@ -63,11 +72,11 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, b
 			unchanged.timer.Reset()
 		case w.allCame(t, c):
 			return drainedAll, nil
-		case waited.Awake() > allowance && arrivedLately(silent, allowance):
+		case waited.Awake() > limits.allowance && arrivedLately(silent, limits.allowance):
 			return stoppedArriving, nil
-		case waited.Awake() > allowance:
+		case waited.Awake() > limits.allowance:
 			return stoppedSilent, nil
-		case (brisk || t.load.Lossy) && resolved(c) && silent > t.quietTime():
+		case brisk && resolved(c) && silent > t.quietTime():
 			return stoppedQuiet, nil
 		}
 		select {

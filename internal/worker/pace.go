@@ -16,7 +16,7 @@ const coalesce = 200 * time.Microsecond
 // maxSleep bounds one sleep, so that a producer notices that the trial was stopped.
 const maxSleep = 50 * time.Millisecond
 
-// sendSegment sends a segment and reports whether it was sent to its end. sleep is nil in a closed
+// sendSegment sends a segment and reports whether it was sent to its end; false if the trial was stopped. sleep is nil in a closed
 // loop, where a message is due as soon as a slot is free.
 //
 // It sends the messages that are due in batches, as many as there are free slots. If no slot is free,
@@ -25,78 +25,63 @@ const maxSleep = 50 * time.Millisecond
 func (p *producer) sendSegment(ctx context.Context, t *trial, s *segment, sleep sleeper) (finished bool) {
 	p.ownLag.freeAt = max(p.ownLag.freeAt, s.start)
 	for s.next < s.limit {
+		if stopped(t.stop) {
+			return false
+		}
 		now := clock.Now()
 		intended := s.nextAt(now)
+		if intended >= s.until() {
+			return true
+		}
 		due := s.due(now, len(p.batch))
 		if due == 0 {
-			if intended >= s.until() {
-				return true
-			}
-			if stopped(t.stop) {
-				return false
-			}
 			sleep.SleepUntil(min(max(intended, now+int64(coalesce)), now+int64(maxSleep)))
 			continue
 		}
 		slots := p.freeSlots.take(p.batchSlots[:due])
 		if slots == 0 {
-			waited, ok := p.awaitSlots(t)
-			p.ownLag.held(intended, waited)
-			if !ok {
-				return false
-			}
+			p.ownLag.held(intended, p.awaitSlots(t))
 			continue
 		}
 		p.ownLag.took(slots, due)
-		n, more := p.fillBatch(t, s, slots)
-		if n > 0 {
+		if n := p.fillBatch(t, s, slots); n > 0 {
 			p.ownLag.held(intended, p.send(ctx, t, n))
-		}
-		if !more {
-			return !stopped(t.stop)
 		}
 	}
 	return true
 }
 
-// fillBatch puts the next messages of a segment into the batch, in the first slots of batchSlots. It
-// returns how many it made before the segment or the trial ended, and whether there may be more; it
-// frees the slots of the others. The messages are booked before they are handed over, because a
-// consumer can see one before Send returns.
-func (p *producer) fillBatch(t *trial, s *segment, slots int) (n int, more bool) {
-	var booking booking
-	defer booking.commit()
-	until, now, stop := s.until(), clock.Now(), stopped(t.stop)
-	for i, id := range p.batchSlots[:slots] {
+// fillBatch puts the next messages of a segment into the batch, in the first slots of batchSlots, as long as the segment has messages. It
+// frees the slots that are left and returns the number of messages. They are booked before they are handed over, because a consumer can see
+// one before Send returns.
+func (p *producer) fillBatch(t *trial, s *segment, slots int) (n int) {
+	until, now := s.until(), clock.Now()
+	var recorder *measure.Producer // each stream has its own, which must commit what it has booked before another one books
+	for n < slots {
 		intended := s.nextAt(now)
-		if intended >= until || stop {
-			p.freeSlots.put(p.batchSlots[i:slots])
-			return i, false
+		if intended >= until {
+			p.freeSlots.put(p.batchSlots[n:slots])
+			break
 		}
 		from := &p.streams[s.turns.Of(s.next)]
-		booking.switchTo(p.recorderOf(t, from))
+		if next := p.recorderOf(t, from); next != recorder {
+			commit(recorder)
+			recorder = next
+		}
 		m := stamp{seq: from.seq, intended: intended, sent: now, own: p.ownLag.ownPart(intended, now)}
-		p.fillSlot(i, id, from, m, booking.recorder)
+		p.fillSlot(n, p.batchSlots[n], from, m, recorder)
 		from.seq++
 		s.next++
+		n++
 	}
-	return slots, true
+	commit(recorder)
+	return n
 }
 
-// booking is the recorder that books the messages of a batch. They may belong to several streams,
-// each with a recorder of its own, which commits what it has booked when the next one takes over.
-type booking struct{ recorder *measure.Producer } // nil: nothing is booked yet
-
-func (b *booking) switchTo(r *measure.Producer) {
-	if r != b.recorder {
-		b.commit()
-		b.recorder = r
-	}
-}
-
-func (b *booking) commit() {
-	if b.recorder != nil {
-		b.recorder.Commit()
+// commit commits what a recorder has booked; nil has booked nothing.
+func commit(recorder *measure.Producer) {
+	if recorder != nil {
+		recorder.Commit()
 	}
 }
 

@@ -8,19 +8,16 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// patience decides when to give up the sending of a trial.
+// patience decides when to give up the sending of a trial. It never counts a time in which this process stood still.
 type patience struct {
 	trial   *trial
 	unmoved *stopwatch   // since a count of the trial changed
-	ended   bool         // the measured phase has ended
-	late    *clock.Timer // since a check first saw that
+	late    *clock.Timer // since a check first saw that the measured phase has ended; nil before
 }
 
-func newPatience(t *trial) *patience {
-	return &patience{trial: t, unmoved: t.newStopwatch(), late: t.newTimer()}
-}
+func newPatience(t *trial) *patience { return &patience{trial: t, unmoved: t.newStopwatch()} }
 
-// check returns why the sending is to be given up; nil if it may go on.
+// check returns why the sending is to be given up; nil if it may go on. It is called every few milliseconds.
 //
 // A trial that time ends may send messages that were due in the measured phase after it, for as long
 // as the drain allowance. In a trial that a number of messages ends, some count must change within the
@@ -35,11 +32,10 @@ func (p *patience) check() error {
 				c.Sent, c.Acked, c.Failed, t.load.Drain)
 		}
 	}
-	if !p.ended {
-		p.ended = clock.Now() > t.recording.measuredUntil.Load()
-		p.late.Reset()
-	}
-	if p.ended && p.late.Awake() > t.load.Drain {
+	switch {
+	case p.late == nil && clock.Now() > t.recording.measuredUntil.Load():
+		p.late = t.newTimer()
+	case p.late != nil && p.late.Awake() > t.load.Drain:
 		return errHeld
 	}
 	return nil

@@ -196,17 +196,17 @@ func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 
 // awaitSlots blocks until slots are free or the trial stops. It asks for an eighth of the window at
 // once, because a full window would degenerate into batches of one. It returns the time in which it
-// waited and whether the trial goes on.
-func (p *producer) awaitSlots(t *trial) (h hold, ok bool) {
-	h = beginHold(t.recording.watch)
+// waited.
+func (p *producer) awaitSlots(t *trial) hold {
+	h := beginHold(t.recording.watch)
 	window := len(p.slots)
 	if w := t.load.Window; w > 0 {
 		window = min(window, w)
 	}
-	ok = p.freeSlots.wait(min(len(p.batch), max(1, window/8)), t.stop)
+	p.freeSlots.wait(min(len(p.batch), max(1, window/8)), t.stop)
 	h.end(t.recording.watch)
 	p.activity.Load().blocked += h.ns()
-	return h, ok
+	return h
 }
 
 // bookUnresolved books the messages of this trial that are still in flight. Call it when the sending
