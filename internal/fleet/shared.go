@@ -55,7 +55,8 @@ func (s *sharing) begin(n int, plan *worker.Plan) {
 	}
 	s.width = len(plan.Topology.Subscriptions)
 	s.own.Probed = make([]byte, (plan.Peers.Producers*s.width+7)/8)
-	s.probes = worker.NewProbes(plan.Peers.Producers, s.width, s.noteProbed, s.noteMade)
+	s.probes = worker.NewProbes(plan.Peers.Producers, s.width)
+	s.probes.OnSeen, s.probes.OnTopicsMade = s.noteProbed, s.noteMade
 }
 
 func (s *sharing) noteProbed(producer, subscription int) {

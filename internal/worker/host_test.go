@@ -135,7 +135,7 @@ func answeringWith(t *testing.T, answer report, after time.Duration, told *[]ord
 			}
 		}
 	}()
-	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0, nil, nil), bodies: &bodies{largest: 100}, plan: Plan{Connect: 3 * time.Second}}
+	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0), bodies: &bodies{largest: 100}, plan: Plan{Connect: 3 * time.Second}}
 	a := newRemoteConsumers(here, w)
 	t.Cleanup(func() {
 		_ = a.close()
@@ -261,7 +261,7 @@ func TestEveryProducerThatCannotBeClosedIsNamed(t *testing.T) {
 }
 
 func TestASpanIsFromTheFirstToTheLastMessageOfAllConsumers(t *testing.T) {
-	s := newLocalConsumers(nil, consumerSetup{Consumers: make([]driver.ConsumerConfig, 3)}, NewProbes(1, 1, nil, nil), newFailure())
+	s := newLocalConsumers(nil, consumerSetup{Consumers: make([]driver.ConsumerConfig, 3)}, NewProbes(1, 1), newFailure())
 	if sp := s.span(); sp.First != 0 || sp.Last != 0 || sp.At == 0 {
 		t.Errorf("nothing came: %+v", sp)
 	}

@@ -31,7 +31,7 @@ type observer struct {
 	latencies  latencyReading
 }
 
-// latencyReading is what a reading of the latencies left for the samples until the next one.
+// latencyReading is what the last reading of the latencies found. It stands in all samples until the next reading.
 type latencyReading struct {
 	endToEnd  hist.Snapshot // of the trial so far
 	quantiles Quantiles     // of the messages received since the reading before

@@ -31,8 +31,8 @@ type FirstMessage struct {
 	Seq      uint64
 }
 
-// checkShared refuses a plan that is not for a worker that shares streams.
-func (p *Plan) checkShared() error {
+// checkForSharing refuses a plan that is not for a worker that shares streams.
+func (p *Plan) checkForSharing() error {
 	switch {
 	case p.Peers == nil:
 		return errors.New("prepare a worker that shares streams: the plan doesn't say with which workers (Peers)")
@@ -56,8 +56,8 @@ func (b *bodies) checkHeaders() error {
 	return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed", b.smallest, wire.HeaderSize)
 }
 
-// checkPeers refuses a load that doesn't fit the streams that the plan shares with other workers.
-func (p *Plan) checkPeers(l Load) error {
+// checkLoad refuses a load that doesn't fit the streams that the plan shares with other workers.
+func (p *Plan) checkLoad(l Load) error {
 	switch {
 	case p.Peers == nil && (len(l.Peers) > 0 || l.CountAll != nil):
 		return errors.New("the load names producers or counts of other workers, but this worker shares no streams")

@@ -28,13 +28,14 @@ func share(t *testing.T, client map[string]any, plan Plan, producers, consumers 
 	s := &sharing{workers: make([]*Worker, len(producers)), bases: make([]uint64, len(plan.Producers))}
 	probes := make([]*Probes, len(producers))
 	for i := range probes {
-		probes[i] = NewProbes(len(plan.Producers), len(plan.Topology.Subscriptions), func(producer, subscription int) {
+		probes[i] = NewProbes(len(plan.Producers), len(plan.Topology.Subscriptions))
+		probes[i].OnSeen = func(producer, subscription int) {
 			for k, other := range probes {
 				if k != i {
 					other.Seen(producer, subscription)
 				}
 			}
-		}, nil)
+		}
 	}
 	var preparing sync.WaitGroup
 	for i := range producers {
@@ -192,7 +193,7 @@ func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
 }
 
 func TestPlansAndLoadsThatDoNotFitSharedStreamsAreRefused(t *testing.T) {
-	probes := func() *Probes { return NewProbes(2, 1, nil, nil) }
+	probes := func() *Probes { return NewProbes(2, 1) }
 	for want, edit := range map[string]func(*Plan){
 		"with which workers":          func(p *Plan) { p.Peers = nil },
 		"a backlog":                   func(p *Plan) { p.ConsumeLater = true },
@@ -208,7 +209,7 @@ func TestPlansAndLoadsThatDoNotFitSharedStreamsAreRefused(t *testing.T) {
 	}
 	plan := simple(2, 1)
 	plan.Peers = &Peers{Producers: 3}
-	w, err := PrepareShared(t.Context(), &script{}, plan, NewProbes(3, 1, nil, nil))
+	w, err := PrepareShared(t.Context(), &script{}, plan, NewProbes(3, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

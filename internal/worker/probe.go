@@ -30,33 +30,26 @@ const (
 // from before the first consumer is connected: a delivery may come at any moment.
 //
 // Workers that share streams have to know which probes the consumers of the others have seen:
-// onSeen of one calls Seen of the others.
+// OnSeen of one calls Seen of the others. The hooks may be nil, and are set before the worker is prepared.
 type Probes struct {
+	// OnSeen is called once for every producer and subscription of which the worker's own consumers have seen a probe. Any goroutine
+	// calls it, and it must not block.
+	OnSeen func(producer, subscription int)
+	// OnTopicsMade is called when the worker has made the topics, which one worker does for all that share streams.
+	OnTopicsMade func()
+
 	subscriptions int
 	seen          []atomic.Bool // at producer × subscriptions + subscription
-	onSeen        func(producer, subscription int)
-	onTopicsMade  func()
 }
 
-// NewProbes makes the Probes of one worker. onSeen is called once for every producer and
-// subscription of which the worker's own consumers have seen a probe; any goroutine calls it, and it
-// must not block. onTopicsMade is called when the worker has made the topics, which one worker does
-// for all that share streams. Both may be nil.
-func NewProbes(producers, subscriptions int, onSeen func(producer, subscription int), onTopicsMade func()) *Probes {
-	if onSeen == nil {
-		onSeen = func(int, int) {}
-	}
-	if onTopicsMade == nil {
-		onTopicsMade = func() {}
-	}
-	return &Probes{
-		subscriptions: subscriptions, seen: make([]atomic.Bool, producers*subscriptions), onSeen: onSeen, onTopicsMade: onTopicsMade,
-	}
+// NewProbes makes the Probes of one worker. producers is one past the largest ID of a producer.
+func NewProbes(producers, subscriptions int) *Probes {
+	return &Probes{subscriptions: subscriptions, seen: make([]atomic.Bool, producers*subscriptions)}
 }
 
 // newProbes makes the Probes of a plan whose worker shares no streams.
 func (p *Plan) newProbes() *Probes {
-	return NewProbes(p.producerIDs(), len(p.Topology.Subscriptions), nil, nil)
+	return NewProbes(p.producerIDs(), len(p.Topology.Subscriptions))
 }
 
 // Seen notes that another worker's consumers have seen a probe. It may be called at any time.
@@ -64,8 +57,8 @@ func (p *Probes) Seen(producer, subscription int) { p.mark(producer*p.subscripti
 
 // receive notes a probe that a consumer of this process has seen.
 func (p *Probes) receive(producer, subscription int) {
-	if p.mark(producer*p.subscriptions + subscription) {
-		p.onSeen(producer, subscription)
+	if p.mark(producer*p.subscriptions+subscription) && p.OnSeen != nil {
+		p.OnSeen(producer, subscription)
 	}
 }
 
@@ -83,42 +76,42 @@ func (p *Probes) byAll(producer int) bool {
 	return true
 }
 
-// unseen is those streams of one client that some subscription has not seen yet.
-type unseen struct {
+// unseenStreams are the streams of one client that some subscription has not seen yet; at least one.
+type unseenStreams struct {
 	client  *producer
 	streams []*stream
 }
 
-// unseen lists what is unseen of all clients, and counts the streams in it.
-func (w *Worker) unseen() (left []unseen, streams int) {
+// unseen lists the unseen streams of all clients, and returns how many there are.
+func (w *Worker) unseen() (all []unseenStreams, count int) {
 	for _, p := range w.producers {
-		u := unseen{client: p}
+		u := unseenStreams{client: p}
 		for i := range p.streams {
 			if s := &p.streams[i]; !w.probes.byAll(s.plan.ID) {
 				u.streams = append(u.streams, s)
 			}
 		}
 		if len(u.streams) > 0 {
-			left = append(left, u)
-			streams += len(u.streams)
+			all = append(all, u)
+			count += len(u.streams)
 		}
 	}
-	return left, streams
+	return all, count
 }
 
 // probe sends probes until every subscription has seen every producer.
 func (w *Worker) probe(ctx context.Context) error {
 	wait := firstProbeWait
 	for attempt := uint64(0); ; attempt++ {
-		left, streams := w.unseen()
-		if streams == 0 {
+		left, count := w.unseen()
+		if count == 0 {
 			return nil
 		}
 		err := eachAtOnce(ctx, len(left), func(ctx context.Context, i int) error { return left[i].probe(ctx, attempt) })
 		if err != nil {
 			return err
 		}
-		if err := w.awaitProbes(ctx, wait+time.Duration(streams)*perProbe); err != nil {
+		if err := w.awaitProbes(ctx, wait+time.Duration(count)*perProbe); err != nil {
 			return err
 		}
 		wait = min(2*wait, maxProbeWait)
@@ -130,8 +123,8 @@ func (w *Worker) probe(ctx context.Context) error {
 func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	over := time.After(most)
 	for {
-		left, streams := w.unseen()
-		if streams == 0 {
+		left, count := w.unseen()
+		if count == 0 {
 			return nil
 		}
 		select {
@@ -139,7 +132,7 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 			return w.failure.err
 		case <-ctx.Done():
 			return fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
-				streams, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].plan.ID, ctx.Err())
+				count, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].plan.ID, ctx.Err())
 		case <-over:
 			return nil
 		case <-time.After(2 * time.Millisecond):
@@ -149,7 +142,7 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 
 // probe sends a probe for each stream, as far as there are free slots: earlier probes may still hold
 // some.
-func (u unseen) probe(ctx context.Context, attempt uint64) error {
+func (u unseenStreams) probe(ctx context.Context, attempt uint64) error {
 	p := u.client
 	for rest := u.streams; len(rest) > 0; {
 		n := p.freeSlots.take(p.batchSlots[:min(len(rest), len(p.batchSlots))])

@@ -232,7 +232,7 @@ func TestARefusalOfRemoteConsumersIsOneOfTheWorker(t *testing.T) {
 func TestRemoteConsumersThatDoNotAnswerAreGivenUp(t *testing.T) {
 	here, there := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, there) }()
-	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0, nil, nil)}
+	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0)}
 	a := newRemoteConsumers(here, w)
 	a.answerTime = 50 * time.Millisecond
 	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "has not answered for 50ms") {
@@ -264,7 +264,7 @@ func TestRemoteConsumersReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 func TestAClosedConnectionToRemoteConsumersIsReadNoLonger(t *testing.T) {
 	for range 200 {
 		here, there := net.Pipe()
-		a := newRemoteConsumers(here, &Worker{failure: newFailure(), probes: NewProbes(0, 0, nil, nil)})
+		a := newRemoteConsumers(here, &Worker{failure: newFailure(), probes: NewProbes(0, 0)})
 		if err := a.close(); err != nil {
 			t.Fatal(err)
 		}

@@ -138,7 +138,7 @@ func (h *consumerHost) prepare(p *preparation) error {
 	if p.KeyOrdered {
 		h.keys = keys
 	}
-	probes := NewProbes(p.Producers, p.Subscriptions, nil, nil)
+	probes := NewProbes(p.Producers, p.Subscriptions)
 	h.plan, h.consumers = p, newLocalConsumers(nil, p.Consumers, probes, h.failure)
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -35,7 +35,7 @@ type trial struct {
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may
 // run at a time. If ctx ends it early, the outcome holds what was measured until then, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
-	if err := w.plan.checkPeers(load); err != nil {
+	if err := w.plan.checkLoad(load); err != nil {
 		return Outcome{Err: err}
 	}
 	procs, restore := w.limitThreads(load)

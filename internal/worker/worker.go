@@ -35,9 +35,9 @@ func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
 
 // PrepareShared is Prepare for a worker that shares streams, as plan.Peers says. All these workers
 // must be prepared at the same time: it blocks until each subscription, wherever its consumers are,
-// has seen every producer of plan.
+// has seen every producer of plan. probes must not be nil.
 func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
-	if err := plan.checkShared(); err != nil {
+	if err := plan.checkForSharing(); err != nil {
 		return nil, err
 	}
 	return prepareHere(ctx, d, plan, probes)
@@ -109,7 +109,9 @@ func (w *Worker) connectAll(ctx context.Context) error {
 	if err := w.driver.Setup(ctx, w.plan.Topology); err != nil {
 		return fmt.Errorf("set up topics: %w", err)
 	}
-	w.probes.onTopicsMade()
+	if made := w.probes.OnTopicsMade; made != nil {
+		made()
+	}
 	if !w.plan.ConsumeLater {
 		if _, err := w.consumers.start(ctx); err != nil {
 			return err
@@ -169,7 +171,7 @@ func (w *Worker) Close() error {
 		})
 	}
 	closing.Wait()
-	return errors.Join(errors.Join(errs...), w.consumers.close())
+	return errors.Join(append(errs, w.consumers.close())...)
 }
 
 // failure makes a worker unusable for good: a consumer ended by itself. If a broker dies, many
