@@ -44,13 +44,13 @@ func newObserver(w *Worker, t *trial) *observer {
 	}
 }
 
-// depth is how much is done with a sample. Each depth includes those before it.
+// depth is how much is done with a sample. A larger depth includes the smaller ones.
 type depth int
 
 const (
 	countersOnly  depth = iota // read the counters and keep the sample
-	observed                   // pass it to Load.Observe, and ask Load.Hopeless
-	withLatencies              // read the latencies first, and see whether the warm-up is steady
+	observed                   // also pass it to Load.Observe, and ask Load.Hopeless
+	withLatencies              // also read the latencies first, and see whether the warm-up is steady
 )
 
 // Latencies are read less often than counters, because that takes longer. latenciesEverySample is a multiple of observedEvery.
@@ -95,17 +95,22 @@ func (o *observer) look(d depth) {
 	s := o.sample(now)
 	o.keep(s, t.recording.measuredPhase())
 	o.decidePhase(s, d)
-	if d < observed {
+	if d >= observed {
+		o.endIfHopeless(s)
+		o.pass(s, d)
+	}
+}
+
+// pass passes a sample to Load.Observe, at full depth with the latencies. The observer keeps samples without them: over hours, the
+// histograms would fill the memory.
+func (o *observer) pass(s Sample, d depth) {
+	if o.trial.load.Observe == nil {
 		return
 	}
-	o.endIfHopeless(s)
-	if t.load.Observe == nil {
-		return
+	if d >= withLatencies {
+		s.Latency = &Latency{EndToEnd: o.latencies.endToEnd, Service: o.trial.recording.books.Service()}
 	}
-	if d >= withLatencies { // samples are kept without them: over hours, the histograms would fill the memory
-		s.Latency = &Latency{EndToEnd: o.latencies.endToEnd, Service: t.recording.books.Service()}
-	}
-	t.load.Observe(s)
+	o.trial.load.Observe(s)
 }
 
 func (o *observer) readLatencies() {
@@ -150,30 +155,29 @@ func (o *observer) keep(s Sample, phase phaseTimes) {
 	}
 }
 
-// announced is how long before its beginning the measured phase is decided: producers and consumers must know of it by then.
-const announced = 10 * time.Millisecond
+// phaseLead is how long before its beginning the measured phase is decided: producers and consumers must know of it by then.
+const phaseLead = 10 * time.Millisecond
 
 // decidePhase begins the measured phase when an automatic warm-up is over. If other workers take part in the trial (Warmup.Coordinated), that
-// is decided for all of them, and Load.MeasureFrom returns it.
+// is decided for all of them, and Load.MeasureFrom returns it. A trial that learns of it too late is halted.
 func (o *observer) decidePhase(s Sample, d depth) {
 	t := o.trial
 	if !t.load.Warmup.Auto || t.recording.books.MeasuredSince() != measure.Undecided {
 		return
 	}
-	soonest := s.At + int64(announced)
-	if !t.load.Warmup.Coordinated {
-		if d >= withLatencies && o.steady.Reached(time.Duration(s.At-t.startedAt), s) {
-			t.beginMeasuring(o.worker.consumers.announce(t, soonest))
+	from := s.At + int64(phaseLead)
+	if t.load.Warmup.Coordinated {
+		decided := t.load.MeasureFrom()
+		if decided == 0 {
+			return
 		}
+		if decided < from {
+			t.learnedLate.Store(true)
+			t.halt()
+		}
+		from = decided
+	} else if d < withLatencies || !o.steady.Reached(time.Duration(s.At-t.startedAt), s) {
 		return
-	}
-	from := t.load.MeasureFrom()
-	if from == 0 { // not decided yet
-		return
-	}
-	if from < soonest {
-		t.learnedLate.Store(true)
-		t.halt()
 	}
 	t.beginMeasuring(o.worker.consumers.announce(t, from))
 }

@@ -123,8 +123,8 @@ func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watc
 // observer have ended by now.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	consumers, err := w.consumers.end(t)
-	if out.Err == nil {
-		out.Err = err
+	if err != nil && !errors.Is(out.Err, err) { // an error that ended the trial may be this one
+		out.Err = errors.Join(out.Err, err)
 	}
 	t.recording.watch.Close()
 	t.fixMeasuredPhase(out.Err)

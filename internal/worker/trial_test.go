@@ -410,3 +410,23 @@ func TestAMessageLeftFromTheLastTrialIsStale(t *testing.T) {
 		}
 	}
 }
+
+// unendable are consumers that don't say what they received.
+type unendable struct{ consumers }
+
+var errUnendable = errors.New("no answer")
+
+func (unendable) end(*trial) (consumerReport, error) { return consumerReport{}, errUnendable }
+
+func TestATrialThatEndedEarlyAlsoSaysThatItsConsumersFailed(t *testing.T) {
+	w := prepared(t, 1, 100)
+	w.consumers = unendable{w.consumers}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, ctx := range []context.Context{t.Context(), cancelled} {
+		out := w.Run(ctx, Load{Messages: 1, Drain: 10 * time.Second})
+		if !errors.Is(out.Err, errUnendable) || errors.Is(out.Err, context.Canceled) != (ctx == cancelled) {
+			t.Errorf("cancelled %v: %v", ctx == cancelled, out.Err)
+		}
+	}
+}
