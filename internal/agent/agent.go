@@ -84,8 +84,8 @@ type Part struct {
 	Cores      int    // of its machine
 	Machine    string // the same for all agents on one machine
 	Here       bool   // that machine is this one
-	PID        int    // of its process, if it is a process of this machine; else 0
-	Consumers  int
+	PID        int    // of its process; 0 if that is on another machine
+	Consumers  int    // that it ran
 	// Outcome is on the clock of this process. It is empty if the agent was lost.
 	Outcome worker.Outcome
 	// Begin and Until were read at the bounds of the measured phase, End after the drain. A Reading is zero if the trial ended before.
@@ -129,7 +129,8 @@ type ErrClock struct{ Agent, Why string }
 
 func (e *ErrClock) Error() string { return "the clock of agent " + e.Agent + ": " + e.Why }
 
-// ErrConnect means that the broker could not be reached at all.
-type ErrConnect struct{ error }
+// ErrConnect means that the broker could not be reached at all. Why is not nil.
+type ErrConnect struct{ Why error }
 
-func (e ErrConnect) Unwrap() error { return e.error }
+func (e ErrConnect) Error() string { return e.Why.Error() }
+func (e ErrConnect) Unwrap() error { return e.Why }

@@ -29,8 +29,8 @@ const ConsumersPart = "consumers"
 func init() {
 	helper[Consumers]{
 		name: ConsumersPart, file: "consumers.json", maxNodes: 1, askedBy: "consumersApart: true",
-		place: func(c Consumers, _ int, name, address string) Consumers {
-			c.Name, c.Listen = name, address
+		place: func(c Consumers, at nodePlace) Consumers {
+			c.Name, c.Listen = at.name, at.address
 			return c
 		},
 		run: func(ctx context.Context, c Consumers) error { return c.serve(ctx, os.Stderr) },
@@ -51,7 +51,7 @@ func (c Consumers) Settings() map[string]any { return map[string]any{settingsKey
 // ConsumerHost is where the process of a point's consumers is, and the secret that it asks for.
 type ConsumerHost struct{ Address, Secret string }
 
-// login is the first line of a client.
+// login is the first line that a client sends.
 type login struct{ Secret string }
 
 // connect makes this process the one that the consumers' process works for. The caller closes the connection.
@@ -60,7 +60,7 @@ func (h ConsumerHost) connect(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the consumers' process: %w", err)
 	}
-	if err := json.NewEncoder(conn).Encode(login{h.Secret}); err != nil {
+	if err := json.NewEncoder(conn).Encode(login{Secret: h.Secret}); err != nil {
 		return nil, errors.Join(fmt.Errorf("log in to the consumers' process: %w", err), conn.Close())
 	}
 	return conn, nil
@@ -105,7 +105,7 @@ func (c Consumers) acceptClient(ctx context.Context) (net.Conn, error) {
 
 // admits greets a client and reports whether it knows the secret.
 func (c Consumers) admits(conn net.Conn) bool {
-	if conn.SetDeadline(time.Now().Add(greetingTime)) != nil || json.NewEncoder(conn).Encode(greeting{c.Name}) != nil {
+	if conn.SetDeadline(time.Now().Add(greetingTime)) != nil || json.NewEncoder(conn).Encode(greeting{Name: c.Name}) != nil {
 		return false
 	}
 	var l login

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -30,9 +29,16 @@ type helper[S any] struct {
 	file     string // with the settings, in the node's directory
 	maxNodes int
 	askedBy  string // the setting of a study that asks for these processes
-	// place returns settings with what is known only when a node has been placed: its number, and its own name and address.
-	place func(settings S, node int, name, address string) S
+	// place returns settings with what is known only when a node has been placed.
+	place func(settings S, at nodePlace) S
 	run   func(ctx context.Context, settings S) error // works until ctx ends
+}
+
+// nodePlace is where a node runs, and as which.
+type nodePlace struct {
+	id      int    // 1 to the number of nodes
+	name    string // of the greeting
+	address string // on which it listens, host:port
 }
 
 // settingsKey is the key of S in the settings that a recipe is given. Only this package sets it.
@@ -48,26 +54,27 @@ func (h helper[S]) register() {
 			return provision.Command{Program: h.name, Args: []string{filepath.Join(n.Dir, h.file)}}, nil
 		},
 		Ready: func(ctx context.Context, n *provision.Node) error {
-			return checkAnswers(ctx, nodeAddress(n), nodeName(n))
+			return checkAnswers(ctx, placeOf(n))
 		},
 	})
 }
 
-// configure writes the settings of a node.
+// configure writes the settings of a node to its directory.
 func (h helper[S]) configure(_ context.Context, n *provision.Node) error {
 	settings, ok := n.Cluster.Settings[settingsKey].(S)
 	if !ok {
 		return &provision.ErrRefused{Broker: h.name, Reason: "it is started by experiments: " + h.askedBy}
 	}
-	text, err := json.Marshal(h.place(settings, n.ID, nodeName(n), nodeAddress(n)))
+	text, err := json.Marshal(h.place(settings, placeOf(n)))
 	if err != nil {
 		return err
 	}
 	return n.Write(h.file, text) // only the user it runs as may read it, since it may hold a password
 }
 
-func nodeName(n *provision.Node) string    { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
-func nodeAddress(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["client"]) }
+func placeOf(n *provision.Node) nodePlace {
+	return nodePlace{id: n.ID, name: fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID), address: fmt.Sprintf("127.0.0.1:%d", n.Ports["client"])}
+}
 
 // main is the process. It returns the exit code.
 func (h helper[S]) main(args []string) int {
@@ -108,14 +115,14 @@ type greeting struct{ Name string }
 // greetingTime bounds the wait for the first line of the other side.
 const greetingTime = 10 * time.Second
 
-// checkAnswers returns nil if the helper of that name answers at address.
-func checkAnswers(ctx context.Context, address, name string) error {
-	conn, got, err := dial(ctx, address)
+// checkAnswers returns nil if the helper that was placed there answers.
+func checkAnswers(ctx context.Context, there nodePlace) error {
+	conn, got, err := dial(ctx, there.address)
 	if err != nil {
 		return err
 	}
-	if got != name {
-		err = fmt.Errorf("%s is answered by %q, not by %q", address, got, name)
+	if got != there.name {
+		err = fmt.Errorf("%s is answered by %q, not by %q", there.address, got, there.name)
 	}
 	return errors.Join(err, conn.Close())
 }

@@ -38,7 +38,8 @@ func (l *Local) Prepare(ctx context.Context, p Plan) (Prepared, error) {
 	return Prepared{TLS: negotiated.String()}, nil
 }
 
-// open connects the driver to the broker, within the time that the plan allows for connecting.
+// open connects the driver to the broker, within the time that the plan allows for connecting. What TLS handshakes of the driver
+// negotiate is noted in negotiated, also later.
 func (l *Local) open(ctx context.Context, p Plan, negotiated *TLS) (driver.Driver, error) {
 	log := l.Log
 	if log == nil {
@@ -58,7 +59,7 @@ func (l *Local) open(ctx context.Context, p Plan, negotiated *TLS) (driver.Drive
 	if explained := new(driver.ErrConnect); !errors.As(err, &explained) { // its text names the broker
 		err = fmt.Errorf("connect to %s: %w", p.Broker.Broker, err)
 	}
-	return nil, ErrConnect{err}
+	return nil, ErrConnect{Why: err}
 }
 
 // prepareWorker connects producers and consumers. The consumers run in another process if p.Consumers says so.

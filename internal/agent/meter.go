@@ -32,11 +32,14 @@ type MeterFacts struct {
 type Metered struct {
 	At      int64 // ns on the clock of the process that read it
 	Used    provision.Usage
-	Flushes int64 // calls that flush files to disk (fsync and the like); -1: not counted
+	Flushes int64 // calls that flush files to disk (fsync and the like), or NotCounted
 	Gaps    int64 // how often the kernel lost some of these calls
 	PIDs    []int `json:",omitempty"`
 	Gone    bool  `json:",omitempty"` // a process has ended, and none has taken its place
 }
+
+// NotCounted stands in Metered.Flushes, and in counts of provision.Disk, where the system doesn't count.
+const NotCounted = -1
 
 // Between estimates the usage at a time between two readings, as if CPU time, disk traffic and flushes had grown evenly. Everything else
 // is that of the later reading. For example, 100 ms of CPU time at second 1 and 200 ms at second 2 make 125 ms at second 1.25. The
@@ -50,17 +53,17 @@ func Between(earlier, later Metered, at int64) Metered {
 	share := max(0, float64(at-earlier.At)/float64(later.At-earlier.At))
 	m.Used.User = interpolate(earlier.Used.User, later.Used.User, share)
 	m.Used.System = interpolate(earlier.Used.System, later.Used.System, share)
-	m.Used.DiskReadBytes = interpolateKnown(earlier.Used.DiskReadBytes, later.Used.DiskReadBytes, share)
-	m.Used.DiskWriteBytes = interpolateKnown(earlier.Used.DiskWriteBytes, later.Used.DiskWriteBytes, share)
-	m.Flushes = interpolateKnown(earlier.Flushes, later.Flushes, share)
+	m.Used.DiskReadBytes = interpolateCounts(earlier.Used.DiskReadBytes, later.Used.DiskReadBytes, share)
+	m.Used.DiskWriteBytes = interpolateCounts(earlier.Used.DiskWriteBytes, later.Used.DiskWriteBytes, share)
+	m.Flushes = interpolateCounts(earlier.Flushes, later.Flushes, share)
 	return m
 }
 
 // interpolate returns the value at a share, from 0 to 1, of the way from a to b.
 func interpolate[T ~int64](a, b T, share float64) T { return a + T(float64(b-a)*share) }
 
-// interpolateKnown is interpolate for counts of which -1 stands for an unknown one.
-func interpolateKnown(a, b int64, share float64) int64 {
+// interpolateCounts is interpolate for two counts, of which either may be NotCounted.
+func interpolateCounts(a, b int64, share float64) int64 {
 	if a < 0 || b < 0 {
 		return -1
 	}

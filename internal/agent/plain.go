@@ -147,7 +147,7 @@ func (f *Fault) Err() error {
 		e.wrapped = append(e.wrapped, f.Refused)
 	}
 	if f.Unconnected {
-		return ErrConnect{e}
+		return ErrConnect{Why: e}
 	}
 	return e
 }

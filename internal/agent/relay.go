@@ -27,8 +27,8 @@ const RelaysPart = "relays"
 func init() {
 	helper[Relay]{
 		name: RelaysPart, file: "relay.json", maxNodes: 64, askedBy: "relays",
-		place: func(r Relay, node int, name, address string) Relay {
-			r.Name, r.Listen, r.Config.ID = name, address, node
+		place: func(r Relay, at nodePlace) Relay {
+			r.Name, r.Listen, r.Config.ID = at.name, at.address, at.id
 			return r
 		},
 		run: func(ctx context.Context, r Relay) error { return r.run(ctx, os.Stderr) },
@@ -75,7 +75,7 @@ func (r Relay) run(ctx context.Context, log io.Writer) error {
 // period is a time in which a relay may have stood still, ns on this machine's clock.
 type period struct{ From, To int64 }
 
-// answer begins to listen, and then answers clients until ctx ends. It doesn't wait for that.
+// answer listens, and answers clients until ctx ends. It returns as soon as it listens.
 func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.Listen)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
 func (r Relay) answerOne(conn net.Conn, pauses *worker.PauseLog) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(greetingTime))
-	if json.NewEncoder(conn).Encode(greeting{r.Name}) != nil {
+	if json.NewEncoder(conn).Encode(greeting{Name: r.Name}) != nil {
 		return
 	}
 	var p period

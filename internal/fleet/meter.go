@@ -72,7 +72,7 @@ func read(of *provision.Foreign) *readings {
 }
 
 func (r *readings) once() {
-	m := agent.Metered{At: now(), Used: r.of.Sample(), Flushes: -1, PIDs: r.of.PIDs(), Gone: r.of.Gone()}
+	m := agent.Metered{At: now(), Used: r.of.Sample(), Flushes: agent.NotCounted, PIDs: r.of.PIDs(), Gone: r.of.Gone()}
 	if r.flushes != nil {
 		for _, pid := range m.PIDs {
 			r.pids[pid] = true

@@ -149,7 +149,7 @@ func (m *meter) Latest() agent.Metered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.told) == 0 {
-		return agent.Metered{Flushes: -1}
+		return agent.Metered{Flushes: agent.NotCounted}
 	}
 	return m.at(now() + m.facts.Offset - int64(toldAfter))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// course is what a trial sends: its schedules, which the clients share, and where they end. A client's
+// course is what a trial sends: a schedule for the warm-up, if it has its own, and the main one. The clients share both, and a client's
 // share of a schedule is a segment.
 //
 // For example, two clients share a constant rate of 100 messages/s that starts at 5 s: client 0 sends
@@ -18,7 +18,7 @@ type course struct {
 	warmup   schedule.Schedule // until the measured phase begins; nil: main covers the warm-up, too
 	main     schedule.Schedule // nil: closed loop
 	start    int64             // of the first schedule, ns on the clock's axis
-	messages int64             // of main that all clients send; 0: the end of the measured phase ends the course
+	messages int64             // of main, over all clients; 0: the end of the measured phase ends the course
 }
 
 // limits returns, by client, how many messages of the main schedule it sends; unlimited if the end of
@@ -37,13 +37,13 @@ func (c course) limits(p *Plan) []int64 {
 // unlimited is a number of messages, or of ns, that is never reached.
 const unlimited = math.MaxInt64
 
-// segment is one client's share of one schedule, and how much of it the client has sent.
+// segment is one client's share of one schedule, and how much of it the client has sent. Its messages are numbered from 0.
 type segment struct {
 	share schedule.Schedule // nil: closed loop
 	turns schedule.Turns    // which of the client's producers sends which message
 	start int64             // of the schedule, ns on the clock's axis
-	until func() int64      // the segment has no messages from this time on; it may be decided while the segment is sent
-	limit int64             // how many messages the segment has
+	until func() int64      // the segment has no messages from this time on, which may be decided while it is sent
+	limit int64             // the segment has no more messages than this
 	next  int64             // index of the next message to send
 }
 
@@ -57,7 +57,7 @@ func (p *Plan) segment(s schedule.Schedule, i int, start int64, until func() int
 	return seg
 }
 
-// at returns when arrival i is intended, ns on the clock's axis; schedule.Never if it doesn't happen.
+// at returns when message i is intended, ns on the clock's axis; schedule.Never if the schedule has no such message.
 func (s *segment) at(i int64) int64 {
 	offset := s.share.At(i)
 	if offset > schedule.Never-s.start {
@@ -74,7 +74,7 @@ func (s *segment) nextAt(now int64) int64 {
 	return s.at(s.next)
 }
 
-// due counts the messages that are due now, up to most. In a closed loop all are.
+// due counts the messages that are due now and not sent, up to most. In a closed loop all are due.
 func (s *segment) due(now int64, most int) int {
 	most = int(min(s.limit-s.next, int64(most)))
 	if s.share == nil {
@@ -94,15 +94,16 @@ const maxUnsentBookings = 100_000
 func (p *producer) bookUnsent(t *trial) {
 	recorder := t.recording.books.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
 	for _, s := range p.segments {
-		switch {
-		case s.share != nil:
+		if s.share != nil {
 			p.bookUnsentOf(s, recorder, t)
-		case s.limit != unlimited: // in a closed loop messages have no intended time
+		} else if s.limit != unlimited { // in a closed loop messages have no intended time
 			recorder.UnsentUntimed(measure.Measured, s.limit-s.next)
 		}
 	}
 }
 
+// bookUnsentOf books the unsent messages of a segment with a schedule. For example, a client was to send 100 messages/s until 10 s, and
+// had sent the first 700 when sending ended at 12 s. Messages 700 to 999 were due, and have waited for 5 s to 2.01 s.
 func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
 	ended := t.sendingEndedAt
 	end := s.limit
@@ -113,14 +114,14 @@ func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial
 	due := max(s.next, min(end, s.share.Count(ended-s.start)))
 	firstMeasured := s.share.Count(t.recording.books.MeasuredSince() - s.start)
 
-	step := max(1, (due-s.next)/maxUnsentBookings)
+	together := max(1, (due-s.next)/maxUnsentBookings) // how many messages are booked at once
 	for i := s.next; i < due; {
-		phase, n := measure.Measured, min(step, due-i)
+		phase, n := measure.Measured, min(together, due-i)
 		if i < firstMeasured {
 			phase, n = measure.Warmup, min(n, firstMeasured-i)
 		}
 		i += n
-		intended := s.at(i - 1)
+		intended := s.at(i - 1) // the latest of the n, which has waited for the shortest time
 		recorder.Unsent(phase, n, intended, ended, p.ownLag.ownPart(intended, ended))
 	}
 	// If a number of messages was asked for, more may be left that were not due yet. They haven't waited.
@@ -129,9 +130,9 @@ func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial
 	recorder.UnsentUntimed(measure.Measured, end-due-warmup)
 }
 
-// dueCounter counts the messages of a course that are due in a time. It belongs to one goroutine,
-// which should ask for later and later times: a schedule of random arrivals begins again from arrival
-// 0 for an earlier time.
+// dueCounter counts the messages of a course that are due in a period. It belongs to one goroutine,
+// which should ask for later and later periods: a schedule of random arrivals begins again from arrival
+// 0 for an earlier one.
 type dueCounter struct {
 	warmup, main schedule.Counter // warmup is nil as in the course
 	start        int64

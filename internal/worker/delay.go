@@ -27,21 +27,20 @@ type application struct {
 	timer *time.Timer
 	ended <-chan struct{} // closed when the consumer ends; the rest of a batch is given up then
 
-	freeAt     int64 // when the work on all messages so far should have been done
-	finishedAt int64 // when it was done
+	freeAt     int64 // when the work on all messages so far should be done
+	finishedAt int64 // when the work on the last batch was really done
 
 	worked atomic.Int64 // ns of work taken on in this trial
 }
 
-// A timer of the runtime is up to a millisecond late. If the next batch comes within maxGap, the application was never idle, and it
+// A timer of the runtime is up to a millisecond late. If the next batch comes within maxGap, ns, the application was never idle, and it
 // makes up for the time that it woke too late. It makes up for maxCatchUp at most, because a longer delay is not a timer's.
 const (
 	maxGap     = int64(time.Millisecond)
 	maxCatchUp = int64(5 * time.Millisecond)
 )
 
-// newApplication returns the application of a consumer, which ends when ended is closed; nil if there
-// is no delay.
+// newApplication returns the application of a consumer, which ends when ended is closed; nil if there is no delay.
 func newApplication(d Delay, consumer int, ended <-chan struct{}) *application {
 	if d.Mean == 0 {
 		return nil

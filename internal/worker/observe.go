@@ -16,8 +16,8 @@ const SampleEvery = 20 * time.Millisecond
 const maxKept = 60_000
 
 // observer watches a running trial. Every SampleEvery it reads the trial's counters into a Sample, which it keeps. From the samples it
-// finds out how long nothing was delivered or confirmed, when an automatic warm-up is steady, and whether the load is hopeless. It never
-// stops a producer or consumer: the counters are atomic.
+// finds out how long nothing was delivered or confirmed, when an automatic warm-up is steady, and whether the load is hopeless. Reading
+// holds no producer or consumer up: the counters are atomic.
 type observer struct {
 	worker     *Worker
 	trial      *trial
@@ -130,7 +130,7 @@ func (o *observer) sample(now int64) Sample {
 		EndToEnd: o.latencies.quantiles, FromSend: o.latencies.fromSend,
 	}
 	s.Due = s.Count.Sent
-	if o.due != nil {
+	if o.due != nil { // due by the schedule, sent or not
 		s.Due = o.due.count(phase.From, t.startedAt, min(now, phase.Until))
 	}
 	s.Unconfirmed = max(0, s.Due-s.Count.Failed-s.Count.Acked)

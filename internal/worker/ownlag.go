@@ -30,8 +30,9 @@ type ownLag struct {
 
 // hold is a time in which the client, or its full window, held the producer up.
 type hold struct {
-	began, ended       int64 // ns on the clock's axis
-	stoodBefore, stood int64 // for how many ns the process had stood still, in all, when the hold began and when it ended
+	began, ended int64 // ns on the clock's axis
+	// The time for which the process had stood still since the trial began, ns: read when the hold began, and when it ended.
+	stoodBefore, stood int64
 }
 
 // beginHold begins a hold now. The method end ends it.
@@ -50,10 +51,10 @@ func (h hold) ns() int64 { return h.ended - h.began }
 // ownPart returns how much of a message's delay the generator caused, in ns.
 func (l *ownLag) ownPart(intended, sent int64) int64 { return max(0, sent-max(intended, l.freeAt)) }
 
-// took notes how many slots were taken for the messages that were due.
+// took notes how many slots the real producer took, of as many as messages were due. The next hold depends on that.
 func (l *ownLag) took(slots, due int) { l.full = slots < due }
 
-// held adds a hold. due is when the first message that it delayed was due.
+// held adds a hold of the real producer. due is when the first message that it delayed was due.
 func (l *ownLag) held(due int64, h hold) {
 	began, stood := h.began, h.stoodBefore
 	if l.full && l.lastHold.ended > 0 {

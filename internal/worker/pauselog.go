@@ -10,12 +10,12 @@ import (
 
 // PauseLog records the pauses of a process that doesn't know when trials begin, such as a relay.
 // After a trial, LateWakeUps returns the part of the log that belongs to it. PausesOf makes Pauses
-// from that, in another process if need be.
+// from that part, in another process if need be.
 type PauseLog struct {
 	watch *clock.Watch
 
 	mu   sync.Mutex
-	late []Interval // each from when a wake-up was due until it came; at least the newest maxStops, at most twice as many
+	late []Interval // of late wake-ups, each from when it was due until it came; the newest maxStops at least, at most twice as many
 }
 
 // minLogged is the least lateness of a wake-up that a PauseLog keeps. Smaller ones raise no doubt

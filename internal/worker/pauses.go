@@ -50,7 +50,7 @@ func (p Pauses) Union(other Pauses) Pauses {
 	return union
 }
 
-// Intersect returns the times in which both of two processes stood still.
+// Intersect returns the times in which both of two processes stood still. The pauses of each must not overlap.
 func (p Pauses) Intersect(other Pauses) []Interval {
 	var both []Interval
 	a, b := p.Stops, other.Stops
@@ -100,9 +100,9 @@ type pauseRecorder struct {
 
 // wakeUp records a wake-up of the watching thread: when it was due, and when it came.
 func (r *pauseRecorder) wakeUp(due, came int64) {
-	phase := r.phase()
-	for d := due; d == due || d < came; d += int64(clock.WatchEvery) { // d == due: also if it came in time
-		if d >= phase.From && d < phase.Until {
+	phase, every := r.phase(), int64(clock.WatchEvery)
+	for n := range max(1, (came-due+every-1)/every) { // all wake-ups that were due until it came
+		if d := due + n*every; d >= phase.From && d < phase.Until {
 			r.late.Record(came - d)
 		}
 	}

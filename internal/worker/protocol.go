@@ -54,7 +54,7 @@ type preparation struct {
 
 // trialStart is what consumers have to know of a new trial.
 type trialStart struct {
-	Bases []uint64 // by producer: the sequence number of its first message in the trial
+	Bases []uint64 // by ID of a producer: the sequence number of its first message in the trial
 	Procs int      // how many threads may run Go code at once; 0: no limit
 	Phase phaseTimes
 }

@@ -19,7 +19,7 @@ func (p *producer) Done(ids []uint32, err error) {
 	now := clock.Now()
 	current := p.activity.Load()
 	var acks measure.Acks
-	var recorder *measure.Producer // of any of the messages: those of a client share the counters that Confirm adds to
+	var recorder *measure.Producer // of the last message that counts; all recorders of a client share the counters that Confirm adds to
 	for _, id := range ids {
 		s := &p.slots[id]
 		if s.recorder == nil || !s.recorder.RecordsFor(current.trial) {

@@ -306,7 +306,7 @@ func TestAnEasyLoadIsEasyForTheWholeMinuteThatIsLookedAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := oneThreadCarriesAll(s, 1, 100, 1); got != c.want {
+		if got := (messageWork{meanBytes: 100, subscriptions: 1}).oneThreadCarriesAll(s, 1); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

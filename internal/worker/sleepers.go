@@ -13,7 +13,9 @@ type sleeper interface {
 const maxThreads = 4
 
 // sleepers makes the sleepers of all producers of a trial.
-type sleepers struct{ alarm *clock.Alarm } // nil: each producer has a thread
+type sleepers struct {
+	alarm *clock.Alarm // that all producers share; nil: each producer has a thread of its own
+}
 
 func newSleepers(producers int) sleepers {
 	if producers <= maxThreads {

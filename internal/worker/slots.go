@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// slotRing hands out the fixed set of in-flight slots of one producer. The producing goroutine takes slots, and any goroutine may put
-// them back, without a lock.
+// slotRing hands out the in-flight slots of one producer, numbered from 0. Their number is fixed. The producing goroutine takes slots, and
+// any goroutine may put them back, without a lock.
 //
 // Free slots stand in a ring that can hold all of them, so put never finds it full. A writer claims the next position with one atomic add
 // and stores the slot there, marked with that position. If the mark of a place isn't the reader's position, the place is claimed but
@@ -22,7 +22,7 @@ type slotRing struct {
 	_       [48]byte        // head and tail are on cache lines of their own: different threads write them
 	tail    atomic.Uint64   // next position to write
 	_       [48]byte
-	waiting atomic.Int64 // the tail at which wait is to be woken; 0: nobody waits
+	waiting atomic.Int64 // the tail at which wait is to be woken, which is at least 1; 0: nobody waits
 	wake    chan struct{}
 }
 
@@ -31,12 +31,12 @@ func marked(position uint64, slot uint32) uint64 { return position<<32 | uint64(
 // hasMark reports whether a place was written for a position.
 func hasMark(place, position uint64) bool { return uint32(place>>32) == uint32(position) }
 
-// newSlotRing makes a ring in which the slots 0 to n-1 are free.
+// newSlotRing makes a ring in which the slots 0 to n-1 are free; n is at least 1.
 func newSlotRing(n int) *slotRing {
 	size := 1 << bits.Len(uint(n-1))
 	s := &slotRing{places: make([]atomic.Uint64, size), slots: n, mask: uint64(size - 1), wake: make(chan struct{}, 1)}
 	for i := range s.places {
-		s.places[i].Store(marked(^uint64(0), 0)) // no position of the first lap
+		s.places[i].Store(marked(^uint64(0), 0)) // a mark that take expects only after 2³² positions, many laps later
 	}
 	for i := range n {
 		s.places[i].Store(marked(uint64(i), uint32(i)))

@@ -7,13 +7,6 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// Up to these loads one thread does all the work of the generator with time to spare. A message is work when it is sent, and again for
-// each subscription that receives it. The limits are for one subscription.
-const (
-	oneThreadRate  = 25_000   // messages per second
-	oneThreadBytes = 50 << 20 // payload bytes per second
-)
-
 // limitThreads limits the runtime (GOMAXPROCS) to one thread if one can carry the load, and to Plan.Procs otherwise. It returns the
 // number of threads and a function that lifts the limit.
 //
@@ -34,27 +27,39 @@ func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
 
 // oneThreadSuffices reports whether one thread can carry the worker's share of a load.
 func (w *Worker) oneThreadSuffices(l Load) bool {
-	share, size, subscriptions := w.plan.share(), w.bodies.meanBytes, len(w.plan.Topology.Subscriptions)
+	m := messageWork{meanBytes: w.bodies.meanBytes, subscriptions: len(w.plan.Topology.Subscriptions)}
 	if l.RateForThreads > 0 {
-		return oneThreadCarries(share*l.RateForThreads, size, subscriptions)
+		return m.oneThreadCarries(w.plan.share() * l.RateForThreads)
 	}
-	return oneThreadCarriesAll(l.Schedule, share, size, subscriptions)
+	return m.oneThreadCarriesAll(l.Schedule, w.plan.share())
 }
 
-// oneThreadCarriesAll reports whether one thread can carry a share of a schedule all the time. It looks at the first minute only; a
-// ramp may rise after that.
-func oneThreadCarriesAll(s schedule.Schedule, share, meanBytes float64, subscriptions int) bool {
+// messageWork is how much work a message makes for the generator: it is sent once, and received by each subscription.
+type messageWork struct {
+	meanBytes     float64
+	subscriptions int
+}
+
+// Up to these loads to one subscription, one thread does all the work of the generator with time to spare.
+const (
+	oneThreadRate  = 25_000   // messages per second
+	oneThreadBytes = 50 << 20 // payload bytes per second
+)
+
+// oneThreadCarries reports whether one thread can carry a rate in messages per second. For example, 819/s to 60 subscriptions are
+// 819·(1+60)/2 ≈ 24,980 messages/s to one subscription, which is below the limit.
+func (m messageWork) oneThreadCarries(rate float64) bool {
+	equivalent := rate * float64(1+m.subscriptions) / 2 // the rate to one subscription that is as much work
+	return equivalent <= oneThreadRate && equivalent*m.meanBytes <= oneThreadBytes
+}
+
+// oneThreadCarriesAll reports whether one thread can carry a share of a schedule, from 0 to 1, all the time. It looks at the rate of the
+// first minute only, every 100 ms; a ramp may rise after that.
+func (m messageWork) oneThreadCarriesAll(s schedule.Schedule, share float64) bool {
 	for at := time.Duration(0); at <= time.Minute; at += 100 * time.Millisecond {
-		if !oneThreadCarries(share*s.Rate(int64(at)), meanBytes, subscriptions) {
+		if !m.oneThreadCarries(share * s.Rate(int64(at))) {
 			return false
 		}
 	}
 	return true
-}
-
-// oneThreadCarries reports whether one thread can carry a rate in messages per second. For example, 819/s to 60 subscriptions are
-// 819·(1+60)/2 ≈ 24,980 messages/s to one subscription, which is below the limit.
-func oneThreadCarries(rate, meanBytes float64, subscriptions int) bool {
-	equivalent := rate * float64(1+subscriptions) / 2 // the rate to one subscription that is as much work
-	return equivalent <= oneThreadRate && equivalent*meanBytes <= oneThreadBytes
 }

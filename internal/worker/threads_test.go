@@ -24,7 +24,7 @@ func TestWorkIsCountedByMessagesAndDeliveries(t *testing.T) {
 		{"larger ones", 1000, 52_429, 1, false},
 		{"large messages to three", 500, 52_429, 3, false},
 	} {
-		if got := oneThreadCarries(c.rate, c.size, c.deliveries); got != c.want {
+		if got := (messageWork{meanBytes: c.size, subscriptions: c.deliveries}).oneThreadCarries(c.rate); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

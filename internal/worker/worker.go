@@ -18,12 +18,12 @@ import (
 type Worker struct {
 	plan      Plan
 	driver    driver.Driver
-	bodies    *bodies
+	bodies    *bodies     // payloads of all messages
 	keys      *keyChooser // nil: messages have no keys
-	producers []*producer
-	consumers consumers
-	failure   *failure
-	probes    *Probes
+	producers []*producer // one for each client
+	consumers consumers   // in this process or in another one
+	failure   *failure    // set when a consumer ends by itself
+	probes    *Probes     // which subscription has seen which producer
 }
 
 // Prepare connects producers and consumers, and probes until every subscription has seen every
@@ -74,13 +74,11 @@ func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadW
 // newWorker makes a worker with the payloads and keys of all messages.
 func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 	bodies, err := newBodies(plan.Payload, plan.Run)
+	if err == nil && plan.Peers != nil {
+		err = bodies.checkHeaders()
+	}
 	if err != nil {
 		return nil, err
-	}
-	if plan.Peers != nil {
-		if err := bodies.checkHeaders(); err != nil {
-			return nil, err
-		}
 	}
 	keys, err := newKeyChooser(plan.Keys)
 	if err != nil {
