@@ -113,12 +113,8 @@ func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) 
 		if most := mostSilence(t.load.Drain, draining.Awake()-silent, received > 0); silent > most {
 			return ranDry(received, goal.deliveries, most)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-w.failure.happened:
-			return w.failure.err
-		case <-time.After(time.Millisecond):
+		if err := w.wait(ctx, time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -79,12 +79,8 @@ func (w *Worker) drain(ctx context.Context, t *trial, limits drainLimits) (drain
 		case brisk && resolved(c) && silent > t.quietTime():
 			return stoppedQuiet, nil
 		}
-		select {
-		case <-ctx.Done():
-			return stoppedEarly, ctx.Err()
-		case <-w.failure.happened:
-			return stoppedEarly, w.failure.err
-		case <-time.After(2 * time.Millisecond):
+		if err := w.wait(ctx, 2*time.Millisecond); err != nil {
+			return stoppedEarly, err
 		}
 	}
 }

@@ -121,23 +121,21 @@ func (w *Worker) probe(ctx context.Context) error {
 // awaitProbes blocks until every subscription has seen every producer, but no longer than most. It
 // returns an error if nothing can come any more.
 func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
-	over := time.After(most)
-	for {
+	for began := time.Now(); time.Since(began) < most; {
 		left, count := w.unseen()
 		if count == 0 {
 			return nil
 		}
-		select {
-		case <-w.failure.happened:
-			return w.failure.err
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
+		err := w.wait(ctx, 2*time.Millisecond)
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
 				count, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].plan.ID, ctx.Err())
-		case <-over:
-			return nil
-		case <-time.After(2 * time.Millisecond):
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // probe sends a probe for each stream, as far as there are free slots: earlier probes may still hold

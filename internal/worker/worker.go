@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -154,6 +155,18 @@ func eachAtOnce(ctx context.Context, n int, do func(ctx context.Context, i int) 
 		})
 	}
 	return all.Wait()
+}
+
+// wait blocks for a time. It returns an error if ctx ends or a consumer fails meanwhile.
+func (w *Worker) wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.failure.happened:
+		return w.failure.err
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // Close ends producers, then consumers. It blocks until the driver has completed every slot.
