@@ -127,19 +127,20 @@ func checkAnswers(ctx context.Context, there nodePlace) error {
 	return errors.Join(err, conn.Close())
 }
 
-// dial connects to a helper and returns the name from its greeting. The caller closes the connection.
+// dial connects to a helper and returns the name from its greeting, for which it waits until ctx ends, but no longer than greetingTime.
+// The caller closes the connection.
 func dial(ctx context.Context, address string) (conn net.Conn, name string, err error) {
 	conn, err = new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, greetingTime)
+	defer cancel()
+	stopWaiting := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
 	var g greeting
-	err = conn.SetReadDeadline(time.Now().Add(greetingTime))
-	if err == nil {
-		err = readLine(conn, &g)
-	}
-	if err == nil {
-		err = conn.SetReadDeadline(time.Time{})
+	err = readLine(conn, &g)
+	if !stopWaiting() {
+		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, "", errors.Join(fmt.Errorf("read the greeting of %s: %w", address, err), conn.Close())

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"net"
 	"testing"
 	"time"
@@ -42,4 +43,18 @@ func TestARelayTellsHowItStoodStill(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("a relay that has ended says how it stood still")
+}
+
+func TestARelayThatDoesNotGreetIsNotWaitedForLongerThanTheContext(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, and nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := RelayPauses(ctx, l.Addr().String(), 0, 1); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > greetingTime/2 {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
 }

@@ -114,7 +114,7 @@ func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial
 	due := max(s.next, min(end, s.share.Count(ended-s.start)))
 	firstMeasured := s.share.Count(t.recording.books.MeasuredSince() - s.start)
 
-	together := max(1, (due-s.next)/maxUnsentBookings) // how many messages are booked at once
+	together := max(1, (due-s.next+maxUnsentBookings-1)/maxUnsentBookings) // how many messages are booked at once
 	for i := s.next; i < due; {
 		phase, n := measure.Measured, min(together, due-i)
 		if i < firstMeasured {
