@@ -11,27 +11,31 @@
 // breaks no promise, because the client was told that its message had failed.
 package ledger
 
-// Books count messages. Fields from Expected to Corrupted count each message once for every subscription that should
-// receive it; all others count it once.
+// Books count the messages of a run or of a part of it, such as a phase or a stream.
 type Books struct {
-	Due        int64 `json:"due,omitempty"`      // by the schedule; 0 in records from before it was counted
-	Unsent     int64 `json:"unsent,omitempty"`   // due, but never handed to the client
-	Sent       int64 `json:"sent"`               // handed to the client
-	Acked      int64 `json:"acked"`              // confirmed by the broker; at most once: handed over
-	Failed     int64 `json:"failed"`             // reported as failed by the client
-	Unresolved int64 `json:"unresolved"`         // neither confirmed nor failed when the run ended
+	// Each message counts once.
+	Due        int64 `json:"due,omitempty"`    // by the schedule; 0 in records from before it was counted
+	Unsent     int64 `json:"unsent,omitempty"` // due, but never handed to the client
+	Sent       int64 `json:"sent"`             // handed to the client
+	Acked      int64 `json:"acked"`            // confirmed by the broker; at most once: handed over
+	Failed     int64 `json:"failed"`           // reported as failed by the client
+	Unresolved int64 `json:"unresolved"`       // neither confirmed nor failed when the run ended
+
+	// Each message counts once for every subscription that should receive it.
 	Expected   int64 `json:"expected"`           // sent × subscriptions
 	Received   int64 `json:"received"`           // distinct messages delivered
 	Lost       int64 `json:"lost"`               // expected, but never delivered
 	LostAcked  int64 `json:"lost_acked"`         // of Lost: confirmed by the broker
 	MayDrop    int64 `json:"may_drop,omitempty"` // how many a queue limit that the spec asks for may have dropped at most
-	Duplicated int64 `json:"duplicated"`
-	Reordered  int64 `json:"reordered"`
-	Corrupted  int64 `json:"corrupted"`         // payload damaged; which message it was is unknown, so one is lost as well
-	Resent     int64 `json:"resent,omitempty"`  // sent again after a lost connection; not counted again in Sent
-	Bytes      int64 `json:"bytes,omitempty"`   // payload bytes sent
-	Stale      int64 `json:"stale,omitempty"`   // deliveries of an earlier trial's messages
-	Untimed    int64 `json:"untimed,omitempty"` // received, but too late for their latency to be known
+	Duplicated int64 `json:"duplicated"`         // deliveries of messages that had come before
+	Reordered  int64 `json:"reordered"`          // came after a later message of the stream, or of the key if order is promised per key
+	Corrupted  int64 `json:"corrupted"`          // payload damaged; which message it was is unknown, so one is lost as well
+
+	// Each attempt, byte or delivery counts.
+	Resent  int64 `json:"resent,omitempty"`  // attempts after a lost connection; Sent doesn't count them
+	Bytes   int64 `json:"bytes,omitempty"`   // payload bytes sent
+	Stale   int64 `json:"stale,omitempty"`   // deliveries of an earlier trial's messages
+	Untimed int64 `json:"untimed,omitempty"` // received, but too late for their latency to be known
 }
 
 // Add adds the books of another part of the same run, such as another stream or phase.

@@ -2,7 +2,8 @@ package ledger
 
 import "slices"
 
-// Guarantee is what a spec asks of a broker, in the spec's words (docs/guarantees.md).
+// Guarantee is what a spec asks of a broker, in the spec's words (docs/guarantees.md). Other words are not refused here; as a
+// Delivery they are judged like exactly-once.
 type Guarantee struct {
 	Delivery    string // at-most-once | at-least-once | exactly-once
 	Persistence string // memory | log | fsync
@@ -25,9 +26,9 @@ type Promise int
 
 // The three answers.
 const (
-	Kept     Promise = iota
-	Broken           // something happened that the guarantee rules out
-	NoneMade         // after the faults of this run the guarantee covers no confirmed message; Verdict.Gap says why
+	Kept     Promise = iota // nothing happened that the guarantee rules out
+	Broken                  // something happened that the guarantee rules out
+	NoneMade                // after the faults of this run the guarantee covers no confirmed message; Verdict.Gap says why
 )
 
 // Gap says why a guarantee does not cover confirmed messages after certain faults.
@@ -68,28 +69,23 @@ type Verdict struct {
 // Keeps judges books by a guarantee. faults are the faults injected during the run, such as "kill" or "pause".
 func Keeps(g Guarantee, faults []string, b Books) Verdict {
 	gap := g.gap(faults)
-	wrongly := b.WronglyLost()
-	dropped := b.LostAcked - wrongly // by a queue limit that the spec asks for
-	var v Verdict
-	for _, c := range []struct {
-		deviation Deviation
-		messages  int64
-		ruledOut  bool
-	}{
-		{Corrupted, b.Corrupted, true},
-		{Lost, wrongly, !g.MayLose() && gap == NoGap},
-		{Lost, dropped, false},
-		{Duplicated, b.Duplicated, g.Delivery != "at-least-once" || g.Counted},
-		{Reordered, b.Reordered, g.Ordering == "ordered"},
-	} {
-		switch count := (Count{c.deviation, c.messages}); {
-		case c.messages == 0:
-		case c.ruledOut:
-			v.Breaches = append(v.Breaches, count)
-		default:
-			v.Allowed = append(v.Allowed, count)
-		}
+	wronglyLost := b.WronglyLost()
+	if g.MayLose() || gap != NoGap {
+		wronglyLost = 0
 	}
+	wronglyDuplicated := b.Duplicated
+	if g.Delivery == "at-least-once" && !g.Counted {
+		wronglyDuplicated = 0
+	}
+	wronglyReordered := b.Reordered
+	if g.Ordering != "ordered" {
+		wronglyReordered = 0
+	}
+	var v Verdict
+	v.list(Corrupted, b.Corrupted, b.Corrupted)
+	v.list(Lost, b.LostAcked, wronglyLost)
+	v.list(Duplicated, b.Duplicated, wronglyDuplicated)
+	v.list(Reordered, b.Reordered, wronglyReordered)
 	switch {
 	case len(v.Breaches) > 0:
 		v.Promise = Broken
@@ -97,6 +93,16 @@ func Keeps(g Guarantee, faults []string, b Books) Verdict {
 		v.Promise, v.Gap = NoneMade, gap
 	}
 	return v
+}
+
+// list appends the messages that show a deviation: those that the guarantee rules out to Breaches, the others to Allowed.
+func (v *Verdict) list(d Deviation, messages, ruledOut int64) {
+	if ruledOut > 0 {
+		v.Breaches = append(v.Breaches, Count{Deviation: d, Messages: ruledOut})
+	}
+	if allowed := messages - ruledOut; allowed > 0 {
+		v.Allowed = append(v.Allowed, Count{Deviation: d, Messages: allowed})
+	}
 }
 
 // gap returns why the guarantee does not cover confirmed messages after these faults. This is the only place that knows

@@ -74,6 +74,14 @@ func TestAVerdictCountsWhatWasRuledOutAndWhatWasAllowed(t *testing.T) {
 	}
 }
 
+// At most once, a message may be lost for any reason: the verdict counts all of them together.
+func TestLossesThatAreAllowedAreCountedTogether(t *testing.T) {
+	got := ledger.Keeps(ledger.Guarantee{Delivery: "at-most-once"}, nil, ledger.Books{Lost: 5, LostAcked: 5, MayDrop: 3})
+	if want := (ledger.Verdict{Allowed: []ledger.Count{{ledger.Lost, 5}}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func TestBooksBalance(t *testing.T) {
 	good := ledger.Books{Due: 12, Unsent: 2, Sent: 10, Acked: 7, Failed: 2, Unresolved: 1, Expected: 20, Received: 15, Lost: 5}
 	if !good.Balanced() || !good.BalancedAsStored() {

@@ -88,7 +88,7 @@ const (
 
 // Corrupt reports whether the payload certainly differs from the one that was sent. A Bare payload may be damaged, too: the caller has to
 // check its length and ID.
-func (s Status) Corrupt() bool { return s >= TooShort }
+func (s Status) Corrupt() bool { return s != OK && s != Bare }
 
 func (s Status) String() string {
 	if names := [...]string{"ok", "bare", "too short", "foreign", "damaged"}; int(s) < len(names) {
