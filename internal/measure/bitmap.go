@@ -8,8 +8,8 @@ import (
 )
 
 // bitmap is a set of sequence numbers, counted from 0, that several goroutines may add to at once.
-// It is exact in whatever order the numbers come, and takes one bit of memory per number in pages
-// with gaps. Its zero value is empty.
+// It is exact in whatever order the numbers come. It takes one bit of memory for each number up to
+// the highest member, except in pages whose numbers are all members. Its zero value is empty.
 type bitmap struct {
 	pages atomic.Pointer[[]*page]
 	grow  sync.Mutex // held while pages are appended

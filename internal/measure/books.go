@@ -56,6 +56,7 @@ type StreamBooks struct {
 	LostCut                bool    // there were more ranges
 }
 
+// maxRanges bounds how many ranges StreamBooks lists.
 const maxRanges = 100
 
 // Streams returns the books of all streams and subscriptions if all is set; otherwise only those with lost, duplicated or reordered

@@ -32,8 +32,8 @@ func (t *Trial) Consumer(i, subscription int, keys KeyOf) *Consumer {
 // is corrupted, one of an earlier trial is stale; neither is received.
 func (c *Consumer) Received(h wire.Header, now int64) {
 	producer, seq := int(h.ID.Producer()), h.ID.Seq()
-	if producer >= len(c.trial.streams) {
-		c.counters.corrupted[Measured].Add(1) // nothing tells its phase
+	if producer >= len(c.trial.streams) { // nothing tells its phase, nor that of a stale message
+		c.counters.corrupted[Measured].Add(1)
 		return
 	}
 	s := &c.trial.streams[producer]

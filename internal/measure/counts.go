@@ -11,6 +11,7 @@ type Tally [phases]int64
 // negative reports whether the count of a phase is below 0, which only damaged data can show.
 func (t Tally) negative() bool { return min(t[Warmup], t[Measured]) < 0 }
 
+// add adds the counts of other, phase by phase.
 func (t *Tally) add(other Tally) {
 	for phase := range phases {
 		t[phase] += other[phase]
@@ -77,8 +78,8 @@ type countedTotal struct {
 	counter *atomicTally
 }
 
-// all pairs each of the totals with the counter that records it.
-func (c *counters) all(t *Totals) [10]countedTotal {
+// pairedWith pairs each of the totals with the counter that records it.
+func (c *counters) pairedWith(t *Totals) [10]countedTotal {
 	return [...]countedTotal{
 		{&t.Sent, &c.sent},
 		{&t.Bytes, &c.bytes},
@@ -97,7 +98,7 @@ func (c *counters) all(t *Totals) [10]countedTotal {
 func (t *Trial) totals() Totals {
 	var sum Totals
 	for i := range t.counters {
-		for _, c := range t.counters[i].all(&sum) {
+		for _, c := range t.counters[i].pairedWith(&sum) {
 			c.total.add(c.counter.load())
 		}
 	}
@@ -106,7 +107,7 @@ func (t *Trial) totals() Totals {
 
 // addTotals adds what was counted elsewhere. It fails if a count is below 0.
 func (c *counters) addTotals(t Totals) error {
-	for _, count := range c.all(&t) {
+	for _, count := range c.pairedWith(&t) {
 		if count.total.negative() {
 			return fmt.Errorf("it has counts below 0: %+v", t)
 		}

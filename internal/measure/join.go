@@ -58,7 +58,7 @@ func newJoined(shape Shape) *Trial {
 
 // agentAccount is one agent's account of a ledger.
 type agentAccount struct {
-	*Account
+	account  *Account
 	agent    int
 	earliest int64 // when its first message came at the earliest, ns on the axis of the process that joins
 	latest   int64 // when its last message came at the latest
@@ -77,7 +77,7 @@ func (t *Trial) groupByLedger(p *Part, agent int, accounts map[*ledger][]agentAc
 			return fmt.Errorf("two accounts of producer %d and subscription %d", a.Producer, a.Subscription)
 		}
 		accounts[l] = append(accounts[l], agentAccount{
-			Account:  a,
+			account:  a,
 			agent:    agent,
 			earliest: p.Axis.OurTime(a.First) - p.Axis.Bound,
 			latest:   p.Axis.OurTime(a.Last) + p.Axis.Bound,
@@ -94,9 +94,9 @@ func (t *Trial) joinAccounts(s *stream, l *ledger, accounts []agentAccount) erro
 	for _, a := range accounts {
 		o, err := join.add(a)
 		if err != nil {
-			return fmt.Errorf("the counts of agent %d: producer %d and subscription %d: %w", a.agent, a.Producer, a.Subscription, err)
+			return fmt.Errorf("the counts of agent %d: producer %d and subscription %d: %w", a.agent, a.account.Producer, a.account.Subscription, err)
 		}
-		l.duplicated.add(a.Duplicated)
+		l.duplicated.add(a.account.Duplicated)
 		l.duplicated.add(o.repeated)
 		t.counters[0].received.add(Tally{}.minus(o.repeated).minus(o.neverSent))
 		t.counters[0].corrupted.add(o.neverSent)

@@ -25,6 +25,16 @@ func (l *ledger) init(keys int) {
 	l.last.Store(math.MinInt64)
 }
 
+// advance makes next one past n, unless it is higher already. It reports whether n is too low: a higher number was received before.
+func advance(next *atomic.Uint64, n uint64) (late bool) {
+	for old := next.Load(); n >= old; old = next.Load() {
+		if next.CompareAndSwap(old, n+1) {
+			return false
+		}
+	}
+	return true
+}
+
 // nextWith returns one past the highest number received with a key.
 func (l *ledger) nextWith(key int) *atomic.Uint64 {
 	next := l.nextOfKey.Load()
@@ -58,8 +68,8 @@ func (a *arrivals) fits(l *ledger, n uint64) bool {
 	return a.ledger == nil || a.ledger == l && a.word == n/64
 }
 
-// add adds the delivery of message n at now, and reports whether it is the first one of this message. nextOfKey is one past the highest
-// number received with the message's key; nil if order is promised over the whole stream.
+// add adds the delivery of message n at now, and reports whether it is the first one of this message, as far as consumers have published
+// theirs. nextOfKey is one past the highest number received with the message's key; nil if order is promised over the whole stream.
 func (a *arrivals) add(l *ledger, n uint64, nextOfKey *atomic.Uint64, phase Phase, now int64) (isNew bool) {
 	if a.ledger == nil {
 		*a = arrivals{ledger: l, word: n / 64, old: l.seen.word(n), next: l.next.Load(), first: now}
@@ -71,15 +81,12 @@ func (a *arrivals) add(l *ledger, n uint64, nextOfKey *atomic.Uint64, phase Phas
 		return false
 	}
 	a.added[phase] |= bit
-	switch {
-	case nextOfKey == nil:
-		if n < a.next {
-			a.late |= bit
-		}
-	case n < nextOfKey.Load():
+	late := n < a.next
+	if nextOfKey != nil {
+		late = advance(nextOfKey, n)
+	}
+	if late {
 		a.late |= bit
-	default:
-		nextOfKey.Store(n + 1)
 	}
 	a.next = max(a.next, n+1)
 	return true
@@ -102,9 +109,7 @@ func (a *arrivals) publish() (received Tally) {
 			a.duplicated[phase] += int64(bits.OnesCount64(added & before))
 		}
 		l.reordered.add(reordered)
-		for next := l.next.Load(); a.next > next && !l.next.CompareAndSwap(next, a.next); {
-			next = l.next.Load()
-		}
+		advance(&l.next, a.next-1)
 	}
 	l.duplicated.add(a.duplicated)
 	for first := l.first.Load(); a.first < first && !l.first.CompareAndSwap(first, a.first); {

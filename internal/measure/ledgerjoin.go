@@ -41,25 +41,26 @@ type overlap struct {
 
 // add adds an agent's account.
 func (j *ledgerJoin) add(a agentAccount) (overlap, error) {
-	o, err := j.addMessages(a.Seen)
+	account := a.account
+	o, err := j.addMessages(account.Seen)
 	if err != nil {
 		return o, err
 	}
-	sharesKeys, err := j.addKeys(a.Keys)
+	sharesKeys, err := j.addKeys(account.Keys)
 	if err != nil {
 		return o, err
 	}
 	afterOthers := a.earliest > j.latest // all its messages came after all those of the agents before
 	j.latest = max(j.latest, a.latest)
-	j.late.add(a.Reordered)
+	j.late.add(account.Reordered)
 	j.repeated.add(o.repeated)
 	if afterOthers && j.ledger.keys == 0 {
 		j.provenLate.add(o.belowHigh)
 	}
 	continues := afterOthers && o.belowHigh == Tally{}
-	ownKeys := len(a.Keys) > 0 && !sharesKeys
+	ownKeys := len(account.Keys) > 0 && !sharesKeys
 	// An agent that only consumes can't know that a number was never sent, and takes all lower ones that come later as reordered.
-	misled := o.neverSent != Tally{} && a.Reordered != Tally{}
+	misled := o.neverSent != Tally{} && account.Reordered != Tally{}
 	j.orderKnown = j.orderKnown && (continues || ownKeys) && !misled
 	return o, nil
 }

@@ -28,7 +28,8 @@ func (t *Trial) ProducerOn(i, client int) *Producer {
 func (p *Producer) RecordsFor(t *Trial) bool { return p.trial == t }
 
 // Sent books message seq of size bytes, before its batch is handed to the client, and returns its phase. The message was due at
-// intended and stamped at sent, ns on the clock's axis; the generator itself caused generatorLag ns of the delay in between.
+// intended and stamped at sent, ns on the clock's axis; the generator itself caused generatorLag ns of the delay in between. Sequence
+// numbers must be consecutive, and intended times must not fall: the measured phase is all messages from one number on.
 func (p *Producer) Sent(seq uint64, size int, intended, sent, generatorLag int64) Phase {
 	n := seq - p.stream.base
 	phase := p.trial.phase(intended)

@@ -2,8 +2,8 @@ package measure
 
 import "sync/atomic"
 
-// timeTable keeps the intended and sent times of the last messages of a stream whose payloads are too short to carry them. An entry
-// is reused size messages later; the times of a message that arrives after that are unknown.
+// timeTable keeps the intended and sent times of the last messages of a stream whose payloads are too short to carry them. With 1,024
+// entries, message 1,024 takes the entry of message 0; if message 0 arrives after that, its times are unknown.
 type timeTable struct {
 	mask    uint64                      // size − 1; the size is a power of two
 	entries atomic.Pointer[[]timeEntry] // made with the first message

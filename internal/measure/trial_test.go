@@ -3,8 +3,10 @@ package measure
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/hist"
@@ -72,6 +74,45 @@ func TestConsumersOfOneSubscriptionCountEachMessageOnceTogether(t *testing.T) {
 				t.Errorf("the live counter says %d, want %d", got, want)
 			}
 		})
+	}
+}
+
+// Two consumers receive messages of one key at the same moment. Whoever is last to say so, the higher number must stand.
+func TestTheHighestNumberOfAKeyNeverFalls(t *testing.T) {
+	const rounds = 3_000
+	var l ledger
+	l.init(1)
+	var arrived, wrong atomic.Int64
+	await := func(n int64) { // spins, so that both go on at the same moment
+		for spins := 1; arrived.Load() < n; spins++ {
+			if spins%10_000 == 0 {
+				runtime.Gosched()
+			}
+		}
+	}
+	var both sync.WaitGroup
+	for own := range uint64(2) {
+		both.Go(func() {
+			var a arrivals
+			for round := range uint64(rounds) {
+				arrived.Add(1)
+				await(int64(4*round + 2))
+				n := 2*round + own
+				if !a.fits(&l, n) {
+					a.publish()
+				}
+				a.add(&l, n, l.nextWith(0), Measured, 1)
+				arrived.Add(1)
+				await(int64(4*round + 4))
+				if l.nextWith(0).Load() != 2*round+2 {
+					wrong.Add(1)
+				}
+			}
+		})
+	}
+	both.Wait()
+	if wrong.Load() > 0 {
+		t.Errorf("the number fell in %d of %d rounds", wrong.Load()/2, rounds)
 	}
 }
 
