@@ -94,7 +94,7 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 		}
 	}
 	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
-		return cmp.Or(compareValues(a.series, b.series), cmp.Compare(a.rate, b.rate), compareValues(a.value, b.value))
+		return cmp.Or(results.CompareValues(a.series, b.series), cmp.Compare(a.rate, b.rate), results.CompareValues(a.value, b.value))
 	})
 	x.leaveOutUnmeasured()
 	return x
@@ -140,21 +140,11 @@ func (x *exhibit) leaveOutUnmeasured() {
 // hasValues tells whether axes have the given values.
 func hasValues(axes, values map[string]string) bool {
 	for axis, value := range values {
-		if compareValues(axes[axis], value) != 0 {
+		if !results.SameValue(axes[axis], value) {
 			return false
 		}
 	}
 	return true
-}
-
-// compareValues orders values of an axis by their magnitude: 1024 and 1KiB are equal.
-func compareValues(a, b string) int {
-	x, okX := results.Magnitude(a)
-	y, okY := results.Magnitude(b)
-	if okX && okY {
-		return cmp.Compare(x, y)
-	}
-	return results.CompareNames(a, b)
 }
 
 // maxColumnsBeside is how many columns of a publication are repeated for each side. More would make the

@@ -233,14 +233,7 @@ func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
 // hasValues reports whether have holds every value of want under the same name. Values of equal magnitude are equal: 1KiB and 1024.
 func hasValues(have, want map[string]string) bool {
 	for name, wanted := range want {
-		value, ok := have[name]
-		if !ok {
-			return false
-		}
-		a, aIsQuantity := results.Magnitude(value)
-		b, bIsQuantity := results.Magnitude(wanted)
-		sameQuantity := aIsQuantity && bIsQuantity && a == b
-		if value != wanted && !sameQuantity {
+		if value, ok := have[name]; !ok || !results.SameValue(value, wanted) {
 			return false
 		}
 	}

@@ -31,9 +31,6 @@ func SpecFacts(s study.Spec) map[string]string { return new(factCache).ofSpec(s)
 // Facts are the facts of the point's first record.
 func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
 
-// FactsOf are the facts of one of the point's records.
-func (p Point) FactsOf(r store.Record) map[string]string { return p.facts.of(r) }
-
 // factCache remembers flattened values: most records of a study share their settings, versions and
 // host, and every report asks for the same specs. A nil cache remembers nothing.
 type factCache struct {

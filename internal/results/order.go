@@ -38,6 +38,21 @@ func CompareNames(a, b string) int {
 	return cmp.Or(slices.CompareFunc(wordsOf(a), wordsOf(b), compareWords), compareNumbersInside(a, b), cmp.Compare(a, b))
 }
 
+// CompareValues orders two values of one setting as CompareNames does, but equal quantities are equal: 1024 and 1KiB.
+func CompareValues(a, b string) int {
+	if SameValue(a, b) {
+		return 0
+	}
+	return CompareNames(a, b)
+}
+
+// SameValue tells whether two values of a setting are equal, or the same quantity as 1024 and 1KiB are.
+func SameValue(a, b string) bool {
+	quantityA, isQuantityA := Magnitude(a)
+	quantityB, isQuantityB := Magnitude(b)
+	return a == b || isQuantityA && isQuantityB && quantityA == quantityB
+}
+
 // wordsOf splits a name at spaces and equals signs.
 func wordsOf(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '=' })
