@@ -114,3 +114,14 @@ func TestADistributionOfAClosedLoopSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func TestARecordWithoutAResultHasNoPanels(t *testing.T) {
+	r := measured()
+	if len(CoursePanels(r)) == 0 {
+		t.Fatal("a measured repetition has no panels")
+	}
+	r.Result = nil
+	if panels := CoursePanels(r); len(panels) > 0 || CourseHasLatency(r) {
+		t.Errorf("%d panels without a result, latency %v", len(panels), CourseHasLatency(r))
+	}
+}

@@ -19,7 +19,7 @@ func Course(r store.Record) []store.Tick {
 	}
 	ticks := slices.Clone(r.Result.Series)
 	for i := range ticks {
-		ticks[i].EndToEndP50, ticks[i].EndToEndP99 = 0, 0
+		ticks[i].EndToEndP50, ticks[i].EndToEndP99 = 0, 0 // as if nothing had arrived
 	}
 	return ticks
 }
@@ -31,7 +31,8 @@ type Phase struct {
 }
 
 // Phases lists the phases that ticks of r lie in. A phase ends between two ticks: the warm-up when the measured phase begins, and the
-// measured phase after its length.
+// measured phase after its length. Ticks at −0.5 s (warmup) and 0.5 s (measure) of a phase of 10 s are the phases "warmup until 0" and
+// "measure until 10".
 func Phases(r store.Record, ticks []store.Tick) []Phase {
 	var phases []Phase
 	for _, t := range ticks {
@@ -51,29 +52,31 @@ func Phases(r store.Record, ticks []store.Tick) []Phase {
 	return phases
 }
 
-// Moment is the state of a repetition at one time: a tick, with what the broker and the parts of a pipeline reported then.
+// Moment is the state of a repetition at one time: a tick, with what the parts of a pipeline reported then.
 type Moment struct {
 	store.Tick
-	Look        store.PipelineTick // the report on a pipeline that is nearest in time; empty if none is near
-	brokerKnown bool               // the broker's processes were metered
+	Pipeline    store.PipelineTick // the report that is nearest in time; empty if none is near
+	brokerKnown bool               // whether the tick's CPU of the broker was metered
 }
 
-// Moments are the moments of ticks of r.
+// Moments are the moments of ticks of r, in their order.
 func Moments(r store.Record, ticks []store.Tick) []Moment {
-	looks, metered := pipelineCourse(r), brokerMetered(r)
-	moments := make([]Moment, 0, len(ticks))
-	for _, t := range ticks {
-		moments = append(moments, Moment{Tick: t, Look: lookAt(looks, t.OffsetNs), brokerKnown: metered})
+	reports, metered := pipelineCourse(r), brokerMetered(r)
+	moments := make([]Moment, len(ticks))
+	for i, t := range ticks {
+		moments[i] = Moment{Tick: t, Pipeline: lookAt(reports, t.OffsetNs), brokerKnown: metered}
 	}
 	return moments
 }
 
 // brokerMetered tells whether the processor time of the broker was metered at any tick. A tick has 0 if it was not.
 func brokerMetered(r store.Record) bool {
-	return r.Result != nil && (r.Result.Cost.BrokerKnown || slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.BrokerCPU > 0 }))
+	hasTime := func(t store.Tick) bool { return t.BrokerCPU > 0 }
+	return r.Result != nil && (r.Result.Cost.BrokerKnown || slices.ContainsFunc(r.Result.Series, hasTime))
 }
 
-// CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels.
+// CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels below each other,
+// with one time axis.
 type CoursePanel struct {
 	Title   string
 	Unit    unit.Unit
@@ -85,32 +88,32 @@ type CoursePanel struct {
 type CourseLine struct {
 	Name string               // tells it from all other lines of a chart
 	Part string               // the part of a pipeline that it shows; empty if it shows none
-	At   func(Moment) float64 // the line's value at a moment; NaN if it is not known
+	At   func(Moment) float64 // the line's value at a moment, in the panel's unit; NaN if it is not known
 }
 
-// CoursePanels lists the panels that any of the runs has something to show in, in the order in which they are drawn. Parts of a
-// pipeline have panels only if there is one run: the parts of several could not be told apart.
-func CoursePanels(runs ...store.Record) []CoursePanel {
+// CoursePanels lists the panels that any of the repetitions has something to show in, in the order in which they are drawn. Parts of a
+// pipeline have panels only if there is one repetition: the parts of several could not be told apart.
+func CoursePanels(repetitions ...store.Record) []CoursePanel {
 	panels := slices.Clone(coursePanels)
-	if len(runs) == 1 && isPipeline(runs[0]) {
-		panels = append(panels, partPanels(runs[0].Result.Pipeline.Parts)...)
+	if len(repetitions) == 1 && isPipeline(repetitions[0]) {
+		panels = append(panels, partPanels(repetitions[0].Result.Pipeline.Parts)...)
 	}
-	return slices.DeleteFunc(panels, func(p CoursePanel) bool { return !slices.ContainsFunc(runs, p.shownIf) })
+	return slices.DeleteFunc(panels, func(p CoursePanel) bool { return !slices.ContainsFunc(repetitions, p.shownIf) })
 }
 
 var coursePanels = []CoursePanel{
-	{Title: "messages/s", Unit: unit.PerSecond, shownIf: always, Lines: []CourseLine{
+	{Title: "messages/s", Unit: unit.PerSecond, shownIf: hasCourse, Lines: []CourseLine{
 		{Name: "published", At: func(m Moment) float64 { return m.PublishRate }},
 		{Name: "received", At: func(m Moment) float64 { return m.ReceiveRate }},
 	}},
-	{Title: "backlog (messages)", Unit: unit.Count, shownIf: always, Lines: []CourseLine{
+	{Title: "backlog (messages)", Unit: unit.Count, shownIf: hasCourse, Lines: []CourseLine{
 		{Name: "backlog", At: func(m Moment) float64 { return float64(m.Backlog) }},
 	}},
 	{Title: "e2e latency", Unit: unit.Nanoseconds, shownIf: CourseHasLatency, Lines: []CourseLine{
 		{Name: "e2e p50", At: func(m Moment) float64 { return latencyOrNaN(m.EndToEndP50) }},
 		{Name: "e2e p99", At: func(m Moment) float64 { return latencyOrNaN(m.EndToEndP99) }},
 	}},
-	{Title: "CPU (cores)", Unit: unit.None, shownIf: always, Lines: []CourseLine{
+	{Title: "CPU (cores)", Unit: unit.None, shownIf: hasCourse, Lines: []CourseLine{
 		{Name: "broker CPU", At: Moment.brokerCores},
 		{Name: "generator CPU", At: func(m Moment) float64 { return m.GeneratorCPU }},
 	}},
@@ -123,12 +126,12 @@ var coursePanels = []CoursePanel{
 		{Name: "consuming memory", At: side(func(s store.SidesTick) float64 { return float64(s.Consuming.RSSBytes) })},
 	}},
 	{Title: "queue (messages)", Unit: unit.Count, shownIf: isPipeline, Lines: []CourseLine{
-		{Name: "waiting in the queue", At: func(m Moment) float64 { return orNaN(m.Look.Queue) }},
-		{Name: "unacknowledged", At: func(m Moment) float64 { return orNaN(m.Look.Unacked) }},
+		{Name: "waiting in the queue", At: func(m Moment) float64 { return orNaN(m.Pipeline.Queue) }},
+		{Name: "unacknowledged", At: func(m Moment) float64 { return orNaN(m.Pipeline.Unacked) }},
 	}},
 	{Title: "through the queue (messages/s)", Unit: unit.PerSecond, shownIf: isPipeline, Lines: []CourseLine{
-		{Name: "into the queue", At: func(m Moment) float64 { return orNaN(m.Look.PublishedRate) }},
-		{Name: "out of the queue", At: func(m Moment) float64 { return orNaN(m.Look.DeliveredRate) }},
+		{Name: "into the queue", At: func(m Moment) float64 { return orNaN(m.Pipeline.PublishedRate) }},
+		{Name: "out of the queue", At: func(m Moment) float64 { return orNaN(m.Pipeline.DeliveredRate) }},
 	}},
 }
 
@@ -138,21 +141,24 @@ func partPanels(parts []store.PipelinePart) []CoursePanel {
 	memory := CoursePanel{Title: "memory of each part", Unit: unit.Bytes, shownIf: isPipeline}
 	for i, p := range parts {
 		cpu.Lines = append(cpu.Lines, CourseLine{
-			Name: p.Name + ", CPU", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Look.CPU, i) },
+			Name: p.Name + ", CPU", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Pipeline.CPU, i) },
 		})
 		memory.Lines = append(memory.Lines, CourseLine{
-			Name: p.Name + ", memory", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Look.RSSBytes, i) },
+			Name: p.Name + ", memory", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Pipeline.RSSBytes, i) },
 		})
 	}
 	return []CoursePanel{cpu, memory}
 }
 
-func always(store.Record) bool { return true }
+func hasCourse(r store.Record) bool { return r.Result != nil && len(r.Result.Series) > 0 }
 
 // CourseHasLatency tells whether latencies are shown over time. The consumer of a pipeline reports them only at the end, and those of
 // a closed loop are left out.
-func CourseHasLatency(r store.Record) bool { return !isPipeline(r) && !ClosedLoop(r.Spec) }
+func CourseHasLatency(r store.Record) bool {
+	return hasCourse(r) && !isPipeline(r) && !ClosedLoop(r.Spec)
+}
 
+// brokerCores is how many cores the broker kept busy; NaN if that was not metered.
 func (m Moment) brokerCores() float64 {
 	if !m.brokerKnown {
 		return math.NaN()
@@ -168,6 +174,7 @@ func latencyOrNaN(ns int64) float64 {
 	return float64(ns)
 }
 
+// indexOrNaN is the i-th value; NaN if a report is too short to have it, as an empty one.
 func indexOrNaN[N int64 | float64](values []N, i int) float64 {
 	if i >= len(values) {
 		return math.NaN()
