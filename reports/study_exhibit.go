@@ -108,7 +108,7 @@ func (x *exhibit) addPoint(point results.Point, axes map[string]string) {
 		return
 	}
 	for _, l := range point.MeasuredLoads() {
-		row.value, row.rate = l.Place()
+		row.value, row.rate = l.Offered()
 		x.put(row, sideOf(point), l)
 	}
 }

@@ -10,20 +10,23 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Axis is something in which load points differ: a setting, the broker, the load. Its values are in their natural order.
+// Axis is something in which load points differ: a setting, the broker, the load. Its values are in their natural order:
+//
+//	Axis{Name: "batch", Values: {"16KiB", "1MiB"}, Numbers: {16384, 1048576}}
 type Axis struct {
 	Name    string
 	Values  []string
 	Numbers []float64 // magnitudes of the values, in their order; nil unless all of them have one
 }
 
-// Place says where a load point lies on each of several axes: by the index of its value, in the order of the axes.
+// Place says where a load point lies on each of several axes: by the index of its value, in the order of the axes. With the axes broker
+// (kafka, nats) and batch (16KiB, 1MiB), {1, 0} is nats with 16KiB.
 type Place []int
 
 // Unset is the index of a load point on an axis on which it has no value.
 const Unset = -1
 
-// Axes lists the axes in which load points differ, and the place of each load point on them.
+// Axes lists the axes in which load points differ, and the place of each load point on them, in the order of loadPoints.
 func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 	all := make([]coordinates, len(loadPoints))
 	for i, l := range loadPoints {
@@ -36,13 +39,9 @@ func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 		}
 	}
 	places := make([]Place, len(loadPoints))
-	for i := range loadPoints {
+	for i, c := range all {
 		for _, a := range axes {
-			index := Unset
-			if c, ok := all[i][a.Name]; ok {
-				index = slices.Index(a.Values, c.text)
-			}
-			places[i] = append(places[i], index)
+			places[i] = append(places[i], c.indexOn(a))
 		}
 	}
 	return axes, places
@@ -57,6 +56,15 @@ type coordinate struct {
 	number float64 // magnitude of the text; NaN if it has none
 }
 
+// indexOn is the index of the load point's value among those of an axis; Unset if it has none.
+func (c coordinates) indexOn(a Axis) int {
+	value, ok := c[a.Name]
+	if !ok {
+		return Unset
+	}
+	return slices.Index(a.Values, value.text)
+}
+
 func textual(text string) coordinate { return coordinate{text: text, number: math.NaN()} }
 
 // numerical has the magnitude of a text such as "16KiB" or "5ms", if it has one.
@@ -68,6 +76,7 @@ func numerical(text string) coordinate {
 	return coordinate{text: text, number: v}
 }
 
+// coordinatesOf are the coordinates of a load point: settings of its spec, its load, and the axes of its study.
 func coordinatesOf(l LoadPoint) coordinates {
 	s := l.Point.Spec
 	c := coordinates{
@@ -83,11 +92,8 @@ func coordinatesOf(l LoadPoint) coordinates {
 	if len(s.MessageSize) == 1 {
 		c["messageSize"] = coordinate{text: unit.Bytes.Format(s.MessageSize.Mean()), number: s.MessageSize.Mean()}
 	}
-	switch {
-	case l.fraction.given(): // it orders the loads; the rate is another one for each broker
-		c["load"] = coordinate{text: l.Name, number: float64(l.fraction)}
-	case l.Rate > 0:
-		c["load"] = coordinate{text: l.Name, number: l.Rate}
+	if _, order := l.Offered(); order > 0 { // a share orders by itself: its rate is another one for each broker
+		c["load"] = coordinate{text: l.Name, number: order}
 	}
 	for name, text := range l.Point.axes() {
 		if !readFromSpec[name] {
@@ -116,19 +122,15 @@ func distinguishing(loadPoints []LoadPoint, all []coordinates) []Axis {
 			numbers[axis][value.text] = value.number
 		}
 	}
-	var varied, incidental []string
+	maps.DeleteFunc(numbers, func(_ string, values map[string]float64) bool { return len(values) < 2 })
+	var axes []Axis
+	var incidental []string
 	for _, name := range sortedKeys(numbers) {
-		switch {
-		case len(numbers[name]) < 2:
-		case variedOnPurpose(loadPoints, name):
-			varied = append(varied, name)
-		default:
+		if variedOnPurpose(loadPoints, name) {
+			axes = append(axes, axisOf(name, numbers[name]))
+		} else {
 			incidental = append(incidental, name)
 		}
-	}
-	var axes []Axis
-	for _, name := range varied {
-		axes = append(axes, axisOf(name, numbers[name]))
 	}
 	for _, name := range incidental {
 		sameAsOther := func(a Axis) bool { return sameSplit(all, a.Name, name) }
@@ -164,22 +166,27 @@ func sameSplit(all []coordinates, a, b string) bool {
 
 // sharesAndRates tells whether some loads are shares of a sustainable rate and others are not.
 func sharesAndRates(loadPoints []LoadPoint) bool {
-	isShare := func(l LoadPoint) bool { return l.fraction.given() }
-	isNoShare := func(l LoadPoint) bool { return !isShare(l) }
-	return slices.ContainsFunc(loadPoints, isShare) && slices.ContainsFunc(loadPoints, isNoShare)
+	shares := 0
+	for _, l := range loadPoints {
+		if l.fraction.given() {
+			shares++
+		}
+	}
+	return shares > 0 && shares < len(loadPoints)
 }
 
-// axisOf sorts values: those without a magnitude first, by name, then the others by their magnitude.
-func axisOf(name string, numbers map[string]float64) Axis {
-	a := Axis{Name: name, Values: slices.Collect(maps.Keys(numbers))}
+// axisOf is an axis with these values, whose magnitudes are NaN if they have none. Values without a magnitude come first, by name, then
+// the others by their magnitude.
+func axisOf(name string, magnitudes map[string]float64) Axis {
+	a := Axis{Name: name, Values: slices.Collect(maps.Keys(magnitudes))}
 	slices.SortFunc(a.Values, func(x, y string) int {
-		return cmp.Or(cmp.Compare(numbers[x], numbers[y]), CompareNames(x, y)) // NaN is less than every number
+		return cmp.Or(cmp.Compare(magnitudes[x], magnitudes[y]), CompareNames(x, y)) // NaN is less than every number
 	})
-	if math.IsNaN(numbers[a.Values[0]]) {
-		return a
-	}
 	for _, value := range a.Values {
-		a.Numbers = append(a.Numbers, numbers[value])
+		a.Numbers = append(a.Numbers, magnitudes[value])
+	}
+	if slices.ContainsFunc(a.Numbers, math.IsNaN) {
+		a.Numbers = nil
 	}
 	return a
 }

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -31,16 +30,18 @@ func SpecFacts(s study.Spec) map[string]string { return new(factCache).ofSpec(s)
 // Facts are the facts of the point's first record.
 func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
 
-// factCache remembers flattened values: most records of a study share their settings, versions and
-// host, and every report asks for the same specs. A nil cache remembers nothing.
+// factCache is only there for speed: it remembers values by path, as flatten makes them. Most records
+// of a study share their settings, versions and host, and every report asks for the same specs. A nil
+// cache remembers nothing. Its methods may be called at the same time.
 type factCache struct {
 	mu    sync.Mutex
-	known map[string]map[string]string // flattened values by path and JSON; they are never changed
+	known map[string]map[string]string // what flatten made, by its path and JSON; never changed
 }
 
 // maxCached bounds the number of values in a cache, which have a few kilobytes each.
 const maxCached = 20_000
 
+// of are the facts of a record, in a map of the caller's.
 func (c *factCache) of(r store.Record) map[string]string {
 	facts := c.ofSpec(r.Spec)
 	for axis, value := range r.Axes {
@@ -48,11 +49,11 @@ func (c *factCache) of(r store.Record) map[string]string {
 			facts[axis] = value
 		}
 	}
-	c.flatten(facts, "settings", r.Settings)
-	c.flatten(facts, "versions", r.Versions)
+	maps.Copy(facts, c.flatten("settings", r.Settings))
+	maps.Copy(facts, c.flatten("versions", r.Versions))
 	host := r.Host
 	host.MemoryBytes = 0 // so that hosts that differ in it alone share a cached value
-	c.flatten(facts, "host", host)
+	maps.Copy(facts, c.flatten("host", host))
 	delete(facts, "host.memory_bytes") // differs by a few pages after a new kernel
 	if host.Cores == 0 {
 		delete(facts, "host.cores") // not known, as in imported results
@@ -62,43 +63,35 @@ func (c *factCache) of(r store.Record) map[string]string {
 	return facts
 }
 
-// ofSpec are the parts of a spec by path, without those that don't change the work.
+// ofSpec are the parts of a spec by path, without those that don't change the work, in a map of the
+// caller's.
 func (c *factCache) ofSpec(s study.Spec) map[string]string {
 	s.Objectives = nil
 	if s.PayloadDigest != "" {
 		s.PayloadFile, s.PayloadColumn = "", "" // where the payload comes from; the digest says what it is
 	}
-	facts := map[string]string{}
-	c.flatten(facts, "", s)
+	facts := maps.Clone(c.flatten("", s))
 	for path := range notWork {
 		delete(facts, path)
 	}
 	return facts
 }
 
-// flatten adds the values that v holds to into, under their paths below path.
-func (c *factCache) flatten(into map[string]string, path string, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		into[path] = err.Error() // no stored value has no JSON
-		return
-	}
-	maps.Copy(into, c.flattened(path, data))
-}
-
-// flattened is the flat form of a JSON value. The caller must not change it.
-func (c *factCache) flattened(path string, data []byte) map[string]string {
+// flatten lists the values inside v by their paths below path: {"linger": {"ms": 5}} below "client" is
+// client.linger.ms: "5". Lists stay whole, as JSON. The caller must not change the map.
+func (c *factCache) flatten(path string, v any) map[string]string {
+	data := jsonOf(v)
 	if c == nil {
-		return decodeFacts(path, data)
+		return flattenJSON(path, data)
 	}
-	key := path + "\x00" + string(data)
+	key := path + "\x00" + data
 	c.mu.Lock()
 	facts := c.known[key]
 	c.mu.Unlock()
 	if facts != nil {
 		return facts
 	}
-	facts = decodeFacts(path, data)
+	facts = flattenJSON(path, data)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil || len(c.known) >= maxCached {
@@ -108,19 +101,20 @@ func (c *factCache) flattened(path string, data []byte) map[string]string {
 	return facts
 }
 
-func decodeFacts(path string, data []byte) map[string]string {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
+func flattenJSON(path, data string) map[string]string {
+	decoder := json.NewDecoder(strings.NewReader(data))
+	decoder.UseNumber() // keeps the digits
 	var tree any
 	if err := decoder.Decode(&tree); err != nil {
-		return map[string]string{path: err.Error()}
+		panic("results: " + err.Error()) // it was encoded just before
 	}
 	facts := map[string]string{}
 	flattenTree(facts, path, tree)
 	return facts
 }
 
-func flattenTree(into map[string]string, path string, v any) {
+// flattenTree adds the values of a decoded JSON value to facts.
+func flattenTree(facts map[string]string, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
@@ -128,14 +122,13 @@ func flattenTree(into map[string]string, path string, v any) {
 			if path != "" {
 				below = path + "." + key
 			}
-			flattenTree(into, below, value)
+			flattenTree(facts, below, value)
 		}
 	case []any:
-		data, _ := json.Marshal(v) // cannot fail: v was decoded from JSON
-		into[path] = string(data)
-	case nil:
-	default:
-		into[path] = fmt.Sprint(v)
+		facts[path] = jsonOf(v)
+	case nil: // not set
+	default: // a number, a text or a bool
+		facts[path] = fmt.Sprint(v)
 	}
 }
 
@@ -196,31 +189,26 @@ func Residue(records []store.Record, named ...string) []string {
 		return nil // for speed: thousands of points may have one record each
 	}
 	covered := covering(named)
-	counts := map[string]map[string]int{} // how many records have a value, by path and value
+	values, present := Values{}, map[string]int{} // by path; present counts the records that have a value
 	facts := new(factCache)
 	for _, r := range records {
 		for path, value := range facts.of(r) {
-			if counts[path] == nil {
-				counts[path] = map[string]int{}
-			}
-			counts[path][value]++
+			values.Add(path, value)
+			present[path]++
 		}
 	}
 	var lines []string
-	for _, path := range sortedKeys(counts) {
-		present := 0
-		for _, n := range counts[path] {
-			present += n
+	for _, path := range sortedKeys(values) {
+		differing := sortedKeys(values[path])
+		if present[path] < len(records) {
+			differing = append(differing, "unset")
 		}
-		values := sortedKeys(counts[path])
-		if present < len(records) {
-			values = append(values, "unset")
-		}
-		if len(values) > 1 && !covered(path) {
-			lines = append(lines, path+": "+strings.Join(values, ", "))
+		if len(differing) > 1 && !covered(path) {
+			lines = append(lines, path+": "+strings.Join(differing, ", "))
 		}
 	}
 	return lines
 }
 
+// sortedKeys lists the keys of a map in their order.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"reflect"
@@ -113,38 +114,37 @@ type FlatRecord struct {
 
 // Flat flattens a record: one object for each load that was measured in it.
 func Flat(r store.Record) []FlatRecord {
-	var out []FlatRecord
+	var flat []FlatRecord
 	for _, l := range Loads(r) {
-		out = append(out, flatRecord(l))
+		flat = append(flat, flatRecord(l))
 	}
-	return out
+	return flat
 }
 
 // FlatTable is the flat form of records as a table: study and repetition, the keys of FlatRecord, then the axes. A value is a
-// string, a number or a bool; it is nil if nothing is known. Lists are joined.
+// string, a number or a bool; it is nil if nothing is known. Lists are joined. The rows are made while they are read, and can be read
+// again.
 func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
-	axes := map[string]bool{}
-	for _, r := range records {
-		for axis := range r.Axes {
-			axes[axis] = true
-		}
-	}
 	header = []string{"study", "repetition"}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[FlatRecord]()) {
-		header = append(header, f.Tag.Get("json"))
+	for field := range reflect.TypeFor[FlatRecord]().Fields() {
+		header = append(header, field.Tag.Get("json"))
 	}
-	for _, axis := range sortedKeys(axes) {
+	values := Values{}
+	for _, r := range records {
+		values.AddAll(r.Axes)
+	}
+	axes := sortedKeys(values)
+	for _, axis := range axes {
 		header = append(header, "axis."+axis)
 	}
 	return header, func(yield func([]any) bool) {
 		for _, r := range records {
-			for _, f := range Flat(r) {
+			for _, flat := range Flat(r) {
 				row := []any{r.Study, r.Repetition}
-				flat := reflect.ValueOf(f)
-				for i := range flat.NumField() {
-					row = append(row, flatValue(flat.Field(i)))
+				for _, field := range reflect.ValueOf(flat).Fields() {
+					row = append(row, flatValue(field))
 				}
-				for _, axis := range sortedKeys(axes) {
+				for _, axis := range axes {
 					row = append(row, r.Axes[axis])
 				}
 				if !yield(row) {
@@ -163,24 +163,25 @@ func flatValue(field reflect.Value) any {
 		}
 		return field.Elem().Interface()
 	}
-	switch list := field.Interface().(type) {
+	switch value := field.Interface().(type) {
 	case []string:
-		return strings.Join(list, " | ")
+		return strings.Join(value, " | ")
 	case []FlatGoal:
 		var answers []string
-		for _, g := range list {
+		for _, g := range value {
 			answers = append(answers, g.String())
 		}
 		return strings.Join(answers, " | ")
+	default: // a string or a bool
+		return value
 	}
-	return field.Interface()
 }
 
-// flatFields are the fields of FlatRecord by their keys. Every metric has one.
+// flatFields are the indexes of the fields of FlatRecord by their keys. Every metric has a field.
 var flatFields = func() map[string]int {
 	fields := map[string]int{}
-	for i, f := range reflect.VisibleFields(reflect.TypeFor[FlatRecord]()) {
-		fields[f.Tag.Get("json")] = i
+	for field := range reflect.TypeFor[FlatRecord]().Fields() {
+		fields[field.Tag.Get("json")] = field.Index[0]
 	}
 	for _, m := range Metrics {
 		if _, ok := fields[m.Key]; !ok {
@@ -190,6 +191,8 @@ var flatFields = func() map[string]int {
 	return fields
 }()
 
+// flatRecord is one load of a repetition as a flat record: who and when from the record, and the value of every metric in the field with
+// its key.
 func flatRecord(l RepetitionLoad) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
@@ -218,6 +221,8 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 			*p = &n
 		case **float64:
 			*p = &v
+		default:
+			panic(fmt.Sprintf("results: the field %s of a flat record is a %T", m.Key, p))
 		}
 	}
 	return f

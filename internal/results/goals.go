@@ -9,52 +9,52 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// GoalName names a goal of a search by its bound: "p99 ≤ 10ms".
+// GoalName names a goal of a search by its bound: "p99 ≤ 10ms", "max ≤ 1s", "no latency bound".
 func GoalName(g store.GoalResult) string {
-	if g.LatencyNs == 0 {
+	switch bound := time.Duration(g.LatencyNs); {
+	case bound == 0:
 		return "no latency bound"
+	case g.Quantile >= 1:
+		return fmt.Sprintf("max ≤ %s", bound)
+	default:
+		return fmt.Sprintf("p%s ≤ %s", strconv.FormatFloat(100*g.Quantile, 'g', 10, 64), bound)
 	}
-	if g.Quantile >= 1 {
-		return fmt.Sprintf("max ≤ %s", time.Duration(g.LatencyNs))
-	}
-	return fmt.Sprintf("p%s ≤ %s", strconv.FormatFloat(100*g.Quantile, 'g', 10, 64), time.Duration(g.LatencyNs))
 }
 
-// Goal is one goal of the searches of a point, over its repetitions.
+// Goal is one goal of the searches of a point, over its repetitions: the highest rate at which a quantile of latency stays under a bound.
 type Goal struct {
-	Name        string
-	LatencyNs   int64 // the bound at Quantile; 0 if there is none
+	Name        string // "p99 ≤ 10ms"
+	LatencyNs   int64  // the bound at Quantile; 0 if there is none
 	Quantile    float64
-	N           int // searches that answered it
-	Sustained   Bracket
-	Conditional Summary  // of the repetitions in which a rate passed
+	N           int      // searches that answered it
+	Sustained   Bracket  // between which rates they ended
+	Conditional Summary  // conditional throughput, messages per second, of the repetitions in which a rate passed
 	Undecided   []string // why repetitions left the goal open, one for each that did
 }
 
 // Goals gathers what searches found for each of their goals; none in records of before searches had several.
 func Goals(records []store.Record) []Goal {
-	byName := map[string][]store.GoalResult{}
-	var order []store.GoalResult
+	var answers []store.GoalResult
 	for _, r := range records {
-		if r.Result == nil || r.Result.Sustainable == nil {
-			continue
-		}
-		for _, g := range r.Result.Sustainable.Goals {
-			if byName[GoalName(g)] == nil {
-				order = append(order, g)
-			}
-			byName[GoalName(g)] = append(byName[GoalName(g)], g)
-		}
+		answers = append(answers, answersOf(r)...)
 	}
 	var goals []Goal
-	for _, g := range order {
-		goals = append(goals, goal(byName[GoalName(g)]))
+	for _, g := range GroupBy(answers, GoalName) {
+		goals = append(goals, goalOf(g.Members))
 	}
 	return goals
 }
 
-// goal sums up the answers to one goal.
-func goal(answers []store.GoalResult) Goal {
+// answersOf are the answers of a repetition's search to its goals; none if there was no search.
+func answersOf(r store.Record) []store.GoalResult {
+	if r.Result == nil || r.Result.Sustainable == nil {
+		return nil
+	}
+	return r.Result.Sustainable.Goals
+}
+
+// goalOf sums up the answers to one goal.
+func goalOf(answers []store.GoalResult) Goal {
 	first := answers[0]
 	g := Goal{Name: GoalName(first), LatencyNs: first.LatencyNs, Quantile: first.Quantile, N: len(answers)}
 	var bounds []searchBounds
@@ -74,15 +74,15 @@ func goal(answers []store.GoalResult) Goal {
 	return g
 }
 
-// Answer says whether the goal was decided: "undecided in 1 of 3".
+// Answer says whether the goal was decided: "decided", "undecided", or "undecided in 1 of 3".
 func (g Goal) Answer() string {
-	switch open, n := len(g.Undecided), g.N; {
-	case open == 0:
+	switch len(g.Undecided) {
+	case 0:
 		return "decided"
-	case open == n:
+	case g.N:
 		return "undecided"
 	default:
-		return fmt.Sprintf("undecided in %d of %d", open, n)
+		return fmt.Sprintf("undecided in %d of %d", len(g.Undecided), g.N)
 	}
 }
 
@@ -97,13 +97,10 @@ type FlatGoal struct {
 	Undecided   string   `json:"undecided"` // why, "" where the goal was decided
 }
 
-// flatGoals is empty where no search was made, or one of before searches had several goals.
+// flatGoals is empty, and never nil, where no search was made, or one of before searches had several goals.
 func flatGoals(r store.Record) []FlatGoal {
-	out := []FlatGoal{}
-	if r.Result == nil || r.Result.Sustainable == nil {
-		return out
-	}
-	for _, g := range r.Result.Sustainable.Goals {
+	flat := []FlatGoal{}
+	for _, g := range answersOf(r) {
 		f := FlatGoal{Goal: GoalName(g), Low: g.Low, Undecided: g.Undecided}
 		if g.LatencyNs > 0 {
 			f.LatencyNs, f.Quantile = &g.LatencyNs, &g.Quantile
@@ -114,9 +111,9 @@ func flatGoals(r store.Record) []FlatGoal {
 		if g.Low > 0 {
 			f.Conditional = &g.Conditional
 		}
-		out = append(out, f)
+		flat = append(flat, f)
 	}
-	return out
+	return flat
 }
 
 // String is the answer in words: "p99 ≤ 10ms: 40–42k/s, conditional throughput 39.9k/s".
@@ -135,15 +132,16 @@ func (f FlatGoal) String() string {
 	return text
 }
 
-// BoundsText says between which rates a search ended: low passed, high failed; 0 where none did.
-func BoundsText(low, high float64) string {
+// BoundsText says between which rates a search ended: the highest that passed and the lowest that failed; 0 where none did.
+func BoundsText(passed, failed float64) string {
 	switch {
-	case low == 0 && high == 0:
+	case passed == 0 && failed == 0:
 		return "no rate was found"
-	case low == 0:
-		return "no rate passed, the lowest that failed was " + unit.PerSecond.Format(high)
-	case high == 0:
-		return "at least " + unit.PerSecond.Format(low) + ", no rate failed"
+	case passed == 0:
+		return "no rate passed, the lowest that failed was " + unit.PerSecond.Format(failed)
+	case failed == 0:
+		return "at least " + unit.PerSecond.Format(passed) + ", no rate failed"
+	default:
+		return unit.PerSecond.Range(passed, failed)
 	}
-	return unit.PerSecond.Range(low, high)
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // LoadID identifies the load that a spec asks for: what is measured, and at which rates in which shape. Points of different
-// loads are never pooled, whatever their names.
+// loads are never pooled, whatever their names. Settings of other kinds of measurement don't matter: how many
+// messages a count would send is no part of the ID of a curve.
 func LoadID(s study.Spec) string {
 	id := struct {
 		Measure string
@@ -29,34 +30,43 @@ func LoadID(s study.Spec) string {
 	case study.MeasureBacklog:
 		id.Backlog = s.Backlog
 	}
-	data, err := json.Marshal(id)
+	return jsonOf(id)
+}
+
+// jsonOf is v as JSON. A value without JSON, such as NaN, can't be stored; it gives the reason as a JSON string, so that no report falls over
+// it.
+func jsonOf(v any) string {
+	data, err := json.Marshal(v)
 	if err != nil {
-		return err.Error() // no stored spec has such a load
+		data, _ = json.Marshal(err.Error()) // a string always has JSON
 	}
 	return string(data)
 }
 
-// shapeOf is the shape of a load, and its details but for the rate: "steps", and all of the steps. Both are empty for a constant load.
+// shapeOf is the shape of a load, and its details without the rate: "steps", and all of the steps as JSON. Both are empty for a constant
+// load.
 func shapeOf(l study.Load) (shape, details string) {
 	if l.Shape == "" || l.Shape == "constant" {
 		return "", ""
 	}
 	l.Rate = 0
-	data, err := json.Marshal(l)
-	if err != nil {
-		return l.Shape, err.Error() // no stored spec has such a load
-	}
-	return l.Shape, string(data)
+	return l.Shape, jsonOf(l)
 }
 
-// RateText names an offered rate: two rates have the same name only if they are equal.
+// RateText names an offered rate with all its digits: "10001/s". Two rates have the same name only if they are equal.
 func RateText(rate float64) string { return unit.PerSecond.Exactly(rate) }
+
+// fraction is a share of the sustainable rate, as rates of a curve may be given: 0.5 is half of it. The zero value is no share.
+type fraction float64
+
+func (f fraction) given() bool { return f > 0 }
 
 func (f fraction) text() string { return unit.Share.Exactly(float64(f)) }
 
 func (f fraction) ofSustainable() string { return f.text() + " of sustainable" }
 
-// CurveLoad names a point of a curve the same in every repetition: by its fraction, else by its rate.
+// CurveLoad names a rate of a curve the same in every repetition: by its share of the sustainable rate ("curve 50 %"), which differs
+// from repetition to repetition, or else by the rate ("curve 1k/s").
 func CurveLoad(c store.CurvePoint) string {
 	if share := fraction(c.Fraction); share.given() {
 		return "curve " + share.text()

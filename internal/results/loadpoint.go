@@ -11,7 +11,8 @@ import (
 )
 
 // LoadPoint is one load of a point over its repetitions: the point's own load, or one rate of its curve. Its records are the
-// point's, cut down to the measurements under that load, so that every metric applies to them.
+// point's, cut down to the measurements under that load, so that every metric applies to them. A curve of 1k/s and 2k/s that was
+// repeated three times has two load points with three records each.
 type LoadPoint struct {
 	Point       Point
 	Name        string         // "rate 1k/s", "50 % of sustainable"
@@ -25,11 +26,6 @@ type LoadPoint struct {
 	FullRecords []store.Record // the repetitions that Records were cut from, in the same order
 }
 
-// fraction is a share of the sustainable rate, as rates of a curve may be given. The zero value is no share.
-type fraction float64
-
-func (f fraction) given() bool { return f > 0 }
-
 // Used tells whether conclusions may be drawn from the load point.
 func (l LoadPoint) Used() bool { return l.Status == store.OK }
 
@@ -39,29 +35,34 @@ func (l LoadPoint) Fixed() bool { return l.Rate > 0 && !l.fraction.given() }
 // Measured lists the values of a metric over the load point's repetitions, unknown ones left out.
 func (l LoadPoint) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
 
-// Place names where the load point stands among those of its point, with a number that orders them: the share of the sustainable rate,
-// or the rate; 0 if it has neither.
-func (l LoadPoint) Place() (text string, order float64) {
+// Offered is what was offered, as a text and as a number that orders the load points of one point: "50 % of sustainable" and 0.5, or
+// "1k/s" and 1000. A load that is no rate, such as a peak, has its title and 0.
+func (l LoadPoint) Offered() (text string, order float64) {
 	switch {
 	case l.fraction.given():
 		return l.fraction.ofSustainable(), float64(l.fraction)
 	case l.Rate > 0:
 		return RateText(l.Rate), l.Rate
+	default:
+		return l.RowTitle, 0
 	}
-	return l.RowTitle, 0
 }
 
-// Cell summarizes a metric over the load point's repetitions. It is marked as unused unless the load point is used.
+// Cell summarizes a metric over the load point's repetitions; a sustainable rate that was searched for by its bracket. It is marked as
+// unused unless the load point is used.
 func (l LoadPoint) Cell(key string) document.Cell {
-	cell := MustMetric(key).Over(l.Records).Cell()
+	var cell document.Cell
 	if key == KeySustainableLow && searched(l.Records) {
 		cell = Sustained(l.Records).Cell()
+	} else {
+		cell = MustMetric(key).Over(l.Records).Cell()
 	}
 	return cell.Excluded(!l.Used())
 }
 
-// LoadPoints lists the point under its own load, unless it was a curve of given rates, then each rate of its curve, lowest first.
-// Repetitions of a rate that failed have a load point of their own beside those that ended ok.
+// LoadPoints lists what tables show of a point, over the repetitions of Shown: the point under its own load, unless it was a curve of
+// given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a load point of their
+// own: of three repetitions of 1k/s, "curve 1k/s" may be there twice, with two that ended ok and with one that failed.
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
@@ -74,9 +75,9 @@ func (p Point) LoadPoints() []LoadPoint {
 	return append(loadPoints, rates...)
 }
 
-// MeasuredLoads lists every load of a point once, in the order in which they were measured. They are measured over the
-// repetitions that ended ok or, if none did, over the others, which are shown and never used. The search before a curve is no
-// load.
+// MeasuredLoads lists every load of a point once, in the order in which they were measured. The three repetitions of 1k/s above are one
+// load point with the two that ended ok. If no repetition of the point ended ok, the others are shown and never used. The search before
+// a curve is no load.
 func (p Point) MeasuredLoads() []LoadPoint {
 	records := p.Ok()
 	if len(records) == 0 {
@@ -121,37 +122,38 @@ func (p Point) ownLoadPoint(shown []store.Record) LoadPoint {
 // loadPointsBy forms one load point of all measured loads with the same key, in the order in which they were measured. A share of the
 // sustainable rate has the same key in every repetition, though its rate differs.
 func (p Point) loadPointsBy(records []store.Record, key func(RepetitionLoad) string) []LoadPoint {
+	var loads []RepetitionLoad
+	for _, r := range records {
+		loads = append(loads, measuredLoads(r)...)
+	}
 	var loadPoints []LoadPoint
-	indexes := map[string]int{} // in loadPoints, by key
-	for _, full := range records {
-		for _, l := range measuredLoads(full) {
-			i, known := indexes[key(l)]
-			if !known {
-				i = len(loadPoints)
-				indexes[key(l)] = i
-				loadPoints = append(loadPoints, LoadPoint{
-					Point: p, Name: l.Name, RowTitle: l.RowTitle, Rate: cmp.Or(l.Rate, fixedRate(p.Spec)), fraction: l.fraction,
-					Closed: ClosedLoop(p.Spec),
-				})
-			}
-			loadPoints[i].addRepetition(l.Record, full)
+	for _, g := range GroupBy(loads, key) {
+		first := g.Members[0]
+		l := LoadPoint{
+			Point: p, Name: first.Name, RowTitle: first.RowTitle, Rate: cmp.Or(first.Rate, fixedRate(p.Spec)), fraction: first.fraction,
+			Closed: ClosedLoop(p.Spec),
 		}
+		for _, repetition := range g.Members {
+			l.addRepetition(repetition)
+		}
+		loadPoints = append(loadPoints, l)
 	}
 	return loadPoints
 }
 
 // addRepetition adds a repetition. Once one ended ok, only those that ended ok count: it replaces the others, and later ones are
 // left out. As long as none did, the last one says how the load point ended.
-func (l *LoadPoint) addRepetition(cut, full store.Record) {
-	ok := cut.Status == store.OK
-	switch {
-	case ok && !l.Used():
-		l.Records, l.FullRecords = nil, nil
-	case !ok && l.Used():
+func (l *LoadPoint) addRepetition(repetition RepetitionLoad) {
+	record := repetition.Record
+	ok := record.Status == store.OK
+	if l.Used() && !ok {
 		return
 	}
-	l.Status, l.Why = cut.Status, cut.Why()
-	l.Records, l.FullRecords = append(l.Records, cut), append(l.FullRecords, full)
+	if ok && !l.Used() {
+		l.Records, l.FullRecords = nil, nil
+	}
+	l.Status, l.Why = record.Status, record.Why()
+	l.Records, l.FullRecords = append(l.Records, record), append(l.FullRecords, repetition.Full)
 }
 
 // fixedRate is the constant rate that a spec asks for; 0 if it asks for something else.
@@ -162,10 +164,12 @@ func fixedRate(s study.Spec) float64 {
 	switch s.Load.Shape {
 	case "constant", "poisson", "": // imported results have no shape
 		return s.Load.Rate
+	default:
+		return 0
 	}
-	return 0
 }
 
+// searched tells whether any of the records holds a search for the sustainable rate.
 func searched(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
 }

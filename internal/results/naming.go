@@ -43,8 +43,7 @@ func nameAll(points []*Point) {
 	for _, p := range points {
 		versions.Add(p.Spec.Broker, p.Spec.Version)
 		axes.AddAll(p.axes())
-		shape, details := shapeOf(p.Spec.Load)
-		shapes.Add(shape, details)
+		shapes.Add(shapeOf(p.Spec.Load))
 	}
 	for _, p := range points {
 		p.Product = p.Spec.Broker
@@ -61,18 +60,20 @@ func nameAll(points []*Point) {
 }
 
 // shapeInName is the shape of a point's load, if points differ in it: loads of different shapes are
-// different workloads, and points of one name share a row or a line. It is empty if the shape is an
+// different workloads, and points of one name share a row or a line. If they differ in the details of
+// this shape, such as the lengths of two bursts, it is the details. It is empty if the shape is an
 // axis of the study, which is part of the variant.
 func shapeInName(p Point, shapes Values) string {
 	shape, details := shapeOf(p.Spec.Load)
 	_, isAxis := p.axes()["load.shape"]
 	switch {
-	case shapes.Vary(shape): // several loads of this shape differ in its details
+	case shapes.Vary(shape):
 		return details
 	case len(shapes) > 1 && !isAxis:
 		return shape
+	default:
+		return ""
 	}
-	return ""
 }
 
 // variantOf is a point's values on the axes in which points of the set differ.
@@ -94,10 +95,11 @@ func variantOf(p Point, axes Values) Variant {
 var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
 // distinguish adds settings to the variants of points that have the same name, table and load,
-// until they differ. There are such points if a study varied settings without making them axes.
+// until they differ. There are such points if a study varied settings without making them axes: two
+// points "kafka" that differ in their spec's acks become "kafka acks=1" and "kafka acks=all".
 func distinguish(points []*Point) {
 	for _, alike := range namesakes(points) {
-		specs := make([]map[string]string, len(alike))
+		specs := make([]map[string]string, len(alike)) // values by path, in the order of alike
 		for i, p := range alike {
 			specs[i] = p.facts.ofSpec(p.Spec)
 		}
@@ -135,12 +137,7 @@ func differing(specs []map[string]string) []string {
 			}
 		}
 	}
-	var first []string
-	for _, path := range FirstInNames {
-		if paths[path] {
-			first = append(first, path)
-			delete(paths, path)
-		}
-	}
-	return append(first, sortedKeys(paths)...)
+	isFirst := func(path string) bool { return slices.Contains(FirstInNames, path) }
+	first := slices.DeleteFunc(slices.Clone(FirstInNames), func(path string) bool { return !paths[path] })
+	return append(first, slices.DeleteFunc(sortedKeys(paths), isFirst)...)
 }

@@ -35,7 +35,11 @@ func compareVariants(a, b Variant) int {
 // CompareNames orders names and values as people do, word by word: "batch=16KiB" before
 // "batch=1MiB" before "batch=unset", and "nats2" before "nats10". It is 0 only for equal texts.
 func CompareNames(a, b string) int {
-	return cmp.Or(slices.CompareFunc(wordsOf(a), wordsOf(b), compareWords), compareNumbersInside(a, b), cmp.Compare(a, b))
+	return cmp.Or(
+		slices.CompareFunc(wordsOf(a), wordsOf(b), compareWords),
+		compareNumbersInside(a, b), // of equal words: "1024" and "1KiB"
+		cmp.Compare(a, b),
+	)
 }
 
 // CompareValues orders two values of one setting as CompareNames does, but equal quantities are equal: 1024 and 1KiB.
@@ -69,8 +73,9 @@ func compareWords(a, b string) int {
 		return -1
 	case measuresB:
 		return 1
+	default:
+		return compareNumbersInside(a, b)
 	}
-	return compareNumbersInside(a, b)
 }
 
 // compareNumbersInside orders texts by their bytes, but by whole numbers where both have digits:

@@ -36,7 +36,7 @@ type Point struct {
 	Repeated int            // repetitions that ended ok and were measured again
 
 	shape string     // of its load: "bursts"; empty unless it is part of the name
-	facts *factCache // shared by the points of a set
+	facts *factCache // for speed, shared by the points of a set; nil for a point that was made by itself
 }
 
 // Kind is the point's name without its variant: the product, and the shape of its load if points
@@ -49,8 +49,9 @@ func (p Point) axes() map[string]string { return p.Records[0].Axes }
 // Ok are the repetitions that ended ok. Conclusions are drawn from no others.
 func (p Point) Ok() []store.Record { return p.with(store.OK) }
 
-// Shown are the records whose figures tables show. All are of one status, the first of ok, failed,
-// void and published that any has.
+// Shown are the records whose figures tables show: the repetitions that ended ok or, if none did,
+// those that failed, were void, or were published, in this order. Two that ended ok and a failed one
+// are shown as the two.
 func (p Point) Shown() []store.Record {
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Published} {
 		if records := p.with(status); len(records) > 0 {
@@ -60,6 +61,7 @@ func (p Point) Shown() []store.Record {
 	return nil
 }
 
+// with are the records of a status.
 func (p Point) with(status store.Status) []store.Record {
 	var records []store.Record
 	for _, r := range p.Records {
@@ -73,15 +75,16 @@ func (p Point) with(status store.Status) []store.Record {
 // All tells whether every repetition ended with this status.
 func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
 
-// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3";
-// "ok" alone if all ended ok. The list is never empty.
+// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3", or
+// "ok" alone if all ended ok.
 func (p Point) Endings() []string {
 	var endings []string
 	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK, store.Published} {
-		switch n := len(p.with(status)); {
-		case n == len(p.Records):
+		n := len(p.with(status))
+		if n == len(p.Records) {
 			return []string{string(status)}
-		case n > 0:
+		}
+		if n > 0 {
 			endings = append(endings, fmt.Sprintf("%s %d of %d", status, n, len(p.Records)))
 		}
 	}
@@ -107,8 +110,9 @@ func (p Point) Load() string {
 		return "rate " + p.Rate()
 	case p.Spec.Measure == study.MeasureCount && p.Spec.Load.Rate > 0:
 		return "count at " + p.Rate()
+	default:
+		return p.Spec.Measure
 	}
-	return p.Spec.Measure
 }
 
 // Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays

@@ -29,6 +29,10 @@ func (c Contender) median() float64 { return Summarize(c.Values).Median }
 
 // Ranking orders contenders by the medians of a metric and tests each against the best. The order of
 // medians alone shows nothing: the Answer of a Standing's test says whether it is behind the best.
+//
+// Of latencies of 1.0 ms (a), 1.1 ms (b) and 5 ms (c), five repetitions each, a is the best, and b and
+// c are the rest. If the test shows a difference between a and c only, a and b share the first place,
+// and c is behind them.
 type Ranking struct {
 	Metric Metric
 	Best   *Contender // nil if no contender has a value
@@ -67,13 +71,16 @@ func Rank(m Metric, contenders []Contender) Ranking {
 // byMedian lists the contenders that have a value, the best median first.
 func byMedian(m Metric, contenders []Contender) []Contender {
 	ordered := slices.DeleteFunc(slices.Clone(contenders), func(c Contender) bool { return len(c.Values) == 0 })
-	slices.SortStableFunc(ordered, func(a, b Contender) int {
-		if m.Better == Higher {
-			a, b = b, a
-		}
-		return cmp.Compare(a.median(), b.median())
-	})
+	slices.SortStableFunc(ordered, func(a, b Contender) int { return m.compare(a.median(), b.median()) })
 	return ordered
+}
+
+// compare orders values of a metric, the better one first.
+func (m Metric) compare(a, b float64) int {
+	if m.Better == Higher {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
 }
 
 // testablePairs counts the pairs of contenders with enough repetitions for a test to show a difference.

@@ -5,13 +5,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Effect is what one axis of a sweep changed. For each value it compares the points that have this value with those that have the first
-// one and are equal on all other axes.
+// one and are equal on all other axes. With a throughput of
+//
+//	          linger=0  linger=5
+//	batch=16    10k/s     20k/s
+//	batch=32    30k/s     90k/s
+//
+// linger=5 changed it by the factors 2 and 3, whose median is 2.5; batch=32 changed it by 3 and 4.5.
 type Effect struct {
 	Axis    string
 	Values  []string
@@ -36,7 +41,7 @@ func Effects(points []Point, m Metric) []Effect {
 	axes, places := SweptAxes(points)
 	medians := make([]float64, len(points))
 	for i, p := range points {
-		medians[i] = Summarize(m.Values(p.Ok())).Median
+		medians[i] = p.median(m)
 	}
 	var effects []Effect
 	for i, axis := range axes {
@@ -46,28 +51,32 @@ func Effects(points []Point, m Metric) []Effect {
 	return effects
 }
 
+// median is the median of a metric over the repetitions that ended ok; NaN if none has it.
+func (p Point) median(m Metric) float64 { return Summarize(m.Values(p.Ok())).Median }
+
 // size orders effects; one of which nothing is known is the least.
 func (e Effect) size() float64 {
 	_, change := e.Largest()
 	if change.N == 0 {
-		return -1
+		return -1 // less than every distance
 	}
 	return distance(change)
 }
 
-// effectOf is the effect of the i-th axis. A median that is not positive, or not known, has no ratio.
+// effectOf is the effect of the i-th axis. places and medians are those of the points, in their order. A median that is not positive, or
+// not known, has no ratio.
 func effectOf(i int, axis Axis, places []Place, medians []float64) Effect {
-	base := map[string]float64{} // the median with the first value, by the combination of the other axes
-	for p, at := range places {
-		if at[i] == 0 && medians[p] > 0 {
-			base[at.without(i)] = medians[p]
+	firsts := map[string]float64{} // the median with the first value, by the combination of the other axes
+	for k, place := range places {
+		if place[i] == 0 && medians[k] > 0 {
+			firsts[place.without(i)] = medians[k]
 		}
 	}
-	ratios := make([][]float64, len(axis.Values))
-	for p, at := range places {
-		first := base[at.without(i)]
-		if at[i] > 0 && first > 0 && medians[p] > 0 {
-			ratios[at[i]] = append(ratios[at[i]], medians[p]/first)
+	ratios := make([][]float64, len(axis.Values)) // by value
+	for k, place := range places {
+		value, first := place[i], firsts[place.without(i)] // 0 if no point has the first value
+		if value > 0 && first > 0 && medians[k] > 0 {
+			ratios[value] = append(ratios[value], medians[k]/first)
 		}
 	}
 	e := Effect{Axis: axis.Name, Values: axis.Values}
@@ -77,18 +86,12 @@ func effectOf(i int, axis Axis, places []Place, medians []float64) Effect {
 	return e
 }
 
-// without names the place on all axes but the i-th.
+// without names the place on all axes but the i-th: "[2 0 1]".
 func (p Place) without(i int) string {
-	var b strings.Builder
-	for k, at := range p {
-		if k != i {
-			fmt.Fprintf(&b, "%d ", at)
-		}
-	}
-	return b.String()
+	return fmt.Sprint(slices.Delete(slices.Clone(p), i, i+1))
 }
 
-// SweptAxes lists the axes in which points differ as a whole, and the place of each point on them.
+// SweptAxes lists the axes in which points differ as a whole, and the place of each point on them, in the order of points.
 func SweptAxes(points []Point) ([]Axis, []Place) {
 	loadPoints := make([]LoadPoint, len(points))
 	for i, p := range points {
@@ -97,33 +100,28 @@ func SweptAxes(points []Point) ([]Axis, []Place) {
 	return Axes(loadPoints)
 }
 
-// Best lists the points that have a figure, by its median, the best first.
+// Best lists the points that have a figure, by its median over the repetitions that ended ok, the best first.
 func Best(points []Point, m Metric) []Point {
-	median := func(p Point) float64 { return Summarize(m.Values(p.Ok())).Median }
-	sorted := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return math.IsNaN(median(p)) })
-	slices.SortStableFunc(sorted, func(a, b Point) int {
-		if m.Better == Higher {
-			a, b = b, a
-		}
-		return cmp.Compare(median(a), median(b))
-	})
-	return sorted
+	known := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return math.IsNaN(p.median(m)) })
+	slices.SortStableFunc(known, func(a, b Point) int { return m.compare(a.median(m), b.median(m)) })
+	return known
 }
 
 // Pareto lists the points that no other point beats (the Pareto front): none is at least as good in all metrics and better in one. A
-// metric that no point has is left out, and so is a point that lacks one of the others.
+// metric that no point has is left out, and so is a point that lacks one of the others. Of 10k/s at 5 ms, 8k/s at 2 ms and 8k/s at 3 ms
+// the last is beaten by the second.
 func Pareto(points []Point, metrics []Metric) []Point {
 	costs := make([][]float64, len(points)) // by point and metric: less is better; NaN if not known
 	for i, p := range points {
 		for _, m := range metrics {
-			cost := Summarize(m.Values(p.Ok())).Median
+			cost := p.median(m)
 			if m.Better == Higher {
 				cost = -cost
 			}
 			costs[i] = append(costs[i], cost)
 		}
 	}
-	var known []int // the metrics that any point has
+	var known []int // indexes of the metrics that any point has
 	for k := range metrics {
 		if slices.ContainsFunc(costs, func(of []float64) bool { return !math.IsNaN(of[k]) }) {
 			known = append(known, k)
@@ -131,9 +129,9 @@ func Pareto(points []Point, metrics []Metric) []Point {
 	}
 	var front []Point
 	for i, p := range points {
-		lacking := slices.ContainsFunc(known, func(k int) bool { return math.IsNaN(costs[i][k]) })
-		beaten := slices.ContainsFunc(costs, func(other []float64) bool { return dominates(other, costs[i]) })
-		if !lacking && !beaten {
+		isLacking := slices.ContainsFunc(known, func(k int) bool { return math.IsNaN(costs[i][k]) })
+		isBeaten := slices.ContainsFunc(costs, func(other []float64) bool { return dominates(other, costs[i]) })
+		if !isLacking && !isBeaten {
 			front = append(front, p)
 		}
 	}
@@ -145,7 +143,7 @@ func dominates(a, b []float64) bool {
 	lower := false
 	for k := range a {
 		switch {
-		case math.IsNaN(a[k]) && math.IsNaN(b[k]):
+		case math.IsNaN(a[k]) && math.IsNaN(b[k]): // no difference
 		case math.IsNaN(a[k]) || a[k] > b[k]:
 			return false
 		case a[k] < b[k]:

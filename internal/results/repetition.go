@@ -13,31 +13,24 @@ type RepetitionLoad struct {
 	Rate     float64      // of a curve; 0 if the load is the repetition's own
 	fraction fraction     // as of a LoadPoint
 	Record   store.Record // as if nothing but this load had been measured
+	Full     store.Record // the repetition
 }
 
 // searchTitle is the title of the search before a curve.
 const searchTitle = "curve, searched"
 
-// Loads lists the loads of a repetition: its own unless it was a curve of given rates, then those of its curve.
+// Loads lists the loads of a repetition: its own unless it was a curve of given rates, then those of its curve. A repetition that
+// searched for the sustainable rate and then measured half of it has the loads "sustainable" and "50 % of sustainable".
 func Loads(r store.Record) []RepetitionLoad {
 	title := Point{Spec: r.Spec}.Load()
-	own := RepetitionLoad{Name: title, RowTitle: title, Record: r}
+	own := RepetitionLoad{Name: title, RowTitle: title, Record: r, Full: r}
 	if !hasCurve(r) {
 		return []RepetitionLoad{own}
 	}
-	var loads []RepetitionLoad
+	loads := curveLoads(r)
 	if r.Result.Sustainable != nil {
 		own.Name, own.RowTitle = "sustainable", searchTitle
-		loads = append(loads, own)
-	}
-	for _, c := range r.Result.Curve {
-		l := RepetitionLoad{
-			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: fraction(c.Fraction), Record: onlyRate(r, c),
-		}
-		if l.fraction.given() {
-			l.Name = l.fraction.ofSustainable()
-		}
-		loads = append(loads, l)
+		loads = slices.Insert(loads, 0, own)
 	}
 	return loads
 }
@@ -47,10 +40,26 @@ func measuredLoads(r store.Record) []RepetitionLoad {
 	switch {
 	case r.Result == nil:
 		return nil
-	case !hasCurve(r):
+	case hasCurve(r):
+		return curveLoads(r)
+	default:
 		return Loads(r)
 	}
-	return slices.DeleteFunc(Loads(r), func(l RepetitionLoad) bool { return l.Rate == 0 })
+}
+
+// curveLoads lists the rates of a repetition's curve.
+func curveLoads(r store.Record) []RepetitionLoad {
+	var loads []RepetitionLoad
+	for _, c := range r.Result.Curve {
+		l := RepetitionLoad{
+			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: fraction(c.Fraction), Record: onlyRate(r, c), Full: r,
+		}
+		if l.fraction.given() {
+			l.Name = l.fraction.ofSustainable()
+		}
+		loads = append(loads, l)
+	}
+	return loads
 }
 
 func hasCurve(r store.Record) bool { return r.Result != nil && len(r.Result.Curve) > 0 }

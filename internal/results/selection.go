@@ -22,88 +22,84 @@ import (
 func Select(records []store.Record, expr string) ([]store.Record, error) {
 	facts := new(factCache)
 	for term := range strings.SplitSeq(expr, ",") {
-		name, want, ok := strings.Cut(strings.TrimSpace(term), "=")
-		name, want = strings.TrimSpace(name), strings.TrimSpace(want)
-		if !ok || name == "" {
+		name, value, ok := cutTerm(term)
+		if !ok {
 			return nil, fmt.Errorf("selection %q: %q is not name=value", expr, strings.TrimSpace(term))
 		}
-		matching, err := facts.selectTerm(records, name, want)
-		if err != nil {
-			return nil, fmt.Errorf("selection %q: %w", expr, err)
+		var matching []store.Record
+		for _, r := range records {
+			if matches(name, value, selectable(r, facts)[name]) {
+				matching = append(matching, r)
+			}
+		}
+		if len(matching) == 0 {
+			return nil, fmt.Errorf("selection %q: %w", expr, noMatch(records, name, value))
 		}
 		records = matching
 	}
 	return records, nil
 }
 
+// cutTerm splits "broker=kafka" into name and value. ok is false for a text without a name or "=".
+func cutTerm(term string) (name, value string, ok bool) {
+	name, value, found := strings.Cut(term, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	return name, value, found && name != ""
+}
+
 // maxValuesListed is how many values an error lists at most.
 const maxValuesListed = 12
 
-// selectTerm picks the records that match one term. It is an error if there are none.
-func (c *factCache) selectTerm(records []store.Record, name, want string) ([]store.Record, error) {
+// noMatch says why none of the records matches a term: none has the name, or none has the value.
+func noMatch(records []store.Record, name, value string) error {
 	if len(records) == 0 {
-		return nil, errors.New("there are no records to select from")
+		return errors.New("there are no records to select from")
 	}
-	var matching []store.Record
-	names, values := map[string]bool{}, map[string]bool{} // of the records, for an error
-	for _, r := range records {
-		properties := c.selectable(r)
-		for n := range properties {
-			names[n] = true
-		}
-		for _, v := range properties[name] {
-			values[v] = true
-		}
-		if matches(name, want, properties[name]) {
-			matching = append(matching, r)
-		}
+	known := Selectable(records)
+	values, hasName := known[name]
+	if !hasName {
+		return fmt.Errorf("no record has a %q; did you mean %q?", name, suggest.Closest(name, sortedKeys(known)))
 	}
-	switch {
-	case !names[name]:
-		return nil, fmt.Errorf("no record has a %q; did you mean %q?", name, suggest.Closest(name, sortedKeys(names)))
-	case len(matching) == 0:
-		known := sortedKeys(values)
-		return nil, fmt.Errorf("no record has %s=%s; there are: %s", name, want, strings.Join(known[:min(len(known), maxValuesListed)], ", "))
-	}
-	return matching, nil
+	return fmt.Errorf("no record has %s=%s; there are: %s", name, value, strings.Join(values[:min(len(values), maxValuesListed)], ", "))
 }
 
-// Selectable lists the names that Select takes, with the values that records have.
+// Selectable lists the names that Select takes, with the values that records have, sorted.
 func Selectable(records []store.Record) map[string][]string {
 	facts := new(factCache)
 	seen := Values{}
 	for _, r := range records {
-		for name, values := range facts.selectable(r) {
+		for name, values := range selectable(r, facts) {
 			for _, v := range values {
 				seen.Add(name, v)
 			}
 		}
 	}
-	out := map[string][]string{}
+	sorted := map[string][]string{}
 	for name, values := range seen {
-		out[name] = sortedKeys(values)
+		sorted[name] = sortedKeys(values)
 	}
-	return out
+	return sorted
 }
 
 // Named lists the names of a selection's terms. The sides of a comparison are meant to differ in them.
 func Named(expr string) []string {
 	var names []string
 	for term := range strings.SplitSeq(expr, ",") {
-		if name, _, ok := strings.Cut(strings.TrimSpace(term), "="); ok {
-			names = append(names, strings.TrimSpace(name))
+		if name, _, ok := cutTerm(term); ok {
+			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// SideSelection is the selection for one side of a comparison, which is given as a broker (kafka, kafka@4.3.1) or as a selection.
+// SideSelection is the selection for one side of a comparison. A side is a selection, or else a broker with or without its version:
+// "kafka@4.3.1" is short for "broker=kafka,version=4.3.1".
 func SideSelection(side string) string {
 	if strings.Contains(side, "=") {
 		return side
 	}
-	broker, version, found := strings.Cut(side, "@")
-	if found {
+	broker, version, hasVersion := strings.Cut(side, "@")
+	if hasVersion {
 		return "broker=" + broker + ",version=" + version
 	}
 	return "broker=" + broker
@@ -119,30 +115,30 @@ func Joined(a, b string) string {
 
 // selectable lists the properties by which a record can be selected. One may have several values: a version that was asked for, and
 // the one that was measured.
-func (c *factCache) selectable(r store.Record) map[string][]string {
-	out := map[string][]string{}
-	for path, value := range c.of(r) {
-		out[path] = append(out[path], value)
+func selectable(r store.Record, facts *factCache) map[string][]string {
+	properties := map[string][]string{}
+	for path, value := range facts.of(r) {
+		properties[path] = append(properties[path], value)
 	}
 	for axis, value := range r.Axes {
-		out[axis] = append(out[axis], value)
+		properties[axis] = append(properties[axis], value)
 	}
-	out["study"] = []string{r.Study}
-	out["label"] = []string{r.Label}
-	out["status"] = []string{string(r.Status)}
-	out["point"] = []string{r.PointID}
-	out["began"] = []string{r.Began.UTC().Format(time.RFC3339)}
-	out["repetition"] = []string{fmt.Sprint(r.Repetition)}
-	out["version"] = append(out["version"], r.Versions.Broker)
-	out["size"] = out["messageSize"]
-	return out
+	properties["study"] = []string{r.Study}
+	properties["label"] = []string{r.Label}
+	properties["status"] = []string{string(r.Status)}
+	properties["point"] = []string{r.PointID}
+	properties["began"] = []string{r.Began.UTC().Format(time.RFC3339)}
+	properties["repetition"] = []string{fmt.Sprint(r.Repetition)}
+	properties["version"] = append(properties["version"], r.Versions.Broker)
+	properties["size"] = properties["messageSize"]
+	return properties
 }
 
 // matches tells whether one of the values of a property is the wanted one, or begins with it if that is enough.
 func matches(name, want string, values []string) bool {
 	switch name {
 	case "point", "began":
-		return want != "" && strings.HasPrefix(values[0], want)
+		return want != "" && strings.HasPrefix(values[0], want) // each record has one
 	case "size", "messageSize":
 		if size, err := study.ParseSize(want); err == nil {
 			want = size.String()

@@ -19,15 +19,15 @@ func (r Ranking) Claim() string {
 	if r.Best == nil {
 		return ""
 	}
-	claim := r.claimAboutBest()
-	variable, verb := r.tooVariable(), "scatter"
-	if len(variable) == 0 {
+	claim, variable := r.claimAboutBest(), r.tooVariable()
+	switch len(variable) {
+	case 0:
 		return claim
+	case 1:
+		return fmt.Sprintf("%s %s scatters too much to be told from the best.", claim, r.list(variable))
+	default:
+		return fmt.Sprintf("%s %s scatter too much to be told from the best.", claim, r.list(variable))
 	}
-	if len(variable) == 1 {
-		verb = "scatters"
-	}
-	return fmt.Sprintf("%s %s %s too much to be told from the best.", claim, r.list(variable), verb)
 }
 
 // claimAboutBest is the claim without the contenders that are too variable. The ranking has a best.

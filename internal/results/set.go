@@ -9,10 +9,10 @@ import (
 )
 
 // Set holds stored records as points, computed once: reports, pages, figures, gates and
-// spreadsheets choose from it.
+// spreadsheets choose from it. Nobody changes it.
 type Set struct {
-	Records []store.Record
-	Points  []Point // by message size, delivery, measure, rate and broker, then by their names
+	Records []store.Record // also those that a later one supersedes
+	Points  []Point        // by message size, delivery, measure, rate and broker, then by their names
 }
 
 // Of makes a set of records.
@@ -20,7 +20,8 @@ func Of(records []store.Record) *Set {
 	return &Set{Records: records, Points: pointsOf(records)}
 }
 
-// Pair is the points of two sides that were given the same work.
+// Pair is the points of both sides of a comparison, A and B, that were given the same work: "100 B,
+// at-least-once, rate 1k/s" of two brokers, or of two versions of one.
 type Pair struct {
 	Title string // message size, guarantee and load
 	A, B  []Point
@@ -28,7 +29,7 @@ type Pair struct {
 
 // pointsOf groups records by point and names the points.
 func pointsOf(records []store.Record) []Point {
-	facts := &factCache{}
+	facts := new(factCache)
 	var points []*Point
 	for _, g := range GroupBy(records, func(r store.Record) string { return r.PointID }) {
 		p := &Point{ID: g.Name, Spec: g.Members[0].Spec, facts: facts}
@@ -37,16 +38,15 @@ func pointsOf(records []store.Record) []Point {
 		}
 		points = append(points, p)
 	}
-	slices.SortStableFunc(points, compareWorkloads)
 	nameAll(points)
 	slices.SortStableFunc(points, func(a, b *Point) int {
 		return cmp.Or(compareWorkloads(a, b), ComparePoints(*a, *b))
 	})
-	out := make([]Point, len(points))
-	for i, p := range points {
-		out[i] = *p
+	var named []Point
+	for _, p := range points {
+		named = append(named, *p)
 	}
-	return out
+	return named
 }
 
 // add adds a record, and drops the earlier ones that it supersedes.
@@ -62,19 +62,27 @@ func (p *Point) add(r store.Record) {
 }
 
 // supersedes tells whether a record takes the place of an earlier one of the same repetition.
+//
+//	earlier                  later  superseded
+//	ok                       ok     yes: a repetition that was run twice is no larger sample
+//	ok                       other  no
+//	failed, with a result    any    no: a promise was broken, and stays broken
+//	failed without a result  any    yes
+//	any other                any    yes
 func supersedes(later, earlier store.Record) bool {
 	switch earlier.Status {
 	case store.OK:
-		// A repetition that was run twice is not a larger sample. Imported records are not numbered
-		// (0): each is a repetition.
-		return later.Status == store.OK && later.Repetition > 0
+		isNumbered := later.Repetition > 0 // imported records are not: each is a repetition of its own
+		return later.Status == store.OK && isNumbered
 	case store.Failed:
-		return earlier.Result == nil // a failure with a result is a broken promise, which stays broken
+		return earlier.Result == nil
+	default:
+		return true
 	}
-	return true
 }
 
-// measures is the order in which kinds of measurement are shown.
+// measures is the order in which kinds of measurement are shown. Others, such as imported results,
+// come before them.
 var measures = []string{
 	study.MeasureSustainable, study.MeasureCurve, study.MeasurePeak, study.MeasureRate, study.MeasureCount, study.MeasureBacklog,
 }

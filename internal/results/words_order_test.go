@@ -29,8 +29,13 @@ func TestEqualQuantitiesAreOneValueOfASetting(t *testing.T) {
 		a, b  string
 		order int
 	}{
-		{"1024", "1KiB", 0}, {"5ms", "0.005s", 0}, {"unset", "unset", 0},
-		{"1KiB", "1023", 1}, {"5ms", "20ms", -1}, {"5ms", "unset", -1}, {"gzip", "snappy", -1},
+		{"1024", "1KiB", 0},
+		{"5ms", "0.005s", 0},
+		{"unset", "unset", 0},
+		{"1KiB", "1023", 1},
+		{"5ms", "20ms", -1},
+		{"5ms", "unset", -1},
+		{"gzip", "snappy", -1},
 	} {
 		if got := CompareValues(c.a, c.b); got != c.order || SameValue(c.a, c.b) != (c.order == 0) {
 			t.Errorf("%s and %s: order %d, the same: %v; want order %d", c.a, c.b, got, SameValue(c.a, c.b), c.order)
