@@ -16,7 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// data is all that the front end draws. Its lists are never null there.
+// data is all that the front end draws. Lists without omitempty are never null there.
 type data struct {
 	Metrics     []metric      `json:"metrics"`   // in the order of loadPoint.Metrics
 	Quantiles   []float64     `json:"quantiles"` // of every curve
@@ -31,7 +31,9 @@ type data struct {
 	Panels      []coursePanel `json:"panels"` // of Runs
 	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
 	Doubts      []doubt       `json:"doubts"`
-	instructions
+
+	Repeat []pointInstructions `json:"repeat"`
+	Lines  []string            `json:"lines"` // of the listings in Repeat
 }
 
 // axis is a setting in which load points differ.
@@ -89,7 +91,7 @@ type trial struct {
 	Figures []number `json:"f"` // rate, published rate, p50 and p99 of the end-to-end latency
 }
 
-// indexedSet is a list of different values.
+// indexedSet is a list of different values, each of which has an index: adding a, b, a gives 0, 1, 0.
 type indexedSet[T comparable] struct {
 	values  []T
 	indexes map[T]int // in values
@@ -99,8 +101,8 @@ func newIndexedSet[T comparable]() *indexedSet[T] {
 	return &indexedSet[T]{values: []T{}, indexes: map[T]int{}}
 }
 
-// index is the index of v, which is added if it isn't there.
-func (s *indexedSet[T]) index(v T) int {
+// add returns the index of v, which is appended if it isn't there.
+func (s *indexedSet[T]) add(v T) int {
 	i, known := s.indexes[v]
 	if !known {
 		i = len(s.values)
@@ -126,9 +128,12 @@ var units = map[unit.Unit]string{
 
 var directions = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
-// figuresOf is the data of all figures, without instructions.
+// figuresOf is the data of all figures, without the instructions how to repeat points.
 func figuresOf(set *results.Set) *data {
-	d := &data{Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics, Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{}}
+	d := &data{
+		Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics,
+		Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{},
+	}
 	for _, kind := range latencies {
 		d.Latencies = append(d.Latencies, kind.Text)
 	}
@@ -143,7 +148,8 @@ func figuresOf(set *results.Set) *data {
 func (d *data) addPoints(points []results.Point) {
 	for i, p := range points {
 		d.Points = append(d.Points, point{
-			ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: results.Ending(p.Status(), p.Shown()),
+			ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure,
+			Status: results.Ending(p.Status(), p.Shown()),
 		})
 		d.Trials = append(d.Trials, trialsOf(i, p)...)
 	}
@@ -192,11 +198,11 @@ func loadPointOf(l results.LoadPoint, kinds []results.LatencyKind) loadPoint {
 		return out
 	}
 	for _, m := range drawnMetrics {
+		figure := m.Over(l.Records)
 		if m.Key == results.KeySustainableLow {
-			out.Metrics = append(out.Metrics, summary{results.Sustained(l.Records).Summary()})
-		} else {
-			out.Metrics = append(out.Metrics, summary{m.Over(l.Records)})
+			figure = results.Sustained(l.Records).Summary()
 		}
+		out.Metrics = append(out.Metrics, summary{figure})
 	}
 	if !l.Closed {
 		out.Curves, out.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
@@ -212,7 +218,7 @@ func doubtsAbout(records []store.Record, all *indexedSet[doubt]) []int {
 		for _, d := range r.Doubts {
 			if !seen[d.Code] {
 				seen[d.Code] = true
-				indexes = append(indexes, all.index(doubt{Code: d.Code, Text: d.Text}))
+				indexes = append(indexes, all.add(doubt{Code: d.Code, Text: d.Text}))
 			}
 		}
 	}
@@ -221,13 +227,11 @@ func doubtsAbout(records []store.Record, all *indexedSet[doubt]) []int {
 
 // describeMetrics describes drawnMetrics. One that no load point has is blank, so that the others keep their indexes.
 func describeMetrics(loadPoints []loadPoint) []metric {
-	var described []metric
+	described := make([]metric, len(drawnMetrics))
 	for i, m := range drawnMetrics {
-		measured := func(l loadPoint) bool { return l.Metrics != nil && l.Metrics[i].N > 0 }
-		if slices.ContainsFunc(loadPoints, measured) {
-			described = append(described, metric{Key: m.Key, Name: m.Name, About: m.About, Unit: units[m.Unit], Better: directions[m.Better]})
-		} else {
-			described = append(described, metric{})
+		isMeasured := func(l loadPoint) bool { return l.Metrics != nil && l.Metrics[i].N > 0 }
+		if slices.ContainsFunc(loadPoints, isMeasured) {
+			described[i] = metric{Key: m.Key, Name: m.Name, About: m.About, Unit: units[m.Unit], Better: directions[m.Better]}
 		}
 	}
 	return described

@@ -150,7 +150,7 @@ func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *da
 		return texts{}, nil, err
 	}
 	if figures != nil {
-		figures.instructions = repeat
+		figures.Repeat, figures.Lines = repeat.points, repeat.lines
 	}
 	return text, figures, nil
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// instructions say how to repeat each point: the points report, as JSON for the front end. Its listings share their lines, because the
-// specs of one study differ in two lines of seventy.
+// instructions say how to repeat each point: the points report in a form for the front end. Its listings share their lines, because the
+// specs of one study differ in two lines of seventy: two listings "a b c" and "a x c" are the lines a, b, c, x and the ranges 0 to 2,
+// and 0, 3, 2.
 type instructions struct {
-	Points []pointInstructions `json:"repeat"`
-	Lines  []string            `json:"lines"` // of all listings, each once
+	points []pointInstructions
+	lines  []string // of all listings, each once
 }
 
 // pointInstructions are the part of the report about one point.
@@ -28,10 +29,10 @@ type instructionsPart struct {
 	Listing   lineRanges `json:"lines,omitempty"`
 }
 
-// lineRanges are the lines of a listing. In JSON they are [first, count, first, count, …].
+// lineRanges are the lines of a listing. In JSON they are [first, count, first, count, …]: lines 0, 1, 2 and 7 are [0, 3, 7, 1].
 type lineRanges []lineRange
 
-// lineRange stands for consecutive lines of instructions.Lines.
+// lineRange stands for consecutive ones of the lines that all listings share.
 type lineRange struct{ first, count int }
 
 // add appends the line with an index.
@@ -59,7 +60,8 @@ func instructionsOf(set *results.Set) (instructions, error) {
 	if err != nil {
 		return instructions{}, fmt.Errorf("how to repeat the points: %w", err)
 	}
-	points, lines := []pointInstructions{}, newIndexedSet[string]()
+	points := []pointInstructions{}
+	lines := newIndexedSet[string]()
 	for _, block := range report.Blocks {
 		if heading, ok := block.(document.Heading); ok {
 			points = append(points, pointInstructions{Heading: heading.Text})
@@ -74,7 +76,7 @@ func instructionsOf(set *results.Set) (instructions, error) {
 			part.Paragraph = b.Text
 		case document.Listing:
 			for line := range strings.Lines(b.Text) {
-				part.Listing.add(lines.index(line))
+				part.Listing.add(lines.add(line))
 			}
 		default:
 			return instructions{}, fmt.Errorf("how to repeat the points: a page can't show a %T of the points report", block)
@@ -82,5 +84,5 @@ func instructionsOf(set *results.Set) (instructions, error) {
 		last := &points[len(points)-1]
 		last.Parts = append(last.Parts, part)
 	}
-	return instructions{Points: points, Lines: lines.values}, nil
+	return instructions{points: points, lines: lines.values}, nil
 }

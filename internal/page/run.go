@@ -89,20 +89,20 @@ type loadRun struct {
 	record store.Record // cut down to the load; it has a result
 }
 
-func (l loadRun) hasFaults() bool { return len(l.record.Result.Faults) > 0 }
+// urgency orders runs: those with faults first.
+func (l loadRun) urgency() int {
+	if len(l.record.Result.Faults) > 0 {
+		return 0
+	}
+	return 1
+}
 
 // addRuns adds as many repetitions as fit, in the order of points. If they are too many, those with faults come first, then the first
-// repetition of each point, then the second, and so on.
+// repetition of each point, then the second, and so on. 3000 runs have 40 ticks each, and of 4000 runs 1000 are left out.
 func (d *data) addRuns(points []results.Point) {
 	all := loadRunsOf(points)
 	slices.SortStableFunc(all, func(a, b loadRun) int {
-		switch {
-		case a.hasFaults() && !b.hasFaults():
-			return -1
-		case b.hasFaults() && !a.hasFaults():
-			return 1
-		}
-		return cmp.Compare(a.record.Repetition, b.record.Repetition)
+		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), cmp.Compare(a.record.Repetition, b.record.Repetition))
 	})
 	d.Runs, d.Panels = []run{}, []coursePanel{}
 	ticksEach := max(minTicks, maxTicks/max(1, len(all)))
@@ -135,11 +135,11 @@ func loadRunsOf(points []results.Point) []loadRun {
 	return all
 }
 
-// runOf is the run of a repetition, with at most maxTicks ticks, and adds its panels to d.
-func (d *data) runOf(l loadRun, maxTicks int) run {
+// runOf is the run of a repetition, with so many ticks at most. It adds its panels to d.
+func (d *data) runOf(l loadRun, atMost int) run {
 	out := describeRun(l)
 	ticks := results.Course(l.record)
-	joined := join(results.Moments(l.record, ticks), maxTicks)
+	joined := join(results.Moments(l.record, ticks), atMost)
 	for _, moments := range joined {
 		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
 	}
@@ -172,19 +172,19 @@ func join(moments []results.Moment, n int) [][]results.Moment {
 // lineValue is the value of a line at neighbouring moments: the mean of rates, and the largest of everything else, so that a stall does
 // not vanish between two dots. It is NaN if no moment has a value. Counts and bytes keep the digits that a tooltip shows.
 func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) number {
-	sum, largest, known := 0.0, math.NaN(), 0.0
+	sum, known := 0.0, 0
+	largest := math.Inf(-1)
 	for _, m := range moments {
 		if v := line.At(m); !math.IsNaN(v) {
-			sum, known = sum+v, known+1
-			if known == 1 || v > largest {
-				largest = v
-			}
+			sum, known, largest = sum+v, known+1, max(largest, v)
 		}
 	}
-	switch u {
-	case unit.PerSecond:
-		return threeDigits(sum / known)
-	case unit.Count, unit.Bytes:
+	switch {
+	case known == 0:
+		return number(math.NaN())
+	case u == unit.PerSecond:
+		return threeDigits(sum / float64(known))
+	case u == unit.Count || u == unit.Bytes:
 		return number(largest)
 	default:
 		return threeDigits(largest)
@@ -195,7 +195,8 @@ func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) n
 func describeRun(l loadRun) run {
 	r := l.record
 	described := run{
-		Point: l.point, Load: l.load, Books: books(r), Pauses: pausesOf(r), Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
+		Point: l.point, Load: l.load, Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
+		Books: books(r), Pauses: pausesOf(r),
 	}
 	if !r.Began.IsZero() {
 		described.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
@@ -231,7 +232,7 @@ func books(r store.Record) []counted {
 		v := m.Of(r)
 		always := m.Better == results.Neither || m.Key == results.KeyUnsent || m.Key == results.KeyLost
 		if m.Counts() && !math.IsNaN(v) && (always || v != 0) {
-			out = append(out, counted{m.Name, number(v)})
+			out = append(out, counted{Name: m.Name, N: number(v)})
 		}
 	}
 	return out

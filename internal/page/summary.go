@@ -72,8 +72,8 @@ func compose(set *results.Set) (texts, error) {
 	}, nil
 }
 
-// fromFirstHeading leaves out the sentences before the first heading. Those of the promise report count its verdicts, as the opening of the
-// page does.
+// fromFirstHeading leaves out the sentences before the first heading; without a heading, none. Those of the promise report count its
+// verdicts, as the opening of the page does.
 func fromFirstHeading(blocks []document.Block) []document.Block {
 	first := slices.IndexFunc(blocks, func(b document.Block) bool {
 		_, isHeading := b.(document.Heading)
