@@ -48,12 +48,19 @@ func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 }
 
 // coordinates are the values of a load point by the names of their axes.
-type coordinates map[string]coordinate
+type coordinates map[string]axisValue
 
-// coordinate is the value of a load point on one axis.
-type coordinate struct {
+type axisValue struct {
 	text   string
 	number float64 // magnitude of the text; NaN if it has none
+}
+
+// valueOf is a value with the magnitude of its text, such as "16KiB" or "5ms", if it has one.
+func valueOf(text string) axisValue {
+	if v, ok := Magnitude(text); ok {
+		return axisValue{text: text, number: v}
+	}
+	return axisValue{text: text, number: math.NaN()}
 }
 
 // indexOn is the index of the load point's value among those of an axis; Unset if it has none.
@@ -65,39 +72,28 @@ func (c coordinates) indexOn(a Axis) int {
 	return slices.Index(a.Values, value.text)
 }
 
-func textual(text string) coordinate { return coordinate{text: text, number: math.NaN()} }
-
-// numerical has the magnitude of a text such as "16KiB" or "5ms", if it has one.
-func numerical(text string) coordinate {
-	v, ok := Magnitude(text)
-	if !ok {
-		return textual(text)
-	}
-	return coordinate{text: text, number: v}
-}
-
 // coordinatesOf are the coordinates of a load point: settings of its spec, its load, and the axes of its study.
 func coordinatesOf(l LoadPoint) coordinates {
 	s := l.Point.Spec
 	c := coordinates{
-		"broker":      textual(l.Point.Product),
-		"delivery":    textual(s.Delivery),
-		"persistence": textual(s.Persistence),
-		"acks":        textual(s.Acks),
-		"replicas":    numerical(strconv.Itoa(s.Replicas)),
-		"nodes":       numerical(strconv.Itoa(s.Nodes)),
+		"broker":      valueOf(l.Point.Product),
+		"delivery":    valueOf(s.Delivery),
+		"persistence": valueOf(s.Persistence),
+		"acks":        valueOf(s.Acks),
+		"replicas":    valueOf(strconv.Itoa(s.Replicas)),
+		"nodes":       valueOf(strconv.Itoa(s.Nodes)),
 		"messageSize": {text: s.MessageSize.Summary(), number: s.MessageSize.Mean()},
-		"load":        textual(l.Name),
+		"load":        valueOf(l.Name),
 	}
 	if len(s.MessageSize) == 1 {
-		c["messageSize"] = coordinate{text: unit.Bytes.Format(s.MessageSize.Mean()), number: s.MessageSize.Mean()}
+		c["messageSize"] = axisValue{text: unit.Bytes.Format(s.MessageSize.Mean()), number: s.MessageSize.Mean()}
 	}
 	if _, order := l.Offered(); order > 0 { // a share orders by itself: its rate is another one for each broker
-		c["load"] = coordinate{text: l.Name, number: order}
+		c["load"] = axisValue{text: l.Name, number: order}
 	}
 	for name, text := range l.Point.axes() {
 		if !readFromSpec[name] {
-			c[name] = numerical(text)
+			c[name] = valueOf(text)
 		}
 	}
 	return c

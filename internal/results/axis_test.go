@@ -154,7 +154,7 @@ func TestAValueMeasuresANumberASizeOrATime(t *testing.T) {
 		if v, ok := Magnitude(text); ok || v != 0 {
 			t.Errorf("%q measures %v", text, v)
 		}
-		if v := numerical(text); v.text != text || !math.IsNaN(v.number) {
+		if v := valueOf(text); v.text != text || !math.IsNaN(v.number) {
 			t.Errorf("%q lies at %v", text, v)
 		}
 	}

@@ -54,9 +54,8 @@ func Phases(r store.Record, ticks []store.Tick) []Phase {
 
 // Moment is the state of a repetition at one time: a tick, with what the parts of a pipeline reported then.
 type Moment struct {
-	store.Tick
-	Pipeline    store.PipelineTick // the report that is nearest in time; empty if none is near
-	brokerKnown bool               // whether the tick's CPU of the broker was metered
+	store.Tick                    // its BrokerCPU is NaN if the broker was not metered
+	Pipeline   store.PipelineTick // the report that is nearest in time; empty if none is near
 }
 
 // Moments are the moments of ticks of r, in their order.
@@ -64,7 +63,10 @@ func Moments(r store.Record, ticks []store.Tick) []Moment {
 	reports, metered := pipelineCourse(r), brokerMetered(r)
 	moments := make([]Moment, len(ticks))
 	for i, t := range ticks {
-		moments[i] = Moment{Tick: t, Pipeline: lookAt(reports, t.OffsetNs), brokerKnown: metered}
+		if !metered {
+			t.BrokerCPU = math.NaN()
+		}
+		moments[i] = Moment{Tick: t, Pipeline: lookAt(reports, t.OffsetNs)}
 	}
 	return moments
 }
@@ -114,7 +116,7 @@ var coursePanels = []CoursePanel{
 		{Name: "e2e p99", At: func(m Moment) float64 { return latencyOrNaN(m.EndToEndP99) }},
 	}},
 	{Title: "CPU (cores)", Unit: unit.None, shownIf: hasCourse, Lines: []CourseLine{
-		{Name: "broker CPU", At: Moment.brokerCores},
+		{Name: "broker CPU", At: func(m Moment) float64 { return m.BrokerCPU }},
 		{Name: "generator CPU", At: func(m Moment) float64 { return m.GeneratorCPU }},
 	}},
 	{Title: "CPU of each side (cores)", Unit: unit.None, shownIf: hasSides, Lines: []CourseLine{
@@ -156,14 +158,6 @@ func hasCourse(r store.Record) bool { return r.Result != nil && len(r.Result.Ser
 // a closed loop are left out.
 func CourseHasLatency(r store.Record) bool {
 	return hasCourse(r) && !isPipeline(r) && !ClosedLoop(r.Spec)
-}
-
-// brokerCores is how many cores the broker kept busy; NaN if that was not metered.
-func (m Moment) brokerCores() float64 {
-	if !m.brokerKnown {
-		return math.NaN()
-	}
-	return m.BrokerCPU
 }
 
 // latencyOrNaN turns the 0 of a moment in which nothing arrived into a gap.

@@ -84,20 +84,17 @@ func (c *factCache) flatten(path string, v any) map[string]string {
 	if c == nil {
 		return flattenJSON(path, data)
 	}
-	key := path + "\x00" + data
-	c.mu.Lock()
-	facts := c.known[key]
-	c.mu.Unlock()
-	if facts != nil {
-		return facts
-	}
-	facts = flattenJSON(path, data)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) >= maxCached {
-		c.known = map[string]map[string]string{}
+	key := path + "\x00" + data
+	facts, known := c.known[key]
+	if !known {
+		facts = flattenJSON(path, data)
+		if c.known == nil || len(c.known) >= maxCached {
+			c.known = map[string]map[string]string{}
+		}
+		c.known[key] = facts
 	}
-	c.known[key] = facts
 	return facts
 }
 

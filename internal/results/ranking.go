@@ -41,8 +41,8 @@ type Ranking struct {
 
 // Standing is a contender other than the best.
 type Standing struct {
-	Contender
-	Against Difference // of this contender (B) from the best (A)
+	Contender Contender
+	Against   Difference // of this contender (B) from the best (A)
 }
 
 // Rank orders the contenders that have a value and tests each against the best.

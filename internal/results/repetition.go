@@ -66,20 +66,23 @@ func hasCurve(r store.Record) bool { return r.Result != nil && len(r.Result.Curv
 
 // onlyRate is the record as if nothing but one rate of its curve had been measured.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
-	searched, hasDetails := r.Result.Sustainable != nil, ratesHaveDetails(r.Result.Curve)
-	r.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
+	whole := r.Result
+	r.Result = &store.Result{Measurement: c.Measurement, Knee: whole.Knee} // the knee belongs to all rates together
 	r.Result.OfferedRate = c.Rate
-	if !hasDetails {
+	if !ratesHaveDetails(whole.Curve) {
 		if r.Status == store.OK {
 			r.Status, r.Reason, r.Figures = c.Status, c.Reason, c.Figures
 		}
 		return r
 	}
+	ofAllRates := r.Doubts
+	if whole.Sustainable != nil {
+		ofAllRates = nil // they may be about the search alone
+	}
 	doubts := slices.Clone(c.Doubts)
-	// Doubts about the whole repetition concern every rate. After a search they may be about the search alone, and are left out.
-	for _, d := range r.Doubts {
+	for _, d := range ofAllRates {
 		sameCode := func(o store.Doubt) bool { return o.Code == d.Code }
-		if !searched && d.Code != store.DoubtBadRates && !slices.ContainsFunc(doubts, sameCode) {
+		if d.Code != store.DoubtBadRates && !slices.ContainsFunc(doubts, sameCode) {
 			doubts = append(doubts, d)
 		}
 	}

@@ -125,7 +125,7 @@ func (r Ranking) Short(load string) string {
 	case len(names) > 1:
 		return "no difference shown between " + enumerate(Shorten(names)) + " at " + load
 	case len(untested) > 0:
-		return fmt.Sprintf("%s at %s (not tested: %s is %s)", names[0], load, untested[0].Name, untested[0].Against.Change())
+		return fmt.Sprintf("%s at %s (not tested: %s is %s)", names[0], load, untested[0].Contender.Name, untested[0].Against.Change())
 	}
 	return names[0] + " at " + load
 }

@@ -5,9 +5,28 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
+
+// gates writes the verdicts of thresholds and objectives, if there are any.
+func (b *book) gates(judged []gate.Verdict) {
+	if len(judged) == 0 {
+		return
+	}
+	var rows [][]any
+	for _, v := range judged {
+		rows = append(rows, []any{v.Point, v.Condition, string(v.Outcome), v.Text, v.Study})
+	}
+	b.table(b.sheet("Gates"), []heading{
+		{name: "point", width: 40},
+		{name: "threshold", width: 24},
+		{name: "outcome", width: 10},
+		{name: "seen", width: 60},
+		{name: "study", width: 18},
+	}, 1, slices.Values(rows))
+}
 
 // repetitions writes every record with the flat columns that every format shares, in base units.
 func (b *book) repetitions(records []store.Record) {
@@ -53,7 +72,7 @@ func (b *book) settings(points []results.Point) {
 	b.table(b.sheet("Points"), headings, 2, slices.Values(rows))
 }
 
-// finding is a reason to distrust a repetition.
+// finding is a reason to distrust a repetition: {"late", "5 messages came after the drain"} or {"failed", "the broker ended"}.
 type finding struct {
 	code string // of a doubt, or the status if the repetition didn't end ok
 	text string
@@ -94,17 +113,19 @@ func findingsOf(r store.Record) []finding {
 func (b *book) doubts(points []results.Point) {
 	var rows [][]any
 	for _, p := range points {
-		var distinct []finding
+		var findings []finding // each once, in the order of the repetitions
 		repetitions := map[finding]int{}
 		for _, r := range p.Records {
 			for _, f := range findingsOf(r) {
-				if repetitions[f]++; repetitions[f] == 1 {
-					distinct = append(distinct, f)
+				if repetitions[f] == 0 {
+					findings = append(findings, f)
 				}
+				repetitions[f]++
 			}
 		}
-		for _, f := range distinct {
-			rows = append(rows, []any{p.Name + ", " + p.Setting() + ", " + p.Load(), f.code, f.text, repetitions[f], p.ID})
+		measured := p.Name + ", " + p.Setting() + ", " + p.Load()
+		for _, f := range findings {
+			rows = append(rows, []any{measured, f.code, f.text, repetitions[f], p.ID})
 		}
 	}
 	b.table(b.sheet("Doubts"), []heading{

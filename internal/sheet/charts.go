@@ -107,8 +107,8 @@ func letterOf(column int) string {
 	return text
 }
 
-// columnAfter is the first column that begins so many pixels to the right. Columns without a heading
-// have the usual width.
+// columnAfter is the first column that begins so many pixels to the right, or further: with columns 75
+// pixels wide, it is the 10th (J) for 660 pixels. Columns without a heading have the usual width.
 func columnAfter(headings []heading, pixels float64) int {
 	// As spreadsheets draw the default font: the usual width in letters, a letter's and a cell's
 	// padding in pixels.

@@ -25,8 +25,8 @@ const (
 	general     = "General" // of an axis, aligned like words
 )
 
-// figureColumns are the figures of a row. The first study's columns have its names (msg/s, min, avg,
-// 95th, 99th, disk MB, cpu %usr, cpu %sys).
+// figureColumns are the figures of a row, in the order of the sheet. The sheet About explains them (see
+// meanings).
 var figureColumns = []column{
 	{name: "msg/s", unit: "confirmed per second", width: 11, format: ones, value: overRepetitions(results.KeyPublishRate)},
 	{name: "received/s", unit: "all subscriptions", width: 11, format: ones, value: overRepetitions(results.KeyReceiveRate)},

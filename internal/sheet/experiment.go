@@ -11,7 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// line is a row of an experiment: one point at one load, over its repetitions.
+// line is a row of an experiment: one point at one load, over its repetitions. If nothing was
+// measured, its load point has no records. Records all have a result.
 type line struct {
 	results.LoadPoint
 	status string // of the load point or, if nothing was measured, of the point
@@ -77,8 +78,9 @@ func linesOf(points []results.Point) (lines []line, usable int) {
 			}
 		}
 		if len(loads) == 0 {
-			last := p.Records[len(p.Records)-1]
-			unusable = append(unusable, line{LoadPoint: results.LoadPoint{Point: p, RowTitle: p.Load(), Why: last.Why()}, status: p.Status()})
+			why := p.Records[len(p.Records)-1].Why()
+			unmeasured := results.LoadPoint{Point: p, RowTitle: p.Load(), Why: why}
+			unusable = append(unusable, line{LoadPoint: unmeasured, status: p.Status()})
 		}
 	}
 	return append(lines, unusable...), len(lines)
@@ -92,11 +94,9 @@ func placeColumns(points []results.Point, lines []line) []column {
 		width = max(width, min(60, float64(utf8.RuneCountInString(label(l)))))
 	}
 	columns := []column{{name: "label", width: width, value: func(l line) any { return label(l) }}}
-	axes := map[string]bool{}
+	axes := results.Values{}
 	for _, p := range points {
-		for axis := range p.Records[0].Axes {
-			axes[axis] = true
-		}
+		axes.AddAll(p.Records[0].Axes)
 	}
 	for _, axis := range slices.Sorted(maps.Keys(axes)) {
 		columns = append(columns, axisColumn(axis, points))
@@ -104,7 +104,8 @@ func placeColumns(points []results.Point, lines []line) []column {
 	return append(columns, column{name: "load", width: 18, value: func(l line) any { return l.RowTitle }})
 }
 
-// labelOf names rows: by the point, with its setting and load if the rows of the sheet differ in them.
+// labelOf names rows: by the point, with its setting and load if the rows of the sheet differ in them:
+// "kafka", "kafka, 100 B, at-least-once", "kafka, 100 B, at-least-once, curve 1k/s".
 func labelOf(points []results.Point) func(line) string {
 	var settings, loads bool
 	for _, p := range points {

@@ -41,8 +41,8 @@ func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
 	return b.write(w)
 }
 
-// book is a workbook under construction. After the first error its methods do nothing, so callers
-// check err once, at the end.
+// book is a workbook under construction. After the first error its methods do nothing; write, at the
+// end, returns it.
 type book struct {
 	file   *excelize.File
 	styles map[look]int // IDs
@@ -151,7 +151,7 @@ func (b *book) style(l look) int {
 	}
 	var s excelize.Style
 	switch l.role {
-	case body:
+	case body: // as it is
 	case unused:
 		s.Font = &excelize.Font{Italic: true, Color: "888888"}
 	case header:
@@ -163,6 +163,8 @@ func (b *book) style(l look) int {
 	case unitName:
 		s.Font = &excelize.Font{Italic: true, Color: "666666"}
 		s.Alignment = &excelize.Alignment{WrapText: true, Vertical: "top"}
+	default:
+		panic(fmt.Sprintf("sheet: there is no style for the role %d", l.role))
 	}
 	if l.left {
 		s.Alignment = &excelize.Alignment{Horizontal: "left"}
