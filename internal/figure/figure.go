@@ -57,12 +57,14 @@ type kind struct {
 	name string
 	doc  string // one line
 	draw func(points []results.Point, o Options) (Figure, error)
+	// drawsOne tells that it draws one repetition of each point, however many there are.
+	drawsOne bool
 }
 
 var kinds = []kind{
 	{name: "latency-throughput", doc: "latency at p50 and p99 against throughput, from curves and fixed rates", draw: latencyThroughput},
 	{name: "percentiles", doc: "latency by percentile, on HdrHistogram's axis", draw: percentiles},
-	{name: "timeseries", doc: "rate, backlog, latency and CPU over time, with phases and faults", draw: timeseries},
+	{name: "timeseries", doc: "rate, backlog, latency and CPU over time, with phases and faults", draw: timeseries, drawsOne: true},
 	{name: "cost", doc: "CPU and bytes written per message, and memory", draw: cost},
 	{name: "sustainable", doc: "the rate each sustains, with its bracket", draw: sustainable},
 	{name: "heatmap", doc: "one metric over two axes, in a panel for each value of the others", draw: heatmap},
@@ -115,7 +117,12 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	if f.hasUnused() {
 		f.Legend = append(f.Legend, unusedEntry())
 	}
-	f.Subtitle = circumstances(set.Points)
+	n := repetitionCounts(set.Points)
+	if k.drawsOne {
+		n = "n = 1"
+	}
+	parts := append(circumstances(set.Points), strings.ReplaceAll(n, " ", noBreakSpace))
+	f.Subtitle = strings.Join(known(parts), " · ")
 	if doubts := doubtsNote(set.Points); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
 		f.Height += 2 * smallSize // it may take two lines
@@ -131,31 +138,36 @@ func (f Figure) hasUnused() bool {
 	return slices.ContainsFunc(slices.Concat(f.Panels...), func(p *Panel) bool { return p != nil && p.hasUnused })
 }
 
-// circumstances names the versions, the machines and the numbers of repetitions of all points:
-// "kafka 4.1.0, nats 2.12.1 · Xeon, 8 cores · n = 3 to 5".
-func circumstances(points []results.Point) string {
+// circumstances names the versions and the machines of all points: "kafka 4.1.0, nats 2.12.1" and "Xeon, 8 cores".
+func circumstances(points []results.Point) []string {
 	var versions, machines []string
-	var counts []int
 	for _, p := range points {
-		if n := len(p.Shown()); n > 0 {
-			counts = append(counts, n)
-		}
 		for _, r := range p.Shown() {
 			versions = addNew(versions, strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker))
 			machines = addNew(machines, machineOf(r))
 		}
 	}
 	slices.Sort(versions)
-	parts := []string{strings.Join(known(versions), ", "), strings.Join(known(machines), " and ")}
-	if counts != nil {
-		least, most := slices.Min(counts), slices.Max(counts)
-		n := fmt.Sprintf("n = %d", least)
-		if least != most {
-			n += fmt.Sprintf(" to %d", most)
+	return []string{strings.Join(known(versions), ", "), strings.Join(known(machines), " and ")}
+}
+
+// repetitionCounts says how many repetitions of each point are shown: "n = 3 to 5". It is empty if none is.
+func repetitionCounts(points []results.Point) string {
+	var counts []int
+	for _, p := range points {
+		if n := len(p.Shown()); n > 0 {
+			counts = append(counts, n)
 		}
-		parts = append(parts, strings.ReplaceAll(n, " ", noBreakSpace))
 	}
-	return strings.Join(known(parts), " · ")
+	if counts == nil {
+		return ""
+	}
+	least, most := slices.Min(counts), slices.Max(counts)
+	n := fmt.Sprintf("n = %d", least)
+	if least != most {
+		n += fmt.Sprintf(" to %d", most)
+	}
+	return n
 }
 
 // known drops empty texts.

@@ -341,6 +341,15 @@ func TestTheSubtitleNamesWhatIsKnownOfTheMachine(t *testing.T) {
 	}
 }
 
+func TestTheSubtitleCountsTheRepetitionsThatAreDrawn(t *testing.T) {
+	for name, n := range map[string]string{"sustainable": "n = 2 to 3", "timeseries": "n = 1"} {
+		got := strings.ReplaceAll(built(t, name, Options{}).Subtitle, noBreakSpace, " ")
+		if !strings.HasSuffix(got, "· "+n) {
+			t.Errorf("%s: %s, want %s", name, got, n)
+		}
+	}
+}
+
 func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
 	records := storetest.Demo()
 	for i := range records {
