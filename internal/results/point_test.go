@@ -435,3 +435,13 @@ func TestAPointThroughRelaysStandsBesideNoneWithout(t *testing.T) {
 		t.Errorf("%v", settings)
 	}
 }
+
+// A pipeline that lacks a part, as one whose meter failed, must not look as if the part took no time.
+func TestAPartThatWasNotMeteredHasNoCost(t *testing.T) {
+	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Books: store.Books{Sent: 10}}, Pipeline: &store.Pipeline{}}}
+	for _, key := range []string{KeyServerCPUPerRequest, KeyConsumerCPUMax} {
+		if v := MustMetric(key).Of(r); !math.IsNaN(v) {
+			t.Errorf("%s is %v without the part", key, v)
+		}
+	}
+}
