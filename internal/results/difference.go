@@ -34,6 +34,12 @@ type Difference struct {
 	same bool // all values of both sides are equal
 }
 
+// empty tells that a side has no values, so that there is nothing to compare.
+func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
+
+// smallestP is the p value that the clearest outcome with as many values would have.
+func (d Difference) smallestP() float64 { return smallestP(d.A.N, d.B.N) }
+
 // Contrast compares two samples without assuming a distribution, as the only test that is made.
 // Correct corrects several.
 func Contrast(a, b []float64) Difference {
@@ -42,7 +48,7 @@ func Contrast(a, b []float64) Difference {
 	}
 	if len(a) > 0 && len(b) > 0 {
 		d.same = min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
-		if smallestP(len(a), len(b)) < alpha && !d.same {
+		if canShow(len(a), len(b)) && !d.same {
 			d.P = uTest(a, b)
 		}
 		d.measureEffect(a, b)
@@ -89,7 +95,7 @@ const (
 // Answer is the outcome of the comparison.
 func (d Difference) Answer() Answer {
 	switch {
-	case d.A.N == 0 || d.B.N == 0 || d.Needed > 0:
+	case d.empty() || d.Needed > 0:
 		return NotTested
 	case d.Adjusted < alpha && !d.withinClocks():
 		return Different
@@ -114,7 +120,7 @@ func (d Difference) ClockBound() float64 { return d.A.Bound + d.B.Bound }
 // Why says in words what the answer rests on: "p = 0.023, Mann–Whitney U, Holm over 6 tests, n=5 and
 // n=5".
 func (d Difference) Why() string {
-	if d.A.N == 0 || d.B.N == 0 {
+	if d.empty() {
 		return fmt.Sprintf("no test possible with n=%d and n=%d", d.A.N, d.B.N)
 	}
 	if d.Needed > 0 {

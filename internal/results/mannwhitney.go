@@ -100,6 +100,9 @@ func smallestP(n1, n2 int) float64 {
 	return min(1, 2/deals)
 }
 
+// canShow tells whether a U test of n1 and n2 values can show a difference, if no other is made with it.
+func canShow(n1, n2 int) bool { return smallestP(n1, n2) < alpha }
+
 // maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its
 // cost grows with the fourth power of the sample size.
 const maxExactPairs = 400
