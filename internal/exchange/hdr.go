@@ -61,10 +61,10 @@ var ErrEmpty = errors.New("none of the records holds this latency")
 //
 // Comments, which begin with #, name the distribution and say if it must not be used.
 func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) error {
-	if d.Count() == 0 {
+	if d.Latencies.Count() == 0 {
 		return ErrEmpty
 	}
-	h, err := hdr(d.Snapshot, 1)
+	h, err := hdr(d.Latencies, 1)
 	if err != nil {
 		return fmt.Errorf("point %s: %w", d.Point.ID, err)
 	}

@@ -113,13 +113,13 @@ func TestPercentileTextHoldsTheDistribution(t *testing.T) {
 			lines++
 			value, _ := strconv.ParseFloat(m[1], 64)
 			last, _ = strconv.ParseInt(m[3], 10, 64)
-			rank := float64(last) / float64(d.Count())
-			if want := float64(d.Quantile(rank)) / 1e6; math.Abs(value-want) > within*want+0.001 {
+			rank := float64(last) / float64(d.Latencies.Count())
+			if want := float64(d.Latencies.Quantile(rank)) / 1e6; math.Abs(value-want) > within*want+0.001 {
 				t.Errorf("%s: %v ms at rank %v, want %v", d.Point.ID, value, rank, want)
 			}
 		}
-		if lines < 10 || last != d.Count() {
-			t.Errorf("%s: %d lines up to %d of %d values", d.Point.ID, lines, last, d.Count())
+		if lines < 10 || last != d.Latencies.Count() {
+			t.Errorf("%s: %d lines up to %d of %d values", d.Point.ID, lines, last, d.Latencies.Count())
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestPercentileTextAgreesWithTheSortedValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sorted := latencies.Draw(t, "ns")
 		n := len(sorted)
-		p := printed(t, results.Distribution{Used: true, Snapshot: recorded(sorted)}, results.LatencyKinds[0])
+		p := printed(t, results.Distribution{Used: true, Latencies: recorded(sorted)}, results.LatencyKinds[0])
 		var sum, squares float64
 		for _, v := range sorted {
 			sum += float64(v) / 1e6
@@ -116,7 +116,7 @@ func TestPercentileTextAgreesWithTheSortedValues(t *testing.T) {
 }
 
 func TestPercentileTextBeginsWithWhatItIsOf(t *testing.T) {
-	d := results.Distribution{RowTitle: "rate 5/s\n", N: 3, Snapshot: recorded([]int64{5e6})}
+	d := results.Distribution{RowTitle: "rate 5/s\n", N: 3, Latencies: recorded([]int64{5e6})}
 	d.Point.ID, d.Point.Name, d.Point.Spec.Delivery = "id", "na\x7fme", "at-least-once"
 	d.Point.Spec.MessageSize = study.Sizes{{Size: 100, Weight: 1}}
 	rapid.Check(t, func(t *rapid.T) {

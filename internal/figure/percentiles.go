@@ -45,7 +45,7 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 			p.Add(below)
 		}
 		for _, d := range group.Members {
-			marks := percentileMarks(d.Snapshot, d.Used)
+			marks := percentileMarks(d.Latencies, d.Used)
 			p.addTrace(trace{marks: marks, line: percentileLine(slices.Index(names, lineName(d, drawn)))})
 			e.addMarks(marks)
 		}

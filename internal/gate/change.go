@@ -124,7 +124,7 @@ func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
 		return c.judgeCounts(a, b)
 	}
 	d := results.Contrast(c.values(first.records), c.values(second.records))
-	d.A.Bound, d.B.Bound = a.Bound, b.Bound
+	d.A.ClockBound, d.B.ClockBound = a.ClockBound, b.ClockBound
 	return c.judgeMedians(d)
 }
 

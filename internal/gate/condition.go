@@ -188,7 +188,7 @@ func (c Condition) over(records []store.Record) results.Summary {
 	switch {
 	case !c.metric.Counts():
 		s := results.Summarize(c.values(records))
-		s.Bound = c.metric.Bound(records)
+		s.ClockBound = c.metric.ClockBound(records)
 		return s
 	case c.total == nil:
 		return c.metric.Over(records)

@@ -106,10 +106,10 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	} else if s.N > 1 {
 		text = fmt.Sprintf("%s, %s–%s (n=%d)", c.format(s.Median), c.format(s.Low), c.format(s.High), s.N)
 	}
-	low, high := s.Median-s.Bound, s.Median+s.Bound
+	low, high := s.Median-s.ClockBound, s.Median+s.ClockBound
 	limitWithin := c.limit > low && c.limit < high // for == and !=, which both ends may satisfy
-	if s.Bound > 0 && (c.crossedBy(low) != c.crossedBy(high) || limitWithin) {
-		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s", text, c.format(s.Bound), c.format(low), c.format(high))
+	if s.ClockBound > 0 && (c.crossedBy(low) != c.crossedBy(high) || limitWithin) {
+		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s", text, c.format(s.ClockBound), c.format(low), c.format(high))
 	}
 	return c.outcome(s.Median), text
 }

@@ -25,9 +25,9 @@ func TestPhasesEndWhereTheyEndedNotAtTheirLastSample(t *testing.T) {
 func TestAFigureHoldsTheClocksBound(t *testing.T) {
 	for want, s := range map[string]results.Summary{
 		"50":           {N: 1, Median: 50, Low: 50, High: 50},
-		"[50,47,53,1]": {N: 1, Median: 50, Low: 50, High: 50, Bound: 3},
-		"[50,45,55,4]": {N: 4, Median: 50, Low: 48, High: 52, Bound: 3},
-		"null":         {Bound: 3},
+		"[50,47,53,1]": {N: 1, Median: 50, Low: 50, High: 50, ClockBound: 3},
+		"[50,45,55,4]": {N: 4, Median: 50, Low: 48, High: 52, ClockBound: 3},
+		"null":         {ClockBound: 3},
 	} {
 		if got, err := (summary{s}).MarshalJSON(); err != nil || string(got) != want {
 			t.Errorf("%+v: %s, %v; want %s", s, got, err, want)

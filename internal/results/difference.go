@@ -10,25 +10,24 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Difference is how sample b differs from sample a.
+// Difference is how sample b differs from sample a. Of a = 10, 11, 12, 13 and b = 20, 22, 24, 26 the Ratio is 2, within 1.54..2.6, Delta is
+// 1 and P is 2/70.
 type Difference struct {
 	A, B Summary
-	// P is the p value of the two-sided Mann–Whitney U test by itself; 1 if no outcome could show a
-	// difference.
+	// P is the p value of the two-sided Mann–Whitney U test by itself; 1 if no test is made, because there are too few values or because
+	// all are equal.
 	P float64
 	// Adjusted is P corrected for all tests that were made together, and Family is their number.
 	Adjusted float64
 	Family   int
-	// Needed is how many repetitions each side needs at least for a test in this family to show a
-	// difference; 0 if it has them.
+	// Needed is how many repetitions each side needs at least for a test in this family to show a difference; 0 if both have them, or if
+	// there is nothing to compare.
 	Needed int
-	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and
-	// Lehmann, Annals of Mathematical Statistics 34, 1963). It lies within RatioLow..RatioHigh with
-	// 95 % confidence; they are 0 and +Inf with too few values for an interval. Ratio is NaN if a
-	// value isn't positive.
+	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of Mathematical Statistics
+	// 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an interval. Ratio is
+	// NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
-	// Delta is Cliff's delta, P(b>a) − P(b<a): −1 if all of b is below all of a, 1 if it is above
-	// (Cliff, Psychological Bulletin 114, 1993).
+	// Delta is Cliff's delta, P(b>a) − P(b<a): −1 if all of b is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).
 	Delta float64
 
 	same bool // all values of both sides are equal
@@ -40,13 +39,11 @@ func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
 // smallestP is the p value that the clearest outcome with as many values would have.
 func (d Difference) smallestP() float64 { return smallestP(d.A.N, d.B.N) }
 
-// Contrast compares two samples without assuming a distribution, as the only test that is made.
-// Correct corrects several.
+// Contrast compares two samples without assuming a distribution, as the only test that is made. Correct corrects several. It changes
+// neither sample.
 func Contrast(a, b []float64) Difference {
-	d := Difference{
-		A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1),
-	}
-	if len(a) > 0 && len(b) > 0 {
+	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
+	if !d.empty() {
 		d.same = min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
 		if canShow(len(a), len(b)) && !d.same {
 			d.P = uTest(a, b)
@@ -57,11 +54,10 @@ func Contrast(a, b []float64) Difference {
 	return d
 }
 
-// ContrastOf contrasts a metric of two groups of records. No difference is shown that the error of
-// their clocks may have made.
+// ContrastOf contrasts a metric of two groups of records. No difference is shown that the error of their clocks may have made.
 func ContrastOf(m Metric, a, b []store.Record) Difference {
 	d := Contrast(m.Values(a), m.Values(b))
-	d.A.Bound, d.B.Bound = m.Bound(a), m.Bound(b)
+	d.A.ClockBound, d.B.ClockBound = m.ClockBound(a), m.ClockBound(b)
 	return d
 }
 
@@ -106,19 +102,16 @@ func (d Difference) Answer() Answer {
 // Shown tells whether the samples differ at the 5 % level, over all tests of the family.
 func (d Difference) Shown() bool { return d.Answer() == Different }
 
-// withinClocks tells whether the errors of the clocks are large enough to make equal medians differ
-// as much as these do.
+// withinClocks tells whether the errors of the clocks are large enough to make equal medians differ as much as these do.
 func (d Difference) withinClocks() bool {
 	bound := d.ClockBound()
 	return bound > 0 && math.Abs(d.A.Median-d.B.Median) <= bound
 }
 
-// ClockBound is the largest difference of the medians, in nanoseconds, that clocks alone may make; 0
-// if each sample was taken by one clock.
-func (d Difference) ClockBound() float64 { return d.A.Bound + d.B.Bound }
+// ClockBound is the largest difference of the medians, in nanoseconds, that clocks alone may make; 0 if each sample was taken by one clock.
+func (d Difference) ClockBound() float64 { return d.A.ClockBound + d.B.ClockBound }
 
-// Why says in words what the answer rests on: "p = 0.023, Mann–Whitney U, Holm over 6 tests, n=5 and
-// n=5".
+// Why says in words what the answer rests on: "p = 0.023, Mann–Whitney U, Holm over 6 tests, n=5 and n=5".
 func (d Difference) Why() string {
 	if d.empty() {
 		return fmt.Sprintf("no test possible with n=%d and n=%d", d.A.N, d.B.N)
@@ -133,8 +126,8 @@ func (d Difference) Why() string {
 	return why
 }
 
-// neededRuns says how many repetitions were needed: "6 pairs at once need at least 5 each". tests is
-// what the tests of the family are called.
+// neededRuns says how many repetitions were needed: "6 pairs at once need at least 5 each". tests is what the tests of the family are
+// called.
 func (d Difference) neededRuns(tests string) string {
 	if d.Family == 1 {
 		return fmt.Sprintf("a test needs at least %d each", d.Needed)
@@ -142,8 +135,8 @@ func (d Difference) neededRuns(tests string) string {
 	return fmt.Sprintf("%d %s at once need at least %d each", d.Family, tests, d.Needed)
 }
 
-// method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6
-// pairs". tests is what the tests of the family are called.
+// method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6 pairs". tests is what the tests of the
+// family are called.
 func (d Difference) method(p, tests string) string {
 	p += ", Mann–Whitney U"
 	if d.Family > 1 {
@@ -172,39 +165,38 @@ func significance(sign string, p float64) string {
 }
 
 // Change says how b compares with a: "46 times lower", "3.2 % higher", "equal".
-func (d Difference) Change() string { return d.change("equal", "") }
+func (d Difference) Change() string {
+	return d.change(changeWords{equal: "equal", higher: "higher", lower: "lower"})
+}
 
 // ChangeFrom is Change followed by the name of a: "46 times lower than kafka", "equal to kafka".
-func (d Difference) ChangeFrom(a string) string { return d.change("equal to", " than") + " " + a }
+func (d Difference) ChangeFrom(a string) string {
+	return d.change(changeWords{equal: "equal to", higher: "higher than", lower: "lower than"}) + " " + a
+}
 
-// A change is a percentage below a factor of 1.5, has one decimal place up to 10, and is a whole
-// factor from there on.
+type changeWords struct{ equal, higher, lower string }
+
+// A change is a percentage below a factor of 1.5, has one decimal place up to 10, and is a whole factor from there on.
 const (
 	leastFactor = 1.5
 	wholeFactor = 9.95 // the least factor that rounds to 10.0
 )
 
-// change words the change. equal is the word for equality, and than follows a direction.
-func (d Difference) change(equal, than string) string {
+func (d Difference) change(words changeWords) string {
 	hasRatio := !math.IsNaN(d.Ratio)
-	if d.same || (d.Ratio == 1 && d.Delta == 0) {
-		return equal
-	}
-	isHigher := d.Ratio > 1
-	if !hasRatio || d.Ratio == 1 {
-		isHigher = d.Delta > 0
-	}
-	direction := "lower" + than
-	if isHigher {
-		direction = "higher" + than
+	direction := words.lower
+	if d.Ratio > 1 || ((!hasRatio || d.Ratio == 1) && d.Delta > 0) {
+		direction = words.higher
 	}
 	switch factor := max(d.Ratio, 1/d.Ratio); {
+	case d.same, d.Ratio == 1 && d.Delta == 0:
+		return words.equal
+	case d.Ratio == 1:
+		return "mostly " + words.equal + ", else " + direction
 	case !hasRatio && d.Delta == 0:
-		return "neither higher nor lower" + than
+		return "neither higher nor " + words.lower
 	case !hasRatio:
 		return direction
-	case d.Ratio == 1:
-		return "mostly " + equal + ", else " + direction
 	case factor >= wholeFactor:
 		return fmt.Sprintf("%.0f times %s", factor, direction)
 	case factor >= leastFactor:

@@ -2,7 +2,8 @@ package results
 
 import "github.com/brokermark/brokermark/internal/hist"
 
-// Distribution is one latency of a point at one load, over its repetitions.
+// Distribution is all latencies of a point at one load, its repetitions merged into one histogram. Percentiles can't be averaged, so those
+// of all repetitions are read from it.
 type Distribution struct {
 	Point    Point
 	RowTitle string // of the load point: "rate 20k/s", "curve 50 %"
@@ -10,9 +11,9 @@ type Distribution struct {
 	N        int    // repetitions in it
 	// Closed tells whether it is of a closed loop. Such a latency says how full the window or the backlog was, nothing about a load.
 	// Formats that copy records keep it and say so; no chart shows it and no report concludes from it.
-	Closed        bool
-	Pauses        hist.Snapshot // pauses of the measuring machine meanwhile; empty if they weren't recorded
-	hist.Snapshot               // the latencies
+	Closed    bool
+	Latencies hist.Snapshot
+	Pauses    hist.Snapshot // pauses of the measuring machine meanwhile; empty if they weren't recorded
 }
 
 // Distributions merges the repetitions of every point and load. Loads without that histogram are left out.
@@ -32,12 +33,11 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 func (l LoadPoint) Distribution(kind LatencyKind) Distribution {
 	d := Distribution{Point: l.Point, RowTitle: l.RowTitle, Used: l.Used(), Closed: l.Closed}
 	for _, r := range l.Records {
-		latency := kind.Of(r.Result.Latency)
-		if latency.Count() == 0 {
+		if r.Result == nil || kind.Of(r.Result.Latency).Count() == 0 {
 			continue
 		}
 		d.N++
-		d.Snapshot = d.Merge(latency)
+		d.Latencies = d.Latencies.Merge(kind.Of(r.Result.Latency))
 		if r.Result.Pauses != nil {
 			d.Pauses = d.Pauses.Merge(r.Result.Pauses.Late)
 		}

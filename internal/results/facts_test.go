@@ -160,7 +160,7 @@ func TestCellsOfNothingAreBlank(t *testing.T) {
 		t.Errorf("one value: %+v", cell)
 	}
 	s := Summarize([]float64{4})
-	s.Bound = 1
+	s.ClockBound = 1
 	if cell := s.Cell(); cell.Kind != document.Interval || cell.Number != 4 || cell.Low != 3 || cell.High != 5 || !cell.Bounded {
 		t.Errorf("a value of 4 that may be off by 1: %+v", cell)
 	}

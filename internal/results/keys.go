@@ -15,25 +15,26 @@ const (
 	KeySustainableLow  = "sustainable_low"
 	KeySustainableHigh = "sustainable_high"
 	KeyKneeRate        = "knee_rate"
-	KeyDrainRate       = "drain_rate"
-	KeyTotalSeconds    = "total_s"
-	KeyLargestBacklog  = "backlog_max"
+	KeyDrainRate       = "drain_rate" // of a backlog
+
+	KeyTotalSeconds = "total_s" // that a fixed number of messages took
 
 	// Counts of messages.
-	KeyDue        = "due"
-	KeyUnsent     = "unsent"
-	KeySent       = "sent"
-	KeyAcked      = "acked"
-	KeyFailed     = "failed"
-	KeyUnresolved = "unresolved"
-	KeyResent     = "resent"
-	KeyReceived   = "received"
-	KeyExpected   = "expected"
-	KeyLost       = "lost"
-	KeyLostAcked  = "lost_acked"
-	KeyDuplicated = "duplicated"
-	KeyReordered  = "reordered"
-	KeyCorrupted  = "corrupted"
+	KeyLargestBacklog = "backlog_max"
+	KeyDue            = "due"
+	KeyUnsent         = "unsent"
+	KeySent           = "sent"
+	KeyAcked          = "acked"
+	KeyFailed         = "failed"
+	KeyUnresolved     = "unresolved"
+	KeyResent         = "resent"
+	KeyReceived       = "received"
+	KeyExpected       = "expected"
+	KeyLost           = "lost"
+	KeyLostAcked      = "lost_acked"
+	KeyDuplicated     = "duplicated"
+	KeyReordered      = "reordered"
+	KeyCorrupted      = "corrupted"
 
 	// Latencies from the intended time of sending.
 	KeyEndToEndMin  = "e2e_min_ns"

@@ -220,7 +220,7 @@ func TestPausesOfAllRepetitionsAreMerged(t *testing.T) {
 		records = append(records, r)
 	}
 	all := Distributions(pointsOf(records), LatencyKinds[0])
-	if len(all) != 1 || all[0].N != 3 || all[0].Pauses.Count() != 30 || all[0].Count() != 3000 {
+	if len(all) != 1 || all[0].N != 3 || all[0].Pauses.Count() != 30 || all[0].Latencies.Count() != 3000 {
 		t.Errorf("%+v", all)
 	}
 }

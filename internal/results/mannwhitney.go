@@ -8,20 +8,20 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// maxExact is the number of values on a side up to which the U test counts every way to deal the
-// values. Beyond it U is close to normal, and the library's test uses that.
+// maxExact is the number of values on a side up to which the U test counts every way to deal the values. Beyond it the library's test
+// takes U for normal.
 const maxExact = 30
 
-// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of
-// Mathematical Statistics 18, 1947).
+// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). Neither side
+// may be empty.
 //
-// If both samples came from one distribution, any way to deal the pooled values to the two sides
-// would be equally likely. The p value is twice the share of deals in which the ranks of side a sum
-// up to at most, or at least, as much as the ranks seen, whichever share is smaller. Equal values
-// share the mean of their ranks.
+// If both samples came from one distribution, any way to deal the pooled values to the two sides would be equally likely. The p value is
+// twice the share of deals in which the ranks of side a sum up to at most, or at least, as much as the ranks seen, whichever share is
+// smaller. Equal values share the mean of their ranks. For a = 10, 11 and b = 12, 13 the ranks of a are 1 and 2; no other of the 6 deals
+// has a sum as small, so p is 2/6.
 //
-// The library's exact test isn't used: it takes the distribution of U for symmetric, which it isn't
-// with equal values, so its p would depend on which side comes first.
+// The library's exact test isn't used: it takes the distribution of U for symmetric, which it isn't with equal values, so its p would
+// depend on which side comes first.
 func uTest(a, b []float64) float64 {
 	if len(a) > maxExact || len(b) > maxExact {
 		return benchmath.AssumeNothing.Compare(sample(a), sample(b)).P
@@ -47,8 +47,8 @@ func uTest(a, b []float64) float64 {
 	return min(1, 2*min(below, above)/total)
 }
 
-// twiceRanks gives twice the rank of each of the sorted values, which is a whole number: equal
-// values share the mean of their ranks.
+// twiceRanks gives twice the rank of each of the sorted values, which is a whole number: equal values share the mean of their ranks. Of
+// 7, 9, 9 it gives 2, 5, 5.
 func twiceRanks(sorted []float64) []int {
 	ranks := make([]int, len(sorted))
 	for first := 0; first < len(sorted); {
@@ -64,10 +64,11 @@ func twiceRanks(sorted []float64) []int {
 	return ranks
 }
 
-// dealsBySum counts the ways to choose n of the ranks, by their sum.
+// dealsBySum counts the ways to choose n of the ranks, by their sum: of the ranks 2, 5, 5 there are two ways to choose 2 with the sum 7,
+// and one with the sum 10. The counts are floats, because they may be larger than any integer; their rounding is far below that of a p.
 //
-// After the first i ranks, ways[k][s] is the number of ways to choose k of them with the sum s. The
-// next rank r adds ways[k-1][s-r] to it; k and s go down, so that a rank isn't chosen twice.
+// After the first i ranks, ways[k][s] is the number of ways to choose k of them with the sum s. The next rank r adds ways[k-1][s-r] to it;
+// k and s go down, so that a rank isn't chosen twice.
 func dealsBySum(ranks []int, n int) []float64 {
 	largest := 0
 	for _, r := range ranks {
@@ -88,10 +89,12 @@ func dealsBySum(ranks []int, n int) []float64 {
 	return ways[n]
 }
 
-// smallestP is the p value of the clearest outcome that the U test can have: all of one sample lies
-// above all of the other. Two of all ways to deal n1+n2 values are as clear as that:
+// smallestP is the p value of the clearest outcome that the U test of n1 and n2 values can have: all of one sample lies above all of the
+// other. Two of all ways to deal n1+n2 values are as clear as that:
 //
 //	2 / (n1+n2 choose n1)
+//
+// With 3 values on each side it is 2/20 = 10 %, with 4 it is 2/70 = 2.9 %. It is 1 without values.
 func smallestP(n1, n2 int) float64 {
 	deals := 1.0
 	for i := 1; i <= n1; i++ {
@@ -103,12 +106,12 @@ func smallestP(n1, n2 int) float64 {
 // canShow tells whether a U test of n1 and n2 values can show a difference, if no other is made with it.
 func canShow(n1, n2 int) bool { return smallestP(n1, n2) < alpha }
 
-// maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its
-// cost grows with the fourth power of the sample size.
+// maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its cost grows with the fourth power of the
+// sample size.
 const maxExactPairs = 400
 
-// hodgesLehmannInterval inverts the U test (Conover, Practical Nonparametric Statistics, 5.4). With
-// D(1) ≤ … ≤ D(n) the sorted pairwise ratios it is
+// hodgesLehmannInterval is the 95 % confidence interval of the ratio of samples of n1 and n2 values. It inverts the U test (Conover,
+// Practical Nonparametric Statistics, 5.4). With D(1) ≤ … ≤ D(n) the sorted pairwise ratios it is
 //
 //	D(k) … D(n+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %
 //

@@ -42,8 +42,10 @@ type Metric struct {
 	count func(store.Books) int64
 	// needsDue tells that the count is only known in books that say how many messages were due. Those of older records don't.
 	needsDue bool
-	// isLatency tells that the figure means something only under a load: Of leaves it out for closed loops, unless ofClosedLoops is set.
-	isLatency, ofClosedLoops bool
+	// isLatency tells that the figure means something only under a load, so that Of leaves it out for closed loops.
+	isLatency bool
+	// asRecorded tells that Of leaves out no latency: see AsRecorded.
+	asRecorded bool
 	// acrossClocks tells that a value is the difference of two agents' clocks, if one agent sent and another received.
 	acrossClocks bool
 }
@@ -65,7 +67,7 @@ func (m Metric) Of(r store.Record) float64 {
 		return math.NaN()
 	case m.Counts():
 		return m.CountIn(r.Result.Books)
-	case m.isLatency && !m.ofClosedLoops && ClosedLoop(r.Spec):
+	case m.isLatency && !m.asRecorded && ClosedLoop(r.Spec):
 		return math.NaN()
 	}
 	return m.measured(r)
@@ -74,7 +76,7 @@ func (m Metric) Of(r store.Record) float64 {
 // AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy records, and
 // for comparisons with publications that print such latencies.
 func (m Metric) AsRecorded() Metric {
-	m.ofClosedLoops = true
+	m.asRecorded = true
 	return m
 }
 
@@ -128,7 +130,7 @@ func (m Metric) Over(records []store.Record) Summary {
 	values := m.Values(records)
 	if !m.Counts() || len(values) == 0 {
 		s := Summarize(values)
-		s.Bound = m.Bound(records)
+		s.ClockBound = m.ClockBound(records)
 		return s
 	}
 	sum := 0.0
@@ -138,9 +140,9 @@ func (m Metric) Over(records []store.Record) Summary {
 	return Summary{N: len(values), Median: sum, Low: sum, High: sum, Summed: true}
 }
 
-// Bound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the difference of two
+// ClockBound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the difference of two
 // agents' clocks.
-func (m Metric) Bound(records []store.Record) float64 {
+func (m Metric) ClockBound(records []store.Record) float64 {
 	bound := 0.0
 	if !m.acrossClocks {
 		return bound

@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Missed names the loads of a repetition at which less came through than was offered. It is empty if the schedule was
-// kept.
+// Missed names the loads of a repetition at which less came through than was offered, at most two and the number of the others. It is
+// empty if the schedule was kept.
 func Missed(r store.Record) string {
 	var texts []string
 	for _, l := range Loads(r) {
@@ -24,64 +24,66 @@ func Missed(r store.Record) string {
 			}
 		}
 	}
-	return firstTwo(texts)
+	const most = 2
+	text := strings.Join(texts[:min(most, len(texts))], "; ")
+	switch more := len(texts) - most; {
+	case more == 1:
+		text += "; and 1 more rate"
+	case more > 1:
+		text += fmt.Sprintf("; and %d more rates", more)
+	}
+	return text
 }
 
-// MissedRates is a verdict on the points that missed a rate, each in the words of its first repetition that did. It is nil if all
-// schedules were kept.
+// MissedRates is a verdict on the points that missed a rate, at most five and the number of the others. It is nil if all schedules were
+// kept.
 func MissedRates(points []Point) []document.Verdict {
 	var texts []string
 	for _, p := range points {
-		missed, first := 0, ""
-		for _, r := range p.Ok() {
-			if text := Missed(r); text != "" {
-				if missed++; first == "" {
-					first = text
-				}
-			}
+		if text := missedOf(p); text != "" {
+			texts = append(texts, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Setting(), p.Load(), text))
 		}
-		if first == "" {
-			continue
-		}
-		if n := len(p.Ok()); n > 1 {
-			first = fmt.Sprintf("%s (%d of %d repetitions missed it)", first, missed, n)
-		}
-		texts = append(texts, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Setting(), p.Load(), first))
 	}
-	if texts == nil {
+	if len(texts) == 0 {
 		return nil
 	}
-	v := document.Verdict{About: "Rate missed", Finding: "Not everything that was offered came through"}
-	const most = 5
-	which := strings.Join(texts[:min(most, len(texts))], ". ") + "."
-	switch more := len(texts) - most; {
-	case len(texts) == 1:
-		v.Finding += ". " + which
-	case more > 0:
-		v.Finding += fmt.Sprintf(" at %d points.", len(texts))
-		v.Detail = fmt.Sprintf("%s The same holds for %d more. ", which, more)
-	default:
-		v.Finding += fmt.Sprintf(" at %d points.", len(texts))
-		v.Detail = which + " "
+	const (
+		most        = 5
+		consequence = "What was never sent counts in the latencies as late as the end of the run."
+	)
+	v := document.Verdict{About: "Rate missed", Finding: "Not everything that was offered came through", Detail: consequence}
+	named := strings.Join(texts[:min(most, len(texts))], ". ") + "."
+	if len(texts) == 1 {
+		v.Finding += ". " + named
+		return []document.Verdict{v}
 	}
-	v.Detail += "What was never sent counts in the latencies as late as the end of the run."
+	v.Finding += fmt.Sprintf(" at %d points.", len(texts))
+	if more := len(texts) - most; more > 0 {
+		named += fmt.Sprintf(" The same holds for %d more.", more)
+	}
+	v.Detail = named + " " + consequence
 	return []document.Verdict{v}
 }
 
-// firstTwo joins the first two texts and counts the others.
-func firstTwo(texts []string) string {
-	const most = 2
-	joined := strings.Join(texts[:min(most, len(texts))], "; ")
-	switch more := len(texts) - most; {
-	case more == 1:
-		joined += "; and 1 more rate"
-	case more > 1:
-		joined += fmt.Sprintf("; and %d more rates", more)
+// missedOf is what the first repetition that missed its rate says, with the number of those that did. It is empty if none did.
+func missedOf(p Point) string {
+	var missed []string
+	for _, r := range p.Ok() {
+		if text := Missed(r); text != "" {
+			missed = append(missed, text)
+		}
 	}
-	return joined
+	switch n := len(p.Ok()); {
+	case len(missed) == 0:
+		return ""
+	case n == 1:
+		return missed[0]
+	default:
+		return fmt.Sprintf("%s (%d of %d repetitions missed it)", missed[0], len(missed), n)
+	}
 }
 
-// Ending is a status in words, with a remark if the rate was missed: a load may end ok and miss its rate.
+// Ending is a status with a remark if the rate was missed: "ok, rate missed".
 func Ending(status string, records []store.Record) string {
 	if RateMissed(records) {
 		return status + ", rate missed"
@@ -89,7 +91,7 @@ func Ending(status string, records []store.Record) string {
 	return status
 }
 
-// RateMissed tells whether any of the records fell behind its rate.
+// RateMissed tells whether less came through than was offered in any of the records.
 func RateMissed(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool {
 		return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == store.DoubtRateMissed })

@@ -360,7 +360,7 @@ func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 	} {
 		var got []string
 		for _, d := range Distributions(pointsOf(c.records), LatencyKinds[0]) {
-			got = append(got, fmt.Sprintf("%s: used %v, %d with %d", d.RowTitle, d.Used, d.N, d.Count()))
+			got = append(got, fmt.Sprintf("%s: used %v, %d with %d", d.RowTitle, d.Used, d.N, d.Latencies.Count()))
 			if d.Point.ID != "p" {
 				t.Errorf("%s: of point %q", c.name, d.Point.ID)
 			}

@@ -12,7 +12,7 @@ type Contender struct {
 	Name       string
 	Values     []float64 // one for each repetition
 	Bracket    *Bracket  // the bounds of the searches if the metric is a sustainable rate; nil for other metrics
-	ClockBound float64   // as the Bound of a Summary
+	ClockBound float64   // as that of a Summary
 }
 
 // NewContender makes a contender for m from records that conclusions may be drawn from.
@@ -22,7 +22,7 @@ func NewContender(name string, m Metric, records []store.Record) Contender {
 			return Contender{Name: name, Values: b.Passed, Bracket: &b}
 		}
 	}
-	return Contender{Name: name, Values: m.Values(records), ClockBound: m.Bound(records)}
+	return Contender{Name: name, Values: m.Values(records), ClockBound: m.ClockBound(records)}
 }
 
 func (c Contender) median() float64 { return Summarize(c.Values).Median }
@@ -59,7 +59,7 @@ func Rank(m Metric, contenders []Contender) Ranking {
 	var tests []*Difference
 	for i, c := range ordered[1:] {
 		against := Contrast(r.Best.Values, c.Values)
-		against.A.Bound, against.B.Bound = r.Best.ClockBound, c.ClockBound
+		against.A.ClockBound, against.B.ClockBound = r.Best.ClockBound, c.ClockBound
 		r.Rest[i] = Standing{Contender: c, Against: against}
 		tests = append(tests, &r.Rest[i].Against)
 	}

@@ -15,22 +15,22 @@ const (
 	alpha      = 1 - confidence // below which a p value shows a difference
 )
 
-// Summary sums up the values of repetitions.
+// Summary sums up the values of repetitions. Of 3, 1 and 8 the median is 3, within 1..8.
 type Summary struct {
-	N         int     // values
-	Median    float64 // NaN if N is 0
-	Low, High float64 // NaN if N is 0
+	N         int     // values; without any, Median, Low and High are NaN
+	Median    float64 // the mean of the two in the middle if N is even
+	Low, High float64
 	// Confident tells whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6 values.
 	// Otherwise Low and High are just the smallest and the largest value.
 	Confident bool
 	// Summed tells that the values are counts of messages, which were added up: Median, Low and High are all the sum.
 	Summed bool
-	// Bound is the largest error of each value, either way, if it was taken by two clocks; 0 if by one.
-	Bound float64
+	// ClockBound is the largest error of each value, either way, if it was taken by two clocks; 0 if by one.
+	ClockBound float64
 }
 
-// Summarize assumes no distribution. Its interval lies between order statistics: the number of values below the true median is
-// binomial with p = 1/2 (Conover, Practical Nonparametric Statistics, 3.2).
+// Summarize sums up values that must not be NaN, and assumes no distribution. Its interval lies between order statistics: the number of
+// values below the true median is binomial with p = 1/2 (Conover, Practical Nonparametric Statistics, 3.2).
 func Summarize(values []float64) Summary {
 	if len(values) == 0 {
 		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
@@ -52,16 +52,16 @@ func (s Summary) Cell() document.Cell {
 	switch {
 	case s.N == 0:
 		return document.Cell{}
-	case s.Bound > 0:
-		return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low - s.Bound, High: s.High + s.Bound, Bounded: true}
+	case s.ClockBound > 0:
+		return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low - s.ClockBound, High: s.High + s.ClockBound, Bounded: true}
 	case s.N == 1 || s.Summed:
 		return document.Number(s.Median)
 	}
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low, High: s.High}
 }
 
-// HalfWidth is half the width of the 95 % interval of a metric over n repetitions, as a share of the median. It is NaN with too few
-// repetitions for an interval.
+// HalfWidth is half the width of the 95 % interval of a metric over n repetitions, as a share of the median: 0.05 if 95..105 holds a
+// median of 100. It is NaN with too few repetitions for an interval, and if the median is 0.
 func HalfWidth(m Metric, records []store.Record) (half float64, n int) {
 	s := Summarize(m.Values(records))
 	if !s.Confident || s.Median == 0 {

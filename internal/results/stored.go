@@ -5,8 +5,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// What a record holds, under the names by which reports choose from it. They need nothing else of the store, and an
-// architecture test holds that they don't reach for it.
+// Reports use these names for what a record holds. They don't import the store, which an architecture test checks.
 type (
 	Record      = store.Record // a repetition of a point
 	Status      = store.Status
@@ -40,6 +39,5 @@ const (
 	DoubtGeneratorLag = store.DoubtGeneratorLag
 )
 
-// Promise judges books by the guarantee that a repetition was asked for. Its own books are meant unless something is
-// known to be wrong with them.
+// Promise judges books by the guarantee that a repetition was asked for: its own books, or those books without what is in doubt.
 func Promise(r Record, books Books) ledger.Verdict { return store.Promise(r.Spec, r.Failover, books) }

@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// written are the units that publications print a metric in, and how many of the metric's own each is.
-var written = map[unit.Unit]map[string]float64{
+// printedUnits are the units in which publications print metrics, by the metric's own unit, and how many of the metric's own each is.
+var printedUnits = map[unit.Unit]map[string]float64{
 	unit.Nanoseconds: {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9},
 	unit.Seconds:     {"ms": 1e-3, "s": 1, "min": 60},
 	unit.CPUSeconds:  {"s": 1},
@@ -22,13 +22,14 @@ var written = map[unit.Unit]map[string]float64{
 	unit.None:        {"%": 1, "MB/s": 1},
 }
 
-// InUnit is how many of u one of the named unit is; "" is u itself.
+// InUnit is how many of u one of the named unit is: a "ms" is 1e6 of unit.Nanoseconds. "" is u itself. It is an error if metrics in u are
+// never printed in the named unit.
 func InUnit(u unit.Unit, name string) (float64, error) {
 	if name == "" {
 		return 1, nil
 	}
-	if factor, ok := written[u][name]; ok {
+	if factor, ok := printedUnits[u][name]; ok {
 		return factor, nil
 	}
-	return 0, fmt.Errorf("%q is no unit of it; allowed: %s", name, strings.Join(slices.Sorted(maps.Keys(written[u])), ", "))
+	return 0, fmt.Errorf("%q is no unit of it; allowed: %s", name, strings.Join(slices.Sorted(maps.Keys(printedUnits[u])), ", "))
 }

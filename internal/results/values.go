@@ -1,6 +1,6 @@
 package results
 
-// Values holds the distinct values of settings by name.
+// Values holds the distinct values of settings by the name of the setting.
 type Values map[string]map[string]bool
 
 // Add adds the value of a setting.
@@ -11,7 +11,7 @@ func (v Values) Add(name, value string) {
 	v[name][value] = true
 }
 
-// AddAll adds the values of several settings.
+// AddAll adds the values of several settings, by their names.
 func (v Values) AddAll(settings map[string]string) {
 	for name, value := range settings {
 		v.Add(name, value)

@@ -117,7 +117,7 @@ func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
 			cost := p.Ok()[1].Result.Cost // the median of three
 			for name, want := range map[string]float64{
 				"msg/s": results.Summarize(values(p, "publish_rate")).Median, "sustainable": results.Sustained(p.Ok()).Median,
-				"min": float64(d.Min()) / 1e6, "avg": d.Mean() / 1e6, "95th": float64(d.Quantile(0.95)) / 1e6, "99th": float64(d.Quantile(0.99)) / 1e6,
+				"min": float64(d.Latencies.Min()) / 1e6, "avg": d.Latencies.Mean() / 1e6, "95th": float64(d.Latencies.Quantile(0.95)) / 1e6, "99th": float64(d.Latencies.Quantile(0.99)) / 1e6,
 				"lost": 0, "n": 3,
 			} {
 				if got, _ := figure(t, f, sheet, name, i); math.Abs(got-want) > 1e-9*math.Abs(want) {

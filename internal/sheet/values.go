@@ -72,7 +72,7 @@ func fromHistogram(key string) func(line) any {
 		if d.N == 0 || d.Closed {
 			return nil
 		}
-		return inSheet(m, m.Statistic(d.Snapshot))
+		return inSheet(m, m.Statistic(d.Latencies))
 	}
 }
 
