@@ -39,7 +39,7 @@ type Selection struct {
 type Grouping struct {
 	Over      []string // the axes whose values make the cells
 	OverGiven bool     // Over holds; otherwise cells are made by every axis that varies and that the statement doesn't name
-	Pool      string   // how several points of one cell become one figure: poolBest or a key of poolings; empty: there is only one
+	Pool      string   // how the points of one cell that have a figure become one: poolBest or a key of poolings; empty: there is only one
 	Take      string   // how cells become one verdict: TakeEach, TakeShare or, to judge their pooled figure, a key of poolings
 	Share     float64  // with TakeShare: the share of the cells that have to hold, above 0 and up to 1
 }
