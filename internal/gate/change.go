@@ -59,21 +59,23 @@ func (c Condition) judgePair(p results.Pair) []Verdict {
 	return verdicts
 }
 
-// judgeSideEnding returns Passed if a side can be judged by its figures. It can't if a point of it failed, or if all were skipped.
-func judgeSideEnding(side []results.Point) (outcome Outcome, text string) {
-	outcome = Skipped
+// judgeSideEnding returns Passed if a side can be judged by its figures, and otherwise why not: a point of it failed, or all were skipped.
+func judgeSideEnding(side []results.Point) (Outcome, string) {
+	canBeJudged, whySkipped := false, ""
 	for _, p := range side {
-		ofPoint, why := judgeEnding(p)
-		if ofPoint == Failed {
+		switch outcome, why := judgeEnding(p); outcome {
+		case Failed:
 			return Failed, p.Name + " " + why
-		}
-		if ofPoint == Passed {
-			outcome = Passed
-		} else {
-			text = p.Name + " " + why
+		case Skipped:
+			whySkipped = p.Name + " " + why
+		default:
+			canBeJudged = true
 		}
 	}
-	return outcome, text
+	if canBeJudged {
+		return Passed, ""
+	}
+	return Skipped, whySkipped
 }
 
 // sideLoad is one load of a side, over all its points.
@@ -85,26 +87,35 @@ type sideLoad struct {
 
 // sideLoadsOf gathers the loads of a side's repetitions that ended ok as a whole.
 func sideLoadsOf(points []results.Point) []sideLoad {
-	var loads []sideLoad
+	type run struct {
+		point string
+		load  results.RepetitionLoad
+	}
+	var runs []run
 	for _, p := range points {
 		for _, r := range p.Ok() {
 			for _, l := range results.Loads(r) {
-				rate := ""
-				if l.Rate > 0 {
-					rate = l.Name
-				}
-				i := slices.IndexFunc(loads, func(s sideLoad) bool { return s.rate == rate })
-				if i < 0 {
-					i = len(loads)
-					loads = append(loads, sideLoad{rate: rate})
-				}
-				if l.Record.Status == store.OK {
-					loads[i].records = append(loads[i].records, l.Record)
-				} else {
-					loads[i].failure = fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, l.Record.Reason)
-				}
+				runs = append(runs, run{point: p.Name, load: l})
 			}
 		}
+	}
+	rateOf := func(r run) string {
+		if r.load.Rate > 0 {
+			return r.load.Name
+		}
+		return ""
+	}
+	var loads []sideLoad
+	for _, g := range results.GroupBy(runs, rateOf) {
+		load := sideLoad{rate: g.Name}
+		for _, r := range g.Members {
+			if record := r.load.Record; record.Status == store.OK {
+				load.records = append(load.records, record)
+			} else {
+				load.failure = fmt.Sprintf("%s %s: %s", r.point, record.Status, record.Reason)
+			}
+		}
+		loads = append(loads, load)
 	}
 	return loads
 }
