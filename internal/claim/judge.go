@@ -10,20 +10,7 @@ import (
 
 // evaluate answers a statement from the samples of one side of a study.
 func (s Statement) evaluate(all []sample) Part {
-	var p Part
-	var err error
-	switch s.Kind {
-	case Ratio:
-		p, err = s.ratio(all)
-	case Rank:
-		p, err = s.rank(all)
-	case Threshold:
-		p, err = s.threshold(all)
-	case Slope, Shape:
-		p, err = s.trend(all)
-	default:
-		panic(fmt.Sprintf("claim: a statement of the kind %q", s.Kind)) // Parse makes none
-	}
+	p, err := s.judgeCells(all)
 	var undecided *undecidedError
 	switch {
 	case err == nil:
@@ -35,13 +22,33 @@ func (s Statement) evaluate(all []sample) Part {
 	}
 }
 
-// threshold judges the metric in each cell.
-func (s Statement) threshold(all []sample) (Part, error) {
+// judgeCells makes the cells of the statement's part: one at least, or an error.
+func (s Statement) judgeCells(all []sample) (Part, error) {
+	if s.Kind == Ratio {
+		return s.ratio(all)
+	}
 	chosen, err := s.choose(all)
 	if err != nil {
 		return Part{}, err
 	}
-	p := Part{Closed: anyClosed(chosen, s.Metric)}
+	var p Part
+	switch s.Kind {
+	case Rank:
+		p, err = s.rank(chosen)
+	case Threshold:
+		p, err = s.threshold(chosen)
+	case Slope, Shape:
+		p, err = s.trend(chosen)
+	default:
+		panic(fmt.Sprintf("claim: a statement of the kind %q", s.Kind)) // Parse makes none
+	}
+	p.Closed = anyClosed(chosen, s.Metric)
+	return p, err
+}
+
+// threshold judges the metric in each cell.
+func (s Statement) threshold(chosen []sample) (Part, error) {
+	var p Part
 	for _, g := range grouped(chosen, s.cellAxes(chosen)) {
 		f, err := s.figure(g, s.Metric)
 		if err != nil {

@@ -23,12 +23,8 @@ type contender struct {
 
 // rank judges in each cell the place of one contender, or the order of several. Example: if kafka had 9 messages/s, nats 5, and every run of
 // pulsar was void, it can't be told whether kafka is first, and nats is not.
-func (s Statement) rank(all []sample) (Part, error) {
-	chosen, err := s.choose(all)
-	if err != nil {
-		return Part{}, err
-	}
-	p := Part{Closed: anyClosed(chosen, s.Metric)}
+func (s Statement) rank(chosen []sample) (Part, error) {
+	var p Part
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Ranking.By, sweepAxis)) {
 		c, err := s.contest(g)
 		if err != nil {

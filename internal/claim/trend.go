@@ -28,12 +28,8 @@ func (line series) figures() []Figure {
 }
 
 // trend judges slopes and shapes: how the metric goes along an axis, in each cell.
-func (s Statement) trend(all []sample) (Part, error) {
-	chosen, err := s.choose(all)
-	if err != nil {
-		return Part{}, err
-	}
-	p := Part{Closed: anyClosed(chosen, s.Metric)}
+func (s Statement) trend(chosen []sample) (Part, error) {
+	var p Part
 	tooShort := 0
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Trend.Along)) {
 		line, err := s.along(g)
