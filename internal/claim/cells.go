@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,8 +38,35 @@ func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 	return slices.DeleteFunc(values.Varying(), func(axis string) bool { return axis == sideAxis || slices.Contains(compared, axis) })
 }
 
-// figure is the figure of a cell, pooled if several of its samples have one. It is none if no sample has the metric.
-func (s Statement) figure(g group, m results.Metric) (Figure, error) {
+// splitBy splits the samples of a cell by their values on an axis, which name the groups, in the order of the values.
+func splitBy(axis string, cell group) ([]group, error) {
+	valueOf := func(s sample) string {
+		v, _ := s.value(axis)
+		return v
+	}
+	for _, one := range cell.Members {
+		if _, ok := one.value(axis); !ok {
+			return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
+		}
+	}
+	groups := results.GroupBy(cell.Members, valueOf)
+	slices.SortFunc(groups, func(a, b group) int { return compareValues(a.Name, b.Name) })
+	return groups, nil
+}
+
+// compareValues orders values of an axis by what they measure or, if they measure nothing, by name.
+func compareValues(a, b string) int {
+	x, xOK := results.Magnitude(a)
+	y, yOK := results.Magnitude(b)
+	if xOK && yOK && x != y {
+		return cmp.Compare(x, y)
+	}
+	return results.CompareNames(a, b)
+}
+
+// figure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has the metric. The group
+// is described for an error: "at x=2".
+func (s Statement) figure(m results.Metric, g group, description string) (Figure, error) {
 	var figures []Figure
 	for _, one := range g.Members {
 		if f := one.figure(m); f.N > 0 {
@@ -51,14 +79,14 @@ func (s Statement) figure(g group, m results.Metric) (Figure, error) {
 	case len(figures) == 1:
 		return figures[0], nil
 	case s.Pool == "":
-		return Figure{}, ambiguous(g, fmt.Sprintf("of %s at %q", m.Name, g.Name))
+		return Figure{}, undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them", len(g.Members), description)
 	}
 	return pooled(s.pooling(m), figures), nil
 }
 
-// ambiguous is the error of a cell with several points and no way to pool them.
-func ambiguous(g group, where string) error {
-	return undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them", len(g.Members), where)
+// cellFigure is the metric of a cell.
+func (s Statement) cellFigure(m results.Metric, cell group) (Figure, error) {
+	return s.figure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
 }
 
 // noFigure is the error of samples none of which has a figure.

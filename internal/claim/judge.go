@@ -50,7 +50,7 @@ func (s Statement) judgeCells(all []sample) (Part, error) {
 func (s Statement) threshold(chosen []sample) (Part, error) {
 	var p Part
 	for _, g := range grouped(chosen, s.cellAxes(chosen)) {
-		f, err := s.figure(g, s.Metric)
+		f, err := s.cellFigure(s.Metric, g)
 		if err != nil {
 			return Part{}, err
 		}

@@ -2,7 +2,6 @@ package claim
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -51,29 +50,25 @@ func (s Statement) rank(chosen []sample) (Part, error) {
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contest gathers the contenders of a cell, by name. One that refused has no figure and no place.
-func (s Statement) contest(g group) (contest, error) {
-	byName := map[string][]sample{}
-	for _, one := range g.Members {
-		name, ok := one.value(s.Ranking.By)
-		if !ok {
-			return contest{}, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.Ranking.By)
-		}
-		byName[name] = append(byName[name], one)
+// contest gathers the contenders of a cell. One that refused has no figure and no place.
+func (s Statement) contest(cell group) (contest, error) {
+	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
+	points, err := splitBy(s.Ranking.By, cell)
+	if err != nil {
+		return contest{}, err
 	}
-	c := contest{names: slices.Sorted(maps.Keys(byName)), lowestWins: s.lowestIsBest(s.Metric)}
-	for _, name := range c.names {
-		points := group{Name: g.Name, Members: byName[name]}
-		f, err := s.figure(points, s.Metric)
+	for _, g := range points {
+		f, err := s.figure(s.Metric, g, fmt.Sprintf("of %s at %q", g.Name, cell.Name))
 		if err != nil {
-			return contest{}, ambiguous(points, fmt.Sprintf("of %s at %q", name, g.Name))
+			return contest{}, err
 		}
+		c.names = append(c.names, g.Name)
 		notRefused := func(one sample) bool { return one.status != string(store.Refused) }
 		switch {
 		case f.N > 0:
-			c.ranked = append(c.ranked, contender{name: name, figure: f})
-		case slices.ContainsFunc(points.Members, notRefused):
-			c.unknown = append(c.unknown, name)
+			c.ranked = append(c.ranked, contender{name: g.Name, figure: f})
+		case slices.ContainsFunc(g.Members, notRefused):
+			c.unknown = append(c.unknown, g.Name)
 		}
 	}
 	return c, nil

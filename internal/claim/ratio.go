@@ -72,11 +72,11 @@ func (s Statement) divide(dividend, divisor group) (Figure, error) {
 	if len(a) == 1 && len(b) == 1 && a[0].id == b[0].id {
 		return ratioWithin(a[0], s.Of.Metric, s.To.Metric), nil
 	}
-	of, err := s.figure(dividend, s.Of.Metric)
+	of, err := s.cellFigure(s.Of.Metric, dividend)
 	if err != nil {
 		return Figure{}, err
 	}
-	to, err := s.figure(divisor, s.To.Metric)
+	to, err := s.cellFigure(s.To.Metric, divisor)
 	if err != nil {
 		return Figure{}, err
 	}

@@ -1,10 +1,7 @@
 package claim
 
 import (
-	"cmp"
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
 )
@@ -67,51 +64,32 @@ func (s Statement) leastValues() int {
 }
 
 // along is the metric of a cell along the axis, without the values at which it isn't known.
-func (s Statement) along(g group) (series, error) {
-	byValue := map[string][]sample{}
-	var values []string
-	for _, one := range g.Members {
-		v, ok := one.value(s.Trend.Along)
-		if !ok {
-			return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", s.Trend.Along)
-		}
-		if byValue[v] == nil {
-			values = append(values, v)
-		}
-		byValue[v] = append(byValue[v], one)
+func (s Statement) along(cell group) (series, error) {
+	points, err := splitBy(s.Trend.Along, cell)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(values, compareValues)
 	var line series
-	for _, v := range values {
-		points := group{Name: g.Name, Members: byValue[v]}
-		f, err := s.figure(points, s.Metric)
+	for _, g := range points {
+		where := s.Trend.Along + "=" + g.Name
+		f, err := s.figure(s.Metric, g, "at "+where)
 		if err != nil {
-			return nil, ambiguous(points, fmt.Sprintf("at %s=%s", s.Trend.Along, v))
+			return nil, err
 		}
 		if f.N == 0 {
 			continue
 		}
-		at := reading{y: f, repetitions: repetitionsOf(points.Members, s.Metric)}
+		at := reading{y: f, repetitions: repetitionsOf(g.Members, s.Metric)}
 		if s.Kind == Slope {
-			x, ok := results.Magnitude(v)
+			x, ok := results.Magnitude(g.Name)
 			if !ok {
-				return nil, undecidedBecause(Misfit, "%s=%s is no number, so there is no line along it", s.Trend.Along, v)
+				return nil, undecidedBecause(Misfit, "%s is no number, so there is no line along it", where)
 			}
 			at.x = x
 		}
 		line = append(line, at)
 	}
 	return line, nil
-}
-
-// compareValues orders values of an axis by what they measure or, if they measure nothing, by name.
-func compareValues(a, b string) int {
-	x, xOK := results.Magnitude(a)
-	y, yOK := results.Magnitude(b)
-	if xOK && yOK && x != y {
-		return cmp.Compare(x, y)
-	}
-	return results.CompareNames(a, b)
 }
 
 // repetitionsOf is the metric of each repetition of the only sample. It is nil for several samples.
