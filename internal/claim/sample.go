@@ -3,7 +3,6 @@ package claim
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -76,24 +75,24 @@ func (s sample) figure(m results.Metric) Figure {
 
 // failingRate is the lowest rate that was too much, +Inf if none was. It is not ok if the metric is no rate that was searched for.
 func failingRate(key string, r *store.Result) (rate float64, ok bool) {
-	switch {
-	case r == nil:
+	if r == nil {
 		return 0, false
-	case key == results.KeyKneeRate && r.Knee != nil && r.Knee.JumpedAt > 0:
+	}
+	if key == results.KeyKneeRate && r.Knee != nil && r.Knee.JumpedAt > 0 {
 		return r.Knee.JumpedAt, true
-	case key == results.KeySustainableLow && r.Sustainable != nil && r.Sustainable.High == 0:
-		return math.Inf(1), true
-	case key == results.KeySustainableLow && r.Sustainable != nil:
+	}
+	if key == results.KeySustainableLow && r.Sustainable != nil {
+		if r.Sustainable.High == 0 { // every rate that was tried passed
+			return math.Inf(1), true
+		}
 		return r.Sustainable.High, true
 	}
 	return 0, false
 }
 
-// closed tells whether a figure of m is the latency of a closed loop.
-func (s sample) closed(m results.Metric) bool { return m.Latency() && results.ClosedLoop(s.point.Spec) }
-
+// anyClosed tells whether a figure of m is, for any sample, the latency of a closed loop.
 func anyClosed(samples []sample, m results.Metric) bool {
-	return slices.ContainsFunc(samples, func(s sample) bool { return s.closed(m) })
+	return m.Latency() && slices.ContainsFunc(samples, func(s sample) bool { return results.ClosedLoop(s.point.Spec) })
 }
 
 // samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales for example,
@@ -124,19 +123,10 @@ func sideOf(p results.Point) string {
 
 // axesKey is equal for points with equal axis values.
 func axesKey(p results.Point) string {
-	axes := p.Records[0].Axes
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(axes)) {
-		b.WriteString(name + "=" + axes[name] + "\x00")
-	}
-	return b.String()
+	return fmt.Sprintf("%q", p.Records[0].Axes) // prints a map in the order of its keys
 }
 
 // lastRecord is the ID of the point's newest record.
 func lastRecord(p results.Point) int64 {
-	last := int64(0)
-	for _, r := range p.Records {
-		last = max(last, r.ID)
-	}
-	return last
+	return slices.MaxFunc(p.Records, func(a, b store.Record) int { return cmp.Compare(a.ID, b.ID) }).ID
 }
