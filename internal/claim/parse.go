@@ -23,7 +23,7 @@ const File = "claims.yaml"
 
 // Parse reads the claims of a file. An error is a *study.Errors with all problems, each with its line and what is allowed.
 func Parse(name string, data []byte) ([]Claim, error) {
-	p := &problems{file: name}
+	found := &problems{file: name}
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); {
 	case errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0:
@@ -32,7 +32,7 @@ func Parse(name string, data []byte) ([]Claim, error) {
 		return nil, &study.Errors{Problems: []study.Problem{{File: name, Text: "not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}}
 	}
 	var claims []Claim
-	for _, list := range p.value(doc.Content[0], "").entries("claims") {
+	for _, list := range newValue(found, doc.Content[0], "").entries("claims") {
 		for _, item := range list.items() {
 			c := item.claim()
 			if c.ID != "" && slices.ContainsFunc(claims, func(o Claim) bool { return o.ID == c.ID }) {
@@ -41,8 +41,8 @@ func Parse(name string, data []byte) ([]Claim, error) {
 			claims = append(claims, c)
 		}
 	}
-	if p.list != nil {
-		return nil, &study.Errors{Problems: p.list}
+	if found.list != nil {
+		return nil, &study.Errors{Problems: found.list}
 	}
 	return claims, nil
 }
@@ -56,26 +56,26 @@ type problems struct {
 // value is a value of the file and the path to it: claims[2].slope.along. Its methods read it as one type or another. If it isn't of
 // that type, they note the problem and return the type's zero value.
 type value struct {
-	*problems
-	node *yaml.Node
-	path string
+	found *problems // of the whole file
+	node  *yaml.Node
+	path  string
 }
 
-// value resolves aliases.
-func (p *problems) value(n *yaml.Node, path string) value {
+// newValue resolves aliases.
+func newValue(found *problems, n *yaml.Node, path string) value {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	return value{problems: p, node: n, path: path}
+	return value{found: found, node: n, path: path}
 }
 
 // at is the value at v's path, on the line of another.
 func (v value) at(line value) value {
-	return value{problems: v.problems, node: line.node, path: v.path}
+	return value{found: v.found, node: line.node, path: v.path}
 }
 
 func (v value) problem(format string, args ...any) {
-	v.list = append(v.list, study.Problem{File: v.file, Line: v.node.Line, Path: v.path, Text: fmt.Sprintf(format, args...)})
+	v.found.list = append(v.found.list, study.Problem{File: v.found.file, Line: v.node.Line, Path: v.path, Text: fmt.Sprintf(format, args...)})
 }
 
 // missing notes a key that v needs.
@@ -97,7 +97,7 @@ func (v value) entries(allowed ...string) iter.Seq2[string, value] {
 		lines := map[string]int{}
 		for pair := range slices.Chunk(v.node.Content, 2) {
 			key := pair[0].Value
-			here := v.value(pair[0], strings.TrimPrefix(v.path+"."+key, "."))
+			here := newValue(v.found, pair[0], strings.TrimPrefix(v.path+"."+key, "."))
 			if first, ok := lines[key]; ok {
 				here.problem("given twice, first at line %d", first)
 				continue
@@ -107,7 +107,7 @@ func (v value) entries(allowed ...string) iter.Seq2[string, value] {
 				here.problem("unknown key %q%s; allowed: %s", key, suggest.DidYouMean(key, allowed), strings.Join(allowed, ", "))
 				continue
 			}
-			if !yield(key, v.value(pair[1], here.path)) {
+			if !yield(key, newValue(v.found, pair[1], here.path)) {
 				return
 			}
 		}
@@ -122,7 +122,7 @@ func (v value) items() []value {
 	}
 	var items []value
 	for i, n := range v.node.Content {
-		items = append(items, v.value(n, fmt.Sprintf("%s[%d]", v.path, i)))
+		items = append(items, newValue(v.found, n, fmt.Sprintf("%s[%d]", v.path, i)))
 	}
 	return items
 }
@@ -147,7 +147,7 @@ func (v value) texts() []string {
 	}
 	texts := []string{}
 	for _, n := range v.node.Content {
-		texts = append(texts, v.value(n, v.path).text())
+		texts = append(texts, newValue(v.found, n, v.path).text())
 	}
 	return texts
 }

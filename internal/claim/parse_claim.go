@@ -106,11 +106,11 @@ func (v value) statement(s Statement, bodies []body) Statement {
 	}
 	s.Kind = bodies[0].kind
 	content := bodies[0].value
-	before := len(v.list)
+	before := len(v.found.list)
 	for key, entry := range content.entries(slices.Concat(statementKeys, ownKeys[s.Kind])...) {
 		entry.setField(key, &s)
 	}
-	if len(v.list) == before {
+	if len(v.found.list) == before {
 		s.complete()
 		content.check(s)
 	}
