@@ -193,12 +193,15 @@ const maxLabel = 60
 var unfit = regexp.MustCompile(`[^\pL\pN._-]+`)
 
 // FileName is OMB's name for the file of a record, safe for any file system and different for every record:
-// "label-broker-2026-03-01-08-08-07-3-12.json".
+// "label-broker-2026-03-01-08-08-07-3-12.json". Without a label it begins with the broker.
 func FileName(r store.Record) string {
 	label := strings.Trim(unfit.ReplaceAllString(r.Label, "-"), "-.")
 	if runes := []rune(label); len(runes) > maxLabel {
 		label = string(runes[:maxLabel])
 	}
-	return fmt.Sprintf("%s-%s-%s-%d-%d.json", label, unfit.ReplaceAllString(r.Spec.Broker, "-"),
+	if label != "" {
+		label += "-"
+	}
+	return fmt.Sprintf("%s%s-%s-%d-%d.json", label, unfit.ReplaceAllString(r.Spec.Broker, "-"),
 		r.Began.UTC().Format(ombTime), r.Repetition, r.ID)
 }

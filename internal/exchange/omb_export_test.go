@@ -251,6 +251,15 @@ func TestAnExportSaysWhatWorkItWasOf(t *testing.T) {
 	}
 }
 
+func TestAFileNameWithoutALabelBeginsWithTheBroker(t *testing.T) {
+	for _, label := range []string{"", "-.-", "/"} {
+		r := store.Record{ID: 12, Label: label, Repetition: 3, Began: time.Unix(0, 0), Spec: study.Spec{Broker: "kafka"}}
+		if got, want := FileName(r), "kafka-1970-01-01-00-00-00-3-12.json"; got != want {
+			t.Errorf("%q: %q, want %q", label, got, want)
+		}
+	}
+}
+
 func TestAFileNameHoldsTheBeginningOfALongLabelAndTheTimeOMBWrites(t *testing.T) {
 	began := time.Date(2026, 3, 1, 9, 8, 7, 0, time.FixedZone("", 3600))
 	for label, want := range map[string]string{

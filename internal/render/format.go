@@ -18,7 +18,7 @@ import (
 
 // Options describe the reader's page. Only the terminal format looks at them.
 type Options struct {
-	Width  int  // columns; 0 means 100
+	Width  int  // columns; 0 or less means 100
 	Colour bool // emphasis by escape sequences
 }
 

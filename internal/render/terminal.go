@@ -9,7 +9,6 @@
 package render
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -31,7 +30,10 @@ const (
 // tables that are too wide. A table that is too wide even so is split; each part repeats the columns
 // that identify the rows.
 func terminalText(d document.Document, o Options) string {
-	page := terminalPage{width: cmp.Or(o.Width, defaultWidth), colour: o.Colour}
+	page := terminalPage{width: o.Width, colour: o.Colour}
+	if page.width <= 0 {
+		page.width = defaultWidth
+	}
 	var out strings.Builder
 	out.WriteString(page.emphasized(d.Title) + "\n")
 	afterNote := false
@@ -197,7 +199,7 @@ func lastSeparator(word string, width int) int {
 
 // wrap wraps a text at width. All lines but the first begin with indent.
 func wrap(s string, width int, indent string) string {
-	lines := strings.Split(text.WrapSoft(s, width-len(indent)), "\n")
+	lines := strings.Split(text.WrapSoft(s, max(1, width-len(indent))), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}

@@ -212,3 +212,14 @@ func TestColoursDoNotChangeWhereACellIsFolded(t *testing.T) {
 		}
 	}
 }
+
+func TestNoTextIsLostOnAPageOfNoWidth(t *testing.T) {
+	d := document.Document{Title: "title"}
+	d.Add(document.Paragraph{Text: "paragraph"}, document.Note{Mark: 1, Text: "note"})
+	for _, width := range []int{-5, 1, 2, 3} {
+		got := strings.Join(strings.Fields(terminalText(d, Options{Width: width})), "")
+		if got != "titleparagraph¹note" {
+			t.Errorf("at a width of %d: %q", width, got)
+		}
+	}
+}
