@@ -133,14 +133,14 @@ type Column struct {
 	Key       string    // for machines: stable, lower case, ends with the unit where there is one
 	Name      string    // for people; may hold a line break
 	Unit      unit.Unit // of its numbers
-	Row       bool      // identifies the row: repeated if a table has to be split
-	Label     bool      // names a row by itself, for its colour; else its Row columns do together
+	Row       bool      // identifies the row; repeated in every part if a table has to be split
+	Label     bool      // its words choose the row's colour in charts; without such a column the Row columns do together
 	Named     bool      // its cells mean nothing without the column's name: "5" of "linger.ms"
-	Spread    bool      // show the interval of its cells
-	Wide      bool      // holds sentences: wrapped later than other words
-	Spare     bool      // left out of a narrow terminal
-	Data      bool      // for machines only; readers see it in the headings
-	Attribute bool      // its words are an attribute of the row in HTML, by which style sheets choose rows; charts show them where a bar is missing
+	Spread    bool      // shows the intervals of its cells
+	Wide      bool      // holds sentences, which are wrapped later than other words
+	Spare     bool      // left out where a terminal is too narrow
+	Data      bool      // for machines only; people read the same in a heading
+	Attribute bool      // its words become an attribute of the HTML row, for style sheets; charts show them where a bar is missing
 	Chart     Chart     // the chart that draws its cells, for formats that draw; columns with the same chart share it
 }
 
