@@ -51,7 +51,6 @@ func (o *OMB) setRates(r store.Result) {
 	if ticks == nil {
 		ticks = []store.Tick{{PublishRate: r.PublishRate, ReceiveRate: r.ReceiveRate}}
 	}
-	o.Backlog = []int64{}
 	for _, t := range ticks {
 		o.PublishRate, o.ConsumeRate = append(o.PublishRate, t.PublishRate), append(o.ConsumeRate, t.ReceiveRate)
 		o.PublishErrorRate, o.Backlog = append(o.PublishErrorRate, failed), append(o.Backlog, t.Backlog)
