@@ -13,7 +13,7 @@ import (
 // Figure is a number with the spread of the repetitions behind it. The zero value is no figure.
 type Figure struct {
 	Value     float64
-	Low, High float64 // equal to Value for a single repetition
+	Low, High float64 // the spread; equal to Value for a single repetition, unless it's a rate that was searched for (sample.figure)
 	N         int     // the fewest repetitions of any point behind it; 0: there is no figure
 	Unit      unit.Unit
 }
@@ -24,7 +24,8 @@ func summarize(values []float64, u unit.Unit) Figure {
 	return Figure{Value: s.Median, Low: s.Low, High: s.High, N: s.N, Unit: u}
 }
 
-// quotient is the interval of a/b over all pairs of repetitions of a and b. There is none if b may be zero.
+// quotient is the interval of a/b over all pairs of repetitions of a and b: 38 to 40, divided by 80 to 100, is 38/100 to 40/80. There is none
+// if b may be zero.
 func quotient(a, b Figure) Figure {
 	if a.N == 0 || b.N == 0 || b.Low <= 0 || a.Low < 0 {
 		return Figure{}
@@ -41,7 +42,7 @@ func (f Figure) change() Figure {
 }
 
 // poolings make one number of several. Each result rises with every one of the numbers, so the ends of a pooled interval are the pooled
-// ends.
+// ends: the mean of 1 to 3 and 5 to 9 is 3 to 6.
 var poolings = map[string]func([]float64) float64{
 	poolMax: slices.Max[[]float64], poolMin: slices.Min[[]float64], poolMean: mean, poolMedian: median,
 }
