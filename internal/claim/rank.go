@@ -25,7 +25,7 @@ type contender struct {
 func (s Statement) rank(chosen []sample) (Part, error) {
 	var p Part
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Ranking.By, sweepAxis)) {
-		c, err := s.contest(g)
+		c, err := s.contestIn(g)
 		if err != nil {
 			return Part{}, err
 		}
@@ -50,8 +50,8 @@ func (s Statement) rank(chosen []sample) (Part, error) {
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contest gathers the contenders of a cell. One that refused has no figure and no place.
-func (s Statement) contest(cell group) (contest, error) {
+// contestIn gathers the contenders of a cell. One that refused has no figure and no place.
+func (s Statement) contestIn(cell group) (contest, error) {
 	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
 	points, err := splitBy(s.Ranking.By, cell)
 	if err != nil {

@@ -103,8 +103,8 @@ func narrowed(columns []sizedColumn, width int) []sizedColumn {
 	return narrow
 }
 
-// groups divides columns into groups that have as many as fit width. A column that is wider has a group of its own.
-func groups(columns []sizedColumn, width int) [][]sizedColumn {
+// groupsWithin divides columns into groups that have as many as fit width. A column that is wider has a group of its own.
+func groupsWithin(columns []sizedColumn, width int) [][]sizedColumn {
 	var groups [][]sizedColumn
 	used := 0
 	for _, c := range columns {
@@ -118,17 +118,17 @@ func groups(columns []sizedColumn, width int) [][]sizedColumn {
 	return groups
 }
 
-// evenGroups is groups, but of about the same width if the last one would have too few columns and no sentences. Example: seven columns,
+// evenGroups is groupsWithin, but of about the same width if the last one would have too few columns and no sentences. Example: seven columns,
 // of which six fit, become groups of four and three. It narrows the groups as long as that makes no further one.
 func evenGroups(columns []sizedColumn, width int) [][]sizedColumn {
-	even := groups(columns, width)
+	even := groupsWithin(columns, width)
 	last := even[len(even)-1]
 	hasSentences := slices.ContainsFunc(last, func(c sizedColumn) bool { return c.Wide })
 	if len(even) == 1 || len(last) > fewColumns || hasSentences {
 		return even
 	}
 	for narrower := width - 1; narrower > 0; narrower-- {
-		next := groups(columns, narrower)
+		next := groupsWithin(columns, narrower)
 		if len(next) > len(even) {
 			break
 		}

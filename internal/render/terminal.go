@@ -152,12 +152,12 @@ func (c sizedColumn) fold(lines string) string {
 	if c.numeric {
 		return lines
 	}
-	return fold(lines, c.width)
+	return foldLines(lines, c.width)
 }
 
-// fold wraps lines at width. A longer word is broken behind one of its separators: "github.com/twmb/franz-go" in 12 columns
+// foldLines wraps lines at width. A longer word is broken behind one of its separators: "github.com/twmb/franz-go" in 12 columns
 // becomes "github.com/", "twmb/franz-" and "go".
-func fold(lines string, width int) string {
+func foldLines(lines string, width int) string {
 	var folded []string
 	for _, line := range strings.Split(lines, "\n") {
 		words := strings.Split(line, " ")

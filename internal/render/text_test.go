@@ -82,7 +82,7 @@ func TestWordsThatAreTooLongAreBrokenBehindASeparator(t *testing.T) {
 		{"a/bcdefghij", 5, "a/\nbcdef\nghij"},
 		{"/bcdefghij", 5, "/bcde\nfghij"}, // nothing would stand before the separator
 	} {
-		got := fold(c.text, c.width)
+		got := foldLines(c.text, c.width)
 		for strings.Contains(got, " \n") { // padded to the width
 			got = strings.ReplaceAll(got, " \n", "\n")
 		}
@@ -170,7 +170,7 @@ func TestWordsOfWideCharactersAreFoldedByTheirWidth(t *testing.T) {
 		strings.Repeat("測", 20) + "/" + strings.Repeat("試", 20): strings.Repeat("測", 20) + "/\n" + strings.Repeat("試", 20),
 		"an ordinary line":                                      "an ordinary line",
 	} {
-		got := fold(word, 56)
+		got := foldLines(word, 56)
 		for strings.Contains(got, " \n") { // the library pads lines
 			got = strings.ReplaceAll(got, " \n", "\n")
 		}
