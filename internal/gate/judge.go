@@ -100,12 +100,14 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	if s.N == 0 {
 		return Skipped, c.metric.Key + " was not measured" + c.closedLoopNote(records)
 	}
-	text := fmt.Sprintf("%s (n=%d)", c.format(s.Median), s.N)
-	if s.N > 1 && c.metric.Counts() {
-		text = fmt.Sprintf("%s in all (n=%d)", c.format(s.Median), s.N)
-	} else if s.N > 1 {
-		text = fmt.Sprintf("%s, %s–%s (n=%d)", c.format(s.Median), c.format(s.Low), c.format(s.High), s.N)
+	text := c.format(s.Median)
+	switch {
+	case s.N > 1 && c.metric.Counts():
+		text += " in all"
+	case s.N > 1:
+		text += fmt.Sprintf(", %s–%s", c.format(s.Low), c.format(s.High))
 	}
+	text += fmt.Sprintf(" (n=%d)", s.N)
 	low, high := s.Median-s.ClockBound, s.Median+s.ClockBound
 	limitWithin := c.limit > low && c.limit < high // for == and !=, which both ends may satisfy
 	if s.ClockBound > 0 && (c.crossedBy(low) != c.crossedBy(high) || limitWithin) {
