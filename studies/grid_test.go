@@ -162,7 +162,7 @@ func TestAWholeStudyAtTheQuickScaleTakesTenMinutesAtMost(t *testing.T) {
 		seconds, brokers := 0.0, study.Started{}
 		for _, p := range points {
 			seconds += float64(s.Repeats) * study.EstimateSeconds(p.Spec)
-			key := lab.Shares(p.Spec)
+			key := lab.SharedBroker(p.Spec)
 			if key == "" {
 				t.Errorf("%s: %s starts a broker of its own", name, p.Label)
 			}

@@ -256,7 +256,7 @@ func (a apart) name(row document.Row, p study.Point) {
 // repetitionSeconds is an estimate for one repetition, and for the broker that is started for it alone.
 func repetitionSeconds(s study.Spec) float64 {
 	seconds := study.EstimateSeconds(s)
-	if starts(s) && lab.Shares(s) == "" {
+	if starts(s) && lab.SharedBroker(s) == "" {
 		seconds += study.StartSeconds(s) + s.BrokerWarmup.Seconds()
 	}
 	return seconds
@@ -275,7 +275,7 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 		} else if refused[r.Point.ID] == "" {
 			spec := r.Point.Spec
 			seconds += repetitionSeconds(spec)
-			if key := lab.Shares(spec); key != "" {
+			if key := lab.SharedBroker(spec); key != "" {
 				seconds += shared.Seconds(key, spec)
 			}
 			unknown = unknown || study.EstimateIsRough(spec)

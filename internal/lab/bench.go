@@ -53,14 +53,14 @@ func (b *bench) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := b.config(kind)
+	config, err := b.driverConfig(kind)
 	if err != nil {
 		return err
 	}
 	if config.Target, err = b.start(ctx, config); err != nil {
 		return err
 	}
-	if b.broker.link, err = b.link(config); err != nil {
+	if b.broker.link, err = b.brokerLink(config); err != nil {
 		return err
 	}
 	if b.spec.Pipeline != nil {
@@ -69,7 +69,7 @@ func (b *bench) run(ctx context.Context) error {
 	if err := b.connect(ctx, b.agentPlan(kind, config)); err != nil {
 		return err
 	}
-	if err := b.warmBroker(ctx); err != nil {
+	if err := b.warmUpOnce(ctx, b.warmBroker); err != nil {
 		return err
 	}
 	return b.measure(ctx)

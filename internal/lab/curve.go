@@ -62,7 +62,7 @@ const settleFactor = 10
 func (b *bench) curvePoint(ctx context.Context, t trial) store.CurvePoint {
 	p := store.CurvePoint{
 		Rate: t.Rate, Status: store.OK, Measurement: measurement(t, b.spec.ProducersPerTopic),
-		Doubts: slices.Concat(b.doubts(t), undrained(t)),
+		Doubts: slices.Concat(b.doubtsAbout(t), undrained(t)),
 	}
 	p.OfferedRate = t.Rate
 	err := b.judgePromises(t) // first, because a broken promise is worse than void

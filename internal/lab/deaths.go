@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // Processes that a repetition needs may die while it runs. guard ends a load when one does.
 
-// errDied is the error of a repetition that lost a process which it needs, though no fault was aimed at it.
+// errDied is the error of a repetition that lost a process which it needs, though no fault had ended it.
 type errDied struct {
 	process string // theBroker, or a part as faults name it: "relay", "server"
 	death   provision.Death
@@ -27,18 +28,18 @@ func (e errDied) Error() string { return fmt.Sprintf("the %s died: %s", e.proces
 
 // brokerDied reports whether err says that the broker died.
 func brokerDied(err error) bool {
-	var died errDied
-	return errors.As(err, &died) && died.process == theBroker
+	died, ok := errors.AsType[errDied](err)
+	return ok && died.process == theBroker
 }
 
-// guard returns a context that ends when the broker or one of parts dies, unless a fault ended it on purpose. The caller calls
-// unguard in the end; it returns the death as an errDied, or nil. It may be called again.
+// guard returns a context that ends with ctx, or when the broker or one of parts dies, unless a fault ended it on purpose. The caller
+// calls unguard in the end, which returns the death as an errDied, or nil. Further calls of unguard return the same.
 func (b *bench) guard(ctx context.Context, parts ...part) (guarded context.Context, unguard func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	var watching sync.WaitGroup
-	for _, watched := range append(parts, part{name: theBroker, instance: b.broker.instance}) {
-		if watched.instance == nil {
+	for _, watched := range append(slices.Clone(parts), part{name: theBroker, instance: b.broker.instance}) {
+		if watched.instance == nil { // not started here, or not asked for
 			continue
 		}
 		watching.Go(func() {
@@ -59,40 +60,48 @@ func (b *bench) guard(ctx context.Context, parts ...part) (guarded context.Conte
 
 // deathOf returns the death that has ended a guarded context; nil if none has.
 func deathOf(guarded context.Context) error {
-	var died errDied
-	if errors.As(context.Cause(guarded), &died) {
+	if died, ok := errors.AsType[errDied](context.Cause(guarded)); ok {
 		return died
 	}
 	return nil
 }
 
+// explainDeath returns the broker's death instead of err if the broker has died: its clients only see broken connections.
+func (b *bench) explainDeath(err error) error {
+	if errors.As(err, new(*driver.ErrUnsupported)) { // a refusal is an answer of a living broker
+		return err
+	}
+	if death, died := awaitDeath(b.broker.instance); died {
+		return errDied{process: theBroker, death: death}
+	}
+	return err
+}
+
+// explainLoss adds to the error of a lost consumers' process how that process died. It must be called before close, which ends the
+// process itself.
+func (b *bench) explainLoss(err error) error {
+	if !errors.Is(err, worker.ErrConsumerProcess) {
+		return err
+	}
+	if death, died := awaitDeath(b.clients.consumers); died {
+		return fmt.Errorf("%w died: %s", worker.ErrConsumerProcess, death)
+	}
+	return err
+}
+
 // deathDelay is how long after its connections broke the death of a process may be reported.
 const deathDelay = time.Second
 
-// explainDeath returns the broker's death instead of err, which broken connections may have caused, if the death has been reported
-// or is reported within deathDelay.
-func (b *bench) explainDeath(err error) error {
-	if b.broker.instance == nil || errors.As(err, new(*driver.ErrUnsupported)) { // a refusal is an answer of a living broker
-		return err
+// awaitDeath returns the death of an instance, if one has been reported or is reported within deathDelay. in may be nil: nobody
+// reports the death of what was not started here.
+func awaitDeath(in *provision.Instance) (death provision.Death, died bool) {
+	if in == nil {
+		return death, false
 	}
 	select {
-	case death := <-b.broker.instance.Deaths():
-		return errDied{process: theBroker, death: death}
+	case death = <-in.Deaths():
+		return death, true
 	case <-time.After(deathDelay):
-		return err
-	}
-}
-
-// explainLoss adds to an error of a lost consumers' process how that process died. It must be called before close, which ends
-// the process itself.
-func (b *bench) explainLoss(err error) error {
-	if b.clients.consumers == nil || !errors.Is(err, worker.ErrConsumerProcess) {
-		return err
-	}
-	select {
-	case death := <-b.clients.consumers.Deaths():
-		return fmt.Errorf("%w died: %s", worker.ErrConsumerProcess, death)
-	case <-time.After(deathDelay):
-		return err
+		return death, false
 	}
 }

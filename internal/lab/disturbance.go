@@ -15,23 +15,26 @@ const (
 	usedUpShare = 0.9
 	// busyShare is the share of all cores above which other processes count as disturbing a measurement.
 	busyShare = 0.1
-	// shownCores is the least number of cores that is worth a clause in a sentence: less is shown as 0.0.
+	// shownCores is the least number of cores that sentences mention: less would be shown as 0.0.
 	shownCores = 0.05
 )
 
 // others returns the cores that were taken from a trial by something that has nothing to do with it; 0 if that is not known. If
 // the broker may be one of the other processes, only what the hypervisor took is certain.
 func (t trial) others() float64 {
-	switch {
-	case t.Cost.Shares == nil:
+	if t.Cost.Shares == nil {
 		return 0
-	case t.brokerMayBeNeighbour:
-		return t.neighbours.Stolen.Seconds() / t.Cost.Shares.Seconds
+	}
+	if t.brokerMayBeNeighbour {
+		return t.coresOver(t.neighbours.Stolen)
 	}
 	return t.Cost.Shares.Others
 }
 
-// doubtCores adds doubts if broker and generator together used up the cores, or if other processes used many.
+// coresOver returns the cores that were in use for a processor time in the measured phase. The trial must have shares.
+func (t trial) coresOver(used time.Duration) float64 { return used.Seconds() / t.Cost.Shares.Seconds }
+
+// doubtCores adds doubts if broker and generator together used up the cores, or if other processes used many of them.
 func (b *bench) doubtCores(t trial, d *doubts) {
 	s, cores := t.Cost.Shares, float64(b.lab.host.Cores)
 	if s == nil {
@@ -40,32 +43,32 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 		}
 		return
 	}
-	generator, usedUp := t.generatorCoresHere(), b.meters.brokerIsHere() && b.coresInUseHere(t) > usedUpShare*cores
-	switch {
-	case usedUp && b.clients.relays != nil:
-		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, generator, s.Relays, cores)
-	case usedUp:
-		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, generator, cores)
+	if b.meters.brokerIsHere() && b.coresInUseHere(t) > usedUpShare*cores {
+		users := remark.Of("broker (%.1f) and generator (%.1f)", s.Broker, t.generatorCoresHere())
+		if b.clients.relays != nil {
+			users = remark.Of("broker (%.1f), generator (%.1f) and relays (%.1f)", s.Broker, t.generatorCoresHere(), s.Relays)
+		}
+		d.add("shared-cores", "%s together used up the %.0f cores they share", users, cores)
 	}
 	if s.Others > busyShare*cores {
 		d.add("busy-machine", "%s", t.usedByOthers(cores))
 	}
 	// Over less than a second, the kernel's rounding alone may come to that much.
-	if unseen := t.neighbours.Unseen.Seconds() / s.Seconds; unseen > busyShare*cores && s.Seconds >= 1 {
+	if unseen := t.coresOver(t.neighbours.Unseen); unseen > busyShare*cores && s.Seconds >= 1 {
 		d.add("busy-machine", "processes that can't be seen from here used %.1f of the %.0f cores meanwhile", unseen, cores)
 	}
 }
 
-// usedByOthers states what other processes and the hypervisor used. The trial must have shares.
+// usedByOthers states what other processes and the hypervisor used of the machine's cores: "other processes used 1.0 of the 2 cores
+// meanwhile (java 0.9), and the hypervisor took 0.2". The trial must have shares.
 func (t trial) usedByOthers(cores float64) remark.Remark {
-	perSecond := func(used time.Duration) float64 { return used.Seconds() / t.Cost.Shares.Seconds }
-	used, stolen := perSecond(t.neighbours.Used), perSecond(t.neighbours.Stolen)
+	used, stolen := t.coresOver(t.neighbours.Used), t.coresOver(t.neighbours.Stolen)
 	if used < shownCores {
 		return remark.Of("the hypervisor took %.1f of the %.0f cores meanwhile", stolen, cores)
 	}
 	clauses := []remark.Remark{remark.Of("other processes used %.1f of the %.0f cores meanwhile", used, cores)}
 	if t.neighbours.Biggest != "" {
-		clauses = append(clauses, remark.Of(" (%s %.1f)", t.neighbours.Biggest, perSecond(t.neighbours.BiggestUsed)))
+		clauses = append(clauses, remark.Of(" (%s %.1f)", t.neighbours.Biggest, t.coresOver(t.neighbours.BiggestUsed)))
 	}
 	if stolen >= shownCores {
 		clauses = append(clauses, remark.Of(", and the hypervisor took %.1f", stolen))
@@ -76,8 +79,8 @@ func (t trial) usedByOthers(cores float64) remark.Remark {
 	return remark.List(clauses, "")
 }
 
-// voidIfDisturbed turns a failure into a void verdict if other processes used many cores: a broker that they hold up looks like one
-// at its limit, so the rate is tried again. A broken promise stays a failure.
+// voidIfDisturbed turns a failure into a void verdict if other processes used more than a tenth of the cores: a broker that they hold
+// up looks like one at its limit, so the rate is tried again. A broken promise stays a failure.
 func (t trial) voidIfDisturbed(judgement search.Judgement, cores float64) search.Judgement {
 	if judgement.Verdict != search.Fail || judgement.Broken || t.others() <= busyShare*cores {
 		return judgement

@@ -10,9 +10,9 @@ import (
 )
 
 // A doubt is a stated reason why a number deserves less trust. It is stored with the record and printed with the number. Most doubts
-// follow from the figures of a trial, and are collected here after it.
+// follow from the figures of a trial, and this file finds them after it. docs/method.md lists all of them by their codes.
 
-// doubts collects doubts, at most one with each code.
+// doubts collects doubts, at most one with each code: the first.
 type doubts []store.Doubt
 
 // add adds a doubt unless there is one with this code.
@@ -26,11 +26,16 @@ func doubtOf(code string, why remark.Remark) store.Doubt {
 	return store.Doubt{Code: code, Text: why.Text, Figures: why.Figures}
 }
 
-// fewSamples is the number of latencies below which a p99.9 rests on a single message.
-const fewSamples = 1000
+const (
+	// fewSamples is the number of latencies below which a p99.9 rests on a single message.
+	fewSamples = 1000
+	// busyConsumers is the share of its time with consumerDelay from which the busiest consumer is the limit. The busiest, not the
+	// average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
+	busyConsumers = 0.8
+)
 
-// doubts returns the reasons to trust a trial's numbers less. docs/method.md lists them.
-func (b *bench) doubts(t trial) []store.Doubt {
+// doubtsAbout returns the reasons to trust a trial's numbers less.
+func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	var d doubts
 	if why := b.missedRate(t); why.Text != "" { // first, because it explains the others
 		d.add(store.DoubtRateMissed, "%s", why)
@@ -38,17 +43,20 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	d = append(d, t.Doubts...)
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
-	b.doubtConsumers(t, &d)
+	if t.Working > busyConsumers {
+		d.add("consumer-bound", "the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace", 100*min(1, t.Working), b.spec.ConsumerDelay)
+	}
 	doubtClocks(t, &d)
 	b.doubtCores(t, &d)
-	if n := t.Histograms.EndToEnd.Count(); n > 0 && n < fewSamples {
+	if n := b.latency(t).Count(); n > 0 && n < fewSamples {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
 	}
 	longestWarmup := time.Duration(b.spec.Warmup.Max)
 	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= longestWarmup {
 		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", longestWarmup)
 	}
-	if m := t.Measured; len(t.Samples) > 0 && t.Err == nil && !t.Drained && m.Lost == 0 && m.Unresolved == 0 {
+	measuredArrived := t.Measured.Lost == 0 && t.Measured.Unresolved == 0
+	if len(t.Samples) > 0 && t.Err == nil && !t.Drained && measuredArrived { // so messages of the warm-up are missing
 		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
 	return d
@@ -82,7 +90,7 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
 	if w := t.Warmup; w.WronglyLost() > 0 || w.Corrupted > 0 {
-		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)
+		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.WronglyLost(), w.Corrupted)
 	}
 	if m.Untimed > 0 {
 		d.add("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
@@ -91,11 +99,10 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 
 // doubtGenerator adds doubts if the generator's lag, its pauses or its window shaped the figures.
 func (b *bench) doubtGenerator(t trial, d *doubts) {
-	latency, measured := t.Histograms.EndToEnd, "end to end"
+	p99, measured := b.latency(t).Quantile(0.99), "end to end"
 	if b.spec.SubscriptionsPerTopic == 0 { // nobody receives
-		latency, measured = t.Histograms.Publish, "publishing"
+		measured = "publishing"
 	}
-	p99 := latency.Quantile(0.99)
 	if latest := t.latest(); significantDelay(latest.lagP99, p99) {
 		d.add(store.DoubtGeneratorLag, "%s was %s late at p99, %s was %s", latest.name, ms(latest.lagP99), measured, ms(p99))
 	}
@@ -108,33 +115,11 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 	}
 }
 
-// significantDelay reports whether a delay of our own, at p99, is large enough to shape a latency: more than 1 ms, and more than a
-// tenth of the latency's p99. Both are in ns.
+// significantDelay reports whether a delay that the generator causes is large enough to shape a latency: at p99, more than 1 ms and more
+// than a tenth of the latency. Both are in ns.
 func significantDelay(delayP99, latencyP99 int64) bool {
 	return delayP99 > int64(time.Millisecond) && delayP99 > latencyP99/10
 }
-
-// busyConsumers is the share of its time with consumerDelay from which the busiest consumer is the limit. The busiest, not
-// the average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
-const busyConsumers = 0.8
-
-// doubtConsumers adds a doubt if a consumer's own work on each message set the pace.
-func (b *bench) doubtConsumers(t trial, d *doubts) {
-	if t.Working > busyConsumers {
-		d.add("consumer-bound", "the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace", 100*min(1, t.Working), b.spec.ConsumerDelay)
-	}
-}
-
-// because returns a clause that ends a sentence with an error; empty if there is none.
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
-}
-
-// ms returns nanoseconds as a duration, rounded to 0.01 ms for sentences.
-func ms(ns int64) time.Duration { return time.Duration(ns).Round(10 * time.Microsecond) }
 
 // doubtClocks adds doubts if latencies between hosts are uncertain, or if the order of messages is not known.
 func doubtClocks(t trial, d *doubts) {
@@ -165,8 +150,13 @@ func timeOfDay(parts []agent.Part) remark.Remark {
 	return remark.Of(" (beside it, for the time of day: %s)", remark.List(hosts, ", "))
 }
 
-// impossible returns the error that voids a trial in which a message arrived earlier than the uncertainty of the clocks can explain.
-func impossible(t trial) error {
-	return void("a message seems to have come %s before it was sent, though the clocks of the hosts are known to each other to ±%s: that bound does not hold",
-		time.Duration(t.Early.By), time.Duration(t.ClockBound))
+// because returns a clause that ends a sentence with an error; empty if there is none.
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
 }
+
+// ms returns nanoseconds as a duration, rounded to 0.01 ms for sentences.
+func ms(ns int64) time.Duration { return time.Duration(ns).Round(10 * time.Microsecond) }

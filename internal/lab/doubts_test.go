@@ -2,14 +2,17 @@ package lab
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -45,5 +48,25 @@ func TestTheBoundOfTheClocksIsADoubtWithItsFigures(t *testing.T) {
 	doubtClocks(trial{Outcome: worker.Outcome{ClockBound: 12_500, Unordered: 2}, Parts: []agent.Part{{Host: "a", Clock: kept}, {Host: "a", Clock: kept}, {Host: "b"}}}, &d)
 	if len(d) != 2 || d[0].Code != "order-unknown" || !strings.HasSuffix(d[1].Text, "before they were sent (beside it, for the time of day: chrony on a gives ±40µs)") {
 		t.Errorf("%+v", d)
+	}
+}
+
+func TestFewLatenciesOfPublishingAreADoubtIfNobodySubscribes(t *testing.T) {
+	h := hist.New()
+	h.Record(1e6)
+	b := &bench{lab: &lab{}, spec: study.Defaults(), record: &store.Record{}}
+	b.spec.SubscriptionsPerTopic = 0
+	found := b.doubtsAbout(trial{Outcome: worker.Outcome{Histograms: measure.Histograms{Publish: h.Snapshot()}}})
+	if !slices.ContainsFunc(found, func(d store.Doubt) bool { return d.Code == "few-samples" }) {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestWhatAQueueLimitDroppedInTheWarmUpIsNoFault(t *testing.T) {
+	var d doubts
+	warmup := measure.Books{Sent: 9, Acked: 9, Expected: 9, Received: 4, Lost: 5, LostAcked: 5, MayDrop: 9, Corrupted: 1}
+	new(bench).doubtBooks(trial{Outcome: worker.Outcome{Warmup: warmup}}, &d)
+	if want := "in warm-up 0 confirmed messages were lost and 1 corrupted"; len(d) != 1 || d[0].Text != want {
+		t.Errorf("%+v, want %q", d, want)
 	}
 }

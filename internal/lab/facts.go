@@ -29,8 +29,6 @@ func (b *bench) doubtUnmetered(metered bool) {
 	}
 }
 
-func goVersion() string { return runtime.Version() }
-
 // moduleVersion returns module@version of a client library that is linked into this program; only the module if the version is
 // not known.
 func moduleVersion(module string) string {

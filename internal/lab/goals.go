@@ -11,41 +11,42 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// Package search knows neither specs nor trials. This file puts both in its terms: a spec's questions as goals and a rule, and what was
-// observed in a trial as evidence.
+// Package search knows neither specs nor trials. This file translates for it: what a spec asks becomes goals and a rule, and what a
+// trial showed becomes evidence.
 
 // rule returns the rule by which trials of a spec are judged.
 func rule(s study.Spec) search.Rule {
 	return search.DefaultRule(store.Guarantee(s))
 }
 
-// goals returns the questions of a spec's search, one for each latency bound; at least one.
+// mostLost is the share of messages that may be lost at most once, at a rate that counts as sustainable.
+const mostLost = 0.001
+
+// goals returns the questions of a spec's search, one for each latency bound; at least one. For example, the bounds 5 ms and 50 ms at
+// p99 ask for the highest rates at which the p99 stays below each.
 func goals(s study.Spec) []search.Goal {
 	asked := s.Sustainable
-	final := time.Duration(asked.Confirm)
-	g := search.Goal{
-		ExceedRatio: asked.Exceed, FinalDuration: final, Width: asked.Width, Soak: time.Duration(asked.Soak),
-		// This sum makes a rate a lower bound after as many good long trials as the spec asks for (search.Goal.Class).
-		DurationSum: time.Duration(math.Floor(float64(asked.Confirms) * float64(final) / (1 - asked.Exceed))),
-	}
+	final, lossRatio := time.Duration(asked.Confirm), 0.0
 	if s.Delivery == "at-most-once" {
-		g.LossRatio = 0.001 // docs/method.md
+		lossRatio = mostLost
 	}
-	var out []search.Goal
-	for _, b := range asked.Bounds() {
-		g.Latency, g.Quantile = time.Duration(b.Latency), b.Quantile
-		out = append(out, g)
+	// This sum makes a rate a lower bound after as many good long trials as the spec asks for (search.Goal.Class).
+	durationSum := time.Duration(math.Floor(float64(asked.Confirms) * float64(final) / (1 - asked.Exceed)))
+	var list []search.Goal
+	for _, bound := range asked.Bounds() {
+		list = append(list, search.Goal{
+			Latency: time.Duration(bound.Latency), Quantile: bound.Quantile, LossRatio: lossRatio, ExceedRatio: asked.Exceed,
+			FinalDuration: final, DurationSum: durationSum, Width: asked.Width, Soak: time.Duration(asked.Soak),
+		})
 	}
-	return out
+	return list
 }
 
-// evidence describes a trial to the rule. The books include the warm-up: a promise may be broken there as well, and messages
-// that the warm-up lost never drain.
+// evidence describes a trial to the rule. rate is the offered rate; fullLength is false for a short trial. The books include
+// the warm-up: a promise may be broken there as well, and messages that the warm-up lost never drain.
 func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence {
-	books := t.Measured
-	books.Due = max(books.Due, books.Sent)
-	warmup := t.Warmup
-	warmup.Due = max(warmup.Due, warmup.Sent)
+	books, warmup := t.Measured, t.Warmup
+	books.Due, warmup.Due = max(books.Due, books.Sent), max(warmup.Due, warmup.Sent) // what was sent was due
 	books.Add(warmup)
 	e := search.Evidence{
 		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: fullLength, Hopeless: t.Hopeless,

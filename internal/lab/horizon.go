@@ -1,9 +1,6 @@
 package lab
 
 import (
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -19,8 +16,9 @@ func (b *bench) doubtHorizon(t trial) {
 		return
 	}
 	if room := pageCacheRoom(); written < room {
+		confirmed := time.Duration(t.Cost.Seconds * 1e9).Round(time.Millisecond)
 		b.doubt("short-horizon", "the broker wrote %d MB in the %s that confirmed the rate, and the kernel holds back up to %d MB in memory before it lets writers wait for the disk: a rate that the disk can't keep up with would pass as well; --soak confirms for longer",
-			written/1e6, (time.Duration(t.Cost.Seconds*1e3) * time.Millisecond), room/1e6)
+			written/1e6, confirmed, room/1e6)
 	}
 }
 
@@ -35,29 +33,25 @@ func writesMessages(written, payload int64) bool {
 // not known. It is vm.dirty_bytes, or if that is 0, vm.dirty_ratio percent of the available memory
 // (Documentation/admin-guide/sysctl/vm.rst).
 func pageCacheRoom() int64 {
-	if n := vmSetting("dirty_bytes"); n > 0 {
-		return n
-	}
-	fs, err := procfs.NewDefaultFS()
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0
 	}
-	m, err := fs.Meminfo()
-	if err != nil || m.MemAvailableBytes == nil {
+	if bytes := kernelSetting(proc, "vm.dirty_bytes"); bytes > 0 {
+		return bytes
+	}
+	memory, err := proc.Meminfo()
+	if err != nil || memory.MemAvailableBytes == nil {
 		return 0
 	}
-	return int64(*m.MemAvailableBytes) / 100 * vmSetting("dirty_ratio")
+	return int64(*memory.MemAvailableBytes) / 100 * kernelSetting(proc, "vm.dirty_ratio")
 }
 
-// vmSetting reads a number below /proc/sys/vm; 0 if it can't be read.
-func vmSetting(name string) int64 {
-	text, err := os.ReadFile("/proc/sys/vm/" + name)
-	if err != nil {
+// kernelSetting returns a kernel parameter that is one number; 0 if it can't be read.
+func kernelSetting(proc procfs.FS, name string) int64 {
+	values, err := proc.SysctlInts(name)
+	if err != nil || len(values) != 1 {
 		return 0
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
+	return int64(values[0])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -12,9 +13,15 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// judge decides whether a finished trial stands: nil, or an error that says how the repetition ends. A broken promise fails
-// it. A saturated generator voids it. Messages that are missing or late fail it only if the generator was not saturated. Lesser
-// deviations become doubts (see doubts). rate is the offered rate; 0 in a closed loop.
+// judge decides whether a finished trial stands. It returns nil if so, or else an error that says how the repetition ends, by these
+// rules in their order:
+//
+//  1. A trial that could not run to its end because the broker, an agent or the clock was lost ends as that error says.
+//  2. A broken promise, such as a lost message that the broker had confirmed, fails it whatever the generator did.
+//  3. A saturated generator voids it: messages that are missing or late need not be the broker's fault.
+//  4. Messages that are missing or late fail it.
+//
+// Lesser deviations become doubts (doubtsAbout). rate is the offered rate, messages per second; 0 in a closed loop.
 func (b *bench) judge(t trial, rate float64) error {
 	if endsUnjudged(t.Err) {
 		return t.Err
@@ -36,12 +43,12 @@ func (b *bench) judge(t trial, rate float64) error {
 
 // endsUnjudged reports whether a trial ended with an error that has a status of its own, whatever was measured until then.
 func endsUnjudged(err error) bool {
-	return errors.As(err, new(errDied)) || errors.As(err, new(*agent.ErrLost)) || errors.As(err, new(*agent.ErrClock)) || errors.As(err, new(*driver.ErrUnsupported)) ||
-		errors.Is(err, worker.ErrConsumerProcess) || errors.Is(err, worker.ErrLate)
+	return errors.As(err, new(errDied)) || errors.As(err, new(*agent.ErrLost)) || errors.As(err, new(*agent.ErrClock)) ||
+		errors.As(err, new(*driver.ErrUnsupported)) || errors.Is(err, worker.ErrConsumerProcess) || errors.Is(err, worker.ErrLate)
 }
 
-// judgePromises returns the failure of a broken promise, which counts whatever the generator did; nil if none was broken. In a
-// trial that broke off, messages may still be under way, so none counts as lost.
+// judgePromises returns the failure of a broken promise; nil if none was broken. It judges no trial that broke off: messages were still
+// under way then, so none can count as lost.
 func (b *bench) judgePromises(t trial) error {
 	if brokeOff(t) {
 		return nil
@@ -71,8 +78,11 @@ func (b *bench) breachError(breach ledger.Count, err error) error {
 			return failed("%d rides are counted twice", breach.Messages)
 		}
 		return failed("%d messages were delivered twice although %s was asked for", breach.Messages, strings.ReplaceAll(b.spec.Delivery, "-", " "))
+	case ledger.Reordered:
+		return failed("%d messages arrived out of order although order was asked for", breach.Messages)
+	default:
+		return failed("%d messages broke what was asked for (deviation %d)", breach.Messages, breach.Deviation)
 	}
-	return failed("%d messages arrived out of order although order was asked for", breach.Messages)
 }
 
 // mostFailedSends is the share of sends that may fail: a client may lose single messages when it reconnects.
@@ -87,15 +97,18 @@ func (b *bench) judgeSends(t trial) error {
 }
 
 // judgeArrivals returns the failure of messages that are missing or late; nil if there are none. Either the broker or a saturated
-// generator is to blame, and judge decides which. The first case that fits explains the others.
+// generator is to blame, and judge decides which. The cases are in the order of causes: if nothing was sent, nothing arrives either, and
+// only the first is reported.
 func (b *bench) judgeArrivals(t trial) error {
 	m := t.Measured
-	faulty, mustArrive := len(b.spec.Faults) > 0, b.spec.Delivery != "at-most-once"
+	faulty := len(b.spec.Faults) > 0
+	mustArrive := b.spec.Delivery != "at-most-once"
 	switch {
 	case brokeOff(t):
 		return t.Err
 	case !t.Early.Possible(t.ClockBound):
-		return impossible(t)
+		return void("a message seems to have come %s before it was sent, though the clocks of the hosts are known to each other to ±%s: that bound does not hold",
+			time.Duration(t.Early.By), time.Duration(t.ClockBound))
 	case m.Sent == 0:
 		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
 	case m.Acked+m.Failed == 0 && !faulty:

@@ -7,14 +7,14 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// A mean latency counts as jumped if it is at least jumpFactor times the highest at all lower rates, and at least jumpNs above it.
-// Nilsson and Pregén read the jump off a plot and give no number; these find what one sees in their figure 4.1.
+// A mean latency has jumped if it is at least jumpFactor times the highest one at all lower rates, and at least jumpNs above it.
+// Nilsson and Pregén read the jump off a plot and give no numbers; with these, the jump in their figure 4.1 is found.
 const (
 	jumpFactor = 5
 	jumpNs     = 1e6 // 1 ms: among microseconds, a factor of five is only noise
 )
 
-// followedShare is the share of an offered rate that has to come through for the broker to have followed it.
+// followedShare is the share of an offered rate that has to come through for the broker to have kept up with it.
 const followedShare = 0.98
 
 // kneeStep is one rate of a curve, reduced to what the knee depends on.
@@ -25,9 +25,9 @@ type kneeStep struct {
 }
 
 // knee finds the maximum throughput of a curve as Nilsson and Pregén did (2020, sections 3.4.1 and 4.1, after Sommer et al.): the
-// most that came through at any rate below the one at which the mean latency jumps and stays up. If it never jumps, knee is the
-// most that came through at all. It is nil if the curve does not tell: if it has fewer than two usable rates, or if the broker
-// still followed the highest one.
+// most that came through at any rate below the one at which the mean latency jumps and stays up. If it never jumps, the knee is the
+// most that came through at any. knee returns nil if the curve does not show one: if it has fewer than two usable rates, or if the
+// broker kept up with the highest one.
 //
 // For example, 1,000/s at 1 ms, 2,000/s at 2 ms, and 3,000/s at 150 ms with 2,100/s coming through: the latency has jumped at
 // 3,000/s, and the knee is 2,000/s.
@@ -55,7 +55,7 @@ func knee(curve []store.CurvePoint, subscriptions int) *store.Knee {
 func kneeSteps(curve []store.CurvePoint, subscriptions int) []kneeStep {
 	var steps []kneeStep
 	for _, p := range curve {
-		s := kneeStep{p.Rate, p.PublishRate, p.Latency.Service.Mean()}
+		s := kneeStep{rate: p.Rate, through: p.PublishRate, mean: p.Latency.Service.Mean()}
 		if subscriptions > 0 {
 			s.through, s.mean = p.ReceiveRate/float64(subscriptions), p.Latency.EndToEndService.Mean()
 		}
@@ -70,16 +70,20 @@ func kneeSteps(curve []store.CurvePoint, subscriptions int) []kneeStep {
 // jump returns the index of the first step at which the mean latency has jumped and from which on it stays up; len(steps) if there
 // is none. The first step has none before it, so it can't have jumped.
 func jump(steps []kneeStep) int {
-	highest := steps[0].mean
-	hasJumped := func(s kneeStep) bool { return s.mean >= jumpFactor*highest && s.mean >= highest+jumpNs }
-	comesDown := func(s kneeStep) bool { return !hasJumped(s) }
+	highest := steps[0].mean // at all lower rates; a jump that did not last was a hiccup, and must not hide the real one
 	for i := 1; i < len(steps); i++ {
-		if !slices.ContainsFunc(steps[i:], comesDown) {
+		lowest := slices.MinFunc(steps[i:], func(a, b kneeStep) int { return cmp.Compare(a.mean, b.mean) })
+		if hasJumped(lowest.mean, highest) {
 			return i
 		}
-		if !hasJumped(steps[i]) { // a jump that does not last was a hiccup, and must not hide the real one
-			highest = max(highest, steps[i].mean)
+		if mean := steps[i].mean; !hasJumped(mean, highest) {
+			highest = max(highest, mean)
 		}
 	}
 	return len(steps)
+}
+
+// hasJumped reports whether a mean latency has jumped above the highest one at lower rates. Both are in ns.
+func hasJumped(mean, highest float64) bool {
+	return mean >= jumpFactor*highest && mean >= highest+jumpNs
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// A spec may limit what the broker's queues keep: the number of messages, their age, or both. What a queue drops for its limit is
-// no loss, and no promise covers it (docs/decisions/023-loss-that-was-asked-for.md).
+// A spec may limit what the broker's queues keep: the number of messages, their age, or both. A queue drops messages beyond its limit.
+// They do not count as lost, and no promise covers them (docs/decisions/023-loss-that-was-asked-for.md).
 
-// setMayDrop sets in the books how many messages the queues may have dropped for a limit. It returns the setting that may have
-// dropped the most; empty if nothing may have been dropped. For example, a queue that keeps 50 messages and was full may have
-// dropped all but the last 50 of 1,000 messages: 950.
+// setMayDrop sets in the books of an outcome how many messages the queues may have dropped at most for their limit. It returns the
+// setting that may have dropped the most; empty if nothing may have been dropped. For example, a queue that keeps 50 messages and was
+// full may have dropped all but the last 50 of 1,000 messages: 950.
 func setMayDrop(l driver.Limit, out *worker.Outcome) (setting string) {
 	byNumber, byAge := mayDropByNumber(l, out), mayDropByAge(l, out)
 	if byNumber == 0 && byAge == 0 {
@@ -32,7 +32,7 @@ func mayDropByNumber(l driver.Limit, out *worker.Outcome) int64 {
 	if l.Setting == "" || out.BacklogMax < l.Messages {
 		return 0
 	}
-	kept := max(0, l.Messages-out.Warmup.Received) // some of the messages that it keeps may be of the warm-up
+	kept := max(0, l.Messages-out.Warmup.Received) // for certain: the others that it keeps may be of the warm-up
 	return max(0, out.Measured.Expected-kept)
 }
 
@@ -50,7 +50,7 @@ func mayDropByAge(l driver.Limit, out *worker.Outcome) int64 {
 }
 
 // longestWait returns the longest time for which a message is known to have waited after it was sent: until it arrived, or while
-// nothing arrived although messages were due. Messages that are missing in the end tell nothing: they may have been lost at once.
+// nothing arrived although messages were due. How long a message waited that never arrived is not known: it may have been lost at once.
 func longestWait(out *worker.Outcome) time.Duration {
 	longest := out.Histograms.EndToEndService.Max()
 	for _, silence := range out.Undelivered {

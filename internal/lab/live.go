@@ -8,22 +8,19 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// liveMeters is what a metering shows while a trial runs: the cores in use, for the live view and for the series of the record.
+// liveMeters is what a metering shows while a trial runs, for the live view and for the series of the record. All cores are those in
+// use between the last two readings, about half a second apart; 0 before the second.
 type liveMeters struct {
-	latest     *reading              // nil before the first
-	cores      Cores                 // in use between the last two readings
-	perSample  worker.Thinned[Cores] // cores at each sample
-	agents     []AgentCores          // in use by each agent between the last two readings
-	agentUsage agentUsage            // at the last reading
+	latest       *reading // nil before the first
+	cores        Cores
+	perSample    worker.Thinned[Cores] // cores at each sample, at most maxCores of them
+	agents       []AgentCores          // none if the generator is this process
+	agentSeconds map[string]float64    // processor time that each agent had used at the latest reading, by its name
 }
 
 // maxCores bounds the values of Cores that a metering keeps, one for each observed sample: all of 17 minutes, every second one
 // of 33 minutes, and so on.
 const maxCores = 10_000
-
-func newLiveMeters() liveMeters {
-	return liveMeters{perSample: worker.NewThinned[Cores](maxCores)}
-}
 
 // meterEvery is the least time between two readings of the meters for observe. A worker has a sample observed every 100 ms, so
 // about five share a reading: in less time, the kernel's ticks of up to 10 ms would show. The samples of an agent that was silent
@@ -33,40 +30,39 @@ const meterEvery = 450 * time.Millisecond
 // observe reports a sample, with the cores in use.
 func (m *metering) observe(s worker.Sample) {
 	if m.live.latest == nil || clock.Now()-m.live.latest.at >= int64(meterEvery) {
-		r := m.bench.read()
-		m.peak.add(r)
-		if m.live.latest != nil {
-			m.live.cores = m.coresBetween(*m.live.latest, r)
-		}
-		m.live.agents = m.coresOfAgents()
-		m.live.latest = &r
+		m.readLive()
 	}
 	m.live.perSample.Add(m.live.cores)
 	m.bench.report(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.live.cores, Agents: m.live.agents})
 }
 
-// agentUsage is the processor time that each agent had used at a time.
-type agentUsage struct {
-	at      int64              // ns on the clock's axis
-	seconds map[string]float64 // by the agent's name
+// readLive reads the meters and sets the cores in use since the reading before.
+func (m *metering) readLive() {
+	r, before := m.bench.read(), m.live.latest
+	m.peak.add(r)
+	elapsed := 0.0
+	if before != nil {
+		elapsed = seconds(before.at, r.at)
+		m.live.cores = m.coresBetween(*before, r)
+	}
+	m.live.latest = &r
+	if crew, ok := m.bench.clients.agent.(agent.Crew); ok {
+		m.live.readAgents(crew, elapsed)
+	}
 }
 
-// coresOfAgents returns the cores in use by each agent since the last call; none if the generator is this process.
-func (m *metering) coresOfAgents() []AgentCores {
-	several, ok := m.bench.clients.agent.(agent.Crew)
-	if !ok {
-		return nil
-	}
-	before, now := m.live.agentUsage, agentUsage{at: clock.Now(), seconds: map[string]float64{}}
-	var list []AgentCores
-	for _, a := range several.Each() {
-		now.seconds[a.Name] = processor(a.Used)
+// readAgents sets the cores in use by each agent in the elapsed seconds since the last call. They are 0 for an agent that was not
+// there before.
+func (l *liveMeters) readAgents(crew agent.Crew, elapsed float64) {
+	used := map[string]float64{}
+	l.agents = nil // events that were reported hold the list before
+	for _, a := range crew.Each() {
+		used[a.Name] = processor(a.Used)
 		c := AgentCores{Name: a.Name}
-		if used, known := before.seconds[a.Name]; known {
-			c.Cores = (now.seconds[a.Name] - used) / seconds(before.at, now.at)
+		if before, known := l.agentSeconds[a.Name]; known && elapsed > 0 {
+			c.Cores = (used[a.Name] - before) / elapsed
 		}
-		list = append(list, c)
+		l.agents = append(l.agents, c)
 	}
-	m.live.agentUsage = now
-	return list
+	l.agentSeconds = used
 }

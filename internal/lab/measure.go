@@ -172,7 +172,7 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 // them.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
-	found := b.doubts(t)
+	found := b.doubtsAbout(t)
 	if len(found) > 0 && found[0].Code == store.DoubtRateMissed {
 		b.record.Doubts = slices.Insert(b.record.Doubts, 0, found[0])
 		found = found[1:]

@@ -38,7 +38,7 @@ type metering struct {
 }
 
 func newMetering(b *bench, stage string, rate float64) *metering {
-	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), live: newLiveMeters()}
+	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), live: liveMeters{perSample: worker.NewThinned[Cores](maxCores)}}
 }
 
 // follow has a load tell the meters when its phases begin and end. measuring is called with the start of the measured phase.

@@ -39,7 +39,7 @@ const statePart = "state"
 
 // measurePipeline measures a point that has a pipeline: it starts the parts, posts the load and fills the record's result.
 func (b *bench) measurePipeline(ctx context.Context) error {
-	if err := b.warmPipeline(ctx); err != nil {
+	if err := b.warmUpOnce(ctx, b.warmPipeline); err != nil {
 		return err
 	}
 	p := &pipeline{bench: b}

@@ -12,37 +12,37 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pool holds the brokers that several points share (isolation: shared), until no coming point needs them.
+// pool starts brokers, and holds those that several points share (isolation: shared) until no coming point needs them. It may be used by
+// one goroutine at a time.
 type pool struct {
 	host     *provision.Host                // nil if no point starts a broker
 	keep     bool                           // keep the brokers' directories
-	shared   map[string]*provision.Instance // those that run, by the name that Shares gives
-	warmedUp map[*provision.Instance]bool   // brokers of the pool or of a point of their own
+	shared   map[string]*provision.Instance // those that run, by their names (SharedBroker)
+	warmedUp map[*provision.Instance]bool   // shared brokers and those of single points
 }
 
 func newPool(h *provision.Host, keep bool) *pool {
 	return &pool{host: h, keep: keep, shared: map[string]*provision.Instance{}, warmedUp: map[*provision.Instance]bool{}}
 }
 
-// Shares returns a name that is equal for all points that share a broker. It is empty if the point starts no broker, or has one of
-// its own: a point with faults breaks its broker on purpose.
-func Shares(s study.Spec) string {
+// SharedBroker returns the name of the broker that a point shares with others: points with equal names can be measured on one broker. It
+// is empty if the point starts no broker, or has one of its own: a point with faults breaks its broker on purpose.
+func SharedBroker(s study.Spec) string {
 	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || s.Isolation != "shared" || len(s.Faults) > 0 {
 		return ""
 	}
-	settings, _ := serverSettings(s) // if they are refused, take refuses them as well
-	// Marshal can't fail: the settings were read from a document.
-	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings})
+	settings, _ := serverSettings(s)                                              // take returns the error
+	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings}) // can't fail: the settings were read from a document
 	return string(name)
 }
 
-// take returns a running broker for a spec. The caller calls giveBack when the repetition has ended: that stops the broker, unless
-// others share it.
-func (p *pool) take(ctx context.Context, s study.Spec) (in *provision.Instance, giveBack func(), err error) {
+// take returns a running broker for a spec. It blocks until the broker is ready. The caller calls giveBack when the repetition has ended:
+// that stops the broker, unless others share it.
+func (p *pool) take(ctx context.Context, s study.Spec) (broker *provision.Instance, giveBack func(), err error) {
 	keepRunning := func() {}
-	name := Shares(s)
-	if in, ok := p.shared[name]; ok {
-		return in, keepRunning, nil
+	name := SharedBroker(s)
+	if running, ok := p.shared[name]; ok {
+		return running, keepRunning, nil
 	}
 	if p.host == nil {
 		return nil, nil, errStart{fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
@@ -51,7 +51,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (in *provision.Instance, 
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err = p.host.Start(ctx, provision.Options{
+	broker, err = p.host.Start(ctx, provision.Options{
 		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual,
 		Server: server, Keep: p.keep,
 	})
@@ -59,14 +59,14 @@ func (p *pool) take(ctx context.Context, s study.Spec) (in *provision.Instance, 
 		return nil, nil, errStart{err}
 	}
 	if name != "" {
-		p.shared[name] = in
-		return in, keepRunning, nil
+		p.shared[name] = broker
+		return broker, keepRunning, nil
 	}
-	return in, func() { stop(in) }, nil
+	return broker, func() { stop(broker) }, nil
 }
 
-// drop stops the shared broker of a point if it has died or could not be started properly: the next point gets a new one.
-func (p *pool) drop(s study.Spec) { p.stopShared(Shares(s)) }
+// drop stops the shared broker of a point that it failed: the broker has died, or could not be reached. The next point gets a new one.
+func (p *pool) drop(s study.Spec) { p.stopShared(SharedBroker(s)) }
 
 // release stops the shared brokers that none of the coming runs uses.
 func (p *pool) release(coming ...[]study.Run) {
@@ -75,7 +75,7 @@ func (p *pool) release(coming ...[]study.Run) {
 	}
 	wanted := map[string]bool{}
 	for _, r := range slices.Concat(coming...) {
-		wanted[Shares(r.Point.Spec)] = true
+		wanted[SharedBroker(r.Point.Spec)] = true
 	}
 	for name := range p.shared {
 		if !wanted[name] {
@@ -98,7 +98,7 @@ func (p *pool) close() { p.release() }
 // stopTimeout is how long a broker may take to stop by itself before it is killed.
 const stopTimeout = 30 * time.Second
 
-// stop stops a broker or another process of ours.
+// stop stops a broker or another process that was started here, and blocks until it has ended.
 func stop(in *provision.Instance) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

@@ -27,7 +27,7 @@ func TestPointsWithTheSameServerShareABroker(t *testing.T) {
 	} {
 		s := base
 		c.edit(&s)
-		if got := Shares(s) == Shares(base); got != c.same {
+		if got := SharedBroker(s) == SharedBroker(base); got != c.same {
 			t.Errorf("%s: shared %v, want %v", name, got, c.same)
 		}
 	}
@@ -36,13 +36,13 @@ func TestPointsWithTheSameServerShareABroker(t *testing.T) {
 func TestABrokerThatIsBrokenOnPurposeIsNotShared(t *testing.T) {
 	s := study.Defaults()
 	s.Broker = "kafka"
-	if Shares(s) != "" {
+	if SharedBroker(s) != "" {
 		t.Error("isolation: fresh is shared")
 	}
-	if s.Isolation = "shared"; Shares(s) == "" {
+	if s.Isolation = "shared"; SharedBroker(s) == "" {
 		t.Error("isolation: shared isn't")
 	}
-	if s.Faults = []study.Fault{{Do: "pause"}}; Shares(s) != "" {
+	if s.Faults = []study.Fault{{Do: "pause"}}; SharedBroker(s) != "" {
 		t.Error("a broker that is paused is shared")
 	}
 }
@@ -57,7 +57,7 @@ func TestABrokerIsStartedWithTheSettingsThatTheGuaranteeNeeds(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(settings, want) {
 		t.Errorf("%v, %v; want %v", settings, err, want)
 	}
-	if Shares(s) == Shares(synced) {
+	if SharedBroker(s) == SharedBroker(synced) {
 		t.Error("points that need different servers share one")
 	}
 	synced.Attach = []string{"127.0.0.1:4222"}

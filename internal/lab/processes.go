@@ -14,11 +14,12 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// A point may ask for processes of their own for its consumers (consumersApart, decision 027) and for relays (decision 046). Both
-// reach the broker by the same link as the agent, and use topics that exist already.
+// A point may ask for a process of their own for its consumers (consumersApart, decision 027), and for relays (decision 046): processes
+// that consume from a topic and produce to a further one. Both get the broker's address and credentials as the agent does, and use
+// topics that exist already.
 
-// startConsumers starts a process of their own for the consumers and returns how the agent reaches it. The agent makes the topics
-// before the process uses them.
+// startConsumers starts the consumers' own process and returns how the agent reaches it. The agent makes the topics before the process
+// uses them.
 func (b *bench) startConsumers(ctx context.Context, t driver.Topology) (*agent.ConsumerHost, error) {
 	b.announce("starting the consumers' process")
 	broker := b.broker.link
@@ -57,7 +58,7 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
 	return nil
 }
 
-// startProcesses starts processes that the repetition needs beside the broker. The caller stops them.
+// startProcesses starts processes that the repetition needs beside the broker, and blocks until they are ready. The caller stops them.
 func (b *bench) startProcesses(ctx context.Context, o provision.Options) (*provision.Instance, error) {
 	if b.lab.Host == nil {
 		return nil, errStart{errors.New("there is no directory for processes")}
@@ -66,8 +67,8 @@ func (b *bench) startProcesses(ctx context.Context, o provision.Options) (*provi
 	return b.lab.Host.Start(ctx, o)
 }
 
-// askRelays adds to a trial how long the relays stood still in it: messages waited for them, and the broker is not to blame. If a
-// fault is aimed at a relay, its standing still is what the point measures, so none is asked.
+// askRelays adds to a trial how long the relays stood still in it: messages waited for them, and the broker is not to blame. No relay is
+// asked if a fault is aimed at one: then its standstill is part of what the point measures.
 func (b *bench) askRelays(ctx context.Context, t *trial) {
 	if b.clients.relays == nil || t.Err != nil {
 		return

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -23,9 +22,8 @@ import (
 // attachedTarget returns the running broker that a spec names, with the password and the certificates that its clients need. Errors
 // are of type *driver.ErrSetting.
 func attachedTarget(s study.Spec) (driver.Target, error) {
-	t := driver.Target{Addresses: s.Attach, User: s.User}
 	c, err := readCredentials(s)
-	t.Password = c.password
+	t := driver.Target{Addresses: s.Attach, User: s.User, Password: c.password}
 	if err != nil || s.TLS == study.TLSOff {
 		return t, err
 	}
@@ -33,7 +31,7 @@ func attachedTarget(s study.Spec) (driver.Target, error) {
 	if c.ca != nil {
 		t.TLS.RootCAs = x509.NewCertPool()
 		if !t.TLS.RootCAs.AppendCertsFromPEM(c.ca) {
-			return t, unusable("caFile", "caFile %s holds no certificate in PEM form", s.CAFile)
+			return t, settingError("caFile", "caFile %s holds no certificate in PEM form", s.CAFile)
 		}
 	}
 	if c.cert != nil {
@@ -76,22 +74,22 @@ func readCredentials(s study.Spec) (c credentials, err error) {
 // password returns the password that a spec names by passwordEnv or passwordFile; empty if it names none. Of a file, the first
 // line counts.
 func password(s study.Spec) (string, error) {
-	switch {
-	case s.PasswordEnv != "":
+	if s.PasswordEnv != "" {
 		p, ok := os.LookupEnv(s.PasswordEnv)
 		if !ok {
-			return "", unusable("passwordEnv", "passwordEnv: there is no environment variable %s", s.PasswordEnv)
+			return "", settingError("passwordEnv", "passwordEnv: there is no environment variable %s", s.PasswordEnv)
 		}
 		return p, nil
-	case s.PasswordFile != "":
-		text, err := credentialFile(s.PasswordFile)
-		if err != nil {
-			return "", unreadable("passwordFile", s.PasswordFile, err)
-		}
-		line, _, _ := bytes.Cut(text, []byte("\n"))
-		return strings.TrimSuffix(string(line), "\r"), nil
 	}
-	return "", nil
+	if s.PasswordFile == "" {
+		return "", nil
+	}
+	text, err := credentialFile(s.PasswordFile)
+	if err != nil {
+		return "", unreadable("passwordFile", s.PasswordFile, err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSuffix(line, "\r"), nil
 }
 
 // credentialFile reads a file of credentials. Its errors do not repeat the file's name, which the sentences around them have. The bound
@@ -99,61 +97,63 @@ func password(s study.Spec) (string, error) {
 func credentialFile(file string) ([]byte, error) {
 	const maxBytes = 1 << 20
 	text, err := bounded.File(file, maxBytes)
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err
 	}
 	return text, err
 }
 
-// unusable returns the error of a setting that can't be used as it is.
-func unusable(setting, format string, args ...any) error {
+// settingError returns the error of a setting that can't be used as it is.
+func settingError(setting, format string, args ...any) error {
 	return &driver.ErrSetting{Path: setting, Err: fmt.Errorf(format, args...)}
 }
 
 func unreadable(setting, file string, err error) error {
-	return unusable(setting, "%s %s can't be read: %w", setting, file, err)
+	return settingError(setting, "%s %s can't be read: %w", setting, file, err)
 }
 
 func unusablePair(s study.Spec, err error) error {
-	return unusable("certFile", "certFile %s with keyFile %s can't be used: %w", s.CertFile, s.KeyFile, err)
+	return settingError("certFile", "certFile %s with keyFile %s can't be used: %w", s.CertFile, s.KeyFile, err)
 }
 
-// link describes the broker for other processes. The topology is left to the caller.
-func (b *bench) link(c driver.Config) (link.Broker, error) {
-	s := b.spec
-	if len(s.Attach) > 0 {
-		return Link(s)
+// brokerLink describes the broker for other processes. The topology is left to the caller.
+func (b *bench) brokerLink(c driver.Config) (link.Broker, error) {
+	if len(b.spec.Attach) > 0 {
+		return Link(b.spec)
 	}
-	to := link.Broker{
-		Broker: s.Broker, Version: c.Target.Version, Addresses: c.Target.Addresses, Endpoints: c.Target.Endpoints, Server: c.Target.Server,
-		Guarantee: c.Guarantee, Client: s.Client, Topic: s.Topic,
+	l := link.Broker{
+		Broker: b.spec.Broker, Version: c.Target.Version, Addresses: c.Target.Addresses, Endpoints: c.Target.Endpoints, Server: c.Target.Server,
+		Guarantee: c.Guarantee, Client: b.spec.Client, Topic: b.spec.Topic,
 	}
 	if b.broker.instance == nil { // it runs in this process
-		return to, nil
+		return l, nil
 	}
-	if f := b.broker.instance.TLSFiles(); f != nil {
-		to.TLS, to.CA = true, f.CA
-		if f.Mutual {
-			to.Cert, to.Key = f.ClientCert, f.ClientKey
+	if files := b.broker.instance.TLSFiles(); files != nil {
+		l.TLS, l.CA = true, files.CA
+		if files.Mutual {
+			l.Cert, l.Key = files.ClientCert, files.ClientKey
 		}
 	}
-	return to, nil
+	return l, nil
 }
 
 // Link describes the running broker that a spec attaches to, for other processes. It holds the text of certificates, not their
-// files: another process may run as a user that can't read them. The topology is left to the caller.
+// files: another process may run as a user that can't read them. The topology is left to the caller. Errors are of type
+// *driver.ErrSetting.
 func Link(s study.Spec) (link.Broker, error) {
 	c, err := readCredentials(s)
-	to := link.Broker{
+	if err != nil {
+		return link.Broker{}, err
+	}
+	l := link.Broker{
 		Broker: s.Broker, Addresses: s.Attach, Guarantee: guarantee(s), Client: s.Client, Topic: s.Topic,
 		TLS: s.TLS != study.TLSOff, User: s.User, Password: c.password,
 	}
 	if c.ca != nil {
-		to.CA = link.Text(c.ca)
+		l.CA = link.Text(c.ca)
 	}
 	if c.cert != nil {
-		to.Cert, to.Key = link.Text(c.cert), link.Text(c.key)
+		l.Cert, l.Key = link.Text(c.cert), link.Text(c.key)
 	}
-	return to, err
+	return l, nil
 }

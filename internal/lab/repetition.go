@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
@@ -37,7 +38,7 @@ func Blank(run study.Run, host store.Host, tool string) store.Record {
 	return store.Record{
 		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
 		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: host,
-		Began: time.Now().UTC(), Versions: store.Versions{Tool: tool, Go: goVersion()},
+		Began: time.Now().UTC(), Versions: store.Versions{Tool: tool, Go: runtime.Version()},
 	}
 }
 

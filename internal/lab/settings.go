@@ -10,9 +10,10 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// config returns the settings as the driver takes them, and sets what follows from them in the record and the bench. It refuses the
-// point if its guarantee can't be kept.
-func (b *bench) config(kind driver.Kind) (driver.Config, error) {
+// driverConfig returns the spec's settings as the driver takes them; how the broker is reached is left to the caller. It notes in the
+// record the settings, defaults included, and the versions, and in the bench the limit of the queues. It refuses the point if the
+// driver can't keep its guarantee.
+func (b *bench) driverConfig(kind driver.Kind) (driver.Config, error) {
 	c, err := decoded(kind, b.spec)
 	if err != nil {
 		return c, err
@@ -23,13 +24,15 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 		return c, err
 	}
 	b.record.Settings = store.Settings{Server: server, Client: readable(c.Client), Topic: readable(c.Topic)}
-	b.record.Versions.Client, b.record.Versions.Broker = moduleVersion(kind.Client), b.spec.Version
+	b.record.Versions.Client = moduleVersion(kind.Client)
+	b.record.Versions.Broker = b.spec.Version // until the broker has been started
 	b.record.Failover = kind.Failover
 	b.limit = queueLimit(kind, b.spec, c)
 	return c, supported(kind, b.spec, c)
 }
 
-// queueLimit returns the limit on what the broker's queues keep, by the settings of client, topic and server.
+// queueLimit returns the limit on what the broker's queues keep, by the settings of client, topic and server; the zero value if there is
+// none. A limit in bytes becomes one in messages of the mean size.
 func queueLimit(kind driver.Kind, s study.Spec, c driver.Config) (limit driver.Limit) {
 	size := max(1, int64(s.MessageSize.Mean()))
 	if kind.Keeps != nil {
@@ -41,7 +44,7 @@ func queueLimit(kind driver.Kind, s study.Spec, c driver.Config) (limit driver.L
 	return limit
 }
 
-// readable returns settings with text in place of durations, such as "5ms", since JSON would hold them as numbers without a unit.
+// readable returns settings with text such as "5ms" in place of durations, which JSON would hold as numbers without a unit.
 func readable(values driver.Values) map[string]any {
 	out := map[string]any{}
 	for name, value := range values {

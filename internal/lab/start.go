@@ -12,15 +12,15 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// start starts the broker, or attaches to the one that the spec names, and returns how clients reach it. c has everything else that a
-// client needs.
+// start brings the broker up in one of three ways, and returns how clients reach it: the broker runs in this process, it is started, or
+// the spec names one that somebody else runs. c has everything else that a client needs.
 func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, error) {
 	b.doubtUnmetered(provision.Metered)
 	recipe, hasProcesses := catalog.Started(b.spec.Broker)
-	switch {
-	case !hasProcesses:
+	if !hasProcesses {
 		return b.nameInProcess(), nil
-	case len(b.spec.Attach) == 0:
+	}
+	if len(b.spec.Attach) == 0 {
 		return b.startInstance(ctx, recipe)
 	}
 	target, err := attachedTarget(b.spec)
@@ -37,8 +37,8 @@ type errStart struct{ error }
 
 func (e errStart) Unwrap() error { return e.error }
 
-// nameInProcess chooses the name of a broker that runs in this process: the first client that connects to the name makes the broker.
-// The name is unique, so each repetition has a broker of its own.
+// nameInProcess returns how clients reach a broker that runs in this process: by a new name. The first client that connects to a name
+// makes the broker, so each repetition has one of its own.
 func (b *bench) nameInProcess() driver.Target {
 	b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
 	name := fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())
@@ -66,6 +66,7 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 		return t, err
 	}
 	b.doubtVersion(version)
+	// Plain is what the nodes of a cluster say to each other without TLS; empty: nothing.
 	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && instance.Nodes() > 1 && t.TLS != nil {
 		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
 	}
@@ -85,11 +86,9 @@ const replicaTimeout = 60 * time.Second
 // awaitReplicas waits until the broker reports, by its own administration, as many replicas in sync as the spec asks for. A broker
 // may accept a number of replicas and run fewer. Nothing is measured before.
 func (b *bench) awaitReplicas(ctx context.Context) error {
-	if b.broker.instance == nil || b.spec.Replicas < 2 {
-		return nil
-	}
-	if r, ok := catalog.Started(b.spec.Broker); !ok || r.InSync == nil { // then the driver's Setup has checked them
-		return nil
+	recipe, started := catalog.Started(b.spec.Broker)
+	if b.broker.instance == nil || b.spec.Replicas < 2 || !started || recipe.InSync == nil {
+		return nil // if the recipe can't tell, the driver's Setup has checked them
 	}
 	ctx, cancel := context.WithTimeout(ctx, replicaTimeout)
 	defer cancel()

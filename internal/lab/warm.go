@@ -10,6 +10,23 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
+// A broker that was just started is slow: its code is compiled while it runs, and its caches are empty. So it is driven before
+// anything is measured on it, for as long as the spec's brokerWarmup says, and none of these messages is counted.
+
+// warmUpOnce calls warm if the spec asks for a warm-up of the broker and the broker has had none, as a broker that points share may have.
+// Only brokers that were started here are warmed up.
+func (b *bench) warmUpOnce(ctx context.Context, warm func(context.Context) error) error {
+	warmedUp := b.lab.pool.warmedUp
+	if b.spec.BrokerWarmup == 0 || warmedUp[b.broker.instance] {
+		return nil
+	}
+	if err := warm(ctx); err != nil {
+		return err
+	}
+	warmedUp[b.broker.instance] = true
+	return nil
+}
+
 // A broker is warmed up at a first rate for a step, then at twice the rate as long as it keeps up.
 const (
 	warmStep      = 500 * time.Millisecond
@@ -17,19 +34,9 @@ const (
 	warmFactor    = 2
 )
 
-// needsWarmup reports whether the spec asks for a warm-up of the broker, and the broker has had none. A shared broker is warmed up
-// once. The caller notes in the pool that it has warmed it up.
-func (b *bench) needsWarmup() bool {
-	return b.spec.BrokerWarmup > 0 && !b.lab.pool.warmedUp[b.broker.instance]
-}
-
-// warmBroker drives a broker that was started here for as long as the spec's brokerWarmup says, and counts none of the messages: the
-// broker's code is compiled while it runs, and its caches are empty at first. The rate rises as long as the broker keeps up. If it
-// does not, the rate falls to what came through, so that nothing piles up.
+// warmBroker warms up the broker with the clients that are connected. The rate rises as long as the broker keeps up. If it does not, the
+// rate falls to what came through, so that nothing piles up.
 func (b *bench) warmBroker(ctx context.Context) error {
-	if !b.needsWarmup() {
-		return nil
-	}
 	end := clock.Now() + int64(b.spec.BrokerWarmup)
 	rate := warmFirstRate
 	for now := clock.Now(); now < end; now = clock.Now() {
@@ -49,19 +56,15 @@ func (b *bench) warmBroker(ctx context.Context) error {
 			rate *= warmFactor
 		}
 	}
-	b.lab.pool.warmedUp[b.broker.instance] = true
 	return nil
 }
 
-// maxWarmupRides is more than a warm-up ever posts: time ends it. The runner allocates a byte for each.
+// maxWarmupRides is more than a warm-up ever posts: its time ends first. The runner allocates a byte for each.
 const maxWarmupRides = 20_000_000
 
 // warmPipeline is warmBroker for a point with a pipeline. It starts all parts, on a topic of their own, posts rides as fast as the
-// client's threads can, and takes the parts down again. So nothing of it is measured.
+// client's threads can, and takes the parts down again.
 func (b *bench) warmPipeline(ctx context.Context) (err error) {
-	if !b.needsWarmup() {
-		return nil
-	}
 	p := &pipeline{bench: b}
 	defer func() { p.close(err) }()
 	if err := p.start(ctx); err != nil {
@@ -88,6 +91,5 @@ func (b *bench) warmPipeline(ctx context.Context) (err error) {
 	if o.Accepted == 0 {
 		return fmt.Errorf("no ride was accepted while the broker was being warmed up%s", because(o.Err))
 	}
-	b.lab.pool.warmedUp[b.broker.instance] = true
 	return nil
 }
