@@ -36,8 +36,8 @@ func (p *peakMemory) add(r reading) {
 	p.generator = max(p.generator, r.self.RSSBytes+r.consumers.RSSBytes)
 }
 
-// cost returns what was used between two readings, and the messages to divide it by: those of the measured phase that were confirmed.
-// For example, 12 s of the broker's processor time for 2,000,000 messages are 6 µs each.
+// cost returns what was used between two readings of all meters, and the messages to divide it by: those of the measured phase that were
+// confirmed. For example, 12 s of the broker's processor time for 2,000,000 messages are 6 µs each.
 func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	producing := usedBetween(begin.self, end.self, m.peak.self)
 	consuming := usedBetween(begin.consumers, end.consumers, m.peak.consumers)

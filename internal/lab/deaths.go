@@ -95,13 +95,12 @@ const deathDelay = time.Second
 // awaitDeath returns the death of an instance, if one has been reported or is reported within deathDelay. in may be nil: nobody
 // reports the death of what was not started here.
 func awaitDeath(in *provision.Instance) (death provision.Death, died bool) {
-	if in == nil {
-		return death, false
+	if in != nil {
+		select {
+		case death = <-in.Deaths():
+			return death, true
+		case <-time.After(deathDelay):
+		}
 	}
-	select {
-	case death = <-in.Deaths():
-		return death, true
-	case <-time.After(deathDelay):
-		return death, false
-	}
+	return death, false
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// usedUpShare is the share of all cores from which they count as used up: the rest goes to interrupts and to waiting.
+	// usedUpShare is the share of the cores above which they count as used up: the rest goes to interrupts and to waiting.
 	usedUpShare = 0.9
 	// busyShare is the share of all cores above which other processes count as disturbing a measurement.
 	busyShare = 0.1
@@ -31,7 +31,8 @@ func (t trial) others() float64 {
 	return t.Cost.Shares.Others
 }
 
-// coresOver returns the cores that were in use for a processor time in the measured phase. The trial must have shares.
+// coresOver returns how many cores a processor time used comes to, over the time of the trial's shares: 3 s in 2 s are 1.5 cores. The
+// trial must have shares.
 func (t trial) coresOver(used time.Duration) float64 { return used.Seconds() / t.Cost.Shares.Seconds }
 
 // doubtCores adds doubts if broker and generator together used up the cores, or if other processes used many of them.

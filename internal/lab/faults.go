@@ -20,15 +20,13 @@ import (
 type faultInjector struct {
 	bench   *bench
 	once    sync.Once          // of begin
-	cancel  context.CancelFunc // leaves out the actions that are not due yet
+	cancel  context.CancelFunc // leaves out the actions that are not due yet; nil before begin
 	running sync.WaitGroup     // the goroutine that injects: events and missed are its own until it has ended
 	events  []store.FaultEvent // what was done
 	missed  []string           // listed faults that were due only after the run had ended
 }
 
-func newFaultInjector(b *bench) *faultInjector {
-	return &faultInjector{bench: b, cancel: func() {}} // begin replaces cancel
-}
+func newFaultInjector(b *bench) *faultInjector { return &faultInjector{bench: b} }
 
 // faultAction is one thing to do to the nodes that a fault names.
 type faultAction struct {
@@ -39,7 +37,7 @@ type faultAction struct {
 	implied bool
 	// begun is the pause or kill that this action ends; nil if it begins a fault, or is a restart of a node that runs.
 	begun *faultAction
-	nodes []int // that the action was taken on; empty before
+	nodes []int // that the action was taken on, also where it failed; empty before
 }
 
 // endOf names the action that ends a fault.
@@ -171,10 +169,12 @@ func (f *faultInjector) miss(a *faultAction) {
 	}
 }
 
-// end leaves out the actions that are still to come, blocks until the one under way has been taken, and returns what happened, with
-// a doubt if that is not all that was asked for.
+// end leaves out the actions that are still to come, blocks until the one under way has been taken, and returns what was done, with a
+// doubt if an action failed or was left out.
 func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
-	f.cancel()
+	if f.cancel != nil {
+		f.cancel()
+	}
 	f.running.Wait()
 	missed := f.missed
 	for _, e := range f.events {

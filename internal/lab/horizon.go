@@ -11,8 +11,10 @@ import (
 // written in 5 s fit into the cache of a machine with 8 GB available and dirty_ratio 20, which holds back 1.6 GB. The cache of another
 // machine is not known, so a broker elsewhere gets no such doubt.
 func (b *bench) doubtHorizon(t trial) {
-	written := t.Cost.BrokerDiskWriteBytes
-	if b.spec.Persistence == "fsync" || !t.Cost.BrokerKnown || !b.meters.brokerIsHere() || !writesMessages(written, t.Cost.Bytes) {
+	const leastShare = 0.1                 // of the payload: a broker that writes less writes only its own logs
+	written := t.Cost.BrokerDiskWriteBytes // -1 if not known
+	writesMessages := written > 0 && float64(written) > leastShare*float64(t.Cost.Bytes)
+	if b.spec.Persistence == "fsync" || !t.Cost.BrokerKnown || !b.meters.brokerIsHere() || !writesMessages {
 		return
 	}
 	if room := pageCacheRoom(); written < room {
@@ -20,13 +22,6 @@ func (b *bench) doubtHorizon(t trial) {
 		b.doubt("short-horizon", "the broker wrote %d MB in the %s that confirmed the rate, and the kernel holds back up to %d MB in memory before it lets writers wait for the disk: a rate that the disk can't keep up with would pass as well; --soak confirms for longer",
 			written/1e6, confirmed, room/1e6)
 	}
-}
-
-// writesMessages reports whether a broker that wrote so many bytes to disk wrote messages, and not only its own logs. written is
-// -1 if it is not known.
-func writesMessages(written, payload int64) bool {
-	const leastShare = 0.1 // of the payload: brokers compress, and keep part of it in memory
-	return written > 0 && float64(written) > leastShare*float64(payload)
 }
 
 // pageCacheRoom returns how many bytes may wait in the page cache before the kernel makes writers wait for the disk; 0 if that is

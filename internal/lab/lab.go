@@ -44,7 +44,7 @@ type Options struct {
 	Meters func(ctx context.Context, addresses []string) []agent.Meter
 }
 
-// withDefaults returns the options with a function in place of each that is nil and that a run always calls.
+// withDefaults returns the options with a default in place of each that is nil and that every run uses.
 func (o Options) withDefaults() Options {
 	if o.Watch == nil {
 		o.Watch = func(Event) {}
@@ -53,13 +53,11 @@ func (o Options) withDefaults() Options {
 		o.Log = io.Discard
 	}
 	if o.NewAgent == nil {
-		log := o.Log
-		o.NewAgent = func() agent.Agent { return &agent.Local{Log: log} }
+		o.NewAgent = func() agent.Agent { return &agent.Local{Log: o.Log} }
 	}
 	if o.Append == nil {
-		records := o.Store
 		o.Append = func(ctx context.Context, r store.Record) error {
-			_, err := records.Append(context.WithoutCancel(ctx), r)
+			_, err := o.Store.Append(context.WithoutCancel(ctx), r)
 			return err
 		}
 	}
@@ -136,13 +134,13 @@ func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (store.Standing, 
 		return store.Done, nil
 	}
 	standing, release := l.claim(ctx, run)
-	switch standing {
-	case store.Done:
-		l.tally.Skipped++
-		l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)})
-	case store.Claimed:
+	if standing == store.Claimed {
 		defer release()
 		return standing, l.runOne(ctx, run)
+	}
+	if standing == store.Done {
+		l.tally.Skipped++
+		l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)})
 	}
 	return standing, nil
 }
