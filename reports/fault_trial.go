@@ -100,25 +100,39 @@ func judgeWithoutBooks(r results.Record) (verdict promiseVerdict, why string) {
 	return "", ""
 }
 
-// faultNotDone names a planned fault that was not carried out as planned. It is empty if all were. A
-// fault with a duration is two acts: it begins, and it ends in a resume or a restart.
+// faultNotDone names a planned fault that was not carried out as planned. It is empty if all were. Each node that a fault is aimed at
+// is one act, and if the fault has a duration, its end is another: a kill of all three nodes for 5 s is three kills and three restarts.
 func faultNotDone(r results.Record) string {
 	if r.Result == nil {
 		return ""
 	}
-	planned := 0 // acts
+	missing := map[string]int{} // acts by what they do
+	planned := 0
+	plan := func(do string, acts int) {
+		missing[do] += acts
+		planned += acts
+	}
 	for _, f := range r.Spec.Faults {
-		planned++
+		nodes := 1
+		if f.Node == "all" {
+			nodes = max(1, r.Spec.Nodes)
+		}
+		plan(f.Do, nodes)
 		if f.For > 0 {
-			planned++
+			plan(map[string]string{"pause": "resume", "kill": "restart"}[f.Do], nodes)
 		}
 	}
+	happened := 0
 	for _, act := range r.Result.Faults {
 		if act.Err != "" {
 			return fmt.Sprintf("the fault was not carried out: %s: %s", act.Do, act.Err)
 		}
+		if missing[act.Do] > 0 {
+			missing[act.Do]--
+			happened++
+		}
 	}
-	if happened := len(r.Result.Faults); happened < planned {
+	if happened < planned {
 		return fmt.Sprintf("the fault was not carried out: %d of %d acts happened", happened, planned)
 	}
 	return ""

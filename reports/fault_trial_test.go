@@ -91,6 +91,10 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 		"a delivery too few":     {record(kill, func(r *store.Record) { r.Result.Books.Received-- }), "void", "the books don't balance"},
 		"no fault happened":      {record(kill, func(r *store.Record) { r.Result.Faults = nil }), "void", "the fault was not carried out: 0 of 2 acts happened"},
 		"it was never restarted": {record(kill, func(r *store.Record) { r.Result.Faults = r.Result.Faults[:1] }), "void", "the fault was not carried out: 1 of 2 acts happened"},
+		"all three nodes were killed, and none was restarted": {record(kill, func(r *store.Record) {
+			r.Spec.Nodes, r.Spec.Faults[0].Node = 3, "all"
+			r.Result.Faults = []store.FaultEvent{{Do: "kill", Node: 1}, {Do: "kill", Node: 2}, {Do: "kill", Node: 3}}
+		}), "void", "the fault was not carried out: 3 of 6 acts happened"},
 		"lost before any fault began": {record(kill, func(r *store.Record) {
 			b := &r.Result.Books
 			r.Result.Faults, b.Received, b.Lost, b.LostAcked = nil, b.Received-9, 9, 9

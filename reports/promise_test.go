@@ -27,7 +27,8 @@ func through(broker, delivery, persistence string, fault study.Fault, wrong stor
 	r.Result.Outage = &store.Outage{ReceiveNs: 1.4e9, PublishNs: 1.3e9}
 	r.Result.Faults = []store.FaultEvent{{OffsetNs: 2e9, Do: fault.Do, Node: 1}}
 	if fault.For > 0 {
-		r.Result.Faults = append(r.Result.Faults, store.FaultEvent{OffsetNs: 3e9, Do: "restart", Node: 1})
+		end := map[string]string{"pause": "resume", "kill": "restart"}[fault.Do]
+		r.Result.Faults = append(r.Result.Faults, store.FaultEvent{OffsetNs: 3e9, Do: end, Node: 1})
 	}
 	if wrong.LostAcked > 0 && delivery != "at-most-once" && persistence != "memory" {
 		r.Status, r.Reason = store.Failed, "messages were lost although the broker had confirmed them"
