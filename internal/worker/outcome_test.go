@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -308,5 +309,37 @@ func TestABusyConsumerWorksAllTheTime(t *testing.T) {
 	out := ready(t, d, plan).Run(t.Context(), Load{Messages: 40, Drain: 20 * time.Second})
 	if out.Measured.Received != 80 || out.Working < 0.2 || out.Working > 1.01 {
 		t.Errorf("%d received; working %.2f of the time", out.Measured.Received, out.Working)
+	}
+}
+
+// brokenEnd fails when a trial ends.
+type brokenEnd struct {
+	consumers
+	err error
+}
+
+func (c brokenEnd) end(t *trial) (consumerReport, error) {
+	report, _ := c.consumers.end(t)
+	return report, c.err
+}
+
+func TestATrialThatEndedEarlyAlsoSaysWhatFailedAtItsEnd(t *testing.T) {
+	w := prepared(t, 1, 100)
+	failed := errors.New("the ledgers were not reported")
+	for name, c := range map[string]struct {
+		atEnd error
+		text  string
+	}{
+		"another error":  {failed, "context canceled\nthe ledgers were not reported"},
+		"the same error": {context.Canceled, "context canceled"},
+		"no error":       {nil, "context canceled"},
+	} {
+		w.consumers = brokenEnd{consumers: w.consumers, err: c.atEnd}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		out := w.Run(ctx, Load{Schedule: constant(t, 10), Duration: time.Second, Drain: time.Second})
+		if !errors.Is(out.Err, context.Canceled) || !errors.Is(out.Err, c.atEnd) && c.atEnd != nil || out.Err.Error() != c.text {
+			t.Errorf("%s: %v", name, out.Err)
+		}
 	}
 }

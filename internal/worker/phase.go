@@ -4,10 +4,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// The beginning of a trial's measured phase is decided once: when the trial begins, if the warm-up
-// has a fixed length; otherwise by the observer, when rate and latency no longer drift; at the latest
-// when the trial has ended. The phase ends after Load.Duration, or with the last message if a number
-// of messages was asked for. No message is sent that is intended after its end.
+// The measured phase of a trial begins when the warm-up is over. If the warm-up has a fixed length, that is decided when the trial begins,
+// otherwise by the observer, when rate and latency are steady. The phase ends after Load.Duration, or with the last message if a
+// number of messages was asked for. No message is sent that is intended after its end.
 
 // beginMeasuring decides when the measured phase begins, and when it ends if time ends it.
 func (t *trial) beginMeasuring(from int64) {
@@ -30,16 +29,22 @@ func (t *trial) endMeasuring(at int64) {
 	t.recording.measuredUntil.Store(min(at, t.recording.measuredUntil.Load()))
 }
 
-// fixMeasuredPhase makes sure that a trial that has ended has a measured phase, which is empty if its
-// warm-up was not over. If err ended the trial, the phase ends with the sending, so that rates don't
-// count a time in which nothing was sent.
-func (t *trial) fixMeasuredPhase(err error) {
-	if t.recording.books.MeasuredSince() == measure.Undecided {
-		t.recording.books.MeasureFrom(t.sendingEndedAt)
+// finalPhase decides what is still open of the measured phase and returns it. The sending has ended, at the latest with lastSent. The phase
+// is empty if the trial ended in its warm-up. If err ended it, nothing after the end of the sending counts, so that rates don't include a
+// time in which nothing was sent.
+func (t *trial) finalPhase(lastSent int64, err error) phaseTimes {
+	from := t.recording.books.MeasuredSince()
+	if from == measure.Undecided || err != nil {
+		t.recording.books.MeasureFrom(min(from, t.sendingEndedAt))
 	}
 	if err != nil {
 		t.endMeasuring(t.sendingEndedAt)
 	}
+	phase := t.recording.measuredPhase()
+	if phase.Until == measure.Undecided { // a number of messages was asked for
+		phase.Until = max(phase.From, lastSent)
+	}
+	return phase
 }
 
 // checkPhase returns an ErrLate if the trial learned too late when its measured phase begins.

@@ -17,19 +17,19 @@ import (
 // A trial sends (warm-up, then the measured phase) and drains. A message belongs to the phase in
 // which it was intended to be sent, whenever it was sent or received:
 //
-//	startedAt        measured since        measuredUntil      sendingEndedAt
-//	    | warm-up          | measured phase       |  late sends     |  drain
+//	startedAt              From                Until          sendingEndedAt
+//	    |     warm-up        |  measured phase   |   late sends     |   drain
 type trial struct {
 	load        Load
-	recording   *recording  // what this process books of it
+	recording   *recording  // what this process books of it; decides From and Until
 	startedAt   int64       // when the schedule begins
 	procs       int         // threads that may run Go code at once
-	learnedLate atomic.Bool // Hooks.MeasureFrom returned a start that was too near
+	learnedLate atomic.Bool // Hooks.MeasureFrom returned a time that was too near
 
-	stop           chan struct{} // closed to end sending
+	stop           chan struct{} // closed to end sending (halt)
 	stopOnce       sync.Once
 	sendingDone    atomic.Bool // all producers have sent their last message
-	sendingEndedAt int64       // when that was; set before the trial drains
+	sendingEndedAt int64       // when that was; only the goroutine of Run uses it, once the sending has ended
 }
 
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may
@@ -43,19 +43,19 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	t := w.begin(load, procs)
 	observer := newObserver(w, t)
 	var observing sync.WaitGroup
-	ended := make(chan struct{})
-	observing.Go(func() { observer.run(ended) })
+	drained := make(chan struct{})
+	observing.Go(func() { observer.run(drained) })
 
 	out := Outcome{Start: t.startedAt, Producers: len(w.producers), Procs: procs}
 	out.Err = w.sendAndDrain(ctx, t, &out)
-	close(ended)
+	close(drained)
 	observing.Wait()
 	w.finish(t, observer, &out)
 	return out
 }
 
-// runUp is the time between the beginning of a trial and its first message, so that start-up time is
-// not counted as lag.
+// runUp is the time between the beginning of a trial and its first message. Without it, the time that
+// the producers take to start would count as lag.
 const runUp = 20 * time.Millisecond
 
 // begin makes a trial and lets producers and consumers book in it. Nothing is sent yet.
@@ -90,14 +90,13 @@ func (w *Worker) begin(load Load, procs int) *trial {
 }
 
 // sendAndDrain sends the load and waits for confirmations and deliveries. It adds to the outcome how
-// the trial drained.
+// the trial drained, and returns why it ended early.
 func (w *Worker) sendAndDrain(ctx context.Context, t *trial, out *Outcome) error {
-	err := w.checkStart(t.load)
-	if err != nil {
+	if err := w.checkStart(t.load); err != nil {
 		t.sendingEndedAt = clock.Now()
 		return err // nothing was sent, so nothing will come
 	}
-	err = w.sendAll(ctx, t, t.course())
+	err := w.sendAll(ctx, t, t.course())
 	t.sendingEndedAt = clock.Now()
 	if err == nil && t.load.Backlog != nil {
 		out.Backlog, err = w.drainBacklog(ctx, t)
@@ -105,9 +104,10 @@ func (w *Worker) sendAndDrain(ctx context.Context, t *trial, out *Outcome) error
 	if errors.Is(err, ErrRanDry) {
 		return err // drainBacklog has waited already
 	}
-	return errors.Join(err, w.awaitArrivals(ctx, t, err == nil, out))
+	return bothErrors(err, w.awaitArrivals(ctx, t, err == nil, out))
 }
 
+// course returns what the trial sends first. In a backlog trial, drainBacklog may send another course after it.
 func (t *trial) course() course {
 	return course{start: t.startedAt, messages: t.load.Messages, main: t.load.Schedule, warmup: t.load.Before}
 }
@@ -119,23 +119,18 @@ func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 // which the broker is not to blame.
 func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watch) }
 
-// finish stops the booking, closes the books and adds their content to the outcome. Producers and
-// observer have ended by now.
+// finish ends the booking and completes the outcome. Producers and observer have ended by now.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	consumers, err := w.consumers.end(t)
-	if err != nil && !errors.Is(out.Err, err) { // an error that ended the trial may be this one
-		out.Err = errors.Join(out.Err, err)
-	}
+	out.Err = bothErrors(out.Err, err)
 	t.recording.watch.Close()
-	t.fixMeasuredPhase(out.Err)
+	for _, p := range w.producers {
+		p.activity.Load().addTo(out)
+	}
+	phase := t.finalPhase(out.LastSent, out.Err)
 	for _, p := range w.producers {
 		p.bookUnresolved(t)
 		p.bookUnsent(t)
-		p.activity.Load().addTo(out)
-	}
-	phase := t.recording.measuredPhase()
-	if phase.Until == measure.Undecided { // a number of messages: the last one ends the phase; without any, it is empty
-		phase.Until = max(phase.From, out.LastSent)
 	}
 	out.From, out.Until = phase.From, phase.Until
 	out.LastReceived, out.Working = consumers.Span.Last, consumers.Working
@@ -145,20 +140,29 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	w.addBooks(t, out)
 }
 
+// bothErrors returns the errors of two steps as one. The second counts only if it isn't the first again, since the failure that ends a trial
+// meets every later step as well.
+func bothErrors(first, second error) error {
+	if second == nil || errors.Is(first, second) {
+		return first
+	}
+	return errors.Join(first, second)
+}
+
 // addBooks adds what producers and consumers have booked to an outcome that has the bounds of the
 // measured phase.
 func (w *Worker) addBooks(t *trial, out *Outcome) {
-	m := t.recording.books
-	if due := t.course().dueCounter(&w.plan); due != nil {
+	books := t.recording.books
+	if due := t.course().dueCounter(&w.plan); due != nil { // nil: the books take what was sent or unsent as due
 		warmup := due.count(out.From, out.Start, out.From) // first, because a dueCounter should be asked in the order of time
-		m.SetDue(warmup, due.count(out.From, out.From, out.Until))
+		books.SetDue(warmup, due.count(out.From, out.From, out.Until))
 	}
-	out.Warmup, out.Measured = m.Books(measure.Warmup), m.Books(measure.Measured)
-	out.Histograms = m.Histograms(measure.Measured)
-	out.Streams = w.plan.ownStreams(m.Streams(t.load.Streams))
-	out.Early = m.Early()
+	out.Warmup, out.Measured = books.Books(measure.Warmup), books.Books(measure.Measured)
+	out.Histograms = books.Histograms(measure.Measured)
+	out.Streams = w.plan.ownStreams(books.Streams(t.load.Streams))
+	out.Early = books.Early()
 	if w.plan.Peers != nil {
-		shard := m.Shard()
+		shard := books.Shard()
 		out.Shard = &shard
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 )
@@ -57,6 +58,8 @@ func TestACancelledTrialEndsSoonWithWhatItHas(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for name, load := range map[string]Load{
 		"warming up":  {Schedule: constant(t, 2000), Warmup: Warmup{Auto: true, For: time.Hour, Max: time.Hour}, Duration: time.Hour},
+		"fixed time":  {Schedule: constant(t, 2000), Warmup: Warmup{For: time.Hour}, Duration: time.Hour},
+		"own warm-up": {Schedule: constant(t, 2000), Before: constant(t, 1000), Warmup: Warmup{For: time.Hour}, Duration: time.Hour},
 		"open loop":   {Schedule: constant(t, 2000), Duration: time.Hour},
 		"one in ages": {Schedule: constant(t, 0.001), Duration: time.Hour},
 		"closed loop": {Duration: time.Hour},
@@ -88,7 +91,7 @@ func TestACancelledTrialEndsSoonWithWhatItHas(t *testing.T) {
 			if sent.Sent == 0 || !out.Warmup.Balanced() || !out.Measured.Balanced() || len(out.Samples) == 0 {
 				t.Errorf("%d samples, %+v, %+v", len(out.Samples), out.Warmup, out.Measured)
 			}
-			if out.From > time.Now().UnixNano() || out.Until == 0 {
+			if out.From > clock.Now() || out.Until < out.From {
 				t.Errorf("measured from %d until %d", out.From, out.Until)
 			}
 			if err := w.Close(); err != nil {
