@@ -10,7 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// consumer is the driver.Sink of one consumer: it books in a trial what the driver delivers.
+// consumer is the driver.Sink of one consumer: it books in the trial that runs what the driver
+// delivers. A driver may deliver from several goroutines; the messages of a batch came together.
 type consumer struct {
 	index       int // among the worker's consumers
 	config      driver.ConsumerConfig
@@ -43,8 +44,8 @@ func (c *consumer) Deliver(batch [][]byte) {
 	c.application.process(batch, c.book)
 }
 
-// book books messages and reports whether any of them was counted. They came together, so the clock
-// is read once for all.
+// book books messages and reports whether any of them was counted as received. They came together, so
+// the clock is read once for all.
 func (c *consumer) book(batch [][]byte) bool {
 	now := clock.Now()
 	c.mu.Lock()
@@ -56,15 +57,15 @@ func (c *consumer) book(batch [][]byte) bool {
 		if status == wire.OK && h.Run != c.run {
 			continue // an earlier run left it on the broker; its payloads may have been shorter
 		}
-		tooShort := len(payload) < c.shortest // wire.Read can't see that if the checksum was cut off as well
+		corrupt := status.Corrupt() || len(payload) < c.shortest // wire.Read can't see a cut that took the checksum, too
+		probe := !corrupt && h.ID.Seq()&probeBit != 0
 		switch {
-		case status.Corrupt() || tooShort:
-			if recorder != nil {
-				recorder.Corrupted(now)
-			}
-		case h.ID.Seq()&probeBit != 0:
+		case probe:
 			c.probes.receive(int(h.ID.Producer()), c.config.Subscription)
-		case recorder != nil:
+		case recorder == nil: // between trials, only probes are of interest
+		case corrupt:
+			recorder.Corrupted(now)
+		default:
 			recorder.Received(h, now)
 			counted = true
 		}

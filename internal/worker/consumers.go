@@ -30,6 +30,7 @@ type consumers interface {
 	end(t *trial) (consumerReport, error)
 	// span returns when messages of the trial came, so far.
 	span() span
+	// close ends the consumers and disconnects them.
 	close() error
 }
 
@@ -58,7 +59,7 @@ type consumerSetup struct {
 
 // localConsumers is all consumers of a worker, in this process.
 type localConsumers struct {
-	driver  driver.Driver
+	driver  driver.Driver // connected by the time of start
 	list    []*consumer
 	failure *failure // set if a consumer ends by itself
 
@@ -68,7 +69,7 @@ type localConsumers struct {
 	recording atomic.Pointer[recording] // of the current trial; nil between trials
 }
 
-// newLocalConsumers makes consumers that start connects. d may be nil until then.
+// newLocalConsumers makes consumers that start connects. d may be nil and set before start.
 func newLocalConsumers(d driver.Driver, setup consumerSetup, p *Probes, f *failure) *localConsumers {
 	l := &localConsumers{driver: d, failure: f}
 	l.life, l.endLife = context.WithCancel(context.Background())
@@ -83,12 +84,12 @@ func newLocalConsumers(d driver.Driver, setup consumerSetup, p *Probes, f *failu
 
 func (l *localConsumers) start(ctx context.Context) (registration, error) {
 	registered := make(chan registration, len(l.list))
-	connecting := make(chan struct{}, maxConnecting) // holds a token of each consumer that connects
+	connecting := make(chan struct{}, maxConnecting) // holds a value for each consumer that is connecting now
 	for _, c := range l.list {
 		l.running.Go(func() { l.consume(c, connecting, registered) })
 	}
 	var last registration
-	for n := range l.list {
+	for n := range len(l.list) {
 		select {
 		case r := <-registered:
 			if r.At > last.At {
@@ -103,7 +104,7 @@ func (l *localConsumers) start(ctx context.Context) (registration, error) {
 	return last, nil
 }
 
-// consume runs one consumer until its life ends. If it ends before, the worker fails.
+// consume runs one consumer until all are closed. If it ends before, the worker fails.
 func (l *localConsumers) consume(c *consumer, connecting chan struct{}, registered chan<- registration) {
 	select {
 	case connecting <- struct{}{}:
@@ -112,7 +113,7 @@ func (l *localConsumers) consume(c *consumer, connecting chan struct{}, register
 	}
 	ready := sync.OnceFunc(func() {
 		registered <- l.registrationNow()
-		<-connecting
+		<-connecting // the next consumer may connect
 	})
 	err := l.driver.Consume(l.life, c.config, c, ready)
 	if l.life.Err() != nil {

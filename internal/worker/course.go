@@ -92,7 +92,7 @@ const maxUnsentBookings = 100_000
 // was due is booked with the time that it had waited when sending ended: otherwise a trial would look
 // the faster the fewer messages the broker took.
 func (p *producer) bookUnsent(t *trial) {
-	recorder := t.recording.books.ProducerOn(p.streams[0].plan.ID, p.index) // a message that was never sent belongs to no stream
+	recorder := t.recording.books.ProducerOn(p.streams[0].producer.ID, p.index) // a message that was never sent belongs to no stream
 	for _, s := range p.segments {
 		if s.share != nil {
 			p.bookUnsentOf(s, recorder, t)

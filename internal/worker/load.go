@@ -13,13 +13,13 @@ import (
 type Load struct {
 	Hooks `json:"-"`
 
-	Start    int64             // when the schedule begins, ns on the clock's axis; 0: as soon as everything is ready
+	Start    int64             // when the first schedule begins, ns on the clock's axis; 0: as soon as everything is ready
 	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
 	// Before is the schedule of the warm-up. Schedule then begins with the measured phase. nil: Schedule begins with the warm-up.
 	Before schedule.Schedule
 	Window int // closed loop: the most unconfirmed messages per client; 0: Plan.InFlight
-	// RateForThreads replaces the rate of Schedule, in messages per second, in the choice of how many threads are used. The trials of
-	// a search pass the same rate, so that all use as many. 0: Schedule decides.
+	// RateForThreads, in messages per second, replaces the rate of Schedule where the number of threads is chosen. The trials of a search
+	// have different schedules but pass the same rate, so that all run on as many threads. 0: Schedule decides.
 	RateForThreads float64
 
 	Warmup   Warmup
@@ -30,29 +30,30 @@ type Load struct {
 	Backlog *Backlog
 
 	Drain time.Duration // how long, after the last send, everything may take to be confirmed and received
-	// Settle, counted like Drain, lets a trial wait longer than Drain for messages under way, so that they don't burden the next
-	// trial. Its outcome is not drained all the same. The wait ends when nothing has come for some seconds.
+	// Settle is how long, after the last send, a trial waits for messages under way, so that they don't burden the next trial. Those that
+	// come later than Drain are overdue all the same (Outcome.Drained, Overdue). This wait ends when nothing has come for some seconds. It
+	// has no effect unless it is longer than Drain.
 	Settle time.Duration
-	// Brisk ends the drain, too, when nothing has come for some seconds. Searches set it, because they have more trials to run.
-	Brisk bool
-	// Lossy ends the drain when nothing has come for a second. It is for at most once, where lost messages never come.
-	Lossy bool
+	Brisk  bool // the drain ends, too, when nothing has come for some seconds: a search has more trials to run
+	Lossy  bool // the drain ends, too, when nothing has come for a second: with at most once, lost messages never come
 
-	Streams bool            // return the ledgers of all streams, not only of those with faults
+	Streams bool            // Outcome.Streams has the ledgers of all streams; false: of those with faults
 	Peers   []PeerProducers // the producers of other workers that send to this one's consumers; only with Plan.Peers
 }
 
-// Warmup is the length of a warm-up: For, or if Auto is set, between For and Max, until rate and median latency stop drifting.
+// Warmup is the length of a warm-up. For example, {For: 5 * time.Second} takes five seconds, and {Auto: true, For: 5 * time.Second, Max:
+// time.Minute} takes until rate and median latency are steady (SteadyState), but at least five seconds and at most a minute.
 type Warmup struct {
-	Auto     bool
-	For, Max time.Duration
+	Auto bool          // it ends when rate and latency are steady
+	For  time.Duration // its length, or if Auto is set, the least
+	Max  time.Duration // the greatest length if Auto is set
 	// Coordinated leaves the end of an automatic warm-up to Hooks.MeasureFrom. It is for several workers, none of which sees all samples.
 	Coordinated bool
 }
 
-// Backlog describes how a backlog is drained.
+// Backlog describes how a backlog is drained: until a share of it has been received (Ratio), or for a time (For).
 type Backlog struct {
-	Ratio float64 // the backlog counts as drained when this share of it has been received; 0: For decides
+	Ratio float64 // the share of its deliveries, above 0 and up to 1; 0: For decides
 	// For is how long the backlog is drained if Ratio is 0. Without Meanwhile, draining ends earlier when nothing is left.
 	For time.Duration
 	// Meanwhile is the schedule at which the producers go on sending while the consumers drain; nil: they send nothing.

@@ -9,6 +9,9 @@ import (
 
 // Outcome is the result of a trial. Times are ns on the clock's axis; 0 is the time of an event that didn't happen. If Err is set, the
 // trial ended early, and the other fields hold what was measured until then.
+//
+// For example, 1,000 messages/s are due for 10 s, and the broker takes only 900/s. Then the measured phase is From 0 s Until 10 s, LastSent
+// may be 11 s, because late messages are still sent, and Measured counts 10,000 messages as due.
 type Outcome struct {
 	Err     error // why the trial ended early
 	SendErr error // why messages failed: the first error of a Send or of an acknowledgement
@@ -22,22 +25,22 @@ type Outcome struct {
 	// Times. A message belongs to the measured phase [From, Until) if it was intended to be sent in it.
 	Start        int64 // of the schedule
 	From, Until  int64
-	FirstSent    int64 // when it was really sent, unlike From; so are the three below
-	LastSent     int64
+	FirstSent    int64 // when the first message was handed to the client, which may be later than it was intended to be sent
+	LastSent     int64 // likewise
 	LastReceived int64
 	LastAcked    int64
 
 	// The end of the trial.
 	Hopeless bool  // Load.Hopeless ended the measured phase early
 	Drained  bool  // everything sent was confirmed and received within Load.Drain
-	Arriving bool  // deliveries still came when Load.Drain was used up: missing messages may be late
-	Overdue  int64 // deliveries that were missing then, if the trial waited longer for them (Load.Settle)
+	Arriving bool  // deliveries still came when the trial stopped waiting: missing messages may be late rather than lost
+	Overdue  int64 // deliveries that were missing after Load.Drain, if the trial waited longer for them (Load.Settle)
 
 	// Over time.
 	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on
 	BacklogMax int64    // the largest of all samples from the start of the measured phase on
-	// Undelivered and Unconfirmed are the longest times, beginning in the measured phase, in which messages were due and none was
-	// delivered or confirmed. They are in no order.
+	// Undelivered has the longest times in which messages were due and none was delivered, and Unconfirmed those in which none was
+	// confirmed (Silences). They begin in the measured phase and are in no order.
 	Undelivered, Unconfirmed []Interval
 	Pauses                   Pauses // in which the generator stood still
 
@@ -72,22 +75,23 @@ type BacklogDrain struct {
 	Received int64 // deliveries between From and To
 }
 
-// Sample is a momentary view of a running trial.
+// Sample is a momentary view of a running trial. For example, 100 messages are due by now, 90 have been confirmed and 1 has failed. Of the
+// deliveries to 2 subscriptions, 150 have come. Then 9 messages are unconfirmed, 2·(100 - 1) - 150 = 48 deliveries are still to come, and
+// the backlog is 48.
 type Sample struct {
 	At      int64 // ns on the clock's axis
 	Phase   measure.Phase
 	Sending bool // false while draining
 	Count   measure.Count
 	Due     int64 // messages due by now by the schedule; those sent in closed loop
-	// Unconfirmed counts the messages that are due and neither confirmed nor failed; Undelivered the deliveries still to come of
+	// Unconfirmed counts the messages that are due and neither confirmed nor failed. Undelivered counts the deliveries still to come of
 	// messages that are due and haven't failed, over all subscriptions. Both include messages that wait in the generator for a free
 	// slot, so a bounded client window can't hide a stalled broker.
 	Unconfirmed, Undelivered int64
 	Backlog                  int64     // the larger of the two
 	EndToEnd                 Quantiles // latencies of the messages received in the last half second
 	FromSend                 Totals    // latencies from the actual send, of the whole trial so far; read as often as EndToEnd
-	// Latency is set in every fifth sample that is passed to Hooks.Observe.
-	Latency *Latency
+	Latency                  *Latency  // set in every fifth sample that is passed to Hooks.Observe; else nil
 }
 
 // Latency holds the histograms of a trial so far, ns: from the intended time (EndToEnd) and from the actual send (Service) to receipt.

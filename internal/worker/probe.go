@@ -87,7 +87,7 @@ func (w *Worker) unseen() (all []unseenStreams, count int) {
 	for _, p := range w.producers {
 		u := unseenStreams{client: p}
 		for i := range p.streams {
-			if s := &p.streams[i]; !w.probes.byAll(s.plan.ID) {
+			if s := &p.streams[i]; !w.probes.byAll(s.producer.ID) {
 				u.streams = append(u.streams, s)
 			}
 		}
@@ -129,7 +129,7 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 		err := w.wait(ctx, 2*time.Millisecond)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
-				count, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].plan.ID, ctx.Err())
+				count, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].producer.ID, ctx.Err())
 		}
 		if err != nil {
 			return err
@@ -152,12 +152,12 @@ func (u unseenStreams) probe(ctx context.Context, attempt uint64) error {
 			p.fillSlot(i, p.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
 		}
 		if err := p.client.Send(ctx, p.batch[:n]); err != nil {
-			return fmt.Errorf("producer %d: probe: %w", rest[0].plan.ID, err)
+			return fmt.Errorf("producer %d: probe: %w", rest[0].producer.ID, err)
 		}
 		rest = rest[n:]
 	}
 	if err := p.client.Flush(ctx); err != nil {
-		return fmt.Errorf("producer %d: probe: %w", u.streams[0].plan.ID, err)
+		return fmt.Errorf("producer %d: probe: %w", u.streams[0].producer.ID, err)
 	}
 	return nil
 }

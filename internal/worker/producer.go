@@ -43,7 +43,7 @@ type producer struct {
 
 // stream is what one producer of the plan sends.
 type stream struct {
-	plan     Producer
+	producer Producer          // of the plan
 	seq      uint64            // number of the next message; continues across trials
 	recorder *measure.Producer // of the current trial; nil until its first message
 }
@@ -75,10 +75,10 @@ func newProducer(ctx context.Context, w *Worker, index int) (*producer, error) {
 	inFlight := len(p.streams) * max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.largest)) // no body is empty
 	p.allocateSlots(inFlight)
 	client, err := w.driver.Producer(ctx, driver.ProducerConfig{
-		ID: p.streams[0].plan.ID, Topics: topicsOf(p.streams), InFlight: inFlight, MaxBytes: w.bodies.largest,
+		ID: p.streams[0].producer.ID, Topics: topicsOf(p.streams), InFlight: inFlight, MaxBytes: w.bodies.largest,
 	}, p)
 	if err != nil {
-		return nil, fmt.Errorf("producer %d: %w", p.streams[0].plan.ID, err)
+		return nil, fmt.Errorf("producer %d: %w", p.streams[0].producer.ID, err)
 	}
 	p.client = client
 	return p, nil
@@ -89,7 +89,7 @@ func newProducer(ctx context.Context, w *Worker, index int) (*producer, error) {
 func (p *Plan) streamsOf(client int) []stream {
 	var streams []stream
 	for i := client; i < len(p.Producers); i += p.clients() {
-		streams = append(streams, stream{plan: p.Producers[i]})
+		streams = append(streams, stream{producer: p.Producers[i]})
 	}
 	return streams
 }
@@ -98,8 +98,8 @@ func (p *Plan) streamsOf(client int) []stream {
 func topicsOf(streams []stream) []int {
 	var topics []int
 	for _, s := range streams {
-		if !slices.Contains(topics, s.plan.Topic) {
-			topics = append(topics, s.plan.Topic)
+		if !slices.Contains(topics, s.producer.Topic) {
+			topics = append(topics, s.producer.Topic)
 		}
 	}
 	return topics
@@ -126,7 +126,7 @@ func (p *producer) begin(t *trial) {
 	for i := range p.streams {
 		s := &p.streams[i]
 		s.recorder = nil
-		t.recording.books.SetBase(s.plan.ID, s.seq)
+		t.recording.books.SetBase(s.producer.ID, s.seq)
 	}
 }
 
@@ -134,7 +134,7 @@ func (p *producer) begin(t *trial) {
 // the client's counters.
 func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	if s.recorder == nil {
-		s.recorder = t.recording.books.ProducerOn(s.plan.ID, p.index)
+		s.recorder = t.recording.books.ProducerOn(s.producer.ID, p.index)
 	}
 	return s.recorder
 }
@@ -151,20 +151,20 @@ type stamp struct {
 func (p *producer) fillSlot(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
 	s := &p.slots[id]
 	if b := p.worker.bodies; !b.sameSize() {
-		if body := b.pick(from.plan.ID, m.seq); body != s.body {
+		if body := b.pick(from.producer.ID, m.seq); body != s.body {
 			s.setBody(b, body)
 		}
 	}
 	payload := s.payload
-	wire.Stamp(payload, wire.MakeID(uint32(from.plan.ID), m.seq), m.intended, m.sent, s.sum)
+	wire.Stamp(payload, wire.MakeID(uint32(from.producer.ID), m.seq), m.intended, m.sent, s.sum)
 	s.seq, s.intended, s.sent, s.recorder = m.seq, m.intended, m.sent, recorder
 	if recorder != nil {
 		s.phase = recorder.Sent(m.seq, len(payload), m.intended, m.sent, m.own)
 	}
 	d := &p.batch[i]
-	d.Slot, d.Topic, d.Payload = id, from.plan.Topic, payload
+	d.Slot, d.Topic, d.Payload = id, from.producer.Topic, payload
 	if k := p.worker.keys; k != nil {
-		d.Key = k.text[k.of(from.plan.ID, m.seq)]
+		d.Key = k.text[k.of(from.producer.ID, m.seq)]
 	}
 }
 

@@ -18,27 +18,27 @@ import (
 // It sends orders to that process and waits for the answer to each. Meanwhile it books the reports
 // that the process sends. protocol.go defines orders and reports.
 type remoteConsumers struct {
-	worker     *Worker
-	conn       io.ReadWriteCloser
-	answerTime time.Duration // how long the other process may take for an order
-	started    bool          // doStart was sent, so the other process may be connected to the broker
+	worker       *Worker
+	conn         io.ReadWriteCloser
+	answerWithin time.Duration // answerTime; tests shorten it
+	started      bool          // doStart was sent, so the other process may be connected to the broker
 
 	asking  sync.Mutex // held from an order to its answer
 	orders  *json.Encoder
 	answers chan report   // from readReports
 	ended   chan struct{} // closed when readReports has ended
 
-	trial   atomic.Pointer[trial] // whose receipts are booked; nil between trials
-	seen    atomic.Pointer[span]  // of that trial; nil if nothing was reported yet
-	changed atomic.Bool           // messages came since the ledgers were collected
+	trial    atomic.Pointer[trial] // whose receipts are booked; nil between trials
+	reported atomic.Pointer[span]  // of that trial, as last reported; nil before the first report
+	changed  atomic.Bool           // messages came since the ledgers were collected
 }
 
-// answerTime is how long the other process may take for an order. For doStart it may take the time
-// for connecting in addition.
+// answerTime is how long the other process may take for an order: for doStart, that and the time for
+// connecting.
 const answerTime = 30 * time.Second
 
-// ErrConsumerProcess is an error of the other process: it ended, doesn't answer, or answers
-// something else.
+// ErrConsumerProcess means that the other process ended, doesn't answer, or gives an answer that lacks
+// something.
 var ErrConsumerProcess = errors.New("the consumers' process")
 
 // ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
@@ -55,7 +55,7 @@ func (lateError) Is(target error) bool { return target == ErrLate }
 // newRemoteConsumers begins to read from conn. close closes it.
 func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
 	c := &remoteConsumers{
-		worker: w, conn: conn, answerTime: answerTime,
+		worker: w, conn: conn, answerWithin: answerTime,
 		orders: json.NewEncoder(conn), answers: make(chan report, 1), ended: make(chan struct{}),
 	}
 	go c.readReports()
@@ -67,8 +67,8 @@ func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
 func (c *remoteConsumers) readReports() {
 	defer close(c.ended)
 	in := json.NewDecoder(c.conn)
-	var booked *trial
-	var before measure.Receipts // of booked, as last reported
+	var booked *trial           // the trial of the last report
+	var before measure.Receipts // of that trial, as last reported
 	for {
 		var r report
 		if err := in.Decode(&r); err != nil {
@@ -88,7 +88,7 @@ func (c *remoteConsumers) readReports() {
 			if r.Receipts.Received != before.Received {
 				c.changed.Store(true)
 			}
-			c.seen.Store(r.Span)
+			c.reported.Store(r.Span)
 			before = booked.recording.books.Absorb(before, *r.Receipts)
 		}
 		if r.To != "" {
@@ -99,7 +99,7 @@ func (c *remoteConsumers) readReports() {
 
 // ask sends an order and blocks until it is answered.
 func (c *remoteConsumers) ask(o order) (report, error) {
-	return c.askWithin(context.Background(), o, c.answerTime)
+	return c.askWithin(context.Background(), o, c.answerWithin)
 }
 
 // askWithin is ask with a bound of its own. If the answer takes longer, it closes the connection,
@@ -148,13 +148,14 @@ func (c *remoteConsumers) prepare() error {
 	return err
 }
 
+// start leaves the consumers until the end of ctx to connect, or without one, Plan.Connect.
 func (c *remoteConsumers) start(ctx context.Context) (registration, error) {
 	within := c.worker.plan.Connect
 	if end, ok := ctx.Deadline(); ok {
 		within = time.Until(end)
 	}
 	c.started = true
-	r, err := c.askWithin(ctx, order{Do: doStart, Within: within}, within+c.answerTime)
+	r, err := c.askWithin(ctx, order{Do: doStart, Within: within}, within+c.answerWithin)
 	if err != nil {
 		return registration{}, err
 	}
@@ -169,10 +170,10 @@ func (c *remoteConsumers) listen(t *trial) {
 	firstSeqs := make([]uint64, w.plan.producerIDs())
 	for _, p := range w.producers {
 		for _, s := range p.streams {
-			firstSeqs[s.plan.ID] = s.seq
+			firstSeqs[s.producer.ID] = s.seq
 		}
 	}
-	c.seen.Store(nil)
+	c.reported.Store(nil)
 	c.changed.Store(false)
 	c.trial.Store(t)
 	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: t.recording.measuredPhase()}
@@ -195,6 +196,7 @@ func (c *remoteConsumers) announce(t *trial, proposed int64) int64 {
 	return phase.From
 }
 
+// collect asks for the ledgers, unless nothing has come since they were last asked for.
 func (c *remoteConsumers) collect(t *trial) {
 	if !c.changed.Swap(false) {
 		return
@@ -224,12 +226,13 @@ func (c *remoteConsumers) end(t *trial) (consumerReport, error) {
 }
 
 func (c *remoteConsumers) span() span {
-	if s := c.seen.Load(); s != nil {
+	if s := c.reported.Load(); s != nil {
 		return *s
 	}
 	return span{At: clock.Now()}
 }
 
+// close closes the consumers and the connection, and blocks until nothing is read from it any more.
 func (c *remoteConsumers) close() error {
 	var err error
 	if c.started && !errors.Is(c.worker.failure.get(), ErrConsumerProcess) {

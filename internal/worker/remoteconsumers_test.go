@@ -234,7 +234,7 @@ func TestRemoteConsumersThatDoNotAnswerAreGivenUp(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, there) }()
 	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0)}
 	a := newRemoteConsumers(here, w)
-	a.answerTime = 50 * time.Millisecond
+	a.answerWithin = 50 * time.Millisecond
 	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "has not answered for 50ms") {
 		t.Error(err)
 	}

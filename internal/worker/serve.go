@@ -22,7 +22,7 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 		open: open, failure: newFailure(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
 	}
 	var reporting sync.WaitGroup
-	reporting.Go(h.reportLoop)
+	reporting.Go(h.reportAll)
 	err := h.carryOutAll(json.NewDecoder(conn))
 	close(h.over)
 	reporting.Wait()
@@ -43,7 +43,8 @@ type consumerHost struct {
 	consumers *localConsumers
 
 	// mu is held while a report is made and sent, so that no report of a trial follows the answer
-	// that ends it.
+	// that ends it. It guards the fields below. The goroutine of the orders alone writes probes and
+	// trial, and reads them without mu.
 	mu       sync.Mutex
 	reports  *json.Encoder
 	probes   *Probes    // probes that the consumers have seen; nil until doPrepare
@@ -80,56 +81,39 @@ func (h *consumerHost) send(r report) error {
 // carryOut carries out an order and returns the answer.
 func (h *consumerHost) carryOut(o order) report {
 	answer := report{To: o.Do}
-	err := h.checkTurn(o)
-	if err == nil {
-		err = h.do(o, &answer)
-	}
+	err := h.do(o, &answer)
 	if err != nil && !errors.As(err, &answer.Refused) {
 		answer.Err = err.Error()
 	}
 	return answer
 }
 
-// checkTurn refuses an order that is unknown, out of turn or lacks its field.
-func (h *consumerHost) checkTurn(o order) error {
+// do carries out an order and adds to the answer what was asked for. It refuses an order that is
+// unknown, out of turn or lacks its field.
+func (h *consumerHost) do(o order, answer *report) error {
 	prepared, started, inTrial := h.plan != nil, h.driver != nil, h.trial != nil
-	allowed := map[string]bool{
-		doPrepare: !prepared && o.Prepare != nil,
-		doStart:   prepared && !started,
-		doListen:  prepared && !inTrial && o.Trial != nil, // also before doStart: a backlog is filled first
-		doMeasure: inTrial && o.Phase != nil,
-		doCollect: inTrial,
-		doEnd:     inTrial,
-		doClose:   true, // also if preparing failed
-	}
-	if !allowed[o.Do] {
+	switch {
+	case o.Do == doPrepare && !prepared && o.Prepare != nil:
+		return h.prepare(o.Prepare)
+	case o.Do == doStart && prepared && !started:
+		return h.start(o.Within, answer)
+	case o.Do == doListen && prepared && !inTrial && o.Trial != nil: // also before doStart: a backlog is filled first
+		h.listen(o.Trial)
+	case o.Do == doMeasure && inTrial && o.Phase != nil:
+		h.trial.setMeasuredPhase(*o.Phase)
+	case o.Do == doCollect && inTrial:
+		answer.Accounts = h.trial.books.Accounts()
+	case o.Do == doEnd && inTrial:
+		h.endTrial(answer)
+	case o.Do == doClose: // at any time, also if preparing failed
+		return h.close()
+	default:
 		return fmt.Errorf("order %q is unknown, out of turn (prepared: %v, started: %v, in a trial: %v) or lacks its field", o.Do, prepared, started, inTrial)
 	}
 	return nil
 }
 
-// do carries out an order that checkTurn allows, and adds to the answer what was asked for.
-func (h *consumerHost) do(o order, answer *report) error {
-	switch o.Do {
-	case doPrepare:
-		return h.prepare(o.Prepare)
-	case doStart:
-		return h.start(o.Within, answer)
-	case doListen:
-		h.listen(o.Trial)
-	case doMeasure:
-		h.trial.setMeasuredPhase(*o.Phase)
-	case doCollect:
-		answer.Accounts = h.trial.books.Accounts()
-	case doEnd:
-		h.endTrial(answer)
-	case doClose:
-		return h.close()
-	}
-	return nil
-}
-
-// prepare makes the consumers. start connects them.
+// prepare makes the consumers, which start connects.
 func (h *consumerHost) prepare(p *preparation) error {
 	keys, err := newKeyChooser(p.Keys)
 	if err != nil {
@@ -160,15 +144,13 @@ func (h *consumerHost) start(within time.Duration, answer *report) error {
 	return err
 }
 
-// listen begins a trial.
+// listen begins a trial: from now on, deliveries are booked.
 func (h *consumerHost) listen(o *trialStart) {
 	t := newRecording(measure.Shape{
 		Producers: h.plan.Producers, Consumers: len(h.plan.Consumers.Consumers), Subscriptions: h.plan.Subscriptions, Apart: true,
 	}, h.keys)
-	for producer, seq := range o.Bases {
-		if producer < h.plan.Producers {
-			t.books.SetBase(producer, seq)
-		}
+	for producer, seq := range o.Bases[:min(len(o.Bases), h.plan.Producers)] {
+		t.books.SetBase(producer, seq)
 	}
 	t.setMeasuredPhase(o.Phase)
 	if o.Procs > 0 {
@@ -180,7 +162,7 @@ func (h *consumerHost) listen(o *trialStart) {
 	h.trial = t
 }
 
-// endTrial ends the trial. The answer gets all that it has recorded.
+// endTrial ends the trial and adds all that it has recorded to the answer.
 func (h *consumerHost) endTrial(answer *report) {
 	heard := h.consumers.stopRecording()
 	h.trial.watch.Close()
@@ -197,7 +179,7 @@ func (h *consumerHost) endTrial(answer *report) {
 // does nothing.
 func (h *consumerHost) close() error {
 	if h.trial != nil {
-		h.endTrial(&report{})
+		h.endTrial(&report{}) // nobody asks for its records any more
 	}
 	if h.consumers == nil {
 		return nil
@@ -210,9 +192,9 @@ func (h *consumerHost) close() error {
 	return err
 }
 
-// reportLoop sends a report every reportEvery if there is news, and at once when a consumer has
+// reportAll sends a report every reportEvery if there is news, and at once when a consumer has
 // ended by itself.
-func (h *consumerHost) reportLoop() {
+func (h *consumerHost) reportAll() {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	failed := h.failure.happened

@@ -7,9 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Split divides a plan into n parts for n agents. Together they send and receive exactly what the plan
-// would. No stream is divided: all producers and consumers of a topic are in one part, and so are all
-// topics that share connections.
+// Split divides a plan into n parts for n agents, n being at least 1. Together they send and receive
+// exactly what the plan would. No stream is divided: all producers and consumers of a topic are in one
+// part, and so are all topics that share connections.
 func (p Plan) Split(n int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
@@ -33,8 +33,10 @@ func (p Plan) Split(n int) ([]Plan, error) {
 // MaxParts returns the most parts that Split can make.
 func (p Plan) MaxParts() int { return len(p.topicGroups()) }
 
-// topicGroups returns the topics that must stay on one agent, each group in ascending order, the
-// groups in the order of their first topics. It joins disjoint sets of topics (union-find).
+// topicGroups returns the groups of topics that must stay on one agent, because they share a client or
+// a consumer. Each group is in ascending order, and the groups are in the order of their first topics.
+// For example, if producers 0 and 2 share client 0 and send to topics 0 and 2, and producer 1 sends to
+// topic 1, the groups are {0, 2} and {1}. The algorithm is union-find.
 func (p Plan) topicGroups() [][]int {
 	parent := make([]int, len(p.Topology.Topics)) // a lower topic of the same set; the lowest is its own parent
 	for t := range parent {
@@ -58,7 +60,7 @@ func (p Plan) topicGroups() [][]int {
 			join(c.Topic, t)
 		}
 	}
-	groups := make([][]int, len(parent)) // by root
+	groups := make([][]int, len(parent)) // by root; nil for a topic that is no root
 	for t := range parent {
 		groups[root(t)] = append(groups[root(t)], t)
 	}
@@ -116,10 +118,10 @@ func (p Plan) part(clients []int, consumers []driver.ConsumerConfig) Plan {
 	return part
 }
 
-// Spread divides a plan into n parts for n workers that share its streams: a topic may have producers
-// in one part and consumers in another one. Clients of producers go in turn to the parts listed in
-// producing, and consumers to those in consuming. A part that is listed twice has twice as many. A nil
-// list means all parts.
+// Spread divides a plan into n parts for n workers that share its streams, n being at least 1: a topic
+// may have producers in one part and consumers in another one. Clients of producers go in turn to the
+// parts listed in producing, by numbers below n, and consumers to those in consuming. A part that is
+// listed twice gets twice as many. An empty list means all parts.
 //
 // Without a list, consumers begin at the part after that of the last client, or at part 1 if that is
 // the last part. So one topic with one producer and one consumer, spread over 2 parts, has its
@@ -128,10 +130,10 @@ func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
 	}
-	if producing == nil {
+	if len(producing) == 0 {
 		producing = partsFrom(0, n)
 	}
-	if consuming == nil {
+	if len(consuming) == 0 {
 		consuming = partsFrom(max(1, p.clients()%n), n)
 	}
 	clients, consumers := make([][]int, n), make([][]driver.ConsumerConfig, n) // by part

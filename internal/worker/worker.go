@@ -177,7 +177,7 @@ func (w *Worker) Close() error {
 	for i, p := range w.producers {
 		closing.Go(func() {
 			if err := p.client.Close(); err != nil {
-				errs[i] = fmt.Errorf("close producer %d: %w", p.streams[0].plan.ID, err)
+				errs[i] = fmt.Errorf("close producer %d: %w", p.streams[0].producer.ID, err)
 			}
 		})
 	}
