@@ -56,9 +56,7 @@ func Merged(parts []Outcome) Outcome {
 	merged := Outcome{Drained: true}
 	joint := NewJoint(len(parts))
 	for i, part := range parts {
-		merged.addCounts(part)
-		merged.addTimes(part)
-		merged.addEnding(part)
+		merged.add(part)
 		joint.queue(i, part.Samples)
 	}
 	slices.SortFunc(merged.Streams, func(a, b measure.StreamBooks) int {
@@ -75,7 +73,8 @@ func Merged(parts []Outcome) Outcome {
 	return merged
 }
 
-func (o *Outcome) addCounts(part Outcome) {
+// add adds a part, without what is computed from the samples of all parts together.
+func (o *Outcome) add(part Outcome) {
 	o.Warmup.Add(part.Warmup)
 	o.Measured.Add(part.Measured)
 	o.Histograms.Merge(part.Histograms)
@@ -88,9 +87,7 @@ func (o *Outcome) addCounts(part Outcome) {
 	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
 	o.Working = max(o.Working, part.Working)
 	o.Pauses = o.Pauses.Union(part.Pauses)
-}
 
-func (o *Outcome) addTimes(part Outcome) {
 	o.Start = earliest(o.Start, part.Start)
 	o.From = earliest(o.From, part.From)
 	o.Until = max(o.Until, part.Until)
@@ -99,9 +96,7 @@ func (o *Outcome) addTimes(part Outcome) {
 	o.LastReceived = max(o.LastReceived, part.LastReceived)
 	o.LastAcked = max(o.LastAcked, part.LastAcked)
 	o.Backlog = o.Backlog.plus(part.Backlog)
-}
 
-func (o *Outcome) addEnding(part Outcome) {
 	o.Drained = o.Drained && part.Drained
 	o.Arriving = o.Arriving || part.Arriving
 	o.Hopeless = o.Hopeless || part.Hopeless

@@ -10,8 +10,8 @@ import (
 // Outcome is the result of a trial. Times are ns on the clock's axis; 0 is the time of an event that didn't happen. If Err is set, the
 // trial ended early, and the other fields hold what was measured until then.
 //
-// For example, 1,000 messages/s are due for 10 s, and the broker takes only 900/s. Then the measured phase is From 0 s Until 10 s, LastSent
-// may be 11 s, because late messages are still sent, and Measured counts 10,000 messages as due.
+// For example, 1,000 messages/s are due for 10 s, and the broker takes only 900/s. Then the measured phase is From 0 s Until 10 s, and
+// Measured.Due is 10,000. LastSent is about 11.1 s, because messages that are late are sent all the same.
 type Outcome struct {
 	Err     error // why the trial ended early
 	SendErr error // why messages failed: the first error of a Send or of an acknowledgement

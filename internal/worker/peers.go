@@ -93,7 +93,9 @@ func (t *trial) expectPeers(peers []PeerProducers) {
 }
 
 // errMissedStart ends a trial before it began.
-var errMissedStart = lateError("the consumers listened only after the start that all workers were given, when messages may have been sent already")
+var errMissedStart = wordedError{
+	text: "the consumers listened only after the start that all workers were given, when messages may have been sent already", kind: ErrLate,
+}
 
 // checkStart returns errMissedStart if the consumers of a worker that shares streams began to listen
 // after the trial's start. Messages that other workers sent before would count as lost.

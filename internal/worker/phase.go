@@ -50,7 +50,9 @@ func (t *trial) finalPhase(lastSent int64, err error) phaseTimes {
 // checkPhase returns an ErrLate if the trial learned too late when its measured phase begins.
 func (t *trial) checkPhase() error {
 	if t.learnedLate.Load() {
-		return lateError("it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up")
+		return wordedError{
+			text: "it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up", kind: ErrLate,
+		}
 	}
 	return nil
 }

@@ -44,14 +44,6 @@ var ErrConsumerProcess = errors.New("the consumers' process")
 // ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
 var ErrLate = errors.New("the consumers' process learned too late when the measured phase began: its messages can't be told from those of the warm-up")
 
-// lateError is an ErrLate with a text of its own.
-type lateError string
-
-func (e lateError) Error() string { return string(e) }
-
-// Is makes errors.Is(e, ErrLate) true.
-func (lateError) Is(target error) bool { return target == ErrLate }
-
 // newRemoteConsumers begins to read from conn. close closes it.
 func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
 	c := &remoteConsumers{

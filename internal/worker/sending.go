@@ -15,15 +15,9 @@ const endGrace = time.Second
 
 // errHeld is the reason of messages that we gave up on. It takes the place of the driver's error: a
 // driver that cuts a connection under a blocked write calls the connection lost, but we cut it.
-var errHeld = heldError{}
-
-type heldError struct{}
-
-func (heldError) Error() string {
-	return "the client still held messages back when the drain allowance was used up"
+var errHeld error = wordedError{
+	text: "the client still held messages back when the drain allowance was used up", kind: context.DeadlineExceeded,
 }
-
-func (heldError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // sendAll sends a course, with one goroutine for each client. It blocks until everything is sent, ctx
 // ends, a consumer fails, or nothing moves any more. After that no client is sending.
@@ -105,7 +99,8 @@ func (s *sending) stop(why error) {
 	}
 }
 
-// sendShare sends this client's share of a course: of the main schedule, limit messages at most.
+// sendShare sends this client's share of a course: of the main schedule, limit messages at most. It
+// blocks until that is done or the trial is stopped. p.segments then says how far it came.
 func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int64, sleepers sleepers) {
 	plan := &p.worker.plan
 	main := plan.segment(c.main, p.index, c.start, t.recording.measuredUntil.Load)

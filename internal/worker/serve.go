@@ -205,7 +205,7 @@ func (h *consumerHost) reportAll() {
 			return
 		case <-failed:
 			r.Broken = h.failure.err.Error()
-			failed = nil // report it once
+			failed = nil // never ready again: a failure is reported once
 		case <-tick.C:
 		}
 		if err := h.sendNews(r, n%latenciesEvery == 0); err != nil {

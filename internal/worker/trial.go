@@ -149,6 +149,15 @@ func bothErrors(first, second error) error {
 	return errors.Join(first, second)
 }
 
+// wordedError is an error with a text of its own, which errors.Is takes for kind.
+type wordedError struct {
+	text string
+	kind error
+}
+
+func (e wordedError) Error() string { return e.text }
+func (e wordedError) Unwrap() error { return e.kind }
+
 // addBooks adds what producers and consumers have booked to an outcome that has the bounds of the
 // measured phase.
 func (w *Worker) addBooks(t *trial, out *Outcome) {
