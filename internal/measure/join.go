@@ -90,16 +90,18 @@ func (t *Trial) groupByLedger(p *Part, agent int, accounts map[*ledger][]agentAc
 // received as received. Here a message that another agent received before becomes a duplicate, and one that nobody sent corrupted.
 func (t *Trial) joinAccounts(s *stream, l *ledger, accounts []agentAccount) error {
 	slices.SortStableFunc(accounts, func(a, b agentAccount) int { return cmp.Compare(a.earliest, b.earliest) })
-	join := newLedgerJoin(s, l)
+	join, c := newLedgerJoin(s, l), t.countersOf(0)
 	for _, a := range accounts {
 		o, err := join.add(a)
 		if err != nil {
-			return fmt.Errorf("the counts of agent %d: producer %d and subscription %d: %w", a.agent, a.account.Producer, a.account.Subscription, err)
+			return fmt.Errorf("the counts of agent %d: producer %d and subscription %d: %w",
+				a.agent, a.account.Producer, a.account.Subscription, err)
 		}
-		l.duplicated.add(a.account.Duplicated)
-		l.duplicated.add(o.repeated)
-		t.counters[0].received.add(Tally{}.minus(o.repeated).minus(o.neverSent))
-		t.counters[0].corrupted.add(o.neverSent)
+		for phase := range phases {
+			l.duplicated[phase].Add(a.account.Duplicated[phase] + o.repeated[phase])
+			c.received[phase].Add(-o.repeated[phase] - o.neverSent[phase])
+			c.corrupted[phase].Add(o.neverSent[phase])
+		}
 	}
 	reordered, known := join.reordered()
 	l.reordered.add(reordered)

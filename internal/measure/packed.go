@@ -19,9 +19,10 @@ import (
 const (
 	emptyRun = iota // no number of these words is a member
 	fullRun         // all are
-	mixedRun
-	kindBits = 2
+	mixedRun        // some may be
 )
+
+const kindBits = 2
 
 var (
 	errPacked   = errors.New("its packed bitmap is damaged: a run is cut short, empty or of an unknown kind")

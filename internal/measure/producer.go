@@ -94,7 +94,7 @@ func (p *Producer) Acked(a *Acks, phase Phase, intended, sent, now int64) {
 	a.acked[phase]++
 }
 
-// Failed books a message that the client reported as failed.
+// Failed books a message that the client reported as failed. Sent must have booked it.
 func (p *Producer) Failed(a *Acks, phase Phase, seq uint64) {
 	p.stream.unconfirmed.add(seq - p.stream.base)
 	a.failed[phase]++
