@@ -56,14 +56,6 @@ func newJoined(shape Shape) *Trial {
 	return t
 }
 
-// agentAccount is one agent's account of a ledger.
-type agentAccount struct {
-	account  *Account
-	agent    int
-	earliest int64 // when its first message came at the earliest, ns on the axis of the process that joins
-	latest   int64 // when its last message came at the latest
-}
-
 // groupByLedger adds the accounts of one agent to those of the same ledgers. It refuses an account of a ledger that doesn't exist,
 // and a second one of the same ledger.
 func (t *Trial) groupByLedger(p *Part, agent int, accounts map[*ledger][]agentAccount) error {

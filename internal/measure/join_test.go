@@ -397,6 +397,30 @@ func TestTheFirstMessageOfALedgerIsTheEarliestNotTheFirstCommitted(t *testing.T)
 	}
 }
 
+// An agent that doesn't say which keys it received may have received any of them.
+func TestOrderByKeyIsNotKnownIfAnAgentNamesNoKeys(t *testing.T) {
+	sender := Shard{Version: ShardVersion, Sent: []Sent{{End: 64}}}
+	part := func(seen, keys byte) Part {
+		a := Account{Seen: []byte{1<<2 | mixedRun, seen, 0, 0, 0, 0, 0, 0, 0}, First: 1, Last: 9}
+		if keys != 0 {
+			a.Keys = []byte{1<<2 | mixedRun, keys, 0, 0, 0, 0, 0, 0, 0}
+		}
+		return Part{Shard: Shard{Version: ShardVersion, Seen: []Account{a}}}
+	}
+	for _, c := range []struct {
+		name                 string
+		firstKeys, otherKeys byte
+		unordered            int
+	}{
+		{"keys of their own", 1, 2, 0}, {"a key in common", 3, 2, 1}, {"the first names none", 0, 2, 1}, {"the second names none", 1, 0, 1},
+	} {
+		joined, err := Join(Shape{Producers: 1, Subscriptions: 1, Keys: 2}, 64, []Part{{Shard: sender}, part(0x55, c.firstKeys), part(0xaa, c.otherKeys)})
+		if err != nil || joined.Unordered() != c.unordered {
+			t.Errorf("%s: the order of %d ledgers isn't known, %v; want %d", c.name, joined.Unordered(), err, c.unordered)
+		}
+	}
+}
+
 // A message takes no memory for having come from elsewhere.
 func TestMessagesOfOtherHostsAllocateNothing(t *testing.T) {
 	trial := NewTrial(Shape{Producers: 1, Consumers: 1, Subscriptions: 1})

@@ -50,7 +50,8 @@ func (l *ledger) nextWith(key int) *atomic.Uint64 {
 // that come in order then cost a few atomic operations for 64 of them. Its zero value is empty.
 //
 // A message counts as reordered if it arrives after a later one of its stream (RFC 4737, section 3), or of its key if order is promised
-// per key. For example, if messages 0, 2, 1, 3 arrive in this order, 1 is reordered; if 3, 2, 1, 0 do, all but 3 are.
+// per key. For example, if messages 0, 2, 1, 3 arrive in this order, 1 is reordered; if 3, 2, 1, 0 do, all but 3 are. Over a whole stream,
+// messages that came to other consumers are later ones only if they had been published when the first of these arrived.
 type arrivals struct {
 	ledger     *ledger        // nil if nothing has arrived
 	word       uint64         // which word of the bitmap: number/64

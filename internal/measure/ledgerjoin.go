@@ -17,10 +17,11 @@ import (
 //
 // If order is promised per key, agents that received different keys can't have reordered anything between them.
 type ledgerJoin struct {
-	stream *stream
-	ledger *ledger // the messages and keys of all agents so far
-	keys   bitmap  // received by any agent so far
-	latest int64   // when the last message came to any agent so far, at the latest; ns
+	stream    *stream
+	ledger    *ledger // has the messages of all agents so far
+	keys      bitmap  // received by any agent so far
+	keysNamed bool    // each agent so far named its keys; false if order is promised over the whole stream
+	latest    int64   // when the last message came to any agent so far, at the latest; ns
 
 	orderKnown bool  // of all agents so far
 	late       Tally // came after a later message to the same agent
@@ -29,7 +30,15 @@ type ledgerJoin struct {
 }
 
 func newLedgerJoin(s *stream, l *ledger) *ledgerJoin {
-	return &ledgerJoin{stream: s, ledger: l, latest: math.MinInt64, orderKnown: true}
+	return &ledgerJoin{stream: s, ledger: l, keysNamed: l.keys > 0, latest: math.MinInt64, orderKnown: true}
+}
+
+// agentAccount is one agent's account of a ledger.
+type agentAccount struct {
+	account  *Account
+	agent    int
+	earliest int64 // when its first message came at the earliest, ns on the axis of the process that joins
+	latest   int64 // when its last message came at the latest
 }
 
 // overlap compares the messages of one agent with those of the agents before.
@@ -58,7 +67,8 @@ func (j *ledgerJoin) add(a agentAccount) (overlap, error) {
 		j.provenLate.add(o.belowHigh)
 	}
 	continues := afterOthers && o.belowHigh == Tally{}
-	ownKeys := len(account.Keys) > 0 && !sharesKeys
+	j.keysNamed = j.keysNamed && len(account.Keys) > 0
+	ownKeys := j.keysNamed && !sharesKeys
 	// An agent that only consumes can't know that a number was never sent, and takes all lower ones that come later as reordered.
 	misled := o.neverSent != Tally{} && account.Reordered != Tally{}
 	j.orderKnown = j.orderKnown && (continues || ownKeys) && !misled
