@@ -24,19 +24,19 @@ func (b *bitmap) add(seq uint64) bool {
 // addWord adds the numbers of a mask: bit i stands for the i-th number of the word that holds seq.
 // It returns the members that the word had before.
 func (b *bitmap) addWord(seq, mask uint64) uint64 {
-	page, word := locate(seq)
-	return b.page(page).addWord(word, mask)
+	pageIndex, wordIndex := locate(seq)
+	return b.pageAt(pageIndex).addWord(wordIndex, mask)
 }
 
 // word returns the members in the word that holds seq.
 func (b *bitmap) word(seq uint64) uint64 {
-	page, word := locate(seq)
+	pageIndex, wordIndex := locate(seq)
 	pages := b.made()
-	if page >= uint64(len(pages)) {
+	if pageIndex >= uint64(len(pages)) {
 		return 0
 	}
-	words := *pages[page].words.Load()
-	return words[word].Load()
+	words := *pages[pageIndex].words.Load()
+	return words[wordIndex].Load()
 }
 
 // count counts the members in [from, to).
@@ -56,8 +56,8 @@ func (b *bitmap) made() []*page {
 	return nil
 }
 
-// page returns page i, which it makes if it doesn't exist yet.
-func (b *bitmap) page(i uint64) *page {
+// pageAt returns page i. It makes those up to i that don't exist yet.
+func (b *bitmap) pageAt(i uint64) *page {
 	if pages := b.made(); i < uint64(len(pages)) {
 		return pages[i]
 	}
@@ -86,17 +86,17 @@ const (
 	smallPages     = 8
 )
 
-// locate returns the page that holds a number, and the index of its word in that page.
-func locate(seq uint64) (page, word uint64) {
-	word = seq / 64
-	if word >= pageWords {
+// locate returns which page holds a number, and which word of that page does.
+func locate(seq uint64) (pageIndex, wordIndex uint64) {
+	word := seq / 64
+	switch {
+	case word < firstPageWords:
+		return 0, word
+	case word >= pageWords:
 		return word/pageWords + smallPages - 1, word % pageWords
 	}
-	page = uint64(bits.Len64(word / firstPageWords))
-	if page == 0 {
-		return 0, word
-	}
-	return page, word - firstPageWords<<(page-1)
+	pageIndex = uint64(bits.Len64(word / firstPageWords))
+	return pageIndex, word - firstPageWords<<(pageIndex-1)
 }
 
 // page is a part of a bitmap. A page of full size whose numbers have all been added drops its words

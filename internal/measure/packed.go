@@ -34,8 +34,8 @@ var (
 // pack returns the members of b as a packed bitmap.
 func (b *bitmap) pack() []byte {
 	var p packer
-	for _, page := range b.made() {
-		words := *page.words.Load()
+	for _, part := range b.made() {
+		words := *part.words.Load()
 		for i := range words {
 			p.add(words[i].Load())
 		}
