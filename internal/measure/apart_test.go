@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -118,6 +120,31 @@ func TestConsumersApartCountWhatConsumersBesideTheProducersCount(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Accounts are read while messages arrive.
+func TestAnAccountOfALedgerThatIsBeingWrittenIsTaken(t *testing.T) {
+	const streams = 3000
+	shape := Shape{Producers: streams, Consumers: 1, Subscriptions: 1, Apart: true}
+	away := NewTrial(shape)
+	var receiving sync.WaitGroup
+	var received atomic.Bool
+	receiving.Go(func() {
+		defer received.Store(true)
+		c := away.Consumer(0, 0, nil)
+		for i := range streams {
+			c.Received(header(i, 0), int64(i))
+			c.Commit()
+		}
+	})
+	for !received.Load() {
+		for _, a := range away.Accounts() {
+			if _, err := away.ledgerOf(&a); err != nil {
+				t.Errorf("%v: %d to %d", err, a.First, a.Last)
+			}
+		}
+	}
+	receiving.Wait()
 }
 
 func TestAPackedBitmapIsTheSameBitmap(t *testing.T) {

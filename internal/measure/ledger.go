@@ -99,6 +99,11 @@ func (a *arrivals) publish() (received Tally) {
 	if l == nil {
 		return received
 	}
+	// The times come before the messages, so that whoever finds a message (Accounts) finds times as well.
+	for first := l.first.Load(); a.first < first && !l.first.CompareAndSwap(first, a.first); {
+		first = l.first.Load()
+	}
+	raise(&l.last, a.last)
 	if all := a.added[Warmup] | a.added[Measured]; all != 0 {
 		// Another consumer may have received the same message meanwhile. Then this delivery is the duplicate.
 		before := l.seen.addWord(a.word*64, all)
@@ -113,10 +118,6 @@ func (a *arrivals) publish() (received Tally) {
 		advance(&l.next, a.next-1)
 	}
 	l.duplicated.add(a.duplicated)
-	for first := l.first.Load(); a.first < first && !l.first.CompareAndSwap(first, a.first); {
-		first = l.first.Load()
-	}
-	raise(&l.last, a.last)
 	*a = arrivals{}
 	return received
 }
