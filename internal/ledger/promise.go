@@ -67,6 +67,9 @@ type Verdict struct {
 }
 
 // Keeps judges books by a guarantee. faults are the faults injected during the run, such as "kill" or "pause".
+//
+// For example, a broker that should deliver at least once and in any order has lost 4 confirmed messages and delivered 2 twice. The
+// promise is Broken: Breaches holds the 4 lost ones, and Allowed the 2 duplicated.
 func Keeps(g Guarantee, faults []string, b Books) Verdict {
 	gap := g.gap(faults)
 	wronglyLost := b.WronglyLost()
