@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// aired is what crosses to another process, as that process reads it.
-func aired[T any](t *testing.T, v T) (there T) {
+// throughJSON returns v as another process reads it.
+func throughJSON[T any](t *testing.T, v T) (there T) {
 	t.Helper()
 	text, err := json.Marshal(v)
 	if err == nil {
@@ -84,8 +84,8 @@ func TestConsumersApartCountWhatConsumersBesideTheProducersCount(t *testing.T) {
 							}
 						}
 						if k%10_000 == 0 {
-							was = sender.Absorb(was, aired(t, away.Receipts(k%20_000 == 0)))
-							if err := sender.Enter(aired(t, away.Accounts())); err != nil {
+							was = sender.Absorb(was, throughJSON(t, away.Receipts(k%20_000 == 0)))
+							if err := sender.Enter(throughJSON(t, away.Accounts())); err != nil {
 								t.Fatal(err)
 							}
 						}
@@ -95,8 +95,8 @@ func TestConsumersApartCountWhatConsumersBesideTheProducersCount(t *testing.T) {
 					}
 				}
 			}
-			sender.Absorb(was, aired(t, away.Receipts(true)))
-			if err := sender.Enter(aired(t, away.Accounts())); err != nil {
+			sender.Absorb(was, throughJSON(t, away.Receipts(true)))
+			if err := sender.Enter(throughJSON(t, away.Accounts())); err != nil {
 				t.Fatal(err)
 			}
 			for phase := range phases {

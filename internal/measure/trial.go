@@ -1,6 +1,6 @@
 // Package measure turns the events of a trial (sent, acknowledged, received) into counts, histograms and a ledger of each stream.
-// Recording takes no lock and allocates nothing, except for one page of a bitmap every 65,536 messages of a stream. It knows nothing of
-// brokers, of pacing, or of what the numbers are used for.
+// Recording takes no lock and allocates nothing, except when a bitmap of a stream grows by a page. It knows nothing of brokers, of pacing,
+// or of what the numbers are used for.
 //
 // A Producer and a Consumer record the events; afterwards Books has the counts:
 //
