@@ -64,7 +64,11 @@ func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 	case s.Early.By < 0:
 		return fmt.Errorf("it has messages that were early by less than 0 ns: %d", s.Early.By)
 	}
-	listed := map[int]bool{}
+	c := t.countersOf(0)
+	if err := c.addTotals(s.Counts); err != nil {
+		return err
+	}
+	listed := map[int]bool{} // producers
 	for _, sent := range s.Sent {
 		if listed[sent.Producer] {
 			return fmt.Errorf("producer %d is listed twice", sent.Producer)
@@ -73,10 +77,6 @@ func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 		if err := t.addSent(sent, maxSent); err != nil {
 			return err
 		}
-	}
-	c := t.countersOf(0)
-	if err := c.addTotals(s.Counts); err != nil {
-		return err
 	}
 	for phase := range phases {
 		c.addHistograms(phase, &s.Histograms[phase])
