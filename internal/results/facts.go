@@ -145,7 +145,8 @@ var implied = map[string][]string{
 }
 
 // covering returns a test for paths: whether one is, or lies below, a named fact or one that is
-// implied by it.
+// implied by it. "broker" covers broker, version and server.log.flush; "client.linger" covers also
+// settings.client.linger.
 func covering(named []string) func(path string) bool {
 	covered := slices.Clone(named)
 	for _, n := range named {

@@ -69,10 +69,13 @@ func (p Point) LoadPoints() []LoadPoint {
 	if p.Spec.Measure != study.MeasureCurve || len(shown) == 0 || searched(shown) {
 		loadPoints = append(loadPoints, p.ownLoadPoint(shown))
 	}
-	curves := slices.DeleteFunc(slices.Clone(shown), func(r store.Record) bool { return !hasCurve(r) })
-	rates := p.loadPointsBy(curves, func(l RepetitionLoad) string { return l.RowTitle + ", " + string(l.Record.Status) })
-	slices.SortStableFunc(rates, func(a, b LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
-	return append(loadPoints, rates...)
+	var rates []RepetitionLoad
+	for _, r := range shown {
+		rates = append(rates, curveLoads(r)...)
+	}
+	curve := p.loadPointsBy(rates, func(l RepetitionLoad) string { return l.RowTitle + ", " + string(l.Record.Status) })
+	slices.SortStableFunc(curve, func(a, b LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
+	return append(loadPoints, curve...)
 }
 
 // MeasuredLoads lists every load of a point once, in the order in which they were measured. The three repetitions of 1k/s above are one
@@ -83,49 +86,45 @@ func (p Point) MeasuredLoads() []LoadPoint {
 	if len(records) == 0 {
 		records = p.Records
 	}
-	return p.loadPointsBy(records, func(l RepetitionLoad) string { return l.RowTitle })
+	var loads []RepetitionLoad
+	for _, r := range records {
+		loads = append(loads, measuredLoads(r)...)
+	}
+	return p.loadPointsBy(loads, func(l RepetitionLoad) string { return l.RowTitle })
 }
 
-// AsLoadPoint is a point as one load point over the repetitions that ended ok, or over all of a published point. It is not used
-// if there are none.
+// AsLoadPoint is a point as one load point under its own load, over the repetitions that ended ok, or over all of a published point. It
+// has no records, and is not used, if there are none.
 func (p Point) AsLoadPoint() LoadPoint {
-	l := LoadPoint{Point: p, Records: p.Ok()}
 	if p.Published() {
-		l.Records = p.Records
+		return p.ownLoadPoint(p.Records)
 	}
-	if len(l.Records) > 0 {
-		l.Status = l.Records[0].Status // all are ok, or all are published
-	}
-	return l
+	return p.ownLoadPoint(p.Ok())
 }
 
-// ownLoadPoint is the point under its own load over the repetitions that are shown. The last of them says how it ended; if none is
-// shown, the last of all does.
-func (p Point) ownLoadPoint(shown []store.Record) LoadPoint {
+// ownLoadPoint is the point under its own load over these of its repetitions. The last of them says how it ended; if there are none,
+// the last of all does.
+func (p Point) ownLoadPoint(records []store.Record) LoadPoint {
 	last := p.Records[len(p.Records)-1] // a point has a record
-	if len(shown) > 0 {
-		last = shown[len(shown)-1]
+	if len(records) > 0 {
+		last = records[len(records)-1]
 	}
 	own := LoadPoint{
 		Point: p, Name: p.Load(), RowTitle: p.Load(), Rate: fixedRate(p.Spec), Closed: ClosedLoop(p.Spec),
-		Records: shown, FullRecords: shown, Status: last.Status, Why: last.Why(),
+		Records: records, FullRecords: records, Status: last.Status, Why: last.Why(),
 	}
 	if p.Spec.Measure == study.MeasureCurve {
 		own.Name = "sustainable"
-		if searched(shown) {
+		if searched(records) {
 			own.RowTitle = searchTitle
 		}
 	}
 	return own
 }
 
-// loadPointsBy forms one load point of all measured loads with the same key, in the order in which they were measured. A share of the
-// sustainable rate has the same key in every repetition, though its rate differs.
-func (p Point) loadPointsBy(records []store.Record, key func(RepetitionLoad) string) []LoadPoint {
-	var loads []RepetitionLoad
-	for _, r := range records {
-		loads = append(loads, measuredLoads(r)...)
-	}
+// loadPointsBy forms one load point of all loads with the same key, in the order in which they were measured. A share of the sustainable
+// rate has the same key in every repetition, though its rate differs.
+func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) string) []LoadPoint {
 	var loadPoints []LoadPoint
 	for _, g := range GroupBy(loads, key) {
 		first := g.Members[0]

@@ -24,45 +24,47 @@ const searchTitle = "curve, searched"
 func Loads(r store.Record) []RepetitionLoad {
 	title := Point{Spec: r.Spec}.Load()
 	own := RepetitionLoad{Name: title, RowTitle: title, Record: r, Full: r}
-	if !hasCurve(r) {
+	curve := curveLoads(r)
+	switch {
+	case len(curve) == 0:
 		return []RepetitionLoad{own}
-	}
-	loads := curveLoads(r)
-	if r.Result.Sustainable != nil {
+	case r.Result.Sustainable == nil:
+		return curve
+	default:
 		own.Name, own.RowTitle = "sustainable", searchTitle
-		loads = slices.Insert(loads, 0, own)
+		return append([]RepetitionLoad{own}, curve...)
 	}
-	return loads
 }
 
 // measuredLoads lists the loads of a repetition without the search before a curve. There are none if nothing was measured.
 func measuredLoads(r store.Record) []RepetitionLoad {
-	switch {
-	case r.Result == nil:
+	if r.Result == nil {
 		return nil
-	case hasCurve(r):
-		return curveLoads(r)
-	default:
-		return Loads(r)
 	}
+	if curve := curveLoads(r); len(curve) > 0 {
+		return curve
+	}
+	return Loads(r)
 }
 
-// curveLoads lists the rates of a repetition's curve.
+// curveLoads lists the rates of a repetition's curve; none if it has no curve.
 func curveLoads(r store.Record) []RepetitionLoad {
+	if r.Result == nil {
+		return nil
+	}
 	var loads []RepetitionLoad
 	for _, c := range r.Result.Curve {
+		share := fraction(c.Fraction)
 		l := RepetitionLoad{
-			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: fraction(c.Fraction), Record: onlyRate(r, c), Full: r,
+			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: share, Record: onlyRate(r, c), Full: r,
 		}
-		if l.fraction.given() {
-			l.Name = l.fraction.ofSustainable()
+		if share.given() {
+			l.Name = share.ofSustainable()
 		}
 		loads = append(loads, l)
 	}
 	return loads
 }
-
-func hasCurve(r store.Record) bool { return r.Result != nil && len(r.Result.Curve) > 0 }
 
 // onlyRate is the record as if nothing but one rate of its curve had been measured.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
