@@ -122,8 +122,8 @@ func Flat(r store.Record) []FlatRecord {
 }
 
 // FlatTable is the flat form of records as a table: study and repetition, the keys of FlatRecord, then the axes. A value is a
-// string, a number or a bool; it is nil if nothing is known. Lists are joined. The rows are made while they are read, and can be read
-// again.
+// string, a number or a bool; it is nil if nothing is known. Lists are joined, and an axis that a record doesn't have is "". The rows are
+// made while they are read, and can be read again.
 func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
 	header = []string{"study", "repetition"}
 	for field := range reflect.TypeFor[FlatRecord]().Fields() {

@@ -10,10 +10,10 @@ import (
 // column is a column of an experiment.
 type column struct {
 	name   string
-	unit   string           // in parentheses behind the name; may be empty
-	width  float64          // in letters
-	format string           // of its numbers; empty for words
-	value  func(l line) any // a string or a number; nil if it is not known
+	unit   string  // in parentheses behind the name; may be empty
+	width  float64 // in letters
+	format string  // of its numbers; empty for words
+	value  cellValue
 }
 
 // Formats of numbers, by their last digit.

@@ -9,22 +9,25 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
+// cellValue makes the value of a column for a row: a string or a number, or nil if it is not known.
+type cellValue func(line) any
+
 // overRepetitions is a metric over the repetitions of a load: its median, or the sum of a count of
 // messages, because a median would hide a single loss.
-func overRepetitions(key string) func(line) any {
+func overRepetitions(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l line) any { return inSheet(m, m.Over(l.Records).Median) } // the median of a sum is the sum
 }
 
 // ofFullRuns is a metric of complete repetitions. Each rate of a curve shows that of the curve.
-func ofFullRuns(key string) func(line) any {
+func ofFullRuns(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l line) any { return inSheet(m, m.Over(l.FullRecords).Median) }
 }
 
 // medianBy is the median of a function of a record over the repetitions of a load, without those for
 // which it is NaN.
-func medianBy(of func(store.Record) float64) func(line) any {
+func medianBy(of func(store.Record) float64) cellValue {
 	return func(l line) any {
 		var values []float64
 		for _, r := range l.Records {
@@ -37,13 +40,13 @@ func medianBy(of func(store.Record) float64) func(line) any {
 }
 
 // worst is the largest value of a metric in any repetition.
-func worst(key string) func(line) any {
+func worst(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l line) any { return inSheet(m, largest(m.Values(l.Records))) }
 }
 
 // worstPauses is the largest value, in any repetition, of a figure of the generator's pauses.
-func worstPauses(of func(*store.Pauses) float64) func(line) any {
+func worstPauses(of func(*store.Pauses) float64) cellValue {
 	return func(l line) any {
 		var values []float64
 		for _, r := range l.Records {
@@ -65,7 +68,7 @@ func largest(values []float64) float64 {
 
 // fromHistogram is read from the histogram of all repetitions together, as percentiles can't be
 // averaged. Latencies of closed loops are left out.
-func fromHistogram(key string) func(line) any {
+func fromHistogram(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l line) any {
 		d := l.distributions[m.Histogram]
