@@ -9,8 +9,8 @@ import (
 )
 
 // LoadID identifies the load that a spec asks for: what is measured, and at which rates in which shape. Points of different
-// loads are never pooled, whatever their names. Settings of other kinds of measurement don't matter: how many
-// messages a count would send is no part of the ID of a curve.
+// loads are never pooled, whatever their names. Settings of other kinds of measurement are no part of it: a curve has the same ID however
+// many messages a count would send.
 func LoadID(s study.Spec) string {
 	id := struct {
 		Measure string
@@ -65,8 +65,8 @@ func (f fraction) text() string { return unit.Share.Exactly(float64(f)) }
 
 func (f fraction) ofSustainable() string { return f.text() + " of sustainable" }
 
-// CurveLoad names a rate of a curve the same in every repetition: by its share of the sustainable rate ("curve 50 %"), which differs
-// from repetition to repetition, or else by the rate ("curve 1k/s").
+// CurveLoad names a rate of a curve the same in every repetition: by its share of the sustainable rate if it was given so ("curve 50 %"),
+// because each repetition finds another sustainable rate, or else by the rate ("curve 1k/s").
 func CurveLoad(c store.CurvePoint) string {
 	if share := fraction(c.Fraction); share.given() {
 		return "curve " + share.text()

@@ -34,13 +34,11 @@ func (b *book) experiment(name string, points []results.Point) {
 		headings = append(headings, heading{name: c.name, unit: c.unit, width: c.width})
 	}
 	b.charts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(lines), headings: headings})
-	b.table(sheet, headings, 1, func(yield func([]any) bool) {
-		for _, l := range lines {
-			if !yield(b.cells(l, columns)) {
-				return
-			}
-		}
-	})
+	var rows [][]any
+	for _, l := range lines {
+		rows = append(rows, b.cells(l, columns))
+	}
+	b.table(sheet, headings, 1, slices.Values(rows))
 }
 
 // cells are a line's cells under columns, in grey if the line is not usable.
@@ -51,11 +49,11 @@ func (b *book) cells(l line, columns []column) []any {
 		if v == nil {
 			continue
 		}
-		k := look{format: c.format, left: c.format == general}
+		looks := look{format: c.format, left: c.format == general}
 		if !l.Used() {
-			k.role = unused
+			looks.role = unused
 		}
-		cells[i] = excelize.Cell{StyleID: b.style(k), Value: v}
+		cells[i] = excelize.Cell{StyleID: b.style(looks), Value: v}
 	}
 	return cells
 }
