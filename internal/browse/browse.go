@@ -188,7 +188,7 @@ func (s site) compare(w *bytes.Buffer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	named := slices.Concat(results.Named(results.SideSelection(a)), results.Named(results.SideSelection(b)))
+	named := slices.Concat(results.SelectionNames(results.SideSelection(a)), results.SelectionNames(results.SideSelection(b)))
 	if why := reports.NothingToCompare(first, second, named...); why != "" {
 		return badRequest(errors.New(why))
 	}
@@ -197,7 +197,7 @@ func (s site) compare(w *bytes.Buffer, r *http.Request) error {
 
 // side reads the records of one side of a comparison, among those that where selects.
 func (s site) side(ctx context.Context, where, name string) (reports.Side, error) {
-	records, err := s.read(ctx, results.Joined(where, results.SideSelection(name)))
+	records, err := s.read(ctx, results.JoinSelections(where, results.SideSelection(name)))
 	if err != nil {
 		return reports.Side{}, err
 	}

@@ -229,12 +229,12 @@ func (s *shell) compare(ctx context.Context, o compareOptions, args []string) er
 	var named []string
 	for i, arg := range args {
 		from, expr := side(o.store, arg)
-		records, err := readStore(ctx, from, results.Joined(o.where, expr))
+		records, err := readStore(ctx, from, results.JoinSelections(o.where, expr))
 		if err != nil {
 			return err
 		}
 		sides[i] = reports.Side{Name: store.Printable(arg), Set: results.Of(records)}
-		named = append(named, results.Named(expr)...)
+		named = append(named, results.SelectionNames(expr)...)
 	}
 	if why := reports.NothingToCompare(sides[0], sides[1], named...); why != "" {
 		return badInput("%s", why)

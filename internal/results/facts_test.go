@@ -122,7 +122,7 @@ func TestASelectionQuotesTwelveValues(t *testing.T) {
 	if _, err := Select(records, "point="); err == nil {
 		t.Error("the beginning of nothing selects a point")
 	}
-	if got := Named("a=1, b"); !slices.Equal(got, []string{"a"}) {
+	if got := SelectionNames("a=1, b"); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("named are %q", got)
 	}
 	if got, err := Select(records, "status=ok,label=label-03"); err != nil || len(got) != 1 {

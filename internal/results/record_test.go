@@ -127,7 +127,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", expr, ids, err, want)
 		}
 	}
-	if got := Named("broker=kafka, size=1KiB"); !slices.Equal(got, []string{"broker", "size"}) {
+	if got := SelectionNames("broker=kafka, size=1KiB"); !slices.Equal(got, []string{"broker", "size"}) {
 		t.Errorf("named: %v", got)
 	}
 }

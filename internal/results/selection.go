@@ -81,8 +81,8 @@ func Selectable(records []store.Record) map[string][]string {
 	return sorted
 }
 
-// Named lists the names of a selection's terms. The sides of a comparison are meant to differ in them.
-func Named(expr string) []string {
+// SelectionNames lists the names of a selection's terms. The sides of a comparison are meant to differ in them.
+func SelectionNames(expr string) []string {
 	var names []string
 	for term := range strings.SplitSeq(expr, ",") {
 		if name, _, ok := cutTerm(term); ok {
@@ -105,12 +105,10 @@ func SideSelection(side string) string {
 	return "broker=" + broker
 }
 
-// Joined selects what matches both selections, either of which may be empty.
-func Joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "," + b
+// JoinSelections selects what matches both selections, either of which may be empty.
+func JoinSelections(a, b string) string {
+	selections := slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" })
+	return strings.Join(selections, ",")
 }
 
 // selectable lists the properties by which a record can be selected. One may have several values: a version that was asked for, and
