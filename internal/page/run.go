@@ -82,16 +82,16 @@ type plannedFault struct {
 	Err  string `json:"err,omitempty"`
 }
 
-// loadRun is a repetition under one load, from which a run is made.
-type loadRun struct {
+// candidate is a repetition under one load that may become a run of the page, if it fits.
+type candidate struct {
 	point  int // index in data.Points
 	load   string
 	record store.Record // cut down to the load; it has a result
 }
 
-// urgency orders runs: those with faults first.
-func (l loadRun) urgency() int {
-	if len(l.record.Result.Faults) > 0 {
+// urgency orders candidates: those with faults first.
+func (c candidate) urgency() int {
+	if len(c.record.Result.Faults) > 0 {
 		return 0
 	}
 	return 1
@@ -100,34 +100,34 @@ func (l loadRun) urgency() int {
 // addRuns adds as many repetitions as fit, in the order of points. If they are too many, those with faults come first, then the first
 // repetition of each point, then the second, and so on. 3000 runs have 40 ticks each, and of 4000 runs 1000 are left out.
 func (d *data) addRuns(points []results.Point) {
-	all := loadRunsOf(points)
-	slices.SortStableFunc(all, func(a, b loadRun) int {
+	all := candidatesOf(points)
+	slices.SortStableFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), cmp.Compare(a.record.Repetition, b.record.Repetition))
 	})
 	d.Runs, d.Panels = []run{}, []coursePanel{}
 	ticksEach := max(minTicks, maxTicks/max(1, len(all)))
 	ticks := 0
-	for i, l := range all {
-		ticks += min(ticksEach, len(l.record.Result.Series))
+	for i, c := range all {
+		ticks += min(ticksEach, len(c.record.Result.Series))
 		if ticks > maxTicks {
 			d.RunsLeftOut = len(all) - i
 			break
 		}
-		d.Runs = append(d.Runs, d.runOf(l, ticksEach))
+		d.Runs = append(d.Runs, d.runOf(c, ticksEach))
 	}
 	slices.SortStableFunc(d.Runs, func(a, b run) int {
 		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
 	})
 }
 
-// loadRunsOf lists the repetitions that were sampled over time, under each of their loads.
-func loadRunsOf(points []results.Point) []loadRun {
-	var all []loadRun
+// candidatesOf lists the repetitions that were sampled over time, under each of their loads.
+func candidatesOf(points []results.Point) []candidate {
+	var all []candidate
 	for i, p := range points {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
 				if l.Record.Result != nil && len(l.Record.Result.Series) > 1 {
-					all = append(all, loadRun{point: i, load: l.RowTitle, record: l.Record})
+					all = append(all, candidate{point: i, load: l.RowTitle, record: l.Record})
 				}
 			}
 		}
@@ -136,14 +136,14 @@ func loadRunsOf(points []results.Point) []loadRun {
 }
 
 // runOf is the run of a repetition, with so many ticks at most. It adds its panels to d.
-func (d *data) runOf(l loadRun, atMost int) run {
-	out := describeRun(l)
-	ticks := results.Course(l.record)
-	joined := join(results.Moments(l.record, ticks), atMost)
+func (d *data) runOf(c candidate, atMost int) run {
+	out := describeRun(c)
+	ticks := results.Course(c.record)
+	joined := join(results.Moments(c.record, ticks), atMost)
 	for _, moments := range joined {
 		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
 	}
-	for _, p := range results.CoursePanels(l.record) {
+	for _, p := range results.CoursePanels(c.record) {
 		lines := panelLines{Panel: d.panelIndex(p)}
 		for _, line := range p.Lines {
 			values := make([]number, len(joined))
@@ -154,7 +154,7 @@ func (d *data) runOf(l loadRun, atMost int) run {
 		}
 		out.Panels = append(out.Panels, lines)
 	}
-	for _, p := range results.Phases(l.record, ticks) {
+	for _, p := range results.Phases(c.record, ticks) {
 		out.Phases = append(out.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
 	return out
@@ -192,10 +192,10 @@ func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) n
 }
 
 // describeRun is a run without its ticks, panels and phases.
-func describeRun(l loadRun) run {
-	r := l.record
+func describeRun(c candidate) run {
+	r := c.record
 	described := run{
-		Point: l.point, Load: l.load, Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
+		Point: c.point, Load: c.load, Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
 		Books: books(r), Pauses: pausesOf(r),
 	}
 	if !r.Began.IsZero() {

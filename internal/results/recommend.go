@@ -63,8 +63,8 @@ func (e Effect) size() float64 {
 	return distance(change)
 }
 
-// effectOf is the effect of the i-th axis. places and medians are those of the points, in their order. A median that is not positive, or
-// not known, has no ratio.
+// effectOf is the effect of the i-th axis. places and medians are those of the points, in their order. Points without a value on the axis
+// are left out, and so are those whose median is not known or not positive: it has no ratio.
 func effectOf(i int, axis Axis, places []Place, medians []float64) Effect {
 	firsts := map[string]float64{} // the median with the first value, by the combination of the other axes
 	for k, place := range places {
