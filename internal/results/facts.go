@@ -21,7 +21,7 @@ var notWork = map[string]bool{
 
 // Facts is everything that could make two records incomparable, by path: the complete spec under
 // its own names, settings.*, versions.* and host.*. An axis whose name is no path of the spec comes
-// under that name.
+// under that name. "client.linger.ms": "5" was asked for, "settings.client.linger.ms": "5" was used.
 func Facts(r store.Record) map[string]string { return new(factCache).of(r) }
 
 // SpecFacts are the facts of a spec alone.
@@ -38,7 +38,7 @@ type factCache struct {
 	known map[string]map[string]string // what flatten made, by its path and JSON; never changed
 }
 
-// maxCached bounds the number of values in a cache, which have a few kilobytes each.
+// maxCached is how many values a cache holds before it forgets all of them. Each has a few kilobytes.
 const maxCached = 20_000
 
 // of are the facts of a record, in a map of the caller's.
@@ -98,6 +98,7 @@ func (c *factCache) flatten(path string, v any) map[string]string {
 	return facts
 }
 
+// flattenJSON is flatten for a value as JSON.
 func flattenJSON(path, data string) map[string]string {
 	decoder := json.NewDecoder(strings.NewReader(data))
 	decoder.UseNumber() // keeps the digits
