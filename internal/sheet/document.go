@@ -194,7 +194,7 @@ func (b *book) value(c tableColumn, cell document.Cell) any {
 	if cell.Unit != unit.None {
 		s = scaleOf(cell.Unit)
 	}
-	v := number(s.factor * c.number(cell))
+	v := numberOrNil(s.factor * c.number(cell))
 	if v == nil {
 		return nil
 	}

@@ -132,7 +132,7 @@ func axisColumn(axis string, points []results.Point) column {
 		if err != nil || strconv.FormatFloat(v, 'f', -1, 64) != valueOf(p) {
 			return nil
 		}
-		return number(v)
+		return numberOrNil(v)
 	}
 	c := column{name: axis, width: 13}
 	if slices.ContainsFunc(points, func(p results.Point) bool { return valueOf(p) != "" && numberOf(p) == nil }) {

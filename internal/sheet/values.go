@@ -35,7 +35,7 @@ func medianBy(of func(store.Record) float64) cellValue {
 				values = append(values, v)
 			}
 		}
-		return number(results.Summarize(values).Median)
+		return numberOrNil(results.Summarize(values).Median)
 	}
 }
 
@@ -54,7 +54,7 @@ func worstPauses(of func(*store.Pauses) float64) cellValue {
 				values = append(values, of(p))
 			}
 		}
-		return number(largest(values))
+		return numberOrNil(largest(values))
 	}
 }
 
@@ -100,11 +100,11 @@ func inSheet(m results.Metric, v float64) any {
 	if m.Unit == unit.Nanoseconds || m.Unit == unit.Bytes {
 		v /= 1e6
 	}
-	return number(v)
+	return numberOrNil(v)
 }
 
-// number is v as the value of a cell, which is empty (nil) for NaN and infinity.
-func number(v float64) any {
+// numberOrNil is v as the value of a cell, which is empty (nil) for NaN and infinity.
+func numberOrNil(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
