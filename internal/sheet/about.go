@@ -81,32 +81,33 @@ type finding struct {
 // findingsOf are the findings of a repetition and of the rates of its curve, each once. The text of a
 // rate's own finding begins with the rate.
 func findingsOf(r store.Record) []finding {
-	var findings []finding
-	add := func(code, text string) {
-		if f := (finding{code: code, text: text}); !slices.Contains(findings, f) {
-			findings = append(findings, f)
-		}
-	}
+	var all []finding
 	if r.Status != store.OK {
-		add(string(r.Status), r.Reason)
+		all = append(all, finding{code: string(r.Status), text: r.Reason})
 	}
 	for _, d := range r.Doubts {
-		add(d.Code, d.Text)
+		all = append(all, finding{code: d.Code, text: d.Text})
 	}
 	for _, l := range results.Loads(r) {
 		if l.Rate == 0 {
 			continue // the load of the whole repetition
 		}
 		if l.Record.Status != store.OK {
-			add(string(l.Record.Status), l.Name+": "+l.Record.Reason)
+			all = append(all, finding{code: string(l.Record.Status), text: l.Name + ": " + l.Record.Reason})
 		}
 		for _, d := range l.Record.Doubts {
 			if !slices.ContainsFunc(r.Doubts, d.Same) {
-				add(d.Code, l.Name+": "+d.Text)
+				all = append(all, finding{code: d.Code, text: l.Name + ": " + d.Text})
 			}
 		}
 	}
-	return findings
+	var distinct []finding
+	for _, f := range all {
+		if !slices.Contains(distinct, f) {
+			distinct = append(distinct, f)
+		}
+	}
+	return distinct
 }
 
 // doubts writes the findings about each point, with the number of repetitions that have them.

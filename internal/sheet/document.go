@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -87,19 +88,16 @@ func (p *documentPage) table(t document.Table) {
 		p.text(t.Title, p.book.style(look{role: title}))
 	}
 	columns := tableColumns(t)
-	var names []any
-	addName := func(name string) {
-		names = append(names, excelize.Cell{StyleID: p.book.style(look{role: header}), Value: name})
-	}
+	var names []string
 	for _, c := range columns {
-		addName(heading{name: c.name, unit: scaleOf(c.column.Unit).word}.text())
+		names = append(names, heading{name: c.name, unit: scaleOf(c.column.Unit).word}.text())
 	}
 	hasNotes := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, p.notes) != nil })
 	if hasNotes {
-		addName("notes")
+		names = append(names, "notes")
 	}
 	headerRow := p.row
-	p.add(names)
+	p.add(p.book.headerCells(names))
 	for _, row := range t.Rows {
 		var values []any
 		for _, c := range columns {
@@ -140,10 +138,7 @@ func tableColumns(t document.Table) []tableColumn {
 	var columns []tableColumn
 	unitNamed := false
 	for _, c := range t.Columns {
-		name := document.OneLine(c.Name)
-		if name == "" {
-			name = c.Key
-		}
+		name := cmp.Or(document.OneLine(c.Name), c.Key)
 		ownUnit := func(row document.Row) bool { return row[c.Key].Unit != unit.None }
 		if !unitNamed && slices.ContainsFunc(t.Rows, ownUnit) {
 			unitNamed = true

@@ -249,6 +249,15 @@ func (h heading) text() string {
 	return h.name + " (" + h.unit + ")"
 }
 
+// headerCells are the cells that name columns.
+func (b *book) headerCells(names []string) []any {
+	var cells []any
+	for _, name := range names {
+		cells = append(cells, excelize.Cell{StyleID: b.style(look{role: header}), Value: name})
+	}
+	return cells
+}
+
 // headRows is the number of rows above those of a table that has a sheet of its own.
 const headRows = 1
 
@@ -256,11 +265,11 @@ const headRows = 1
 // headings stay when scrolling.
 func (b *book) table(sheet string, headings []heading, frozen int, rows iter.Seq[[]any]) {
 	var widths []float64
-	var names []any
+	var names []string
 	height := 30.0 // points: two lines
 	for _, h := range headings {
 		widths = append(widths, h.width)
-		names = append(names, excelize.Cell{StyleID: b.style(look{role: header}), Value: h.text()})
+		names = append(names, h.text())
 		if h.unit != "" {
 			height = 45 // three lines
 		}
@@ -271,7 +280,7 @@ func (b *book) table(sheet string, headings []heading, frozen int, rows iter.Seq
 			Freeze: true, XSplit: frozen, YSplit: headRows, TopLeftCell: cell(frozen+1, headRows+1), ActivePane: "bottomRight",
 		})
 	})
-	p.add(names, excelize.RowOpts{Height: height})
+	p.add(b.headerCells(names), excelize.RowOpts{Height: height})
 	for values := range rows {
 		p.add(values)
 	}
