@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/reports"
 )
 
 func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
@@ -55,5 +56,21 @@ func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
 		if len(l.Doubts) != 2 || d.Doubts[l.Doubts[0]] != (doubt{"same", "of all"}) || d.Doubts[l.Doubts[1]] != (doubt{"own", strings.Repeat("x", i+1)}) {
 			t.Errorf("%s: doubts %v of %v", l.Load, l.Doubts, d.Doubts)
 		}
+	}
+}
+
+// Among more points, the same point has a longer name.
+func TestAPointOfBothSidesIsNotPooledThoughItsNamesDiffer(t *testing.T) {
+	r := storetest.Demo()[1]
+	r.Axes = map[string]string{"linger": "5"}
+	other := r
+	other.PointID, other.Axes = "other", map[string]string{"linger": "10"}
+	before := reports.Side{Name: "before", Set: results.Of([]store.Record{r})}
+	after := reports.Side{Name: "after", Set: results.Of([]store.Record{r, other})}
+	if before.Set.Points[0].Name == after.Set.Points[0].Name {
+		t.Fatal("the names are equal")
+	}
+	if points := results.Of(recordsOf(before, after)).Points; len(points) != 3 {
+		t.Errorf("%d points of 1 and 2", len(points))
 	}
 }

@@ -62,17 +62,17 @@ func Compare(w io.Writer, a, b reports.Side, differing []string, s Source) error
 	return write(w, s, d.Title, func() (texts, error) { return texts{above: verdictsFirst(d.Blocks)}, nil })
 }
 
-// recordsOf lists the records of both sides for the figures. If a name occurs on both sides, as in two runs or two versions, the side
-// becomes part of the names: equal points must not be pooled, nor look alike.
+// recordsOf lists the records of both sides for the figures. If a point or a name occurs on both sides, as in two runs or two versions,
+// the side becomes part of the names: equal points must not be pooled, nor look alike.
 func recordsOf(a, b reports.Side) []store.Record {
-	names := map[string]bool{}
+	ofA := map[string]bool{} // IDs and names
 	for _, p := range a.Set.Points {
-		names[p.Name] = true
+		ofA[p.ID], ofA[p.Name] = true, true
 	}
-	if !slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return names[p.Name] }) {
-		return slices.Concat(a.Set.Records, b.Set.Records)
+	if slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return ofA[p.ID] || ofA[p.Name] }) {
+		return slices.Concat(withSide(a), withSide(b))
 	}
-	return slices.Concat(withSide(a), withSide(b))
+	return slices.Concat(a.Set.Records, b.Set.Records)
 }
 
 // withSide lists the records of a side, with the side as a part of their points' names.
