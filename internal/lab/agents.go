@@ -45,20 +45,28 @@ func coresUsed(p agent.Part) float64 {
 	return (processor(until.Used) - processor(begin.Used)) / elapsed
 }
 
-// withAgents returns r with the usage of the agents' processes in place of this process's. pick chooses the
-// reading of an agent. If there are no agents, r stays as it is.
-func (r reading) withAgents(parts []agent.Part, pick func(agent.Part) agent.Reading) reading {
+// useAgents puts the usage of the agents' processes in place of this process's, in the readings of a trial's begin, end and drained
+// (metering). If there are no agents, the readings stay as they are.
+func useAgents(parts []agent.Part, begin, end, drained *reading) {
 	if len(parts) == 0 {
-		return r
+		return
 	}
-	r.self, r.gc, r.queued = provision.Usage{}, 0, 0
+	for _, r := range []*reading{begin, end, drained} {
+		r.self, r.gc, r.queued = provision.Usage{}, 0, 0
+	}
 	for _, p := range parts {
-		one := pick(p)
-		r.self = r.self.Plus(one.Used)
-		r.gc += one.GC
-		r.queued += one.Queued
+		first, last := p.Bounds()
+		begin.addAgent(first)
+		end.addAgent(last)
+		drained.addAgent(p.End)
 	}
-	return r
+}
+
+// addAgent adds what an agent's process had used.
+func (r *reading) addAgent(a agent.Reading) {
+	r.self = r.self.Plus(a.Used)
+	r.gc += a.GC
+	r.queued += a.Queued
 }
 
 // coreUse is how many of its machine's cores one agent used, or all agents of a machine together.

@@ -5,19 +5,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// metering reads the meters of one trial at three times:
+// metering finds out what one trial uses: processor time, memory, disk. It reads all meters at three times:
 //
 //	warm-up | measured phase | drain |
-//	        begin            end     when finish is called
+//	        begin            end     drained
 //
 // Shares of the processor are those of the measured phase. Cost includes the drain, because messages that the phase has sent
-// are still being worked on. While the trial runs, observe reads the meters about twice a second, for the live view and for the
-// series.
+// are still being worked on. For example, if the broker's processor time is 10 s at begin, 16 s at end and 17 s at drained, and the
+// phase lasts 3 s, its share is 2 cores and its cost 7 s.
+//
+// While the trial runs, observe (live.go) reads the meters about twice a second, for the live view and for the series.
 type metering struct {
 	bench *bench
 	stage string  // what the live view calls the trial
@@ -26,11 +27,11 @@ type metering struct {
 	// them has arrived.
 	counted bool
 
-	pending sync.WaitGroup // scheduled readings
 	over    chan struct{}  // closed when the trial has ended
+	pending sync.WaitGroup // goroutines that read the meters at a time to come; only they write begin and end
 	begin   *reading       // when the measured phase began; nil if it never did
+	end     *reading       // when the measured phase ended; nil if the trial ended before
 	endOnce sync.Once
-	end     *reading // when the measured phase ended; nil if the trial ended before
 
 	remoteErr error // why the readings of the remote meters are not known; nil if they are
 	peak      peakMemory
@@ -41,15 +42,16 @@ func newMetering(b *bench, stage string, rate float64) *metering {
 	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), live: liveMeters{perSample: worker.NewThinned[Cores](maxCores)}}
 }
 
-// follow has a load tell the meters when its phases begin and end. measuring is called with the start of the measured phase.
+// follow sets the hooks of a load that tell the meters when its phases begin and end. measuring is called with the start of the
+// measured phase.
 func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 	load.Observe = m.observe
 	load.Measuring = func(at int64) {
 		m.schedule(at, load.Duration)
 		measuring(at)
 	}
-	if m.counted = load.Messages > 0; m.counted {
-		load.Sent = m.endNow
+	if load.Messages > 0 {
+		load.Sent = m.endsWithLastSend()
 	}
 	if hopeless := load.Hopeless; hopeless != nil {
 		load.Hopeless = func(samples []worker.Sample) bool {
@@ -62,8 +64,14 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 	}
 }
 
+// endsWithLastSend has the measured phase end when a number of messages was sent. The load calls sent at that time.
+func (m *metering) endsWithLastSend() (sent func()) {
+	m.counted = true
+	return m.endNow
+}
+
 // schedule has the meters read when the measured phase begins, at begin on the clock's axis, and when it ends, a length later.
-// If length is 0, endNow ends it.
+// If length is 0, only endNow ends it. It does not block.
 func (m *metering) schedule(begin int64, length time.Duration) {
 	m.pending.Go(func() {
 		if !m.sleepUntil(begin) {
@@ -77,11 +85,10 @@ func (m *metering) schedule(begin int64, length time.Duration) {
 	})
 }
 
-// endNow has the meters read now, because the last of a number of messages was sent or the measured phase is cut short. It does
-// not block.
+// endNow ends the measured phase: the last of a number of messages was sent, or the load is hopeless. It does not block.
 func (m *metering) endNow() { m.pending.Go(m.readEnd) }
 
-// readEnd reads the meters when the measured phase ends. Only its first call counts.
+// readEnd reads the meters at the end of the measured phase. Only its first call counts.
 func (m *metering) readEnd() {
 	m.endOnce.Do(func() {
 		r := m.bench.survey()
@@ -114,23 +121,21 @@ func (m *metering) finish(ctx context.Context, t *trial) {
 		end = *m.end
 	}
 	m.settleRemote(ctx, t, &begin, &end, &drained)
-	begin = begin.withAgents(t.Parts, func(p agent.Part) agent.Reading { begin, _ := p.Bounds(); return begin })
-	end = end.withAgents(t.Parts, func(p agent.Part) agent.Reading { _, until := p.Bounds(); return until })
-	drained = drained.withAgents(t.Parts, func(p agent.Part) agent.Reading { return p.End })
+	useAgents(t.Parts, &begin, &end, &drained)
 	for _, r := range []reading{begin, end, drained} {
 		m.peak.add(r)
 	}
 	phase := m.intervalBetween(begin, end)
-	shares := phase
+	busiest := phase
 	if m.counted {
-		shares = busier(phase, m.intervalBetween(end, drained))
-		if shares.shares == nil { // each of the two is too short to tell, but both together may not be
-			shares = m.intervalBetween(begin, drained)
+		busiest = busier(phase, m.intervalBetween(end, drained))
+		if busiest.shares == nil { // each of the two is too short to tell, but both together may not be
+			busiest = m.intervalBetween(begin, drained)
 		}
 	}
 	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
 	t.Cost = m.cost(begin, drained, t.Outcome)
-	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), shares.shares
-	t.neighbours, t.brokerMayBeNeighbour = shares.neighbours, m.bench.meters.hidden
+	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), busiest.shares
+	t.neighbours, t.brokerMayBeNeighbour = busiest.neighbours, m.bench.meters.hidden
 	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
 }

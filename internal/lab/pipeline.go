@@ -21,21 +21,24 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pipeline is the application around the broker of one repetition: a client posts rides to HTTP servers, the servers publish them,
-// and a consumer counts them in its state. The client is this process; all other parts have processes of their own.
+// pipeline is the application around the broker of one repetition, which is measured end to end. The client is this process; all
+// other parts have processes of their own:
+//
+//	client ──HTTP──► balancer ──► servers ──► broker ──► consumer ──► state
+//
+// The client posts rides, the servers publish each as a message, and the consumer counts them in its state. A part is nil until it has
+// been started, and throughout if the spec does not ask for it.
 type pipeline struct {
 	bench    *bench
-	maker    driver.Driver       // the client that made the topic; it also asks for the queue's length
-	state    *provision.Instance // the consumer's database; nil if the consumer keeps its state itself
-	consumer *provision.Instance
+	admin    driver.Driver // a client of the broker that makes and removes the topic, and asks for the queue's length
+	balancer *provision.Instance
 	servers  *provision.Instance
-	balancer *provision.Instance // nil if the client posts to the only server
-	remote   *consumer.Remote    // asks the consumer for its counts
-	rides    *load.Rides         // what the client posts; nil before load is called
-}
+	consumer *provision.Instance
+	state    *provision.Instance // the consumer's database, if that is PostgreSQL
 
-// statePart names the consumer's database among the parts. It is metered, but a fault can't be aimed at it.
-const statePart = "state"
+	counts *consumer.Remote // asks the consumer what it has counted
+	rides  *load.Rides      // those that the client posts; set by load
+}
 
 // measurePipeline measures a point that has a pipeline: it starts the parts, posts the load and fills the record's result.
 func (b *bench) measurePipeline(ctx context.Context) error {
@@ -57,15 +60,15 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 	}
 	b.fill(t)
 	b.record.Result.Pipeline = stored
-	if b.spec.Measure == study.MeasureRate {
-		b.record.Result.OfferedRate = t.offeredRate()
-		return b.judge(t, b.record.Result.OfferedRate)
+	if b.spec.Measure == study.MeasureCount {
+		b.fillCount(t)
+		return b.judge(t, 0)
 	}
-	b.fillCount(t)
-	return b.judge(t, 0)
+	b.record.Result.OfferedRate = t.offeredRate()
+	return b.judge(t, b.record.Result.OfferedRate)
 }
 
-// start starts the parts, those first that others connect to. The caller calls close, also after an error.
+// start starts the parts, each after those that it connects to. The caller calls close, also after an error.
 func (p *pipeline) start(ctx context.Context) error {
 	broker, err := p.makeTopic(ctx)
 	if err != nil {
@@ -77,19 +80,19 @@ func (p *pipeline) start(ctx context.Context) error {
 	return p.startServers(ctx, broker)
 }
 
-// makeTopic makes the topic and returns how the other parts reach the broker.
+// makeTopic makes the topic and returns how the other parts reach it.
 func (p *pipeline) makeTopic(ctx context.Context) (link.Broker, error) {
 	b := p.bench
+	b.announce("connecting")
 	broker := b.broker.link
 	broker.Topology = link.Topology(b.topicName(uint16(rand.Uint32())), b.spec.PartitionsPerTopic)
-	p.bench.announce("connecting")
 	var err error
-	p.maker, err = broker.Open(ctx, b.lab.Log)
-	broker.Topology.Existing = true
+	p.admin, err = broker.Open(ctx, b.lab.Log)
+	broker.Topology.Existing = true // for the others
 	return broker, err
 }
 
-// startConsumer starts the consumer, and its database if the spec asks for one.
+// startConsumer starts the consumer, after the database that its state is in.
 func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error {
 	p.bench.announce("starting the consumer")
 	state, err := p.startState(ctx)
@@ -101,14 +104,16 @@ func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error 
 	if err != nil {
 		return err
 	}
-	p.remote = consumer.NewRemote(p.consumer.Addresses()[0])
+	p.counts = consumer.NewRemote(p.consumer.Addresses()[0])
 	return nil
 }
 
-// startState starts the consumer's database if the spec asks for one. It returns where the consumer keeps its state: the place of a
-// database, or an empty text for its memory.
+// startState returns where the consumer keeps its state, as parts.Consumer has it: an empty text is the consumer's memory. It starts
+// PostgreSQL if the state is there.
 func (p *pipeline) startState(ctx context.Context) (location string, err error) {
-	switch p.bench.spec.Pipeline.State {
+	switch state := p.bench.spec.Pipeline.State; state {
+	case "memory":
+		return "", nil
 	case "sqlite":
 		return parts.OwnFile, nil
 	case "postgres":
@@ -118,8 +123,9 @@ func (p *pipeline) startState(ctx context.Context) (location string, err error) 
 			return "", err
 		}
 		return parts.PostgresURL(p.state.Addresses()[0], login), nil
+	default:
+		return "", fmt.Errorf("pipeline.state: unknown word %q; allowed: memory, sqlite, postgres", state)
 	}
-	return "", nil
 }
 
 // startServers starts the servers, and the balancer if the spec asks for one. TLS is only on the way from the client: to the
@@ -130,17 +136,17 @@ func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	pool := parts.Defaults()
 	pool.Producers, pool.Window, pool.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
 	settings := parts.Settings(parts.Server{Broker: broker, Pool: pool, Consumer: p.consumer.Addresses()[0]})
-	balanced, secure := s.Pipeline.Balancer != "none", s.TLS != study.TLSOff
+	balanced, encrypted := s.Pipeline.Balancer != "none", s.TLS != study.TLSOff
 	var err error
 	p.servers, err = p.startPart(ctx, provision.Options{
-		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: secure && !balanced, Server: settings,
+		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: encrypted && !balanced, Server: settings,
 	})
 	if err != nil || !balanced {
 		return err
 	}
 	p.bench.announce("starting " + s.Pipeline.Balancer)
 	p.balancer, err = p.startPart(ctx, provision.Options{
-		Broker: s.Pipeline.Balancer, Nodes: 1, TLS: secure, Server: parts.Balance(p.servers.Addresses()),
+		Broker: s.Pipeline.Balancer, Nodes: 1, TLS: encrypted, Server: parts.Balance(p.servers.Addresses()),
 	})
 	return err
 }
@@ -154,13 +160,16 @@ func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provisi
 	return in, nil
 }
 
-// part is all processes of one kind that a repetition needs beside the broker and this process.
+// part is all processes of one kind that a repetition needs beside the broker and this process: relays, or a part of a pipeline.
 type part struct {
 	name     string // as faults and records name it
 	instance *provision.Instance
 }
 
-// parts returns the parts that have processes of their own, in the direction of the messages. The broker is not among them.
+// statePart names the consumer's database among the parts. It is metered, but a fault can't be aimed at it.
+const statePart = "state"
+
+// parts returns the parts that have been started, in the direction of the messages. The client and the broker are not among them.
 func (p *pipeline) parts() []part {
 	all := []part{
 		{name: study.PartBalancer, instance: p.balancer},
@@ -168,7 +177,7 @@ func (p *pipeline) parts() []part {
 		{name: study.PartConsumer, instance: p.consumer},
 		{name: statePart, instance: p.state},
 	}
-	return slices.DeleteFunc(all, func(one part) bool { return one.instance == nil })
+	return slices.DeleteFunc(all, func(p part) bool { return p.instance == nil })
 }
 
 // How the client retries a request that was answered with 429 or 5xx, or not at all.
@@ -178,10 +187,11 @@ const (
 	postTimeout = 30 * time.Second       // of one attempt
 )
 
-// load returns what the client posts: the spec's schedule, or a number of rides in a closed loop.
+// load returns what the client posts: a number of rides in a closed loop (measure: count), or rides by the spec's schedule. The parts
+// must have been started.
 func (p *pipeline) load() (load.Load, error) {
 	s := p.bench.spec
-	entry := cmp.Or(p.balancer, p.servers) // what the client posts to
+	entry := cmp.Or(p.balancer, p.servers) // without a balancer there is one server
 	address := entry.Addresses()[0]
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -193,7 +203,7 @@ func (p *pipeline) load() (load.Load, error) {
 		Address: address, TLS: entry.ClientTLS(), Maker: p.rides, Threads: s.Pipeline.Threads,
 		Retries: postRetries, Backoff: postBackoff, Timeout: postTimeout,
 	}
-	if len(s.Faults) > 0 { // the retries last some seconds, and a broker may need a minute to come back
+	if len(s.Faults) > 0 { // postRetries last some seconds, and a broker may need a minute to come back
 		l.Patience = time.Duration(s.Drain)
 	}
 	if s.Measure == study.MeasureCount {
@@ -205,21 +215,21 @@ func (p *pipeline) load() (load.Load, error) {
 	return l, err
 }
 
-// close stops the parts in the direction of the messages, removes the topic and closes the connection that made it. err is why
-// the run ended; nil if it came to its end.
+// close stops the parts, each before those that it sends to, and removes the topic. err is the error that ended the run; nil if none
+// did.
 func (p *pipeline) close(err error) {
-	for _, part := range p.parts() {
-		stop(part.instance)
+	for _, running := range p.parts() {
+		stop(running.instance)
 	}
-	if p.maker == nil {
+	if p.admin == nil {
 		return
 	}
-	p.bench.doubtClose(errors.Join(p.removeTopic(), p.maker.Close()), "client", err)
+	p.bench.doubtClose(errors.Join(p.removeTopic(), p.admin.Close()), "client", err)
 }
 
 // removeTopic returns an error only if the broker is attached: one that we started is removed with its topic.
 func (p *pipeline) removeTopic() error {
-	c, ok := p.maker.(driver.Cleaner)
+	c, ok := p.admin.(driver.Cleaner)
 	if !ok {
 		return nil
 	}

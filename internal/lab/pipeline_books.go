@@ -1,9 +1,5 @@
 package lab
 
-// The books of a pipeline say which of the rides that the servers accepted are in the consumer's state in the end. For example, of
-// 1,000 rides that were sent 990 were accepted, and 985 of those are counted: 5 confirmed rides are lost. The 10 others may be
-// counted or not, since the client does not know what became of them.
-
 import (
 	"context"
 	"fmt"
@@ -17,13 +13,15 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// balance asks the consumer which rides are in its state, and compares them with those that were accepted.
+// balance asks the consumer which rides are in its state, and compares them with those that the servers accepted. For example, of
+// 1,000 rides that were sent 990 were accepted, and 985 of those are counted: 5 confirmed rides are lost. The 10 others may be counted
+// or not, since the client does not know what became of them.
 func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Stats, measure.Books, error) {
-	s, err := r.remote.Stats(ctx)
+	s, err := r.pipeline.counts.Stats(ctx)
 	if err != nil {
 		return s, measure.Books{}, fmt.Errorf("ask the consumer what it has counted: %w", err)
 	}
-	ids, err := r.remote.Rides(ctx)
+	ids, err := r.pipeline.counts.Rides(ctx)
 	if err != nil {
 		return s, measure.Books{}, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
 	}
@@ -33,12 +31,14 @@ func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Sta
 	}
 	b := postedBooks(o)
 	b.Expected, b.Duplicated, b.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
-	for i := o.First; i < int64(len(o.Fates)); i++ {
-		switch {
-		case o.Fates[i] == load.Unsent: // the consumer can't have it
-		case counted[r.rides.ID(i)]:
+	for i := o.First; i < int64(len(o.Fates)); i++ { // First is the first ride of the measured phase
+		fate := o.Fates[i]
+		if fate == load.Unsent {
+			continue
+		}
+		if counted[r.pipeline.rides.ID(i)] {
 			b.Received++
-		case o.Fates[i] == load.Accepted:
+		} else if fate == load.Accepted {
 			b.LostAcked++
 		}
 	}
@@ -46,17 +46,18 @@ func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Sta
 	return s, b, nil
 }
 
-// postedBooks returns what the client alone knows.
+// postedBooks returns the part of the books that the client knows without the consumer.
 func postedBooks(o load.Outcome) measure.Books {
 	return measure.Books{Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries}
 }
 
-// outcome puts the outcome of a load into the form of a worker's. endToEnd is the latency that the consumer measured.
+// outcome puts the outcome of a load into the form of a worker's, so that a pipeline is judged and reported like other trials.
+// endToEnd is the latency that the consumer measured.
 func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Snapshot) worker.Outcome {
 	samples := r.watch.samples
 	out := worker.Outcome{
 		Measured: b, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,
-		LastReceived: r.watch.received.last, Producers: r.bench.spec.ProducersPerTopic, Samples: samples, SendErr: o.Err,
+		LastReceived: r.watch.received.lastRise, Producers: r.pipeline.bench.spec.ProducersPerTopic, Samples: samples, SendErr: o.Err,
 		Histograms:  measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
 		Undelivered: worker.Silences(samples, o.From, o.Until, worker.Deliveries),
 		Unconfirmed: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
@@ -69,14 +70,14 @@ func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Sna
 	return out
 }
 
-// stored returns what a record holds of the pipeline itself.
+// stored returns what a record holds of the pipeline itself. redelivered are deliveries of rides that were counted already.
 func (r *pipelineRun) stored(o load.Outcome, redelivered int64) *store.Pipeline {
 	kept := &store.Pipeline{
 		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: redelivered,
 		QueueMax: r.meters.queue.longest, Parts: r.meters.used(), Series: r.meters.ticks,
 	}
-	if r.balancer != nil {
-		kept.Balancer = r.bench.spec.Pipeline.Balancer + " " + r.balancer.Version()
+	if balancer := r.pipeline.balancer; balancer != nil {
+		kept.Balancer = r.pipeline.bench.spec.Pipeline.Balancer + " " + balancer.Version()
 	}
 	return kept
 }

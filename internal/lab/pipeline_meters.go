@@ -12,18 +12,18 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pipelineMeters reads what each part of a pipeline uses, and how long the broker's queue is, while a load runs.
+// pipelineMeters reads what each part of a pipeline uses, and how long the broker's queue is, twice a second while a load runs.
 type pipelineMeters struct {
-	began int64  // ns on the clock's axis
-	stop  func() // reads the meters once more and blocks until that is done; it may be called again
+	began int64 // ns on the clock's axis
 	queue queueWatch
-	ticks []store.PipelineTick // complete when stop has returned
+	ticks []store.PipelineTick // one for each reading; complete when the function that start returned has returned
 
 	mu    sync.Mutex  // guards parts: beginMeasured is called from another goroutine
-	parts []partMeter // client, balancer, servers, broker, consumer, state: those that there are
+	parts []partMeter // of client, balancer, servers, broker, consumer and state: those that there are, in this order
 }
 
-// partMeter is what one part has used.
+// partMeter is what one part has used. For example, one that had used 3 s of the processor when the measured phase began and 5 s at
+// the last reading used 2 s for the load.
 type partMeter struct {
 	name    string
 	read    func() provision.Usage // what the part's processes have used until now
@@ -37,29 +37,29 @@ type partMeter struct {
 // tickEach is the time between two readings of the parts' meters.
 const tickEach = 500 * time.Millisecond
 
-// newPipelineMeters returns the meters of all parts.
+// newPipelineMeters returns the meters of all parts that have been started.
 func newPipelineMeters(p *pipeline) *pipelineMeters {
 	m := &pipelineMeters{began: clock.Now()}
-	m.queue.gauge, _ = p.maker.(driver.Gauge)
+	m.queue.gauge, _ = p.admin.(driver.Gauge)
 	add := func(name string, read func() provision.Usage) {
 		used := read()
 		m.parts = append(m.parts, partMeter{name: name, read: read, atBegin: used, latest: used, readAt: clock.Now()})
 	}
 	add("client", provision.SelfUsage) // this process
-	for _, part := range p.parts() {
-		if part.name == study.PartConsumer {
+	for _, running := range p.parts() {
+		if running.name == study.PartConsumer { // the broker comes between servers and consumer
 			add("broker", p.bench.broker.instance.Meter().Sample)
 		}
-		add(part.name, part.instance.Meter().Sample)
+		add(running.name, running.instance.Meter().Sample)
 	}
 	return m
 }
 
-// start begins to read the meters, until stop is called. A goroutine of its own does it, because a paused broker does not answer
-// when it is asked for its queue, and must not hold up the load.
-func (m *pipelineMeters) start(ctx context.Context) {
+// start begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is asked for its
+// queue, and must not hold up the load. stop reads the meters a last time and blocks until that is done; it may be called again.
+func (m *pipelineMeters) start(ctx context.Context) (stop func()) {
 	stopTicks := repeat(tickEach, func() { m.tick(ctx) })
-	m.stop = sync.OnceFunc(func() {
+	return sync.OnceFunc(func() {
 		stopTicks()
 		m.tick(ctx)
 	})
@@ -74,7 +74,7 @@ func (m *pipelineMeters) beginMeasured() {
 	}
 }
 
-// tick reads the meters and the queue.
+// tick reads the meters and asks for the queue.
 func (m *pipelineMeters) tick(ctx context.Context) {
 	tick := m.readParts()
 	m.queue.sample(ctx, &tick)
@@ -86,8 +86,8 @@ func (m *pipelineMeters) readParts() store.PipelineTick {
 	defer m.mu.Unlock()
 	tick := store.PipelineTick{OffsetNs: clock.Now() - m.began}
 	for i := range m.parts {
-		cores := m.parts[i].update()
-		tick.CPU, tick.RSSBytes = append(tick.CPU, cores), append(tick.RSSBytes, m.parts[i].latest.RSSBytes)
+		tick.CPU = append(tick.CPU, m.parts[i].update())
+		tick.RSSBytes = append(tick.RSSBytes, m.parts[i].latest.RSSBytes)
 	}
 	return tick
 }
@@ -97,7 +97,7 @@ func (p *partMeter) update() (cores float64) {
 	used, at := p.read(), clock.Now()
 	elapsed := time.Duration(at - p.readAt)
 	cores = (processor(used) - processor(p.latest)) / max(elapsed, time.Millisecond).Seconds()
-	if elapsed >= shareWindow { // over less time the kernel's ticks would make peaks
+	if elapsed >= shareWindow { // over less time, the coarse ticks in which the kernel accounts would show as peaks
 		p.peakCPU = max(p.peakCPU, cores)
 	}
 	p.peakRSS = max(p.peakRSS, used.RSSBytes)
@@ -105,7 +105,7 @@ func (p *partMeter) update() (cores float64) {
 	return cores
 }
 
-// used returns what each part used from the beginning of the measured phase to the last tick.
+// used returns what each part used from the beginning of the measured phase to the last tick. The meters must have been stopped.
 func (m *pipelineMeters) used() []store.PipelinePart {
 	var parts []store.PipelinePart
 	for _, p := range m.parts {

@@ -26,7 +26,7 @@ func TestRatesOfAQueueAreTakenBetweenTwoLooks(t *testing.T) {
 	var w queueWatch
 	for i, l := range looks {
 		var tick store.PipelineTick
-		w.add(&tick, queueSample{l.at, l.q})
+		w.add(&tick, queueSample{at: l.at, queue: l.q})
 		if !same(tick.PublishedRate, want[i].published) || !same(tick.DeliveredRate, want[i].delivered) {
 			t.Errorf("look %d: %v in, %v out; want %v and %v", i, tick.PublishedRate, tick.DeliveredRate, want[i].published, want[i].delivered)
 		}
@@ -43,7 +43,7 @@ func TestRatesOfCountersThatMoveOnceASecondDoNotAlternate(t *testing.T) {
 	var w queueWatch
 	for look := range int64(12) {
 		var tick store.PipelineTick
-		w.add(&tick, queueSample{1e9 + look*5e8, driver.Queue{Published: 300 * (look / 2), Delivered: driver.Unknown}})
+		w.add(&tick, queueSample{at: 1e9 + look*5e8, queue: driver.Queue{Published: 300 * (look / 2), Delivered: driver.Unknown}})
 		if known := tick.PublishedRate != nil; known != (look >= 2) || known && *tick.PublishedRate != 300 || tick.DeliveredRate != nil {
 			t.Errorf("look %d: %v in, %v out", look, tick.PublishedRate, tick.DeliveredRate)
 		}

@@ -15,15 +15,16 @@ import (
 
 // pipelineRun is one load on a pipeline, with everything that watches it.
 type pipelineRun struct {
-	*pipeline
-	metering *metering
-	meters   *pipelineMeters
+	pipeline *pipeline
+	metering *metering       // client and broker, as in every trial
+	meters   *pipelineMeters // each part
+	watch    pipelineWatch   // counters of client and consumer; set by post
 	faults   *faultInjector
-	watch    pipelineWatch
 
-	// The consumer's latencies when the measured phase began. It can't tell them from later ones, so they are subtracted in the end.
-	warmupLatency       hist.Snapshot // empty if the consumer did not answer
-	askingWarmupLatency sync.WaitGroup
+	// warmupLatency is what the consumer had measured when the measured phase began; empty if there was no warm-up, or no answer. The
+	// consumer knows no phases, so this is subtracted in the end.
+	warmupLatency       hist.Snapshot
+	askingWarmupLatency sync.WaitGroup // until it is done, warmupLatency may be written
 }
 
 const (
@@ -46,33 +47,39 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	runtime.GC() // or garbage of the parts' start would be collected while the load runs
 	guarded, unguard := p.bench.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
+<<<<<<< HEAD
 	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaultInjector(p.bench)}
 	r.meters.start(guarded)
 	defer r.meters.stop()
+=======
+	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaults(p.bench)}
+	stopMeters := r.meters.start(guarded)
+	defer stopMeters()
+>>>>>>> 0050d1ab (Lab: a consumer that restarts unnoticed keeps its earlier rides)
 	posted, err := r.post(guarded, l)
 	if err != nil {
 		return trial{}, nil, err
 	}
 
 	draining, allowance := guarded, time.Duration(spec.Drain)
-	died := deathOf(guarded)
-	if died != nil { // guarded has ended, but rides that were accepted until then may still arrive
+	if deathOf(guarded) != nil { // guarded has ended, but rides that were accepted until then may still arrive
 		draining, allowance = ctx, min(allowance, afterDeath)
 	}
 	drained := r.watch.drain(draining, posted, allowance)
-	r.meters.stop() // now, because the consumer's answers to balance are no part of the load
+	stopMeters() // now, because the consumer's answers to balance are no part of the load
 	t := trial{Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads, SampleEvery: watchEvery}
 	t.Faults, t.Doubts = r.faults.end()
 	counted, books, err := r.balance(draining, posted)
-	switch {
-	case err != nil && guarded.Err() == nil:
-		return trial{}, nil, err
-	case err != nil: // the consumer has died, or the run was interrupted: nobody knows which rides arrived
+	if err != nil {
+		if guarded.Err() == nil {
+			return trial{}, nil, err
+		}
+		// The consumer has died, or the run was interrupted: nobody knows which rides arrived.
 		counted, books = consumer.Stats{}, postedBooks(posted)
 	}
 	t.Outcome = r.outcome(posted, books, r.measuredLatency(counted))
 	t.Drained, t.Err = drained, unguard()
-	t.Arriving = !drained && clock.Now()-r.watch.received.last < int64(arrivingWithin)
+	t.Arriving = !drained && clock.Now()-r.watch.received.lastRise < int64(arrivingWithin)
 	t.Series = r.metering.series(t.Outcome)
 	r.metering.finish(ctx, &t)
 	return t, r.stored(posted, counted.Again), nil
@@ -89,21 +96,21 @@ func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, erro
 		}
 	}
 	if l.Schedule == nil {
-		r.metering.counted = true
-		l.Sent = r.metering.endNow
+		l.Sent = r.metering.endsWithLastSend()
 	}
-	runner, err := load.NewRunner(l)
+	client, err := load.NewRunner(l)
 	if err != nil {
 		return load.Outcome{}, err
 	}
-	r.watch = pipelineWatch{consumer: r.remote, runner: runner, metering: r.metering}
-	stop := repeat(watchEvery, func() { r.watch.sample(ctx, true) })
+	r.watch = pipelineWatch{client: client, consumer: r.pipeline.counts, metering: r.metering}
+	r.watch.askConsumer(ctx, clock.Now()) // so that even a restart before the first sample is seen as one
+	stop := repeat(watchEvery, func() { r.watch.sample(ctx) })
 	defer stop()
-	return runner.Run(ctx), nil
+	return client.Run(ctx), nil
 }
 
 func (r *pipelineRun) askWarmupLatency(ctx context.Context) {
-	if s, err := r.remote.Stats(ctx); err == nil {
+	if s, err := r.pipeline.counts.Stats(ctx); err == nil {
 		r.warmupLatency = s.Latency
 	}
 }
@@ -111,14 +118,14 @@ func (r *pipelineRun) askWarmupLatency(ctx context.Context) {
 // measuredLatency returns the latency that the consumer measured, without the warm-up's.
 func (r *pipelineRun) measuredLatency(s consumer.Stats) hist.Snapshot {
 	r.askingWarmupLatency.Wait()
-	if r.watch.received.restarted() { // it has forgotten the warm-up
+	if r.watch.received.restarted { // it has forgotten the warm-up
 		return s.Latency
 	}
 	return s.Latency.Sub(r.warmupLatency)
 }
 
-// repeat calls f in a goroutine of its own, each time a pause after the last call has returned. stop blocks until f runs no more.
-// It may be called again.
+// repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has returned. stop blocks
+// until f runs no more. It may be called again.
 func repeat(pause time.Duration, f func()) (stop func()) {
 	over := make(chan struct{})
 	var running sync.WaitGroup

@@ -11,11 +11,13 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// pipelineWatch samples the counters of a pipeline's client and consumer while a load runs and drains.
+// pipelineWatch samples the counters of a pipeline's client and consumer while a load runs and drains. It is used by one goroutine
+// at a time.
 type pipelineWatch struct {
+	client   *load.Runner
 	consumer *consumer.Remote
-	runner   *load.Runner // of the client
-	metering *metering    // gets every sample
+	metering *metering // gets every sample
+	draining bool      // the load has ended, and rides may still arrive
 	received receivedRides
 	samples  []worker.Sample
 }
@@ -26,28 +28,55 @@ const watchEvery = 50 * time.Millisecond
 // progressTimeout bounds how long the consumer may take to send its counters. It answers in a millisecond unless it has died.
 const progressTimeout = time.Second
 
+// sample reads the counters of client and consumer.
+func (w *pipelineWatch) sample(ctx context.Context) {
+	now := clock.Now()
+	w.askConsumer(ctx, now)
+	c := w.client.Progress()
+	received := max(0, w.received.total-c.Warmed) // the rides of the warm-up come first
+	s := worker.Sample{
+		At: now, Sending: !w.draining, Phase: measure.Measured, Due: c.Due, Unconfirmed: max(0, c.Due-c.Failed-c.Accepted),
+		Undelivered: max(0, c.Due-c.Failed-received), Backlog: max(0, c.Accepted-received),
+		Count: measure.Count{Sent: c.Sent, Acked: c.Accepted, Failed: c.Failed, Received: received},
+	}
+	w.samples = append(w.samples, s)
+	w.metering.observe(s)
+}
+
+// askConsumer reads the consumer's counters. If the consumer does not answer, because a fault has killed it, the last ones stay.
+func (w *pipelineWatch) askConsumer(ctx context.Context, now int64) {
+	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
+	defer cancel()
+	if s, err := w.consumer.Progress(ctx); err == nil {
+		w.received.add(s, now)
+	}
+}
+
 // drain samples until the consumer has as many rides as were accepted, for at most as long as allowance. It reports whether the
 // consumer has them.
 func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance time.Duration) bool {
+	w.draining = true
 	accepted := int64(0)
 	for _, fate := range o.Fates {
 		if fate == load.Accepted {
 			accepted++
 		}
 	}
-	for end := time.Now().Add(allowance); ; time.Sleep(watchEvery) {
-		w.sample(ctx, false)
+	end := time.Now().Add(allowance)
+	for {
+		w.sample(ctx)
 		arrived := w.arrived(ctx) >= accepted
 		if arrived || ctx.Err() != nil || time.Now().After(end) {
 			return arrived
 		}
+		time.Sleep(watchEvery)
 	}
 }
 
-// arrived returns how many rides the consumer has; 0 if it doesn't answer. The counters of a consumer that was restarted began
-// again, so it is asked for its state, which outlives it.
+// arrived returns how many rides the consumer has; 0 if it doesn't answer. A consumer that was restarted is asked for its state, which
+// has also what an earlier process counted after its last answer.
 func (w *pipelineWatch) arrived(ctx context.Context) int64 {
-	if !w.received.restarted() {
+	if !w.received.restarted {
 		return w.received.total
 	}
 	s, err := w.consumer.Stats(ctx)
@@ -57,41 +86,24 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 	return s.Rides
 }
 
-// sample reads the counters of client and consumer. sending says whether the load still runs.
-func (w *pipelineWatch) sample(ctx context.Context, sending bool) {
-	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
-	defer cancel()
-	now := clock.Now()
-	if s, err := w.consumer.Progress(ctx); err == nil { // a consumer that has died keeps its last count
-		w.received.add(s.Delivered-s.Again-s.Corrupted, now)
-	}
-	c := w.runner.Progress()
-	received := max(0, w.received.total-c.Warmed) // the rides of the warm-up come first
-	s := worker.Sample{
-		At: now, Sending: sending, Phase: measure.Measured, Due: c.Due, Unconfirmed: max(0, c.Due-c.Failed-c.Accepted),
-		Undelivered: max(0, c.Due-c.Failed-received), Backlog: max(0, c.Accepted-received),
-		Count: measure.Count{Sent: c.Sent, Acked: c.Accepted, Failed: c.Failed, Received: received},
-	}
-	w.samples = append(w.samples, s)
-	w.metering.observe(s)
-}
-
-// receivedRides counts the rides that a pipeline's consumer has received, across restarts of it. For example, it counts 10, then
-// 25, is restarted, and counts 0, then 8: those are 33 rides.
+// receivedRides adds up the rides that a pipeline's consumer has received. After a restart, the consumer counts from 0 again. For
+// example, it answers 10, then 25, is restarted, and answers 8: those are 33 rides.
 type receivedRides struct {
-	total  int64
-	before int64 // those counted before the last restart; 0 if there was none
-	last   int64 // when total rose last, ns on the clock's axis; 0 if it never did
+	total     int64
+	lastRise  int64 // when total rose last, ns on the clock's axis; 0 if it never did
+	restarted bool  // answers came from more than one process of the consumer
+
+	process int64 // which process of the consumer answered last: when it began (consumer.Stats.Began); 0 before the first answer
+	before  int64 // total of the processes before that one
 }
 
-// add takes the count that the consumer has at now.
-func (r *receivedRides) add(count, now int64) {
-	if r.before+count < r.total { // a counter that falls has begun again
-		r.before = r.total
+// add takes an answer of the consumer that came at now.
+func (r *receivedRides) add(s consumer.Stats, now int64) {
+	if s.Began != r.process {
+		r.restarted = r.process != 0
+		r.process, r.before = s.Began, r.total
 	}
-	if r.before+count > r.total {
-		r.total, r.last = r.before+count, now
+	if total := r.before + s.Delivered - s.Again - s.Corrupted; total > r.total {
+		r.total, r.lastRise = total, now
 	}
 }
-
-func (r *receivedRides) restarted() bool { return r.before > 0 }

@@ -35,6 +35,7 @@ type Totals struct{ Rides, Skiers, Counted int64 }
 // Stats are what a consumer has seen since it started. All of it ends with the process, except Totals of a durable state.
 type Stats struct {
 	Totals
+	Began     int64         // when this process began to consume, ns on the clock's axis; after a restart it is another time
 	Delivered int64         // messages, those that came again included
 	Again     int64         // rides that were counted already
 	Corrupted int64         // messages that are no ride
@@ -45,6 +46,7 @@ type Stats struct {
 // Consumer is a running consumer.
 type Consumer struct {
 	state     State
+	began     int64 // ns on the clock's axis
 	threads   int
 	ready     atomic.Int64
 	delivered atomic.Int64
@@ -59,7 +61,7 @@ type Consumer struct {
 // Start consumes topic 0 of d with so many threads until ctx ends; then Wait. It returns when all are registered with the
 // broker.
 func Start(ctx context.Context, d driver.Driver, s State, threads int) (*Consumer, error) {
-	c := &Consumer{state: s, threads: threads, broken: make(chan error, threads)}
+	c := &Consumer{state: s, began: clock.Now(), threads: threads, broken: make(chan error, threads)}
 	ready := make(chan struct{}, threads)
 	for i := range threads {
 		c.running.Go(func() {
@@ -101,10 +103,16 @@ func (c *Consumer) Broken() <-chan error { return c.broken }
 // Wait returns when every thread has ended.
 func (c *Consumer) Wait() { c.running.Wait() }
 
+// counters returns the Stats that cost next to nothing.
+func (c *Consumer) counters() Stats {
+	return Stats{Began: c.began, Delivered: c.delivered.Load(), Again: c.again.Load(), Corrupted: c.corrupted.Load()}
+}
+
 // Stats is what has happened so far.
 func (c *Consumer) Stats() (Stats, error) {
 	t, err := c.state.Totals()
-	s := Stats{Totals: t, Delivered: c.delivered.Load(), Again: c.again.Load(), Corrupted: c.corrupted.Load(), Latency: c.latency.Snapshot()}
+	s := c.counters()
+	s.Totals, s.Latency = t, c.latency.Snapshot()
 	if text := c.failed.Load(); text != nil {
 		s.Err = *text
 	}

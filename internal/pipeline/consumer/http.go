@@ -26,7 +26,7 @@ func (c *Consumer) Handler() http.Handler {
 	})
 	mux.HandleFunc("GET /progress", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(Stats{Delivered: c.delivered.Load(), Again: c.again.Load(), Corrupted: c.corrupted.Load()})
+		_ = json.NewEncoder(w).Encode(c.counters())
 	})
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		s, err := c.Stats()
