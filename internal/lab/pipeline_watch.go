@@ -56,13 +56,7 @@ func (w *pipelineWatch) askConsumer(ctx context.Context, now int64) {
 // consumer has them.
 func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance time.Duration) bool {
 	w.draining = true
-	accepted := int64(0)
-	for _, fate := range o.Fates {
-		if fate == load.Accepted {
-			accepted++
-		}
-	}
-	end := time.Now().Add(allowance)
+	accepted, end := o.Warmed+o.Accepted, time.Now().Add(allowance)
 	for {
 		w.sample(ctx)
 		arrived := w.arrived(ctx) >= accepted
