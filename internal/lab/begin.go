@@ -14,35 +14,35 @@ import (
 )
 
 // begin returns the rate at which the search begins, and whether the answer is likely to be near. It begins where
-// a neighbour's search ended, if the broker still carries that, or else at a rate that probes find.
+// a neighbour's search ended, if the broker still carries half of that, or else at a rate that probes find. For
+// example, a neighbour with [8,000–12,500] has this search begin at about 10,000/s, the geometric mean.
 func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
 	b := s.bench
 	if n := b.lab.neighbourOf(b.record); n != nil {
-		s.minWarmup = 2 * time.Duration(n.p99)
-		rate := math.Sqrt(n.low * n.high)
-		carried, err := s.carries(ctx, rate/2)
+		s.minWarmup = warmupFor(n.p99)
+		found := math.Sqrt(n.low * n.high)
+		carried, err := s.carries(ctx, found/2)
 		if carried || err != nil {
-			return s.shifted(rate), n.point == b.record.PointID, err
+			return s.shifted(found), n.point == b.record.PointID, err
 		}
 	}
-	rate, err = s.probe(ctx)
-	return s.shifted(rate), false, err
+	probed, err := s.probe(ctx)
+	return s.shifted(probed), false, err
 }
 
-// shifted moves a rate by up to half the width of the answer, by chance. Repetitions that began at the same rate
-// would try the same rates, and find the same bounds by construction.
+// shifted moves a rate at random by up to half the width that the answer may have. Repetitions that began at the same
+// rate would try the same rates, and find the same bounds by construction.
 func (s *rateSearch) shifted(rate float64) float64 {
 	spec := s.bench.spec
 	random := rand.New(rand.NewPCG(uint64(spec.Seed), uint64(s.bench.record.Repetition)))
 	return rate * math.Pow(1+spec.Sustainable.Width, random.Float64()-0.5)
 }
 
-// neighbourWarmup is how long carries offers its load, in multiples of a trial's warm-up. Probes need no such
-// warm-up: they are repeated until the broker gets no faster.
+// neighbourWarmup is how long carries offers its load, in multiples of a trial's warm-up, since the load also warms
+// the broker up. Probes need no such warm-up: they are repeated until the broker gets no faster.
 const neighbourWarmup = 5
 
 // carries offers a rate that a neighbour sustained with ease, and reports whether a quarter of it came through.
-// The load also warms the broker up.
 func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
 	arrivals, err := s.bench.arrivals(rate)
 	if err != nil {
@@ -56,10 +56,10 @@ func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
 
 // neighbour is a point of this run whose sustainable rate is known. A search for a similar point begins there.
 type neighbour struct {
-	study, point, broker string
+	study, point, broker string // point is the point's ID
 	axes                 map[string]string
 	messageSize          float64 // mean, bytes
-	low, high            float64 // messages per second
+	low, high            float64 // the bounds of its sustainable rate, messages per second
 	p99                  int64   // latency at low, ns: end to end, or until the confirmation if nobody subscribes
 }
 
@@ -87,8 +87,8 @@ func (l *lab) neighbourOf(r *store.Record) *neighbour {
 			return n
 		}
 		ratio := n.messageSize / r.Spec.MessageSize.Mean()
-		if similar == nil && n.study == r.Study && n.broker == r.Spec.Broker &&
-			ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio && differingAxes(n.axes, r.Axes) == 1 {
+		similarSize := ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio
+		if similar == nil && n.study == r.Study && n.broker == r.Spec.Broker && similarSize && differingAxes(n.axes, r.Axes) == 1 {
 			similar = n
 		}
 	}
@@ -109,8 +109,9 @@ func differingAxes(a, b map[string]string) int {
 	return n
 }
 
-// probe finds the rate at which to begin. It uses closed loops, except at most once: there nothing holds a closed
-// loop back, and it would pile up more messages than the broker works off in minutes. So rising rates are tried.
+// probe finds the rate at which to begin by probes, trials of half a second at most. They are closed loops. But with at
+// most once nothing holds a closed loop back: it would pile up more messages than the broker works off in minutes.
+// There the probes are rising rates.
 func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	load := s.load(min(time.Duration(s.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
 	s.probesUntil = math.MaxInt64
@@ -128,19 +129,21 @@ var laterWarmup = worker.Warmup{For: 100 * time.Millisecond}
 
 // widenWindow runs closed loops with windows of 32, 256, 2,048 … messages, until eight times the window no longer
 // brings four times the rate. A window much larger than the broker can use would only fill its queues, which then
-// take long to empty.
+// take long to empty. The last window is probed until the broker gets no faster.
 func (s *rateSearch) widenWindow(ctx context.Context, load worker.Load) (float64, error) {
-	var last float64
-	for load.Window = 32; ; load.Window *= 8 {
+	load.Window = 32
+	narrower := 0.0 // the rate with the window before
+	for {
 		through, err := s.runProbe(ctx, load, 0)
 		if err != nil {
 			return 0, err
 		}
 		load.Warmup = laterWarmup
-		if through < 4*last || load.Window >= s.bench.spec.InFlight.Messages {
-			return s.untilSteady(max(through, last), func() (float64, error) { return s.runProbe(ctx, load, 0) })
+		if through < 4*narrower || load.Window >= s.bench.spec.InFlight.Messages {
+			return s.untilSteady(max(through, narrower), func() (float64, error) { return s.runProbe(ctx, load, 0) })
 		}
-		last = through
+		narrower = through
+		load.Window *= 8
 	}
 }
 
@@ -151,9 +154,12 @@ const (
 	overload = 2
 )
 
-// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, until the broker no longer keeps up.
+// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, until the broker no longer keeps up, and returns the rate that
+// came through then; at least 1/s. For example, of 16,000/s 5,000/s came through. 10,000/s are offered then, until
+// the broker gets no faster; if 9,500/s come through in the end, it has kept up after all, and 40,000/s come next.
 func (s *rateSearch) raiseRate(ctx context.Context, load worker.Load) (float64, error) {
-	for rate := 1000.0; ; rate *= 4 {
+	rate := 1000.0
+	for {
 		through, err := s.runProbe(ctx, load, rate)
 		load.Warmup = laterWarmup
 		if err == nil && through < keptUpShare*rate {
@@ -163,21 +169,23 @@ func (s *rateSearch) raiseRate(ctx context.Context, load worker.Load) (float64, 
 		if err != nil || through < keptUpShare*rate {
 			return max(through, 1), err
 		}
+		rate *= 4
 	}
 }
 
 // A broker is as warm as it gets when steadyProbes in a row were not faster than the best probe before, by the
-// factor faster.
+// factor faster. There are at most maxProbes, which take about half a minute, and they get a 1/probeShare of the
+// search's budget: trials with rising rates warm a broker up as well.
 const (
 	steadyProbes = 4
 	faster       = 1.05
-	maxProbes    = 50 // about half a minute
-	probeShare   = 4  // probes take at most 1/4 of a budget; trials with rising rates warm a broker up as well
+	maxProbes    = 50
+	probeShare   = 4
 )
 
-// untilSteady repeats a probe until the broker gets no faster, and returns the best rate. best is the rate of an
-// earlier probe. A broker that has just been started fails at rates that it carries a minute later: its code is
-// compiled while it runs, and its caches are empty. Repeating also evens out a hiccup.
+// untilSteady repeats a probe until the broker gets no faster, and returns the best rate, to within the factor faster.
+// best is the rate of an earlier probe. A broker that has just been started fails at rates that it carries a minute
+// later: its code is compiled while it runs, and its caches are empty. Repeating also evens out a hiccup.
 func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (float64, error) {
 	steady := 0
 	for n := 0; n < maxProbes && steady < steadyProbes && clock.Now() < s.probesUntil; n++ {
@@ -217,9 +225,9 @@ func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float6
 }
 
 // littlesLaw returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency.
-// It returns 0 unless the latency is longer than the probe. While such a probe lasts, no message may come through,
-// or a whole window at once, so counting them gives no rate. For example, 3 clients with 1,000 messages in flight
-// each and a latency of 2 s bring 1,500/s through.
+// For example, 3 producers with 1,000 messages in flight each and a latency of 2 s bring 1,500/s through. It returns 0
+// unless the latency is longer than the probe: only then counting messages gives no rate, because none may come
+// through while the probe lasts, or a whole window at once.
 func (s *rateSearch) littlesLaw(t trial, window int) float64 {
 	p50 := s.bench.latency(t).Quantile(0.5)
 	if p50 < t.Until-t.From {

@@ -13,8 +13,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// bench runs one repetition of a point: it brings up the broker and its clients, measures, and takes everything down. It fills the
-// record as it goes on, so that the record of a repetition that fails halfway has what was known by then.
+// bench runs one repetition of a point: run brings up the broker and its clients and measures, close takes everything down. It fills the
+// record as it goes on, so that the record of a repetition that fails halfway has what was known by then. It is used by one goroutine,
+// except that meters and faults of a running trial have goroutines of their own.
 type bench struct {
 	lab      *lab
 	spec     study.Spec
@@ -66,7 +67,11 @@ func (b *bench) run(ctx context.Context) error {
 	if b.spec.Pipeline != nil {
 		return b.measurePipeline(ctx)
 	}
-	if err := b.connect(ctx, b.agentPlan(kind, config)); err != nil {
+	plan := b.agentPlan()
+	if lone := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1; lone && !driver.UsesStock(config.Client) {
+		plan.Worker.Procs = threads(kind.Procs, b.lab.host.Cores) // no more than a single client can use
+	}
+	if err := b.connect(ctx, plan); err != nil {
 		return err
 	}
 	if err := b.warmUpOnce(ctx, b.warmBroker); err != nil {
@@ -78,18 +83,13 @@ func (b *bench) run(ctx context.Context) error {
 // announce reports that the repetition has entered a stage in which nothing is offered.
 func (b *bench) announce(stage string) { b.report(Event{Kind: Staged, Stage: stage}) }
 
-// unboundedPlan returns what the agent prepares, without a bound on threads.
-func (b *bench) unboundedPlan() agent.Plan {
-	return agent.Plan{Broker: b.broker.link, Attached: len(b.spec.Attach) > 0, Worker: b.plan(), Place: placed(b.spec)}
-}
-
-// agentPlan returns what the agent prepares. A single client gets no more threads than it can use.
-func (b *bench) agentPlan(kind driver.Kind, config driver.Config) agent.Plan {
-	p := b.unboundedPlan()
-	if len(p.Worker.Producers) <= 1 && len(p.Worker.Consumers) <= 1 && !driver.UsesStock(config.Client) {
-		p.Worker.Procs = threads(kind.Procs, b.lab.host.Cores)
+// agentPlan returns what the agent prepares, on topics of names that are new each time.
+func (b *bench) agentPlan() agent.Plan {
+	place := b.spec.Place
+	return agent.Plan{
+		Broker: b.broker.link, Attached: len(b.spec.Attach) > 0, Worker: b.plan(),
+		Place: agent.Place{Spread: place.Deal == study.PlaceSpread, Producers: place.Producers, Consumers: place.Consumers},
 	}
-	return p
 }
 
 // connect starts the relays and the consumers' process, if the spec asks for them, and has the agent prepare the plan.
@@ -125,12 +125,12 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 	return b.awaitReplicas(ctx)
 }
 
-// prepareAgain closes what the agent has prepared and has it prepare the point anew, on topics of other names. Points on
-// agents have no relays, no consumers apart and no bound on threads, so the plan is whole.
+// prepareAgain closes what the agent has prepared and has it prepare the point anew, on other topics. It needs none of what connect
+// starts: points on agents have neither relays nor consumers apart.
 func (b *bench) prepareAgain(ctx context.Context) error {
 	b.doubtClose(b.clients.agent.Close(), "clients", nil)
 	b.previous = worker.Outcome{}
-	return b.prepare(ctx, b.unboundedPlan())
+	return b.prepare(ctx, b.agentPlan())
 }
 
 // close takes everything down, also after run has failed halfway. err is the error of run.
@@ -138,7 +138,7 @@ func (b *bench) close(err error) {
 	if b.clients.pipeline != nil {
 		b.clients.pipeline.close(err)
 	}
-	if b.clients.relays != nil { // first, since closing the agent removes the relays' topics
+	if b.clients.relays != nil { // before the agent, which removes the relays' topics as it closes
 		stop(b.clients.relays)
 	}
 	if b.clients.agent != nil {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,7 +15,7 @@ import (
 func (b *bench) measureCurve(ctx context.Context) error {
 	rates, fractions := b.spec.Curve.Rates, b.spec.Curve.Fractions
 	general := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
-	searched := len(rates) == 0
+	searched := len(rates) == 0              // a spec has either rates or fractions
 	if searched {
 		sustainable, err := b.searchSustainable(ctx) // fills b.record.Result with its own figures
 		if err != nil {
@@ -36,7 +37,7 @@ func (b *bench) measureCurve(ctx context.Context) error {
 		if i+1 < len(rates) { // messages that this rate leaves behind would disturb the next one
 			load.Settle = load.Drain + settleFactor*(max(load.Warmup.For, load.Warmup.Max)+load.Duration)
 		}
-		t := b.judgedTrial(ctx, "curve", rate, load)
+		t := b.growingTrial(ctx, "curve", rate, load)
 		point := b.curvePoint(ctx, t)
 		point.Doubts = append(point.Doubts, general...)
 		if searched {
@@ -53,33 +54,27 @@ func (b *bench) measureCurve(ctx context.Context) error {
 	return b.judgeCurve()
 }
 
-// settleFactor bounds how long a curve waits for messages that a rate has left behind, in multiples of the time for which
-// the rate was offered. A broker that carries less than a tenth of the rate would need longer. Then the next rate has a doubt.
+// settleFactor bounds how long a curve waits for messages that a rate has left behind, in multiples of the time for which the rate was
+// offered. A broker that carries less than about a tenth of the rate would need longer. Then the next rate has a doubt (undrained).
 const settleFactor = 10
 
-// curvePoint returns the point of a curve that was measured by t. It is judged like a repetition at this rate alone, except
-// that a load mixed with the one before is void.
+// curvePoint returns the point of a curve that trial t has measured. It is judged like a repetition at this rate alone, and is void if the
+// deliveries of the load before mixed with its own.
 func (b *bench) curvePoint(ctx context.Context, t trial) store.CurvePoint {
 	p := store.CurvePoint{
 		Rate: t.Rate, Status: store.OK, Measurement: measurement(t, b.spec.ProducersPerTopic),
 		Doubts: slices.Concat(b.doubtsAbout(t), undrained(t)),
 	}
 	p.OfferedRate = t.Rate
-	err := b.judgePromises(t) // first, because a broken promise is worse than void
-	if err == nil {
-		err = judgeStale(t)
-	}
-	if err == nil {
-		err = b.judge(t, t.Rate)
-	}
-	if err != nil {
+	// A broken promise comes before void figures, because it is worse.
+	if err := cmp.Or(b.judgePromises(t), judgeStale(t), b.judge(t, t.Rate)); err != nil {
 		status, why := ending(ctx, err)
 		p.Status, p.Reason, p.Figures = status, why.Text, why.Figures
 	}
 	return p
 }
 
-// maxStaleShare is how many deliveries of the load before may arrive during a load, as a share of the load's own deliveries.
+// maxStaleShare is how many stale deliveries, those of the load before, may arrive during a load, as a share of the load's own.
 const maxStaleShare = 0.01
 
 // judgeStale voids a load during which many deliveries of the load before arrived: its figures would be those of both. A load

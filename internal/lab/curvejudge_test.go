@@ -88,10 +88,10 @@ func TestALoadThatIsRunAgainOnMoreAgentsHasNoLoadBefore(t *testing.T) {
 		report: func(Event) {}, clients: clients{agent: a},
 	}
 	b.spec.Topics = 2
-	if first := b.judgedTrial(t.Context(), "first", 1000, worker.Load{}); first.previous.Measured.Lost != 0 {
+	if first := b.growingTrial(t.Context(), "first", 1000, worker.Load{}); first.previous.Measured.Lost != 0 {
 		t.Errorf("before the first load: %+v", first.previous.Measured)
 	}
-	again := b.judgedTrial(t.Context(), "second", 1000, worker.Load{})
+	again := b.growingTrial(t.Context(), "second", 1000, worker.Load{})
 	if doubts := undrained(again); len(a.outcomes) != 0 || len(b.record.Growth) != 1 || len(doubts) != 0 {
 		t.Errorf("%d loads left, growth %+v, doubts %v", len(a.outcomes), b.record.Growth, doubts)
 	}

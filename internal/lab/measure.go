@@ -14,7 +14,7 @@ import (
 )
 
 // measure runs the kind of measurement that the spec asks for and fills the record's result. Each kind runs one trial, with a
-// load of its own, except the searches (sustain.go) and curves (curve.go), which run many.
+// load of its own, except that searches (sustain.go) and curves (curve.go) run many. A kind returns an error if its trial does not stand.
 func (b *bench) measure(ctx context.Context) error {
 	switch b.spec.Measure {
 	case study.MeasureRate:
@@ -34,7 +34,7 @@ func (b *bench) measure(ctx context.Context) error {
 	return fmt.Errorf("measure: unknown word %q; allowed: rate, peak, sustainable, curve, count, backlog", b.spec.Measure)
 }
 
-// timedLoad returns a load for the spec's warm-up, duration and drain. Without a schedule it is a closed loop.
+// timedLoad returns a load for the spec's warm-up, duration and drain. It is a closed loop if s is nil.
 func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 	w := b.spec.Warmup
 	return worker.Load{
@@ -43,13 +43,13 @@ func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 	}
 }
 
-// countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no rate. The
-// number is given either as count, or as bytes of payload.
-func (b *bench) countedLoad(count int64, bytes study.Size) (worker.Load, error) {
-	if count == 0 {
-		count = max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
+// countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no rate. If messages is
+// 0, they are as many as make up the bytes of payload: 1 MB are 1,000 messages with a mean size of 1 kB.
+func (b *bench) countedLoad(messages int64, bytes study.Size) (worker.Load, error) {
+	if messages == 0 {
+		messages = max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
 	}
-	load := worker.Load{Messages: count, Drain: time.Duration(b.spec.Drain)}
+	load := worker.Load{Messages: messages, Drain: time.Duration(b.spec.Drain)}
 	if b.spec.Load.Rate == 0 {
 		return load, nil
 	}
@@ -70,18 +70,15 @@ func (b *bench) measureRate(ctx context.Context) error {
 			return err
 		}
 	}
-	t := b.judgedTrial(ctx, "fixed load", b.spec.Load.Rate, load)
+	t := b.growingTrial(ctx, "fixed load", b.spec.Load.Rate, load)
 	b.fill(t)
 	b.record.Result.OfferedRate = t.offeredRate()
 	return b.judge(t, b.record.Result.OfferedRate)
 }
 
-// offeredRate returns the mean rate that was due in the measured phase; 0 if the phase is empty.
-func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, seconds(t.From, t.Until)) }
-
 // measurePeak runs a closed loop: each producer sends as fast as its window of unconfirmed messages allows.
 func (b *bench) measurePeak(ctx context.Context) error {
-	t := b.judgedTrial(ctx, "as fast as the window allows", 0, b.timedLoad(nil))
+	t := b.growingTrial(ctx, "as fast as the window allows", 0, b.timedLoad(nil))
 	b.fill(t)
 	b.setFlow(t)
 	result := b.record.Result
@@ -90,10 +87,10 @@ func (b *bench) measurePeak(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// setFlow sets the rates of a closed loop to what was confirmed and delivered in the measured phase. The books count by the time at
-// which a message was due. In a closed loop the client takes hundreds of messages at once, and all are due at that moment: of a
-// slow broker, few such batches begin within the phase, which is too coarse to count. If the phase is too short for the flow, the
-// coarse rates stay, with a doubt.
+// setFlow sets the rates of a closed loop to what was confirmed and delivered per second of the measured phase (trial.flow). The books
+// count a message in the phase in which it was due. In a closed loop the client takes hundreds of messages at once, and all are due at
+// that moment: with a slow broker, only a few such batches begin within the phase, which is too coarse to count. If the phase is too
+// short for a flow, the coarse rates stay, with a doubt.
 func (b *bench) setFlow(t trial) {
 	acked, received, ok := t.flow()
 	switch {
@@ -122,28 +119,21 @@ func (b *bench) measureCount(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := b.judgedTrial(ctx, fmt.Sprintf("%d messages", load.Messages), b.spec.Load.Rate, load)
+	t := b.growingTrial(ctx, fmt.Sprintf("%d messages", load.Messages), b.spec.Load.Rate, load)
 	b.fill(t)
 	b.fillCount(t)
 	return b.judge(t, 0)
 }
 
 // fillCount fills the parts of the result that a number of messages has. The rates are messages confirmed per second until the last
-// confirmation, and messages received per second until the last delivery, which at most once may come long after the last send.
+// confirmation, and messages received per second until the last delivery. For example, 1,000 messages that are all confirmed after
+// 2 s and received after 4 s have rates of 500/s and 250/s. With at most once, deliveries may come long after the last send.
 func (b *bench) fillCount(t trial) {
 	publishing := max(0, seconds(t.FirstSent, t.LastAcked)) // 0 if none was confirmed
 	receiving := max(0, seconds(t.FirstSent, t.LastReceived))
 	r := b.record.Result
 	r.Count = &store.Count{Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: publishing, TotalSeconds: max(publishing, receiving)}
 	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, perSecond(t.Measured.Acked, publishing), perSecond(t.Measured.Received, receiving)
-}
-
-// perSecond returns a rate; 0 if no time has passed.
-func perSecond(messages int64, seconds float64) float64 {
-	if seconds <= 0 {
-		return 0
-	}
-	return float64(messages) / seconds
 }
 
 // measureBacklog fills the topics while the consumers are off, then lets the consumers drain them.
@@ -156,20 +146,20 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 	if b.spec.Backlog.KeepSending {
 		load.Backlog.Meanwhile = load.Schedule
 	}
-	t := b.judgedTrial(ctx, fmt.Sprintf("filling and draining %d messages", load.Messages), b.spec.Load.Rate, load)
+	t := b.growingTrial(ctx, fmt.Sprintf("filling and draining %d messages", load.Messages), b.spec.Load.Rate, load)
 	b.fill(t)
 	fill, drain := seconds(t.FirstSent, t.Backlog.FilledAt), seconds(t.Backlog.From, t.Backlog.To)
-	r := &store.Backlog{
-		Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain,
-		FillRate: perSecond(t.Backlog.Filled, fill), DrainRate: perSecond(t.Backlog.Received, drain),
-	}
 	result := b.record.Result
-	result.Backlog, result.PublishRate, result.ReceiveRate = r, r.FillRate, r.DrainRate
+	result.PublishRate, result.ReceiveRate = perSecond(t.Backlog.Filled, fill), perSecond(t.Backlog.Received, drain)
+	result.Backlog = &store.Backlog{
+		Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain,
+		FillRate: result.PublishRate, DrainRate: result.ReceiveRate,
+	}
 	return b.judge(t, 0)
 }
 
-// fill turns a trial into the record's result, with its doubts. A missed rate goes before all other doubts, since it explains
-// them.
+// fill turns a trial into the record's result, and adds its doubts to the record's. A missed rate goes before all others, since it
+// explains them; bench.doubts returns it first.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
 	found := b.doubtsAbout(t)

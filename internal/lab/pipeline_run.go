@@ -47,15 +47,9 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	runtime.GC() // or garbage of the parts' start would be collected while the load runs
 	guarded, unguard := p.bench.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
-<<<<<<< HEAD
 	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaultInjector(p.bench)}
-	r.meters.start(guarded)
-	defer r.meters.stop()
-=======
-	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaults(p.bench)}
 	stopMeters := r.meters.start(guarded)
 	defer stopMeters()
->>>>>>> 0050d1ab (Lab: a consumer that restarts unnoticed keeps its earlier rides)
 	posted, err := r.post(guarded, l)
 	if err != nil {
 		return trial{}, nil, err

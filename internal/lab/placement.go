@@ -15,14 +15,15 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// How many agents can share the load of a point depends on its topics and on the spec's place: all clients of a topic run on one agent,
-// unless place spreads them. With --agents auto, a run begins with few agents and takes more whenever they limit a trial.
+// This file says how many agents (processes that send and receive, here or on other machines) can share the load of a point. All
+// clients of a topic run on one agent, so 3 topics can have 3 agents, unless the spec's place deals the clients of each topic to all
+// agents. With --agents auto, a run begins with few agents and takes more whenever they limit a trial.
 
 // OnAgents returns an error if so many agents can't run a point.
 func OnAgents(s study.Spec, agents int) error {
 	_, hasProcesses := catalog.Started(s.Broker)
 	agentsSetting, placeSetting := fmt.Sprintf("--agents %d", agents), "place: "+s.Place.String()
-	streams, clients := streams(s), producerClients(s)+dealtConsumers(s)
+	dealt := producerClients(s) + dealtConsumers(s)
 	phaseEndsByTime := slices.Contains([]string{study.MeasureRate, study.MeasurePeak, study.MeasureCurve}, s.Measure)
 	switch {
 	case !hasProcesses:
@@ -41,10 +42,10 @@ func OnAgents(s study.Spec, agents int) error {
 		return driver.Unsupported(placeSetting, "%d agents are to have producers, and there are %d to deal", len(s.Place.Producers), producerClients(s))
 	case len(s.Place.Consumers) > dealtConsumers(s):
 		return driver.Unsupported(placeSetting, "%d agents are to have consumers, and there are %d to deal", len(s.Place.Consumers), dealtConsumers(s))
-	case s.Place.Spread() && agents > clients:
-		return driver.Unsupported(agentsSetting, "place: %s has %d clients of producers and consumers to deal, and each agent needs one", s.Place, clients)
-	case !s.Place.Spread() && agents > streams:
-		return driver.Unsupported(agentsSetting, "all streams of a topic, and topics that share connections, run on one agent, and there are %d of these; place: spread divides a topic", streams)
+	case s.Place.Spread() && agents > dealt:
+		return driver.Unsupported(agentsSetting, "place: %s has %d clients of producers and consumers to deal, and each agent needs one", s.Place, dealt)
+	case !s.Place.Spread() && agents > undivided(s):
+		return driver.Unsupported(agentsSetting, "all streams of a topic, and topics that share connections, run on one agent, and there are %d of these; place: spread divides a topic", undivided(s))
 	}
 	return nil
 }
@@ -57,9 +58,9 @@ func WithoutAgents(s study.Spec) error {
 	return nil
 }
 
-// streams returns the number of topics, or of groups of topics that share connections. All clients of one run on the same agent,
-// unless place spreads them.
-func streams(s study.Spec) int {
+// undivided returns how many parts of the load there are that agents can't divide, unless place spreads them: topics, or groups of
+// topics that share connections.
+func undivided(s study.Spec) int {
 	if s.Connections > 0 {
 		return min(s.Connections, s.Topics)
 	}
@@ -67,19 +68,14 @@ func streams(s study.Spec) int {
 }
 
 // producerClients returns how many clients of producers place: spread deals among agents.
-func producerClients(s study.Spec) int { return streams(s) * s.ProducersPerTopic }
+func producerClients(s study.Spec) int { return undivided(s) * s.ProducersPerTopic }
 
 // dealtConsumers returns how many consumers place: spread deals among agents.
-func dealtConsumers(s study.Spec) int { return streams(s) * s.ConsumersPerTopic() }
+func dealtConsumers(s study.Spec) int { return undivided(s) * s.ConsumersPerTopic() }
 
-// placed returns a spec's place in the form that agents take.
-func placed(s study.Spec) agent.Place {
-	return agent.Place{Spread: s.Place.Deal == study.PlaceSpread, Producers: s.Place.Producers, Consumers: s.Place.Consumers}
-}
-
-// judgedTrial is runTrial for a load that the generator must not limit. If it did, and more agents can share the load
-// (--agents auto), they are taken and the load is run again.
-func (b *bench) judgedTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
+// growingTrial is runTrial for a load that the generator must not limit. If it did, and more agents can share the load
+// (--agents auto), they are taken and the load is run again: for example first on 1 agent, then on 2, which keep up.
+func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
 	for {
 		t := b.runTrial(ctx, stage, rate, load)
 		if t.Err != nil {
@@ -91,36 +87,33 @@ func (b *bench) judgedTrial(ctx context.Context, stage string, rate float64, loa
 		if !saturated || threadsWillGrow {
 			return t
 		}
-		grown, err := b.grow(ctx, why)
-		if err != nil {
-			t.Err = err
-			return t
-		}
-		if !grown {
+		var grown bool
+		if grown, t.Err = b.grow(ctx, why); !grown {
 			return t
 		}
 	}
 }
 
-// grow has more agents prepare the point. It returns false, and sets exhausted, if no more agents can share its load.
+// grow has more agents prepare the point, because the generator was saturated as why says. It returns false if it can't: if no more agents
+// can share the load, it also sets exhausted; if preparing fails, it returns the error.
 func (b *bench) grow(ctx context.Context, why remark.Remark) (bool, error) {
 	g, ok := b.clients.agent.(agent.Grower)
 	if !ok {
 		return false, nil
 	}
-	most := streams(b.spec)
+	most := undivided(b.spec)
 	n, grown := g.Grow(ctx, most, why.Text)
-	switch {
-	case !grown && n >= most:
-		b.clients.exhausted = "there are as many agents as topics, or groups of topics that share connections"
-		return false, nil
-	case !grown:
+	if !grown {
 		b.clients.exhausted = fmt.Sprintf("all agents that are there are in use (%d)", n)
+		if n >= most {
+			b.clients.exhausted = "there are as many agents as topics, or groups of topics that share connections"
+		}
 		return false, nil
 	}
 	b.record.Growth = append(b.record.Growth, store.Growth{Agents: n, Reason: why.Text, Figures: why.Figures})
 	b.announce(fmt.Sprintf("connecting %d agents", n))
-	return true, b.prepareAgain(ctx)
+	err := b.prepareAgain(ctx)
+	return err == nil, err
 }
 
 // whyNoMore returns a clause that ends a sentence about a limit of the generator: why agents can't lift it. It is empty if no more

@@ -12,8 +12,10 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// rateSearch is one search for the sustainable rates of a point. Package search decides which rate is tried next;
-// rateSearch runs the trial, judges it, and keeps what the record is filled from.
+// rateSearch is one search for the sustainable rates of a point: the highest constant rates that the broker carries without falling
+// behind, one for each goal, which is a bound on latency. Package search decides which rate is tried next; rateSearch runs the trial,
+// judges it, and keeps what the record is filled from. For example, 8,000/s passes, 16,000/s fails, 11,300/s passes, and so on, until
+// the answer is as narrow as asked for: [12,100–12,700].
 type rateSearch struct {
 	bench  *bench
 	goals  []search.Goal
@@ -37,8 +39,8 @@ type attempts struct {
 	saturated string // how the generator was saturated in one of them; empty if it never was
 }
 
-// searchSustainable searches for the highest sustainable rate of each goal and returns that of the first goal. It fills the record's
-// result from a trial that confirmed this rate.
+// searchSustainable searches for the sustainable rate of each goal and returns that of the first goal. It fills the record's result from
+// a trial that confirmed this rate.
 func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	s := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{}}
 	found, err := s.search(ctx)
@@ -57,7 +59,7 @@ func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	return first.Low, b.judge(confirming, confirming.Rate)
 }
 
-// giveUpBelow is the share of the rate at which a search begins below which it gives up.
+// giveUpBelow times the rate at which a search begins is the rate below which it gives up.
 const giveUpBelow = 1.0 / 1000
 
 // search searches for the bounds of all goals. Its result has bounds for each goal, also if it returns an error.
@@ -74,7 +76,7 @@ func (s *rateSearch) search(ctx context.Context) (search.Result, error) {
 	}, s.run)
 }
 
-// run runs and judges one trial of the search. A trial that broke off is not judged: its error ends the search.
+// run runs and judges one trial of the search; search.Run calls it. A trial that broke off is not judged: its error ends the search.
 func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, error) {
 	arrivals, err := s.bench.arrivals(r.Rate)
 	if err != nil {
@@ -87,7 +89,7 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 	}
 	load.Hopeless = func(samples []worker.Sample) bool { return s.hopelessAfter(r, samples) }
 	began := clock.Now()
-	t := s.bench.judgedTrial(ctx, s.stage(r.Kind), r.Rate, load)
+	t := s.bench.growingTrial(ctx, s.stage(r.Kind), r.Rate, load)
 	if t.Err != nil {
 		return search.Answer{}, t.Err
 	}
@@ -96,7 +98,7 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 	return answer, nil
 }
 
-// enormousRate is more messages per second than any generator sends: a load about as high as this gets all threads.
+// enormousRate is more messages per second than any generator sends. A load that is given as many threads as it needs gets all of them.
 const enormousRate = 1e12
 
 const (
@@ -122,10 +124,11 @@ func (s *rateSearch) stage(k search.Kind) string {
 	return fmt.Sprintf("trial %d: %s", len(s.trials)+1, k)
 }
 
-// hopelessAfter reports whether a running trial can only fail, by its samples so far.
+// hopelessAfter reports whether a running trial can only fail, by its samples so far. Each look costs a regression over all of them, so
+// in long trials it looks at every 50th sample only.
 func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bool {
-	// In long trials look at every 50th sample only: each look costs a regression over all of them.
-	if len(samples) == 0 || r.For > time.Minute && len(samples)%50 != 0 {
+	seldom := r.For > time.Minute
+	if len(samples) == 0 || (seldom && len(samples)%50 != 0) {
 		return false
 	}
 	from, until := samples[0].At, samples[len(samples)-1].At
@@ -181,7 +184,8 @@ func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth sea
 	s.tried[r.Rate] = attempts
 }
 
-// storedTrial returns the stored form of a trial that passed, as every probe does.
+// storedTrial returns the stored form of a trial, with the verdict that it passed. A probe is not judged, so it always passes; the caller
+// sets the verdict of others, and the rate of all.
 func storedTrial(k search.Kind, t trial) store.Trial {
 	length := seconds(t.From, t.Until)
 	published, received := t.rates(length)
@@ -192,7 +196,9 @@ func storedTrial(k search.Kind, t trial) store.Trial {
 	}
 }
 
-// adaptWarmup makes the next warm-ups last twice the latency at p99: by then messages are delivered as fast as they are sent.
-func (s *rateSearch) adaptWarmup(t trial) {
-	s.minWarmup = 2 * time.Duration(s.bench.latency(t).Quantile(0.99))
-}
+// adaptWarmup makes the next warm-ups long enough for the latency of a trial.
+func (s *rateSearch) adaptWarmup(t trial) { s.minWarmup = warmupFor(s.bench.latency(t).Quantile(0.99)) }
+
+// warmupFor returns how long a warm-up must last at a latency, given by its p99 in ns: twice as long, since by then messages are
+// delivered as fast as they are sent.
+func warmupFor(p99 int64) time.Duration { return 2 * time.Duration(p99) }

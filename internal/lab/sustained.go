@@ -11,10 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// What a search for the sustainable rate has found becomes the result of the record: the bounds of each goal, the figures of a trial
-// that confirmed the lower bound of the first goal, and a guess of what ran out above it.
-
-// recordResult fills the record's result, also if the search has found nothing.
+// recordResult fills the record's result from what the search has found: the bounds of each goal, the figures of a trial that confirmed
+// the lower bound of the first goal, and a guess of what ran out above that. If the search has found nothing, the bounds are 0 and the
+// figures are missing.
 func (s *rateSearch) recordResult(found search.Result) {
 	b, first := s.bench, found.Goals[0]
 	b.record.Result = &store.Result{}
@@ -42,16 +41,17 @@ func goalResults(spec study.Spec, found []search.Bounds) []store.GoalResult {
 
 // noRateError says why the search found no rate for its first goal; nil if it found one.
 func (s *rateSearch) noRateError(first search.Bounds) error {
-	switch {
-	case first.Low == 0 && first.Void != "":
-		return void("no rate could be confirmed: void %s", first.Void)
-	case first.Low == 0:
-		reasons := slices.DeleteFunc([]string{first.Undecided, s.lastReason}, func(reason string) bool { return reason == "" })
-		return failed("%s", strings.Join(reasons, ": "))
-	case s.tried[first.Low].passed == nil:
-		return fmt.Errorf("internal error: %g/s counts as sustained, but no full-length trial at this rate passed", first.Low)
+	if first.Low > 0 {
+		if s.tried[first.Low].passed == nil {
+			return fmt.Errorf("internal error: %g/s counts as sustained, but no full-length trial at this rate passed", first.Low)
+		}
+		return nil
 	}
-	return nil
+	if first.Void != "" {
+		return void("no rate could be confirmed: void %s", first.Void)
+	}
+	reasons := slices.DeleteFunc([]string{first.Undecided, s.lastReason}, func(reason string) bool { return reason == "" })
+	return failed("%s", strings.Join(reasons, ": "))
 }
 
 // addDoubts adds doubts about goals that were not answered, and about rates that the broker may exceed.
@@ -75,7 +75,7 @@ func (s *rateSearch) addDoubts(found search.Result) {
 	}
 }
 
-// goalPrefix begins a sentence about one of several goals; empty if there is only one.
+// goalPrefix begins a sentence about one of several goals: "latency of at most 50ms at p99: ". It is empty if there is only one.
 func goalPrefix(g search.Goal, goals int) string {
 	switch {
 	case goals == 1:
@@ -103,9 +103,9 @@ const (
 	sendingMost = 0.8 // of the producers' time: hardly any is left to wait for the next message to be due
 )
 
-// bottleneck guesses what ran out just above the rate found. The first cause that fits wins: limits that the spec sets (a
-// latency, the consumers' delay) come first, then the cores of the machine, then the client, since a machine without free cores makes
-// the client slow as well.
+// bottleneck guesses what ran out just above the rate found, by the trial that failed there. The first cause that fits wins: limits that
+// the spec sets (a latency, the consumers' delay) come first, then the cores of the machine, then the client, since a machine without
+// free cores makes the client slow as well.
 func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
 		return limitGenerator

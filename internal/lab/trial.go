@@ -13,7 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// trial is the outcome of one load: a worker's counts, samples and histograms (Outcome), and its cost.
+// trial is the outcome of one load. Its counts (Measured are those of the measured phase), times (the phase lasts From … Until), samples
+// and histograms are the worker's Outcome; what it used is its trialCost.
 type trial struct {
 	worker.Outcome
 	trialCost
@@ -31,7 +32,8 @@ type trial struct {
 	limitSetting string
 }
 
-// runTrial runs one load. It meters the measured phase and the drain, injects the spec's faults, and reports samples.
+// runTrial runs one load at a rate, 0 for a closed loop, whatever limits it (growingTrial). It meters the measured phase and the drain,
+// injects the spec's faults, and reports samples. stage is the load's name for the live view. An error is in the trial's Err.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
 	guarded, unguard := b.guard(ctx, part{name: study.PartRelay, instance: b.clients.relays})
 	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
@@ -60,19 +62,19 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	return t
 }
 
-// rates returns how many messages of the measured phase were confirmed and delivered, per second of the phase; 0 if seconds
-// is 0. If the broker fell behind, only messages that arrived during the phase count: those that arrived in the drain are no
-// throughput.
-func (t trial) rates(seconds float64) (acked, received float64) {
-	if seconds <= 0 {
-		return 0, 0
-	}
-	acked, received = float64(t.Measured.Acked)/seconds, float64(t.Measured.Received)/seconds
+// offeredRate returns the mean rate that was due in the measured phase; 0 if the phase is empty.
+func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, seconds(t.From, t.Until)) }
+
+// rates returns how many messages of the measured phase were confirmed and delivered, per second of the phase, which is length
+// seconds long. If the broker fell behind, only messages that arrived during the phase count: those that arrived in the drain are no
+// throughput. For example, of 10,000 messages due in 10 s all arrived, but 4,000 of them in the drain: 600/s were delivered.
+func (t trial) rates(length float64) (acked, received float64) {
+	acked, received = perSecond(t.Measured.Acked, length), perSecond(t.Measured.Received, length)
 	if ackedFlow, receivedFlow, ok := t.flow(); ok {
-		if missed(ackedFlow, acked, seconds) {
+		if missed(ackedFlow, acked, length) {
 			acked = ackedFlow
 		}
-		if missed(receivedFlow, received, seconds) {
+		if missed(receivedFlow, received, length) {
 			received = receivedFlow
 		}
 	}
@@ -80,7 +82,7 @@ func (t trial) rates(seconds float64) (acked, received float64) {
 }
 
 // flow returns how many confirmations and deliveries came per second between the first and the last sample of the measured
-// phase, whichever phase their messages belong to; false if there are fewer than two samples.
+// phase, whichever phase their messages belong to. ok is false if there are fewer than two samples.
 func (t trial) flow() (acked, received float64, ok bool) {
 	var phase []worker.Sample
 	for _, s := range t.Samples {
@@ -93,9 +95,7 @@ func (t trial) flow() (acked, received float64, ok bool) {
 	}
 	first, last := phase[0], phase[len(phase)-1]
 	elapsed := seconds(first.At, last.At)
-	acked = float64(last.Count.Acked-first.Count.Acked) / elapsed
-	received = float64(last.Count.Received-first.Count.Received) / elapsed
-	return acked, received, true
+	return perSecond(last.Count.Acked-first.Count.Acked, elapsed), perSecond(last.Count.Received-first.Count.Received, elapsed), true
 }
 
 // latency returns the latency that goals bound: end to end, or until the confirmation if nobody subscribes.
@@ -123,8 +123,8 @@ func (b *bench) throughput(t trial) float64 {
 const nearlyAll = 0.99
 
 // through returns how many messages per second came through the broker, from the start of the measured phase until nearly all
-// had arrived. If nothing holds a closed loop back, the client and the kernel take messages faster than the broker does. Then
-// only the time until all have arrived tells how fast the broker is.
+// had arrived, with the drain. If nothing holds a closed loop back, the client and the kernel take messages faster than the broker
+// does. Then only the time until all have arrived tells how fast the broker is. It returns 0 if there are too few samples to tell.
 func (t trial) through(subscriptions int) float64 {
 	arrived := func(s worker.Sample) float64 {
 		if subscriptions == 0 {
@@ -155,3 +155,11 @@ func (t trial) sendingTime() float64 {
 
 // seconds returns the time between two times in ns; 0 if the second is earlier.
 func seconds(from, to int64) float64 { return max(0, float64(to-from)/1e9) }
+
+// perSecond returns the rate of messages over a time in seconds; 0 if no time has passed.
+func perSecond(messages int64, elapsed float64) float64 {
+	if elapsed <= 0 {
+		return 0
+	}
+	return float64(messages) / elapsed
+}
