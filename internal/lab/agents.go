@@ -12,8 +12,8 @@ import (
 )
 
 // With --agents the load runs in agents: processes on this machine or on others, each with a part of the
-// producers and consumers. This file says what they used, which of them sent latest, and how busy their
-// machines were.
+// producers and consumers. A trial has an agent.Part for each. This file says what the agents used, which of them
+// sent latest, and how busy their machines were.
 
 // agentsOf returns the stored form of the agents that ran a trial.
 func agentsOf(parts []agent.Part) []store.Agent {
@@ -69,7 +69,8 @@ func (r *reading) addAgent(a agent.Reading) {
 	r.queued += a.Queued
 }
 
-// coreUse is how many of its machine's cores one agent used, or all agents of a machine together.
+// coreUse is how many of its machine's cores one agent used, or all agents of a machine together. For example, two
+// agents that use 1.5 of 4 cores each have 3 of 4 in use together.
 type coreUse struct {
 	machine      string
 	agents       []string // their names
@@ -108,7 +109,6 @@ func (t trial) generatorUse(cores int) search.Generator {
 			LagP99: t.Histograms.GeneratorLag.Quantile(0.99), UsedCores: t.generatorCores(), Cores: usableCores(cores, t.Procs),
 		}
 	}
-	latest := slices.MaxFunc(t.Parts, func(a, b agent.Part) int { return cmp.Compare(ownLagP99(a), ownLagP99(b)) })
 	var uses []coreUse
 	for _, p := range t.Parts {
 		uses = append(uses, coreUse{agents: []string{p.Name}, used: coresUsed(p), usable: usableCores(p.Cores, p.Outcome.Procs)})
@@ -120,8 +120,9 @@ func (t trial) generatorUse(cores int) search.Generator {
 	}
 	// Shares are compared without a division, since usable may be 0.
 	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.used*b.usable, b.used*a.usable) })
+	latest := t.latest()
 	return search.Generator{
-		LagP99: ownLagP99(latest), LatestAgent: "agent " + latest.Name,
+		LagP99: latest.lagP99, LatestAgent: latest.name,
 		UsedCores: busiest.used, Cores: busiest.usable, BusiestAgents: busiest.String(),
 	}
 }

@@ -14,7 +14,10 @@ import (
 )
 
 // attach records what can be known of a broker that somebody else started: how it describes itself, and which of
-// its processes can be metered. It fails if the broker can't be reached.
+// its processes can be metered. It fails if the broker can't be reached. The record gets a doubt like this:
+//
+//	the broker was not started here, it calls itself Redpanda 25.2.1: its cost is not known; what else it does is
+//	not known, nor are its settings
 func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.Recipe) error {
 	described, unreported, err := b.describe(ctx, c)
 	if err != nil {

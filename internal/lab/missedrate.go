@@ -31,22 +31,29 @@ func (b *bench) missedRate(t trial) remark.Remark {
 	return remark.List(clauses, "; ")
 }
 
-// A rate is taken between two samples, so its edges are off by up to one sample each. It is missed only if it is lower by more
-// than this share, and by more than so many seconds' worth of messages.
-const missedShare, missedSeconds = 0.02, 0.1
+// A rate is taken between two samples, so either end is off by up to the time between two samples. It is missed only if it is lower by
+// more than a share, and by more messages than are expected in a time.
+const (
+	missedShare   = 0.02
+	missedSeconds = 0.1
+)
 
-// missed reports whether a rate over a time is lower than another by more than its edges explain.
-func missed(rate, expected, seconds float64) bool {
+// missed reports whether a rate, taken over length seconds, is lower than was expected by more than its ends explain; false if nothing
+// was expected. For example, 960/s of 1,000/s are missed over 10 s, in which 0.4 s' worth of messages are missing, but not over 2 s.
+func missed(rate, expected, length float64) bool {
+	if expected <= 0 {
+		return false
+	}
 	behind := 1 - rate/expected
-	return behind > missedShare && behind*seconds > missedSeconds
+	return behind > missedShare && behind*length > missedSeconds
 }
 
 // blockedShown is the share of the producers' time above which it is reported that they waited for confirmations.
 const blockedShown = 0.5
 
-// whatWasUsed returns clauses about the processor time of broker and generator, and about producers that waited with a full window.
+// whatWasUsed returns clauses about the cores that broker and generator used, and about producers that waited with a full window.
 // They show which of the two was the limit. A broker that spends most of its time in the kernel waits for the file system, which
-// slows down with thousands of files.
+// slows down with thousands of files. There are none if the trial was too short to tell.
 func (b *bench) whatWasUsed(t trial) []remark.Remark {
 	s, cores := t.Cost.Shares, b.lab.host.Cores
 	if s == nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // A process stands still while its garbage collector stops it, or while the machine or the hypervisor runs something else. In such a
-// pause it neither sends nor receives, so messages look late that are not the broker's fault. Package worker records pauses by a thread
-// that only sleeps and notes when it wakes up late. This file says what they may have done to the figures.
+// pause it neither sends nor receives, so messages are late through no fault of the broker. Package worker records pauses: a thread that
+// only sleeps notes when it wakes up late. This file says what they may have done to the figures.
 
 // pauses returns how long this process stood still in the measured phase, in the stored form.
 func pauses(t trial) *store.Pauses {
@@ -28,7 +28,7 @@ func pauses(t trial) *store.Pauses {
 	return p
 }
 
-// generator is one process that generated load in a trial: this process or an agent's.
+// generator is one process that sent and received in a trial: this process or an agent's.
 type generator struct {
 	name   string // "agent a on host", or a name for this process
 	lagP99 int64  // how late it sent by its own fault, ns
@@ -65,8 +65,12 @@ func (t trial) mostPaused() generator {
 }
 
 // pauseEffect says how pauses of a generator, or else of a relay, may have shaped the figures; empty if they were too short. p99 is
-// the latency's, in ns, and measured says what the latency is of. How late messages were sent because of pauses is the doubt
-// generator-lag.
+// the latency's, in ns, and measured says what the latency is of. For example:
+//
+//	this process stood still for 2.4 % of the time, so a rate without a schedule is that much too low; the longest pause was 80ms, 1.2s into
+//	the measured phase
+//
+// That messages were sent late because of pauses is said by another doubt, generator-lag.
 func (t trial) pauseEffect(p99 int64, measured string) remark.Remark {
 	g := t.mostPaused()
 	why := t.pauseEffectOf(g.name, g.pauses, p99, measured)
@@ -105,7 +109,7 @@ func (t trial) longestPause(p worker.Pauses) remark.Remark {
 }
 
 // outage returns the longest times in which nothing was delivered, and nothing was confirmed, although messages were due. Times in
-// which the generator itself stood still are left out.
+// which the generator itself stood still are left out: 3 s without a delivery, for 1 s of which it stood still, are an outage of 2 s.
 func outage(t trial) *store.Outage {
 	sending := commonPauses(t, func(p agent.Part) bool { return p.Outcome.Producers > 0 })
 	receiving := commonPauses(t, func(p agent.Part) bool { return p.Outcome.LastReceived > 0 })
@@ -116,19 +120,16 @@ func outage(t trial) *store.Outage {
 	}
 }
 
-// commonPauses returns when all agents of one side, producing or consuming, stood still at once. If the generator is this process, it
-// returns this process's pauses.
+// commonPauses returns when all agents of one side, producing or consuming, stood still at once. If there are none, the generator is
+// this process, and it returns this process's pauses.
 func commonPauses(t trial, onSide func(agent.Part) bool) worker.Pauses {
-	common, agents := t.Pauses, 0
-	for _, p := range t.Parts {
-		if !onSide(p) {
-			continue
-		}
-		if agents++; agents == 1 {
-			common = p.Outcome.Pauses
-		} else {
-			common.Stops = common.Intersect(p.Outcome.Pauses)
-		}
+	side := slices.DeleteFunc(slices.Clone(t.Parts), func(p agent.Part) bool { return !onSide(p) })
+	if len(side) == 0 {
+		return t.Pauses
+	}
+	common := side[0].Outcome.Pauses
+	for _, p := range side[1:] {
+		common.Stops = common.Intersect(p.Outcome.Pauses)
 	}
 	return common
 }

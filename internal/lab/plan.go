@@ -12,9 +12,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// plan lays out topics, producers and consumers of the point. Names of topics are unique, so messages that an earlier point has
-// left on a shared broker are never mistaken for this one's. For example, 2 topics with 3 producers each are bm-0a1b2c3d-1-9f3e-0 with the
-// producers 0 to 2 and bm-0a1b2c3d-1-9f3e-1 with 3 to 5, in the first repetition of point 0a1b2c3d….
+// plan lays out topics, producers and consumers of the point, anew each time: names of topics are unique, so messages that an earlier
+// point has left on a shared broker are never mistaken for this one's. For example, 2 topics with 3 producers each are
+// bm-0a1b2c3d-1-9f3e-0 with the producers 0 to 2 and bm-0a1b2c3d-1-9f3e-1 with 3 to 5, in repetition 1 of point 0a1b2c3d….
 func (b *bench) plan() worker.Plan {
 	s := b.spec
 	p := worker.Plan{
@@ -27,7 +27,7 @@ func (b *bench) plan() worker.Plan {
 		InFlight:     s.InFlight.Messages,
 		Bytes:        int(s.InFlight.Bytes),
 		Delay:        worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: s.Seed},
-		Clients:      s.Connections * s.ProducersPerTopic,
+		Clients:      s.Connections * s.ProducersPerTopic, // 0 if each producer has a client of its own
 		Consumers:    consumers(s),
 		ConsumeLater: s.Measure == study.MeasureBacklog,
 		Run:          uint16(rand.Uint32()),
@@ -53,7 +53,7 @@ func (b *bench) plan() worker.Plan {
 	return p
 }
 
-// keyKinds maps the spec's key distributors, which are the OpenMessaging Benchmark's and ours, to the worker's.
+// keyKinds maps the spec's key distributors, which are the OpenMessaging Benchmark's and ours, to the worker's. Specs have no others.
 var keyKinds = map[string]string{
 	"NO_KEY": "none", "KEY_ROUND_ROBIN": "roundrobin", "RANDOM_NANO": "random", "RANDOM": "random", "ZIPF": "zipf",
 }

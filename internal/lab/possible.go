@@ -34,7 +34,7 @@ func Possible(s study.Spec) error {
 }
 
 // supported returns an error if the broker, as it is started here, or its driver can't do what a spec asks for. c is the spec as the
-// driver takes it, without a target.
+// driver takes it, still without a target: the addresses of a broker.
 func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	recipe, hasProcesses := catalog.Started(s.Broker)
 	var err error
@@ -91,7 +91,8 @@ func expectedTarget(s study.Spec) (driver.Target, error) {
 	return driver.Target{Addresses: make([]string, s.Nodes), User: s.User, Version: v.Name, Server: server}, nil
 }
 
-// inFlightPerClient returns how many unconfirmed messages a client may have: those of all producers that share it.
+// inFlightPerClient returns how many unconfirmed messages a client may have: those of all producers that share it. For example, 10 topics
+// on 4 connections have up to 3 producers on a client, so with 100 messages for each producer it may have 300.
 func inFlightPerClient(s study.Spec) int {
 	perProducer := max(1, min(s.InFlight.Messages, int(s.InFlight.Bytes/max(1, s.MessageSize.Largest()))))
 	if s.Connections == 0 {

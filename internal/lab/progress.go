@@ -28,7 +28,7 @@ type Event struct {
 // ClosedLoop reports whether the trial under way has no schedule, or fills a backlog. Then its latency says nothing about a load.
 func (e Event) ClosedLoop() bool { return e.Target == 0 || e.Run.Point.Spec.ClosedLoop() }
 
-// Cores are processor cores in use over the last half second.
+// Cores are processor cores in use over the last half second. Broker is the sum of BrokerUser and BrokerSystem, the time in the kernel.
 type Cores struct {
 	Broker, Generator, BrokerUser, BrokerSystem float64
 
@@ -75,7 +75,8 @@ func (l *lab) finish(run study.Run, e Event) {
 	l.watch(run, e)
 }
 
-// count counts a repetition. started is false if its broker could not be started; interrupted is true if the user ended the run.
+// count counts a repetition that was run, so it is not one of a publication. started is false if its broker could not be
+// started; interrupted is true if the user ended the run.
 func (t *Tally) count(status store.Status, started, interrupted bool) {
 	switch status {
 	case store.OK:
@@ -97,17 +98,20 @@ func (t *Tally) count(status store.Status, started, interrupted bool) {
 	}
 }
 
-// pace corrects estimates of how long repetitions take by how long earlier ones took. All values are seconds.
+// pace corrects estimates of how long repetitions take by how long earlier ones took. For example, if repetitions with an estimate of
+// 100 s took 120 s, those with an estimate of 50 s that are left will take 60 s. All values are seconds.
 type pace struct {
 	estimated, took float64 // for the repetitions that were run
 	rest            float64 // estimated for those that are still to do
 }
 
+// ran adds a repetition that was run.
 func (p *pace) ran(run study.Run, took time.Duration) {
 	p.estimated += study.EstimateSeconds(run.Point.Spec)
 	p.took += took.Seconds()
 }
 
+// left estimates how long the repetitions that are still to do will take.
 func (p *pace) left() time.Duration {
 	seconds := max(0, p.rest)
 	if p.estimated > 0 {

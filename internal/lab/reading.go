@@ -32,8 +32,8 @@ type meters struct {
 // brokerIsHere reports whether the broker's metered processes run on this machine, where they share the cores with the generator.
 func (m *meters) brokerIsHere() bool { return m.local != nil || m.remote.allHere() }
 
-// reading is what all meters show at one time. The counters of processor time, pauses and flushes only rise, so what was used
-// in between is the difference of two readings.
+// reading is what all meters show at one time. The counters of processor time, pauses and flushes only rise, so the difference of two
+// readings is what was used in between: 12 s of the processor and then 15 s are 3 s.
 type reading struct {
 	at        int64           // ns on the clock's axis
 	broker    provision.Usage // zero if the broker is not metered
@@ -46,10 +46,10 @@ type reading struct {
 	flushes   int64           // how often the broker's processes have flushed files; unknownFlushes if the kernel doesn't tell
 	flushGaps int64           // how often the kernel could not count flushes: between two readings with the same number, all were
 
-	// Only survey reads these.
+	// Only survey reads these; read leaves them empty.
 	census    provision.Census // processor time of every process of the machine
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
-	roots     []int            // roots of the process trees that take part in the measurement
+	roots     []int            // roots of the process trees that take part in the measurement; some may be listed twice
 }
 
 // unknownFlushes stands for a number of flushes that the kernel does not count.
@@ -58,7 +58,7 @@ const unknownFlushes = -1
 // generatorSeconds is the processor time of the producing and the consuming side.
 func (r reading) generatorSeconds() float64 { return processor(r.self) + processor(r.consumers) }
 
-// processor is the processor time that was used, in seconds.
+// processor is the processor time that was used, for the user and in the kernel, in seconds.
 func processor(u provision.Usage) float64 { return (u.User + u.System).Seconds() }
 
 // read reads the meters. It takes less than a millisecond, so it may be called while a load is measured.
@@ -68,11 +68,11 @@ func (b *bench) read() reading {
 		r.self = b.clients.agent.Used()
 	}
 	if b.meters.local != nil {
-		used := agent.Metered{Used: b.meters.local.Sample()}
-		used.Flushes, used.Gaps = b.meters.flushed(b.lab.flushes)
-		r.here = []agent.Metered{used}
+		here := agent.Metered{Used: b.meters.local.Sample()}
+		here.Flushes, here.Gaps = b.meters.flushed(b.lab.flushes)
+		r.here = []agent.Metered{here}
 	}
-	r.addRemote(b.meters.remote.latest())
+	r.sumBroker(b.meters.remote.latest())
 	if b.clients.consumers != nil {
 		r.consumers = b.clients.consumers.Meter().Sample()
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// remoteMeters are agents on the machines of an attached broker. Each meters the broker's processes on its machine; together
-// they add up to the broker's cost.
+// remoteMeters are agents on the machines of an attached broker. Each meters the broker's processes on its machine; the broker's cost
+// is their sum. For example, of two nodes one used 3 s of its processor and the other 1 s: the broker used 4 s.
 type remoteMeters []agent.Meter
 
 // String names the processes and the agents that meter them.
@@ -34,13 +35,11 @@ func (r remoteMeters) allHere() bool {
 }
 
 // relateClocks finds out how far the agents' clocks are from this process's. It is called before each load, because at depends
-// on it. It returns the first error.
+// on it. It asks every agent, and returns the first error.
 func (r remoteMeters) relateClocks(ctx context.Context) error {
 	var first error
 	for _, m := range r {
-		if err := m.Begin(ctx); err != nil && first == nil {
-			first = err
-		}
+		first = cmp.Or(first, m.Begin(ctx))
 	}
 	return first
 }
@@ -54,8 +53,8 @@ func (r remoteMeters) latest() []agent.Metered {
 	return list
 }
 
-// at returns the readings of all meters at each of several rising times, in ns on the clock's axis. It blocks until the agents
-// have sent them, or ctx ends.
+// at returns the readings of all meters at several rising times, in ns on the clock's axis: for each time a list with one reading of
+// each meter. It blocks until the agents have sent them, or ctx ends.
 func (r remoteMeters) at(ctx context.Context, times []int64) ([][]agent.Metered, error) {
 	const timeout = 15 * time.Second // an agent that is lost reports it long before
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -88,8 +87,8 @@ func (r remoteMeters) stored() []store.Meter {
 	return list
 }
 
-// settleRemote completes the readings of a trial with those of the remote meters. If an agent was lost, or the clocks are not
-// related, the broker's usage is unknown, and the trial gets a doubt.
+// settleRemote completes the readings of a trial, given by time, with those of the remote meters. If an agent was lost, or the clocks
+// are not related, the broker's usage is unknown, and the trial gets a doubt.
 func (m *metering) settleRemote(ctx context.Context, t *trial, readings ...*reading) {
 	remote := m.bench.meters.remote
 	if len(remote) == 0 {
@@ -120,13 +119,14 @@ func readRemote(ctx context.Context, remote remoteMeters, readings []*reading) e
 		return err
 	}
 	for i, r := range readings {
-		r.addRemote(exact[i])
+		r.sumBroker(exact[i])
 	}
 	return nil
 }
 
-// addRemote sums up the broker's usage over the meter of this machine and the remote ones, and adds the remote processes to the roots.
-func (r *reading) addRemote(remote []agent.Metered) {
+// sumBroker sets the broker's usage to the sum over the meter of this machine and the remote ones, in place of an earlier sum. Processes
+// that a remote meter knows by number, since it is on this machine, are added to the roots.
+func (r *reading) sumBroker(remote []agent.Metered) {
 	r.broker, r.flushes, r.flushGaps = provision.Usage{}, 0, 0
 	for _, m := range slices.Concat(r.here, remote) {
 		r.broker = r.broker.Plus(m.Used)

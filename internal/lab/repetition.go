@@ -21,7 +21,7 @@ import (
 func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, started bool) {
 	r = Blank(run, l.host, l.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, report: func(e Event) { l.watch(run, e) }}
-	err := b.explainLoss(b.run(ctx))
+	err := b.explainLoss(b.run(ctx)) // before close, which ends the process that may have been lost
 	b.close(err)
 	started = !errors.As(err, new(errStart))
 	if !started || brokerDied(err) {
@@ -33,7 +33,8 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 	return r, started
 }
 
-// Blank returns the record of a repetition that begins now.
+// Blank returns the record of a repetition that begins now, with everything that is known of it before it has run. tool is the version
+// of this program.
 func Blank(run study.Run, host store.Host, tool string) store.Record {
 	return store.Record{
 		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
@@ -42,15 +43,15 @@ func Blank(run study.Run, host store.Host, tool string) store.Record {
 	}
 }
 
-// ending returns how a repetition, or a part of it with a status of its own, ended, and why. err is its error. Errors of servers
-// and clients may quote what they were sent, so secrets are removed.
+// ending returns how a repetition, or one rate of a curve, ended, and why. err is its error. Errors of servers and clients may quote
+// what they were sent, so secrets are removed.
 func ending(ctx context.Context, err error) (store.Status, remark.Remark) {
 	status, why := classify(ctx, err)
 	return status, remark.Stored(secret.Redact(why.Text), why.Figures)
 }
 
-// classify returns how a repetition ended, which follows from its error and its context. The first case that fits explains the
-// others: an interrupted run also loses its broker.
+// classify returns how a repetition ended, by its error and its context. The first case that fits counts, since it explains the later
+// ones: an interrupted run, for example, also loses its broker. An error that no case knows is a failure.
 func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 	var (
 		unsupported *driver.ErrUnsupported
@@ -59,13 +60,13 @@ func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 		judged      judgement
 	)
 	switch {
-	case err == nil && ctx.Err() == nil:
-		return store.OK, remark.Remark{}
 	case ctx.Err() != nil:
 		return store.Aborted, remark.Of("interrupted")
+	case err == nil:
+		return store.OK, remark.Remark{}
 	case errors.As(err, new(*agent.ErrLost)):
 		return store.Aborted, remark.Of("%v", err)
-	case errors.As(err, &unsupported): // without the errors around it: it doesn't matter when it turned out
+	case errors.As(err, &unsupported): // without the errors around it: when it turned out doesn't matter
 		return store.Refused, remark.Of("%v", unsupported)
 	case errors.As(err, &setting):
 		return store.Refused, remark.Of("%v", setting)
@@ -85,13 +86,17 @@ type judgement struct {
 	why    remark.Remark
 }
 
-func (j judgement) Error() string         { return j.why.Text }
+func (j judgement) Error() string { return j.why.Text }
+
+// Remark returns the reason with its figures: remark.Of asks for it where the error is part of another remark.
 func (j judgement) Remark() remark.Remark { return j.why }
 
+// void returns the judgement that the generator or the machine limited the numbers.
 func void(format string, args ...any) error {
 	return judgement{status: store.Void, why: remark.Of(format, args...)}
 }
 
+// failed returns the judgement that the broker did not do what was asked of it.
 func failed(format string, args ...any) error {
 	return judgement{status: store.Failed, why: remark.Of(format, args...)}
 }

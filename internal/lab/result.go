@@ -14,8 +14,13 @@ func measurement(t trial, producersPerTopic int) store.Measurement {
 	if t.LastSent == 0 { // nothing was sent
 		length = 0
 	}
+	h := t.Histograms
 	m := store.Measurement{
-		Books: t.Measured, Seconds: length, Latency: latency(t), ClockBoundNs: t.ClockBound, Cost: t.Cost, Series: t.Series, Faults: t.Faults,
+		Books: t.Measured, Seconds: length, ClockBoundNs: t.ClockBound, Cost: t.Cost, Series: t.Series, Faults: t.Faults,
+		Latency: store.Latency{
+			EndToEnd: h.EndToEnd, EndToEndService: h.EndToEndService, Publish: h.Publish, Service: h.Service,
+			Lag: h.Lag, GeneratorLag: h.GeneratorLag,
+		},
 		WarmupSeconds: seconds(t.Start, t.From), Corrected: corrected(t, length), Pauses: pauses(t), Streams: storedStreams(t, producersPerTopic),
 	}
 	m.PublishRate, m.ReceiveRate = t.rates(length)
@@ -31,32 +36,26 @@ func measurement(t trial, producersPerTopic int) store.Measurement {
 	return m
 }
 
-func latency(t trial) store.Latency {
-	h := t.Histograms
-	return store.Latency{
-		EndToEnd: h.EndToEnd, EndToEndService: h.EndToEndService, Publish: h.Publish, Service: h.Service,
-		Lag: h.Lag, GeneratorLag: h.GeneratorLag,
-	}
-}
-
 // corrected returns the latency from the actual send, corrected afterwards for messages that were not sent while a producer waited
-// (hist.Snapshot.Corrected). The expected interval is the mean gap between two sends of one producer. docs/method.md says why we
-// trust it less than the latency from the intended time; it is kept to compare with Raje (2019), who reports it. It is nil if nothing
-// was measured.
-func corrected(t trial, seconds float64) *store.Corrected {
+// (hist.Snapshot.Corrected). The expected interval is the mean gap between two sends of one producer: 4 producers that together send
+// 1,000 messages in a phase of 2 s have one of 8 ms. docs/method.md says why we trust these figures less than the latency from the
+// intended time; they are kept to compare with Raje (2019), who reports them. They are nil if nothing was measured. length is the
+// phase's, in seconds.
+func corrected(t trial, length float64) *store.Corrected {
 	service := t.Histograms.EndToEndService
 	if t.Measured.Expected == 0 { // nobody subscribes
 		service = t.Histograms.Service
 	}
-	if service.Count() == 0 || seconds <= 0 || t.Measured.Sent == 0 {
+	if service.Count() == 0 || length <= 0 || t.Measured.Sent == 0 {
 		return nil
 	}
-	interval := int64(seconds * 1e9 * float64(t.Senders) / float64(t.Measured.Sent))
+	interval := int64(length * 1e9 * float64(t.Senders) / float64(t.Measured.Sent))
 	h := service.Corrected(interval)
 	return &store.Corrected{IntervalNs: interval, MeanNs: h.Mean(), P99Ns: h.Quantile(0.99)}
 }
 
-// storedStreams returns the books of every stream, with the messages that it lost.
+// storedStreams returns the books of each stream that the worker has kept, with the messages that it lost. Producers are numbered over all
+// topics, so with 3 producers for each topic, producer 4 sends to topic 1.
 func storedStreams(t trial, producersPerTopic int) []store.Stream {
 	var list []store.Stream
 	for _, s := range t.Streams {
@@ -78,8 +77,8 @@ const (
 	maxTicks  = 4000
 )
 
-// series turns samples into ticks. Rates and backlog are exact however far apart the ticks are. The quantiles are those of the
-// last half second before each tick.
+// series turns a trial's samples into the ticks of a record. Each tick has the rates since the one before, so none of the messages is
+// left out however far apart the ticks are. Its quantiles are only those of the last half second before it.
 func (m *metering) series(out worker.Outcome) []store.Tick {
 	samples, cores := out.Samples, m.live.perSample.Values()
 	if len(samples) == 0 {
@@ -95,7 +94,8 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 		}
 		t := tickBetween(before, s)
 		t.OffsetNs, t.Phase = s.At-out.From, phase(s, out.From)
-		if j := i * len(cores) / len(samples); j < len(cores) { // the two may have been thinned out differently
+		// Cores were noted at samples as well, but both lists may have been thinned out, and differently: equal shares of them match.
+		if j := i * len(cores) / len(samples); j < len(cores) {
 			t.BrokerCPU, t.GeneratorCPU = cores[j].Broker, cores[j].Generator
 			t.BrokerUser, t.BrokerSystem, t.Sides = cores[j].BrokerUser, cores[j].BrokerSystem, cores[j].Sides
 		}
@@ -110,8 +110,8 @@ func tickBetween(before, s worker.Sample) store.Tick {
 	elapsed := seconds(before.At, s.At)
 	t := store.Tick{
 		Backlog:     s.Backlog,
-		PublishRate: float64(s.Count.Acked-before.Count.Acked) / elapsed,
-		ReceiveRate: float64(s.Count.Received-before.Count.Received) / elapsed,
+		PublishRate: perSecond(s.Count.Acked-before.Count.Acked, elapsed),
+		ReceiveRate: perSecond(s.Count.Received-before.Count.Received, elapsed),
 		EndToEndP50: s.EndToEnd.P50, EndToEndP99: s.EndToEnd.P99,
 	}
 	if n := s.FromSend.Count - before.FromSend.Count; n > 0 {

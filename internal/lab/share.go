@@ -18,7 +18,7 @@ import (
 // askAgainEvery is how often a runner that has nothing else to do asks whether a repetition that another one has claimed is done.
 const askAgainEvery = time.Second
 
-// readDone reads from the store which repetitions are done, and prepares to claim the others.
+// readDone reads from the store which repetitions are done, unless all are to be run again, and prepares to claim the others.
 func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 	var err error
 	if !l.Again {
@@ -41,8 +41,9 @@ func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 	return nil
 }
 
-// claim claims a repetition if nobody else has. If it returns store.Claimed, the caller runs the repetition and then calls release;
-// otherwise release is nil. If the store can't be reached, the repetition counts as claimed: at worst two runners do it.
+// claim claims a repetition, unless it is done or another runner holds it. If it returns store.Claimed, the caller runs the repetition
+// and then calls release; otherwise release is nil. If the store takes no claims or can't be reached, the repetition counts as claimed:
+// at worst two runners do it.
 func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, release func()) {
 	if l.doneBefore(run) {
 		return store.Done, nil
