@@ -128,10 +128,10 @@ func (t trial) generatorUse(cores int) search.Generator {
 }
 
 // usableCores returns how many of its machine's cores a process may use that runs Go code on at most so many
-// threads. threads is 0 if that is not known.
-func usableCores(cores, threads int) float64 {
-	if threads > 0 {
-		cores = min(cores, threads)
+// threads; mostThreads is 0 if their number is not known.
+func usableCores(cores, mostThreads int) float64 {
+	if mostThreads > 0 {
+		cores = min(cores, mostThreads)
 	}
 	return float64(cores)
 }

@@ -214,9 +214,7 @@ func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float6
 	if s.minWarmup == 0 {
 		s.adaptWarmup(t)
 	}
-	stored := storedTrial(search.Probe, t)
-	stored.Rate = rate
-	s.trials = append(s.trials, stored)
+	s.trials = append(s.trials, storedTrial(search.Probe, rate, search.Pass, t)) // a probe is not judged, so it can't fail
 	through := s.bench.throughput(t)
 	if rate == 0 {
 		through = max(through, s.littlesLaw(t, load.Window))

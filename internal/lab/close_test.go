@@ -21,10 +21,10 @@ func TestTopicsLeftOnAnAttachedBrokerAreADoubt(t *testing.T) {
 	for _, attach := range [][]string{nil, {"127.0.0.1:4222"}} {
 		attached := attach != nil
 		b := &bench{record: &store.Record{PointID: "0a1b2c3d4e"}, spec: study.Spec{Attach: attach}}
-		if got := b.unboundedPlan().Attached; got != attached {
+		if got := b.agentPlan().Attached; got != attached {
 			t.Errorf("the agent's plan says that the broker is attached: %v; want %v", got, attached)
 		}
-		p := &pipeline{bench: b, maker: uncleanable{}}
+		p := &pipeline{bench: b, admin: uncleanable{}}
 		p.close(nil)
 		doubted := len(b.record.Doubts) == 1 && b.record.Doubts[0].Code == "unclean-close" && strings.Contains(b.record.Doubts[0].Text, "not allowed")
 		if doubted != attached {

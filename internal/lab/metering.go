@@ -55,11 +55,11 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 	}
 	if hopeless := load.Hopeless; hopeless != nil {
 		load.Hopeless = func(samples []worker.Sample) bool {
-			ends := hopeless(samples)
-			if ends {
+			isHopeless := hopeless(samples)
+			if isHopeless {
 				m.endNow()
 			}
-			return ends
+			return isHopeless
 		}
 	}
 }

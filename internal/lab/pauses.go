@@ -123,22 +123,22 @@ func outage(t trial) *store.Outage {
 // commonPauses returns when all agents of one side, producing or consuming, stood still at once. If there are none, the generator is
 // this process, and it returns this process's pauses.
 func commonPauses(t trial, onSide func(agent.Part) bool) worker.Pauses {
-	side := slices.DeleteFunc(slices.Clone(t.Parts), func(p agent.Part) bool { return !onSide(p) })
-	if len(side) == 0 {
+	agents := slices.DeleteFunc(slices.Clone(t.Parts), func(p agent.Part) bool { return !onSide(p) })
+	if len(agents) == 0 {
 		return t.Pauses
 	}
-	common := side[0].Outcome.Pauses
-	for _, p := range side[1:] {
+	common := agents[0].Outcome.Pauses
+	for _, p := range agents[1:] {
 		common.Stops = common.Intersect(p.Outcome.Pauses)
 	}
 	return common
 }
 
-// longestSilence returns the longest silence in ns, without the generator's pauses in it.
-func longestSilence(silences []worker.Interval, pauses worker.Pauses) int64 {
+// longestSilence returns the longest silence in ns, without the generator's own pauses in it; 0 if there was none.
+func longestSilence(silences []worker.Interval, own worker.Pauses) int64 {
 	var longest int64
 	for _, s := range silences {
-		longest = max(longest, s.To-s.From-pauses.StoodStill(s.From, s.To))
+		longest = max(longest, s.To-s.From-own.StoodStill(s.From, s.To))
 	}
 	return longest
 }

@@ -133,9 +133,9 @@ func (p *pipeline) startState(ctx context.Context) (location string, err error) 
 func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	s := p.bench.spec
 	p.bench.announce("starting the servers")
-	pool := parts.Defaults()
-	pool.Producers, pool.Window, pool.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
-	settings := parts.Settings(parts.Server{Broker: broker, Pool: pool, Consumer: p.consumer.Addresses()[0]})
+	config := parts.Defaults()
+	config.Producers, config.Window, config.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
+	settings := parts.Settings(parts.Server{Broker: broker, Pool: config, Consumer: p.consumer.Addresses()[0]})
 	balanced, encrypted := s.Pipeline.Balancer != "none", s.TLS != study.TLSOff
 	var err error
 	p.servers, err = p.startPart(ctx, provision.Options{

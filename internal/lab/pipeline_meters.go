@@ -56,11 +56,11 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 }
 
 // start begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is asked for its
-// queue, and must not hold up the load. stop reads the meters a last time and blocks until that is done; it may be called again.
-func (m *pipelineMeters) start(ctx context.Context) (stop func()) {
-	stopTicks := repeat(tickEach, func() { m.tick(ctx) })
+// queue, and must not hold up the load. end reads the meters a last time and blocks until that is done; it may be called again.
+func (m *pipelineMeters) start(ctx context.Context) (end func()) {
+	endTicks := repeat(tickEach, func() { m.tick(ctx) })
 	return sync.OnceFunc(func() {
-		stopTicks()
+		endTicks()
 		m.tick(ctx)
 	})
 }

@@ -48,8 +48,8 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	guarded, unguard := p.bench.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
 	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaultInjector(p.bench)}
-	stopMeters := r.meters.start(guarded)
-	defer stopMeters()
+	endMeters := r.meters.start(guarded)
+	defer endMeters()
 	posted, err := r.post(guarded, l)
 	if err != nil {
 		return trial{}, nil, err
@@ -60,7 +60,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 		draining, allowance = ctx, min(allowance, afterDeath)
 	}
 	drained := r.watch.drain(draining, posted, allowance)
-	stopMeters() // now, because the consumer's answers to balance are no part of the load
+	endMeters() // now, because the consumer's answers to balance are no part of the load
 	t := trial{Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads, SampleEvery: watchEvery}
 	t.Faults, t.Doubts = r.faults.end()
 	counted, books, err := r.balance(draining, posted)
@@ -98,8 +98,8 @@ func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, erro
 	}
 	r.watch = pipelineWatch{client: client, consumer: r.pipeline.counts, metering: r.metering}
 	r.watch.askConsumer(ctx, clock.Now()) // so that even a restart before the first sample is seen as one
-	stop := repeat(watchEvery, func() { r.watch.sample(ctx) })
-	defer stop()
+	endSamples := repeat(watchEvery, func() { r.watch.sample(ctx) })
+	defer endSamples()
 	return client.Run(ctx), nil
 }
 
@@ -118,9 +118,9 @@ func (r *pipelineRun) measuredLatency(s consumer.Stats) hist.Snapshot {
 	return s.Latency.Sub(r.warmupLatency)
 }
 
-// repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has returned. stop blocks
+// repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has returned. end blocks
 // until f runs no more. It may be called again.
-func repeat(pause time.Duration, f func()) (stop func()) {
+func repeat(pause time.Duration, f func()) (end func()) {
 	over := make(chan struct{})
 	var running sync.WaitGroup
 	running.Go(func() {

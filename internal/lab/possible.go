@@ -116,50 +116,47 @@ func startable(r *provision.Recipe, s study.Spec) error {
 			return driver.Unsupported("faults: node leader", "which node of %s leads isn't known; name it by number, or all", s.Broker)
 		}
 	}
-	tls := "tls: " + s.TLS
 	switch {
-	case s.TLS == study.TLSOff:
-		return nil
-	case !r.TLS:
-		return driver.Unsupported(tls, "%s can't be started here with TLS", s.Broker)
+	case s.TLS != study.TLSOff && !r.TLS:
+		return driver.Unsupported("tls: "+s.TLS, "%s can't be started here with TLS", s.Broker)
 	case s.TLS == study.TLSMutual && !r.Mutual:
-		return driver.Unsupported(tls, "%s can't be started here so that it demands client certificates", s.Broker)
+		return driver.Unsupported("tls: "+s.TLS, "%s can't be started here so that it demands client certificates", s.Broker)
 	}
 	return nil
 }
 
 // inProcess refuses what a broker that runs in this process can't do.
 func inProcess(s study.Spec) error {
-	const unreachable = "%s runs in this process, and no other one reaches it"
-	refusal := func(setting string) error {
-		return driver.Unsupported(setting, "%s runs in this process, anew for each repetition", s.Broker)
+	const anew, unreachable = "anew for each repetition", "and no other one reaches it"
+	refusal := func(setting, why string) error {
+		return driver.Unsupported(setting, "%s runs in this process, %s", s.Broker, why)
 	}
 	count := len(consumers(s))
 	switch {
 	case s.ConsumersApart:
-		return driver.Unsupported("consumersApart: true", unreachable, s.Broker)
+		return refusal("consumersApart: true", unreachable)
 	case s.Relays > 0:
-		return driver.Unsupported(fmt.Sprintf("relays: %d", s.Relays), unreachable, s.Broker)
+		return refusal(fmt.Sprintf("relays: %d", s.Relays), unreachable)
 	case len(s.Attach) > 0:
-		return refusal("attach")
+		return refusal("attach", anew)
 	case s.Version != "":
-		return refusal("version: " + s.Version)
+		return refusal("version: "+s.Version, anew)
 	case s.Nodes > 1:
-		return refusal(fmt.Sprintf("nodes: %d", s.Nodes))
+		return refusal(fmt.Sprintf("nodes: %d", s.Nodes), anew)
 	case len(s.Server) > 0:
-		return refusal("server")
+		return refusal("server", anew)
 	case len(s.Faults) > 0:
-		return refusal("faults")
+		return refusal("faults", anew)
 	case s.Isolation == "shared":
-		return refusal("isolation: shared")
+		return refusal("isolation: shared", anew)
 	case s.BrokerWarmup > 0:
-		return refusal("brokerWarmup")
+		return refusal("brokerWarmup", anew)
 	case s.Pipeline != nil:
-		return refusal("pipeline")
+		return refusal("pipeline", anew)
 	case s.ConsumerDelay > 0 && count > 1:
 		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, count)
 	case s.TLS != study.TLSOff:
-		return driver.Unsupported("tls: "+s.TLS, "%s runs in this process, without a network", s.Broker)
+		return refusal("tls: "+s.TLS, "without a network")
 	}
 	return nil
 }

@@ -113,9 +113,9 @@ func (p *pace) ran(run study.Run, took time.Duration) {
 
 // left estimates how long the repetitions that are still to do will take.
 func (p *pace) left() time.Duration {
-	seconds := max(0, p.rest)
+	rest := max(0, p.rest)
 	if p.estimated > 0 {
-		seconds *= p.took / p.estimated
+		rest *= p.took / p.estimated
 	}
-	return time.Duration(seconds * float64(time.Second))
+	return time.Duration(rest * float64(time.Second))
 }

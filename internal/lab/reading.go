@@ -105,8 +105,8 @@ func (b *bench) roots() []int {
 	}
 	instances := []*provision.Instance{b.clients.consumers, b.clients.relays}
 	if b.clients.pipeline != nil {
-		for _, part := range b.clients.pipeline.parts() {
-			instances = append(instances, part.instance)
+		for _, p := range b.clients.pipeline.parts() {
+			instances = append(instances, p.instance)
 		}
 	}
 	for _, in := range instances {

@@ -49,9 +49,9 @@ func corrected(t trial, length float64) *store.Corrected {
 	if service.Count() == 0 || length <= 0 || t.Measured.Sent == 0 {
 		return nil
 	}
-	interval := int64(length * 1e9 * float64(t.Senders) / float64(t.Measured.Sent))
-	h := service.Corrected(interval)
-	return &store.Corrected{IntervalNs: interval, MeanNs: h.Mean(), P99Ns: h.Quantile(0.99)}
+	gap := int64(length * 1e9 * float64(t.Senders) / float64(t.Measured.Sent))
+	h := service.Corrected(gap)
+	return &store.Corrected{IntervalNs: gap, MeanNs: h.Mean(), P99Ns: h.Quantile(0.99)}
 }
 
 // storedStreams returns the books of each stream that the worker has kept, with the messages that it lost. Producers are numbered over all
@@ -93,7 +93,7 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 			continue
 		}
 		t := tickBetween(before, s)
-		t.OffsetNs, t.Phase = s.At-out.From, phase(s, out.From)
+		t.OffsetNs, t.Phase = s.At-out.From, phaseName(s, out.From)
 		// Cores were noted at samples as well, but both lists may have been thinned out, and differently: equal shares of them match.
 		if j := i * len(cores) / len(samples); j < len(cores) {
 			t.BrokerCPU, t.GeneratorCPU = cores[j].Broker, cores[j].Generator
@@ -120,8 +120,8 @@ func tickBetween(before, s worker.Sample) store.Tick {
 	return t
 }
 
-// phase names the phase in which a sample was taken, as records do. from is the start of the measured phase.
-func phase(s worker.Sample, from int64) string {
+// phaseName names the phase in which a sample was taken, as records do. from is the start of the measured phase.
+func phaseName(s worker.Sample, from int64) string {
 	switch {
 	case s.At < from:
 		return "warmup"

@@ -127,8 +127,8 @@ func (s *rateSearch) stage(k search.Kind) string {
 // hopelessAfter reports whether a running trial can only fail, by its samples so far. Each look costs a regression over all of them, so
 // in long trials it looks at every 50th sample only.
 func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bool {
-	seldom := r.For > time.Minute
-	if len(samples) == 0 || (seldom && len(samples)%50 != 0) {
+	skip := r.For > time.Minute && len(samples)%50 != 0
+	if len(samples) == 0 || skip {
 		return false
 	}
 	from, until := samples[0].At, samples[len(samples)-1].At
@@ -139,15 +139,15 @@ func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bo
 
 // judge judges a trial for every goal and keeps it.
 func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
-	b, rule := s.bench, rule(s.bench.spec)
+	b, passRule := s.bench, rule(s.bench.spec)
 	evidence := b.evidence(t, r.Rate, r.Kind != search.Short)
 	answer := search.Answer{Served: evidence.Served(), Through: b.throughput(t)}
 	for _, goal := range s.goals {
-		judgement := rule.Judge(evidence, goal)
-		answer.Judgements = append(answer.Judgements, t.voidIfDisturbed(judgement, float64(b.lab.host.Cores)))
+		judged := t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.host.Cores))
+		answer.Judgements = append(answer.Judgements, judged)
 	}
-	why, saturated := rule.Saturated(evidence)
-	if saturated && t.lacksThreads(evidence, rule, b.lab.host.Cores) {
+	why, saturated := passRule.Saturated(evidence)
+	if saturated && t.lacksThreads(evidence, passRule, b.lab.host.Cores) {
 		s.useAllThreads = true
 	}
 	s.keep(r, t, answer, search.GrowthOf(evidence.Backlog), why.Text)
@@ -158,39 +158,38 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 // first goal decides. saturated says how the generator was saturated; empty if it was not.
 func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth search.Growth, saturated string) {
 	first := a.Judgements[0]
-	stored := storedTrial(r.Kind, t)
-	stored.Rate, stored.Verdict, stored.Reason = r.Rate, string(first.Verdict), first.Reason
-	for _, judgement := range a.Judgements[1:] {
-		stored.Others = append(stored.Others, string(judgement.Verdict))
+	stored := storedTrial(r.Kind, r.Rate, first.Verdict, t)
+	stored.Reason = first.Reason
+	for _, other := range a.Judgements[1:] {
+		stored.Others = append(stored.Others, string(other.Verdict))
 	}
 	if growth.Known() {
 		stored.BacklogSlope = growth.AtMost(search.Confidence)
 	}
 	s.trials = append(s.trials, stored)
 
-	attempts := s.tried[r.Rate]
-	attempts.saturated = cmp.Or(saturated, attempts.saturated)
+	atRate := s.tried[r.Rate]
+	atRate.saturated = cmp.Or(saturated, atRate.saturated)
 	switch first.Verdict {
 	case search.Pass:
 		if r.For >= s.goals[0].FinalDuration {
-			attempts.passed = &t
+			atRate.passed = &t
 		}
 		s.adaptWarmup(t)
 	case search.Fail:
-		attempts.failed, s.lastReason = &t, first.Reason
+		atRate.failed, s.lastReason = &t, first.Reason
 	case search.Void:
 		s.lastReason = first.Reason
 	}
-	s.tried[r.Rate] = attempts
+	s.tried[r.Rate] = atRate
 }
 
-// storedTrial returns the stored form of a trial, with the verdict that it passed. A probe is not judged, so it always passes; the caller
-// sets the verdict of others, and the rate of all.
-func storedTrial(k search.Kind, t trial) store.Trial {
+// storedTrial returns the stored form of a trial. rate is what was offered; 0 in a closed loop.
+func storedTrial(k search.Kind, rate float64, v search.Verdict, t trial) store.Trial {
 	length := seconds(t.From, t.Until)
 	published, received := t.rates(length)
 	return store.Trial{
-		Kind: string(k), Verdict: string(search.Pass), PublishRate: published, ReceiveRate: received,
+		Kind: string(k), Rate: rate, Verdict: string(v), PublishRate: published, ReceiveRate: received,
 		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
 		Seconds: length,
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/study"
 )
 
 // recordResult fills the record's result from what the search has found: the bounds of each goal, the figures of a trial that confirmed
@@ -22,15 +21,15 @@ func (s *rateSearch) recordResult(found search.Result) {
 		b.record.Result.OfferedRate = confirming.Rate
 	}
 	b.record.Result.Sustainable = &store.Sustainable{
-		Low: first.Low, High: first.High, Goals: goalResults(b.spec, found.Goals), Trials: s.trials, Limit: s.bottleneck(first),
+		Low: first.Low, High: first.High, Goals: s.goalResults(found), Trials: s.trials, Limit: s.bottleneck(first),
 	}
 }
 
-// goalResults turns the bounds of all goals, in the order of the spec, into their stored form.
-func goalResults(spec study.Spec, found []search.Bounds) []store.GoalResult {
+// goalResults returns the bounds of each goal in their stored form.
+func (s *rateSearch) goalResults(found search.Result) []store.GoalResult {
 	var results []store.GoalResult
-	for i, goal := range spec.Sustainable.Bounds() {
-		bounds := found[i]
+	for i, goal := range s.goals {
+		bounds := found.Goals[i]
 		results = append(results, store.GoalResult{
 			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile,
 			Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional, Undecided: bounds.Undecided,
@@ -66,19 +65,18 @@ func (s *rateSearch) addDoubts(found search.Result) {
 		}
 	}
 	if limit := s.bench.record.Result.Sustainable.Limit; limit == limitGenerator || limit == limitClientSend {
-		first := found.Goals[0]
-		why := s.saturatedBetween(first.Low, first.High)
-		if why != "" {
-			why = ": " + why
+		first, detail := found.Goals[0], ""
+		if why := s.saturatedBetween(first.Low, first.High); why != "" {
+			detail = ": " + why
 		}
-		s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s", why, s.bench.whyNoMore())
+		s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s", detail, s.bench.whyNoMore())
 	}
 }
 
-// goalPrefix begins a sentence about one of several goals: "latency of at most 50ms at p99: ". It is empty if there is only one.
-func goalPrefix(g search.Goal, goals int) string {
+// goalPrefix begins a sentence about one of count goals: "latency of at most 50ms at p99: ". It is empty if there is only one.
+func goalPrefix(g search.Goal, count int) string {
 	switch {
-	case goals == 1:
+	case count == 1:
 		return ""
 	case g.Latency == 0:
 		return "without a latency bound: "

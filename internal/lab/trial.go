@@ -39,8 +39,8 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 	m := newMetering(b, stage, rate)
-	faults := newFaultInjector(b)
-	m.follow(&load, func(measuring int64) { faults.begin(guarded, measuring) })
+	injected := newFaultInjector(b)
+	m.follow(&load, func(at int64) { injected.begin(guarded, at) })
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
 	m.remoteErr = b.meters.remote.relateClocks(guarded)
 	out, parts := b.clients.agent.Run(guarded, load)
@@ -49,7 +49,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
 		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts, previous: b.previous, limitSetting: limitSetting,
 	}
-	t.Faults, t.Doubts = faults.end()
+	t.Faults, t.Doubts = injected.end()
 	if died := unguard(); died != nil {
 		t.Err = died
 	}
