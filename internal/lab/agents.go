@@ -72,7 +72,7 @@ func (r *reading) addAgent(a agent.Reading) {
 // coreUse is how many of its machine's cores one agent used, or all agents of a machine together. For example, two
 // agents that use 1.5 of 4 cores each have 3 of 4 in use together.
 type coreUse struct {
-	machine      string
+	machine      string   // empty for a single agent
 	agents       []string // their names
 	used, usable float64  // cores
 }
@@ -136,14 +136,14 @@ func usableCores(cores, mostThreads int) float64 {
 	return float64(cores)
 }
 
-// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores: it may go
-// on with more.
-func (t trial) lacksThreads(e search.Evidence, r search.Rule, cores int) bool {
+// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores, so that more
+// threads would help. For example, 2 threads of 8 cores that use 1.9 cores lack threads. cores are this machine's.
+func (t trial) lacksThreads(evidence search.Evidence, passRule search.Rule, cores int) bool {
 	fewer := t.Procs < cores
 	if len(t.Parts) > 0 {
 		fewer = slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return p.Outcome.Procs < p.Cores })
 	}
-	return fewer && e.Generator.UsedCores > r.MaxBusyShare*e.Generator.Cores
+	return fewer && evidence.Generator.UsedCores > passRule.MaxBusyShare*evidence.Generator.Cores
 }
 
 // coresOfAgentMachines returns the sum of the cores of the agents' machines, and whether one of them is another

@@ -15,17 +15,16 @@ import (
 func (b *bench) measureCurve(ctx context.Context) error {
 	rates, fractions := b.spec.Curve.Rates, b.spec.Curve.Fractions
 	general := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
-	searched := len(rates) == 0              // a spec has either rates or fractions
+	b.record.Result = &store.Result{}
+	searched := len(rates) == 0 // a spec has either rates or fractions
 	if searched {
-		sustainable, err := b.searchSustainable(ctx) // fills b.record.Result with its own figures
+		sustainable, err := b.searchSustainable(ctx) // makes a result of its own
 		if err != nil {
 			return err
 		}
 		for _, f := range fractions {
 			rates = append(rates, f*sustainable)
 		}
-	} else {
-		b.record.Result = &store.Result{}
 	}
 	result := b.record.Result
 	for i, rate := range rates {

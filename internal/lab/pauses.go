@@ -120,8 +120,8 @@ func outage(t trial) *store.Outage {
 	}
 }
 
-// commonPauses returns when all agents of one side, producing or consuming, stood still at once. If there are none, the generator is
-// this process, and it returns this process's pauses.
+// commonPauses returns when all agents of one side, producing or consuming, stood still at once. If there is none on that side, it
+// returns the pauses of the trial's outcome: those of this process, if that is the generator.
 func commonPauses(t trial, onSide func(agent.Part) bool) worker.Pauses {
 	agents := slices.DeleteFunc(slices.Clone(t.Parts), func(p agent.Part) bool { return !onSide(p) })
 	if len(agents) == 0 {

@@ -28,12 +28,12 @@ const watchEvery = 50 * time.Millisecond
 // progressTimeout bounds how long the consumer may take to send its counters. It answers in a millisecond unless it has died.
 const progressTimeout = time.Second
 
-// sample reads the counters of client and consumer.
+// sample reads the counters of client and consumer. Those of the client are of the measured phase alone.
 func (w *pipelineWatch) sample(ctx context.Context) {
 	now := clock.Now()
 	w.askConsumer(ctx, now)
 	c := w.client.Progress()
-	received := max(0, w.received.total-c.Warmed) // the rides of the warm-up come first
+	received := max(0, w.received.total-c.Warmed) // the consumer has counted the rides of the warm-up first
 	s := worker.Sample{
 		At: now, Sending: !w.draining, Phase: measure.Measured, Due: c.Due, Unconfirmed: max(0, c.Due-c.Failed-c.Accepted),
 		Undelivered: max(0, c.Due-c.Failed-received), Backlog: max(0, c.Accepted-received),

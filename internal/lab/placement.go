@@ -81,9 +81,10 @@ func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, lo
 		if t.Err != nil {
 			return t
 		}
-		r, e := rule(b.spec), b.evidence(t, rate, true)
-		why, saturated := r.Saturated(e)
-		threadsWillGrow := load.RateForThreads > 0 && t.lacksThreads(e, r, b.lab.host.Cores) // rateSearch.judge allows all threads next
+		passRule, evidence := rule(b.spec), b.evidence(t, rate, true)
+		why, saturated := passRule.Saturated(evidence)
+		// More threads come first: after such a trial, rateSearch.judge allows all of them.
+		threadsWillGrow := load.RateForThreads > 0 && t.lacksThreads(evidence, passRule, b.lab.host.Cores)
 		if !saturated || threadsWillGrow {
 			return t
 		}

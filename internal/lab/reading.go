@@ -46,7 +46,7 @@ type reading struct {
 	flushes   int64           // how often the broker's processes have flushed files; unknownFlushes if the kernel doesn't tell
 	flushGaps int64           // how often the kernel could not count flushes: between two readings with the same number, all were
 
-	// Only survey reads these; read leaves them empty.
+	// Only survey reads these, except for the roots that remote meters know.
 	census    provision.Census // processor time of every process of the machine
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
 	roots     []int            // roots of the process trees that take part in the measurement; some may be listed twice
