@@ -1,10 +1,12 @@
 package lab
 
 import (
+	"context"
 	"reflect"
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -62,10 +64,11 @@ func TestWhatEndsAFaultIsAimedAtTheNodesThatItHit(t *testing.T) {
 
 func TestFaultsDueAfterTheEndOfTheRunAreMissed(t *testing.T) {
 	hour := study.Duration(time.Hour)
-	f := newFaultInjector(nil)
-	for _, a := range actionsOf([]study.Fault{{At: hour, Do: "restart"}, {At: hour, Do: "kill", For: hour}, {At: hour, Do: "pause", For: hour}}) {
-		f.miss(a)
-	}
+	listed := []study.Fault{{At: hour, Do: "restart"}, {At: hour, Do: "kill", For: hour}, {At: hour, Do: "pause", For: hour}}
+	f := newFaultInjector(&bench{spec: study.Spec{Faults: listed}})
+	over, end := context.WithCancel(t.Context())
+	end()
+	f.inject(t.Context(), over, clock.Now())
 	if want := []string{"restart at 1h0m0s", "kill at 1h0m0s", "pause at 1h0m0s"}; !reflect.DeepEqual(f.missed, want) {
 		t.Errorf("%q, want %q", f.missed, want)
 	}

@@ -90,11 +90,12 @@ func (f *faultInjector) inject(ctx, waiting context.Context, from int64) {
 		case <-time.After(time.Duration(from + int64(a.at) - clock.Now())):
 		case <-waiting.Done():
 		}
-		if waiting.Err() != nil {
-			f.miss(a)
-			continue
+		switch {
+		case waiting.Err() == nil:
+			f.act(ctx, from, a)
+		case !a.implied: // the end of a fault is not missed: its begin was left out as well, or the broker is stopped anyway
+			f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.do, a.at))
 		}
-		f.act(ctx, from, a)
 	}
 }
 
@@ -159,14 +160,6 @@ func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 		}
 	}
 	return b.broker.instance, node
-}
-
-// miss notes an action that was left out, if the spec lists it. What ends a fault is not missed: either the fault was left out as
-// well, or the broker is stopped anyway.
-func (f *faultInjector) miss(a *faultAction) {
-	if !a.implied {
-		f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.do, a.at))
-	}
 }
 
 // end leaves out the actions that are still to come, blocks until the one under way has been taken, and returns what was done, with a

@@ -61,18 +61,18 @@ func readCredentials(s study.Spec) (c credentials, err error) {
 		}
 	}
 	if s.TLS == study.TLSMutual {
-		if c.cert, err = credentialFile(s.CertFile); err != nil {
-			return c, unusablePair(s, err)
+		if c.cert, err = credentialFile(s.CertFile); err == nil {
+			c.key, err = credentialFile(s.KeyFile)
 		}
-		if c.key, err = credentialFile(s.KeyFile); err != nil {
+		if err != nil {
 			return c, unusablePair(s, err)
 		}
 	}
 	return c, nil
 }
 
-// password returns the password that a spec names by passwordEnv or passwordFile; empty if it names none. Of a file, the first
-// line counts.
+// password returns the password that a spec names by passwordEnv, or by passwordFile: the file's first line. It is empty if the spec
+// names none.
 func password(s study.Spec) (string, error) {
 	if s.PasswordEnv != "" {
 		p, ok := os.LookupEnv(s.PasswordEnv)
