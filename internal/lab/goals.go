@@ -19,7 +19,7 @@ func rule(s study.Spec) search.Rule {
 	return search.DefaultRule(store.Guarantee(s))
 }
 
-// mostLost is the share of messages that may be lost at most once, at a rate that counts as sustainable.
+// mostLost is the share of messages that may be lost at a sustainable rate if delivery is at most once.
 const mostLost = 0.001
 
 // goals returns the questions of a spec's search, one for each latency bound; at least one. For example, the bounds 5 ms and 50 ms at

@@ -6,14 +6,16 @@ import (
 	"github.com/prometheus/procfs"
 )
 
+// ownLogs is the share of the payload up to which what a broker writes to disk may be its own logs, without the messages.
+const ownLogs = 0.1
+
 // doubtHorizon doubts a rate if the page cache could hold everything that the broker wrote while the rate was confirmed. Such a
 // rate says how fast the memory is: only when the cache is full does the kernel make writers wait for the disk. For example, 300 MB
 // written in 5 s fit into the cache of a machine with 8 GB available and dirty_ratio 20, which holds back 1.6 GB. The cache of another
 // machine is not known, so a broker elsewhere gets no such doubt.
 func (b *bench) doubtHorizon(t trial) {
-	const leastShare = 0.1                 // of the payload: a broker that writes less writes only its own logs
 	written := t.Cost.BrokerDiskWriteBytes // -1 if not known
-	writesMessages := written > 0 && float64(written) > leastShare*float64(t.Cost.Bytes)
+	writesMessages := written > 0 && float64(written) > ownLogs*float64(t.Cost.Bytes)
 	if b.spec.Persistence == "fsync" || !t.Cost.BrokerKnown || !b.meters.brokerIsHere() || !writesMessages {
 		return
 	}

@@ -31,8 +31,9 @@ func SharedBroker(s study.Spec) string {
 	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || s.Isolation != "shared" || len(s.Faults) > 0 {
 		return ""
 	}
-	settings, _ := serverSettings(s)                                              // take returns the error
-	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings}) // can't fail: the settings were read from a document
+	// Neither error matters: take returns that of the settings, and what was read from a document can be marshalled.
+	settings, _ := serverSettings(s)
+	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings})
 	return string(name)
 }
 
