@@ -42,7 +42,7 @@ func TestASaturatedAgentIsNamedAndAgentsOfAMachineAreJudgedTogether(t *testing.T
 }
 
 func TestCoresOfAgentsElsewhereAreNotThoseOfThisMachine(t *testing.T) {
-	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
+	b := &bench{lab: &lab{machine: store.Host{Cores: 2}}}
 	tr := trial{trialCost: trialCost{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Generator: 5, Broker: 1}}}}
 	here := agentPart("a", "1", 2, 2, 1, 0)
 	here.Here = true

@@ -69,7 +69,7 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	plan := b.agentPlan()
 	if lone := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1; lone && !driver.UsesStock(config.Client) {
-		plan.Worker.Procs = threads(kind.Procs, b.lab.host.Cores) // no more than a single client can use
+		plan.Worker.Procs = threads(kind.Procs, b.lab.machine.Cores) // no more than a single client can use
 	}
 	if err := b.connect(ctx, plan); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (b *bench) connect(ctx context.Context, p agent.Plan) error {
 		}
 	}
 	b.announce("connecting")
-	b.clients.agent = b.lab.NewAgent()
+	b.clients.agent = b.lab.options.NewAgent()
 	return b.prepare(ctx, p)
 }
 

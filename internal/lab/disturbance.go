@@ -37,7 +37,7 @@ func (t trial) coresOver(used time.Duration) float64 { return used.Seconds() / t
 
 // doubtCores adds doubts if broker and generator together used up the cores, or if other processes used many of them.
 func (b *bench) doubtCores(t trial, d *doubts) {
-	s, cores := t.Cost.Shares, float64(b.lab.host.Cores)
+	s, cores := t.Cost.Shares, float64(b.lab.machine.Cores)
 	if s == nil {
 		if t.Window > 0 { // the cost was metered
 			d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)

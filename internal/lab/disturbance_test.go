@@ -13,7 +13,7 @@ import (
 )
 
 func TestProcessesThatMayBeTheBrokersAreNoDisturbance(t *testing.T) {
-	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
+	b := &bench{lab: &lab{machine: store.Host{Cores: 2}}}
 	tr := trial{trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}}}}
 	tr.neighbours = provision.Neighbours{Used: 2 * time.Second, Stolen: 400 * time.Millisecond, Biggest: "java", BiggestUsed: 1800 * time.Millisecond}
 	said := func() string {
@@ -72,7 +72,7 @@ func TestOtherProcessesMakeAnOverloadedTrialVoid(t *testing.T) {
 		brokerMayBeNeighbour bool
 		want                 search.Verdict
 	}{{false, search.Void}, {true, search.Fail}} {
-		b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: spec}
+		b := &bench{lab: &lab{machine: store.Host{Cores: 2}}, spec: spec}
 		h := &rateSearch{bench: b, goals: goals(spec), tried: map[float64]attempts{}}
 		tr := overloaded
 		tr.brokerMayBeNeighbour = c.brokerMayBeNeighbour

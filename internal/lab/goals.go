@@ -51,7 +51,7 @@ func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence
 	e := search.Evidence{
 		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: fullLength, Hopeless: t.Hopeless,
 		Drained: t.Drained, StillArriving: t.Arriving, ClockBound: time.Duration(t.ClockBound), Impossible: !t.Early.Possible(t.ClockBound),
-		Books: books, Generator: t.generatorUse(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
+		Books: books, Generator: t.generatorUse(b.lab.machine.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}
 	if latency := b.latency(t); latency.Count() > 0 {
 		e.Latency = latency.Quantile

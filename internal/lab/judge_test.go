@@ -21,7 +21,7 @@ func judgedStatus(t *testing.T, o worker.Outcome, cores float64) (store.Status, 
 	spec := study.Defaults()
 	spec.Broker, spec.Delivery, spec.Ordering, spec.Drain = "kafka", "exactly-once", "ordered", study.Duration(10*time.Second)
 	l := &lab{}
-	l.host.Cores = 2
+	l.machine.Cores = 2
 	b := &bench{lab: l, spec: spec, record: &store.Record{}}
 	tr := trial{Outcome: o, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10, Generator: cores}}}}
 	status, why := ending(context.Background(), b.judge(tr, 5000))
@@ -39,7 +39,7 @@ func outcomeWith(change func(*measure.Books)) worker.Outcome {
 
 func TestAtMostOnceFailsIfNoMessageArrived(t *testing.T) {
 	b := &bench{lab: &lab{}, spec: study.Defaults(), record: &store.Record{}}
-	b.lab.host.Cores, b.spec.Delivery, b.spec.Ordering = 2, "at-most-once", "unordered"
+	b.lab.machine.Cores, b.spec.Delivery, b.spec.Ordering = 2, "at-most-once", "unordered"
 	for received, want := range map[int64]string{0: "none of 1000 messages that were sent arrived", 1: "", 1000: ""} {
 		o := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = received, 1000-received, 1000-received })
 		if got := errorText(b.judge(trial{Outcome: o}, 5000)); got != want {
@@ -117,7 +117,7 @@ func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
 			spec.Faults = []study.Fault{{Do: c.fault, Node: "1"}}
 		}
 		l := &lab{}
-		l.host.Cores = 2
+		l.machine.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
 		status, why := ending(t.Context(), b.judge(trial{Outcome: lost, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
 		if status != c.want {
@@ -142,7 +142,7 @@ func TestMessagesThatOnlyTheLeaderHadMayBeLostWithIt(t *testing.T) {
 		spec.Broker, spec.Delivery, spec.Persistence, spec.Acks, spec.Replicas, spec.Nodes = "kafka", "at-least-once", "log", c.acks, 3, 3
 		spec.Faults = []study.Fault{{Do: "kill", Node: "leader"}}
 		l := &lab{}
-		l.host.Cores = 2
+		l.machine.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{Failover: c.failover}}
 		status, why := ending(t.Context(), b.judge(trial{Outcome: lost, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
 		if status != c.want {
@@ -157,7 +157,7 @@ func TestADuplicateBreaksAtMostOnce(t *testing.T) {
 		spec := study.Defaults()
 		spec.Broker, spec.Delivery = "kafka", delivery
 		l := &lab{}
-		l.host.Cores = 2
+		l.machine.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
 		status, why := ending(t.Context(), b.judge(trial{Outcome: twice, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}}, 5000))
 		if status != want {

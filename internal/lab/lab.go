@@ -68,7 +68,7 @@ func (o Options) withDefaults() Options {
 // way as aborted, cleans up and returns ctx's error. All other errors are of the store, which can keep no more records.
 func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	o = o.withDefaults()
-	l := &lab{Options: o, host: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
+	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
 	defer l.pool.close()
 	if f, err := provision.WatchFlushes(); err == nil {
 		l.flushes = f
@@ -86,10 +86,10 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 
 // lab is the state of one call of Run.
 type lab struct {
-	Options
-	host  store.Host
-	total int // repetitions
-	ended int // of them, skipped ones included
+	options Options
+	machine store.Host // this machine, as records describe it
+	total   int        // repetitions
+	ended   int        // of them, skipped ones included
 	// done are the repetitions that were stored when the run began, by point and number.
 	done   map[string]map[int]store.Status
 	claims *store.Claims // nil if the store doesn't take any
@@ -128,7 +128,7 @@ func (l *lab) runAll(ctx context.Context, runs []study.Run) error {
 
 // runUnclaimed runs a repetition unless it is done, not needed, or held by another runner. It returns store.Held in the last case.
 func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (store.Standing, error) {
-	if l.Enough != nil && !l.doneBefore(run) && l.Enough(ctx, run) {
+	if l.options.Enough != nil && !l.doneBefore(run) && l.options.Enough(ctx, run) {
 		l.tally.Spared++
 		l.finish(run, Event{Kind: Spared})
 		return store.Done, nil
@@ -151,7 +151,7 @@ func (l *lab) runOne(ctx context.Context, run study.Run) error {
 	began := time.Now()
 	r, started := l.repetition(ctx, run)
 	l.pace.ran(run, time.Since(began))
-	if err := l.Append(ctx, r); err != nil {
+	if err := l.options.Append(ctx, r); err != nil {
 		return fmt.Errorf("record of %s: %w", run.Point.Label, err)
 	}
 	l.tally.count(r.Status, started, ctx.Err() != nil)

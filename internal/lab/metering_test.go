@@ -78,7 +78,7 @@ func simBench(t *testing.T, client map[string]any) *bench {
 	s := study.Defaults()
 	s.Broker, s.Delivery, s.Persistence, s.Acks, s.Client = "sim", "at-least-once", "memory", "leader", client
 	b := &bench{
-		lab: &lab{host: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
+		lab: &lab{machine: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
 		clients: clients{agent: &agent.Local{}}, report: func(Event) {},
 	}
 	to := link.Broker{Broker: "sim", Addresses: []string{t.Name()}, Guarantee: guarantee(s), Client: client}
@@ -170,7 +170,7 @@ func processNs() int64 {
 }
 
 func TestEvidenceHasNoLatencyIfNoneWasMeasured(t *testing.T) {
-	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
+	b := &bench{lab: &lab{machine: store.Host{Cores: 2}}, spec: study.Defaults()}
 	if e := b.evidence(trial{}, 1000, true); e.Latency != nil {
 		t.Error(e.Latency(0.99))
 	}

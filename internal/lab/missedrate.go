@@ -55,7 +55,7 @@ const blockedShown = 0.5
 // They show which of the two was the limit. A broker that spends most of its time in the kernel waits for the file system, which
 // slows down with thousands of files. There are none if the trial was too short to tell.
 func (b *bench) whatWasUsed(t trial) []remark.Remark {
-	s, cores := t.Cost.Shares, b.lab.host.Cores
+	s, cores := t.Cost.Shares, b.lab.machine.Cores
 	if s == nil {
 		return nil
 	}

@@ -87,7 +87,7 @@ func (p *pipeline) makeTopic(ctx context.Context) (link.Broker, error) {
 	broker := b.broker.link
 	broker.Topology = link.Topology(b.topicName(uint16(rand.Uint32())), b.spec.PartitionsPerTopic)
 	var err error
-	p.admin, err = broker.Open(ctx, b.lab.Log)
+	p.admin, err = broker.Open(ctx, b.lab.options.Log)
 	broker.Topology.Existing = true // for the others
 	return broker, err
 }

@@ -84,7 +84,7 @@ func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, lo
 		passRule, evidence := rule(b.spec), b.evidence(t, rate, true)
 		why, saturated := passRule.Saturated(evidence)
 		// More threads come first: after such a trial, rateSearch.judge allows all of them.
-		threadsWillGrow := load.RateForThreads > 0 && t.lacksThreads(evidence, passRule, b.lab.host.Cores)
+		threadsWillGrow := load.RateForThreads > 0 && t.lacksThreads(evidence, passRule, b.lab.machine.Cores)
 		if !saturated || threadsWillGrow {
 			return t
 		}

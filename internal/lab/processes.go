@@ -41,7 +41,7 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
 	b.announce("connecting")
 	broker := b.broker.link
 	broker.Topology = t
-	maker, err := broker.Open(ctx, b.lab.Log)
+	maker, err := broker.Open(ctx, b.lab.options.Log)
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,11 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
 
 // startProcesses starts processes that the repetition needs beside the broker, and blocks until they are ready. The caller stops them.
 func (b *bench) startProcesses(ctx context.Context, o provision.Options) (*provision.Instance, error) {
-	if b.lab.Host == nil {
+	if b.lab.options.Host == nil {
 		return nil, errStart{errors.New("there is no directory for processes")}
 	}
-	o.Keep = b.lab.Keep
-	return b.lab.Host.Start(ctx, o)
+	o.Keep = b.lab.options.Keep
+	return b.lab.options.Host.Start(ctx, o)
 }
 
 // askRelays adds to a trial how long the relays stood still in it: messages waited for them, and the broker is not to blame. No relay is

@@ -65,7 +65,7 @@ type Tally struct {
 // watch reports an event of a repetition.
 func (l *lab) watch(run study.Run, e Event) {
 	e.Run, e.Done, e.Total, e.Left = run, l.ended, l.total, l.pace.left()
-	l.Watch(e)
+	l.options.Watch(e)
 }
 
 // finish reports the end of a repetition.

@@ -147,8 +147,8 @@ func (s *pidSet) add(pids []int) []int {
 
 // agentsHere returns the agents' processes on this machine.
 func (l *lab) agentsHere() []int {
-	if l.AgentsHere == nil {
+	if l.options.AgentsHere == nil {
 		return nil
 	}
-	return l.AgentsHere()
+	return l.options.AgentsHere()
 }

@@ -19,7 +19,7 @@ import (
 // repetition runs one repetition of one point and returns its record, whatever happens. started is false if there was no broker
 // to measure.
 func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, started bool) {
-	r = Blank(run, l.host, l.Tool)
+	r = Blank(run, l.machine, l.options.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, report: func(e Event) { l.watch(run, e) }}
 	err := b.explainLoss(b.run(ctx)) // before close, which ends the process that may have been lost
 	b.close(err)

@@ -18,7 +18,7 @@ func (b *bench) driverConfig(kind driver.Kind) (driver.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Log = b.lab.Log
+	c.Log = b.lab.options.Log
 	server, err := serverSettings(b.spec)
 	if err != nil {
 		return c, err

@@ -21,22 +21,22 @@ const askAgainEvery = time.Second
 // readDone reads from the store which repetitions are done, unless all are to be run again, and prepares to claim the others.
 func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 	var err error
-	if !l.Again {
+	if !l.options.Again {
 		points := map[string]bool{}
 		for _, r := range runs {
 			points[r.Point.ID] = true
 		}
-		if l.done, err = l.Store.Done(ctx, slices.Sorted(maps.Keys(points))); err != nil {
+		if l.done, err = l.options.Store.Done(ctx, slices.Sorted(maps.Keys(points))); err != nil {
 			return err
 		}
 	}
-	lease := l.Lease
+	lease := l.options.Lease
 	if lease == 0 {
 		lease = store.Lease
 	}
-	if l.claims, err = l.Store.Claims(ctx, l.Again, lease); err != nil {
+	if l.claims, err = l.options.Store.Claims(ctx, l.options.Again, lease); err != nil {
 		l.claims = nil // the database's user may append records, but not make the table of claims: run everything, as if alone
-		fmt.Fprintf(l.Log, "%v; other runners with this store may do the same work\n", err)
+		fmt.Fprintf(l.options.Log, "%v; other runners with this store may do the same work\n", err)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, relea
 	standing, err := l.claims.Claim(ctx, run.Point.ID, run.Repetition)
 	switch {
 	case err != nil:
-		fmt.Fprintf(l.Log, "claim %s, repetition %d: %v; it is run without a claim\n", run.Point.Label, run.Repetition, err)
+		fmt.Fprintf(l.options.Log, "claim %s, repetition %d: %v; it is run without a claim\n", run.Point.Label, run.Repetition, err)
 		return store.Claimed, noClaim
 	case standing == store.Claimed:
 		return standing, l.claims.Keep(run.Point.ID, run.Repetition)

@@ -143,11 +143,11 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	evidence := b.evidence(t, r.Rate, r.Kind != search.Short)
 	answer := search.Answer{Served: evidence.Served(), Through: b.throughput(t)}
 	for _, goal := range s.goals {
-		judged := t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.host.Cores))
+		judged := t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.machine.Cores))
 		answer.Judgements = append(answer.Judgements, judged)
 	}
 	why, saturated := passRule.Saturated(evidence)
-	if saturated && t.lacksThreads(evidence, passRule, b.lab.host.Cores) {
+	if saturated && t.lacksThreads(evidence, passRule, b.lab.machine.Cores) {
 		s.useAllThreads = true
 	}
 	s.keep(r, t, answer, search.GrowthOf(evidence.Backlog), why.Text)

@@ -112,7 +112,7 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if t == nil {
 		return limitUnknown
 	}
-	cores := float64(s.bench.lab.host.Cores)
+	cores := float64(s.bench.lab.machine.Cores)
 	producersTime := t.sendingTime()
 	goal := s.goals[0]
 	switch {

@@ -18,7 +18,7 @@ import (
 func TestTheGeneratorIsTheBottleneckIfItWasSaturatedBetweenTheBounds(t *testing.T) {
 	h := &rateSearch{
 		goals: []search.Goal{{}}, tried: map[float64]attempts{2000: {saturated: "it was late"}},
-		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}},
+		bench: &bench{lab: &lab{machine: store.Host{Cores: 2}}},
 	}
 	for _, c := range []struct {
 		found search.Bounds
@@ -50,7 +50,7 @@ func TestSaturationIsReportedOfTheLowestRate(t *testing.T) {
 }
 
 func TestTheClientIsTheBottleneckIfItsProducersWaitOrSend(t *testing.T) {
-	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
+	b := &bench{lab: &lab{machine: store.Host{Cores: 2}}, spec: study.Defaults()}
 	tr := &trial{
 		Outcome:   worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
 		trialCost: trialCost{Window: 32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}}},
@@ -69,7 +69,7 @@ func TestTheLatencyBoundIsTheBottleneckAlsoWithoutSubscribers(t *testing.T) {
 	slow := hist.New()
 	slow.Record(int64(time.Second))
 	h := &rateSearch{
-		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}}, goals: []search.Goal{{Latency: 100 * time.Millisecond, Quantile: 0.99}},
+		bench: &bench{lab: &lab{machine: store.Host{Cores: 2}}}, goals: []search.Goal{{Latency: 100 * time.Millisecond, Quantile: 0.99}},
 		tried: map[float64]attempts{1000: {failed: &trial{Outcome: worker.Outcome{Histograms: measure.Histograms{Publish: slow.Snapshot()}}}}},
 	}
 	if l := h.bottleneck(search.Bounds{High: 1000}); l != "latency" {
@@ -83,7 +83,7 @@ func TestTheLatencyBoundIsTheBottleneckAlsoWithoutSubscribers(t *testing.T) {
 
 // The agents meter a broker on a machine of its own. Its cores are not this machine's.
 func TestCoresOfABrokerElsewhereAreNoBottleneckHere(t *testing.T) {
-	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
+	b := &bench{lab: &lab{machine: store.Host{Cores: 2}}, spec: study.Defaults()}
 	tr := &trial{trialCost: trialCost{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Seconds: 2, Broker: 7.5, BrokerSystem: 3, Generator: 0.5}}}}
 	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
 	elsewhere := "the broker used 7.5 cores elsewhere (3.0 of it in the kernel) and the generator 0.5 of 2 cores"
