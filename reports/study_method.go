@@ -55,7 +55,7 @@ func (p Paper) addOlderMethods(d *document.Document, own *results.Set) {
 			compared = append(compared, c)
 		}
 	}
-	closedLoops := slices.ContainsFunc(own.Points, func(p results.Point) bool { return !p.Published() && results.ClosedLoop(p.Spec) })
+	closedLoops := slices.ContainsFunc(own.Points, func(p results.Point) bool { return !p.Published() && p.Spec.ClosedLoop() })
 	if len(compared) == 0 && !closedLoops {
 		return
 	}

@@ -92,7 +92,7 @@ func failingRate(key string, r *store.Result) (rate float64, ok bool) {
 
 // anyClosed tells whether a figure of m is, for any sample, the latency of a closed loop.
 func anyClosed(samples []sample, m results.Metric) bool {
-	return m.Latency() && slices.ContainsFunc(samples, func(s sample) bool { return results.ClosedLoop(s.point.Spec) })
+	return m.Latency() && slices.ContainsFunc(samples, func(s sample) bool { return s.point.Spec.ClosedLoop() })
 }
 
 // samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales for example,

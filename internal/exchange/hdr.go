@@ -164,7 +164,7 @@ func tagOf(r store.Record, load string, status store.Status) string {
 	if load != "" {
 		parts = append(parts, load)
 	}
-	if results.ClosedLoop(r.Spec) {
+	if r.Spec.ClosedLoop() {
 		parts = append(parts, "closed-loop")
 	}
 	if status != store.OK {

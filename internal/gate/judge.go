@@ -126,7 +126,7 @@ func (c Condition) outcome(v float64) Outcome {
 
 // closedLoopNote says why a latency is missing in records of a closed loop. It is empty for other metrics and other loads.
 func (c Condition) closedLoopNote(records []store.Record) string {
-	isClosedLoop := func(r store.Record) bool { return results.ClosedLoop(r.Spec) }
+	isClosedLoop := func(r store.Record) bool { return r.Spec.ClosedLoop() }
 	if !c.metric.Latency() || !slices.ContainsFunc(records, isClosedLoop) {
 		return ""
 	}

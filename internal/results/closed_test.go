@@ -44,7 +44,7 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 		if got := MustMetric("publish_rate").Of(r); got != 99.9 {
 			t.Errorf("the rate of a %s is %v", name, got)
 		}
-		if !ClosedLoop(spec) || !AnyClosedLoop(pointsOf([]store.Record{r})) {
+		if !spec.ClosedLoop() || !AnyClosedLoop(pointsOf([]store.Record{r})) {
 			t.Errorf("%s counts as an open loop", name)
 		}
 	}
@@ -56,7 +56,7 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 				t.Errorf("%s has no %s", name, m.Key)
 			}
 		}
-		if ClosedLoop(spec) || AnyClosedLoop(pointsOf([]store.Record{r})) {
+		if spec.ClosedLoop() || AnyClosedLoop(pointsOf([]store.Record{r})) {
 			t.Errorf("%s counts as a closed loop", name)
 		}
 	}

@@ -14,7 +14,7 @@ func Course(r store.Record) []store.Tick {
 	if r.Result == nil {
 		return nil
 	}
-	if !ClosedLoop(r.Spec) {
+	if !r.Spec.ClosedLoop() {
 		return r.Result.Series
 	}
 	ticks := slices.Clone(r.Result.Series)
@@ -66,7 +66,7 @@ func Moments(r store.Record, ticks []store.Tick) []Moment {
 		if !metered {
 			t.BrokerCPU = math.NaN()
 		}
-		moments[i] = Moment{Tick: t, Pipeline: lookAt(reports, t.OffsetNs)}
+		moments[i] = Moment{Tick: t, Pipeline: reportNear(reports, t.OffsetNs)}
 	}
 	return moments
 }
@@ -120,12 +120,12 @@ var coursePanels = []CoursePanel{
 		{Name: "generator CPU", At: func(m Moment) float64 { return m.GeneratorCPU }},
 	}},
 	{Title: "CPU of each side (cores)", Unit: unit.None, shownIf: hasSides, Lines: []CourseLine{
-		{Name: "producing CPU", At: side(func(s store.SidesTick) float64 { return s.Producing.User + s.Producing.System })},
-		{Name: "consuming CPU", At: side(func(s store.SidesTick) float64 { return s.Consuming.User + s.Consuming.System })},
+		{Name: "producing CPU", At: side(func(s *store.SidesTick) float64 { return s.Producing.User + s.Producing.System })},
+		{Name: "consuming CPU", At: side(func(s *store.SidesTick) float64 { return s.Consuming.User + s.Consuming.System })},
 	}},
 	{Title: "memory of each side", Unit: unit.Bytes, shownIf: hasSides, Lines: []CourseLine{
-		{Name: "producing memory", At: side(func(s store.SidesTick) float64 { return float64(s.Producing.RSSBytes) })},
-		{Name: "consuming memory", At: side(func(s store.SidesTick) float64 { return float64(s.Consuming.RSSBytes) })},
+		{Name: "producing memory", At: side(func(s *store.SidesTick) float64 { return float64(s.Producing.RSSBytes) })},
+		{Name: "consuming memory", At: side(func(s *store.SidesTick) float64 { return float64(s.Consuming.RSSBytes) })},
 	}},
 	{Title: "queue (messages)", Unit: unit.Count, shownIf: isPipeline, Lines: []CourseLine{
 		{Name: "waiting in the queue", At: func(m Moment) float64 { return orNaN(m.Pipeline.Queue) }},
@@ -157,7 +157,7 @@ func hasCourse(r store.Record) bool { return r.Result != nil && len(r.Result.Ser
 // CourseHasLatency tells whether latencies are shown over time. The consumer of a pipeline reports them only at the end, and those of
 // a closed loop are left out.
 func CourseHasLatency(r store.Record) bool {
-	return hasCourse(r) && !isPipeline(r) && !ClosedLoop(r.Spec)
+	return hasCourse(r) && !isPipeline(r) && !r.Spec.ClosedLoop()
 }
 
 // latencyOrNaN turns the 0 of a moment in which nothing arrived into a gap.
@@ -174,4 +174,14 @@ func indexOrNaN[N int64 | float64](values []N, i int) float64 {
 		return math.NaN()
 	}
 	return float64(values[i])
+}
+
+// hasSides tells that the course of a record knows the generator's sides apart.
+func hasSides(r store.Record) bool {
+	return r.Result != nil && slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.Sides != nil })
+}
+
+// side reads a figure of the sides. It is NaN before the meters were first read.
+func side(figure func(*store.SidesTick) float64) func(Moment) float64 {
+	return func(m Moment) float64 { return figureOrNaN(m.Sides, figure) }
 }

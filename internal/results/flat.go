@@ -196,7 +196,7 @@ var flatFields = func() map[string]int {
 func flatRecord(l RepetitionLoad) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
-		Broker: r.Spec.Broker, Label: r.Label, Point: r.Label, PointID: r.PointID, Load: l.Name, ClosedLoop: ClosedLoop(r.Spec),
+		Broker: r.Spec.Broker, Label: r.Label, Point: r.Label, PointID: r.PointID, Load: l.Name, ClosedLoop: r.Spec.ClosedLoop(),
 		Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, Goals: flatGoals(r),
 	}
 	for _, d := range r.Doubts {

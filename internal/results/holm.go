@@ -41,13 +41,13 @@ func (f family) correct(all []*Difference) {
 			candidates = append(candidates, d)
 		}
 	}
-	tested, hopeless := f.tarone(candidates)
-	size := f.testable - len(hopeless)
+	tested, impossible := f.tarone(candidates)
+	size := f.testable - len(impossible)
 	holm(tested, size)
 	for _, d := range all {
 		d.Family = size
 	}
-	for _, d := range append(tooFew, hopeless...) {
+	for _, d := range append(tooFew, impossible...) {
 		d.Family = max(1, f.comparisons) // as if all had enough repetitions, which is what Needed asks for
 		d.Needed = needed(d.Family)
 	}
@@ -58,7 +58,7 @@ func (f family) correct(all []*Difference) {
 //
 // That favours no outcome: it follows from the numbers of repetitions and, as the U test itself, from which of the pooled values are
 // equal, not from which side they are on.
-func (f family) tarone(tests []*Difference) (possible, hopeless []*Difference) {
+func (f family) tarone(tests []*Difference) (possible, impossible []*Difference) {
 	slices.SortStableFunc(tests, func(a, b *Difference) int { return cmp.Compare(a.smallestP(), b.smallestP()) })
 	n := 0
 	for n < len(tests) && tests[n].smallestP()*float64(f.testable-n) < alpha { // holm's correction of the clearest outcome

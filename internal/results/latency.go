@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// LatencyKind is one of the histograms of a record.
+// LatencyKind is one of the histograms of a record, such as that of the end-to-end latency. Its metrics are read from it.
 type LatencyKind struct {
 	Name string // as in a record's JSON: e2e, publish, …
 	Text string // for people, with what it is measured from and to

@@ -49,7 +49,7 @@ var FromSend = []string{KeyServiceP50, KeyServiceP99, KeyEndToEndServiceP50, Key
 
 // OnlyFromSend tells whether a record has no other latencies than those of FromSend.
 func OnlyFromSend(r store.Record) bool {
-	if r.Result == nil || ClosedLoop(r.Spec) {
+	if r.Result == nil || r.Spec.ClosedLoop() {
 		return false
 	}
 	l := r.Result.Latency

@@ -110,7 +110,7 @@ func (p Point) ownLoadPoint(records []store.Record) LoadPoint {
 		last = records[len(records)-1]
 	}
 	own := LoadPoint{
-		Point: p, Name: p.Load(), RowTitle: p.Load(), Rate: fixedRate(p.Spec), Closed: ClosedLoop(p.Spec),
+		Point: p, Name: p.Load(), RowTitle: p.Load(), Rate: fixedRate(p.Spec), Closed: p.Spec.ClosedLoop(),
 		Records: records, FullRecords: records, Status: last.Status, Why: last.Why(),
 	}
 	if p.Spec.Measure == study.MeasureCurve {
@@ -130,7 +130,7 @@ func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) str
 		first := g.Members[0]
 		l := LoadPoint{
 			Point: p, Name: first.Name, RowTitle: first.RowTitle, Rate: cmp.Or(first.Rate, fixedRate(p.Spec)), fraction: first.fraction,
-			Closed: ClosedLoop(p.Spec),
+			Closed: p.Spec.ClosedLoop(),
 		}
 		for _, repetition := range g.Members {
 			l.addRepetition(repetition)

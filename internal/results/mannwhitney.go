@@ -118,9 +118,10 @@ const maxExactPairs = 400
 // It is unbounded, 0 … +Inf, if there is no such k.
 func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
 	k := 0
-	if pairs := float64(n1 * n2); pairs > maxExactPairs {
-		const z = 1.96 // 97.5 % quantile of the normal distribution, which U approaches
-		k = int(pairs/2 - z*math.Sqrt(pairs*float64(n1+n2+1)/12))
+	if pairs := float64(n1 * n2); pairs > maxExactPairs { // U is close to normal then
+		const z = 1.96 // 97.5 % quantile of the normal distribution
+		meanU, variance := pairs/2, pairs*float64(n1+n2+1)/12
+		k = int(meanU - z*math.Sqrt(variance))
 	} else {
 		dist := stats.UDist{N1: n1, N2: n2}
 		for dist.CDF(float64(k)) <= alpha/2 {

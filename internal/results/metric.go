@@ -51,7 +51,7 @@ type Metric struct {
 }
 
 // Of is the value of m in a record; NaN if it was not measured or is not known. A published record has the values that were published
-// and no others. A record of a closed loop has no latency: see ClosedLoop.
+// and no others. A record of a closed loop has no latency: see study.Spec.ClosedLoop.
 func (m Metric) Of(r store.Record) float64 {
 	if r.Result == nil {
 		return math.NaN()
@@ -67,7 +67,7 @@ func (m Metric) Of(r store.Record) float64 {
 		return math.NaN()
 	case m.Counts():
 		return m.CountIn(r.Result.Books)
-	case m.isLatency && !m.asRecorded && ClosedLoop(r.Spec):
+	case m.isLatency && !m.asRecorded && r.Spec.ClosedLoop():
 		return math.NaN()
 	}
 	return m.measured(r)

@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Metrics lists every figure of a record that exports and thresholds know. The tables that it is made of are the one place that says what
@@ -20,7 +21,10 @@ var Metrics = slices.Concat(
 // views are figures that only some reports show. Exports and thresholds don't have them.
 var views = []Metric{
 	counted(KeyExpected, "expected", Neither, func(b store.Books) int64 { return b.Expected }),
-	writtenPerMessage,
+	{
+		Key: KeyBrokerDiskPerMessage, Name: "written", About: "to disk per message", Unit: unit.Bytes, Better: Lower,
+		measured: brokerDiskWritesPerMessage,
+	},
 }
 
 // headlines are the keys of the metrics that kinds of measurement are made for.

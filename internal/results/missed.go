@@ -35,8 +35,8 @@ func Missed(r store.Record) string {
 	return text
 }
 
-// MissedRates is a verdict on the points that missed a rate, at most five and the number of the others. It is nil if all schedules were
-// kept.
+// MissedRates is one verdict on the points that missed a rate: it names at most five and the number of the others. The list is empty if
+// all schedules were kept.
 func MissedRates(points []Point) []document.Verdict {
 	var texts []string
 	for _, p := range points {

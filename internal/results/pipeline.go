@@ -66,31 +66,35 @@ func ofPart(r store.Record, name string, figure func(store.PipelinePart) float64
 	return math.NaN()
 }
 
-func isPipeline(r store.Record) bool { return len(pipelineCourse(r)) > 0 }
+// isPipeline tells whether a record has a course of a pipeline.
+func isPipeline(r store.Record) bool {
+	return r.Result != nil && r.Result.Pipeline != nil && len(r.Result.Pipeline.Series) > 0
+}
 
-// pipelineCourse lists the reports on a pipeline's parts and on the broker's queue, with times from the start of the measured phase.
-// It is nil if r has no pipeline.
+// pipelineCourse lists the reports on a pipeline's parts and on the broker's queue, with times from the start of the measured phase. It is
+// nil if r has no pipeline.
 func pipelineCourse(r store.Record) []store.PipelineTick {
 	if r.Result == nil || r.Result.Pipeline == nil {
 		return nil
 	}
-	looks := slices.Clone(r.Result.Pipeline.Series)
-	for i := range looks {
-		looks[i].OffsetNs -= int64(r.Result.WarmupSeconds * 1e9)
+	reports := slices.Clone(r.Result.Pipeline.Series)
+	for i := range reports {
+		reports[i].OffsetNs -= int64(r.Result.WarmupSeconds * 1e9)
 	}
-	return looks
+	return reports
 }
 
-// lookNear is how far in time, in nanoseconds, a report may be from the moment that it is shown at. Reports are half a second apart,
+// mostApart is how far in time, in nanoseconds, a report may be from the moment that it is shown at. Reports are half a second apart,
 // unless a broker that stands still doesn't answer.
-const lookNear = int64(5e8)
+const mostApart = int64(5e8)
 
-// lookAt is the report that is nearest to a moment. It is empty if none is near.
-func lookAt(looks []store.PipelineTick, at int64) (nearest store.PipelineTick) {
-	off := lookNear + 1
-	for _, look := range looks {
-		if d := max(look.OffsetNs-at, at-look.OffsetNs); d < off {
-			nearest, off = look, d
+// reportNear is the report that is nearest to a moment. It is empty if none is near.
+func reportNear(reports []store.PipelineTick, at int64) store.PipelineTick {
+	var nearest store.PipelineTick
+	least := mostApart + 1
+	for _, s := range reports {
+		if apart := max(s.OffsetNs-at, at-s.OffsetNs); apart < least {
+			nearest, least = s, apart
 		}
 	}
 	return nearest

@@ -445,3 +445,19 @@ func TestAPartThatWasNotMeteredHasNoCost(t *testing.T) {
 		}
 	}
 }
+
+// A study may print a figure that only some reports show, such as the bytes that each message cost on disk.
+func TestEveryMetricOfAPublishedRecordIsThatWhichWasPublished(t *testing.T) {
+	for _, m := range slices.Concat(Metrics, views) {
+		for _, spec := range []study.Spec{openLoops["rate"], closedLoops["peak"]} {
+			r := store.Record{Kind: store.KindPublished, Spec: spec, Result: &store.Result{Given: map[string]float64{m.Key: 5}}}
+			if got := m.Of(r); got != 5 {
+				t.Errorf("%s is %v, 5 was published", m.Key, got)
+			}
+			r.Result.Given = nil
+			if got := m.Of(r); !math.IsNaN(got) {
+				t.Errorf("%s is %v, nothing was published", m.Key, got)
+			}
+		}
+	}
+}
