@@ -40,14 +40,19 @@ func boundsOf(low, high float64) (b searchBounds, found bool) {
 	return searchBounds{passed: low, failed: high}, true
 }
 
+// boundsIn reads the bounds of a record's search. Nothing is found in a record without a search.
+func boundsIn(r store.Record) (b searchBounds, found bool) {
+	if r.Result == nil || r.Result.Sustainable == nil {
+		return searchBounds{}, false
+	}
+	return boundsOf(r.Result.Sustainable.Low, r.Result.Sustainable.High)
+}
+
 // Sustained gathers what the searches of records found.
 func Sustained(records []store.Record) Bracket {
 	var searches []searchBounds
 	for _, r := range records {
-		if r.Result == nil || r.Result.Sustainable == nil {
-			continue
-		}
-		if b, found := boundsOf(r.Result.Sustainable.Low, r.Result.Sustainable.High); found {
+		if b, found := boundsIn(r); found {
 			searches = append(searches, b)
 		}
 	}

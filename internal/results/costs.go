@@ -39,10 +39,11 @@ var sideMetrics = []Metric{
 // CostMetrics are the keys of the metrics by which charts show the cost of a message.
 var CostMetrics = []string{KeyBrokerCPU, KeyGeneratorCPU, KeyBrokerDiskPerMessage, KeyBrokerRSS}
 
-// processes are those of one part of a measurement. Both functions return nil if a record doesn't tell what they used.
+// processes are those of one part of a measurement: the broker, the generator, its two sides, or the relays. Metrics are made of what a
+// record holds about them, and are not known if a function returns nil.
 type processes struct {
 	used func(store.Cost) *store.Side     // from the start of the measured phase to the end of the drain
-	busy func(store.Cost) *store.SideTick // how many cores on average in the measured phase
+	busy func(store.Cost) *store.SideTick // how many cores, on average, in the measured phase; unset for those without such metrics
 }
 
 var (

@@ -34,10 +34,11 @@ func (f family) correct(all []*Difference) {
 	for _, d := range all {
 		d.Adjusted, d.Needed = 1, 0
 		switch {
-		case d.empty():
+		case d.empty(): // there is nothing to compare
 		case !canShow(d.A.N, d.B.N):
 			tooFew = append(tooFew, d)
-		case !d.same: // else there is nothing to test
+		case d.same: // equal values need no test
+		default:
 			candidates = append(candidates, d)
 		}
 	}

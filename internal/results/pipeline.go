@@ -30,7 +30,8 @@ var pipelineMetrics = []Metric{
 	},
 }
 
-// responseTime is a statistic of the times from a request's sending to its answer.
+// responseTime is a statistic of the times from a request's sending to its answer. Its name, "response p99", is broken at the space over
+// a column.
 func responseTime(key, name string, statistic func(hist.Snapshot) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,

@@ -461,3 +461,13 @@ func TestEveryMetricOfAPublishedRecordIsThatWhichWasPublished(t *testing.T) {
 		}
 	}
 }
+
+// A repetition may fail before anything is measured; its load point has no result.
+func TestALoadWithoutAResultHasNoDistribution(t *testing.T) {
+	failed := store.Record{PointID: "p", Status: store.Failed, Spec: study.Spec{Measure: "rate"}}
+	for _, l := range pointsOf([]store.Record{failed})[0].LoadPoints() {
+		if d := l.Distribution(LatencyKinds[0]); d.N != 0 || d.Latencies.Count() != 0 {
+			t.Errorf("%s: %d repetitions, %d latencies", l.Name, d.N, d.Latencies.Count())
+		}
+	}
+}

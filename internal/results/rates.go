@@ -74,18 +74,18 @@ var durationMetrics = []Metric{
 	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, measured: drainRate},
 }
 
-// sustainableLow is the highest rate that passed; 0 if a search found that none did, NaN if all trials were void.
+// sustainableLow is the highest rate that passed; 0 if none did, which is a finding.
 func sustainableLow(r store.Record) float64 {
-	if s := r.Result.Sustainable; s != nil && (s.Low > 0 || s.High > 0) {
-		return s.Low
+	if b, found := boundsIn(r); found {
+		return b.passed
 	}
 	return math.NaN()
 }
 
-// sustainableHigh is the lowest rate that failed; NaN if none did.
+// sustainableHigh is the lowest rate that failed; not known if none did.
 func sustainableHigh(r store.Record) float64 {
-	if s := r.Result.Sustainable; s != nil && s.High > 0 {
-		return s.High
+	if b, found := boundsIn(r); found && !math.IsInf(b.failed, 1) {
+		return b.failed
 	}
 	return math.NaN()
 }
