@@ -7,7 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// latencyMetrics say how long messages took from their intended time, and (service) from the actual send.
+// latencyMetrics say how long messages took, from their intended time and (service, from send) from the actual send. The quantiles 0 and 1
+// are the smallest and the largest latency.
 var latencyMetrics = []Metric{
 	endToEndLatency.metric(KeyEndToEndMin, "e2e min", quantile(0)),
 	endToEndLatency.metric(KeyEndToEndMean, "e2e mean", mean),
@@ -32,9 +33,9 @@ var latencyMetrics = []Metric{
 	endToEndService.metric(KeyEndToEndServiceP95, "e2e from send, p95", quantile(0.95)),
 	endToEndService.metric(KeyEndToEndServiceP99, "e2e from send, p99", quantile(0.99)),
 	endToEndService.metric(KeyEndToEndServiceMax, "e2e from send, max", quantile(1)),
-	endToEndFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds),
-	endToEndFigure(KeyCorrectedMean, "corrected mean", correctedMean),
-	endToEndFigure(KeyCorrectedP99, "corrected p99", correctedP99),
+	fromSendFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds),
+	fromSendFigure(KeyCorrectedMean, "corrected mean", correctedMean),
+	fromSendFigure(KeyCorrectedP99, "corrected p99", correctedP99),
 }
 
 // delayMetrics say how late the generator itself was.
@@ -56,8 +57,8 @@ func OnlyFromSend(r store.Record) bool {
 	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0
 }
 
-// endToEndFigure is a figure of the end-to-end latency that no histogram holds.
-func endToEndFigure(key, name string, measured func(store.Record) float64) Metric {
+// fromSendFigure is a figure of the latency from the actual send to the receipt that no histogram of a record holds.
+func fromSendFigure(key, name string, measured func(store.Record) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, isLatency: true, acrossClocks: true, measured: measured,
 	}
@@ -93,6 +94,8 @@ func meanOfSeconds(r store.Record) float64 {
 // tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
 const tickLength = 500e6
 
+// correctedMean, as correctedP99, adds the latencies of the messages that a producer would have sent while it waited for an answer
+// (coordinated omission).
 func correctedMean(r store.Record) float64 {
 	return figureOrNaN(r.Result.Corrected, func(c *store.Corrected) float64 { return c.MeanNs })
 }
