@@ -18,19 +18,19 @@ var costMetrics = []Metric{
 		Key: KeyBrokerFlushes, Name: "broker flushes", Head: "flushes\nper msg", About: "to disk per message", Unit: unit.None, Better: Neither,
 		measured: brokerFlushesPerMessage,
 	},
-	brokerProcesses.userPercent(KeyBrokerCPUUser, "broker CPU"),
-	brokerProcesses.systemPercent(KeyBrokerCPUSystem, "broker CPU"),
+	brokerProcesses.percentOfCore(KeyBrokerCPUUser, "broker CPU, user, % of a core", inUserMode),
+	brokerProcesses.percentOfCore(KeyBrokerCPUSystem, "broker CPU, system, % of a core", inTheKernel),
 }
 
 // sideMetrics say what the two sides of the generator used, if its consumers had a process of their own (consumersApart), and the relays.
 var sideMetrics = []Metric{
 	producerProcess.cpuTime(KeyProducerCPU, "producing CPU"),
-	producerProcess.userPercent(KeyProducerCPUUser, "producing CPU"),
-	producerProcess.systemPercent(KeyProducerCPUSystem, "producing CPU"),
+	producerProcess.percentOfCore(KeyProducerCPUUser, "producing CPU, user, % of a core", inUserMode),
+	producerProcess.percentOfCore(KeyProducerCPUSystem, "producing CPU, system, % of a core", inTheKernel),
 	producerProcess.memory(KeyProducerRSS, "producing memory"),
 	consumerProcess.cpuTime(KeyConsumerCPU, "consuming CPU"),
-	consumerProcess.userPercent(KeyConsumerCPUUser, "consuming CPU"),
-	consumerProcess.systemPercent(KeyConsumerCPUSystem, "consuming CPU"),
+	consumerProcess.percentOfCore(KeyConsumerCPUUser, "consuming CPU, user, % of a core", inUserMode),
+	consumerProcess.percentOfCore(KeyConsumerCPUSystem, "consuming CPU, system, % of a core", inTheKernel),
 	consumerProcess.memory(KeyConsumerRSS, "consuming memory"),
 	relayProcesses.cpuTime(KeyRelayCPU, "relaying CPU"),
 	relayProcesses.memory(KeyRelayRSS, "relaying memory"),
@@ -121,25 +121,16 @@ func (p processes) memory(key, name string) Metric {
 	}
 }
 
-// userPercent is the time of processes in user mode, in percent of one core.
-func (p processes) userPercent(key, name string) Metric {
+// percentOfCore is the time of processes in the measured phase, in percent of one core: 250 if they kept two and a half busy.
+func (p processes) percentOfCore(key, name string, cores func(*store.SideTick) float64) Metric {
 	return Metric{
-		Key: key, Name: name + ", user, % of a core", Unit: unit.None, Better: Lower,
-		measured: func(r store.Record) float64 {
-			return figureOrNaN(p.busy(r.Result.Cost), func(s *store.SideTick) float64 { return 100 * s.User })
-		},
+		Key: key, Name: name, Unit: unit.None, Better: Lower,
+		measured: func(r store.Record) float64 { return 100 * figureOrNaN(p.busy(r.Result.Cost), cores) },
 	}
 }
 
-// systemPercent is the time of processes in the kernel, in percent of one core.
-func (p processes) systemPercent(key, name string) Metric {
-	return Metric{
-		Key: key, Name: name + ", system, % of a core", Unit: unit.None, Better: Lower,
-		measured: func(r store.Record) float64 {
-			return figureOrNaN(p.busy(r.Result.Cost), func(s *store.SideTick) float64 { return 100 * s.System })
-		},
-	}
-}
+func inUserMode(s *store.SideTick) float64  { return s.User }
+func inTheKernel(s *store.SideTick) float64 { return s.System }
 
 // brokerDiskWrites is in bytes. The kernel doesn't tell what the processes of other users write: a record has −1 then.
 func brokerDiskWrites(r store.Record) float64 {
