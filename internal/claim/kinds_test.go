@@ -166,7 +166,7 @@ func TestSidesAndAliasesOfAClaimAreReadAsWritten(t *testing.T) {
 	if s[2].Place != -1 || s[2].Who != "kafka" || s[2].By != "broker" || !s[2].LowestWins || s[3].Place != 2 || s[3].LowestWins {
 		t.Errorf("ranks: %+v, %+v", s[2], s[3])
 	}
-	if s[4].Along != "partitionsPerTopic" || s[4].Sign >= 0 || s[4].R2 != 0.5 || s[4].Take != claim.TakeShare || s[4].Share != 0.5 || s[4].Change.Given() {
+	if s[4].Along != "partitionsPerTopic" || s[4].Sign != "falling" || s[4].R2 != 0.5 || s[4].Take != claim.TakeShare || s[4].Share != 0.5 || s[4].Change.Given() {
 		t.Errorf("a slope: %+v", s[4])
 	}
 	x, y, z := s[5].Select["x"], s[5].Select["y"], s[5].Select["z"]

@@ -161,7 +161,7 @@ func (v value) setField(key string, s *Statement) {
 	case "along":
 		s.Along = v.text()
 	case "sign":
-		s.Sign = map[string]int{risingForm: 1, fallingForm: -1}[v.text(risingForm, fallingForm)]
+		s.Sign = v.text(risingForm, fallingForm)
 	case "r2":
 		v.number(&s.R2)
 	case "change":
@@ -279,7 +279,7 @@ func (v value) check(s Statement) {
 		need((s.Place != 0) != (len(s.Order) > 1), "first", "a rank needs one of first, second, last and order")
 	case Slope:
 		need(s.Along != "", "along", "the axis it goes along")
-		need(s.Sign != 0 || s.R2 > 0 || s.Change.Given(), "sign", "a slope needs one of sign, r2 and change")
+		need(s.Sign != "" || s.R2 > 0 || s.Change.Given(), "sign", "a slope needs one of sign, r2 and change")
 	case Shape:
 		need(s.Along != "", "along", "the axis it goes along")
 		need(s.Form != "", "form", "one of "+strings.Join(forms, ", "))

@@ -20,10 +20,10 @@ var (
 func (t Trend) slopeCell(name string, line series) Cell {
 	first, last := line[0].y, line[len(line)-1].y
 	cell := Cell{Name: name, Verdict: Holds, Figure: quotient(last, first).change(), R2: line.fit(), N: fewestRepetitions(line.figures())}
-	switch {
-	case t.Sign > 0:
+	switch t.Sign {
+	case risingForm:
 		cell.Verdict = aboveZero.judge(line.slope())
-	case t.Sign < 0:
+	case fallingForm:
 		cell.Verdict = belowZero.judge(line.slope())
 	}
 	if t.R2 > 0 {

@@ -81,10 +81,10 @@ type Ranking struct {
 // Trend is what a slope or a shape says of the metric along an axis.
 type Trend struct {
 	Along  string  // the axis
-	Sign   int     // slope: +1 rising, -1 falling, 0 either
+	Sign   string  // slope: "rising" or "falling"; empty if either will do
 	R2     float64 // slope: the least coefficient of determination; 0 if any will do
 	Change Range   // slope: of the last value against the first, as a share of the first
-	Form   string  // shape: one of forms
+	Form   string  // shape: one of forms, such as "constant"
 	Within float64 // shape: the tolerance, as a share
 }
 
