@@ -94,6 +94,8 @@ type Part struct {
 	Cells   []Cell
 	Missing int  // cells without a usable figure
 	Closed  bool // a figure is the latency of a closed loop
+
+	missingThoughOK int // of Missing, the cells in which all points have repetitions that ended ok
 }
 
 // Cell is the statement at one combination of the values of the axes it was grouped by.

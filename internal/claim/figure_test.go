@@ -114,6 +114,12 @@ func TestWhyAnAnswerCannotBeToldIsSaidInTheWordsThatFit(t *testing.T) {
 			{"broker=kafka", one}, {"broker=nats", []float64{1}}, {"broker=redis status=failed", one}, {"broker=pulsar status=void", one},
 		}, "without a figure of pulsar, redis the place is open"},
 		{"two that failed", "threshold: {expect: {from: 2}}", []at{{"x=1", one}, {"x=2 status=failed", one}, {"x=3 status=void", one}}, "2 of 3 points have no repetition that ended ok"},
+		{"a ratio to zero at one place", "ratio: {of: {m: a}, to: {m: b}, expect: {to: 1}}", []at{
+			{"x=1 m=a", one}, {"x=1 m=b", one}, {"x=2 m=a", one}, {"x=2 m=b", []float64{0}},
+		}, "1 of 2 places have no figure"},
+		{"a course that is too short at one place", "slope: {along: x, change: {from: -1}}", []at{
+			{"x=1 y=1", one}, {"x=2 y=1", one}, {"x=3 y=1", one}, {"x=1 y=2", one},
+		}, "1 of 2 places have no figure"},
 		{"all failed", "threshold: {expect: {from: 2}}", []at{{"x=1 status=failed", one}, {"x=2 status=void", one}}, "no repetition ended ok (failed; void)"},
 		{"an ambiguous cell", "over: [], threshold: {expect: {from: 2}}", []at{{"x=1", one}, {"x=2", one}}, `2 points of published at "": the claim has to name an axis in over, or how to pool them`},
 		{"an axis that isn't there", "slope: {along: y, sign: rising}", []at{{"x=1", one}}, `no point has an axis or a setting "y"`},

@@ -54,7 +54,7 @@ func (s Statement) threshold(chosen []sample) (Part, error) {
 		if err != nil {
 			return Part{}, err
 		}
-		p.add(g.Name, f, s.Expect.judge(f))
+		p.add(g, f, s.Expect.judge(f))
 	}
 	if len(p.Cells) == 0 {
 		return Part{}, noFigure(chosen, s.Metric)
@@ -62,13 +62,21 @@ func (s Statement) threshold(chosen []sample) (Part, error) {
 	return p, nil
 }
 
-// add adds a cell that is judged by its figure. Without one the cell is missing.
-func (p *Part) add(name string, f Figure, v Verdict) {
+// add adds the cell of a group that is judged by its figure. Without one the cell is missing.
+func (p *Part) add(g group, f Figure, v Verdict) {
 	if f.N == 0 {
-		p.Missing++
+		p.addMissing(g.Members)
 		return
 	}
-	p.Cells = append(p.Cells, Cell{Name: name, Verdict: v, Figure: f, N: f.N})
+	p.Cells = append(p.Cells, Cell{Name: g.Name, Verdict: v, Figure: f, N: f.N})
+}
+
+// addMissing counts a cell without a figure.
+func (p *Part) addMissing(samples []sample) {
+	p.Missing++
+	if !slices.ContainsFunc(samples, func(s sample) bool { return len(s.records) == 0 }) {
+		p.missingThoughOK++
+	}
 }
 
 // conclude makes the part's figure and verdict from its cells.
@@ -124,8 +132,11 @@ func (s Statement) whyOpen(p Part) (Reason, string) {
 	if s.poolsCells() {
 		missingDecide = s.Expect.judge(p.Figure) != CannotBeTold
 	}
-	if missingDecide && p.Missing > 0 {
-		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, p.Missing+len(p.Cells))
+	switch all := len(p.Cells) + p.Missing; {
+	case missingDecide && p.missingThoughOK > 0:
+		return NoFigure, fmt.Sprintf("%d of %d places have no figure", p.Missing, all)
+	case missingDecide && p.Missing > 0:
+		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, all)
 	}
 	if p.Figure.N == 0 && s.judgesFigure() {
 		return NoFigure, "there is no ratio to zero"

@@ -33,7 +33,7 @@ func (s Statement) rank(chosen []sample) (Part, error) {
 		switch {
 		case len(c.names) < 2 || !containsAll(c.names, named): // not all that the statement names were to be measured here
 		case len(c.ranked) < 2 || !containsAll(c.rankedNames(), named):
-			p.Missing++
+			p.addMissing(g.Members)
 		default:
 			p.Cells = append(p.Cells, s.Ranking.cell(g.Name, c))
 		}

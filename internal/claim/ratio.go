@@ -31,7 +31,8 @@ func (s Statement) ratio(all []sample) (Part, error) {
 		if err != nil {
 			return Part{}, err
 		}
-		p.add(dividend.Name, f, s.Expect.judge(f))
+		both := group{Name: dividend.Name, Members: slices.Concat(dividend.Members, divisors[i].Members)}
+		p.add(both, f, s.Expect.judge(f))
 	}
 	switch {
 	case len(p.Cells) > 0:

@@ -34,8 +34,9 @@ func (s Statement) trend(chosen []sample) (Part, error) {
 		case err != nil:
 			return Part{}, err
 		case len(line) == 0:
-			p.Missing++
+			p.addMissing(g.Members)
 		case len(line) < s.leastValues():
+			p.addMissing(g.Members)
 			tooShort++
 		case s.Kind == Shape:
 			cell := Cell{Name: g.Name, N: fewestRepetitions(line.figures())}
@@ -47,7 +48,6 @@ func (s Statement) trend(chosen []sample) (Part, error) {
 	}
 	switch {
 	case len(p.Cells) > 0:
-		p.Missing += tooShort
 		return p, nil
 	case tooShort > 0:
 		return Part{}, undecidedBecause(TooFew, "fewer than %d values of %s were measured", s.leastValues(), s.Trend.Along)
