@@ -127,21 +127,19 @@ func (s Statement) overCells(p Part) Verdict {
 
 // whyOpen is why the cells of a part don't decide it.
 func (s Statement) whyOpen(p Part) (Reason, string) {
-	open := p.Count(CannotBeTold)
-	missingDecide := open == 0
+	open, all, unknown := p.Count(CannotBeTold), len(p.Cells)+p.Missing, p.unknown()
+	missingDecide := p.Missing > 0 && open == 0
 	if s.poolsCells() {
-		missingDecide = s.Expect.judge(p.Figure) != CannotBeTold
+		missingDecide = p.Missing > 0 && s.Expect.judge(p.Figure) != CannotBeTold
 	}
-	switch all := len(p.Cells) + p.Missing; {
+	switch {
 	case missingDecide && p.missingThoughOK > 0:
 		return NoFigure, fmt.Sprintf("%d of %d places have no figure", p.Missing, all)
-	case missingDecide && p.Missing > 0:
+	case missingDecide:
 		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, all)
-	}
-	if p.Figure.N == 0 && s.judgesFigure() {
+	case p.Figure.N == 0 && s.judgesFigure():
 		return NoFigure, "there is no ratio to zero"
-	}
-	if unknown := p.unknown(); len(unknown) > 0 {
+	case len(unknown) > 0:
 		return NoneUsable, fmt.Sprintf("without a figure of %s the place is open", strings.Join(unknown, ", "))
 	}
 	why := "the repetitions lie on both sides"
