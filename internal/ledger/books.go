@@ -14,6 +14,7 @@ package ledger
 // Books count the messages of a run or of a part of it, such as a phase or a stream.
 type Books struct {
 	// Each message counts once.
+
 	Due        int64 `json:"due,omitempty"`    // by the schedule; 0 in records from before it was counted
 	Unsent     int64 `json:"unsent,omitempty"` // due, but never handed to the client
 	Sent       int64 `json:"sent"`             // handed to the client
@@ -22,6 +23,7 @@ type Books struct {
 	Unresolved int64 `json:"unresolved"`       // neither confirmed nor failed when the run ended
 
 	// Each message counts once for every subscription that should receive it.
+
 	Expected   int64 `json:"expected"`           // sent × subscriptions
 	Received   int64 `json:"received"`           // distinct messages delivered
 	Lost       int64 `json:"lost"`               // expected, but never delivered
@@ -32,6 +34,7 @@ type Books struct {
 	Corrupted  int64 `json:"corrupted"`          // payload damaged; which message it was is unknown, so one is lost as well
 
 	// Each attempt, byte or delivery counts.
+
 	Resent  int64 `json:"resent,omitempty"`  // attempts after a lost connection; Sent doesn't count them
 	Bytes   int64 `json:"bytes,omitempty"`   // payload bytes sent
 	Stale   int64 `json:"stale,omitempty"`   // deliveries of an earlier trial's messages
