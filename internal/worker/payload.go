@@ -15,7 +15,7 @@ import (
 type Payload struct {
 	Sizes   []Size   // of generated payloads
 	Random  float64  // share of each generated payload, from its start, that is random and doesn't compress, 0 to 1; the rest is zero
-	Pool    int      // different generated payloads of each size
+	Pool    int      // different generated payloads of each size; 0: one
 	Samples string   // where the samples come from, for error messages; empty: payloads are generated
 	Given   [][]byte // the samples, which are not changed
 	Seed    int64    // of contents and of the choice for each message

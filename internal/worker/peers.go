@@ -10,11 +10,11 @@ import (
 )
 
 // Peers describes workers that share streams: the producers of one send to the consumers of another
-// one, on this host or elsewhere. None of them can tell alone which messages were lost. So the
-// Outcome of each holds a Shard with everything that it sent and received, and Plan.Joined computes
-// the books from the shards of all.
+// one, on this host or elsewhere. For example, worker 0 sends 1,000 messages and has no consumers, and worker 1 receives 999 of them.
+// None of them can tell alone which messages were lost. So the Outcome of each holds a Shard with everything that it sent and received,
+// and Plan.Joined computes the books from the shards of all.
 type Peers struct {
-	Producers int // of all these workers together, the plan's own included; IDs are below it, and each is in one worker
+	Producers int // of all these workers together, the plan's own included; their IDs are 0 to Producers-1, and each is in one worker
 }
 
 // PeerProducers describes the producers of another worker in a trial.
@@ -92,7 +92,7 @@ func (t *trial) expectPeers(peers []PeerProducers) {
 	}
 }
 
-// errMissedStart ends a trial before it began.
+// errMissedStart ends a trial before it begins.
 var errMissedStart = wordedError{
 	text: "the consumers listened only after the start that all workers were given, when messages may have been sent already", kind: ErrLate,
 }

@@ -107,7 +107,7 @@ func (w *Worker) probe(ctx context.Context) error {
 		if count == 0 {
 			return nil
 		}
-		err := eachAtOnce(ctx, len(left), func(ctx context.Context, i int) error { return left[i].probe(ctx, attempt) })
+		err := eachAtOnce(ctx, len(left), func(ctx context.Context, i int) error { return left[i].send(ctx, attempt) })
 		if err != nil {
 			return err
 		}
@@ -138,9 +138,9 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	return nil
 }
 
-// probe sends a probe for each stream, as far as there are free slots: earlier probes may still hold
+// send sends a probe for each stream, as far as there are free slots: earlier probes may still hold
 // some.
-func (u unseenStreams) probe(ctx context.Context, attempt uint64) error {
+func (u unseenStreams) send(ctx context.Context, attempt uint64) error {
 	p := u.client
 	for rest := u.streams; len(rest) > 0; {
 		n := p.freeSlots.take(p.batchSlots[:min(len(rest), len(p.batchSlots))])

@@ -18,8 +18,8 @@ import (
 func (p *producer) Done(ids []uint32, err error) {
 	now := clock.Now()
 	current := p.activity.Load()
-	var acks measure.Acks
-	var recorder *measure.Producer // of the last message that counts; all recorders of a client share the counters that Confirm adds to
+	var acks measure.Acks          // what these messages add to the counters of their client
+	var recorder *measure.Producer // of the last message that counts; any recorder of the client will do for Confirm
 	for _, id := range ids {
 		s := &p.slots[id]
 		if s.recorder == nil || !s.recorder.RecordsFor(current.trial) {
@@ -54,7 +54,7 @@ func (p *producer) Resent(ids []uint32) {
 }
 
 // activity is what one client did in one trial: how long it sent and waited, when, and why messages failed. The sending goroutine alone
-// writes the fields before lastAck, and others read them after it has ended.
+// writes the fields before lastAck, and others read them after it has ended. Any goroutine may use the others.
 type activity struct {
 	trial               *measure.Trial
 	sending, blocked    int64 // ns inside the client's Send, and waiting for free slots
@@ -64,19 +64,18 @@ type activity struct {
 	failure atomic.Pointer[error] // why a message failed, or a Send; nil if none did
 }
 
-// noteAck keeps the time of the latest confirmation. Calls overlap, so the latest need not come last.
+// noteAck notes that messages were confirmed now. Calls overlap, so the latest confirmation need not be noted last.
 func (a *activity) noteAck(now int64) {
-	for last := a.lastAck.Load(); now > last && !a.lastAck.CompareAndSwap(last, now); {
-		last = a.lastAck.Load()
+	for {
+		last := a.lastAck.Load()
+		if now <= last || a.lastAck.CompareAndSwap(last, now) {
+			return
+		}
 	}
 }
 
-// noteFailure keeps why messages failed: the first reason, since the last may only be that the producer was closed.
-func (a *activity) noteFailure(err error) {
-	if a.failure.Load() == nil {
-		a.failure.CompareAndSwap(nil, &err)
-	}
-}
+// noteFailure keeps why messages failed. The first reason stays, since the last may only be that the producer was closed.
+func (a *activity) noteFailure(err error) { a.failure.CompareAndSwap(nil, &err) }
 
 // noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often
 // before Send returned. Why ctx ended says more than that, so it takes that error's place.
@@ -86,9 +85,10 @@ func (a *activity) noteSendFailure(ctx context.Context, err error) {
 		a.noteFailure(err)
 		return
 	}
-	for { // until nobody has noted another failure meanwhile
+	for { // again if another goroutine has noted a failure in between
 		kept := a.failure.Load()
-		if kept != nil && !errors.Is(*kept, ctx.Err()) || a.failure.CompareAndSwap(kept, &cause) {
+		replace := kept == nil || errors.Is(*kept, ctx.Err())
+		if !replace || a.failure.CompareAndSwap(kept, &cause) {
 			return
 		}
 	}

@@ -4,7 +4,7 @@ package worker
 // reach its limit. Then it drops every second one, and from then on keeps only every second new value, later every fourth, eighth and
 // so on. It never averages values.
 //
-// With a limit of 4, the values 1 to 4 are all kept; after value 5, 1, 3 and 5 are left; after value 9, 1, 5 and 9.
+// NewThinned makes one. With a limit of 4, the values 1 to 4 are all kept; after value 5, 1, 3 and 5 are left; after value 9, 1, 5 and 9.
 type Thinned[T any] struct {
 	limit int
 	kept  []T
