@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// A backlog trial measures how fast consumers empty what piled up while they were off: messages are
+// A backlog trial measures how fast consumers receive the messages that were sent while they were off: messages are
 // sent and confirmed first, then the consumers are connected, and the deliveries are timed from when
 // the last consumer has registered.
 
@@ -133,7 +133,7 @@ func ranDry(received, wanted int64, silent time.Duration) error {
 // far, within bounds: a broker that has delivered 1,500,000 messages in four seconds doesn't hold the
 // last ones back for minutes.
 func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
-	const least, most = gust, 30 * time.Second
+	const least, most = deliveryGap, 30 * time.Second
 	if !begun {
 		return allowance
 	}

@@ -12,8 +12,8 @@ import (
 // if the load permits it, when nothing has come for a while.
 
 const (
-	quiet = time.Second     // a lossy drain ends when nothing has come for so long
-	gust  = 5 * time.Second // some brokers hand messages over only every few seconds
+	lossyQuiet  = time.Second     // a drain in which messages may be lost ends when nothing has come for so long
+	deliveryGap = 5 * time.Second // some brokers hand messages over only every few seconds
 )
 
 // awaitArrivals drains the trial and adds to the outcome how that ended. If settle is set and
@@ -33,7 +33,7 @@ func (w *Worker) awaitArrivals(ctx context.Context, t *trial, settle bool, out *
 	case stoppedArriving:
 		out.Arriving = true
 	case stoppedSilent:
-		out.Arriving = false // whatever is missing by now is lost
+		out.Arriving = false // messages that are missing by now are lost
 	case stoppedQuiet:
 		out.Arriving = out.Arriving && load.Brisk
 	case drainedAll, stoppedEarly: // Arriving says how the drain itself ended
@@ -113,13 +113,13 @@ func (t *trial) undelivered(c measure.Count) int64 {
 
 // arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather
 // than lost. silent is how long nothing has come.
-func arrivedLately(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
+func arrivedLately(silent, allowance time.Duration) bool { return silent < min(deliveryGap, allowance/2) }
 
 // quietTime is how long nothing must have come for a drain to end before its allowance is used up, if
 // it may: messages may have been lost, or a search has more trials to run.
 func (t *trial) quietTime() time.Duration {
 	if t.load.Lossy {
-		return quiet
+		return lossyQuiet
 	}
-	return min(gust, t.load.Drain/2)
+	return min(deliveryGap, t.load.Drain/2)
 }

@@ -53,7 +53,8 @@ func (b *bodies) checkHeaders() error {
 	if b.smallest >= wire.HeaderSize {
 		return nil
 	}
-	return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed", b.smallest, wire.HeaderSize)
+	return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed",
+		b.smallest, wire.HeaderSize)
 }
 
 // checkLoad refuses a load that doesn't fit the streams that the plan shares with other workers.

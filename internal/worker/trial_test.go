@@ -175,7 +175,7 @@ func TestALossyDrainEndsWhenNothingComesAnyMore(t *testing.T) {
 				p.done(batch, nil)
 				return nil
 			}}
-			drain := quiet + 500*time.Millisecond
+			drain := lossyQuiet + 500*time.Millisecond
 			if lossy {
 				drain = time.Minute
 			}
@@ -185,7 +185,7 @@ func TestALossyDrainEndsWhenNothingComesAnyMore(t *testing.T) {
 			if out.Drained || out.Measured.Lost != 100 || out.Measured.LostAcked != 100 || out.Err != nil {
 				t.Errorf("drained %v, %+v, %v", out.Drained, out.Measured, out.Err)
 			}
-			if lossy && took > 30*time.Second || took < quiet || !lossy && took < drain {
+			if lossy && took > 30*time.Second || took < lossyQuiet || !lossy && took < drain {
 				t.Errorf("the drain took %v", took)
 			}
 		})
