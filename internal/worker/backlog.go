@@ -121,11 +121,11 @@ func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) 
 
 // ranDry returns an ErrRanDry. wanted may be unlimited.
 func ranDry(received, wanted int64, silent time.Duration) error {
-	of := ""
-	if wanted != unlimited {
-		of = fmt.Sprintf(" of %d", wanted)
+	silent = silent.Round(time.Millisecond)
+	if wanted == unlimited {
+		return fmt.Errorf("%w: %d deliveries, then nothing for %s", ErrRanDry, received, silent)
 	}
-	return fmt.Errorf("%w: %d%s deliveries, then nothing for %s", ErrRanDry, received, of, silent.Round(time.Millisecond))
+	return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, received, wanted, silent)
 }
 
 // mostSilence returns how long nothing may come from a backlog before the rest counts as missing.

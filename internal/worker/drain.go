@@ -113,7 +113,9 @@ func (t *trial) undelivered(c measure.Count) int64 {
 
 // arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather
 // than lost. silent is how long nothing has come.
-func arrivedLately(silent, allowance time.Duration) bool { return silent < min(deliveryGap, allowance/2) }
+func arrivedLately(silent, allowance time.Duration) bool {
+	return silent < min(deliveryGap, allowance/2)
+}
 
 // quietTime is how long nothing must have come for a drain to end before its allowance is used up, if
 // it may: messages may have been lost, or a search has more trials to run.
