@@ -23,27 +23,27 @@ import "github.com/brokermark/brokermark/internal/clock"
 // between two holds it would otherwise have spent waiting in the second one. So held(k) then begins when the hold before it ended. A
 // standstill of the whole process never counts as the client's.
 type ownLag struct {
-	freeAt   int64 // when the imagined producer is free again, ns on the clock's axis
-	lastHold hold  // of the real producer
-	full     bool  // since lastHold the producer has taken every slot there was, and wanted more
+	freeAt     int64 // when the imagined producer is free again, ns on the clock's axis
+	lastHold   hold  // of the real producer; zero before the first
+	windowFull bool  // since lastHold the producer has taken every slot there was, and wanted more
 }
 
 // hold is a time in which the client, or its full window, held the producer up.
 type hold struct {
 	began, ended int64 // ns on the clock's axis
 	// The time for which the process had stood still since the trial began, ns: read when the hold began, and when it ended.
-	stoodBefore, stood int64
+	stoodAtBegin, stoodAtEnd int64
 }
 
 // beginHold begins a hold now. The method end ends it.
 func beginHold(w *clock.Watch) hold {
 	now := clock.Now()
-	return hold{began: now, stoodBefore: w.Stood(now)}
+	return hold{began: now, stoodAtBegin: w.Stood(now)}
 }
 
 func (h *hold) end(w *clock.Watch) {
 	h.ended = clock.Now()
-	h.stood = w.Stood(h.ended)
+	h.stoodAtEnd = w.Stood(h.ended)
 }
 
 func (h hold) ns() int64 { return h.ended - h.began }
@@ -51,16 +51,16 @@ func (h hold) ns() int64 { return h.ended - h.began }
 // ownPart returns how much of a message's delay the generator caused, in ns.
 func (l *ownLag) ownPart(intended, sent int64) int64 { return max(0, sent-max(intended, l.freeAt)) }
 
-// took notes how many slots the real producer took, of as many as messages were due. The next hold depends on that.
-func (l *ownLag) took(slots, due int) { l.full = slots < due }
+// noteTaken notes how many slots the real producer took, of as many as messages were due. The next hold depends on that.
+func (l *ownLag) noteTaken(slots, due int) { l.windowFull = slots < due }
 
-// held adds a hold of the real producer. due is when the first message that it delayed was due.
-func (l *ownLag) held(due int64, h hold) {
-	began, stood := h.began, h.stoodBefore
-	if l.full && l.lastHold.ended > 0 {
-		began, stood = l.lastHold.ended, l.lastHold.stood
+// addHold adds a hold of the real producer. due is when the first message that it delayed was due.
+func (l *ownLag) addHold(due int64, h hold) {
+	began, stood := h.began, h.stoodAtBegin
+	if l.windowFull && l.lastHold.ended > 0 {
+		began, stood = l.lastHold.ended, l.lastHold.stoodAtEnd
 	}
-	stoodStill := max(0, h.stood-stood)
+	stoodStill := max(0, h.stoodAtEnd-stood)
 	l.freeAt = max(l.freeAt, due) + max(0, h.ended-began-stoodStill)
 	l.lastHold = h
 }

@@ -97,8 +97,8 @@ func TestOwnLagIsThatOfAProducerThatIsNeverLate(t *testing.T) {
 				t.Fatalf("own %d, want %d of a delay of %d", got, want, sent-due)
 			}
 			held := rng.Int64N(1500)
-			b.took(1, 1)
-			b.held(due, hold{began: sent, ended: sent + held})
+			b.noteTaken(1, 1)
+			b.addHold(due, hold{began: sent, ended: sent + held})
 			free = max(free, due) + held
 			now = sent + held
 			if free > now {
@@ -110,14 +110,14 @@ func TestOwnLagIsThatOfAProducerThatIsNeverLate(t *testing.T) {
 
 func TestAClientThatHoldsTheProducerUpAnswersForIt(t *testing.T) {
 	var b ownLag
-	b.held(0, hold{began: 10, ended: 5010}) // the client took 5 µs for what was due at 0
+	b.addHold(0, hold{began: 10, ended: 5010}) // the client took 5 µs for what was due at 0
 	if got := b.ownPart(1000, 5100); got != 100 {
 		t.Errorf("of 4,100 ns that the client's 5,000 caused but 100, the generator answers for %d", got)
 	}
 	if got := b.ownPart(6000, 6000); got != 0 {
 		t.Errorf("a message in time: %d", got)
 	}
-	b.held(1000, hold{began: 5100, ended: 5200, stood: 130}) // a pause longer than what it interrupted
+	b.addHold(1000, hold{began: 5100, ended: 5200, stoodAtEnd: 130}) // a pause longer than what it interrupted
 	if b.freeAt != 5000 {
 		t.Errorf("free at %d", b.freeAt)
 	}
@@ -130,30 +130,30 @@ func TestDawdlingWhileTheWindowIsFullMakesNobodyLater(t *testing.T) {
 	const rounds, dawdle, service = 10_000, 100, 1000
 	for k := range int64(rounds) {
 		due, freed := k*service/3, (k+1)*service
-		b.held(due, hold{began: max(1, k*service+dawdle), ended: freed})
-		b.took(1, 2)
+		b.addHold(due, hold{began: max(1, k*service+dawdle), ended: freed})
+		b.noteTaken(1, 2)
 		sent := freed + dawdle
 		if own := b.ownPart(due, sent); own > 3*dawdle {
 			t.Fatalf("round %d: the generator answers for %d of %d ns", k, own, sent-due)
 		}
-		b.held(due, hold{began: sent, ended: sent})
+		b.addHold(due, hold{began: sent, ended: sent})
 	}
 	// What it owed before the window was full, it still owes.
 	b = ownLag{}
-	b.held(0, hold{began: 90_000, ended: 90_010}) // 90 µs late by itself
+	b.addHold(0, hold{began: 90_000, ended: 90_010}) // 90 µs late by itself
 	for k := range int64(20) {
 		due, freed := 100+k*2000, 90_010+(k+1)*service
-		b.took(1, 2)
-		b.held(due, hold{began: freed - service, ended: freed})
+		b.noteTaken(1, 2)
+		b.addHold(due, hold{began: freed - service, ended: freed})
 		if own, want := b.ownPart(due, freed), freed-due-service; own < want-service {
 			t.Fatalf("catching up, message %d: the generator answers for %d of %d ns", k, own, freed-due)
 		}
 	}
 	// A standstill between two holds is not the window's.
 	b = ownLag{}
-	b.held(0, hold{began: 1, ended: 10})
-	b.took(1, 2)
-	b.held(0, hold{began: 50_000, ended: 50_010, stoodBefore: 49_000, stood: 49_000})
+	b.addHold(0, hold{began: 1, ended: 10})
+	b.noteTaken(1, 2)
+	b.addHold(0, hold{began: 50_000, ended: 50_010, stoodAtBegin: 49_000, stoodAtEnd: 49_000})
 	if own := b.ownPart(0, 50_010); own < 49_000-20 {
 		t.Errorf("the process stood still for 49 µs, and the generator answers for %d ns", own)
 	}

@@ -40,12 +40,12 @@ func (p *producer) sendSegment(ctx context.Context, t *trial, s *segment, sleep 
 		}
 		slots := p.freeSlots.take(p.batchSlots[:due])
 		if slots == 0 {
-			p.ownLag.held(intended, p.awaitSlots(t))
+			p.ownLag.addHold(intended, p.awaitSlots(t))
 			continue
 		}
-		p.ownLag.took(slots, due)
+		p.ownLag.noteTaken(slots, due)
 		if n := p.fillBatch(t, s, slots); n > 0 {
-			p.ownLag.held(intended, p.send(ctx, t, n))
+			p.ownLag.addHold(intended, p.send(ctx, t, n))
 		}
 	}
 	return true
