@@ -20,7 +20,7 @@ type Peers struct {
 // PeerProducers describes the producers of another worker in a trial.
 type PeerProducers struct {
 	Axis      clock.Line // converts times of that worker's clock to this one's
-	From      int64      // when their measured phase begins, ns on their clock: the same number as in their own Load
+	From      int64      // when their measured phase begins, ns on their clock
 	Producers []FirstMessage
 }
 
