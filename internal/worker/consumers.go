@@ -112,7 +112,11 @@ func (l *localConsumers) consume(c *consumer, connecting chan struct{}, register
 		return
 	}
 	ready := sync.OnceFunc(func() {
-		registered <- l.registrationNow()
+		now := registration{At: clock.Now()}
+		if current := l.recording.Load(); current != nil {
+			now.Before = current.books.Count().Received
+		}
+		registered <- now
 		<-connecting // the next consumer may connect
 	})
 	err := l.driver.Consume(l.life, c.config, c, ready)
@@ -123,15 +127,6 @@ func (l *localConsumers) consume(c *consumer, connecting chan struct{}, register
 		err = errors.New("ended by itself")
 	}
 	l.failure.set(fmt.Errorf("consumer %d of subscription %d: %w", c.config.ID, c.config.Subscription, err))
-}
-
-// registrationNow returns the registration of a consumer that has just registered.
-func (l *localConsumers) registrationNow() registration {
-	r := registration{At: clock.Now()}
-	if current := l.recording.Load(); current != nil {
-		r.Before = current.books.Count().Received
-	}
-	return r
 }
 
 func (l *localConsumers) listen(t *trial) { l.recordIn(t.recording) }

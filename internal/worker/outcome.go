@@ -86,7 +86,8 @@ type Sample struct {
 	Due     int64 // messages due by now by the schedule; those sent in closed loop
 	// Unconfirmed counts the messages that are due and neither confirmed nor failed. Undelivered counts the deliveries still to come of
 	// messages that are due and haven't failed, over all subscriptions. Both include messages that wait in the generator for a free
-	// slot, so a bounded client window can't hide a stalled broker.
+	// slot, so a bounded client window can't hide a stalled broker. In one of several workers that share streams, Undelivered may be
+	// below 0, because its consumers receive messages of the others. Only the sum over all workers has a meaning then (Joint).
 	Unconfirmed, Undelivered int64
 	Backlog                  int64     // the larger of the two
 	EndToEnd                 Quantiles // latencies of the messages received in the last half second

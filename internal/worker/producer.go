@@ -107,13 +107,13 @@ func topicsOf(streams []stream) []int {
 
 // allocateSlots makes n slots with buffers for the largest body, and the batch that they are sent in.
 func (p *producer) allocateSlots(n int) {
-	bodies := p.worker.bodies
+	b := p.worker.bodies
 	p.freeSlots, p.slots = newSlotRing(n), make([]slot, n)
-	buffers := make([]byte, n*bodies.largest)
+	buffers := make([]byte, n*b.largest)
 	for i := range p.slots {
 		s := &p.slots[i]
-		s.payload = buffers[i*bodies.largest:][:bodies.largest:bodies.largest]
-		s.setBody(bodies, i%len(bodies.all))
+		s.payload = buffers[i*b.largest:][:b.largest:b.largest]
+		s.setBody(b, i%len(b.all))
 	}
 	p.batch = make([]driver.Message, min(n, maxBatch))
 	p.batchSlots = make([]uint32, len(p.batch))

@@ -26,7 +26,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	defer s.cancel(nil)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	patience := newPatience(t)
+	limit := newPatience(t)
 	for {
 		var why error // to end the sending now; nil: go on
 		select {
@@ -37,7 +37,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 		case <-ctx.Done():
 			why = ctx.Err()
 		case <-tick.C:
-			why = patience.check()
+			why = limit.check()
 		}
 		if why == nil {
 			continue
@@ -65,17 +65,17 @@ func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending 
 	// Without a context to cancel, a Send to a broker that has stopped answering would block for ever.
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	limits := c.limits(&w.plan)
-	sleepers := newSleepers(len(w.producers))
+	timers := newSleepers(len(w.producers))
 	var clients sync.WaitGroup
 	for i, p := range w.producers {
 		clients.Go(func() {
-			p.sendShare(ctx, t, c, limits[i], sleepers)
+			p.sendShare(ctx, t, c, limits[i], timers)
 			s.flushErrs[i] = p.client.Flush(ctx)
 		})
 	}
 	go func() {
 		clients.Wait()
-		sleepers.close()
+		timers.close()
 		if !t.sendingDone.Swap(true) && t.load.Sent != nil {
 			t.load.Sent()
 		}
@@ -101,7 +101,7 @@ func (s *sending) stop(why error) {
 
 // sendShare sends this client's share of a course: of the main schedule, limit messages at most. It
 // blocks until that is done or the trial is stopped. p.segments then says how far it came.
-func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int64, sleepers sleepers) {
+func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int64, timers sleepers) {
 	plan := &p.worker.plan
 	main := plan.segment(c.main, p.index, c.start, t.recording.measuredUntil.Load)
 	main.limit = limit
@@ -113,18 +113,18 @@ func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int6
 		p.sendSegment(ctx, t, main, nil)
 		return
 	}
-	sleeper := sleepers.next()
-	defer sleeper.Close()
+	timer := timers.next()
+	defer timer.Close()
 	warmupSent := true
 	if c.warmup != nil {
 		warmup := plan.segment(c.warmup, p.index, c.start, t.recording.books.MeasuredSince)
 		p.segments = append(p.segments, warmup)
-		warmupSent = p.sendSegment(ctx, t, warmup, sleeper)
+		warmupSent = p.sendSegment(ctx, t, warmup, timer)
 		main.start = t.recording.books.MeasuredSince()
 	}
 	p.segments = append(p.segments, main) // also if the warm-up was stopped: what is due of it is booked as unsent
 	if warmupSent {
-		p.sendSegment(ctx, t, main, sleeper)
+		p.sendSegment(ctx, t, main, timer)
 	}
 }
 

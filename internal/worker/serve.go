@@ -230,9 +230,8 @@ func (h *consumerHost) sendNews(r report, withLatencies bool) error {
 func (h *consumerHost) addNews(r *report, withLatencies bool) {
 	switch {
 	case h.trial != nil:
-		span := h.consumers.span()
-		receipts := h.trial.books.Receipts(withLatencies)
-		r.Receipts, r.Span = &receipts, &span
+		receipts, came := h.trial.books.Receipts(withLatencies), h.consumers.span()
+		r.Receipts, r.Span = &receipts, &came
 	case h.probes != nil:
 		for i := range h.probes.seen {
 			if !h.reported[i] && h.probes.seen[i].Load() {

@@ -41,16 +41,16 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	procs, restore := w.limitThreads(load)
 	defer restore()
 	t := w.begin(load, procs)
-	observer := newObserver(w, t)
+	o := newObserver(w, t)
 	var observing sync.WaitGroup
 	drained := make(chan struct{})
-	observing.Go(func() { observer.run(drained) })
+	observing.Go(func() { o.run(drained) })
 
 	out := Outcome{Start: t.startedAt, Producers: len(w.producers), Procs: procs}
 	out.Err = w.sendAndDrain(ctx, t, &out)
 	close(drained)
 	observing.Wait()
-	w.finish(t, observer, &out)
+	w.finish(t, o, &out)
 	return out
 }
 
@@ -121,7 +121,7 @@ func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watc
 
 // finish ends the booking and completes the outcome. Producers and observer have ended by now.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
-	consumers, err := w.consumers.end(t)
+	heard, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
 	t.recording.watch.Close()
 	for _, p := range w.producers {
@@ -133,8 +133,8 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 		p.bookUnsent(t)
 	}
 	out.From, out.Until = phase.From, phase.Until
-	out.LastReceived, out.Working = consumers.Span.Last, consumers.Working
-	out.Pauses = t.recording.pauses.pauses().Union(consumers.Pauses)
+	out.LastReceived, out.Working = heard.Span.Last, heard.Working
+	out.Pauses = t.recording.pauses.pauses().Union(heard.Pauses)
 	out.Hopeless, out.BacklogMax, out.Samples = o.hopeless, o.backlogMax, o.samples.Values()
 	out.Undelivered, out.Unconfirmed = o.delivered.silences(phase), o.confirmed.silences(phase)
 	w.addBooks(t, out)
