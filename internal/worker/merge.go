@@ -95,7 +95,13 @@ func (o *Outcome) add(part Outcome) {
 	o.LastSent = max(o.LastSent, part.LastSent)
 	o.LastReceived = max(o.LastReceived, part.LastReceived)
 	o.LastAcked = max(o.LastAcked, part.LastAcked)
-	o.Backlog = o.Backlog.plus(part.Backlog)
+
+	o.Backlog.Filled += part.Backlog.Filled
+	o.Backlog.FilledBytes += part.Backlog.FilledBytes
+	o.Backlog.FilledAt = max(o.Backlog.FilledAt, part.Backlog.FilledAt)
+	o.Backlog.From = earliest(o.Backlog.From, part.Backlog.From)
+	o.Backlog.To = max(o.Backlog.To, part.Backlog.To)
+	o.Backlog.Received += part.Backlog.Received
 
 	o.Drained = o.Drained && part.Drained
 	o.Arriving = o.Arriving || part.Arriving
@@ -105,18 +111,6 @@ func (o *Outcome) add(part Outcome) {
 	}
 	if o.Err == nil {
 		o.Err = part.Err
-	}
-}
-
-// plus returns the draining of two backlogs as one, which begins with the earlier and ends with the later.
-func (d BacklogDrain) plus(other BacklogDrain) BacklogDrain {
-	return BacklogDrain{
-		Filled:      d.Filled + other.Filled,
-		FilledBytes: d.FilledBytes + other.FilledBytes,
-		FilledAt:    max(d.FilledAt, other.FilledAt),
-		From:        earliest(d.From, other.From),
-		To:          max(d.To, other.To),
-		Received:    d.Received + other.Received,
 	}
 }
 

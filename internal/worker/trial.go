@@ -71,7 +71,9 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	if w.plan.KeyOrdered {
 		orderedKeys = w.keys
 	}
-	t := &trial{recording: newRecording(shape, orderedKeys), load: load, procs: procs, startedAt: load.Start, stop: make(chan struct{})}
+	t := &trial{
+		load: load, recording: newRecording(shape, orderedKeys), startedAt: load.Start, procs: procs, stop: make(chan struct{}),
+	}
 	t.expectPeers(load.Peers)
 	if t.startedAt == 0 {
 		t.startedAt = clock.Now()
