@@ -9,11 +9,6 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Several workers may run one trial together, each with a part of the plan. The functions below combine their outcomes into one: Moved
-// converts the times of each to one clock, then Merged or Joined adds them up. For example, the measured phase of one worker was from 10 s
-// to 20 s, and it received 500 messages. That of another one was from 10.1 s to 20.2 s, with 700 messages. Merged, that is 1,200 messages
-// from 10 s to 20.2 s.
-
 // Moved returns the outcome with offset, in ns, added to all times but those in Shard: as another host's clock would have shown them. A
 // time of 0 stays 0, because it stands for an event that didn't happen.
 func (o Outcome) Moved(offset int64) Outcome {
@@ -45,10 +40,14 @@ func moved(intervals []Interval, offset int64) []Interval {
 	return intervals
 }
 
-// Merged returns the outcome of one trial of workers whose parts of the plan share no stream (Plan.Split). All times must be on one clock
-// (Moved). Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from the samples of all workers
-// together. These samples have no latencies yet: Joint.SetQuantiles sets them. Of several errors, the first part's is kept. There must be
-// at least one part.
+// Merged returns the outcome of one trial that several workers ran together, given that of each. Their parts of the plan share no stream
+// (Plan.Split), and all times must be on one clock (Moved). For example, the measured phase of one worker was from 10 s to 20 s, and it
+// received 500 messages. That of another one was from 10.1 s to 20.2 s, with 700 messages. Merged, that is 1,200 messages from 10 s to
+// 20.2 s.
+//
+// Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from the samples of all workers together.
+// These samples have no latencies yet: Joint.SetQuantiles sets them. Of several errors, the first part's is kept. There must be at least
+// one part.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]

@@ -1,12 +1,17 @@
 package worker
 
-import (
-	"github.com/brokermark/brokermark/internal/measure"
-)
+import "github.com/brokermark/brokermark/internal/measure"
 
-// The measured phase of a trial begins when the warm-up is over. If the warm-up has a fixed length, that is decided when the trial begins,
-// otherwise by the observer, when rate and latency are steady. The phase ends after Load.Duration, or with the last message if a
-// number of messages was asked for. No message is sent that is intended after its end.
+// phaseTimes is the measured phase [From, Until) of a trial, ns on the clock's axis. A bound that is not decided yet is measure.Undecided,
+// which is later than any time.
+//
+// From is the end of the warm-up. If that has a fixed length, From is decided when the trial begins, otherwise by the observer, when rate
+// and latency are steady. Until is Load.Duration later. If Load.Messages are asked for instead, the last one ends the phase. No message
+// is sent that is intended at Until or later.
+//
+// For example, a trial begins at 100 s, with a warm-up of 5 s and a Duration of 10 s. Its phase is from 105 s until 115 s. If the trial is
+// cancelled at 108 s, the phase is from 105 s until 108 s. If it is cancelled at 103 s, the phase is empty, from 103 s until 103 s.
+type phaseTimes struct{ From, Until int64 }
 
 // beginMeasuring decides when the measured phase begins, and when it ends if time ends it.
 func (t *trial) beginMeasuring(from int64) {

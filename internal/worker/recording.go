@@ -30,10 +30,6 @@ func newRecording(shape measure.Shape, keys *keyChooser) *recording {
 	return r
 }
 
-// phaseTimes is the measured phase [From, Until), ns on the clock's axis. A bound that is not decided yet is measure.Undecided, which is
-// later than any time. If a number of messages is asked for, Until is decided when the last one has been sent.
-type phaseTimes struct{ From, Until int64 }
-
 // measuredPhase returns the measured phase as far as it is decided. Any goroutine may call it.
 func (r *recording) measuredPhase() phaseTimes {
 	return phaseTimes{From: r.books.MeasuredSince(), Until: r.measuredUntil.Load()}
