@@ -32,6 +32,10 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 // consumerHost runs consumers for a worker in another process. One goroutine carries out the
 // worker's orders, another one sends reports meanwhile; protocol.go defines both. A trial's
 // deliveries are booked here and reach the worker's books as reports.
+//
+// Orders come in this turn: prepare and start, then for each trial listen and end, at last close. If a
+// trial fills a backlog first, listen comes before start. Between listen and end, measure may come once
+// and collect any number of times.
 type consumerHost struct {
 	open      func(context.Context) (driver.Driver, error)
 	driver    driver.Driver // nil until doStart
