@@ -123,11 +123,14 @@ func packedWords(packed []byte, end uint64, tooHigh error) iter.Seq2[bitmapWord,
 			}
 			for i := range r.n {
 				w := r.word(i)
-				switch {
-				case w.members&^maskBelow(w.first, end) != 0:
+				if w.members == 0 {
+					continue
+				}
+				if w.members&^maskBelow(w.first, end) != 0 {
 					yield(bitmapWord{}, tooHigh)
 					return
-				case w.members != 0 && !yield(w, nil):
+				}
+				if !yield(w, nil) {
 					return
 				}
 			}
