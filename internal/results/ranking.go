@@ -12,7 +12,7 @@ type Contender struct {
 	Name       string
 	Values     []float64 // one for each repetition
 	Bracket    *Bracket  // the bounds of the searches if the metric is a sustainable rate; nil for other metrics
-	ClockBound float64   // as that of a Summary
+	ClockBound float64   // largest error of a value, either way, in ns, if two clocks took it; 0 if one did
 }
 
 // NewContender makes a contender for m from records that conclusions may be drawn from.

@@ -8,12 +8,12 @@ import (
 
 // RepetitionLoad is one load that a repetition was measured under: its own, or one rate of its curve.
 type RepetitionLoad struct {
-	Name     string       // as of a LoadPoint
-	RowTitle string       // as of a LoadPoint
-	Rate     float64      // of a curve; 0 if the load is the repetition's own
-	fraction fraction     // as of a LoadPoint
+	Name     string       // "rate 1k/s", "50 % of sustainable"
+	RowTitle string       // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
+	Rate     float64      // of a curve, messages per second; 0 if the load is the repetition's own
+	fraction fraction     // of the sustainable rate, if a curve's rate was given so
 	Record   store.Record // as if nothing but this load had been measured
-	Full     store.Record // the repetition
+	Full     store.Record // the whole repetition
 }
 
 // searchTitle is the title of the search before a curve.
