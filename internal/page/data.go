@@ -121,11 +121,13 @@ const (
 // drawnMetrics are the figures of records that the page draws.
 var drawnMetrics = append(slices.Clone(results.Metrics), results.MustMetric(results.KeyBrokerDiskPerMessage))
 
+// units are the names of units in the front end (web/src/format.ts).
 var units = map[unit.Unit]string{
 	unit.None: "none", unit.Count: "count", unit.Nanoseconds: "ns", unit.Seconds: "s", unit.PerSecond: "per-second",
 	unit.Bytes: "bytes", unit.CPUSeconds: "cpu-s", unit.Share: "share", unit.Factor: "factor",
 }
 
+// directions say in the front end which values of a metric are better; empty if neither are.
 var directions = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
 // figuresOf is the data of all figures, without the instructions how to repeat points.
