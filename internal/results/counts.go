@@ -29,19 +29,19 @@ var countMetrics = []Metric{
 	counted(KeyCorrupted, "corrupted", Lower, func(b store.Books) int64 { return b.Corrupted }).headed("corr."),
 }
 
-// counted is a metric that counts messages.
+// counted is a metric that counts messages, so that it is summed over repetitions.
 func counted(key, name string, better Better, count func(store.Books) int64) Metric {
 	return Metric{Key: key, Name: name, Unit: unit.Count, Better: better, count: count}
 }
 
-// scheduled is a metric that counts messages which were due.
+// scheduled counts messages that were due. It is not known of older records, whose books don't say how many were.
 func scheduled(key, name string, better Better, count func(store.Books) int64) Metric {
 	m := counted(key, name, better, count)
 	m.needsDue = true
 	return m
 }
 
-// offeredRate is unknown if there was no schedule.
+// offeredRate is not known if there was no schedule: a closed loop offers what the broker takes.
 func offeredRate(r store.Record) float64 {
 	if r.Result.OfferedRate <= 0 {
 		return math.NaN()

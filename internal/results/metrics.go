@@ -82,13 +82,13 @@ func MetricNamed(name string) (Metric, error) {
 	return Metric{}, fmt.Errorf("unknown metric %q; known: %s%s", name, strings.Join(known, ", "), suggest.DidYouMean(name, known))
 }
 
-// headed is m with a shorter name over its column.
+// headed is m with a shorter name over its column, in up to two lines.
 func (m Metric) headed(head string) Metric {
 	m.Head = head
 	return m
 }
 
-// orNaN is a figure that a record may not have.
+// orNaN is a figure that a record may not have. Figures that are not known are NaN throughout this package.
 func orNaN[N int64 | float64](n *N) float64 {
 	return figureOrNaN(n, func(n *N) float64 { return float64(*n) })
 }

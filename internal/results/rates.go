@@ -66,6 +66,7 @@ func consumerRate(r store.Record) float64 {
 	return divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic())
 }
 
+// largestBacklog is the most messages that were sent and not yet received, from the start of the measured phase on.
 func largestBacklog(r store.Record) float64 { return orNaN(r.Result.BacklogMax) }
 
 // durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.
@@ -90,14 +91,17 @@ func sustainableHigh(r store.Record) float64 {
 	return math.NaN()
 }
 
+// kneeRate is the highest rate of a curve that came through before latency jumped.
 func kneeRate(r store.Record) float64 {
 	return figureOrNaN(r.Result.Knee, func(k *store.Knee) float64 { return k.Rate })
 }
 
+// totalSeconds is from the first send to the last delivery of a fixed number of messages.
 func totalSeconds(r store.Record) float64 {
 	return figureOrNaN(r.Result.Count, func(c *store.Count) float64 { return c.TotalSeconds })
 }
 
+// drainRate is how fast consumers emptied what had piled up while they were off.
 func drainRate(r store.Record) float64 {
 	return figureOrNaN(r.Result.Backlog, func(b *store.Backlog) float64 { return b.DrainRate })
 }
