@@ -55,7 +55,7 @@ func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Descrip
 	client, err := kind.Open(ctx, c)
 	switch {
 	case errors.As(err, new(*driver.ErrConnect)):
-		return d, "", errStart{err}
+		return d, "", errStart{cause: err}
 	case err != nil:
 		return d, "", nil // the agent's own clients will fail as well, and report it
 	}

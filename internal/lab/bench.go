@@ -118,7 +118,7 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 	if err != nil {
 		b.clients.agent = nil // it has left nothing behind that could be closed
 		if b.broker.instance == nil && errors.As(err, new(agent.ErrConnect)) {
-			return errStart{err}
+			return errStart{cause: err}
 		}
 		return b.explainDeath(err)
 	}

@@ -19,9 +19,9 @@ const (
 	shownCores = 0.05
 )
 
-// others returns the cores that were taken from a trial by something that has nothing to do with it; 0 if that is not known. If
-// the broker may be one of the other processes, only what the hypervisor took is certain.
-func (t trial) others() float64 {
+// disturbingCores returns how many cores other processes and the hypervisor took from a trial; 0 if that is not known. If the broker may
+// be one of the other processes, only what the hypervisor took is certain.
+func (t trial) disturbingCores() float64 {
 	if t.Cost.Shares == nil {
 		return 0
 	}
@@ -83,7 +83,7 @@ func (t trial) usedByOthers(cores float64) remark.Remark {
 // voidIfDisturbed turns a failure into a void verdict if other processes used more than a tenth of the cores: a broker that they hold
 // up looks like one at its limit, so the rate is tried again. A broken promise stays a failure.
 func (t trial) voidIfDisturbed(judgement search.Judgement, cores float64) search.Judgement {
-	if judgement.Verdict != search.Fail || judgement.Broken || t.others() <= busyShare*cores {
+	if judgement.Verdict != search.Fail || judgement.Broken || t.disturbingCores() <= busyShare*cores {
 		return judgement
 	}
 	return search.Judgement{Verdict: search.Void, Reason: t.usedByOthers(cores).Text + ", and " + judgement.Reason}

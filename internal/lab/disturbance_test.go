@@ -24,7 +24,7 @@ func TestProcessesThatMayBeTheBrokersAreNoDisturbance(t *testing.T) {
 		}
 		return d[0].Text
 	}
-	if n := tr.others(); n != 1.2 {
+	if n := tr.disturbingCores(); n != 1.2 {
 		t.Errorf("%v cores", n)
 	}
 	want := "other processes used 1.0 of the 2 cores meanwhile (java 0.9), and the hypervisor took 0.2"
@@ -38,7 +38,7 @@ func TestProcessesThatMayBeTheBrokersAreNoDisturbance(t *testing.T) {
 	}
 	tr.neighbours = used
 	tr.brokerMayBeNeighbour = true
-	if n := tr.others(); n != 0.2 { // stolen time is no broker's
+	if n := tr.disturbingCores(); n != 0.2 { // stolen time is no broker's
 		t.Errorf("%v cores although they may be the broker's", n)
 	}
 	if got := said(); got != want+"; the attached broker may be among them" {
@@ -48,7 +48,7 @@ func TestProcessesThatMayBeTheBrokersAreNoDisturbance(t *testing.T) {
 	if got := said(); got != "processes that can't be seen from here used 0.5 of the 2 cores meanwhile" {
 		t.Errorf("%q", got)
 	}
-	if n := tr.others(); n != 0 { // it may be the kernel's work for the load
+	if n := tr.disturbingCores(); n != 0 { // it may be the kernel's work for the load
 		t.Errorf("%v cores", n)
 	}
 }

@@ -29,7 +29,7 @@ func TestSharesOfTheProcessorNeedAMinimumTime(t *testing.T) {
 		t.Errorf("over 2 s: %+v, want generator 0.75 and broker 1.5", s)
 	}
 	var none trial
-	if g, b, o := none.generatorCores(), (&bench{}).coresInUseHere(none), none.others(); g != 0 || b != 0 || o != 0 {
+	if g, b, o := none.generatorCores(), (&bench{}).coresInUseHere(none), none.disturbingCores(); g != 0 || b != 0 || o != 0 {
 		t.Errorf("of a moment: %v, %v and %v cores", g, b, o)
 	}
 }

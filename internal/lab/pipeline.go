@@ -155,7 +155,7 @@ func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provision.Instance, error) {
 	in, err := p.bench.startProcesses(ctx, o)
 	if err != nil {
-		return nil, errStart{err}
+		return nil, errStart{cause: err}
 	}
 	return in, nil
 }

@@ -46,7 +46,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (broker *provision.Instan
 		return running, keepRunning, nil
 	}
 	if p.host == nil {
-		return nil, nil, errStart{fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
+		return nil, nil, errStart{cause: fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
 	}
 	server, err := serverSettings(s)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (broker *provision.Instan
 		Server: server, Keep: p.keep,
 	})
 	if err != nil {
-		return nil, nil, errStart{err}
+		return nil, nil, errStart{cause: err}
 	}
 	if name != "" {
 		p.shared[name] = broker

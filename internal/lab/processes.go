@@ -61,7 +61,7 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
 // startProcesses starts processes that the repetition needs beside the broker, and blocks until they are ready. The caller stops them.
 func (b *bench) startProcesses(ctx context.Context, o provision.Options) (*provision.Instance, error) {
 	if b.lab.options.Host == nil {
-		return nil, errStart{errors.New("there is no directory for processes")}
+		return nil, errStart{cause: errors.New("there is no directory for processes")}
 	}
 	o.Keep = b.lab.options.Keep
 	return b.lab.options.Host.Start(ctx, o)

@@ -25,7 +25,7 @@ func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, erro
 	}
 	target, err := attachedTarget(b.spec)
 	if err != nil {
-		return target, errStart{err}
+		return target, errStart{cause: err}
 	}
 	b.broker.tls.Watch(target.TLS)
 	c.Target = target
@@ -33,9 +33,10 @@ func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, erro
 }
 
 // errStart is the error of a broker that could not be installed, started or reached: there was nothing to measure.
-type errStart struct{ error }
+type errStart struct{ cause error }
 
-func (e errStart) Unwrap() error { return e.error }
+func (e errStart) Error() string { return e.cause.Error() }
+func (e errStart) Unwrap() error { return e.cause }
 
 // nameInProcess returns how clients reach a broker that runs in this process: by a new name. The first client that connects to a name
 // makes the broker, so each repetition has one of its own.
