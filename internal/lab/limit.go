@@ -53,7 +53,7 @@ func mayDropByAge(l driver.Limit, out *worker.Outcome) int64 {
 // nothing arrived although messages were due. How long a message waited that never arrived is not known: it may have been lost at once.
 func longestWait(out *worker.Outcome) time.Duration {
 	longest := out.Histograms.EndToEndService.Max()
-	for _, silence := range out.Undelivered {
+	for _, silence := range out.DeliverySilences {
 		longest = max(longest, silence.To-silence.From)
 	}
 	nothingArrived := out.Measured.Received+out.Warmup.Received == 0

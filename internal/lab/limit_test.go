@@ -56,7 +56,7 @@ func TestAnAgeLimitMayHaveDroppedMessagesOnceOneWaitedThatLong(t *testing.T) {
 		h.Record(int64(c.latency))
 		out := worker.Outcome{
 			BacklogMax: c.backlog, Measured: measure.Books{Expected: 1000, Received: c.received}, FirstSent: 1, Until: int64(5 * time.Second),
-			Histograms: measure.Histograms{EndToEndService: h.Snapshot()}, Undelivered: []worker.Interval{{From: 1, To: 1 + int64(c.gap)}},
+			Histograms: measure.Histograms{EndToEndService: h.Snapshot()}, DeliverySilences: []worker.Interval{{From: 1, To: 1 + int64(c.gap)}},
 		}
 		if setting := setMayDrop(c.limit, &out); out.Measured.MayDrop != c.want || setting != c.limits {
 			t.Errorf("%s: may drop %d by %q, want %d by %q", name, out.Measured.MayDrop, setting, c.want, c.limits)

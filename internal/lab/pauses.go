@@ -115,7 +115,7 @@ func outage(t trial) *store.Outage {
 	receiving := commonPauses(t, func(p agent.Part) bool { return p.Outcome.LastReceived > 0 })
 	// Nothing is delivered while all senders stand still, nor while all receivers do.
 	return &store.Outage{
-		ReceiveNs: longestSilence(t.Undelivered, sending.Union(receiving)), PublishNs: longestSilence(t.Unconfirmed, sending),
+		ReceiveNs: longestSilence(t.DeliverySilences, sending.Union(receiving)), PublishNs: longestSilence(t.ConfirmationSilences, sending),
 		SampleNs: int64(t.SampleEvery),
 	}
 }

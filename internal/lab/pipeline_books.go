@@ -58,9 +58,9 @@ func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Sna
 	out := worker.Outcome{
 		Measured: b, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,
 		LastReceived: r.watch.received.lastRise, Producers: r.pipeline.bench.spec.ProducersPerTopic, Samples: samples, SendErr: o.Err,
-		Histograms:  measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
-		Undelivered: worker.Silences(samples, o.From, o.Until, worker.Deliveries),
-		Unconfirmed: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
+		Histograms:           measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
+		DeliverySilences:     worker.Silences(samples, o.From, o.Until, worker.Deliveries),
+		ConfirmationSilences: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
 	}
 	for _, s := range samples {
 		if s.At >= o.From {

@@ -10,9 +10,9 @@ import (
 
 func TestAnOutageLeavesOutPausesOfTheGenerator(t *testing.T) {
 	tr := trial{Outcome: worker.Outcome{
-		Undelivered: []worker.Interval{{From: 150, To: 800}, {From: 900, To: 1080}},
-		Unconfirmed: []worker.Interval{{From: 100, To: 300}},
-		Pauses:      worker.Pauses{Stops: []worker.Interval{{From: 160, To: 790}, {From: 1070, To: 2000}}},
+		DeliverySilences:     []worker.Interval{{From: 150, To: 800}, {From: 900, To: 1080}},
+		ConfirmationSilences: []worker.Interval{{From: 100, To: 300}},
+		Pauses:               worker.Pauses{Stops: []worker.Interval{{From: 160, To: 790}, {From: 1070, To: 2000}}},
 	}}
 	tr.SampleEvery = 20 * time.Millisecond
 	if got := outage(tr); got.SampleNs != 20e6 || got.ReceiveNs != 170 || got.PublishNs != 60 {
@@ -26,7 +26,7 @@ func TestAnOutageLeavesOutOnlyPausesThatAllAgentsShare(t *testing.T) {
 	}
 	tr := trial{
 		Outcome: worker.Outcome{
-			Undelivered: []worker.Interval{{From: 0, To: 1000}}, Unconfirmed: []worker.Interval{{From: 0, To: 1000}},
+			DeliverySilences: []worker.Interval{{From: 0, To: 1000}}, ConfirmationSilences: []worker.Interval{{From: 0, To: 1000}},
 			Pauses: worker.Pauses{Stops: []worker.Interval{{From: 0, To: 1000}}},
 		},
 		Parts: []agent.Part{

@@ -109,7 +109,7 @@ func TestAMergedOutcomeHasAsManySamplesAsItsPartsAndGoesOnWhereOneStoodStill(t *
 	if last := out.Samples[len(out.Samples)-1]; last.Due != 398 {
 		t.Errorf("%+v", last)
 	}
-	for _, s := range out.Undelivered {
+	for _, s := range out.DeliverySilences {
 		if s.To-s.From > int64(200*time.Millisecond) {
 			t.Errorf("a silence of %s, although one part received all the time", time.Duration(s.To-s.From))
 		}

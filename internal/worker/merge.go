@@ -21,8 +21,8 @@ func (o Outcome) Moved(offset int64) Outcome {
 		}
 	}
 	o.Pauses.Stops = moved(o.Pauses.Stops, offset)
-	o.Undelivered = moved(o.Undelivered, offset)
-	o.Unconfirmed = moved(o.Unconfirmed, offset)
+	o.DeliverySilences = moved(o.DeliverySilences, offset)
+	o.ConfirmationSilences = moved(o.ConfirmationSilences, offset)
 	o.Samples = slices.Clone(o.Samples)
 	for i := range o.Samples {
 		o.Samples[i].At += offset
@@ -67,8 +67,8 @@ func Merged(parts []Outcome) Outcome {
 			merged.BacklogMax = max(merged.BacklogMax, s.Backlog)
 		}
 	}
-	merged.Undelivered = Silences(merged.Samples, merged.From, merged.Until, Deliveries)
-	merged.Unconfirmed = Silences(merged.Samples, merged.From, merged.Until, Confirmations)
+	merged.DeliverySilences = Silences(merged.Samples, merged.From, merged.Until, Deliveries)
+	merged.ConfirmationSilences = Silences(merged.Samples, merged.From, merged.Until, Confirmations)
 	return merged
 }
 

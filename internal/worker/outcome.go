@@ -39,10 +39,11 @@ type Outcome struct {
 	// Over time.
 	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on
 	BacklogMax int64    // the largest of all samples from the start of the measured phase on
-	// Undelivered has the longest times in which messages were due and none was delivered, and Unconfirmed those in which none was
-	// confirmed (Silences). They begin in the measured phase and are in no order.
-	Undelivered, Unconfirmed []Interval
-	Pauses                   Pauses // in which the generator stood still
+	// The silences are the longest times in which messages were due and none was delivered, or none was confirmed (Silences). They begin
+	// in the measured phase and are in no order.
+	DeliverySilences     []Interval `json:"Undelivered"`
+	ConfirmationSilences []Interval `json:"Unconfirmed"`
+	Pauses               Pauses     // in which the generator stood still
 
 	// The generator's effort.
 	Producers int           // clients that sent

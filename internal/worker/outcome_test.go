@@ -267,7 +267,7 @@ func TestOutagesOfDeliveriesAndOfConfirmationsAreToldApart(t *testing.T) {
 			return nil
 		}}
 		out := ready(t, d, simple(1, 1)).Run(t.Context(), Load{Schedule: constant(t, 400), Duration: time.Second, Drain: 20 * time.Second})
-		undelivered, unconfirmed := longest(out.Undelivered), longest(out.Unconfirmed)
+		undelivered, unconfirmed := longest(out.DeliverySilences), longest(out.ConfirmationSilences)
 		of := undelivered
 		if held == "confirmations" {
 			of = unconfirmed

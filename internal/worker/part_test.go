@@ -192,12 +192,12 @@ func TestWorkersThatShareAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 func TestMovedOutcomesMoveEveryTime(t *testing.T) {
 	o := Outcome{
 		Start: 1, From: 2, Until: 3, FirstSent: 4, LastSent: 5, LastReceived: 6, LastAcked: 0, Backlog: BacklogDrain{FilledAt: 7, From: 8, To: 9, Received: 10},
-		Pauses: Pauses{Stops: []Interval{{11, 12}}}, Undelivered: []Interval{{13, 14}}, Unconfirmed: []Interval{{15, 16}}, Samples: []Sample{{At: 17}},
+		Pauses: Pauses{Stops: []Interval{{11, 12}}}, DeliverySilences: []Interval{{13, 14}}, ConfirmationSilences: []Interval{{15, 16}}, Samples: []Sample{{At: 17}},
 	}
 	got := o.Moved(100)
 	if got.Start != 101 || got.From != 102 || got.Until != 103 || got.FirstSent != 104 || got.LastSent != 105 || got.LastReceived != 106 || got.LastAcked != 0 ||
 		got.Backlog != (BacklogDrain{FilledAt: 107, From: 108, To: 109, Received: 10}) || got.Pauses.Stops[0] != (Interval{111, 112}) ||
-		got.Undelivered[0] != (Interval{113, 114}) || got.Unconfirmed[0] != (Interval{115, 116}) || got.Samples[0].At != 117 {
+		got.DeliverySilences[0] != (Interval{113, 114}) || got.ConfirmationSilences[0] != (Interval{115, 116}) || got.Samples[0].At != 117 {
 		t.Errorf("%+v", got)
 	}
 	if o.Samples[0].At != 17 || o.Pauses.Stops[0].From != 11 {

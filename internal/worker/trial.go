@@ -138,7 +138,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	out.LastReceived, out.Working = heard.Span.Last, heard.Working
 	out.Pauses = t.recording.pauses.pauses().Union(heard.Pauses)
 	out.Hopeless, out.BacklogMax, out.Samples = o.hopeless, o.backlogMax, o.samples.Values()
-	out.Undelivered, out.Unconfirmed = o.delivered.silences(phase), o.confirmed.silences(phase)
+	out.DeliverySilences, out.ConfirmationSilences = o.delivered.silences(phase), o.confirmed.silences(phase)
 	w.addBooks(t, out)
 }
 
