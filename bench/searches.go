@@ -26,7 +26,7 @@ func search(broker string) func(*bench, context.Context) error {
 					return fmt.Errorf("%s: %w", s.Title, err)
 				}
 				x := r.sample()
-				x.Took = int64(r.record.Ended.Sub(r.record.Began))
+				x.Took = int64(r.record.Took())
 				x.Rate, x.Note = searched(r.record)
 				c := &contenders[i]
 				c.Samples = append(c.Samples, x)

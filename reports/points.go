@@ -67,8 +67,8 @@ func repetitionsSentence(p results.Point) string {
 		if !r.Began.IsZero() {
 			text += ", " + r.Began.UTC().Format(time.RFC3339)
 		}
-		if !r.Began.IsZero() && !r.Ended.IsZero() {
-			text += ", took " + r.Ended.Sub(r.Began).Round(time.Second).String()
+		if took := r.Took(); took > 0 {
+			text += ", took " + took.Round(time.Second).String()
 		}
 		words = append(words, text)
 	}

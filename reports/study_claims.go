@@ -180,7 +180,11 @@ func figureText(s claim.Statement, p claim.Part) string {
 	case f.Low != f.High:
 		text += " [" + rangeText(f) + "]"
 	}
-	if s.Kind == claim.Rank {
+	switch {
+	case s.Kind != claim.Rank:
+	case s.Ranking.Place == claim.LastPlace:
+		text += " the worst other"
+	default:
 		text += " the best other"
 	}
 	return text

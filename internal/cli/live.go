@@ -115,7 +115,7 @@ func told(r store.Record) (text string) {
 	if o.Doubts > 0 {
 		text += fmt.Sprintf("  doubts %d", o.Doubts)
 	}
-	return text + "  (" + span(r.Ended.Sub(r.Began)) + ")"
+	return text + "  (" + span(r.Took()) + ")"
 }
 
 // outcome is the one figure that was asked for, with the latency.

@@ -188,9 +188,7 @@ func endingVerdict(p results.Point) Verdict {
 	v.Outcome, v.Text = judgeEnding(p)
 	for _, r := range p.Records {
 		v.Study = r.Study
-		if took := r.Ended.Sub(r.Began); took > 0 { // a repetition that was cut off has no end
-			v.Seconds += took.Seconds()
-		}
+		v.Seconds += r.Took().Seconds()
 	}
 	return v
 }

@@ -86,6 +86,7 @@ func read(folder fs.FS, file string) (table, error) {
 	if err != nil {
 		return table{}, err
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write a byte order mark
 	var t table
 	for line := range strings.Lines(string(data)) {
 		comment, isComment := strings.CutPrefix(line, "#")
@@ -99,8 +100,13 @@ func read(folder fs.FS, file string) (table, error) {
 	}
 	in := csv.NewReader(bytes.NewReader(data))
 	in.Comment = '#'
-	if t.columns, err = in.Read(); err != nil {
+	in.TrimLeadingSpace = true
+	header, err := in.Read()
+	if err != nil {
 		return table{}, fmt.Errorf("%s: no header: %w", file, err)
+	}
+	for _, column := range header {
+		t.columns = append(t.columns, strings.TrimSpace(column))
 	}
 	for {
 		values, err := in.Read()
@@ -198,12 +204,22 @@ func (c *collection) addRow(r row, t study.Published, grid []study.Point, origin
 
 // emptyRecord is the record of a point, without figures.
 func (c *collection) emptyRecord(p study.Point) store.Record {
-	axes := maps.Clone(p.Axes)
+	axes := map[string]string{}
+	maps.Copy(axes, p.Axes)
 	axes[whenAxis] = "published"
 	return store.Record{
-		Schema: store.Schema, Kind: store.KindPublished, PointID: "published-" + p.ID, Study: c.study.Name, Label: p.Label, Axes: axes, Repetition: 1,
-		Status: store.Published, Reason: "figures of a publication: " + cmp.Or(c.study.Source, c.study.Name), Spec: p.Spec, Versions: store.Versions{Tool: Tool},
-		Result: &store.Result{Given: map[string]float64{}},
+		Schema:     store.Schema,
+		Kind:       store.KindPublished,
+		PointID:    "published-" + p.ID,
+		Study:      c.study.Name,
+		Label:      p.Label,
+		Axes:       axes,
+		Repetition: 1,
+		Status:     store.Published,
+		Reason:     "figures of a publication: " + cmp.Or(c.study.Source, c.study.Name),
+		Spec:       p.Spec,
+		Versions:   store.Versions{Tool: Tool},
+		Result:     &store.Result{Given: map[string]float64{}},
 	}
 }
 
@@ -220,13 +236,14 @@ func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
 	if slices.ContainsFunc(found, isThen) {
 		found = slices.DeleteFunc(found, func(p study.Point) bool { return !isThen(p) })
 	}
+	where := cmp.Or(t.Experiment, "the study")
 	switch len(found) {
 	case 0:
-		return study.Point{}, fmt.Errorf("no point of %s has %s", t.Experiment, valuesText(want))
+		return study.Point{}, fmt.Errorf("no point of %s has %s", where, valuesText(want))
 	case 1:
 		return found[0], nil
 	default:
-		return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), t.Experiment, valuesText(want))
+		return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), where, valuesText(want))
 	}
 }
 

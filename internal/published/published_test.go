@@ -2,6 +2,7 @@ package published_test
 
 import (
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -85,6 +86,21 @@ func TestAColumnThatATableHasTwiceIsRefused(t *testing.T) {
 	_, err := records(t, document, "rate,kind,queues,size,rate,p99,disk\n1,lazy,1,100B,2,3,4\n")
 	if err == nil || !strings.Contains(err.Error(), `two columns "rate"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// As spreadsheets and people write it: with a byte order mark, and with blanks around the columns.
+func TestAHeaderIsReadWithoutItsBlanksAndMark(t *testing.T) {
+	want, err := records(t, document, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spaced := "\ufeff" + strings.Replace(table, "queues,size", "queues , size ", 1)
+	if spaced == "\ufeff"+table {
+		t.Fatal("the header has no such column")
+	}
+	if got, err := records(t, document, spaced); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -12,10 +12,11 @@ import (
 type goalSearch struct {
 	search *searcher
 	goal   Goal
-	// Every trial counts for every goal. Each goal may use what the goals before it have left.
-	maxTrials int           // of the whole search, while it searches for this goal
-	budget    time.Duration // likewise; 0: no bound
-	rates     []*history    // of the rates that were tried, in ascending order
+	// Both limits are of the whole search, while it searches for this goal: every trial counts for every
+	// goal, and each goal may use what the goals before it have left.
+	maxTrials   int
+	spentAtMost time.Duration // 0: no bound
+	rates       []*history    // of the rates that were tried, in ascending order
 }
 
 // history is what the trials at a rate have shown for one goal. Void trials are only counted.

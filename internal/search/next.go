@@ -56,7 +56,7 @@ func (g *goalSearch) voidToRepeat() *history {
 }
 
 // mayBeHiccup reports whether the upper end of a bracket is worth a long trial before anything is
-// built on it: it failed a long trial, or only by its latency and a higher rate passed.
+// built on it: it has had a long trial, or it failed only by its latency and a higher rate passed.
 func (g *goalSearch) mayBeHiccup(high *history) bool {
 	return g.decidable(high) && (high.GoodLong+high.BadLong > 0 || g.passedAbove(high) != nil)
 }
@@ -159,21 +159,21 @@ func (g *goalSearch) usedTrials() int { return g.search.trials - min(g.search.vo
 func (g *goalSearch) needsLastTrials() bool {
 	needed := g.goal.confirmations()
 	end := g.search.spent + time.Duration(needed)*(g.goal.FinalDuration+g.search.overhead)
-	return g.usedTrials()+needed >= g.maxTrials || (g.budget > 0 && end >= g.budget)
+	return g.usedTrials()+needed >= g.maxTrials || (g.spentAtMost > 0 && end >= g.spentAtMost)
 }
 
-// affords estimates whether a trial ends within the budget. A search that has confirmed nothing yet may
-// take twice the budget. After that it may still decide a rate that has just passed a long trial;
+// affords estimates whether a trial ends within the budget. A goal for which nothing is confirmed yet may
+// take one budget more. After that it may still decide a rate that has just passed a long trial;
 // otherwise all its trials would have been for nothing.
 func (g *goalSearch) affords(r Request) bool {
 	end := g.search.spent + r.For + g.search.overhead
-	if g.budget == 0 || end <= g.budget {
+	if g.spentAtMost == 0 || end <= g.spentAtMost {
 		return true
 	}
 	if low, _ := g.confirmedBracket(); low != nil {
 		return false
 	}
-	if end <= 2*g.budget {
+	if end <= g.spentAtMost+g.search.plan.Budget {
 		return true
 	}
 	passedLong := func(h *history) bool { return h.rate == r.Rate && h.GoodLong > 0 && h.BadLong == 0 }
@@ -183,5 +183,5 @@ func (g *goalSearch) affords(r Request) bool {
 // halfBudgetSpent reports whether half of this goal's own budget is spent and no rate is confirmed.
 func (g *goalSearch) halfBudgetSpent() bool {
 	low, _ := g.confirmedBracket()
-	return g.budget > 0 && low == nil && g.search.spent >= g.budget-g.search.plan.Budget/2
+	return g.spentAtMost > 0 && low == nil && g.search.spent >= g.spentAtMost-g.search.plan.Budget/2
 }

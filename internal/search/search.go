@@ -113,7 +113,7 @@ func newSearcher(p Plan) *searcher {
 	s := &searcher{plan: p}
 	for i, goal := range p.Goals {
 		s.goals = append(s.goals, &goalSearch{
-			search: s, goal: goal, maxTrials: p.MaxTrials * (i + 1), budget: p.Budget * time.Duration(i+1),
+			search: s, goal: goal, maxTrials: p.MaxTrials * (i + 1), spentAtMost: p.Budget * time.Duration(i+1),
 		})
 	}
 	return s

@@ -83,6 +83,14 @@ func (d Doubt) Same(o Doubt) bool { return d.Code == o.Code && d.Text == o.Text 
 // Why is the reason as a sentence that can share a footnote with reasons that differ in their figures only.
 func (r Record) Why() remark.Remark { return remark.Stored(r.Reason, r.Figures) }
 
+// Took is how long the repetition took. It is 0 if it never began or was cut off.
+func (r Record) Took() time.Duration {
+	if r.Began.IsZero() || r.Ended.Before(r.Began) {
+		return 0
+	}
+	return r.Ended.Sub(r.Began)
+}
+
 // Settings are the settings in force, defaults included, under their native names.
 type Settings struct {
 	Server map[string]any `json:"server,omitempty"`

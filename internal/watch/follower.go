@@ -130,7 +130,7 @@ func (f *Follower) addEnding(e lab.Event) {
 	reason, _, _ := strings.Cut(r.Reason, "\n")
 	ending := Ending{
 		Number: e.Done, Point: pointName(e), Title: Title(e), Status: r.Status, Stored: e.Kind == lab.Skipped,
-		TookNs: int64(r.Ended.Sub(r.Began)), Outcome: Outcome{Text: reason},
+		TookNs: int64(r.Took()), Outcome: Outcome{Text: reason},
 	}
 	if r.Status == store.OK && f.Outcome != nil {
 		ending.Outcome = f.Outcome(r)

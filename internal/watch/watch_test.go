@@ -76,7 +76,10 @@ func (w *watched) load(r study.Run, target float64) {
 }
 
 func (w *watched) ended(repetition int, status store.Status) {
-	w.event(lab.Event{Kind: lab.Ended, Run: run(repetition), Done: repetition, Total: 3, Record: &store.Record{Status: status, Reason: "late\nvery", Ended: time.Time{}.Add(5 * time.Second)}})
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	w.event(lab.Event{Kind: lab.Ended, Run: run(repetition), Done: repetition, Total: 3, Record: &store.Record{
+		Status: status, Reason: "late\nvery", Began: began, Ended: began.Add(5 * time.Second),
+	}})
 }
 
 // site has the page and the metrics of a run.
