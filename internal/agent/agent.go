@@ -132,5 +132,5 @@ func (e *ErrClock) Error() string { return "the clock of agent " + e.Agent + ": 
 // ErrConnect means that the broker could not be reached at all. Why is not nil.
 type ErrConnect struct{ Why error }
 
-func (e ErrConnect) Error() string { return e.Why.Error() }
-func (e ErrConnect) Unwrap() error { return e.Why }
+func (e *ErrConnect) Error() string { return e.Why.Error() }
+func (e *ErrConnect) Unwrap() error { return e.Why }

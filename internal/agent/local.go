@@ -56,10 +56,11 @@ func (l *Local) open(ctx context.Context, p Plan, negotiated *TLS) (driver.Drive
 	if err == nil {
 		return d, nil
 	}
-	if explained := new(driver.ErrConnect); !errors.As(err, &explained) { // its text names the broker
+	var namesBroker *driver.ErrConnect
+	if !errors.As(err, &namesBroker) {
 		err = fmt.Errorf("connect to %s: %w", p.Broker.Broker, err)
 	}
-	return nil, ErrConnect{Why: err}
+	return nil, &ErrConnect{Why: err}
 }
 
 // prepareWorker connects producers and consumers. The consumers run in another process if p.Consumers says so.

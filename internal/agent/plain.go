@@ -122,7 +122,7 @@ func FaultOf(err error) *Fault {
 	if err == nil {
 		return nil
 	}
-	f := &Fault{Text: err.Error(), Unconnected: errors.As(err, new(ErrConnect))}
+	f := &Fault{Text: err.Error(), Unconnected: errors.As(err, new(*ErrConnect))}
 	for _, known := range knownErrors {
 		if errors.Is(err, known.err) {
 			f.Known = append(f.Known, known.name)
@@ -147,7 +147,7 @@ func (f *Fault) Err() error {
 		e.wrapped = append(e.wrapped, f.Refused)
 	}
 	if f.Unconnected {
-		return ErrConnect{Why: e}
+		return &ErrConnect{Why: e}
 	}
 	return e
 }

@@ -162,7 +162,7 @@ func TestAnErrorStaysWhatItIs(t *testing.T) {
 				t.Errorf("%s: is it %v? %t", name, is, errors.Is(got, is))
 			}
 		}
-		if errors.As(got, new(*driver.ErrUnsupported)) != errors.As(err, new(*driver.ErrUnsupported)) || errors.As(got, new(agent.ErrConnect)) != errors.As(err, new(agent.ErrConnect)) {
+		if errors.As(got, new(*driver.ErrUnsupported)) != errors.As(err, new(*driver.ErrUnsupported)) || errors.As(got, new(*agent.ErrConnect)) != errors.As(err, new(*agent.ErrConnect)) {
 			t.Errorf("%s: %#v", name, got)
 		}
 	}

@@ -65,6 +65,18 @@ func TestRoundingPutsNoFigureBeyondItsBound(t *testing.T) {
 }
 
 // On its bound a shape is still what it is said to be, except for a maximum, which has to lie above.
+// The weights of a slope are rounded, so their sum is not always 0.
+func TestAFlatLineNeitherRisesNorFalls(t *testing.T) {
+	for _, sign := range []string{"rising", "falling"} {
+		for _, y := range []float64{3.3, 7, 1e6 / 3} {
+			p := part(t, "slope: {along: x, sign: "+sign+"}", at{"x=1", []float64{y}}, at{"x=2", []float64{y}}, at{"x=4", []float64{y}}, at{"x=9", []float64{y}})
+			if got := p.Cells[0].Verdict; got != claim.DoesNotHold {
+				t.Errorf("%v everywhere is %s: %s", y, sign, got)
+			}
+		}
+	}
+}
+
 func TestAShapeHoldsOnItsBound(t *testing.T) {
 	course := func(values ...float64) (out []at) {
 		for i, v := range values {

@@ -39,8 +39,10 @@ func (t Trend) slopeCell(name string, line series) Cell {
 // their ends:
 //
 //	slope = Σ w(i)·y(i)   with   w(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
+//
+// An end that comes from rounding alone is 0: a flat line neither rises nor falls.
 func (line series) slope() Figure {
-	center, squares := 0.0, 0.0
+	center, squares, terms := 0.0, 0.0, 0.0
 	for _, at := range line {
 		center += at.x / float64(len(line))
 	}
@@ -53,6 +55,12 @@ func (line series) slope() Figure {
 		slope.Value += w * at.y.Value
 		slope.Low += min(w*at.y.Low, w*at.y.High)
 		slope.High += max(w*at.y.Low, w*at.y.High)
+		terms += math.Abs(w) * max(math.Abs(at.y.Low), math.Abs(at.y.High))
+	}
+	for _, end := range []*float64{&slope.Value, &slope.Low, &slope.High} {
+		if math.Abs(*end) <= slack*terms {
+			*end = 0
+		}
 	}
 	return slope
 }

@@ -244,7 +244,7 @@ func TestErrorsOfAgentsAreWhatTheyAre(t *testing.T) {
 	}
 	p = plan(t, 1)
 	p.Broker.Addresses = nil
-	if _, err := f.Agent().Prepare(t.Context(), p); !errors.As(err, new(agent.ErrConnect)) {
+	if _, err := f.Agent().Prepare(t.Context(), p); !errors.As(err, new(*agent.ErrConnect)) {
 		t.Errorf("%v; want a broker that isn't reached", err)
 	}
 	p = plan(t, 1)

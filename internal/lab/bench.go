@@ -117,7 +117,7 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 	b.broker.tls.Note(prepared.TLS)
 	if err != nil {
 		b.clients.agent = nil // it has left nothing behind that could be closed
-		if b.broker.instance == nil && errors.As(err, new(agent.ErrConnect)) {
+		if b.broker.instance == nil && errors.As(err, new(*agent.ErrConnect)) {
 			return errStart{cause: err}
 		}
 		return b.explainDeath(err)

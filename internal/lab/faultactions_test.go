@@ -50,6 +50,7 @@ func TestWhatEndsAFaultIsAimedAtTheNodesThatItHit(t *testing.T) {
 		{At: at(13), Do: "pause", Node: "leader"},
 		{At: at(14), Do: "resume", Node: "leader"},
 		{At: at(40), Do: "restart", Node: "2"},
+		{At: at(50), Do: "restart", Node: "leader"}, // of a node that runs: both kills have ended
 	})
 	began := map[time.Duration]time.Duration{15e9: 12e9, 30e9: 10e9, 14e9: 13e9} // by when a fault ends
 	for _, a := range actions {

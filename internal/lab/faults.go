@@ -44,7 +44,8 @@ type faultAction struct {
 var endOf = map[string]string{"pause": "resume", "kill": "restart"}
 
 // actionsOf returns a spec's faults as actions, by time. A fault that lasts for a time has two: {at: 10s, do: pause, for: 3s} is a
-// pause at 10 s and a resume at 13 s. A resume or restart that the spec lists ends the last pause or kill of the same node before it.
+// pause at 10 s and a resume at 13 s. A resume or restart that the spec lists ends the last pause or kill of the same node before it
+// that nothing else has ended.
 func actionsOf(list []study.Fault) []*faultAction {
 	var actions []*faultAction
 	for _, f := range list {
@@ -55,16 +56,17 @@ func actionsOf(list []study.Fault) []*faultAction {
 		}
 	}
 	slices.SortStableFunc(actions, func(a, b *faultAction) int { return cmp.Compare(a.at, b.at) })
+	ended := map[*faultAction]bool{}
 	for i, a := range actions {
-		if a.begun != nil {
-			continue
-		}
-		for _, earlier := range slices.Backward(actions[:i]) {
-			if endOf[earlier.do] == a.do && earlier.node == a.node {
-				a.begun = earlier
-				break
+		if a.begun == nil {
+			for _, earlier := range slices.Backward(actions[:i]) {
+				if endOf[earlier.do] == a.do && earlier.node == a.node && !ended[earlier] {
+					a.begun = earlier
+					break
+				}
 			}
 		}
+		ended[a.begun] = true
 	}
 	return actions
 }
@@ -150,7 +152,7 @@ func (a *faultAction) takeOn(ctx context.Context, instance *provision.Instance, 
 func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 	part, number, _ := strings.Cut(node, "-")
 	if b.clients.relays != nil && part == study.PartRelay {
-		return b.clients.relays, number
+		return b.clients.relays, cmp.Or(number, "1")
 	}
 	if b.clients.pipeline != nil {
 		for _, candidate := range b.clients.pipeline.parts() {
