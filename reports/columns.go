@@ -69,12 +69,12 @@ func convertColumns[T, S any](columns []columnOf[S], part func(T) S) []columnOf[
 // only: readers see them in the heading above the table.
 func pointColumns(l layout) []columnOf[results.LoadPoint] {
 	columns := []columnOf[results.LoadPoint]{
-		textColumn(document.Column{Key: "point_id", Data: true}, func(lp results.LoadPoint) string { return lp.Point.ID }),
-		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(lp results.LoadPoint) float64 { return lp.Point.Spec.MessageSize.Mean() }),
-		textColumn(document.Column{Key: "delivery", Data: true}, func(lp results.LoadPoint) string { return lp.Point.Spec.Delivery }),
+		textColumn(document.Column{Key: "point_id", MachinesOnly: true}, func(lp results.LoadPoint) string { return lp.Point.ID }),
+		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, MachinesOnly: true}, func(lp results.LoadPoint) float64 { return lp.Point.Spec.MessageSize.Mean() }),
+		textColumn(document.Column{Key: "delivery", MachinesOnly: true}, func(lp results.LoadPoint) string { return lp.Point.Spec.Delivery }),
 	}
 	columns = append(columns, convertColumns(l.columns(), func(lp results.LoadPoint) results.Point { return lp.Point })...)
-	load := document.Column{Key: "load", Name: "load", Row: true, Data: l.load != ""}
+	load := document.Column{Key: "load", Name: "load", Identifies: true, MachinesOnly: l.load != ""}
 	return append(columns, textColumn(load, func(lp results.LoadPoint) string { return lp.RowTitle }))
 }
 
@@ -86,7 +86,7 @@ func metricColumns[T any](keys []string, hidden hiddenColumns, cell func(subject
 	var columns []columnOf[T]
 	for _, key := range keys {
 		c := results.Column(key)
-		c.Data = hidden[key]
+		c.MachinesOnly = hidden[key]
 		columns = append(columns, cellColumn(c, func(subject T) document.Cell { return cell(subject, key) }))
 	}
 	return columns

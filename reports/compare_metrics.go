@@ -150,8 +150,8 @@ func (t metricTest) pValue(p float64) document.Cell {
 // columns are those of the table that shows the tests of a pair.
 func (p pair) columns() []columnOf[metricTest] {
 	return []columnOf[metricTest]{
-		textColumn(document.Column{Key: "workload", Data: true}, func(metricTest) string { return p.title }), // readers see it in the heading
-		textColumn(document.Column{Key: "metric", Name: "metric", Row: true}, func(t metricTest) string { return t.metric.Name }),
+		textColumn(document.Column{Key: "workload", MachinesOnly: true}, func(metricTest) string { return p.title }), // readers see it in the heading
+		textColumn(document.Column{Key: "metric", Name: "metric", Identifies: true}, func(t metricTest) string { return t.metric.Name }),
 		cellColumn(document.Column{Key: "first", Name: p.first.side, Spread: true}, func(t metricTest) document.Cell { return t.A.Cell().In(t.metric.Unit) }),
 		cellColumn(document.Column{Key: "second", Name: p.second.side, Spread: true}, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }),
 		textColumn(document.Column{Key: "finding", Name: "finding"}, metricTest.findingText),
@@ -159,9 +159,9 @@ func (p pair) columns() []columnOf[metricTest] {
 		numberColumn(document.Column{Key: "delta", Name: "delta"}, func(t metricTest) float64 { return t.Delta }),
 		cellColumn(document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pValue(t.Adjusted) }),
 		textColumn(document.Column{Key: "n", Name: "n"}, func(t metricTest) string { return fmt.Sprintf("%d, %d", t.A.N, t.B.N) }),
-		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(t metricTest) int { return t.A.N }),
-		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(t metricTest) int { return t.B.N }),
-		cellColumn(document.Column{Key: "p_alone", Data: true}, func(t metricTest) document.Cell { return t.pValue(t.P) }), // not corrected for other tests
-		numberColumn(document.Column{Key: "tests", Unit: unit.Count, Data: true}, func(t metricTest) int { return t.Family }),
+		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.A.N }),
+		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.B.N }),
+		cellColumn(document.Column{Key: "p_alone", MachinesOnly: true}, func(t metricTest) document.Cell { return t.pValue(t.P) }), // not corrected for other tests
+		numberColumn(document.Column{Key: "tests", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.Family }),
 	}
 }

@@ -38,12 +38,12 @@ func (p pair) publishedBlocks() []document.Block {
 		return []document.Block{heading, document.Paragraph{Text: fmt.Sprintf("No figure is known of both %s and %s.", p.first.side, p.second.side)}}
 	}
 	return []document.Block{heading, tableOf("", []columnOf[medians]{
-		textColumn(document.Column{Key: "metric", Name: "metric", Row: true}, func(m medians) string { return m.metric.Name }),
+		textColumn(document.Column{Key: "metric", Name: "metric", Identifies: true}, func(m medians) string { return m.metric.Name }),
 		cellColumn(document.Column{Key: "first", Name: p.first.side, Spread: true}, func(m medians) document.Cell { return m.first.Cell().In(m.metric.Unit) }),
 		cellColumn(document.Column{Key: "second", Name: p.second.side, Spread: true}, func(m medians) document.Cell { return m.second.Cell().In(m.metric.Unit) }),
 		cellColumn(document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor}, medians.ratio),
-		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(m medians) int { return m.first.N }),
-		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(m medians) int { return m.second.N }),
+		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, MachinesOnly: true}, func(m medians) int { return m.first.N }),
+		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, MachinesOnly: true}, func(m medians) int { return m.second.N }),
 	}, ofBoth)}
 }
 

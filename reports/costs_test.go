@@ -28,8 +28,8 @@ func TestCostsAtUnlikeLoadsNameTheirLoadsAndShareNoChart(t *testing.T) {
 		column := func(key string) document.Column {
 			return table.Columns[slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })]
 		}
-		if charted := column("broker_cpu_s_per_million").Chart.Title != ""; charted != c.charted || column("cost_load").Data != c.charted {
-			t.Errorf("%s: charted %t, want %t; the load is shown: %t", name, charted, c.charted, !column("cost_load").Data)
+		if charted := column("broker_cpu_s_per_million").Chart.Title != ""; charted != c.charted || column("cost_load").MachinesOnly != c.charted {
+			t.Errorf("%s: charted %t, want %t; the load is shown: %t", name, charted, c.charted, !column("cost_load").MachinesOnly)
 		}
 		for _, row := range table.Rows {
 			want := "sustainable rate"
@@ -63,7 +63,7 @@ func TestALoadWithoutCostsIsNoBasisOfThem(t *testing.T) {
 	})
 	table := build(t, "headtohead", slices.Concat(withCosts, without)).Tables()[0]
 	for _, c := range table.Columns {
-		if c.Key == "cost_load" && !c.Data {
+		if c.Key == "cost_load" && !c.MachinesOnly {
 			t.Error("readers see a column that says at which load costs are, though all are at one load")
 		}
 	}

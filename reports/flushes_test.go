@@ -50,12 +50,12 @@ func TestFlushedIsNeverComparedWithUnflushedInSilence(t *testing.T) {
 					}
 				case document.Table:
 					for _, column := range b.Columns {
-						shown = shown || column.Key == results.KeyBrokerFlushes && !column.Data
+						shown = shown || column.Key == results.KeyBrokerFlushes && !column.MachinesOnly
 					}
 				}
 			}
-			if g := HeadToHead(flushed(c.perMessage)).Groups[0]; g.Unlike != said {
-				t.Errorf("beside the charts stands %q, below the table %q", g.Unlike, said)
+			if g := HeadToHead(flushed(c.perMessage)).Groups[0]; g.Caution != said {
+				t.Errorf("beside the charts stands %q, below the table %q", g.Caution, said)
 			}
 			if !strings.Contains(said, c.says) || c.says == "" && said != "" {
 				t.Errorf("says %q, want %q", said, c.says)

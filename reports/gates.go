@@ -28,6 +28,6 @@ func Gates(verdicts []gate.Verdict) []document.Block {
 var gateColumns = []columnOf[gate.Verdict]{
 	textColumn(document.Column{Key: "outcome", Name: "outcome"}, func(v gate.Verdict) string { return string(v.Outcome) }),
 	textColumn(document.Column{Key: "threshold", Name: "threshold"}, func(v gate.Verdict) string { return v.Condition }),
-	textColumn(document.Column{Key: "label", Name: "point", Row: true}, func(v gate.Verdict) string { return v.Point }),
+	textColumn(document.Column{Key: "label", Name: "point", Identifies: true}, func(v gate.Verdict) string { return v.Point }),
 	textColumn(document.Column{Key: "seen", Name: "seen", Wide: true}, func(v gate.Verdict) string { return v.Text }),
 }

@@ -21,10 +21,10 @@ func goalsTable(points []results.Point, l layout, notes *document.Footnotes) doc
 	columns := append(convertColumns(pointColumns(l), func(g searchGoal) results.LoadPoint {
 		return results.LoadPoint{Point: g.point, RowTitle: g.point.Load()}
 	}), []columnOf[searchGoal]{
-		textColumn(document.Column{Key: "goal", Name: "goal", Row: true}, func(g searchGoal) string { return g.Name }),
-		cellColumn(document.Column{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
+		textColumn(document.Column{Key: "goal", Name: "goal", Identifies: true}, func(g searchGoal) string { return g.Name }),
+		cellColumn(document.Column{Key: "latency_bound_ns", Unit: unit.Nanoseconds, MachinesOnly: true},
 			func(g searchGoal) document.Cell { return g.ofLatency(float64(g.LatencyNs)) }),
-		cellColumn(document.Column{Key: "quantile", Data: true}, func(g searchGoal) document.Cell { return g.ofLatency(g.Quantile) }),
+		cellColumn(document.Column{Key: "quantile", MachinesOnly: true}, func(g searchGoal) document.Cell { return g.ofLatency(g.Quantile) }),
 		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 			func(g searchGoal) document.Cell { return g.Sustained.Cell().Excluded(!g.used()) }),
 		cellColumn(document.Column{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},

@@ -68,7 +68,7 @@ func comparisonSection(g group, notes *document.Footnotes) Section {
 		}
 	}
 	d.Warn("these records", unnamedDifferences(compared))
-	return Section{Name: g.Name, Points: g.Members, Blocks: d.Blocks, Unlike: flushes}
+	return Section{Name: g.Name, Points: g.Members, Blocks: d.Blocks, Caution: flushes}
 }
 
 // comparisonTable has a row for each contender: its name, how it ended, what it sustains, its latencies
@@ -87,12 +87,12 @@ func comparisonTable(contenders []contender, l layout, notes *document.Footnotes
 // headings: the messages, the guarantee, and the mode of the client if any contender has one.
 func identityColumns(contenders []contender, l layout) []columnOf[contender] {
 	columns := []columnOf[contender]{
-		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(c contender) float64 { return c.first().Spec.MessageSize.Mean() }),
-		textColumn(document.Column{Key: "delivery", Data: true}, func(c contender) string { return c.first().Spec.Delivery }),
+		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, MachinesOnly: true}, func(c contender) float64 { return c.first().Spec.MessageSize.Mean() }),
+		textColumn(document.Column{Key: "delivery", MachinesOnly: true}, func(c contender) string { return c.first().Spec.Delivery }),
 	}
 	mode := func(c contender) string { return clientMode(c.points...) }
 	if slices.ContainsFunc(contenders, func(c contender) bool { return mode(c) != "" }) {
-		columns = append(columns, textColumn(document.Column{Key: "client_mode", Data: true}, mode))
+		columns = append(columns, textColumn(document.Column{Key: "client_mode", MachinesOnly: true}, mode))
 	}
 	return append(columns, convertColumns(l.columns(), contender.first)...)
 }
@@ -182,7 +182,7 @@ func costColumns(contenders []contender) []columnOf[contender] {
 			costs[i].Chart = document.Chart{Title: "CPU-seconds per million", Better: document.LessIsBetter}
 		}
 	}
-	costLoad := document.Column{Key: "cost_load", Name: "cost at", Data: sameLoad}
+	costLoad := document.Column{Key: "cost_load", Name: "cost at", MachinesOnly: sameLoad}
 	return append([]columnOf[contender]{textColumn(costLoad, func(c contender) string { return c.costLoad })}, costs...)
 }
 

@@ -118,13 +118,13 @@ func common(values []string) string {
 func (l layout) columns() []columnOf[results.Point] {
 	name := func(p results.Point) string { return p.Name }
 	if l.byName() {
-		return []columnOf[results.Point]{textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, name)}
+		return []columnOf[results.Point]{textColumn(document.Column{Key: "broker", Name: "broker", Identifies: true}, name)}
 	}
 	columns := []columnOf[results.Point]{
-		// A Data column is not shown to readers; charts take the colour of a row from its Label.
-		textColumn(document.Column{Key: "broker", Data: true, Label: true}, name),
-		// A Row column identifies the row. Where all have one broker, the sentence above the table names it.
-		textColumn(document.Column{Key: "product", Name: "broker", Row: true, Data: l.broker != ""}, results.Point.Kind),
+		// A column for machines is not shown; charts take the colour of a row from its Label.
+		textColumn(document.Column{Key: "broker", MachinesOnly: true, Label: true}, name),
+		// Where all have one broker, the sentence above the table names it.
+		textColumn(document.Column{Key: "product", Name: "broker", Identifies: true, MachinesOnly: l.broker != ""}, results.Point.Kind),
 	}
 	for _, axis := range l.axes {
 		columns = append(columns, textColumn(AxisColumn(axis), func(p results.Point) string { return axisValue(p, axis) }))
@@ -152,5 +152,5 @@ func AxisColumn(axis string) document.Column {
 	if dot := strings.LastIndex(name, "."); dot > 0 && utf8.RuneCountInString(name) >= longHead {
 		name = name[:dot+1] + "\n" + name[dot+1:]
 	}
-	return document.Column{Key: "axis:" + axis, Name: name, Row: true, Named: true}
+	return document.Column{Key: "axis:" + axis, Name: name, Identifies: true, Named: true}
 }

@@ -41,7 +41,7 @@ func TestASweepHasAColumnForEachAxisAndSaysConstantsOnce(t *testing.T) {
 		table := build(t, name, records).Tables()[0]
 		var keys []string
 		for _, c := range table.Columns {
-			if c.Row && !c.Data {
+			if c.Identifies && !c.MachinesOnly {
 				keys = append(keys, c.Key)
 			}
 		}

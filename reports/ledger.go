@@ -100,10 +100,10 @@ func (a account) statusCell() document.Cell {
 // another one are for programs only.
 func bookColumns(points []results.Point) []columnOf[account] {
 	identity := []columnOf[account]{
-		textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, func(a account) string { return a.point.Name }),
-		textColumn(document.Column{Key: "setting", Name: "messages", Row: true}, func(a account) string { return a.point.Setting() }),
-		textColumn(document.Column{Key: "load", Name: "load", Row: true}, func(a account) string { return a.load.RowTitle }),
-		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, isLaterRepetition)},
+		textColumn(document.Column{Key: "broker", Name: "broker", Identifies: true}, func(a account) string { return a.point.Name }),
+		textColumn(document.Column{Key: "setting", Name: "messages", Identifies: true}, func(a account) string { return a.point.Setting() }),
+		textColumn(document.Column{Key: "load", Name: "load", Identifies: true}, func(a account) string { return a.load.RowTitle }),
+		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Identifies: true, MachinesOnly: !anyLoad(points, isLaterRepetition)},
 			func(a account) int { return a.load.Record.Repetition }),
 		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, account.statusCell),
 	}
@@ -130,9 +130,9 @@ func (a account) streamTable() document.Table {
 }
 
 var streamColumns = slices.Concat([]columnOf[results.Stream]{
-	numberColumn(document.Column{Key: "producer", Name: "producer", Unit: unit.Count, Row: true}, func(s results.Stream) int { return s.Producer }),
-	textColumn(document.Column{Key: "topic", Name: "topic", Row: true}, func(s results.Stream) string { return s.Topic }),
-	textColumn(document.Column{Key: "subscription", Name: "subscription", Row: true}, func(s results.Stream) string { return s.Subscription }),
+	numberColumn(document.Column{Key: "producer", Name: "producer", Unit: unit.Count, Identifies: true}, func(s results.Stream) int { return s.Producer }),
+	textColumn(document.Column{Key: "topic", Name: "topic", Identifies: true}, func(s results.Stream) string { return s.Topic }),
+	textColumn(document.Column{Key: "subscription", Name: "subscription", Identifies: true}, func(s results.Stream) string { return s.Subscription }),
 }, countColumns(streamKeys, nil, func(s results.Stream) *results.Books { return &s.Books }), []columnOf[results.Stream]{
 	textColumn(document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, lostRanges),
 })

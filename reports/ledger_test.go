@@ -26,7 +26,7 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		t.Fatalf("%d columns, %d counts", len(columns), len(want))
 	}
 	for _, c := range columns {
-		if c.cell(b).Number != want[c.Key] || c.Data {
+		if c.cell(b).Number != want[c.Key] || c.MachinesOnly {
 			t.Errorf("%s is %v, want %v", c.Key, c.cell(b).Number, want[c.Key])
 		}
 	}
@@ -35,7 +35,7 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		t.Errorf("of a stream there are %d columns", len(of))
 	}
 	for _, c := range of {
-		if c.Data != (c.Key == "lost") || c.Key == "resent" {
+		if c.MachinesOnly != (c.Key == "lost") || c.Key == "resent" {
 			t.Errorf("%s: %+v", c.Key, c)
 		}
 	}
@@ -45,7 +45,7 @@ func TestALedgerShowsTheColumnsThatSaySomething(t *testing.T) {
 	hidden := func(records []store.Record) string {
 		var keys []string
 		for _, c := range build(t, "ledger", records).Tables()[0].Columns {
-			if c.Data {
+			if c.MachinesOnly {
 				keys = append(keys, c.Key)
 			}
 		}

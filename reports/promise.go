@@ -95,15 +95,15 @@ func countVerdicts(trials []faultTrial) string {
 func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 	columns := []columnOf[faultTrial]{
 		specColumn("broker", func(s study.Spec) string { return s.Broker }),
-		textColumn(document.Column{Key: "version", Data: true}, func(t faultTrial) string { return t.record.Versions.Broker }),
+		textColumn(document.Column{Key: "version", MachinesOnly: true}, func(t faultTrial) string { return t.record.Versions.Broker }),
 		specColumn("delivery", func(s study.Spec) string { return s.Delivery }),
 		specColumn("persistence", func(s study.Spec) string { return s.Persistence }),
-		numberColumn(document.Column{Key: "replicas", Unit: unit.Count, Data: true}, func(t faultTrial) int { return t.record.Spec.Replicas }),
+		numberColumn(document.Column{Key: "replicas", Unit: unit.Count, MachinesOnly: true}, func(t faultTrial) int { return t.record.Spec.Replicas }),
 		specColumn("acks", func(s study.Spec) string { return s.Acks }),
 		specColumn("ordering", func(s study.Spec) string { return s.Ordering }),
-		textColumn(document.Column{Key: "guarantee", Name: "guarantee", Row: true}, func(t faultTrial) string { return guaranteeText(t.record.Spec) }),
-		textColumn(document.Column{Key: "fault", Name: "fault", Row: true}, func(t faultTrial) string { return faultText(t.record.Spec.Faults) }),
-		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, isLaterRepetition)},
+		textColumn(document.Column{Key: "guarantee", Name: "guarantee", Identifies: true}, func(t faultTrial) string { return guaranteeText(t.record.Spec) }),
+		textColumn(document.Column{Key: "fault", Name: "fault", Identifies: true}, func(t faultTrial) string { return faultText(t.record.Spec.Faults) }),
+		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, MachinesOnly: !anyTrial(trials, isLaterRepetition)},
 			func(t faultTrial) int { return t.record.Repetition }),
 		cellColumn(document.Column{Key: "verdict", Name: "promise", Attribute: true}, func(t faultTrial) document.Cell {
 			return document.Text(string(t.verdict)).Toned(verdictTones[t.verdict])
@@ -125,7 +125,7 @@ func (t faultTrial) excludeIfVoid(cell document.Cell) document.Cell {
 
 // specColumn is a column for programs with a word of the spec.
 func specColumn(key string, word func(study.Spec) string) columnOf[faultTrial] {
-	return textColumn(document.Column{Key: key, Data: true}, func(t faultTrial) string { return word(t.record.Spec) })
+	return textColumn(document.Column{Key: key, MachinesOnly: true}, func(t faultTrial) string { return word(t.record.Spec) })
 }
 
 // promiseCounts are the keys of the counts by which a promise is judged, and of those that explain them.

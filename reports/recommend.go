@@ -209,9 +209,9 @@ func (s sweep) effectTable() document.Table {
 		}
 	}
 	return tableOf("What each axis changed: "+s.metric.Name, []columnOf[axisChange]{
-		textColumn(document.Column{Key: "axis", Name: "axis", Row: true}, func(c axisChange) string { return c.axis }),
-		textColumn(document.Column{Key: "from", Name: "from", Row: true}, func(c axisChange) string { return c.from }),
-		textColumn(document.Column{Key: "to", Name: "to", Row: true}, func(c axisChange) string { return c.to }),
+		textColumn(document.Column{Key: "axis", Name: "axis", Identifies: true}, func(c axisChange) string { return c.axis }),
+		textColumn(document.Column{Key: "from", Name: "from", Identifies: true}, func(c axisChange) string { return c.from }),
+		textColumn(document.Column{Key: "to", Name: "to", Identifies: true}, func(c axisChange) string { return c.to }),
 		cellColumn(document.Column{Key: "change", Name: "change", Unit: unit.Factor, Spread: true}, func(c axisChange) document.Cell { return c.ratio.Cell() }),
 		numberColumn(document.Column{Key: "combinations", Name: "combinations", Unit: unit.Count}, func(c axisChange) int { return c.ratio.N }),
 	}, changes)

@@ -57,10 +57,10 @@ type Sections struct {
 
 // Section is about the points of one message size and guarantee.
 type Section struct {
-	Name   string // "100 B, at-least-once"
-	Points []results.Point
-	Blocks []document.Block // without the heading
-	Unlike string           // a caution for charts that compare these brokers: some flush to the disk, some don't; empty if they are alike
+	Name    string // "100 B, at-least-once"
+	Points  []results.Point
+	Blocks  []document.Block // without the heading
+	Caution string           // a caution for charts that compare these brokers: some flush to the disk, some don't; empty if they are alike
 }
 
 // Document is the whole report in the usual order.

@@ -81,7 +81,7 @@ func singleRunWarning(single, decided int) string {
 // claimColumns have the verdicts of all sides beside each other, then the figures that each rests on.
 func (p Paper) claimColumns(sides []string, own *results.Set, notes *document.Footnotes) []columnOf[judgedClaim] {
 	columns := []columnOf[judgedClaim]{
-		textColumn(document.Column{Key: "claim", Name: "no.", Row: true}, func(j judgedClaim) string { return j.ID }),
+		textColumn(document.Column{Key: "claim", Name: "no.", Identifies: true}, func(j judgedClaim) string { return j.ID }),
 		cellColumn(document.Column{Key: "says", Name: "claim", Wide: true}, func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, own, notes) }),
 	}
 	for _, side := range sides {
@@ -89,7 +89,7 @@ func (p Paper) claimColumns(sides []string, own *results.Set, notes *document.Fo
 			func(j judgedClaim) document.Cell { return answerCell(j.answers[side], notes) }))
 	}
 	columns = append(columns,
-		textColumn(document.Column{Key: "where", Name: "where", Data: true}, func(j judgedClaim) string { return j.Where }),
+		textColumn(document.Column{Key: "where", Name: "where", MachinesOnly: true}, func(j judgedClaim) string { return j.Where }),
 		textColumn(document.Column{Key: "published", Name: "published", Wide: true}, func(j judgedClaim) string { return j.Published }),
 	)
 	for _, side := range sides {

@@ -167,7 +167,7 @@ func (x exhibit) table() document.Table {
 		return tableOf("", columns, x.rows)
 	}
 	if len(x.sides) > 1 {
-		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Row: true}, func(r exhibitRow) string { return r.onlySide }))
+		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Identifies: true}, func(r exhibitRow) string { return r.onlySide }))
 	}
 	for _, c := range x.columns {
 		columns = append(columns, cellColumn(c.column(), func(r exhibitRow) document.Cell { return c.cell(r, r.onlySide) }))
@@ -191,10 +191,10 @@ func (x exhibit) rowColumns() []columnOf[exhibitRow] {
 		name = "rate"
 	}
 	columns := []columnOf[exhibitRow]{
-		textColumn(document.Column{Key: x.Rows, Name: name, Row: true}, func(r exhibitRow) string { return r.value }),
+		textColumn(document.Column{Key: x.Rows, Name: name, Identifies: true}, func(r exhibitRow) string { return r.value }),
 	}
 	if x.Series != "" {
-		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Row: true}, func(r exhibitRow) string { return r.series }))
+		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Identifies: true}, func(r exhibitRow) string { return r.series }))
 	}
 	return columns
 }

@@ -81,7 +81,7 @@ type methodComparison struct {
 }
 
 var methodColumns = []columnOf[methodComparison]{
-	textColumn(document.Column{Key: "way", Name: "older way", Row: true, Wide: true},
+	textColumn(document.Column{Key: "way", Name: "older way", Identifies: true, Wide: true},
 		func(c methodComparison) string { return c.method.name + " (can hide " + c.method.hides + ")" }),
 	textColumn(document.Column{Key: "point", Name: "where it differs most", Wide: true}, func(c methodComparison) string { return c.farthest }),
 	cellColumn(document.Column{Key: "theirs", Name: "its figure"}, func(c methodComparison) document.Cell { return c.theirs.Cell().In(c.unit) }),

@@ -46,7 +46,7 @@ type sideSetup struct {
 }
 
 var setupColumns = []columnOf[sideSetup]{
-	textColumn(document.Column{Key: "side", Name: "side", Row: true}, func(s sideSetup) string { return s.side }),
+	textColumn(document.Column{Key: "side", Name: "side", Identifies: true}, func(s sideSetup) string { return s.side }),
 	cellColumn(document.Column{Key: "brokers", Name: "brokers", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.brokers) }),
 	cellColumn(document.Column{Key: "clients", Name: "clients", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.clients) }),
 	cellColumn(document.Column{Key: "machine", Name: "machine", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.machines) }),
@@ -99,7 +99,7 @@ type changeCount struct {
 
 func (p Paper) changeColumns() []columnOf[changeCount] {
 	return []columnOf[changeCount]{
-		textColumn(document.Column{Key: "setting", Name: "setting", Row: true}, func(c changeCount) string { return c.path }),
+		textColumn(document.Column{Key: "setting", Name: "setting", Identifies: true}, func(c changeCount) string { return c.path }),
 		textColumn(document.Column{Key: "paper", Name: p.choose("in the paper", "at scale full"), Wide: true}, func(c changeCount) string { return cmp.Or(c.full, "unset") }),
 		textColumn(document.Column{Key: "here", Name: "here", Wide: true}, func(c changeCount) string { return cmp.Or(c.here, "unset") }),
 		numberColumn(document.Column{Key: "points", Name: "points", Unit: unit.Count}, func(c changeCount) int { return c.points }),

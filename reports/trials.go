@@ -127,8 +127,8 @@ func (t numberedTrial) furtherVerdict(goal int) string {
 // trialTable has a row for each trial of a search.
 func trialTable(name string, search *results.Sustainable) document.Table {
 	columns := []columnOf[numberedTrial]{
-		textColumn(document.Column{Key: "search", Data: true}, func(numberedTrial) string { return name }),
-		numberColumn(document.Column{Key: "trial", Name: "#", Unit: unit.Count, Row: true}, func(t numberedTrial) int { return t.number }),
+		textColumn(document.Column{Key: "search", MachinesOnly: true}, func(numberedTrial) string { return name }),
+		numberColumn(document.Column{Key: "trial", Name: "#", Unit: unit.Count, Identifies: true}, func(t numberedTrial) int { return t.number }),
 		textColumn(document.Column{Key: "kind", Name: "kind"}, func(t numberedTrial) string { return t.Kind }),
 		cellColumn(document.Column{Key: "rate", Name: "rate", Unit: unit.PerSecond}, numberedTrial.rate),
 		cellColumn(document.Column{Key: "verdict", Name: "verdict", Attribute: true}, numberedTrial.verdictCell),

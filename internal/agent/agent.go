@@ -80,12 +80,12 @@ type Prepared struct {
 
 // Part is what one agent in another process did in a trial.
 type Part struct {
-	Name, Host string
-	Cores      int    // of its machine
-	Machine    string // the same for all agents on one machine
-	Here       bool   // that machine is this one
-	PID        int    // of its process; 0 if that is on another machine
-	Consumers  int    // that it ran
+	Name, Host    string
+	Cores         int    // of its machine
+	Machine       string // the same for all agents on one machine
+	OnThisMachine bool   // that machine is this one
+	PID           int    // of its process; 0 if that is on another machine
+	Consumers     int    // that it ran
 	// Outcome is on the clock of this process. It is empty if the agent was lost.
 	Outcome worker.Outcome
 	// Begin and Until were read at the bounds of the measured phase, End after the drain. A Reading is zero if the trial ended before.
@@ -95,8 +95,8 @@ type Part struct {
 	Offset, Bound int64
 	// Clock is what keeps the time of day on the agent's host; nil if that is not known.
 	Clock *clock.Discipline
-	// Late is how long after the common start the agent woke, ns on its own clock.
-	Late int64
+	// StartedLate is how long after the common start the agent woke, ns on its own clock.
+	StartedLate int64
 }
 
 // Bounds returns the readings at the bounds of the measured phase. If the trial ended before one of them, End takes its place.

@@ -233,7 +233,7 @@ func (s *shell) statusCommand() *cobra.Command {
 
 func statusTable(running []provision.State) document.Table {
 	t := document.Table{Columns: []document.Column{
-		{Key: "id", Name: "id", Row: true},
+		{Key: "id", Name: "id", Identifies: true},
 		{Key: "broker", Name: "broker"},
 		{Key: "version", Name: "version"},
 		{Key: "nodes", Name: "nodes"},

@@ -109,7 +109,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 // pointTable has a row for each point, a column for each axis, and says what all points have in common in a sentence.
 func pointTable(points []study.Point, refused map[string]string, notes *document.Footnotes) (same string, t document.Table) {
 	t.Columns = []document.Column{
-		{Key: "number", Name: "#", Unit: unit.Count, Row: true},
+		{Key: "number", Name: "#", Unit: unit.Count, Identifies: true},
 		{Key: "point", Name: "point", Spare: true},
 		{Key: "broker", Name: "broker"},
 		{Key: "measure", Name: "measure"},
@@ -150,7 +150,7 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 		value := t.Rows[0][c.Key].Text
 		other := func(row document.Row) bool { return row[c.Key].Text != value }
 		if len(points) > 1 && !slices.ContainsFunc(t.Rows, other) {
-			t.Columns[workload+i].Data = true
+			t.Columns[workload+i].MachinesOnly = true
 			words = append(words, value)
 		}
 	}
@@ -208,7 +208,7 @@ func settingApart(points []study.Point) apart {
 
 // columns are one for each axis, and for machines one that says them all in a line, as readers see where there are many.
 func (a apart) columns() []document.Column {
-	columns := []document.Column{{Key: "apart", Name: "and", Wide: true, Data: len(a.axes) <= mostAxes}}
+	columns := []document.Column{{Key: "apart", Name: "and", Wide: true, MachinesOnly: len(a.axes) <= mostAxes}}
 	if len(a.axes) > mostAxes {
 		return columns
 	}
@@ -220,7 +220,7 @@ func (a apart) columns() []document.Column {
 	}
 	for _, axis := range a.axes {
 		c := reports.AxisColumn(axis)
-		c.Row = false // its number tells a row apart
+		c.Identifies = false // its number tells a row apart
 		columns = append(columns, c)
 	}
 	return columns

@@ -209,7 +209,7 @@ func privileges() finding {
 }
 
 func machineTable(list []finding) document.Table {
-	t := document.Table{Columns: []document.Column{{Key: "what", Name: "what", Row: true}, {Key: "seen", Name: "seen", Wide: true}}}
+	t := document.Table{Columns: []document.Column{{Key: "what", Name: "what", Identifies: true}, {Key: "seen", Name: "seen", Wide: true}}}
 	for _, f := range list {
 		t.Rows = append(t.Rows, document.Row{"what": document.Text(f.what), "seen": document.Text(f.seen)})
 	}
@@ -223,7 +223,7 @@ func brokerRow(broker, state string, remarks ...string) document.Row {
 // brokerTable says what each version of each broker lacks, and names one that only needs to be installed, "" for none.
 func brokerTable(h *provision.Host) (table document.Table, absent string) {
 	t := document.Table{Columns: []document.Column{
-		{Key: "broker", Name: "broker", Row: true},
+		{Key: "broker", Name: "broker", Identifies: true},
 		{Key: "state", Name: "state"},
 		{Key: "remarks", Name: "what to do, and doubts", Wide: true},
 	}}

@@ -22,16 +22,16 @@ func listGuarantees(args []string) (document.Document, error) {
 		d.Title = "Guarantees of " + args[0]
 	}
 	t := document.Table{Columns: []document.Column{
-		{Key: "broker", Name: "broker", Row: true, Data: len(args) == 1},
-		{Key: "guarantee", Name: "guarantee", Row: true},
-		{Key: "delivery", Data: true},
-		{Key: "persistence", Data: true},
-		{Key: "replicas", Data: true},
-		{Key: "acks", Data: true},
-		{Key: "ordering", Data: true},
+		{Key: "broker", Name: "broker", Identifies: true, MachinesOnly: len(args) == 1},
+		{Key: "guarantee", Name: "guarantee", Identifies: true},
+		{Key: "delivery", MachinesOnly: true},
+		{Key: "persistence", MachinesOnly: true},
+		{Key: "replicas", MachinesOnly: true},
+		{Key: "acks", MachinesOnly: true},
+		{Key: "ordering", MachinesOnly: true},
 		{Key: "kept", Name: "kept"},
-		{Key: "how", Data: true},
-		{Key: "proof", Data: true},
+		{Key: "how", MachinesOnly: true},
+		{Key: "proof", MachinesOnly: true},
 		{Key: "answer", Name: "how [proved by], or why not", Wide: true},
 	}}
 	for _, name := range names {

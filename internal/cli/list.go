@@ -63,7 +63,7 @@ func (s *shell) listCommand() *cobra.Command {
 func listBrokers([]string) (document.Document, error) {
 	d := document.Document{Title: "Brokers"}
 	t := document.Table{Columns: []document.Column{
-		{Key: "broker", Name: "broker", Row: true},
+		{Key: "broker", Name: "broker", Identifies: true},
 		{Key: "versions", Name: "versions, the default first"},
 		{Key: "client", Name: "client"},
 		{Key: "nodes", Name: "nodes,\nat most", Unit: unit.Count},
@@ -103,7 +103,7 @@ func listBrokers([]string) (document.Document, error) {
 func listStudies([]string) (document.Document, error) {
 	d := document.Document{Title: "Studies"}
 	t := document.Table{Columns: []document.Column{
-		{Key: "study", Name: "study", Row: true},
+		{Key: "study", Name: "study", Identifies: true},
 		{Key: "question", Name: "question", Wide: true},
 		{Key: "points", Name: "points", Unit: unit.Count},
 		{Key: "full", Name: "with\n--scale full", Unit: unit.Count},
@@ -149,7 +149,7 @@ func embeddedStudy(name string) (*study.Study, error) {
 
 func listReports([]string) (document.Document, error) {
 	d := document.Document{Title: "Reports"}
-	t := document.Table{Columns: []document.Column{{Key: "report", Name: "report", Row: true}, {Key: "shows", Name: "shows", Wide: true}}}
+	t := document.Table{Columns: []document.Column{{Key: "report", Name: "report", Identifies: true}, {Key: "shows", Name: "shows", Wide: true}}}
 	for _, name := range reports.Names() {
 		r, err := reports.Lookup(name)
 		if err != nil {
@@ -163,7 +163,7 @@ func listReports([]string) (document.Document, error) {
 
 func listSettings(args []string) (document.Document, error) {
 	columns := []document.Column{
-		{Key: "setting", Name: "setting", Row: true},
+		{Key: "setting", Name: "setting", Identifies: true},
 		{Key: "default", Name: "default", Wide: true},
 		{Key: "allowed", Name: "allowed", Wide: true},
 		{Key: "doc", Name: "what it is", Wide: true},

@@ -33,7 +33,7 @@ func addClass(d *document.Document, name, principle string, of func(catalog.Prod
 	d.Add(document.Heading{Level: 1, Text: strings.ToUpper(name[:1]) + name[1:]})
 	d.Say(principle)
 	t := document.Table{Columns: []document.Column{
-		{Key: "class", Data: true}, {Key: "broker", Name: "broker", Row: true}, {Key: "defaults", Name: "defaults", Wide: true},
+		{Key: "class", MachinesOnly: true}, {Key: "broker", Name: "broker", Identifies: true}, {Key: "defaults", Name: "defaults", Wide: true},
 	}}
 	for _, broker := range catalog.Names() {
 		p, err := catalog.Lookup(broker)

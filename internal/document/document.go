@@ -130,18 +130,18 @@ func (Table) block()     {}
 
 // Column describes the cells below it.
 type Column struct {
-	Key       string    // for machines: stable, lower case, ends with the unit where there is one
-	Name      string    // for people; may hold a line break
-	Unit      unit.Unit // of its numbers
-	Row       bool      // identifies the row; repeated in every part if a table has to be split
-	Label     bool      // its words choose the row's colour in charts; without such a column the Row columns do together
-	Named     bool      // its cells mean nothing without the column's name: "5" of "linger.ms"
-	Spread    bool      // shows the intervals of its cells
-	Wide      bool      // holds sentences, which are wrapped later than other words
-	Spare     bool      // left out where a terminal is too narrow
-	Data      bool      // for machines only; people read the same in a heading
-	Attribute bool      // its words become an attribute of the HTML row, for style sheets; charts show them where a bar is missing
-	Chart     Chart     // the chart that draws its cells, for formats that draw; columns with the same chart share it
+	Key          string    // for machines: stable, lower case, ends with the unit where there is one
+	Name         string    // for people; may hold a line break
+	Unit         unit.Unit // of its numbers
+	Identifies   bool      // the row; repeated in every part if a table has to be split
+	Label        bool      // its words choose the row's colour in charts; without such a column those that identify the row do together
+	Named        bool      // its cells mean nothing without the column's name: "5" of "linger.ms"
+	Spread       bool      // shows the intervals of its cells
+	Wide         bool      // holds sentences, which are wrapped later than other words
+	Spare        bool      // left out where a terminal is too narrow
+	MachinesOnly bool      // people read the same in a heading
+	Attribute    bool      // its words become an attribute of the HTML row, for style sheets; charts show them where a bar is missing
+	Chart        Chart     // the chart that draws its cells, for formats that draw; columns with the same chart share it
 }
 
 // Chart is what a chart of columns is about. One without a title is none.

@@ -170,7 +170,7 @@ func TestAnyNumberOfAgentsSendsTheSame(t *testing.T) {
 			}
 			for _, p := range parts {
 				begin, until := p.Bounds()
-				if p.Offset != 0 || p.Bound != 0 || !p.Here || p.PID != os.Getpid() || p.Late < 0 || until.At-begin.At < int64(load.Duration)/2 || p.End.At < until.At || p.Outcome.From != got.From {
+				if p.Offset != 0 || p.Bound != 0 || !p.OnThisMachine || p.PID != os.Getpid() || p.StartedLate < 0 || until.At-begin.At < int64(load.Duration)/2 || p.End.At < until.At || p.Outcome.From != got.From {
 					t.Errorf("%+v", p)
 				}
 			}

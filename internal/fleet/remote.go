@@ -266,7 +266,7 @@ func (r *remote) reaches(p agent.Plan) error {
 // run runs a load that starts at start on this process's clock. line gives the offset of the agent's clock. The second result is
 // answer.Bend.
 func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock.Line, w *trialFeed) (agent.Part, int64, error) {
-	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, Here: r.info.Machine == r.me.Machine, Clock: r.discipline, Offset: line.OffsetAt(start)}
+	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, OnThisMachine: r.info.Machine == r.me.Machine, Clock: r.discipline, Offset: line.OffsetAt(start)}
 	if r.info.PIDs == r.me.PIDs {
 		p.PID = r.info.PID
 	}
@@ -286,7 +286,7 @@ func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock
 	if err != nil {
 		return p, 0, err
 	}
-	p.Outcome, p.Late = a.Outcome.Moved(-p.Offset), a.Woke-l.Start
+	p.Outcome, p.StartedLate = a.Outcome.Moved(-p.Offset), a.Woke-l.Start
 	p.Begin, p.Until, p.End = a.Meters.Begin, a.Meters.Until, a.Meters.End
 	return p, a.Bend, nil
 }

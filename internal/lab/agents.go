@@ -21,7 +21,7 @@ func agentsOf(parts []agent.Part) []store.Agent {
 	for _, p := range parts {
 		a := store.Agent{
 			Name: p.Name, Host: p.Host, Cores: p.Cores, Producers: p.Outcome.Producers, Consumers: p.Consumers,
-			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.Late,
+			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.StartedLate,
 			GeneratorLagP99Ns: ownLagP99(p), CoresUsed: coresUsed(p),
 		}
 		if p.Clock != nil {
@@ -152,7 +152,7 @@ func (t trial) coresOfAgentMachines() (cores int, elsewhere bool) {
 	for _, u := range machineUses(t.Parts) {
 		cores += int(u.usable)
 	}
-	return cores, slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return !p.Here })
+	return cores, slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return !p.OnThisMachine })
 }
 
 // generatorCores returns the cores that the generator used; 0 if that is not known.
@@ -170,7 +170,7 @@ func (t trial) generatorCoresHere() float64 {
 	}
 	var sum float64
 	for _, p := range t.Parts {
-		if p.Here {
+		if p.OnThisMachine {
 			sum += coresUsed(p)
 		}
 	}

@@ -45,7 +45,7 @@ func TestCoresOfAgentsElsewhereAreNotThoseOfThisMachine(t *testing.T) {
 	b := &bench{lab: &lab{machine: store.Host{Cores: 2}}}
 	tr := trial{trialCost: trialCost{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Generator: 5, Broker: 1}}}}
 	here := agentPart("a", "1", 2, 2, 1, 0)
-	here.Here = true
+	here.OnThisMachine = true
 	tr.Parts = []agent.Part{here}
 	if words := b.whatWasUsed(tr); !strings.Contains(words[0].Text, "and the generator 5.0 of 2 cores") {
 		t.Errorf("%v", words)

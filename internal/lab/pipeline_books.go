@@ -30,7 +30,9 @@ func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Sta
 		counted[id] = true
 	}
 	b := postedBooks(o)
-	b.Expected, b.Duplicated, b.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
+	b.Expected = o.Sent
+	b.Duplicated = max(0, s.Counted-s.Rides)
+	b.Corrupted = s.Corrupted
 	for i := o.First; i < int64(len(o.Fates)); i++ { // First is the first ride of the measured phase
 		fate := o.Fates[i]
 		if fate == load.Unsent {
@@ -48,7 +50,15 @@ func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Sta
 
 // postedBooks returns the part of the books that the client knows without the consumer.
 func postedBooks(o load.Outcome) measure.Books {
-	return measure.Books{Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries}
+	return measure.Books{
+		Due:    o.Due,
+		Unsent: o.Unsent,
+		Sent:   o.Sent,
+		Acked:  o.Accepted,
+		Failed: o.Failed,
+		Bytes:  o.Bytes,
+		Resent: o.Retries,
+	}
 }
 
 // outcome puts the outcome of a load into the form of a worker's, so that a pipeline is judged and reported like other trials.
@@ -56,8 +66,17 @@ func postedBooks(o load.Outcome) measure.Books {
 func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Snapshot) worker.Outcome {
 	samples := r.watch.samples
 	out := worker.Outcome{
-		Measured: b, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,
-		LastReceived: r.watch.received.lastRise, Producers: r.pipeline.bench.spec.ProducersPerTopic, Samples: samples, SendErr: o.Err,
+		Measured:             b,
+		Start:                o.Start,
+		From:                 o.From,
+		Until:                o.Until,
+		FirstSent:            o.From,
+		LastSent:             o.Last,
+		LastAcked:            o.Last,
+		LastReceived:         r.watch.received.lastRise,
+		Producers:            r.pipeline.bench.spec.ProducersPerTopic,
+		Samples:              samples,
+		SendErr:              o.Err,
 		Histograms:           measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
 		DeliverySilences:     worker.Silences(samples, o.From, o.Until, worker.Deliveries),
 		ConfirmationSilences: worker.Silences(samples, o.From, o.Until, worker.Confirmations),

@@ -141,8 +141,8 @@ func charts(headToHead reports.Sections, points []results.Point) string {
 		if group == "" {
 			continue
 		}
-		if g.Unlike != "" {
-			group += render.Fragment([]document.Block{document.Paragraph{Text: g.Unlike}}, "g", 3)
+		if g.Caution != "" {
+			group += render.Fragment([]document.Block{document.Paragraph{Text: g.Caution}}, "g", 3)
 		}
 		heading := document.Heading{Level: 1, Text: g.Name}
 		groups = append(groups, render.Fragment([]document.Block{heading}, "g", 3)+group)

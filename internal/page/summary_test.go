@@ -113,13 +113,13 @@ func TestAPageFoldsAwayGroupsWithAllThatStandsBelowThem(t *testing.T) {
 	duel.Groups = slices.Concat(duel.Groups, duel.Groups)
 	for i, g := range duel.Groups { // each has a second table with charts
 		duel.Groups[i].Blocks = slices.Concat(g.Blocks, g.Blocks)
-		duel.Groups[i].Unlike = "Not alike: one flushed."
+		duel.Groups[i].Caution = "Not alike: one flushed."
 	}
 	out := charts(duel, set.Points)
 	if headings := strings.Count(out, "<h3"); headings != len(duel.Groups) {
 		t.Errorf("%d headings over the charts of %d groups", headings, len(duel.Groups))
 	}
-	if warned := strings.Count(out, duel.Groups[0].Unlike); warned != len(duel.Groups) {
+	if warned := strings.Count(out, duel.Groups[0].Caution); warned != len(duel.Groups) {
 		t.Errorf("of the charts of %d groups %d say what the brokers did differently", len(duel.Groups), warned)
 	}
 	if more := fmt.Sprintf("%d more sizes and guarantees", len(duel.Groups)-maxOpenGroups); !strings.Contains(out, more) {

@@ -17,8 +17,8 @@ func forReaders(t document.Table) document.Table {
 		filled := func(row document.Row) bool {
 			return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0
 		}
-		headOfNothing := c.Row && len(t.Rows) == 0 // shows what the rows would have been
-		return c.Data || (!headOfNothing && !slices.ContainsFunc(t.Rows, filled))
+		headOfNothing := c.Identifies && len(t.Rows) == 0 // shows what the rows would have been
+		return c.MachinesOnly || (!headOfNothing && !slices.ContainsFunc(t.Rows, filled))
 	})
 	return t
 }

@@ -79,7 +79,7 @@ func newChart(t document.Table, about document.Chart) chart {
 			}
 		case column.Label:
 			c.labelKey = column.Key
-		case column.Row && !column.Data:
+		case column.Identifies && !column.MachinesOnly:
 			c.names = append(c.names, column)
 		case column.Attribute:
 			c.statuses = append(c.statuses, column)

@@ -15,7 +15,7 @@ import (
 
 func charted(rows ...document.Row) document.Table {
 	return document.Table{Columns: []document.Column{
-		{Key: "who", Name: "who", Row: true},
+		{Key: "who", Name: "who", Identifies: true},
 		{Key: "status", Name: "status", Attribute: true},
 		{Key: "rate", Name: "rate", Unit: unit.PerSecond, Spread: true, Chart: document.Chart{Title: "Rate", Better: document.MoreIsBetter}},
 		{Key: "low", Name: "p99 at\n1k/s", Unit: unit.Nanoseconds, Chart: document.Chart{Title: "p99", Better: document.LessIsBetter}},
@@ -59,8 +59,8 @@ func TestAChartHasABarForEveryKnownFigureAndSaysWhatIsUnknown(t *testing.T) {
 // Settings are named beside their values, columns for machines aren't shown, and colours go by the whole name.
 func TestAChartNamesTheSettingsOfItsRows(t *testing.T) {
 	table := charted()
-	table.Columns[0].Data = true // one broker
-	table.Columns = append(table.Columns, document.Column{Key: "name", Data: true, Label: true}, document.Column{Key: "axis", Name: "inFlight.\nmessages", Row: true, Named: true})
+	table.Columns[0].MachinesOnly = true // one broker
+	table.Columns = append(table.Columns, document.Column{Key: "name", MachinesOnly: true, Label: true}, document.Column{Key: "axis", Name: "inFlight.\nmessages", Identifies: true, Named: true})
 	for i := range 2 {
 		table.Rows = append(table.Rows, document.Row{"who": document.Text("kafka"), "name": document.Text(strings.Repeat("n", i+3)), "axis": document.Text(fmt.Sprint(10 * i)), "rate": document.Number(5)})
 	}

@@ -19,7 +19,7 @@ import (
 func TestWordsOfAUserAreNoIntervalAndNoMarkup(t *testing.T) {
 	const axis = `axis:a "b" x='1'>`
 	table := document.Table{
-		Columns: []document.Column{{Key: axis, Name: "a", Data: true}, {Key: "v", Name: "v"}},
+		Columns: []document.Column{{Key: axis, Name: "a", MachinesOnly: true}, {Key: "v", Name: "v"}},
 		Rows:    []document.Row{{axis: document.Text("x"), "v": document.Text("orders [eu]")}},
 	}
 	text := Fragment([]document.Block{table}, "x", 2)
@@ -131,7 +131,7 @@ func TestAPageIsAsWideAsItsTerminal(t *testing.T) {
 }
 
 func TestATableOfNamesAloneIsShownWhole(t *testing.T) {
-	table := document.Table{Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b", Row: true}}}
+	table := document.Table{Columns: []document.Column{{Key: "a", Name: "a", Identifies: true}, {Key: "b", Name: "b", Identifies: true}}}
 	table.Rows = []document.Row{{"a": document.Text(strings.Repeat("x", 30)), "b": document.Text(strings.Repeat("y", 30))}}
 	var out strings.Builder
 	if err := Render(&out, document.Document{Blocks: []document.Block{table}}, "terminal", Options{Width: 40}); err != nil {
@@ -146,7 +146,7 @@ func TestATableOfNamesAloneIsShownWhole(t *testing.T) {
 
 func TestARowOfAPageHoldsWhatMachinesRead(t *testing.T) {
 	table := document.Table{
-		Columns: []document.Column{{Key: "message_bytes", Data: true}, {Key: "point_id", Data: true}, {Key: "n_tests", Data: true}, {Key: "name", Name: "name", Row: true}},
+		Columns: []document.Column{{Key: "message_bytes", MachinesOnly: true}, {Key: "point_id", MachinesOnly: true}, {Key: "n_tests", MachinesOnly: true}, {Key: "name", Name: "name", Identifies: true}},
 		Rows:    []document.Row{{"message_bytes": document.Number(1234.5), "point_id": document.Text("p"), "name": document.Text("kafka")}},
 	}
 	if text := Fragment([]document.Block{table}, "x", 2); !strings.Contains(text, `<tr data-message-bytes="1234.5" data-point-id="p" data-n-tests="">`) {
@@ -157,7 +157,7 @@ func TestARowOfAPageHoldsWhatMachinesRead(t *testing.T) {
 func TestSentencesAreNarrowedToTwentyFourColumnsAndNoFurther(t *testing.T) {
 	sentence := strings.Repeat("word ", 20)
 	table := document.Table{
-		Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b", Wide: true}, {Key: "c", Name: "c", Wide: true}},
+		Columns: []document.Column{{Key: "a", Name: "a", Identifies: true}, {Key: "b", Name: "b", Wide: true}, {Key: "c", Name: "c", Wide: true}},
 		Rows:    []document.Row{{"a": document.Text("first"), "b": document.Text(sentence), "c": document.Text(sentence)}},
 	}
 	const narrowest = 5 + 2 + 24 + 2 + 24 // the name, and both sentences with a gap before each
@@ -195,7 +195,7 @@ func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
 
 func TestEveryDataColumnOfARowHasItsOwnAttribute(t *testing.T) {
 	table := document.Table{
-		Columns: []document.Column{{Key: "batch_size", Data: true}, {Key: "batch size", Data: true}},
+		Columns: []document.Column{{Key: "batch_size", MachinesOnly: true}, {Key: "batch size", MachinesOnly: true}},
 		Rows:    []document.Row{{"batch_size": document.Number(1), "batch size": document.Number(2)}},
 	}
 	if text := Fragment([]document.Block{table}, "x", 2); !strings.Contains(text, `<tr data-batch-size="1" data-batch-size-2="2">`) {

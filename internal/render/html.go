@@ -144,7 +144,7 @@ func attributesOf(columns []document.Column) []attribute {
 	var attributes []attribute
 	uses := map[string]int{}
 	for _, c := range columns {
-		if !c.Data && !c.Attribute {
+		if !c.MachinesOnly && !c.Attribute {
 			continue
 		}
 		name := "data-" + attributeName(c.Key)
@@ -176,7 +176,7 @@ func machineText(cell document.Cell) string {
 
 func (f *fragment) cell(c htmlColumn, cell document.Cell) {
 	tag, scope := "td", ""
-	if c.Row {
+	if c.Identifies {
 		tag, scope = "th", ` scope="row"`
 	}
 	f.writef("<%s%s%s>", tag, scope, c.cellAttributes(cell))

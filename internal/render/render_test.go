@@ -29,8 +29,8 @@ func everything() document.Document {
 	d.Say("")
 	d.Say("A paragraph that is rather longer than one line of the page, since it goes on and on about nothing, to be wrapped.")
 	columns := []document.Column{
-		{Key: "id", Name: "id", Data: true},
-		{Key: "name", Name: "name", Row: true},
+		{Key: "id", Name: "id", MachinesOnly: true},
+		{Key: "name", Name: "name", Identifies: true},
 		{Key: "status", Name: "status", Attribute: true},
 		{Key: "rate", Name: "rate\nmeasured", Unit: unit.PerSecond, Spread: true},
 		{Key: "p50_ns", Name: "p50", Unit: unit.Nanoseconds},
@@ -61,7 +61,7 @@ func everything() document.Document {
 		},
 		{"id": document.Text(""), "name": document.Text("redis"), "status": document.Text("refused")},
 	}})
-	d.Add(document.Listing{Text: "key: value\n  nested:\t<1>\n"}, document.Table{Columns: []document.Column{{Key: "k", Name: "k", Row: true}, {Key: "v", Name: "v"}}, Rows: []document.Row{{"k": document.Text("a"), "v": document.Number(1)}, {"k": document.Text("b"), "v": document.Number(1.234567)}}},
+	d.Add(document.Listing{Text: "key: value\n  nested:\t<1>\n"}, document.Table{Columns: []document.Column{{Key: "k", Name: "k", Identifies: true}, {Key: "v", Name: "v"}}, Rows: []document.Row{{"k": document.Text("a"), "v": document.Number(1)}, {"k": document.Text("b"), "v": document.Number(1.234567)}}},
 		document.Table{Title: "Empty", Columns: []document.Column{{Key: "k", Name: "k"}}})
 	d.Add(document.Note{Mark: 1, Text: "the first note, which is so long that it has to be wrapped on every page that is not very wide"}, document.Note{Mark: 2, Text: "the second & last"}, document.Note{Mark: 10, Text: "ten"})
 	return d

@@ -38,7 +38,7 @@ func split(t document.Table, width int) []part {
 	if leastWidth(columns) > width {
 		columns = slices.DeleteFunc(columns, func(c sizedColumn) bool { return c.Spare })
 	}
-	isKey := func(c sizedColumn) bool { return c.Row }
+	isKey := func(c sizedColumn) bool { return c.Identifies }
 	others := slices.DeleteFunc(slices.Clone(columns), isKey)
 	if leastWidth(columns) <= width || len(others) == 0 {
 		return []part{{columns: narrowed(columns, width), rows: t.Rows}}

@@ -95,7 +95,7 @@ func TestWordsThatAreTooLongAreBrokenBehindASeparator(t *testing.T) {
 func TestSentencesAreNarrowedBeforeATableIsSplit(t *testing.T) {
 	var d document.Document
 	d.Add(document.Table{
-		Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b"}, {Key: "why", Name: "why", Wide: true}},
+		Columns: []document.Column{{Key: "a", Name: "a", Identifies: true}, {Key: "b", Name: "b"}, {Key: "why", Name: "why", Wide: true}},
 		Rows:    []document.Row{{"a": document.Text("first"), "b": document.Text("second"), "why": document.Text("a sentence that would take all of the line and more than that")}},
 	})
 	var out strings.Builder
@@ -108,7 +108,7 @@ func TestSentencesAreNarrowedBeforeATableIsSplit(t *testing.T) {
 }
 
 func TestATableWiderThanAnyPageIsShownWholeAllTheSame(t *testing.T) {
-	row, columns := document.Row{}, []document.Column{{Key: "k", Name: "k", Row: true}}
+	row, columns := document.Row{}, []document.Column{{Key: "k", Name: "k", Identifies: true}}
 	row["k"] = document.Text(strings.Repeat("key", 9))
 	for _, name := range []string{"first", "second", "third"} {
 		columns = append(columns, document.Column{Key: name, Name: name})
@@ -143,7 +143,7 @@ func TestAPipeIsAsWideAsColumnsSays(t *testing.T) {
 }
 
 func TestAColumnAloneDoesNotStandBelowAllOthers(t *testing.T) {
-	table := document.Table{Columns: []document.Column{{Key: "who", Name: "who", Row: true}}}
+	table := document.Table{Columns: []document.Column{{Key: "who", Name: "who", Identifies: true}}}
 	row := document.Row{"who": document.Text("kafka")}
 	for i := range 8 {
 		key := fmt.Sprint("figure", i)

@@ -22,12 +22,18 @@ func (v Variant) String() string {
 }
 
 // shownElsewhere are axes that reports show in columns and headings of their own, so that names
-// leave them out. An axis goes by the name that a study's author chose of those which the study
-// format takes: size is messageSize.
+// leave them out. The short names of axes are among them: size is messageSize.
 var shownElsewhere = map[string]bool{
-	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
-	"version": true, // follows the broker
-	"sweep":   true, // a part of the study's text, not of what is measured
+	"broker":       true,
+	"version":      true, // follows the broker
+	"messageSize":  true,
+	"size":         true,
+	"delivery":     true,
+	"measure":      true,
+	"load.rate":    true,
+	"rate":         true,
+	"producerRate": true,
+	"sweep":        true, // a part of the study's text, not of what is measured
 }
 
 // InNames tells whether the values of an axis stand in the names of points that differ in it.

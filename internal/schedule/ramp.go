@@ -26,7 +26,7 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 		return nil, errors.New("ramp: both rates are 0; allowed is one of them at most")
 	}
 	onSlope := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1) // quanta
-	r := &ramp{from: float64(first) / quantaPerHertz, to: float64(last) / quantaPerHertz, over: int64(over)}
+	r := &ramp{from: float64(first) / quantaPerHertz, to: float64(last) / quantaPerHertz, over: int64(over), onSlope: onSlope}
 	// Only the segment of the hold is ever looked at. The one before it stands for the slope, with its mean rate.
 	r.hold.segments = []segment{{rate: (first + last) / 2}, {start: int64(over), rate: last, before: onSlope}}
 	n, rest := onSlope.QuoRem64(quantaPerMessage)
@@ -38,27 +38,35 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 }
 
 type ramp struct {
-	from, to float64 // per second
-	over     int64   // length of the slope, ns
-	arrivals int64   // on the slope
-	hold     line    // the rate after the slope
+	from, to float64         // per second
+	over     int64           // length of the slope, ns
+	onSlope  uint128.Uint128 // quanta
+	arrivals int64           // on the slope
+	hold     line            // the rate after the slope
 }
 
-// At inverts i = from·t + (to − from)/(2·over)·t². It uses the form of the solution that never subtracts two nearly equal
-// numbers: t = 2i / (from + √(from² + 2·a·i)), with a = (to − from)/over.
+// At measures from the end at which the rate is lower: there rounding would move arrivals the farthest.
 func (r *ramp) At(i int64) int64 {
-	if i >= r.arrivals {
+	switch {
+	case i >= r.arrivals:
 		return r.hold.At(i)
+	case r.from <= r.to:
+		return min(int64(r.slopeTime(r.from, float64(i))), r.over-1)
 	}
-	if i == 0 && r.from > 0 {
+	left := r.onSlope.Sub(uint128.From64(uint64(i)).Mul64(quantaPerMessage)) // above 0, as i is below r.arrivals
+	messages := (float64(left.Hi)*(1<<64) + float64(left.Lo)) / quantaPerMessage
+	return max(0, r.over-int64(math.Ceil(r.slopeTime(r.to, messages))))
+}
+
+// slopeTime returns in how many ns a number of messages is sent, if the rate rises evenly from low to the higher of the
+// two rates. It solves low·t + a/2·t² = n, with a the rise of the rate per second, in the form that never subtracts two
+// nearly equal numbers: t = 2n / (low + √(low² + 2·a·n)).
+func (r *ramp) slopeTime(low, n float64) float64 {
+	if n == 0 {
 		return 0
 	}
-	a := (r.to - r.from) / float64(r.over) * 1e9
-	root := math.Sqrt(max(0, r.from*r.from+2*a*float64(i)))
-	if r.from+root == 0 {
-		return 0
-	}
-	return min(int64(2e9*float64(i)/(r.from+root)), r.over-1)
+	a := math.Abs(r.to-r.from) / float64(r.over) * 1e9
+	return 2e9 * n / (low + math.Sqrt(low*low+2*a*n))
 }
 
 func (r *ramp) Count(d int64) int64 {

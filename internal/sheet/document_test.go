@@ -18,7 +18,7 @@ func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
 		document.Paragraph{Text: "=cmd|'/c calc'!A1"},
 		document.Heading{Level: 1, Text: "100 B"},
 		document.Table{Title: "Latency", Columns: []document.Column{
-			{Key: "broker", Name: "broker", Row: true},
+			{Key: "broker", Name: "broker", Identifies: true},
 			{Key: "p99", Name: "e2e\np99", Unit: unit.Nanoseconds, Spread: true},
 			{Key: "any", Name: "any"},
 		}, Rows: []document.Row{

@@ -12,17 +12,17 @@ import (
 // cellValue makes the value of a column for a row: a string or a number, or nil if it is not known.
 type cellValue func(line) any
 
-// overRepetitions is a metric over the repetitions of a load: its median, or the sum of a count of
+// medianOf is a metric over the repetitions of a load: its median, or the sum of a count of
 // messages, because a median would hide a single loss.
-func overRepetitions(key string) cellValue {
+func medianOf(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l line) any { return inSheet(m, m.Over(l.Records).Median) } // the median of a sum is the sum
+	return func(l line) any { return toCell(m, m.Over(l.Records).Median) } // the median of a sum is the sum
 }
 
-// ofFullRuns is a metric of complete repetitions. Each rate of a curve shows that of the curve.
-func ofFullRuns(key string) cellValue {
+// medianOfFullRuns is a metric of complete repetitions. Each rate of a curve shows that of the curve.
+func medianOfFullRuns(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l line) any { return inSheet(m, m.Over(l.FullRecords).Median) }
+	return func(l line) any { return toCell(m, m.Over(l.FullRecords).Median) }
 }
 
 // medianBy is the median of a function of a record over the repetitions of a load, without those for
@@ -39,10 +39,10 @@ func medianBy(of func(store.Record) float64) cellValue {
 	}
 }
 
-// worst is the largest value of a metric in any repetition.
-func worst(key string) cellValue {
+// largestOf is the largest value of a metric in any repetition.
+func largestOf(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l line) any { return inSheet(m, largest(m.Values(l.Records))) }
+	return func(l line) any { return toCell(m, largest(m.Values(l.Records))) }
 }
 
 // worstPauses is the largest value, in any repetition, of a figure of the generator's pauses.
@@ -75,7 +75,7 @@ func fromHistogram(key string) cellValue {
 		if d.N == 0 || d.Closed {
 			return nil
 		}
-		return inSheet(m, m.Statistic(d.Latencies))
+		return toCell(m, m.Statistic(d.Latencies))
 	}
 }
 
@@ -94,9 +94,9 @@ func startOfLongestPause(l line) any {
 	return float64(longest.LongestOffsetNs) / 1e9
 }
 
-// inSheet is a metric's value in the unit of the sheet: milliseconds, 10^6 bytes, or else the metric's
+// toCell is a metric's value in the unit of the sheet: milliseconds, 10^6 bytes, or else the metric's
 // own.
-func inSheet(m results.Metric, v float64) any {
+func toCell(m results.Metric, v float64) any {
 	if m.Unit == unit.Nanoseconds || m.Unit == unit.Bytes {
 		v /= 1e6
 	}

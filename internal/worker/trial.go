@@ -121,7 +121,8 @@ func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 // which the broker is not to blame.
 func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watch) }
 
-// finish ends the booking and completes the outcome. Producers and observer have ended by now.
+// finish ends the booking and completes the outcome. Producers and observer have ended by now. The end of the measured phase follows from
+// the producers' last sends, and what is booked as unresolved or unsent from the phase.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	heard, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
@@ -137,7 +138,9 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	out.From, out.Until = phase.From, phase.Until
 	out.LastReceived, out.Working = heard.Span.Last, heard.Working
 	out.Pauses = t.recording.pauses.pauses().Union(heard.Pauses)
-	out.Hopeless, out.BacklogMax, out.Samples = o.hopeless, o.backlogMax, o.samples.Values()
+	out.Hopeless = o.hopeless
+	out.BacklogMax = o.backlogMax
+	out.Samples = o.samples.Values()
 	out.DeliverySilences, out.ConfirmationSilences = o.delivered.silences(phase), o.confirmed.silences(phase)
 	w.addBooks(t, out)
 }
