@@ -30,11 +30,7 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 		d.Say(results.PublishedNote)
 	}
 	for _, e := range p.Study.Exhibits {
-		title := e.Title
-		if e.Place != "" {
-			title = strings.TrimSpace(e.Title + ", " + e.Place)
-		}
-		d.Add(document.Heading{Level: 3, Text: title})
+		d.Add(document.Heading{Level: 3, Text: joinNonEmpty(", ", e.Title, e.Place)})
 		d.Say(e.Note)
 		x := p.fillExhibit(e, own)
 		if len(x.rows) == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -202,6 +203,30 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 	}
 	if !marks[0].used || !(marks[0].low < marks[0].y) || !(marks[0].high > marks[0].y) {
 		t.Errorf("three repetitions without an interval: %+v", marks[0])
+	}
+}
+
+// An overloaded broker confirms less of a higher rate. A line in the order of what was confirmed would jump to and fro between its loads.
+func TestALineOfLatenciesFollowsTheOfferedRates(t *testing.T) {
+	point := func(offered, confirmed float64) results.Point {
+		spec := study.Spec{Broker: "kafka", Measure: "rate"}
+		spec.Load.Shape, spec.Load.Rate = "constant", offered
+		result := &store.Result{}
+		result.PublishRate = confirmed
+		h := hist.New()
+		h.Record(1e6)
+		result.Latency.EndToEnd = h.Snapshot()
+		return results.Of([]store.Record{{
+			PointID: fmt.Sprint(offered), Status: store.OK, Repetition: 1, Spec: spec, Result: result,
+		}}).Points[0]
+	}
+	kind, _ := results.LatencyByName("")
+	var confirmed []float64
+	for _, m := range throughputMarks([]results.Point{point(3000, 1500), point(1000, 1000), point(2000, 2000)}, "kafka", kind.Quantile(0.5)) {
+		confirmed = append(confirmed, m.x)
+	}
+	if !slices.Equal(confirmed, []float64{1000, 2000, 1500}) {
+		t.Errorf("the line joins %v", confirmed)
 	}
 }
 

@@ -69,23 +69,27 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-// throughputMarks are a broker's marks in one panel, by rising rate: a quantile of latency against
-// the rate that was confirmed. Loads without either have none.
+// throughputMarks are a broker's marks in one panel: a quantile of latency against the rate that was
+// confirmed. They are in the order of the offered rates, as a line joins them: an overloaded broker may
+// confirm less of a higher rate. Loads without either figure have none.
 func throughputMarks(points []results.Point, name string, latency results.Metric) []mark {
 	rate := results.MustMetric(results.KeyPublishRate)
-	var marks []mark
+	var loads []results.LoadPoint
 	for _, p := range points {
-		if p.Name != name {
-			continue
-		}
-		for _, l := range p.MeasuredLoads() {
-			x, y := rate.Over(l.Records), latency.Over(l.Records)
-			if x.Median > 0 && y.N > 0 {
-				marks = append(marks, mark{x: x.Median, y: y.Median, low: y.Low, high: y.High, used: l.Used()})
-			}
+		if p.Name == name {
+			loads = append(loads, p.MeasuredLoads()...)
 		}
 	}
-	slices.SortFunc(marks, func(a, b mark) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
+	slices.SortFunc(loads, func(a, b results.LoadPoint) int {
+		return cmp.Or(cmp.Compare(a.Rate, b.Rate), cmp.Compare(rate.Over(a.Records).Median, rate.Over(b.Records).Median))
+	})
+	var marks []mark
+	for _, l := range loads {
+		x, y := rate.Over(l.Records), latency.Over(l.Records)
+		if x.Median > 0 && y.N > 0 {
+			marks = append(marks, mark{x: x.Median, y: y.Median, low: y.Low, high: y.High, used: l.Used()})
+		}
+	}
 	return marks
 }
 

@@ -64,6 +64,9 @@ func (b *bench) whatWasUsed(t trial) []remark.Remark {
 	switch {
 	case elsewhere:
 		clauses = append(clauses, remark.Of("the agents used %.1f of the %d cores of their machines", s.Generator, agentCores))
+		if t.Cost.BrokerKnown {
+			clauses = append(clauses, remark.Of("the broker used %.1f cores (%.1f of it in the kernel)", s.Broker, s.BrokerSystem))
+		}
 	case t.Cost.BrokerKnown && !b.meters.brokerIsHere():
 		clauses = append(clauses, remark.Of("the broker used %.1f cores elsewhere (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
 	case t.Cost.BrokerKnown:
@@ -71,8 +74,8 @@ func (b *bench) whatWasUsed(t trial) []remark.Remark {
 	default:
 		clauses = append(clauses, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
 	}
-	if blocked := t.Blocked.Seconds() / t.sendingTime(); blocked > blockedShown {
-		clauses = append(clauses, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*blocked))
+	if blocked, sending := t.Blocked.Seconds(), t.sendingTime(); sending > 0 && blocked > blockedShown*sending {
+		clauses = append(clauses, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*blocked/sending))
 	}
 	return clauses
 }

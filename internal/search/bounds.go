@@ -17,19 +17,20 @@ func (g *goalSearch) bounds() Bounds {
 	if soakFailed {
 		low, high = g.soakedBracket()
 	}
-	void := g.voidBetween(low, high)
+	lowestFailed := high
+	if high == nil {
+		lowestFailed = g.failedShort(low)
+	}
+	void := g.voidBetween(low, lowestFailed)
 	b := Bounds{Void: void, Undecided: g.whyUndecided(low, high, void)}
 	if low != nil {
 		b.Low, b.Conditional = low.rate, g.goal.conditional(low.long)
 	}
-	if high == nil {
-		high = g.failedShort(low)
-	}
-	if high == nil {
+	if lowestFailed == nil {
 		return b
 	}
-	b.High = high.rate
-	if above := g.passedAbove(high); above != nil && !soakFailed {
+	b.High = lowestFailed.rate
+	if above := g.passedAbove(lowestFailed); above != nil && !soakFailed {
 		b.PassedAbove = above.rate
 	}
 	return b
@@ -80,7 +81,7 @@ func (g *goalSearch) whyUndecided(low, high *history, void string) string {
 		return ""
 	case void != "": // is the reason
 	case high != nil:
-		add("stopped after %s before the bounds were within %g %%", after, g.goal.Width*100)
+		add("stopped after %s before the bounds were within %.3g %%", after, g.goal.Width*100)
 	case failedShort != nil:
 		add("stopped after %s, when only trials too short to count had failed, at %.0f/s", after, failedShort.rate)
 	default:

@@ -69,15 +69,15 @@ type Generator struct {
 }
 
 // Served returns how many messages per second came through in a trial: the rate offered, less the share
-// that was lost and less the growth of the backlog. It is between 0 and the rate. A growth that is not
-// known counts as none.
+// that was lost and less the growth of the backlog. It is between 0 and the rate. A backlog whose growth
+// is not known, or that shrinks, takes nothing off.
 func (e Evidence) Served() float64 {
 	served := e.Rate
 	if e.Books.Expected > 0 {
 		served *= 1 - float64(e.Books.Lost)/float64(e.Books.Expected)
 	}
 	if growth := GrowthOf(e.Backlog); growth.Known() {
-		served -= growth.Slope / float64(max(1, e.Subscriptions))
+		served -= max(0, growth.Slope) / float64(max(1, e.Subscriptions))
 	}
 	return math.Max(0, math.Min(served, e.Rate))
 }
@@ -139,7 +139,7 @@ func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 			time.Duration(generator.LagP99).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond)), true
 	}
 	if generator.Cores > 0 && generator.UsedCores > r.MaxBusyShare*generator.Cores {
-		return remark.Of("%s used %.1f of %.0f cores", cmp.Or(generator.BusiestAgents, "the generator"), generator.UsedCores, generator.Cores), true
+		return remark.Of("%s used %.1f of %.3g cores", cmp.Or(generator.BusiestAgents, "the generator"), generator.UsedCores, generator.Cores), true
 	}
 	return remark.Remark{}, false
 }

@@ -228,6 +228,7 @@ func TestServedIsTheRateWithoutLossAndGrowth(t *testing.T) {
 		{"growth of four subscriptions", with(func(e *Evidence) { e.Subscriptions, e.Backlog = 4, line(5, 0, 200, 0, nil) }), 950},
 		{"both", with(func(e *Evidence) { e.Books.Lost, e.Backlog = 500, line(5, 0, 50, 0, nil) }), 850},
 		{"a backlog that shrinks is no gain", with(func(e *Evidence) { e.Backlog = line(5, 1e6, -50, 0, nil) }), 1000},
+		{"a backlog that shrinks makes up for no loss", with(func(e *Evidence) { e.Books.Lost, e.Backlog = 500, line(5, 1e6, -50, 0, nil) }), 900},
 		{"nothing", with(func(e *Evidence) { e.Backlog = line(5, 0, 1e6, 0, nil) }), 0},
 		{"nobody receives", with(func(e *Evidence) { e.Subscriptions, e.Books.Expected = 0, 0 }), 1000},
 		{"growth of what nobody receives", with(func(e *Evidence) {
