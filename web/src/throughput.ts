@@ -44,7 +44,8 @@ function drawing(d: Data, all: Level[], s: State, rate: number): Drawing {
     const p = d.points[l.p];
     if (p.setting === s.setting && value(l, index)) by.set(p.name, [...(by.get(p.name) ?? []), l]);
   }
-  for (const ls of by.values()) ls.sort((a, b) => median(value(a, rate)) - median(value(b, rate)));
+  const offered = (l: Level) => l.rate ?? median(value(l, rate)); // an overloaded broker may publish less of a higher rate
+  for (const ls of by.values()) ls.sort((a, b) => offered(a) - offered(b));
   const contenders = d.names.filter((n) => by.has(n));
   return {
     label: `${title} against published messages per second, ${s.setting}: ${contenders.join(", ")}.`,
