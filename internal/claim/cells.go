@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,18 +49,8 @@ func splitBy(axis string, cell group) ([]group, error) {
 		}
 	}
 	groups := results.GroupBy(cell.Members, valueOf)
-	slices.SortFunc(groups, func(a, b group) int { return compareValues(a.Name, b.Name) })
+	slices.SortFunc(groups, func(a, b group) int { return results.CompareNames(a.Name, b.Name) })
 	return groups, nil
-}
-
-// compareValues orders values of an axis by what they measure or, if they measure nothing, by name.
-func compareValues(a, b string) int {
-	x, xOK := results.Magnitude(a)
-	y, yOK := results.Magnitude(b)
-	if xOK && yOK && x != y {
-		return cmp.Compare(x, y)
-	}
-	return results.CompareNames(a, b)
 }
 
 // figure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has the metric. The group

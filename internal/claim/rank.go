@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -85,14 +86,14 @@ func (c contest) rankedNames() []string {
 // containsAll reports whether every wanted value is among those of an axis.
 func containsAll(values, wanted []string) bool {
 	return !slices.ContainsFunc(wanted, func(want string) bool {
-		return !slices.ContainsFunc(values, func(v string) bool { return sameValue(v, want) })
+		return !slices.ContainsFunc(values, func(v string) bool { return results.SameValue(v, want) })
 	})
 }
 
 // figureOf is the figure of a ranked contender, and the figures of the others.
 func (c contest) figureOf(name string) (own Figure, others []Figure) {
 	for _, o := range c.ranked {
-		if sameValue(o.name, name) {
+		if results.SameValue(o.name, name) {
 			own = o.figure
 		} else {
 			others = append(others, o.figure)

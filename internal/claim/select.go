@@ -84,7 +84,7 @@ func (v AxisValues) filter(samples []sample, axis string) ([]sample, error) {
 	matches := v.match
 	if v.End != "" {
 		end, hasEnd := v.End.of(texts)
-		matches = func(text string) bool { return hasEnd && sameValue(end, text) }
+		matches = func(text string) bool { return hasEnd && results.SameValue(end, text) }
 	}
 	chosen := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool {
 		text, ok := s.value(axis)
@@ -111,7 +111,7 @@ func (e End) of(texts []string) (end string, ok bool) {
 
 // match reports whether a value is in the list or, without a list, within the bounds and not excluded. Ends are not its concern.
 func (v AxisValues) match(text string) bool {
-	equal := func(want string) bool { return sameValue(want, text) }
+	equal := func(want string) bool { return results.SameValue(want, text) }
 	switch {
 	case v.Any != nil:
 		return slices.ContainsFunc(v.Any, equal)
@@ -123,13 +123,6 @@ func (v AxisValues) match(text string) bool {
 		n, ok := results.Magnitude(text)
 		return ok && !(n < v.From) && !(n > v.To) // NaN bounds nothing
 	}
-}
-
-// sameValue reports whether two values of an axis are equal or the same quantity, as 1024 and 1KiB are.
-func sameValue(a, b string) bool {
-	x, xOK := results.Magnitude(a)
-	y, yOK := results.Magnitude(b)
-	return a == b || (xOK && yOK && x == y)
 }
 
 // String describes the values: "from 2 to 3".
