@@ -27,9 +27,12 @@ func scroll(t *testing.T, b *browsertest.Tab) {
 	t.Helper()
 	browsertest.Eval[bool](t, b, `(async () => {
 		document.documentElement.style.scrollBehavior = "auto";
-		for (let y = 0; y < document.body.scrollHeight; y += 500) { scrollTo(0, y); await new Promise(r => setTimeout(r, 25)); }
+		const frame = () => new Promise(r => requestAnimationFrame(() => setTimeout(r)));
+		for (let y = 0; y < document.body.scrollHeight; y += 500) { scrollTo(0, y); await frame(); await frame(); }
+		const missing = () => [...document.querySelectorAll(".chart")].some(c => c.clientWidth && !c.querySelector("svg"));
+		for (const end = Date.now() + 20000; missing() && Date.now() < end;) await frame();
 		scrollTo(0, 0);
-		await new Promise(r => setTimeout(r, 100));
+		await frame();
 		return true;
 	})()`)
 }
