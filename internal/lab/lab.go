@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 }
 
 // Run runs repetitions in the order given and appends a record as each one ends. When ctx ends, it records the repetition under
-// way as aborted, cleans up and returns ctx's error. All other errors are of the store, which can keep no more records.
+// way, if there is one, as aborted, cleans up and returns ctx's error. All other errors are of the store, which can keep no more records.
 func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	o = o.withDefaults()
 	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
@@ -127,7 +127,11 @@ func (l *lab) runAll(ctx context.Context, runs []study.Run) error {
 }
 
 // runUnclaimed runs a repetition unless it is done, not needed, or held by another runner. It returns store.Held in the last case.
+// A repetition that has not begun when ctx ends leaves no record.
 func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (store.Standing, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
 	if l.options.Enough != nil && !l.doneBefore(run) && l.options.Enough(ctx, run) {
 		l.tally.Spared++
 		l.finish(run, Event{Kind: Spared})
@@ -136,6 +140,9 @@ func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (store.Standing, 
 	standing, release := l.claim(ctx, run)
 	if standing == store.Claimed {
 		defer release()
+		if err := ctx.Err(); err != nil {
+			return standing, err
+		}
 		return standing, l.runOne(ctx, run)
 	}
 	if standing == store.Done {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,7 +19,8 @@ import (
 // askAgainEvery is how often a runner that has nothing else to do asks whether a repetition that another one has claimed is done.
 const askAgainEvery = time.Second
 
-// readDone reads from the store which repetitions are done, unless all are to be run again, and prepares to claim the others.
+// readDone reads from the store which repetitions are done, unless all are to be run again, and prepares to claim the others. If ctx
+// ends meanwhile, it returns ctx's error.
 func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 	var err error
 	if !l.options.Again {
@@ -27,7 +29,7 @@ func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 			points[r.Point.ID] = true
 		}
 		if l.done, err = l.options.Store.Done(ctx, slices.Sorted(maps.Keys(points))); err != nil {
-			return err
+			return cmp.Or(ctx.Err(), err)
 		}
 	}
 	lease := l.options.Lease
@@ -35,6 +37,9 @@ func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 		lease = store.Lease
 	}
 	if l.claims, err = l.options.Store.Claims(ctx, l.options.Again, lease); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		l.claims = nil // the database's user may append records, but not make the table of claims: run everything, as if alone
 		fmt.Fprintf(l.options.Log, "%v; other runners with this store may do the same work\n", err)
 	}
@@ -43,7 +48,7 @@ func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 
 // claim claims a repetition, unless it is done or another runner holds it. If it returns store.Claimed, the caller runs the repetition
 // and then calls release; otherwise release is nil. If the store takes no claims or can't be reached, the repetition counts as claimed:
-// at worst two runners do it.
+// at worst two runners do it. So does it if ctx has ended, in which case the caller runs nothing.
 func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, release func()) {
 	if l.doneBefore(run) {
 		return store.Done, nil
@@ -54,6 +59,8 @@ func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, relea
 	}
 	standing, err := l.claims.Claim(ctx, run.Point.ID, run.Repetition)
 	switch {
+	case err != nil && ctx.Err() != nil: // which says nothing about the store
+		return store.Claimed, noClaim
 	case err != nil:
 		fmt.Fprintf(l.options.Log, "claim %s, repetition %d: %v; it is run without a claim\n", run.Point.Label, run.Repetition, err)
 		return store.Claimed, noClaim

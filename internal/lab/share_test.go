@@ -3,6 +3,8 @@ package lab_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -162,4 +164,63 @@ func TestARepetitionOfAKilledRunnerIsDoneByAnotherAfterItsLease(t *testing.T) {
 			t.Errorf("the repetition of the killed one began %v before it was killed", killed.Sub(last.Began))
 		}
 	})
+}
+
+// A user may interrupt a run between two repetitions, when neither is under way.
+func TestARunInterruptedBetweenRepetitionsRecordsNone(t *testing.T) {
+	runs := sharedRuns()[:2]
+	for _, when := range []string{"before the first", "asking whether it is needed", "skipping one", "claiming one"} {
+		t.Run(when, func(t *testing.T) {
+			db := openStore(t)
+			stored := 0
+			if when == "skipping one" {
+				stored = 1
+				done := lab.Blank(runs[0], store.Host{}, "test")
+				done.Status = store.OK
+				if _, err := db.Append(t.Context(), done); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if when == "before the first" {
+				cancel()
+			}
+			var log strings.Builder
+			tally, err := lab.Run(ctx, runs, lab.Options{
+				Store: db, Log: &log,
+				Enough: func(context.Context, study.Run) bool {
+					switch when {
+					case "asking whether it is needed":
+						cancel()
+					case "claiming one":
+						lockStore(t, db)
+						time.AfterFunc(100*time.Millisecond, cancel)
+					}
+					return false
+				},
+				Watch: func(e lab.Event) {
+					if e.Kind == lab.Skipped {
+						cancel()
+					}
+				},
+			})
+			if !errors.Is(err, context.Canceled) || tally != (lab.Tally{Skipped: stored}) || log.Len() > 0 {
+				t.Errorf("%v, %+v, and the log says %q", err, tally, log.String())
+			}
+		})
+	}
+}
+
+// lockStore keeps others from writing to a store until the test ends.
+func lockStore(t *testing.T, db *store.Store) {
+	t.Helper()
+	other, err := sql.Open("sqlite", db.Name()+"?_txlock=exclusive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	if _, err := other.Begin(); err != nil {
+		t.Fatal(err)
+	}
 }
