@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/brokermark/brokermark/brokers/nats"
 	_ "github.com/brokermark/brokermark/brokers/nats-streaming"
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
@@ -141,6 +142,30 @@ func TestAnInterruptedRepetitionIsRecordedAsAborted(t *testing.T) {
 				t.Errorf("%g s of warm-up, %+v", r.WarmupSeconds, r.Books)
 			}
 		})
+	}
+}
+
+// interruptedClose is an agent whose user interrupts the run while it closes.
+type interruptedClose struct {
+	agent.Agent
+	interrupt func()
+}
+
+func (a interruptedClose) Close() error {
+	a.interrupt()
+	return a.Agent.Close()
+}
+
+func TestAnInterruptionAfterTheMeasurementTakesNothingFromIt(t *testing.T) {
+	t.Parallel()
+	db := openStore(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	_, err := lab.Run(ctx, runsOf(simSpec(nil), simSpec(func(s *study.Spec) { s.Seed++ })), lab.Options{
+		Store: db, NewAgent: func() agent.Agent { return interruptedClose{&agent.Local{}, interrupt} },
+	})
+	records := readRecords(t, db)
+	if !errors.Is(err, context.Canceled) || len(records) != 1 || !countsHold(records[0]) || records[0].Result.Books.Received != 600 {
+		t.Errorf("%v, %s", err, endings(records))
 	}
 }
 

@@ -22,12 +22,14 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 	r = Blank(run, l.machine, l.options.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, report: func(e Event) { l.watch(run, e) }}
 	err := b.explainLoss(b.run(ctx)) // before close, which ends the process that may have been lost
+	// Before close, too: it may take half a minute, and an interruption in that time takes nothing
+	// from what was measured.
+	status, why := ending(ctx, err)
 	b.close(err)
 	started = !errors.As(err, new(errStart))
 	if !started || brokerDied(err) {
 		l.pool.drop(b.spec)
 	}
-	status, why := ending(ctx, err)
 	r.Status, r.Reason, r.Figures = status, why.Text, why.Figures
 	r.Ended = time.Now().UTC()
 	return r, started
