@@ -167,10 +167,7 @@ warmup: 300ms
 				if !strings.Contains(text, "measure:") {
 					text += "measure: rate\n"
 				}
-				r := runPoint(t, parseSpec(t, text), lab.Options{Host: h})
-				if r.Status != store.OK {
-					t.Fatalf("%s: %s", r.Status, r.Reason)
-				}
+				r := runCounts(t, parseSpec(t, text), lab.Options{Host: h})
 				if b := r.Result.Books; !b.Balanced() {
 					t.Errorf("%+v", b)
 				}

@@ -33,8 +33,8 @@ func TestEveryRateOfACurveCountsItsOwnLosses(t *testing.T) {
 	rates := []float64{500, 4000, 2000}
 	s := curveOf(400*time.Millisecond, rates...)
 	s.Delivery, s.Acks, s.Client = "at-most-once", "none", map[string]any{"loss.every": 100}
-	r := runPoint(t, s, lab.Options{})
-	if r.Status != store.OK || len(r.Result.Curve) != len(rates) {
+	r := runCounts(t, s, lab.Options{})
+	if len(r.Result.Curve) != len(rates) {
 		t.Fatalf("%s: %s, %d levels", r.Status, r.Reason, len(r.Result.Curve))
 	}
 	for i, l := range r.Result.Curve {
@@ -55,8 +55,8 @@ func TestEveryRateOfACurveCountsItsOwnLosses(t *testing.T) {
 	}
 
 	s.Delivery, s.Acks, s.Client = "at-least-once", "leader", map[string]any{"duplicate.every": 50}
-	r = runPoint(t, s, lab.Options{})
-	if r.Status != store.OK || len(r.Result.Curve) != len(rates) {
+	r = runCounts(t, s, lab.Options{})
+	if len(r.Result.Curve) != len(rates) {
 		t.Fatalf("%s: %s, %d levels", r.Status, r.Reason, len(r.Result.Curve))
 	}
 	for i, l := range r.Result.Curve {
@@ -91,15 +91,11 @@ func TestEachRateOfACurveAfterASearchHasItsOwnDoubts(t *testing.T) {
 
 func TestAnOverloadedRateDoesNotSpillIntoTheNext(t *testing.T) {
 	testkit.NotShort(t)
-	t.Parallel()
 	s := curveOf(time.Second, 1000, 4000, 1001)
 	s.Client, s.Drain = map[string]any{"capacity": 2000}, study.Duration(300*time.Millisecond)
 	r := runPoint(t, s, lab.Options{})
 	if r.Result == nil || len(r.Result.Curve) != 3 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
-	}
-	if processPaused(r) {
-		t.Skipf("the machine stood still under a load that should stand: %s", r.Reason)
 	}
 	over, last := r.Result.Curve[1], r.Result.Curve[2]
 	if over.Status != store.Failed || !strings.Contains(over.Reason, "had not come when the drain allowance of 300ms was used up") || pointDoubt(over, "late") == "" {
@@ -145,7 +141,6 @@ func TestARateThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
 
 func TestARateThatFailedFailsOnlyItself(t *testing.T) {
 	testkit.NotShort(t)
-	t.Parallel()
 	s := curveOf(300*time.Millisecond, 500, 8000)
 	s.Client = map[string]any{"capacity": 1000, "queue.limit": 50, "queue.full": "reject"}
 	r := runPoint(t, s, lab.Options{})
@@ -153,9 +148,6 @@ func TestARateThatFailedFailsOnlyItself(t *testing.T) {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
 	fine, broken := r.Result.Curve[0], r.Result.Curve[1]
-	if processPaused(r) {
-		t.Skipf("the machine stood still under the load that should stand: %s", r.Reason)
-	}
 	if fine.Status != store.OK || broken.Status != store.Failed || !strings.Contains(broken.Reason, "sends failed") {
 		t.Errorf("%s %q and %s %q, want ok and failed", fine.Status, fine.Reason, broken.Status, broken.Reason)
 	}

@@ -34,7 +34,6 @@ func TestMain(m *testing.M) {
 }
 
 func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
-	t.Parallel()
 	client := func(name string, value any) func(*study.Spec) {
 		return func(s *study.Spec) { s.Client = map[string]any{name: value} }
 	}

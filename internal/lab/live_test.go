@@ -111,7 +111,7 @@ func TestAnAttachedBrokerIsFoundByItsAddressAndMetered(t *testing.T) {
 	}
 	defer func() { _ = in.Stop(t.Context()) }()
 	metered := in.Meter().Sample()
-	r := runPoint(t, natsSpec(func(s *study.Spec) {
+	r := runCounts(t, natsSpec(func(s *study.Spec) {
 		s.Attach = in.Addresses()
 		setRate(s, 20_000, time.Second)
 	}), lab.Options{})

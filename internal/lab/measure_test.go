@@ -134,8 +134,8 @@ func TestMessagesThatArriveInTheDrainAreNoThroughput(t *testing.T) {
 		}),
 	} {
 		s.Client, s.Drain = map[string]any{"capacity": capacity}, study.Duration(20*time.Second)
-		r := runPoint(t, s, lab.Options{})
-		if r.Status != store.OK || r.Result.Books.Lost != 0 {
+		r := runCounts(t, s, lab.Options{})
+		if r.Result.Books.Lost != 0 {
 			t.Fatalf("%s: %s: %s, %+v", name, r.Status, r.Reason, r.Result)
 		}
 		published, received := r.Result.PublishRate, r.Result.ReceiveRate
