@@ -54,9 +54,9 @@ type Grower interface {
 // Plan is what an agent prepares.
 type Plan struct {
 	Broker link.Broker // its topology is not used: Worker has one
-	// Attached says that somebody else started the broker, which goes on running after Close. Topics that can't be removed from it are
-	// then an error.
-	Attached bool
+	// Outlives says that the broker goes on running after Close: somebody else started it, or
+	// other points share it. Topics that can't be removed from it are then an error.
+	Outlives bool
 	Worker   worker.Plan
 	// Place divides Worker among several agents.
 	Place Place

@@ -84,13 +84,13 @@ func init() {
 	driver.Register(kind)
 }
 
-// A broker that we started is removed with its topics. An attached one keeps them, so its owner has to learn of it.
-func TestTopicsLeftOnAnAttachedBrokerAreAnError(t *testing.T) {
+// A broker that is stopped next is removed with its topics. One that goes on running keeps them.
+func TestTopicsLeftOnABrokerThatGoesOnRunningAreAnError(t *testing.T) {
 	const want = "remove topics from the broker: not allowed"
-	for _, attached := range []bool{false, true} {
+	for _, outlives := range []bool{false, true} {
 		for _, prepared := range []bool{false, true} {
 			p := plan(t, nil)
-			p.Broker.Broker, p.Attached = "uncleanable", attached
+			p.Broker.Broker, p.Outlives = "uncleanable", outlives
 			if !prepared {
 				p.Worker.Payload.Sizes[0].Bytes = 1
 			}
@@ -102,8 +102,8 @@ func TestTopicsLeftOnAnAttachedBrokerAreAnError(t *testing.T) {
 			if prepared {
 				err = a.Close()
 			}
-			if told := err != nil && strings.Contains(err.Error(), want); told != attached {
-				t.Errorf("attached %v, prepared %v: %v", attached, prepared, err)
+			if told := err != nil && strings.Contains(err.Error(), want); told != outlives {
+				t.Errorf("outlives %v, prepared %v: %v", outlives, prepared, err)
 			}
 		}
 	}

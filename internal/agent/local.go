@@ -105,7 +105,7 @@ const (
 )
 
 // clean removes from the broker what a worker made there, unless another worker that shares it removes it. It returns an error only if
-// the broker is attached: a broker that we started is removed with all its data.
+// the broker goes on running: one that is stopped next is removed with all its data.
 func clean(d driver.Driver, p Plan) error {
 	topology := p.Worker.Topology
 	cleaner, ok := d.(driver.Cleaner)
@@ -115,7 +115,7 @@ func clean(d driver.Driver, p Plan) error {
 	// Not the caller's context: after Ctrl-C that has ended, and the broker is to be cleaned all the same.
 	ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(topology.Topics))*cleanTimePerTopic)
 	defer cancel()
-	if err := cleaner.Clean(ctx); err != nil && p.Attached {
+	if err := cleaner.Clean(ctx); err != nil && p.Outlives {
 		return fmt.Errorf("remove topics from the broker: %w", err)
 	}
 	return nil

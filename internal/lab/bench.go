@@ -83,11 +83,15 @@ func (b *bench) run(ctx context.Context) error {
 // announce reports that the repetition has entered a stage in which nothing is offered.
 func (b *bench) announce(stage string) { b.report(Event{Kind: Staged, Stage: stage}) }
 
+// outlives reports whether the broker goes on running after the repetition: somebody else started
+// it, or other points share it.
+func (b *bench) outlives() bool { return len(b.spec.Attach) > 0 || SharedBroker(b.spec) != "" }
+
 // agentPlan returns what the agent prepares, on topics of names that are new each time.
 func (b *bench) agentPlan() agent.Plan {
 	place := b.spec.Place
 	return agent.Plan{
-		Broker: b.broker.link, Attached: len(b.spec.Attach) > 0, Worker: b.plan(),
+		Broker: b.broker.link, Outlives: b.outlives(), Worker: b.plan(),
 		Place: agent.Place{Spread: place.Deal == study.PlaceSpread, Producers: place.Producers, Consumers: place.Consumers},
 	}
 }

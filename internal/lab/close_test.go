@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/brokermark/brokermark/brokers/nats"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -17,18 +18,24 @@ type uncleanable struct{ driver.Driver }
 func (uncleanable) Clean(context.Context) error { return errors.New("not allowed") }
 func (uncleanable) Close() error                { return nil }
 
-func TestTopicsLeftOnAnAttachedBrokerAreADoubt(t *testing.T) {
-	for _, attach := range [][]string{nil, {"127.0.0.1:4222"}} {
-		attached := attach != nil
-		b := &bench{record: &store.Record{PointID: "0a1b2c3d4e"}, spec: study.Spec{Attach: attach}}
-		if got := b.agentPlan().Attached; got != attached {
-			t.Errorf("the agent's plan says that the broker is attached: %v; want %v", got, attached)
+func TestTopicsLeftOnABrokerThatGoesOnRunningAreADoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec     study.Spec
+		outlives bool
+	}{
+		"fresh":    {study.Spec{Broker: "nats", Isolation: "fresh"}, false},
+		"attached": {study.Spec{Broker: "nats", Attach: []string{"127.0.0.1:4222"}}, true},
+		"shared":   {study.Spec{Broker: "nats", Isolation: "shared"}, true},
+	} {
+		b := &bench{record: &store.Record{PointID: "0a1b2c3d4e"}, spec: c.spec}
+		if got := b.agentPlan().Outlives; got != c.outlives {
+			t.Errorf("%s: the agent's plan says that the broker goes on running: %v", name, got)
 		}
 		p := &pipeline{bench: b, admin: uncleanable{}}
 		p.close(nil)
 		doubted := len(b.record.Doubts) == 1 && b.record.Doubts[0].Code == "unclean-close" && strings.Contains(b.record.Doubts[0].Text, "not allowed")
-		if doubted != attached {
-			t.Errorf("attached %v: a pipeline whose topic is left has the doubts %v", attached, b.record.Doubts)
+		if doubted != c.outlives {
+			t.Errorf("%s: a pipeline whose topic is left has the doubts %v", name, b.record.Doubts)
 		}
 	}
 }

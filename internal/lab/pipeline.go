@@ -227,7 +227,8 @@ func (p *pipeline) close(err error) {
 	p.bench.doubtClose(errors.Join(p.removeTopic(), p.admin.Close()), "client", err)
 }
 
-// removeTopic returns an error only if the broker is attached: one that we started is removed with its topic.
+// removeTopic returns an error only if the broker goes on running: one that is stopped next is
+// removed with its topic.
 func (p *pipeline) removeTopic() error {
 	c, ok := p.admin.(driver.Cleaner)
 	if !ok {
@@ -235,7 +236,7 @@ func (p *pipeline) removeTopic() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
 	defer cancel()
-	if err := c.Clean(ctx); err != nil && len(p.bench.spec.Attach) > 0 {
+	if err := c.Clean(ctx); err != nil && p.bench.outlives() {
 		return fmt.Errorf("remove the topic from the broker: %w", err)
 	}
 	return nil
