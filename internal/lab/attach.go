@@ -83,11 +83,9 @@ func (b *bench) findMeters(ctx context.Context) []provision.Missing {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	m, addresses := &b.meters, slices.Clone(b.spec.Attach)
-	if b.lab.options.Meters != nil {
-		m.remote = b.lab.options.Meters(ctx, addresses)
-		for _, r := range m.remote {
-			addresses = slices.DeleteFunc(addresses, func(address string) bool { return slices.Contains(r.Facts().Serves, address) })
-		}
+	m.remote = b.lab.options.Meters(ctx, addresses)
+	for _, r := range m.remote {
+		addresses = slices.DeleteFunc(addresses, func(address string) bool { return slices.Contains(r.Facts().Serves, address) })
 	}
 	local, missing := provision.Find(ctx, addresses)
 	if local != nil {

@@ -84,7 +84,7 @@ func TestALoadThatIsRunAgainOnMoreAgentsHasNoLoadBefore(t *testing.T) {
 	limited.Histograms.GeneratorLag = late.Snapshot()
 	a := &growingAgent{outcomes: []worker.Outcome{{Arriving: true, Measured: measure.Books{Lost: 7}}, limited, {Drained: true}}}
 	b := &bench{
-		lab: &lab{machine: store.Host{Cores: 2}}, spec: study.Defaults(), record: &store.Record{PointID: "0a1b2c3d"},
+		lab: &lab{options: Options{}.withDefaults(), machine: store.Host{Cores: 2}}, spec: study.Defaults(), record: &store.Record{PointID: "0a1b2c3d"},
 		report: func(Event) {}, clients: clients{agent: a},
 	}
 	b.spec.Topics = 2

@@ -18,7 +18,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Options say where and how a study runs. All functions may be nil.
+// Options say where and how a study runs. All functions may be nil: withDefaults replaces those.
 type Options struct {
 	Host  *provision.Host // starts brokers and other processes; nil if no point needs one
 	Store *store.Store
@@ -44,13 +44,25 @@ type Options struct {
 	Meters func(ctx context.Context, addresses []string) []agent.Meter
 }
 
-// withDefaults returns the options with a default in place of each that is nil and that every run uses.
+// withDefaults returns the options with a default for each that is nil or 0, except for Host.
 func (o Options) withDefaults() Options {
 	if o.Watch == nil {
 		o.Watch = func(Event) {}
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
+	}
+	if o.Enough == nil {
+		o.Enough = func(context.Context, study.Run) bool { return false }
+	}
+	if o.Lease == 0 {
+		o.Lease = store.Lease
+	}
+	if o.AgentsHere == nil {
+		o.AgentsHere = func() []int { return nil }
+	}
+	if o.Meters == nil {
+		o.Meters = func(context.Context, []string) []agent.Meter { return nil }
 	}
 	if o.NewAgent == nil {
 		o.NewAgent = func() agent.Agent { return &agent.Local{Log: o.Log} }
@@ -132,7 +144,7 @@ func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (store.Standing, 
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	if l.options.Enough != nil && !l.doneBefore(run) && l.options.Enough(ctx, run) {
+	if !l.doneBefore(run) && l.options.Enough(ctx, run) {
 		l.tally.Spared++
 		l.finish(run, Event{Kind: Spared})
 		return store.Done, nil

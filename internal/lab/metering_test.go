@@ -78,7 +78,7 @@ func simBench(t *testing.T, client map[string]any) *bench {
 	s := study.Defaults()
 	s.Broker, s.Delivery, s.Persistence, s.Acks, s.Client = "sim", "at-least-once", "memory", "leader", client
 	b := &bench{
-		lab: &lab{machine: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
+		lab: &lab{options: Options{}.withDefaults(), machine: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
 		clients: clients{agent: &agent.Local{}}, report: func(Event) {},
 	}
 	to := link.Broker{Broker: "sim", Addresses: []string{t.Name()}, Guarantee: guarantee(s), Client: client}

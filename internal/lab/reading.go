@@ -43,7 +43,7 @@ type reading struct {
 	relays    provision.Usage // zero if there are none
 	gc        time.Duration   // garbage collections stopped this process
 	queued    time.Duration   // threads of this process were ready and waited for a core
-	flushes   int64           // how often the broker's processes have flushed files; unknownFlushes if the kernel doesn't tell
+	flushes   int64           // how often the broker's processes have flushed files; agent.NotCounted if the kernel doesn't tell
 	flushGaps int64           // how often the kernel could not count flushes: between two readings with the same number, all were
 
 	// Only survey reads these, except for the roots that remote meters know.
@@ -51,9 +51,6 @@ type reading struct {
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
 	roots     []int            // roots of the process trees that take part in the measurement; some may be listed twice
 }
-
-// unknownFlushes stands for a number of flushes that the kernel does not count.
-const unknownFlushes = -1
 
 // generatorSeconds is the processor time of the producing and the consuming side.
 func (r reading) generatorSeconds() float64 { return processor(r.self) + processor(r.consumers) }
@@ -114,14 +111,14 @@ func (b *bench) roots() []int {
 			roots = append(roots, in.Meter().Roots()...)
 		}
 	}
-	return append(roots, b.lab.agentsHere()...)
+	return append(roots, b.lab.options.AgentsHere()...)
 }
 
 // flushed returns how often the broker's processes, ended ones included, have flushed files, and how often the kernel could not
-// count that. The first is unknownFlushes if the kernel does not count at all, so that counter is nil.
+// count that. The first is agent.NotCounted if the kernel does not count at all, so that counter is nil.
 func (m *meters) flushed(counter *provision.Flushes) (flushes, gaps int64) {
 	if counter == nil {
-		return unknownFlushes, 0
+		return agent.NotCounted, 0
 	}
 	return counter.Of(m.pids.add(m.local.PIDs()))
 }
@@ -143,12 +140,4 @@ func (s *pidSet) add(pids []int) []int {
 		s.pids[pid] = true
 	}
 	return slices.Collect(maps.Keys(s.pids))
-}
-
-// agentsHere returns the agents' processes on this machine.
-func (l *lab) agentsHere() []int {
-	if l.options.AgentsHere == nil {
-		return nil
-	}
-	return l.options.AgentsHere()
 }

@@ -132,8 +132,8 @@ func (r *reading) sumBroker(remote []agent.Metered) {
 		r.broker = r.broker.Plus(m.Used)
 		r.flushGaps += m.Gaps
 		r.roots = append(r.roots, m.PIDs...)
-		if m.Flushes < 0 || r.flushes == unknownFlushes { // a sum with an unknown part is unknown
-			r.flushes = unknownFlushes
+		if m.Flushes < 0 || r.flushes == agent.NotCounted { // a sum with an unknown part is unknown
+			r.flushes = agent.NotCounted
 			continue
 		}
 		r.flushes += m.Flushes

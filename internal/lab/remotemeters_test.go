@@ -44,7 +44,7 @@ func (g fakeMeter) At(_ context.Context, times ...int64) (list []agent.Metered, 
 // metered returns a trial of three readings, with its cost, of a broker that agents meter.
 func metered(t *testing.T, here []agent.Metered, list ...agent.Meter) (trial, *bench) {
 	t.Helper()
-	b := &bench{lab: &lab{}, meters: meters{remote: list, complete: true}, record: &store.Record{}, spec: study.Defaults()}
+	b := &bench{lab: &lab{options: Options{}.withDefaults()}, meters: meters{remote: list, complete: true}, record: &store.Record{}, spec: study.Defaults()}
 	m := &metering{bench: b}
 	var tr trial
 	begin, until, end := reading{at: 1e9, here: here}, reading{at: 2e9, here: here}, reading{at: 3e9, here: here}

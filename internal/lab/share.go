@@ -32,11 +32,7 @@ func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 			return cmp.Or(ctx.Err(), err)
 		}
 	}
-	lease := l.options.Lease
-	if lease == 0 {
-		lease = store.Lease
-	}
-	if l.claims, err = l.options.Store.Claims(ctx, l.options.Again, lease); err != nil {
+	if l.claims, err = l.options.Store.Claims(ctx, l.options.Again, l.options.Lease); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
