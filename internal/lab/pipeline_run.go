@@ -60,7 +60,8 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 		draining, allowance = ctx, min(allowance, afterDeath)
 	}
 	drained := r.watch.drain(draining, posted, allowance)
-	endMeters() // now, because the consumer's answers to balance are no part of the load
+	arriving := !drained && clock.Now()-r.watch.received.lastRise < int64(arrivingWithin)
+	endMeters() // now, because the consumer's answers to balance are no part of the load, and may take seconds
 	t := trial{Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads, SampleEvery: watchEvery}
 	t.Faults, t.Doubts = r.faults.end()
 	counted, books, err := r.balance(draining, posted)
@@ -72,8 +73,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 		counted, books = consumer.Stats{}, postedBooks(posted)
 	}
 	t.Outcome = r.outcome(posted, books, r.measuredLatency(counted))
-	t.Drained, t.Err = drained, unguard()
-	t.Arriving = !drained && clock.Now()-r.watch.received.lastRise < int64(arrivingWithin)
+	t.Drained, t.Arriving, t.Err = drained, arriving, unguard()
 	t.Series = r.metering.series(t.Outcome)
 	r.metering.finish(ctx, &t)
 	return t, r.stored(posted, counted.Again), nil
