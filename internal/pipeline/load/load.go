@@ -155,9 +155,6 @@ func (r *Runner) Progress() Counts {
 	}
 }
 
-// Response is the histogram of response times so far.
-func (r *Runner) Response() *hist.Histogram { return &r.response }
-
 // Run blocks until the load is over or ctx ends; requests under way are waited for.
 func (r *Runner) Run(ctx context.Context) Outcome {
 	r.start = clock.Now()
