@@ -33,17 +33,29 @@ type generator struct {
 	name   string // "agent a on host", or a name for this process
 	lagP99 int64  // how late it sent by its own fault, ns
 	pauses worker.Pauses
+	late   int64 // p99 of the delay that pauses caused a message, ns
 }
 
 // generators returns the processes that generated a trial's load: those of agents if there are any, else this one, under the name
 // self.
 func (t trial) generators(self string) []generator {
 	if len(t.Parts) == 0 {
-		return []generator{{name: self, lagP99: t.Histograms.GeneratorLag.Quantile(0.99), pauses: t.Pauses}}
+		quantile := 0.99
+		if t.Cost.Sides != nil {
+			// A message passes both processes and waits for either, and Late has as many wake-ups of
+			// each: if one was late at 2 of 100 and the other at none, 1 of 100 of all were late, but
+			// 2 of 100 messages.
+			quantile = 0.995
+		}
+		return []generator{{
+			name: self, lagP99: t.Histograms.GeneratorLag.Quantile(0.99), pauses: t.Pauses, late: t.Pauses.Late.Quantile(quantile),
+		}}
 	}
 	var list []generator
 	for _, p := range t.Parts {
-		list = append(list, generator{name: "agent " + p.Name, lagP99: ownLagP99(p), pauses: p.Outcome.Pauses})
+		list = append(list, generator{
+			name: "agent " + p.Name, lagP99: ownLagP99(p), pauses: p.Outcome.Pauses, late: p.Outcome.Pauses.Late.Quantile(0.99),
+		})
 	}
 	return list
 }
@@ -58,7 +70,7 @@ func (t trial) latest() generator {
 func (t trial) mostPaused() generator {
 	return slices.MaxFunc(t.generators("this process"), func(a, b generator) int {
 		if t.Scheduled {
-			return cmp.Compare(a.pauses.Late.Quantile(0.99), b.pauses.Late.Quantile(0.99))
+			return cmp.Compare(a.late, b.late)
 		}
 		return cmp.Compare(a.pauses.StoodStill(t.From, t.Until), b.pauses.StoodStill(t.From, t.Until))
 	})
@@ -72,10 +84,10 @@ func (t trial) mostPaused() generator {
 //
 // That messages were sent late because of pauses is said by another doubt, generator-lag.
 func (t trial) pauseEffect(p99 int64, measured string) remark.Remark {
-	g := t.mostPaused()
-	why := t.pauseEffectOf(g.name, g.pauses, p99, measured)
-	if why.Text == "" && t.relayed != nil {
-		why = t.pauseEffectOf("a relay", *t.relayed, p99, measured)
+	why := t.pauseEffectOf(t.mostPaused(), p99, measured)
+	if why.Text == "" && t.relayed != nil { // a message passes one of the relays
+		relays := generator{name: "a relay", pauses: *t.relayed, late: t.relayed.Late.Quantile(0.99)}
+		why = t.pauseEffectOf(relays, p99, measured)
 	}
 	return why
 }
@@ -84,19 +96,18 @@ func (t trial) pauseEffect(p99 int64, measured string) remark.Remark {
 const pausedShare = 0.01
 
 // pauseEffectOf is pauseEffect for one process.
-func (t trial) pauseEffectOf(name string, p worker.Pauses, p99 int64, measured string) remark.Remark {
+func (t trial) pauseEffectOf(g generator, p99 int64, measured string) remark.Remark {
 	if !t.Scheduled {
-		paused := float64(p.StoodStill(t.From, t.Until)) / float64(max(1, t.Until-t.From))
+		paused := float64(g.pauses.StoodStill(t.From, t.Until)) / float64(max(1, t.Until-t.From))
 		if paused < pausedShare {
 			return remark.Remark{}
 		}
-		return remark.Of("%s stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", name, 100*paused, t.longestPause(p))
+		return remark.Of("%s stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", g.name, 100*paused, t.longestPause(g.pauses))
 	}
-	late := p.Late.Quantile(0.99)
-	if !significantDelay(late, p99) {
+	if !significantDelay(g.late, p99) {
 		return remark.Remark{}
 	}
-	return remark.Of("%s or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", name, ms(late), measured, ms(p99), t.longestPause(p))
+	return remark.Of("%s or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", g.name, ms(g.late), measured, ms(p99), t.longestPause(g.pauses))
 }
 
 // longestPause returns a clause about the longest pause in the measured phase; empty if there was none.

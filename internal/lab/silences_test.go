@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -17,6 +18,20 @@ func TestAnOutageLeavesOutPausesOfTheGenerator(t *testing.T) {
 	tr.SampleEvery = 20 * time.Millisecond
 	if got := outage(tr); got.SampleNs != 20e6 || got.ReceiveNs != 170 || got.PublishNs != 60 {
 		t.Errorf("nothing delivered for %d ns, want 170; nothing confirmed for %d, want 60; samples %d ns apart", got.ReceiveNs, got.PublishNs, got.SampleNs)
+	}
+}
+
+// A pause of 150 ms in 10 s delays 1.5 of 100 messages, so their p99 may be that pause.
+func TestAPauseOfEitherProcessDelaysEveryMessageThatPassesBoth(t *testing.T) {
+	const length = int64(10 * time.Second)
+	still := worker.PausesOf([]worker.Interval{{From: 1e9, To: 1e9 + 150e6}}, 0, length)
+	going := worker.PausesOf(nil, 0, length)
+	alone := trial{Outcome: worker.Outcome{Pauses: still, Until: length}, Scheduled: true}
+	apart := trial{Outcome: worker.Outcome{Pauses: going.Union(still), Until: length}, Scheduled: true}
+	apart.Cost.Sides = &store.Sides{}
+	const p99 = int64(100 * time.Millisecond)
+	if want, got := alone.pauseEffect(p99, "end to end").Text, apart.pauseEffect(p99, "end to end").Text; got != want || got == "" {
+		t.Errorf("in one of two processes: %q\nin the only one: %q", got, want)
 	}
 }
 
