@@ -18,6 +18,7 @@ type trialCost struct {
 	Queued  time.Duration // threads of this process were ready and waited for a core
 	Stolen  time.Duration // the hypervisor ran something else, summed over all cores
 
+	bursts               []burst              // of the whole trial, its warm-up included
 	neighbours           provision.Neighbours // over the same time as Cost.Shares
 	brokerMayBeNeighbour bool                 // an attached broker whose processes were not found may be one of them
 }

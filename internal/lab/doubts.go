@@ -109,6 +109,9 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 	if why := t.pauseEffect(p99, measured); why.Text != "" {
 		d.add(store.DoubtPauses, "%s", why)
 	}
+	if why := t.stolenEffect(p99, measured); why.Text != "" {
+		d.add("stolen", "%s", why)
+	}
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
 		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
 			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)

@@ -44,6 +44,7 @@ func (m *metering) readLive() {
 	if before != nil {
 		elapsed = seconds(before.at, r.at)
 		m.live.cores = m.coresBetween(*before, r)
+		m.addBurst(*before, r)
 	}
 	m.live.latest = &r
 	if crew, ok := m.bench.clients.agent.(agent.Crew); ok {

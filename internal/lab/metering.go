@@ -36,6 +36,7 @@ type metering struct {
 	remoteErr error // why the readings of the remote meters are not known; nil if they are
 	peak      peakMemory
 	live      liveMeters
+	bursts    []burst // in the order of time
 }
 
 func newMetering(b *bench, stage string, rate float64) *metering {
@@ -137,5 +138,6 @@ func (m *metering) finish(ctx context.Context, t *trial) {
 	t.Cost = m.cost(begin, drained, t.Outcome)
 	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), busiest.shares
 	t.neighbours, t.brokerMayBeNeighbour = busiest.neighbours, m.bench.meters.hidden
+	t.bursts = m.bursts
 	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
 }

@@ -56,6 +56,26 @@ func census(mount string) Census {
 	return c
 }
 
+// StolenFromCores returns how long the hypervisor has run something else on each core since the machine started, in steps of 10 ms.
+// Cores have the kernel's numbers. It is empty where the kernel does not tell.
+func StolenFromCores() map[int]time.Duration { return stolenFromCores(procfs.DefaultMountPoint) }
+
+func stolenFromCores(mount string) map[int]time.Duration {
+	fs, err := procfs.NewFS(mount)
+	if err != nil {
+		return nil
+	}
+	s, err := fs.Stat()
+	if err != nil {
+		return nil
+	}
+	stolen := map[int]time.Duration{}
+	for core, used := range s.CPU {
+		stolen[int(core)] = seconds(used.Steal)
+	}
+	return stolen
+}
+
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func count(s procfs.ProcStat) counted {

@@ -267,3 +267,14 @@ func TestThisProcessWaitsForACoreWhenMoreThreadsRunThanThereAreCores(t *testing.
 		t.Errorf("%d threads on %d cores waited %v in 300 ms", threads, runtime.NumCPU(), waited)
 	}
 }
+
+func TestStolenTimeIsToldOfEachCore(t *testing.T) {
+	f := newFakeProc(t)
+	f.write("stat", "cpu  0 0 0 0 0 0 0 32 0 0\ncpu0 0 0 0 0 0 0 0 12 0 0\ncpu2 0 0 0 0 0 0 0 20 0 0\n") // core 1 is offline
+	if got := stolenFromCores(f.dir); len(got) != 2 || got[0] != 120*time.Millisecond || got[2] != 200*time.Millisecond {
+		t.Errorf("%v", got)
+	}
+	if got := stolenFromCores(t.TempDir()); len(got) != 0 {
+		t.Errorf("%v without the kernel's word", got)
+	}
+}
