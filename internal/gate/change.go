@@ -29,34 +29,50 @@ func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	return verdicts
 }
 
-// judgePair gives one verdict on a pair, or one for each rate of a curve that both sides have.
+// judgePair gives one verdict on a pair, or one for each rate of its curves. A rate that only one side has is skipped, with that reason.
 func (c Condition) judgePair(p results.Pair) []Verdict {
 	for _, side := range [][]results.Point{p.A, p.B} {
 		if outcome, text := judgeSideEnding(side); outcome != Passed {
 			return []Verdict{{Condition: c.Text, Point: p.Title, Outcome: outcome, Text: text}}
 		}
 	}
-	var verdicts []Verdict
-	loadsOfB := sideLoadsOf(p.B)
-	for _, a := range sideLoadsOf(p.A) {
-		i := slices.IndexFunc(loadsOfB, func(b sideLoad) bool { return b.rate == a.rate })
-		if i < 0 {
-			continue
-		}
-		v := Verdict{Condition: c.Text, Point: p.Title}
-		if a.rate != "" {
-			v.Point += ", " + a.rate
-		}
-		v.Outcome, v.Text = c.judgeLoads(a, loadsOfB[i])
-		if v.Outcome != Skipped {
-			verdicts = append(verdicts, v)
+	var judged, oneSided []Verdict
+	loadsOfA, loadsOfB := sideLoadsOf(p.A), sideLoadsOf(p.B)
+	for _, a := range loadsOfA {
+		b, both := findRate(loadsOfB, a.rate)
+		if !both {
+			oneSided = append(oneSided, c.verdictAt(p, a.rate, Skipped, "only the first side has this load"))
+		} else if outcome, text := c.judgeLoads(a, b); outcome != Skipped {
+			judged = append(judged, c.verdictAt(p, a.rate, outcome, text))
 		}
 	}
-	if verdicts == nil {
+	for _, b := range loadsOfB {
+		if _, both := findRate(loadsOfA, b.rate); !both {
+			oneSided = append(oneSided, c.verdictAt(p, b.rate, Skipped, "only the second side has this load"))
+		}
+	}
+	if judged == nil {
 		text := c.metric.Key + " was not measured on both sides" + c.closedLoopNote(p.A[0].Records)
-		verdicts = []Verdict{{Condition: c.Text, Point: p.Title, Outcome: Skipped, Text: text}}
+		judged = []Verdict{c.verdictAt(p, "", Skipped, text)}
 	}
-	return verdicts
+	return append(judged, oneSided...)
+}
+
+// verdictAt is a verdict on a pair at a rate; empty for the points' own load.
+func (c Condition) verdictAt(p results.Pair, rate string, outcome Outcome, text string) Verdict {
+	v := Verdict{Condition: c.Text, Point: p.Title, Outcome: outcome, Text: text}
+	if rate != "" {
+		v.Point += ", " + rate
+	}
+	return v
+}
+
+func findRate(loads []sideLoad, rate string) (sideLoad, bool) {
+	i := slices.IndexFunc(loads, func(l sideLoad) bool { return l.rate == rate })
+	if i < 0 {
+		return sideLoad{}, false
+	}
+	return loads[i], true
 }
 
 // judgeSideEnding returns Passed if a side can be judged by its figures, and otherwise why not: a point of it failed, or all were skipped.
