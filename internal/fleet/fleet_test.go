@@ -178,6 +178,42 @@ func TestAnyNumberOfAgentsSendsTheSame(t *testing.T) {
 	}
 }
 
+func TestWhichPartAnAgentHasFollowsFromItsNameAndNotFromWhenItJoined(t *testing.T) {
+	t.Parallel()
+	c := control(t)
+	join(t, c, "b", "b1")
+	m, err := fleet.Reach(t.Context(), c, fleet.Address{}, "", t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	for joined := []fleet.Status(nil); len(joined) == 0; {
+		if joined, err = m.List(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := m.Gather(t.Context(), fleet.Gathering{Agents: 2, Wait: 10 * time.Second, Build: "b1", Say: func(format string, _ ...any) {
+		if strings.HasPrefix(format, "waiting for ") {
+			join(t, c, "a", "b1")
+		}
+	}})
+	t.Cleanup(f.Close)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := f.Agent()
+	if _, err := a.Prepare(t.Context(), plan(t, 3)); err != nil {
+		t.Fatal(err)
+	}
+	_, parts := a.Run(t.Context(), worker.Load{Messages: 10, Drain: 10 * time.Second})
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(parts) != 2 || !strings.HasPrefix(parts[0].Name, "a ") || !strings.HasPrefix(parts[1].Name, "b ") {
+		t.Errorf("%+v", parts)
+	}
+}
+
 func TestAFleetRunsPointAfterPointAndNumbersOfMessages(t *testing.T) {
 	t.Parallel()
 	c := control(t)

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -29,7 +30,7 @@ type Fleet struct {
 	clockServer *clockServer // nil: clocks are compared over the control channel
 
 	mu     sync.Mutex
-	agents []*remote
+	agents []*remote // in the order of their names
 	meters []*meter
 }
 
@@ -240,8 +241,14 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 		}
 		r.clockServer = f.clockServer
 		f.agents = append(f.agents, r)
+		slices.SortFunc(f.agents, func(a, b *remote) int { return compareInfos(a.info, b.info) })
 	}
 	return refused
+}
+
+// compareInfos orders agents by name, so that who has which part of a load does not depend on who joined first.
+func compareInfos(a, b Info) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 }
 
 // drop removes a lost agent from the fleet.
@@ -288,9 +295,7 @@ func list(ctx context.Context, nc *nats.Conn) ([]Status, error) {
 			all = append(all, s)
 		}
 	}
-	slices.SortFunc(all, func(a, b Status) int {
-		return strings.Compare(a.Info.Name+"\x00"+a.Info.ID, b.Info.Name+"\x00"+b.Info.ID)
-	})
+	slices.SortFunc(all, func(a, b Status) int { return compareInfos(a.Info, b.Info) })
 	return all, nil
 }
 
