@@ -19,11 +19,11 @@ type Pauses struct {
 	// 12, 7 and 2 ms late.
 	Late hist.Snapshot
 	// Stops are the pauses of at least clock.Standstill in the whole trial, warm-up and drain included,
-	// in order. Only the first maxStops are kept.
+	// in order. Of more than maxStops the longest are kept.
 	Stops []Interval
 }
 
-// maxStops is how many pauses a trial keeps.
+// maxStops is how many pauses a trial keeps at most. When there are as many, the shorter half of them is dropped.
 const maxStops = 10_000
 
 // Interval is the time from From until To, ns on the clock's axis.
@@ -39,7 +39,7 @@ func (i Interval) overlap(from, to int64) int64 { return max(0, min(to, i.To)-ma
 func (p Pauses) Union(other Pauses) Pauses {
 	union := Pauses{Late: p.Late.Merge(other.Late)}
 	stops := slices.Concat(p.Stops, other.Stops)
-	slices.SortFunc(stops, func(a, b Interval) int { return cmp.Compare(a.From, b.From) })
+	slices.SortFunc(stops, byStart)
 	for _, s := range stops {
 		if last := len(union.Stops) - 1; last >= 0 && s.From <= union.Stops[last].To {
 			union.Stops[last].To = max(union.Stops[last].To, s.To)
@@ -111,10 +111,21 @@ func (r *pauseRecorder) wakeUp(due, came int64) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.stops) < maxStops {
-		r.stops = append(r.stops, Interval{From: due, To: came})
+	if len(r.stops) == maxStops {
+		r.stops = longerHalf(r.stops)
 	}
+	r.stops = append(r.stops, Interval{From: due, To: came})
 }
+
+// longerHalf returns the longer half of stops, in the order of time. It leaves stops as they are.
+func longerHalf(stops []Interval) []Interval {
+	longest := slices.SortedStableFunc(slices.Values(stops), func(a, b Interval) int { return cmp.Compare(b.length(), a.length()) })[:len(stops)/2]
+	slices.SortFunc(longest, byStart)
+	return longest
+}
+
+// byStart orders intervals by when they begin.
+func byStart(a, b Interval) int { return cmp.Compare(a.From, b.From) }
 
 // pauses returns the pauses so far.
 func (r *pauseRecorder) pauses() Pauses {

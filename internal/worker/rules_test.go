@@ -174,10 +174,14 @@ func TestAWakeUpCountsWhereItWasDueAndStandstillsAreKept(t *testing.T) {
 		t.Errorf("stood still %v, want %v", out.Stops, want)
 	}
 	for i := range int64(maxStops) {
-		p.wakeUp(i*1000*every, (i*1000+2)*every)
+		due := (3000 + 1000*i) * every
+		p.wakeUp(due, due+2*every)
 	}
-	if n := len(p.pauses().Stops); n != maxStops {
-		t.Errorf("%d standstills are kept, at most %d", n, maxStops)
+	longest := Interval{1e6 * maxStops * every, (1e6*maxStops + 1000) * every}
+	p.wakeUp(longest.From, longest.To)
+	stops := p.pauses().Stops
+	if len(stops) > maxStops || len(stops) < maxStops/2 || !slices.IsSortedFunc(stops, byStart) || p.pauses().Longest(0, math.MaxInt64) != longest {
+		t.Errorf("%d standstills are kept, at most %d; the longest of them is %v, want %v", len(stops), maxStops, p.pauses().Longest(0, math.MaxInt64), longest)
 	}
 }
 
