@@ -41,6 +41,19 @@ func TestFivePerCentIsNoTest(t *testing.T) {
 	}
 }
 
+// One value below 60 others is the rarest outcome but one of 61: 2/61 = 3.3 %. For the normal distribution it would be 9 %.
+func TestOneValueAgainstManyIsTestedExactly(t *testing.T) {
+	many := make([]float64, 60)
+	for i := range many {
+		many[i] = float64(10 + i)
+	}
+	for name, d := range map[string]Difference{"first": Contrast([]float64{1}, many), "second": Contrast(many, []float64{1})} {
+		if want := 2.0 / 61; math.Abs(d.P-want) > 1e-12 || d.Answer() != Different {
+			t.Errorf("the one is %s: p = %g, want %g; %v", name, d.P, want, d.Answer())
+		}
+	}
+}
+
 func TestOneRunAgainstHundredsHasAnAnswer(t *testing.T) {
 	for _, n := range []int{400, 401, 500, 3000} {
 		for _, d := range []Difference{Contrast([]float64{1}, sides(n, 2)), Contrast(sides(n, 2), []float64{1})} {
