@@ -29,7 +29,8 @@ func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	return verdicts
 }
 
-// judgePair gives one verdict on a pair, or one for each rate of its curves. A rate that only one side has is skipped, with that reason.
+// judgePair gives one verdict on a pair, or one for each rate of its curves. A rate that only one side has, or at which only one has the
+// metric, is skipped, with that reason.
 func (c Condition) judgePair(p results.Pair) []Verdict {
 	for _, side := range [][]results.Point{p.A, p.B} {
 		if outcome, text := judgeSideEnding(side); outcome != Passed {
@@ -42,8 +43,13 @@ func (c Condition) judgePair(p results.Pair) []Verdict {
 		b, both := findRate(loadsOfB, a.rate)
 		if !both {
 			oneSided = append(oneSided, c.verdictAt(p, a.rate, Skipped, "only the first side has this load"))
-		} else if outcome, text := c.judgeLoads(a, b); outcome != Skipped {
+			continue
+		}
+		switch outcome, text := c.judgeLoads(a, b); {
+		case outcome != Skipped:
 			judged = append(judged, c.verdictAt(p, a.rate, outcome, text))
+		case text != "":
+			oneSided = append(oneSided, c.verdictAt(p, a.rate, outcome, text))
 		}
 	}
 	for _, b := range loadsOfB {
@@ -51,9 +57,8 @@ func (c Condition) judgePair(p results.Pair) []Verdict {
 			oneSided = append(oneSided, c.verdictAt(p, b.rate, Skipped, "only the second side has this load"))
 		}
 	}
-	if judged == nil {
-		text := c.metric.Key + " was not measured on both sides" + c.closedLoopNote(p.A[0].Records)
-		judged = []Verdict{c.verdictAt(p, "", Skipped, text)}
+	if judged == nil && oneSided == nil {
+		judged = []Verdict{c.verdictAt(p, "", Skipped, c.notOnBothSides(p.A[0].Records))}
 	}
 	return append(judged, oneSided...)
 }
@@ -136,7 +141,13 @@ func sideLoadsOf(points []results.Point) []sideLoad {
 	return loads
 }
 
-// judgeLoads judges one load that both sides have.
+// notOnBothSides says that a metric was not measured on both sides.
+func (c Condition) notOnBothSides(records []store.Record) string {
+	return c.metric.Key + " was not measured on both sides" + c.closedLoopNote(records)
+}
+
+// judgeLoads judges one load that both sides have. It is skipped without a text if neither side has the metric: a curve's rates have no
+// sustainable rate, and needn't say so one by one.
 func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
 	for _, l := range []sideLoad{first, second} {
 		if l.failure != "" {
@@ -145,8 +156,10 @@ func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
 	}
 	a, b := c.over(first.records), c.over(second.records)
 	switch {
-	case a.N == 0 || b.N == 0:
+	case a.N == 0 && b.N == 0:
 		return Skipped, ""
+	case a.N == 0 || b.N == 0:
+		return Skipped, c.notOnBothSides(first.records)
 	case c.metric.Counts():
 		return c.judgeCounts(a, b)
 	}

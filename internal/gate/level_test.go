@@ -135,8 +135,12 @@ func TestChangesOfCurvesAreJudgedRateByRate(t *testing.T) {
 	if !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	b[0].Result.Curve[0].Latency = store.Latency{}
+	if got := change(t, "e2e_p99 > 10%", a, b); !strings.Contains(got, "skipped e2e_p99_ns was not measured on both sides\n") {
+		t.Errorf("a rate without a latency on one side: %s", got)
+	}
 	b[0].Result.Curve[1].Status, b[0].Result.Curve[1].Reason = store.Failed, "lost"
-	if got := change(t, "e2e_p99 > 10%", a, b); !strings.Contains(got, "\nfailed b failed: lost\n") {
+	if got := change(t, "e2e_p99 > 10%", a, b); !strings.Contains("\n"+got, "\nfailed b failed: lost\n") {
 		t.Errorf("a rate that failed on one side: %s", got)
 	}
 }
