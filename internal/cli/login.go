@@ -56,14 +56,14 @@ func (o upOptions) guarded(options *provision.Options) error {
 	if o.user == "" && o.passwordEnv == "" {
 		return nil
 	}
-	password, ok := os.LookupEnv(o.passwordEnv)
+	password := os.Getenv(o.passwordEnv)
 	switch {
 	case o.user == "":
 		return badInput("--password-env %s: no user; name one with --user", o.passwordEnv)
 	case o.passwordEnv == "":
 		return badInput("--user %s: no password; --password-env names an environment variable that holds it", o.user)
-	case !ok:
-		return badInput("--password-env %s: there is no such environment variable", o.passwordEnv)
+	case password == "":
+		return badInput("--password-env %s: there is no such environment variable, or it is empty", o.passwordEnv)
 	}
 	options.Login = &provision.Login{User: o.user, Password: password}
 	return nil

@@ -75,9 +75,9 @@ func readCredentials(s study.Spec) (c credentials, err error) {
 // names none.
 func password(s study.Spec) (string, error) {
 	if s.PasswordEnv != "" {
-		p, ok := os.LookupEnv(s.PasswordEnv)
-		if !ok {
-			return "", settingError("passwordEnv", "passwordEnv: there is no environment variable %s", s.PasswordEnv)
+		p := os.Getenv(s.PasswordEnv)
+		if p == "" {
+			return "", settingError("passwordEnv", "passwordEnv: there is no environment variable %s, or it is empty", s.PasswordEnv)
 		}
 		return p, nil
 	}
@@ -89,7 +89,10 @@ func password(s study.Spec) (string, error) {
 		return "", unreadable("passwordFile", s.PasswordFile, err)
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
-	return strings.TrimSuffix(line, "\r"), nil
+	if line = strings.TrimSuffix(line, "\r"); line == "" {
+		return "", settingError("passwordFile", "passwordFile %s: its first line, which is the password, is empty", s.PasswordFile)
+	}
+	return line, nil
 }
 
 // credentialFile reads a file of credentials. Its errors do not repeat the file's name, which the sentences around them have. The bound
