@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -75,6 +76,9 @@ func (r Relay) run(ctx context.Context, log io.Writer) error {
 // period is a time in which a relay may have stood still, ns on this machine's clock.
 type period struct{ From, To int64 }
 
+// acceptAgainAfter is how long a relay waits after a connection that could not be accepted.
+const acceptAgainAfter = 50 * time.Millisecond
+
 // answer listens, and answers clients until ctx ends. It returns as soon as it listens.
 func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.Listen)
@@ -85,10 +89,14 @@ func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
 	go func() {
 		for {
 			conn, err := l.Accept()
-			if err != nil {
+			switch {
+			case errors.Is(err, net.ErrClosed):
 				return
+			case err != nil: // too many open files, for example: that may pass
+				time.Sleep(acceptAgainAfter)
+			default:
+				go r.answerOne(conn, pauses)
 			}
-			go r.answerOne(conn, pauses)
 		}
 	}()
 	return nil
