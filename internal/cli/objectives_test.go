@@ -20,7 +20,7 @@ func TestObjectivesAreJudgedInEveryAnswer(t *testing.T) {
 	dir := t.TempDir()
 	db, spec, junit := filepath.Join(dir, "s.db"), filepath.Join(dir, "slo.yaml"), filepath.Join(dir, "j.xml")
 	write(t, spec, withObjectives)
-	r := brokermark(t, "run", spec, "--store", db, "--junit", junit).want(t, 7)
+	r := measured(t, "run", spec, "--store", db, "--junit", junit).want(t, 7)
 	for _, says := range []string{"objective e2e_p50 < 20ms: failed 1, passed 1", "objective lost <= 0: passed 2", "1 failure of objectives"} {
 		if !strings.Contains(r.err, says) {
 			t.Errorf("stderr doesn't say %q:\n%s", says, r.err)
