@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the published studies at quick scale, and the defaults, unless the store holds them, and writes their reports beside this
-# file. It takes about 50 minutes on two cores, and nothing else should run meanwhile.
+# file. It takes about 40 minutes on two cores, and nothing else should run meanwhile.
 set -eu
 cd "$(dirname "$0")"
 brokermark=${BROKERMARK:-../../bin/brokermark}
