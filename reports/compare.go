@@ -139,7 +139,7 @@ func (p testedPair) blocks(named []string) []document.Block {
 		}
 	}
 	for _, h := range p.halves() {
-		for _, sentence := range h.missedTargets() {
+		for _, sentence := range h.reservations() {
 			conclude(sentence)
 		}
 	}
@@ -154,13 +154,17 @@ func (p testedPair) blocks(named []string) []document.Block {
 	return d.Blocks
 }
 
-// missedTargets says in a sentence each which rates and objectives a side missed.
-func (h half) missedTargets() []string {
+// reservations says in a sentence each which rates and objectives a side missed, and whether its
+// repetitions are alike.
+func (h half) reservations() []string {
 	var sentences []string
 	for _, p := range h.points {
 		for _, v := range results.MissedRates([]results.Point{p}) {
 			sentences = append(sentences, h.side+": "+v.Finding)
 		}
+	}
+	for _, v := range results.Trends(h.points) {
+		sentences = append(sentences, h.side+": "+v.Text())
 	}
 	for _, v := range objectiveVerdicts(&results.Set{Points: h.points}) {
 		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.side, v.About, v.Finding, v.Detail)))

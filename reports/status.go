@@ -16,10 +16,11 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// addStatus says how the repetitions of a set ended, and which rates and objectives were missed.
+// addStatus says how the repetitions of a set ended, which rates and objectives were missed, and whose
+// repetitions are not alike.
 func addStatus(d *document.Document, set *results.Set) {
 	d.Say(statusSentence(set.Points))
-	for _, v := range append(results.MissedRates(set.Points), objectiveVerdicts(set)...) {
+	for _, v := range slices.Concat(results.MissedRates(set.Points), objectiveVerdicts(set), results.Trends(set.Points)) {
 		d.Add(v)
 	}
 }

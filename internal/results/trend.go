@@ -1,0 +1,147 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/aclements/go-moremath/stats"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// Repetitions of a point are samples of one distribution only if nothing changed while they were made. A broker that is still warming up
+// gets faster from one to the next, one that fills up gets slower, and so do all brokers on a machine that others begin to use. A median
+// over them is then of no steady state.
+
+// trend is how the headline metric of one product's points changed over their repetitions, in the order in which these were made. Of two
+// points with 10, 20, 30 and 5, 6, 7 messages a second, score is 6, since all six pairs rose, change is 1.4, and p is 5 %.
+type trend struct {
+	name   string // of the product: "kafka"
+	metric Metric
+	points int     // that have two repetitions or more
+	change float64 // the later half of a point's repetitions over the earlier, by their medians; the median of the points
+	p      float64 // that of the seasonal Kendall test
+	cause  string  // what changed, as far as it is known
+}
+
+// smallestTrend is the change that is worth telling: a search leaves as much open.
+const smallestTrend = 0.10
+
+// Trends is a verdict on each product whose figures rose or fell from repetition to repetition, over all its points of one kind of
+// measurement. The list is empty if no trend is shown. The p values are corrected for all products that are looked at (see holm).
+func Trends(points []Point) []document.Verdict {
+	var trends []trend
+	for _, g := range GroupBy(points, func(p Point) string { return strings.Join([]string{p.Product, p.Spec.Measure, whatLasts(p)}, "\x00") }) {
+		if t, ok := trendOf(g.Members); ok {
+			trends = append(trends, t)
+		}
+	}
+	var tests []*Difference
+	for _, t := range trends {
+		tests = append(tests, &Difference{P: t.p})
+	}
+	holm(slices.Clone(tests), len(tests))
+	var verdicts []document.Verdict
+	for i, t := range trends {
+		if adjusted := tests[i].Adjusted; adjusted < alpha && math.Abs(math.Log(t.change)) >= math.Log1p(smallestTrend) {
+			verdicts = append(verdicts, t.verdict(adjusted))
+		}
+	}
+	return verdicts
+}
+
+// whatLasts names what stays the same from one repetition of a point to the next, so that it may be what changes.
+func whatLasts(p Point) string {
+	switch {
+	case len(p.Spec.Attach) > 0:
+		return "The broker or a machine changed meanwhile"
+	case p.Spec.Isolation == "shared":
+		return "They shared a broker, which may have warmed up meanwhile (a longer brokerWarmup tells) or filled up"
+	default:
+		return "Each had a broker of its own, so the machine, or what else ran on it, changed meanwhile"
+	}
+}
+
+// trendOf is the trend of points that have product and measure in common. ok is false if none of them has two repetitions with a positive
+// figure: there is nothing to test then.
+func trendOf(points []Point) (t trend, ok bool) {
+	metric, ok := Headline(points[0].Spec.Measure)
+	if !ok {
+		return trend{}, false
+	}
+	t = trend{name: points[0].Product, metric: metric, cause: whatLasts(points[0])}
+	var score int
+	var variance float64
+	var changes []float64
+	for _, p := range points {
+		records := p.Ok()
+		slices.SortStableFunc(records, func(a, b store.Record) int { return a.Began.Compare(b.Began) })
+		values := metric.Values(records)
+		if len(values) < 2 || slices.Min(values) <= 0 {
+			continue
+		}
+		score += kendallScore(values)
+		variance += kendallVariance(values)
+		half := len(values) / 2
+		changes = append(changes, Summarize(values[len(values)-half:]).Median/Summarize(values[:half]).Median)
+	}
+	t.points, t.change, t.p = len(changes), Summarize(changes).Median, seasonalKendall(score, variance)
+	return t, t.points > 0
+}
+
+// kendallScore is Kendall's S: the pairs of values of which the later is larger, less those of which it is smaller.
+func kendallScore(values []float64) int {
+	score := 0
+	for i, earlier := range values {
+		for _, later := range values[i+1:] {
+			score += cmp.Compare(later, earlier)
+		}
+	}
+	return score
+}
+
+// kendallVariance is the variance of Kendall's S if every order of the values is equally likely (Kendall, Rank Correlation Methods, 4.9).
+// t runs over the sizes of the groups of equal values:
+//
+//	(n(n−1)(2n+5) − Σ t(t−1)(2t+5)) / 18
+func kendallVariance(values []float64) float64 {
+	sum := func(n int) float64 { return float64(n * (n - 1) * (2*n + 5)) }
+	v := sum(len(values))
+	for _, equal := range GroupBy(values, func(x float64) string { return fmt.Sprint(x) }) {
+		v -= sum(len(equal.Members))
+	}
+	return v / 18
+}
+
+// seasonalKendall is the two-sided p value of a trend over several series that have nothing but its direction in common (Hirsch, Slack and
+// Smith, Water Resources Research 18, 1982). The score and the variance are the sums of those of the series. Their sum is close to normal
+// even for two series of two values, with the correction for continuity, which is 1. Without variance there is no trend, and p is 1.
+func seasonalKendall(score int, variance float64) float64 {
+	distance := math.Abs(float64(score)) - 1
+	if distance <= 0 || variance == 0 {
+		return 1
+	}
+	return 2 * stats.StdNormal.CDF(-distance/math.Sqrt(variance))
+}
+
+func (t trend) verdict(adjusted float64) document.Verdict {
+	direction := "rose"
+	if t.change < 1 {
+		direction = "fell"
+	}
+	whose := "the later half"
+	if t.points > 1 {
+		whose = fmt.Sprintf("in the median of %d points the later half", t.points)
+	}
+	return document.Verdict{
+		About: "Trend",
+		Finding: fmt.Sprintf("%s of %s %s from repetition to repetition: %s had %.2f times that of the earlier.",
+			capital(t.metric.Name), t.name, direction, whose, t.change),
+		Detail: fmt.Sprintf("%s, seasonal Kendall test. %s. A median over such repetitions is of no steady state.",
+			significance("=", adjusted), t.cause),
+	}
+}
