@@ -77,7 +77,6 @@ func configure(_ context.Context, n *provision.Node) error {
 		return err
 	}
 	return errors.Join(
-		n.MakeDir("tmp"),
 		n.Write("activemq.xml", xml),
 		n.Write("log4j.properties", []byte(jvm.Log4j1)),
 		n.Write("log4j2.properties", []byte(jvm.Log4j2)))
@@ -96,8 +95,8 @@ func command(n *provision.Node) (provision.Command, error) {
 	for _, p := range []string{"java.io", "java.security", "java.net", "java.lang", "java.util", "java.util.concurrent", "java.util.concurrent.atomic"} {
 		usual = append(usual, "--add-opens=java.base/"+p+"=ALL-UNNAMED")
 	}
-	args := append(jvm.Options(usual, asked),
-		"-Djava.awt.headless=true", "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
+	args := append(jvm.Options(n, usual, asked),
+		"-Djava.awt.headless=true", "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
 		"-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"),
 		"-Dactivemq.home="+n.Dir, "-Dactivemq.base="+n.Dir, "-Dactivemq.conf="+n.Dir, "-Dactivemq.data="+n.Data,
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.activemq.console.Main", "start", "xbean:file:"+filepath.Join(n.Dir, "activemq.xml"))

@@ -82,7 +82,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err := roomLeft(n, asked); err != nil {
 		return err
 	}
-	return errors.Join(n.MakeDir("tmp"), n.Write("etc/broker.xml", xml), others(n))
+	return errors.Join(n.Write("etc/broker.xml", xml), others(n))
 }
 
 // usualMemory is that of the product's own start script.
@@ -96,12 +96,12 @@ func command(n *provision.Node) (provision.Command, error) {
 	}
 	home, etc := n.Cluster.Install, filepath.Join(n.Dir, "etc")
 	arch := map[string]string{"amd64": "x86_64", "386": "i686"}[runtime.GOARCH]
-	args := append(jvm.Options(append([]string{
+	args := append(jvm.Options(n, append([]string{
 		"-XX:AutoBoxCacheMax=20000", "-Dlog4j2.disableJmx=true", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
 	}, usualMemory...), asked),
 		"-Dlog4j2.configurationFile="+filepath.Join(etc, "log4j2.properties"), "-Djava.security.auth.login.config="+filepath.Join(etc, "login.config"),
 		"-Dartemis.home="+home, "-Dartemis.instance="+n.Dir, "-Dartemis.instance.etc="+etc, "-Ddata.dir="+n.Data,
-		"-Djava.library.path="+filepath.Join(home, "bin", "lib", "linux-"+arch), "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"),
+		"-Djava.library.path="+filepath.Join(home, "bin", "lib", "linux-"+arch),
 		"-cp", filepath.Join(home, "lib", "artemis-boot.jar"), "org.apache.activemq.artemis.boot.Artemis", "run")
 	return provision.Command{Path: "java", Args: args}, nil
 }

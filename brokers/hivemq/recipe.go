@@ -59,7 +59,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	if l := n.Cluster.Login; l != nil {
 		login = l.User + "\n" + l.Password
 	}
-	return errors.Join(n.MakeDir("tmp"), n.MakeDir("conf"), n.Write("conf/config.xml", text), n.Write("login", []byte(login)))
+	return errors.Join(n.MakeDir("conf"), n.Write("conf/config.xml", text), n.Write("login", []byte(login)))
 }
 
 // usualMemory is that of the product's own start script.
@@ -71,8 +71,8 @@ func command(n *provision.Node) (provision.Command, error) {
 	if err != nil {
 		return provision.Command{}, err
 	}
-	args := append(jvm.Options(usualMemory, asked),
-		"-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dhivemq.home="+n.Dir,
+	args := append(jvm.Options(n, usualMemory, asked),
+		"-Djava.net.preferIPv4Stack=true", "-Dhivemq.home="+n.Dir,
 		"--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 		"--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
 		"-cp", filepath.Join(n.Cluster.Install, jvm.Classes)+string(filepath.ListSeparator)+filepath.Join(n.Cluster.Install, "lib", "*"), "Launcher",

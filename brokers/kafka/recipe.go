@@ -125,7 +125,7 @@ func command(n *provision.Node) (provision.Command, error) {
 // java is the command line up to the main class; memory and collector are those of Kafka's own start script, which gives
 // the heap one size.
 func java(n *provision.Node, asked []string) []string {
-	args := jvm.Options(usualMemory, asked)
+	args := jvm.Options(n, usualMemory, asked)
 	for _, option := range args {
 		if size, ok := strings.CutPrefix(option, "-Xmx"); ok && !slices.ContainsFunc(asked, func(o string) bool { return strings.HasPrefix(o, "-Xms") }) {
 			args = append(args, "-Xms"+size)

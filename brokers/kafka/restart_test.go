@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -95,5 +96,15 @@ func (s *session) check(t *testing.T) {
 	}
 	if c.Failed > 0 && !s.mayFail {
 		t.Errorf("%d messages failed, the last with: %v", c.Failed, c.LastErr)
+	}
+}
+
+// Kafka unpacks a native library for each compression that it meets, and loads it: see livetest.Start.
+func TestWhatJavaUnpacksIsInTheBrokersDirectory(t *testing.T) {
+	_, target := livetest.Start(t, provision.Options{Broker: "kafka"})
+	for _, compression := range []string{"snappy", "zstd"} {
+		c := livetest.Config(t, "kafka", target, atLeast, map[string]any{"compression.type": compression}, nil)
+		r := livetest.Open(t, "kafka", c, livetest.Topic("unpacks-"+compression, 1, "s"))
+		livetest.Must(t, r.Send(t, strings.Repeat("the same again ", 50)))
 	}
 }

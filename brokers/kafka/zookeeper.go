@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -92,13 +93,12 @@ func configureZooKeeper(ctx context.Context, n *provision.Node, options []string
 
 // launchCommand runs the launcher, with the command lines of ZooKeeper and of Kafka.
 func launchCommand(n *provision.Node, options []string) provision.Command {
-	args := []string{
-		strconv.Itoa(n.ID), zooKeeper(n),
-		// The heap is that of Kafka's own start script for ZooKeeper; a transaction log grows by 64 MiB at a time otherwise.
-		"-Xmx512M", "-Dzookeeper.preAllocSize=1024", "-Djava.awt.headless=true", "-Dlog4j.configuration=file:" + filepath.Join(n.Dir, "log4j.properties"),
-		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", zooKeeperFile, then,
-	}
-	return provision.Command{Program: launcher, Args: append(append(args, java(n, options)...), "kafka.Kafka", "server.properties")}
+	// The heap is that of Kafka's own start script for ZooKeeper; a transaction log grows by 64 MiB at a time otherwise.
+	keeper := append(jvm.Options(n, []string{"-Xmx512M", "-Dzookeeper.preAllocSize=1024"}, nil),
+		"-Djava.awt.headless=true", "-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"),
+		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", zooKeeperFile)
+	args := slices.Concat([]string{strconv.Itoa(n.ID), zooKeeper(n)}, keeper, []string{then}, java(n, options), []string{"kafka.Kafka", "server.properties"})
+	return provision.Command{Program: launcher, Args: args}
 }
 
 // cluster is the one that this node belongs to. A KRaft cluster has its identifier from us; on ZooKeeper the first broker

@@ -2,7 +2,6 @@ package pulsar
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -92,7 +91,7 @@ func configure(_ context.Context, n *provision.Node) error {
 			return err
 		}
 	}
-	return errors.Join(n.MakeDir("tmp"), n.Write("data/zookeeper/myid", []byte(strconv.Itoa(n.ID))))
+	return n.Write("data/zookeeper/myid", []byte(strconv.Itoa(n.ID)))
 }
 
 // usualMemory is that of a server alone, by Pulsar's own start script (pulsar_env.sh). The script's collector is ZGC, which
@@ -105,7 +104,7 @@ func command(n *provision.Node) (provision.Command, error) {
 		return provision.Command{}, err
 	}
 	if alone(n.Cluster) {
-		args := append(java(n, jvm.Options(usualMemory, asked.java)), "-Dpulsar.config.file="+filepath.Join(n.Dir, "standalone.conf"),
+		args := append(java(n, jvm.Options(n, usualMemory, asked.java)), "-Dpulsar.config.file="+filepath.Join(n.Dir, "standalone.conf"),
 			"org.apache.pulsar.PulsarStandaloneStarter", "-nfw", "-nss", "-a", "127.0.0.1", "--num-bookies", "1",
 			"--config", filepath.Join(n.Dir, "standalone.conf"), "--metadata-dir", filepath.Join(n.Data, "metadata"),
 			"--bookkeeper-dir", filepath.Join(n.Data, "bookkeeper"), "--bookkeeper-port", strconv.Itoa(n.Ports[bookiePort]))

@@ -173,7 +173,7 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 	run := func(name string, usual []string, after []string, main ...string) provision.Step {
 		return provision.Step{Name: name, Path: "java", Args: append(java(n, usual), main...), After: after}
 	}
-	all := []provision.Step{run("zookeeper", []string{"-Xmx256m"}, nil,
+	all := []provision.Step{run("zookeeper", jvm.Options(n, []string{"-Xmx256m"}, nil), nil,
 		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(n.Dir, "zoo.cfg"))}
 	if n.ID == 1 {
 		stores := "zk:" + zooKeepers(n.Cluster)
@@ -181,7 +181,7 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 		if n.Cluster.TLS != nil { // it insists on the plain address, too
 			urls = []string{"--web-service-url", "", "--web-service-url-tls", webURL(n), "--broker-service-url-tls", local(n, "pulsar+ssl://", "client")}
 		}
-		setup := run("metadata", []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, []string{zoo}, append([]string{
+		setup := run("metadata", jvm.Options(n, []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, nil), []string{zoo}, append([]string{
 			"org.apache.pulsar.PulsarClusterMetadataSetup",
 			"--cluster", n.Cluster.ID, "--metadata-store", stores, "--configuration-metadata-store", stores,
 		}, urls...)...)
@@ -194,7 +194,7 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 			Name: "turn", Path: "true", Done: filepath.Join(n.Dir, "turn-taken"), After: []string{made, local(n.Cluster.Nodes[0], "", bookiePort)},
 		})
 	}
-	memory := jvm.Options([]string{"-Xms256m", "-Xmx512m", "-XX:MaxDirectMemorySize=512m"}, asked)
+	memory := jvm.Options(n, []string{"-Xms256m", "-Xmx512m", "-XX:MaxDirectMemorySize=512m"}, asked)
 	return append(all,
 		run("bookie", memory, []string{zoo, made}, "org.apache.bookkeeper.server.Main", "--conf", filepath.Join(n.Dir, "bookkeeper.conf")),
 		run("broker", memory, []string{local(n, "", bookiePort)}, "org.apache.pulsar.PulsarBrokerStarter", "--broker-conf", filepath.Join(n.Dir, "broker.conf")))
@@ -216,7 +216,7 @@ func java(n *provision.Node, memory []string) []string {
 		"-Dpulsar.allocator.exit_on_oom=true", "-Dlog4j.shutdownHookEnabled=false", "-Dlog4j2.is.webapp=false",
 		"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.snapshot.trust.empty=true", "-Dzookeeper.tcpKeepAlive=true",
 		"-Dbookkeeper.metadata.bookie.drivers="+drivers+"BookieDriver", "-Dbookkeeper.metadata.client.drivers="+drivers+"ClientDriver",
-		"-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
+		"-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"))
 }
 

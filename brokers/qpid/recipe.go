@@ -54,7 +54,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(n.MakeDir("tmp"), n.Write("initial.json", text))
+	return n.Write("initial.json", text)
 }
 
 // usualMemory is that of the product's own start script.
@@ -68,8 +68,8 @@ func command(n *provision.Node) (provision.Command, error) {
 		return provision.Command{}, err
 	}
 	home := filepath.Join(n.Cluster.Install, n.Cluster.Version)
-	args := append(jvm.Options(usualMemory, asked),
-		"-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-DQPID_HOME="+home, "-DQPID_WORK="+n.Data,
+	args := append(jvm.Options(n, usualMemory, asked),
+		"-DQPID_HOME="+home, "-DQPID_WORK="+n.Data,
 		"-cp", filepath.Join(home, "lib", "*"), "org.apache.qpid.server.Main", "-icp", filepath.Join(n.Dir, "initial.json"))
 	first := n.Cluster.Nodes[0]
 	if _, err := os.Stat(filepath.Join(n.Data, "config.json")); err == nil || n.ID == first.ID {

@@ -95,7 +95,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	} {
 		errs = append(errs, n.Write(name, text))
 	}
-	return errors.Join(append(errs, n.MakeDir("tmp"))...)
+	return errors.Join(errs...)
 }
 
 // brokerOwn are the broker's settings that make it ours, and how it flushes unless it was asked otherwise.

@@ -39,10 +39,10 @@ func command(n *provision.Node) (provision.Command, error) {
 		return provision.Command{}, err
 	}
 	install := n.Cluster.Install
-	args := append(jvm.Options(usualMemory, asked),
+	args := append(jvm.Options(n, usualMemory, asked),
 		"--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 		"--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
-		"-Duser.home="+n.Dir, "-Drocketmq.client.logRoot="+n.Dir, "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"),
+		"-Duser.home="+n.Dir, "-Drocketmq.client.logRoot="+n.Dir,
 		"-Drmq.logback.configurationFile="+filepath.Join(n.Dir, "logback.xml"), "-Dtls.server.mode=disabled",
 		"-cp", strings.Join([]string{filepath.Join(install, jvm.Classes), filepath.Join(install, "lib", "*")}, string(filepath.ListSeparator)),
 		mainClass, filepath.Join(n.Dir, "namesrv.conf"), filepath.Join(n.Dir, "broker.conf"), filepath.Join(n.Dir, "proxy.json"))

@@ -21,6 +21,12 @@ func (n *Node) LogPath() string {
 	return filepath.Join(n.Cluster.dir, fmt.Sprintf("node-%d.log", n.ID))
 }
 
+// temp is the name of the directory for temporary files in a node's directory.
+const temp = "tmp"
+
+// Temp is the node's directory for temporary files, which goes with the node. TMPDIR names it.
+func (n *Node) Temp() string { return filepath.Join(n.Dir, temp) }
+
 // Run runs a command to its end as the user that the broker runs as, with the same environment rules, and returns
 // what it printed (standard output and error together). For formatting a data directory, for a broker's own control
 // tool. It is killed, with all it started, when ctx or the tool itself ends.
@@ -71,7 +77,7 @@ func (n *Node) job(c Command) (job, error) {
 		}
 		j.Path = path
 	}
-	j.Env = cleanEnvironment(n.Dir, c.Env)
+	j.Env = cleanEnvironment(n.Dir, append([]string{"TMPDIR=" + n.Temp()}, c.Env...))
 	return j, nil
 }
 

@@ -135,7 +135,7 @@ type Login struct{ User, Password string }
 type Command struct {
 	Path string
 	Args []string // without the program's own name
-	Env  []string // complete: nothing is inherited except PATH, HOME and LANG that the package sets
+	Env  []string // complete: nothing is inherited except PATH, HOME, TMPDIR and LANG that the package sets
 	Dir  string   // working directory; empty: the node's
 	// Program, instead of Path, names an in-binary program (see RegisterProgram), run as a child of this executable.
 	Program string

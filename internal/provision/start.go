@@ -232,7 +232,7 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 		n.Data = filepath.Join(n.Dir, "data")
 		c.Nodes = append(c.Nodes, n)
 		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
-		if err := errors.Join(os.Mkdir(n.Dir, privateDir), h.give(n.Dir), n.MakeDir("data")); err != nil {
+		if err := errors.Join(os.Mkdir(n.Dir, privateDir), h.give(n.Dir), n.MakeDir("data"), n.MakeDir(temp)); err != nil {
 			return nil, err
 		}
 	}

@@ -123,7 +123,7 @@ func TestBrokersRunUnprivilegedInAnEnvironmentOfTheirOwn(t *testing.T) {
 		t.Errorf("it runs as uid %s", uid)
 	}
 	env := ask(t, in, 1, "env")
-	want := "EXTRA=1 HOME=" + in.cluster.Nodes[0].Dir + " LANG=C.UTF-8 PATH=" + os.Getenv("PATH")
+	want := "EXTRA=1 HOME=" + in.cluster.Nodes[0].Dir + " LANG=C.UTF-8 PATH=" + os.Getenv("PATH") + " TMPDIR=" + in.cluster.Nodes[0].Temp()
 	if env != want {
 		t.Errorf("environment %q, want %q", env, want)
 	}

@@ -147,13 +147,14 @@ func with(env []string, name, value string) []string {
 	return append(slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }), name+"="+value)
 }
 
-// cleanEnvironment starts from nothing: a program must behave the same whoever starts it, and learn no secret.
+// cleanEnvironment starts from nothing: a program must behave the same whoever starts it, and learn no secret. What it leaves in a temporary
+// directory goes with its home.
 func cleanEnvironment(home string, own []string) []string {
 	path := os.Getenv("PATH")
 	if path == "" {
 		path = usualPath
 	}
-	env := map[string]string{"PATH": path, "HOME": home, "LANG": "C.UTF-8"}
+	env := map[string]string{"PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
 	for _, kv := range own {
 		k, v, _ := strings.Cut(kv, "=")
 		env[k] = v

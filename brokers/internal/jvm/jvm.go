@@ -47,9 +47,10 @@ func Split(settings map[string]any) (server map[string]string, options []string,
 }
 
 // Options are the product's usual options of java, unless one of the same kind was asked for. java itself refuses
-// what it doesn't know, with a line that is shown.
-func Options(usual, asked []string) []string {
-	usual = slices.DeleteFunc(slices.Clone(usual), func(u string) bool {
+// what it doesn't know, with a line that is shown. Temporary files, such as libraries that java unpacks to load them,
+// are the node's: java asks no TMPDIR, and what is killed leaves them behind.
+func Options(n *provision.Node, usual, asked []string) []string {
+	usual = slices.DeleteFunc(append([]string{"-Djava.io.tmpdir=" + n.Temp()}, usual...), func(u string) bool {
 		return slices.ContainsFunc(asked, func(a string) bool { return kind(a) == kind(u) })
 	})
 	return append(usual, asked...)

@@ -32,14 +32,16 @@ func TestOptionsOfJavaAreTakenOutOfTheSettings(t *testing.T) {
 
 func TestAnOptionAskedForReplacesTheUsualOneOfItsKind(t *testing.T) {
 	usual := []string{"-Xms512M", "-Xmx2G", "-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-XX:MaxGCPauseMillis=10"}
+	n := &provision.Node{Dir: "/node"}
 	for _, c := range []struct{ asked, want string }{
-		{"", "-Xms512M -Xmx2G -XX:+UseG1GC -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=10"},
-		{"-Xmx1g", "-Xms512M -XX:+UseG1GC -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=10 -Xmx1g"},
-		{"-XX:+UseZGC", "-Xms512M -Xmx2G -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=10 -XX:+UseZGC"},
-		{"-XX:-UseStringDeduplication", "-Xms512M -Xmx2G -XX:+UseG1GC -XX:MaxGCPauseMillis=10 -XX:-UseStringDeduplication"},
-		{"-XX:MaxGCPauseMillis=5", "-Xms512M -Xmx2G -XX:+UseG1GC -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=5"},
+		{"", "-Djava.io.tmpdir=/node/tmp -Xms512M -Xmx2G -XX:+UseG1GC -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=10"},
+		{"-Xmx1g", "-Djava.io.tmpdir=/node/tmp -Xms512M -XX:+UseG1GC -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=10 -Xmx1g"},
+		{"-XX:+UseZGC", "-Djava.io.tmpdir=/node/tmp -Xms512M -Xmx2G -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=10 -XX:+UseZGC"},
+		{"-XX:-UseStringDeduplication", "-Djava.io.tmpdir=/node/tmp -Xms512M -Xmx2G -XX:+UseG1GC -XX:MaxGCPauseMillis=10 -XX:-UseStringDeduplication"},
+		{"-Djava.io.tmpdir=/t", "-Xms512M -Xmx2G -XX:+UseG1GC -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=10 -Djava.io.tmpdir=/t"},
+		{"-XX:MaxGCPauseMillis=5", "-Djava.io.tmpdir=/node/tmp -Xms512M -Xmx2G -XX:+UseG1GC -XX:+UseStringDeduplication -XX:MaxGCPauseMillis=5"},
 	} {
-		if got := strings.Join(Options(usual, strings.Fields(c.asked)), " "); got != c.want {
+		if got := strings.Join(Options(n, usual, strings.Fields(c.asked)), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.asked, got, c.want)
 		}
 	}

@@ -43,6 +43,7 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 				t.Logf("the last lines of node %d:\n%s", node+1, strings.Join(in.LogTail(node+1, 30), "\n"))
 			}
 		}
+		temporaryFilesAreItsOwn(t, filepath.Dir(in.LogPath(1)))
 		if err := in.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -94,6 +95,33 @@ func private(t *testing.T, dir string) {
 	Must(t, err)
 	if files == 0 {
 		t.Errorf("nothing was written below %s", dir)
+	}
+}
+
+// temporaryFilesAreItsOwn fails where a process of the broker whose directory is given has a file of the machine's temporary directory in its
+// memory, such as a library that java unpacked there: one that is killed leaves it behind. java's own statistics are
+// told apart: it removes them, or the next java does.
+func temporaryFilesAreItsOwn(t *testing.T, dir string) {
+	t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	Must(t, err)
+	for _, process := range processes {
+		environment, err := os.ReadFile(filepath.Join(process, "environ"))
+		if err != nil || !strings.Contains(string(environment), "HOME="+dir) {
+			continue // it has ended, or is another's
+		}
+		maps, _ := os.ReadFile(filepath.Join(process, "maps"))
+		for line := range strings.Lines(string(maps)) {
+			at := strings.IndexByte(line, '/')
+			if at < 0 {
+				continue
+			}
+			path := strings.TrimSpace(line[at:])
+			if strings.HasPrefix(path, os.TempDir()) && !strings.HasPrefix(path, dir) && !strings.Contains(path, "/hsperfdata_") {
+				t.Errorf("%s has %s in its memory, which is outside of its directory %s", process, path, dir)
+				break
+			}
+		}
 	}
 }
 
