@@ -5,6 +5,7 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -18,6 +19,7 @@ var three = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.F
 func TestDriverKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
 	s := livetest.Suite(t, provision.Options{Broker: "rabbitmq-amqp10"}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
+	s.StoredApart = rabbitserver.StoredApart
 	s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "rabbitmq-amqp10"})
 	drivertest.Run(t, s)
 }

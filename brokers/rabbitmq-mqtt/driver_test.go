@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -24,7 +25,7 @@ var (
 
 func suite(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) drivertest.Suite {
 	s := livetest.Suite(t, o, guarantees...)
-	s.Consumers = 1
+	s.Consumers, s.StoredApart = 1, rabbitserver.StoredApart
 	return s
 }
 

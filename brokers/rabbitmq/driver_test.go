@@ -10,6 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -34,6 +35,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 				testkit.Long(t)
 			}
 			s := livetest.Suite(t, provision.Options{Broker: "rabbitmq", Version: version}, [][]driver.Guarantee{{fast, logged, ordered, synced}, {ordered, synced}}[i]...)
+			s.StoredApart = rabbitserver.StoredApart
 			start := s.Target
 			s.Target = func(t *testing.T) driver.Target {
 				target := start(t)
@@ -50,7 +52,9 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 
 func TestTheStockLibraryKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "rabbitmq"}, fast, logged, ordered))
+	s := livetest.Stock(t, provision.Options{Broker: "rabbitmq"}, fast, logged, ordered)
+	s.StoredApart = rabbitserver.StoredApart
+	drivertest.Run(t, s)
 }
 
 // Publishers wait for confirms or don't, consumers acknowledge by themselves or not: each without the other.

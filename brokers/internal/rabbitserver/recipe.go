@@ -20,6 +20,10 @@ import (
 // suites are those of Debian that the versions come from.
 var suites = map[string]string{"4.0.5": "trixie", "3.10.8": "bookworm"}
 
+// StoredApart is the size in bytes from which a classic queue keeps messages in another store than smaller ones
+// (queue_index_embed_msgs_below). A server that is killed may have written either of two messages that it had not confirmed.
+const StoredApart = 4096
+
 // Protocol is one way to talk to the server.
 type Protocol struct {
 	Plugin string // that has to be enabled for it; empty: none

@@ -33,6 +33,9 @@ type Suite struct {
 	// Keeps tells what the broker still has after Restart when it was acknowledged under g. Nil: what is not kept in
 	// memory only.
 	Keeps func(g driver.Guarantee) bool
+	// StoredApart is the size in bytes from which the broker stores messages apart from smaller ones, so that after Restart it may have either of
+	// two and not the other: order is then that of the messages on one side. 0: all are stored alike.
+	StoredApart int
 	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
 	Kill func(t *testing.T)
 	// Guarded returns a broker that lets nobody in without TLS, a certificate of the client and a login; its target has

@@ -42,6 +42,7 @@ type shape struct {
 	topics, subscriptions, consumers, partitions int  // partitions 0: 1
 	shared                                       bool // a consumer reads all topics by one connection
 	last                                         int  // consumers of the last subscription; 0: as many as of the others
+	apart                                        int  // see Suite.StoredApart; 0: order is that of all messages
 }
 
 // of is how many consumers share a subscription.
@@ -108,7 +109,7 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 	for topic := range s.topology.Topics {
 		var row []*tally
 		for range s.topology.Subscriptions {
-			a := &tally{topic: topic, counts: map[identity]int{}, last: map[int]int{}, lastInKey: map[[2]int]int{}}
+			a := &tally{topic: topic, counts: map[identity]int{}, apart: sh.apart, last: map[[2]int]int{}, lastInKey: map[[2]int]int{}}
 			row = append(row, a)
 		}
 		s.tallies = append(s.tallies, row)

@@ -17,8 +17,9 @@ type tally struct {
 
 	mu     sync.Mutex
 	counts map[identity]int
-	last   map[int]int // highest sequence by sender
-	late   int         // messages that came for the first time after a later one of the same sender
+	apart  int            // see Suite.StoredApart; 0: order is that of all messages
+	last   map[[2]int]int // highest sequence by sender and class
+	late   int            // messages that came for the first time after a later one of the same sender and class
 
 	keys      int            // 0: order by key is not looked at
 	lastInKey map[[2]int]int // highest sequence by sender and key
@@ -33,11 +34,19 @@ func (a *tally) received() int {
 	return len(a.counts)
 }
 
+// class is 1 for messages that the broker stores apart from the others, which are 0.
+func (a *tally) class(id identity) int {
+	if a.apart > 0 && id.size() >= a.apart {
+		return 1
+	}
+	return 0
+}
+
 // lastOf is the highest sequence that has come from a sender.
 func (a *tally) lastOf(sender int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.last[sender]
+	return max(a.last[[2]int{sender, 0}], a.last[[2]int{sender, 1}])
 }
 
 func (a *tally) times(id identity) int {
@@ -67,13 +76,14 @@ func (a *tally) add(id identity) {
 			a.lastInKey[at] = id.sequence()
 		}
 	}
-	if last, ok := a.last[id.sender()]; ok && id.sequence() < last {
+	at := [2]int{id.sender(), a.class(id)}
+	if last, ok := a.last[at]; ok && id.sequence() < last {
 		if a.counts[id] == 1 {
 			a.late++
 		}
 		return
 	}
-	a.last[id.sender()] = id.sequence()
+	a.last[at] = id.sequence()
 }
 
 // consumer is one call of Consume.
