@@ -51,15 +51,23 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	if n := b.latency(t).Count(); n > 0 && n < fewSamples {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
 	}
-	longestWarmup := time.Duration(b.spec.Warmup.Max)
-	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= longestWarmup {
-		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", longestWarmup)
-	}
+	b.doubtWarmup(t, &d)
 	measuredArrived := t.Measured.Lost == 0 && t.Measured.Unresolved == 0
 	if len(t.Samples) > 0 && t.Err == nil && !t.Drained && measuredArrived { // so messages of the warm-up are missing
 		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
 	return d
+}
+
+// doubtWarmup adds doubts if generator and broker were in no steady state when the measured phase began.
+func (b *bench) doubtWarmup(t trial, d *doubts) {
+	longest := time.Duration(b.spec.Warmup.Max)
+	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= longest {
+		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", longest)
+	}
+	if why := b.warmingUp(t); why.Text != "" {
+		d.add("warming-up", "%s", why)
+	}
 }
 
 // doubtBooks adds doubts about messages that failed, were lost, or arrived late.
