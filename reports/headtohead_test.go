@@ -65,7 +65,7 @@ func TestARowOfAHeadToHeadNeedsOneRepetitionOnly(t *testing.T) {
 		r.Result.Cost = store.Cost{}
 	})
 	peak = altered(peak, "p", func(r *store.Record) {
-		r.Spec.Measure, r.Result.PublishRate = "peak", 7000
+		r.Spec.Measure, r.Result.PublishRate, r.Result.Throughput = "peak", 8000, 7000 // the client was handed more than came through
 		r.Result.Cost.GeneratorUserSeconds *= 3
 	})
 	table := build(t, "headtohead", slices.Concat(search, peak, atRate("kafka", 1))).Tables()[0]

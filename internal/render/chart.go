@@ -134,18 +134,29 @@ func (c chart) label(row document.Row) string {
 		return row[c.labelKey].Text
 	}
 	var words []string
-	for _, column := range c.names {
+	for _, column := range c.namesOf(row) {
 		words = append(words, settingPrefix(column)+cellText(column, row[column.Key]))
 	}
 	return strings.Join(words, " ")
 }
 
-// nameMarkup is the name of a row beside its bars. It may break in the path of a setting: there is little room.
+// namesOf are the columns that name a row: not those of settings that the row doesn't have, unless it has no other.
+func (c chart) namesOf(row document.Row) []document.Column {
+	given := slices.DeleteFunc(slices.Clone(c.names), func(column document.Column) bool {
+		return column.Named && row[column.Key].Kind == document.Blank
+	})
+	if len(given) == 0 {
+		return c.names
+	}
+	return given
+}
+
+// nameMarkup is the name of a row beside its bars. It may break in the path of a setting and before its value: there is little room.
 func (c chart) nameMarkup(row document.Row) string {
+	breaks := strings.NewReplacer(".", ".<wbr>", "=", "=<wbr>")
 	var words []string
-	for _, column := range c.names {
-		setting := strings.ReplaceAll(html.EscapeString(settingPrefix(column)), ".", ".<wbr>")
-		words = append(words, setting+html.EscapeString(cellText(column, row[column.Key])))
+	for _, column := range c.namesOf(row) {
+		words = append(words, breaks.Replace(html.EscapeString(settingPrefix(column)))+html.EscapeString(cellText(column, row[column.Key])))
 	}
 	return strings.Join(words, " ")
 }

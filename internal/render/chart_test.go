@@ -64,8 +64,13 @@ func TestAChartNamesTheSettingsOfItsRows(t *testing.T) {
 	for i := range 2 {
 		table.Rows = append(table.Rows, document.Row{"who": document.Text("kafka"), "name": document.Text(strings.Repeat("n", i+3)), "axis": document.Text(fmt.Sprint(10 * i)), "rate": document.Number(5)})
 	}
+	table.Columns = append(table.Columns, document.Column{Key: "broker", Identifies: true})
+	table.Rows = append(table.Rows, document.Row{"broker": document.Text("nats"), "rate": document.Number(5)}) // which has no such setting
+	for i := range 2 {
+		table.Rows[i]["broker"] = document.Text("kafka")
+	}
 	got := Charts(table, func(name string) int { return len(name) })
-	for _, want := range []string{`<th scope="row">inFlight.<wbr>messages=0</th><td><span class="bar-line"><span class="bar-track"><span class="bar c3"`, `<th scope="row">inFlight.<wbr>messages=10</th>`, `"bar c4"`} {
+	for _, want := range []string{`<th scope="row">inFlight.<wbr>messages=<wbr>0 kafka</th><td><span class="bar-line"><span class="bar-track"><span class="bar c3"`, `<th scope="row">inFlight.<wbr>messages=<wbr>10 kafka</th>`, `"bar c4"`, `<th scope="row">nats</th>`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
