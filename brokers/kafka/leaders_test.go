@@ -1,9 +1,16 @@
 package kafka
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAPartitionIsLedWhenEveryBrokerKnowsItsLeader(t *testing.T) {
@@ -38,5 +45,27 @@ func TestAPartitionIsLedWhenEveryBrokerKnowsItsLeader(t *testing.T) {
 	}
 	if led(nil, 1, 1) {
 		t.Error("nobody was asked")
+	}
+}
+
+// At most once a leader that doesn't serve a partition yet cuts the connection, and what was on it is lost.
+func TestWhatIsSentAtOnceToManyNewPartitionsIsTaken(t *testing.T) {
+	testkit.Long(t)
+	_, target := livetest.Start(t, provision.Options{Broker: "kafka", Nodes: 3, Server: map[string]any{"jvm.Xmx": "512m"}})
+	g := driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Log, Replicas: 3, Acks: driver.AcksNone, Ordering: driver.Unordered}
+	const messages = 60_000
+	payloads := make([]string, messages)
+	for n := range payloads {
+		payloads[n] = fmt.Sprint(n, strings.Repeat("x", 500))
+	}
+	for round := range 12 {
+		c := livetest.Config(t, "kafka", target, g, map[string]any{"batch.size": 100000}, nil)
+		r := livetest.OpenWith(t, "kafka", c, livetest.Topic(fmt.Sprint("many-", round), 50), messages)
+		r.Post(t, payloads...)
+		livetest.Eventually(t, "all have a fate", func() bool { return r.Count().Pending == 0 })
+		if c := r.Count(); c.Failed > 0 {
+			t.Errorf("round %d: %d failed: %v", round, c.Failed, c.LastErr)
+		}
+		livetest.Must(t, r.Driver.(driver.Cleaner).Clean(t.Context()))
 	}
 }

@@ -171,10 +171,23 @@ func (k *kafka) awaitLeaders(ctx context.Context, replicas int, created []driver
 			return fmt.Errorf("waiting for leaders: %w", err)
 		}
 		if led(answers, len(names), replicas) {
-			return nil
+			return k.awaitServing(ctx, names)
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("not every partition has got a leader and %d replica(s) in sync: %w", replicas, ctx.Err())
+		}
+	}
+}
+
+// awaitServing waits until every leader serves its partitions, which it begins later than it knows that it leads them.
+func (k *kafka) awaitServing(ctx context.Context, topics []string) error {
+	for ; ; time.Sleep(pollInterval) {
+		ends, err := k.admin.ListEndOffsets(ctx, topics...)
+		if err == nil {
+			err = ends.Error()
+		}
+		if err == nil || ctx.Err() != nil {
+			return err
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -39,6 +40,7 @@ func (m *metering) observe(s worker.Sample) {
 // readLive reads the meters and sets the cores in use since the reading before.
 func (m *metering) readLive() {
 	r, before := m.bench.read(), m.live.latest
+	r.stolen = provision.StolenFromCores()
 	m.peak.add(r)
 	elapsed := 0.0
 	if before != nil {

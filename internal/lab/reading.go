@@ -35,17 +35,19 @@ func (m *meters) brokerIsHere() bool { return m.local != nil || m.remote.allHere
 // reading is what all meters show at one time. The counters of processor time, pauses and flushes only rise, so the difference of two
 // readings is what was used in between: 12 s of the processor and then 15 s are 3 s.
 type reading struct {
-	at        int64                 // ns on the clock's axis
-	broker    provision.Usage       // zero if the broker is not metered
-	here      []agent.Metered       // the broker's usage by the meter of this machine; empty if there is none
-	self      provision.Usage       // the generator's process, or its producing side if the consumers have a process of their own
-	consumers provision.Usage       // the consumers' own process; zero if there is none
-	relays    provision.Usage       // zero if there are none
-	gc        time.Duration         // garbage collections stopped this process
-	queued    time.Duration         // threads of this process were ready and waited for a core
-	stolen    map[int]time.Duration // what the hypervisor has taken from each core of this machine since it started; empty if that is not known
-	flushes   int64                 // how often the broker's processes have flushed files; agent.NotCounted if the kernel doesn't tell
-	flushGaps int64                 // how often the kernel could not count flushes: between two readings with the same number, all were
+	at        int64           // ns on the clock's axis
+	broker    provision.Usage // zero if the broker is not metered
+	here      []agent.Metered // the broker's usage by the meter of this machine; empty if there is none
+	self      provision.Usage // the generator's process, or its producing side if the consumers have a process of their own
+	consumers provision.Usage // the consumers' own process; zero if there is none
+	relays    provision.Usage // zero if there are none
+	gc        time.Duration   // garbage collections stopped this process
+	queued    time.Duration   // threads of this process were ready and waited for a core
+	flushes   int64           // how often the broker's processes have flushed files; agent.NotCounted if the kernel doesn't tell
+	flushGaps int64           // how often the kernel could not count flushes: between two readings with the same number, all were
+
+	// Only readLive reads this: what the hypervisor has taken from each core of this machine since it started; empty if that is not known.
+	stolen map[int]time.Duration
 
 	// Only survey reads these, except for the roots that remote meters know.
 	census    provision.Census // processor time of every process of the machine
@@ -61,7 +63,7 @@ func processor(u provision.Usage) float64 { return (u.User + u.System).Seconds()
 
 // read reads the meters. It takes less than a millisecond, so it may be called while a load is measured.
 func (b *bench) read() reading {
-	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: b.meters.runQueue.Delay(), stolen: provision.StolenFromCores()}
+	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: b.meters.runQueue.Delay()}
 	if b.clients.agent != nil {
 		r.self = b.clients.agent.Used()
 	}
