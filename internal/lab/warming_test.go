@@ -37,11 +37,15 @@ func TestABrokerThatStillWarmsUpIsDoubted(t *testing.T) {
 		want        string
 	}{
 		"a closed loop gets faster": {
-			steady, [2]float64{1.8, 1.8}, [2]float64{100_000, 500_000},
+			steady,
+			[2]float64{1.8, 1.8},
+			[2]float64{100_000, 500_000},
 			"warming-up: a million messages cost the broker 10.95s of the processor in the first third of the measured phase, when it used 1.8 cores, and 4.13s in the last, when it used 1.8: it was still warming up",
 		},
 		"the same rate gets cheaper": {
-			steady, [2]float64{1.2, 0.2}, [2]float64{10_000, 10_000},
+			steady,
+			[2]float64{1.2, 0.2},
+			[2]float64{10_000, 10_000},
 			"warming-up: a million messages cost the broker 1m43.9s of the processor in the first third of the measured phase, when it used 1.0 cores, and 36.1s in the last, when it used 0.4: it was still warming up",
 		},
 		"steady":                   {steady, [2]float64{1.2, 1.2}, [2]float64{10_000, 10_000}, ""},
