@@ -186,8 +186,12 @@ func (k *kafka) awaitServing(ctx context.Context, topics []string) error {
 		if err == nil {
 			err = ends.Error()
 		}
-		if err == nil || ctx.Err() != nil {
-			return err
+		var refused *kerr.Error
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil, errors.As(err, &refused) && !refused.Retriable:
+			return fmt.Errorf("waiting for leaders to serve: %w", err)
 		}
 	}
 }
