@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// WatchEvery is the time between two wake-ups of a Watch. Every standstill of this length or more is noticed, at the cost
-// of about one per cent of a core.
+// WatchEvery is the time between two wake-ups of a Watch, which cost about one per cent of a core. Of a standstill, what lies
+// before the wake-up that was due is not noticed: up to 5 ms. So one of 10 ms or more (WatchEvery and Standstill together) is noticed in
+// any case, for at least half its length, and one of 5 ms to 10 ms if enough of it comes after the wake-up that was due.
 const WatchEvery = 5 * time.Millisecond
 
 // Standstill is how late a Watch must wake for the process to count as having stood still. Anything less is what a thread

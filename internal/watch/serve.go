@@ -27,7 +27,7 @@ func Address(text string) (string, error) {
 	if strings.Contains(text, ":") {
 		host, port, err = net.SplitHostPort(text)
 	}
-	if n, notNumber := strconv.Atoi(port); err != nil || notNumber != nil || n < 0 || n > 65535 {
+	if _, notPort := strconv.ParseUint(port, 10, 16); err != nil || notPort != nil {
 		return "", fmt.Errorf("%q is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464", text)
 	}
 	if host == "" {

@@ -355,7 +355,7 @@ func TestThePageLoadsNothingButItself(t *testing.T) {
 func TestAnAddressIsCompletedOrRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"9464": "127.0.0.1:9464", ":9464": "127.0.0.1:9464", "0.0.0.0:80": "0.0.0.0:80", "localhost:0": "localhost:0", "[::1]:80": "[::1]:80",
-		"": "", "x": "", "70000": "", "-1": "", "host": "", "host:http": "", "::1:80": "", "http://127.0.0.1:80": "",
+		"": "", "x": "", "70000": "", "-1": "", "+9464": "", "host": "", "host:http": "", "::1:80": "", "http://127.0.0.1:80": "",
 	} {
 		got, err := Address(text)
 		if got != want || (err == nil) != (want != "") {

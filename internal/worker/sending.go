@@ -105,7 +105,7 @@ func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int6
 	plan := &p.worker.plan
 	main := plan.segment(c.main, p.index, c.start, t.recording.measuredUntil.Load)
 	main.limit = limit
-	if c.main == nil {
+	if c.main == nil { // closed loop
 		release := p.reserveSlots(t.load.Window)
 		defer release()
 		t.awaitStart(ctx)

@@ -29,7 +29,7 @@ type Worker struct {
 
 // Prepare connects producers and consumers, and probes until every subscription has seen every
 // producer. If consumers are to come later (plan.ConsumeLater), it connects the producers only. It
-// blocks for at most plan.Connect. The driver remains the caller's, who closes the Worker before it.
+// blocks for at most plan.Connect and, if it fails, for the seconds that closing what was connected may take. The driver remains the caller's, who closes the Worker before it.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
 	return prepareHere(ctx, d, plan, plan.newProbes())
 }
