@@ -47,13 +47,24 @@ type block struct {
 }
 
 // walk is a Poisson process for one goroutine. It keeps two neighbouring blocks, because a sender that asks what is due
-// looks a little ahead of what it sends.
+// looks a little ahead of what it sends. A sender that is behind looks further ahead, and goes back: where the last blocks
+// lie is remembered, so that it need not walk there from the beginning.
 type walk struct {
 	poisson
-	blocks  [2]block // block n is in place n mod 2
+	blocks  [2]block         // block n is in place n mod 2
+	edges   [remembered]edge // of the last blocks; block n is in place n mod remembered
 	source  rand.PCG
 	rng     *rand.Rand // draws from source
 	current *block     // the block used last; nil at first
+}
+
+// remembered is how many blocks a walk can go back without beginning again. A sender looks at some thousand arrivals at most.
+const remembered = 64
+
+// edge is where a block lies.
+type edge struct {
+	number, start, length int64 // start and length in ns
+	known                 bool
 }
 
 func (p poisson) walk() *walk {
@@ -96,13 +107,13 @@ func (w *walk) Count(d int64) int64 {
 	return b.number<<w.bits + int64(sort.Search(len(b.at), func(k int) bool { return b.at[k] >= d }))
 }
 
-// seek returns the block with that number, filled; nil past the end of time. It goes forward from the last block used, or
-// begins again if the number is lower.
+// seek returns the block with that number, filled; nil past the end of time. It goes forward from the last block used. If the
+// number is lower, it goes back to where that block lies, or begins again if that isn't remembered.
 func (w *walk) seek(number int64) *block {
 	b := &w.blocks[number&1]
 	if w.current == nil || b.number != number || !b.filled {
 		if b = w.current; b == nil || number < b.number {
-			b = w.restart()
+			b = w.back(number)
 		}
 		for b != nil && b.number < number {
 			b = w.next(b)
@@ -118,8 +129,22 @@ func (w *walk) seek(number int64) *block {
 
 // restart begins again with block 0.
 func (w *walk) restart() *block {
-	b := &w.blocks[0]
-	*b = block{length: w.length(0), at: b.at}
+	return w.place(edge{length: w.length(0), known: true})
+}
+
+// back returns the block with that number, or block 0 if it isn't remembered where that lies.
+func (w *walk) back(number int64) *block {
+	if e := w.edges[number%remembered]; e.known && e.number == number {
+		return w.place(e)
+	}
+	return w.restart()
+}
+
+// place makes the block that lies at e the one used last. It is not filled.
+func (w *walk) place(e edge) *block {
+	b := &w.blocks[e.number&1]
+	*b = block{number: e.number, start: e.start, length: e.length, at: b.at}
+	w.edges[e.number%remembered] = e
 	w.current = b
 	return b
 }
@@ -131,10 +156,7 @@ func (w *walk) next(b *block) *block {
 	if length >= Never-start {
 		return nil
 	}
-	n := &w.blocks[number&1]
-	n.number, n.start, n.length, n.filled = number, start, length, false
-	w.current = n
-	return n
+	return w.place(edge{number: number, start: start, length: length, known: true})
 }
 
 // fill makes the arrivals of a block.

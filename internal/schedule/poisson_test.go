@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 )
 
 // The bounds below are five standard errors or more: with fixed seeds the test is deterministic, and a generator
@@ -106,5 +107,33 @@ func TestPoissonIsTheSameBackAndForth(t *testing.T) {
 	}
 	if got := must(Poisson(1e-6, 1)).At(1 << 40); got != Never {
 		t.Errorf("an arrival beyond all time is at %d", got)
+	}
+}
+
+// A sender that is behind asks for arrivals over several blocks, and goes back to the first of them. That may not cost a walk from the
+// beginning, which is the longer the later it is.
+func TestASenderThatIsBehindDoesNotWalkFromTheBeginning(t *testing.T) {
+	const backlog, limit = 3000, 10_000
+	at := func(from int64) (cost time.Duration) {
+		whole, err := Poisson(1e6, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Sequential(whole)
+		now := s.At(from + backlog)
+		cost = time.Hour
+		for range 5 {
+			began := time.Now()
+			due := Due(s, from, now, limit)
+			first := s.At(from)
+			cost = min(cost, time.Since(began))
+			if due <= backlog || due > backlog+100 || first > now {
+				t.Fatalf("from %d: %d are due, the first at %d", from, due, first)
+			}
+		}
+		return cost
+	}
+	if early, late := at(0), at(1e8); late > 20*early {
+		t.Errorf("%v at the beginning, %v after a hundred million arrivals", early, late)
 	}
 }
