@@ -49,6 +49,9 @@ func Described(s Schedule) (*Plain, error) {
 	case constant:
 		return &Plain{Constant: uint64(s)}, nil
 	case poisson:
+		if s.bits != blockBits {
+			return nil, errors.New("a client's share of a Poisson process can't be sent to another process; the whole process can")
+		}
 		return &Plain{Poisson: &PlainPoisson{s.rate, s.seed}}, nil
 	case *ramp:
 		return &Plain{Ramp: &PlainRamp{billionths(s.from), billionths(s.to), time.Duration(s.over)}}, nil
@@ -83,29 +86,43 @@ func (l *line) length(i int) time.Duration {
 // Schedule returns the schedule that p describes; nil if p is nil. It refuses whatever no constructor of this package
 // could have made.
 func (p *Plain) Schedule() (Schedule, error) {
-	switch {
-	case p == nil:
+	if p == nil {
 		return nil, nil
-	case p.Poisson != nil:
-		return Poisson(p.Poisson.Rate, p.Poisson.Seed)
-	case p.Ramp != nil:
-		return Ramp(float64(p.Ramp.From)/quantaPerHertz, float64(p.Ramp.To)/quantaPerHertz, p.Ramp.Over)
-	case p.Line != nil:
-		return p.Line.schedule()
-	case p.Constant == 0:
-		return nil, errors.New("a schedule without a rate")
-	case p.Constant > maxQuanta:
-		return nil, fmt.Errorf("a constant rate of %d billionths of a message per second; allowed are 1 to %d", p.Constant, uint64(maxQuanta))
 	}
-	return constant(p.Constant), nil
+	switch *p {
+	case Plain{}:
+		return nil, errors.New("a schedule without a rate")
+	case Plain{Constant: p.Constant}:
+		if err := checkQuanta("a constant rate", p.Constant); err != nil {
+			return nil, err
+		}
+		return constant(p.Constant), nil
+	case Plain{Poisson: p.Poisson}:
+		return Poisson(p.Poisson.Rate, p.Poisson.Seed)
+	case Plain{Ramp: p.Ramp}:
+		return Ramp(float64(p.Ramp.From)/quantaPerHertz, float64(p.Ramp.To)/quantaPerHertz, p.Ramp.Over)
+	case Plain{Line: p.Line}:
+		return p.Line.schedule()
+	}
+	return nil, errors.New("a schedule of several kinds at once")
+}
+
+// checkQuanta refuses a rate that quantaOf doesn't make. what begins the message of the error.
+func checkQuanta(what string, rate uint64) error {
+	if rate < minQuanta || rate > maxQuanta {
+		return fmt.Errorf("%s: %d billionths of a message per second; allowed are %d to %d", what, rate, uint64(minQuanta), uint64(maxQuanta))
+	}
+	return nil
 }
 
 func (p *PlainLine) schedule() (Schedule, error) {
 	var l line
 	for i, s := range p.Segments {
 		what := fmt.Sprintf("segment %d", i+1)
-		if s.Rate > maxQuanta {
-			return nil, fmt.Errorf("%s: %d billionths of a message per second; allowed are 0 to %d", what, s.Rate, uint64(maxQuanta))
+		if s.Rate > 0 {
+			if err := checkQuanta(what, s.Rate); err != nil {
+				return nil, err
+			}
 		}
 		if err := l.addChecked(what, s.Rate, s.For); err != nil {
 			return nil, err

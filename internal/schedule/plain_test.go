@@ -42,14 +42,19 @@ func TestAScheduleIsTheSameInAnotherProcess(t *testing.T) {
 	if _, err := Described(Share(must(Constant(1)), 0, 2)); err == nil {
 		t.Error("a share was described, whose parts depend on who shares it")
 	}
+	many := Deal{Clients: 1 << 15, Producers: 1 << 15}
+	if _, err := Described(many.Share(must(Poisson(1000, 1)), 3)); err == nil {
+		t.Error("a client's part of a Poisson process was described: as the whole process it has other arrivals")
+	}
 }
 
 func TestDamagedSchedulesAreRefused(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"Constant": 1000000000000000001}`, `{"Poisson": {"Rate": -1}}`, `{"Ramp": {"From": 1, "To": 1, "Over": 0}}`, `{"Line": {}}`,
-		`{"Line": {"Segments": [{"Rate": 5, "For": -1}]}}`, `{"Line": {"Segments": [{"Rate": 0, "For": 1}]}}`,
-		`{"Line": {"Segments": [{"Rate": 5, "For": 9223372036854775807}]}}`,
-		`{"Line": {"Segments": [{"Rate": 5, "For": 315360000000000000}, {"Rate": 5, "For": 315360000000000000}]}}`,
+		`{}`, `{"Constant": 1000000000000000001}`, `{"Constant": 999}`, `{"Constant": 1000, "Ramp": {"From": 1000, "To": 2000, "Over": 9}}`,
+		`{"Line": {"Segments": [{"Rate": 999, "For": 1000}]}}`, `{"Poisson": {"Rate": -1}}`, `{"Ramp": {"From": 1, "To": 1, "Over": 0}}`, `{"Line": {}}`,
+		`{"Line": {"Segments": [{"Rate": 5000, "For": -1}]}}`, `{"Line": {"Segments": [{"Rate": 0, "For": 1}]}}`,
+		`{"Line": {"Segments": [{"Rate": 5000, "For": 9223372036854775807}]}}`,
+		`{"Line": {"Segments": [{"Rate": 5000, "For": 315360000000000000}, {"Rate": 5000, "For": 315360000000000000}]}}`,
 	} {
 		var p *Plain
 		if err := json.Unmarshal([]byte(text), &p); err != nil {

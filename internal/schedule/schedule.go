@@ -35,6 +35,7 @@ const (
 
 	minRate   = 1e-6 // messages per second: one message in twelve days
 	maxRate   = 1e9  // messages per second: beyond it, two arrivals would share a nanosecond
+	minQuanta = minRate * quantaPerHertz
 	maxQuanta = maxRate * quantaPerHertz
 )
 
