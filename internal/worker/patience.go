@@ -17,28 +17,32 @@ type patience struct {
 
 func newPatience(t *trial) *patience { return &patience{trial: t, unmoved: t.newStopwatch()} }
 
-// check returns why the sending is to be given up; nil if it may go on. It is called every few milliseconds.
-//
-// A trial that time ends may send messages that were due in the measured phase after it, for as long
-// as the drain allowance. In a trial that a number of messages ends, some count must change within the
-// drain allowance while a confirmation is outstanding.
-func (p *patience) check() error {
+// stalled returns an error if a number of messages ends the trial, and none of its counts has changed within the drain allowance while a
+// confirmation was outstanding. It is called every few milliseconds.
+func (p *patience) stalled() error {
 	t := p.trial
-	if t.load.Messages > 0 {
-		c := t.recording.books.Count()
-		unmoved := p.unmoved.since(c.Sent + c.Acked + c.Failed + c.Received)
-		if !resolved(c) && unmoved > t.load.Drain {
-			return fmt.Errorf("the broker stopped answering: of %d messages sent, %d were confirmed and %d failed, then nothing for %s",
-				c.Sent, c.Acked, c.Failed, t.load.Drain)
+	if t.load.Messages == 0 {
+		return nil
+	}
+	c := t.recording.books.Count()
+	unmoved := p.unmoved.since(c.Sent + c.Acked + c.Failed + c.Received)
+	if resolved(c) || unmoved <= t.load.Drain {
+		return nil
+	}
+	return fmt.Errorf("the broker stopped answering: of %d messages sent, %d were confirmed and %d failed, then nothing for %s",
+		c.Sent, c.Acked, c.Failed, t.load.Drain)
+}
+
+// overdue reports whether the measured phase ended longer ago than the drain allowance. For as long, messages that were due in it are
+// still sent after it. It is called every few milliseconds.
+func (p *patience) overdue() bool {
+	if p.late == nil {
+		if clock.Now() > p.trial.recording.measuredUntil.Load() {
+			p.late = p.trial.newTimer()
 		}
+		return false
 	}
-	switch {
-	case p.late == nil && clock.Now() > t.recording.measuredUntil.Load():
-		p.late = t.newTimer()
-	case p.late != nil && p.late.Awake() > t.load.Drain:
-		return errHeld
-	}
-	return nil
+	return p.late.Awake() > p.trial.load.Drain
 }
 
 // resolved reports whether every message sent was confirmed or refused.

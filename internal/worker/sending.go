@@ -21,6 +21,8 @@ var errHeld error = wordedError{
 
 // sendAll sends a course, with one goroutine for each client. It blocks until everything is sent, ctx
 // ends, a consumer fails, or nothing moves any more. After that no client is sending.
+//
+// Errors of Flush are returned only if all was sent. After a stop they say no more than that it was stopped.
 func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	s := w.startSending(ctx, t, c)
 	defer s.cancel(nil)
@@ -28,25 +30,22 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	defer tick.Stop()
 	limit := newPatience(t)
 	for {
-		var why error // to end the sending now; nil: go on
 		select {
 		case <-s.over:
 			return errors.Join(errors.Join(s.flushErrs...), w.failure.get(), t.checkPhase())
 		case <-w.failure.happened:
-			why = w.failure.err
+			return s.stop(w.failure.err)
 		case <-ctx.Done():
-			why = ctx.Err()
+			return s.stop(ctx.Err())
 		case <-tick.C:
-			why = limit.check()
+			if err := limit.stalled(); err != nil {
+				return s.stop(err)
+			}
+			if limit.overdue() { // no failure of the trial: its books say which messages were not sent
+				s.stop(errHeld)
+				return t.checkPhase()
+			}
 		}
-		if why == nil {
-			continue
-		}
-		s.stop(why)
-		if why == errHeld { // no error of the trial: its books say which messages were not sent
-			return t.checkPhase()
-		}
-		return why
 	}
 }
 
@@ -84,9 +83,9 @@ func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending 
 	return s
 }
 
-// stop stops the clients and blocks until they have ended. A client that waits for the broker is cut
-// off after endGrace; why is then kept as the reason of the messages that fail.
-func (s *sending) stop(why error) {
+// stop stops the clients, blocks until they have ended, and returns why. A client that waits for the
+// broker is cut off after endGrace; why is then kept as the reason of the messages that fail.
+func (s *sending) stop(why error) error {
 	s.trial.halt()
 	select {
 	case <-s.over:
@@ -97,35 +96,41 @@ func (s *sending) stop(why error) {
 		s.cancel(why)
 		<-s.over
 	}
+	return why
 }
 
 // sendShare sends this client's share of a course: of the main schedule, limit messages at most. It
 // blocks until that is done or the trial is stopped. p.segments then says how far it came.
 func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int64, timers sleepers) {
-	plan := &p.worker.plan
-	main := plan.segment(c.main, p.index, c.start, t.recording.measuredUntil.Load)
+	main := p.worker.plan.segment(c.main, p.index, c.start, t.recording.measuredUntil.Load)
 	main.limit = limit
-	if c.main == nil { // closed loop
-		release := p.reserveSlots(t.load.Window)
-		defer release()
-		t.awaitStart(ctx)
-		p.segments = append(p.segments, main)
-		p.sendSegment(ctx, t, main, nil)
+	if c.main == nil {
+		p.sendClosedLoop(ctx, t, main)
 		return
 	}
 	timer := timers.next()
 	defer timer.Close()
-	warmupSent := true
-	if c.warmup != nil {
-		warmup := plan.segment(c.warmup, p.index, c.start, t.recording.books.MeasuredSince)
-		p.segments = append(p.segments, warmup)
-		warmupSent = p.sendSegment(ctx, t, warmup, timer)
-		main.start = t.recording.books.MeasuredSince()
+	if c.warmup == nil {
+		p.segments = append(p.segments, main)
+		p.sendSegment(ctx, t, main, timer)
+		return
 	}
-	p.segments = append(p.segments, main) // also if the warm-up was stopped: what is due of it is booked as unsent
-	if warmupSent {
+	warmup := p.worker.plan.segment(c.warmup, p.index, c.start, t.recording.books.MeasuredSince)
+	p.segments = append(p.segments, warmup, main) // both, however far it comes: what is due and not sent is booked
+	finished := p.sendSegment(ctx, t, warmup, timer)
+	main.start = t.recording.books.MeasuredSince() // known once the warm-up has ended
+	if finished {
 		p.sendSegment(ctx, t, main, timer)
 	}
+}
+
+// sendClosedLoop sends a segment without a schedule, with as many messages outstanding as the trial's window allows.
+func (p *producer) sendClosedLoop(ctx context.Context, t *trial, s *segment) {
+	release := p.reserveSlots(t.load.Window)
+	defer release()
+	t.awaitStart(ctx)
+	p.segments = append(p.segments, s)
+	p.sendSegment(ctx, t, s, nil)
 }
 
 // awaitStart blocks until the trial's start, which may be a time ahead that several workers were
