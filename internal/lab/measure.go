@@ -84,7 +84,13 @@ func (b *bench) measurePeak(ctx context.Context) error {
 	result := b.record.Result
 	result.Throughput = t.through(b.spec.SubscriptionsPerTopic)
 	b.doubtBuffered(result.PublishRate, result.Throughput)
-	return b.judge(t, 0)
+	if err := b.judge(t, 0); err != nil {
+		return err
+	}
+	if result.PublishRate == 0 && len(b.spec.Faults) == 0 {
+		return failed("no message was confirmed during the measured phase of %s, only before or after it: such a broker needs a longer duration", b.spec.Duration)
+	}
+	return nil
 }
 
 // setFlow sets the rates of a closed loop to what was confirmed and delivered per second of the measured phase (trial.flow). The books

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +108,17 @@ func TestPeakFindsWhatTheBrokerServes(t *testing.T) {
 	checkNear(t, r, "throughput", r.Result.Throughput, 5000, 0.05)
 	if lag := r.Result.Latency.Lag.Max(); lag != 0 {
 		t.Errorf("a closed loop has no schedule to lag behind, read %v", time.Duration(lag))
+	}
+}
+
+func TestAPeakWithoutAnyConfirmationInItsPhaseFails(t *testing.T) {
+	r := runPoint(t, simSpec(func(s *study.Spec) {
+		s.Measure, s.Duration, s.Drain = "peak", study.Duration(300*time.Millisecond), study.Duration(10*time.Second)
+		s.MessageSize, s.InFlight = study.Sizes{{Size: 16, Weight: 1}}, study.InFlight{Messages: 300_000, Bytes: 64 << 20} // take longer to send than the warm-up lasts
+		s.Warmup, s.Client = study.Warmup{For: study.Duration(time.Millisecond)}, map[string]any{"ack.latency": "2s"}
+	}), lab.Options{})
+	if r.Status != store.Failed || !strings.Contains(r.Reason, "no message was confirmed during the measured phase of 300ms") {
+		t.Errorf("%s: %s; published %.0f/s", r.Status, r.Reason, r.Result.PublishRate)
 	}
 }
 
