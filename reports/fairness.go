@@ -53,14 +53,20 @@ func clientModes(points []results.Point) string {
 	if len(results.Names(points)) < 2 {
 		return ""
 	}
-	names := map[string][]string{} // of points, by mode
-	for _, p := range points {
-		if p.Records[0].Axes["client.mode"] != "" {
-			return ""
-		}
-		mode := cmp.Or(clientMode(p), "unknown")
-		if !slices.Contains(names[mode], p.Name) {
-			names[mode] = append(names[mode], p.Name)
+	names := map[string][]string{} // by mode: brokers, or points of a broker whose points differ in it
+	for _, g := range results.GroupBy(points, func(p results.Point) string { return p.Spec.Broker }) {
+		alike := clientMode(g.Members...) != ""
+		for _, p := range g.Members {
+			if p.Records[0].Axes["client.mode"] != "" {
+				return ""
+			}
+			mode, name := cmp.Or(clientMode(p), "unknown"), p.Name
+			if alike {
+				name = p.Spec.Broker
+			}
+			if !slices.Contains(names[mode], name) {
+				names[mode] = append(names[mode], name)
+			}
 		}
 	}
 	if len(names) == 1 {

@@ -39,6 +39,9 @@ const (
 	verdictRefused   promiseVerdict = "refused"
 )
 
+// promiseVerdicts has every verdict, in the order in which a report counts them.
+var promiseVerdicts = []promiseVerdict{verdictKept, verdictBroken, verdictUndecided, verdictNoneMade, verdictVoid, verdictRefused}
+
 // verdictOf maps the ledger's answers to verdicts.
 var verdictOf = map[ledger.Promise]promiseVerdict{
 	ledger.Kept: verdictKept, ledger.Broken: verdictBroken, ledger.NoneMade: verdictNoneMade,

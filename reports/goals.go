@@ -62,7 +62,7 @@ func (g searchGoal) whyUndecided(notes *document.Footnotes) []int {
 	}
 	var marks []int
 	for _, why := range g.Undecided {
-		marks = append(marks, notes.Mark(g.point.Spec.Broker+g.Name, remark.Of("%s, undecided: %s", g.Name, why)))
+		marks = append(marks, notes.Mark("goal", remark.Of("%s, undecided: %s", g.Name, why)))
 	}
 	slices.Sort(marks)
 	return slices.Compact(marks)

@@ -194,7 +194,7 @@ func trustColumns(notes *document.Footnotes) []columnOf[contender] {
 	return []columnOf[contender]{
 		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(c contender) document.Cell {
 			doubts := doubtsOf(withRates(c.shownRecords()))
-			return doubtsCell(c.first().Spec.Broker, doubts, notes)
+			return doubtsCell(doubts, notes)
 		}),
 		repetitionsColumn(contender.repetitions),
 	}

@@ -74,12 +74,12 @@ func countVerdicts(trials []faultTrial) string {
 		}
 	}
 	var parts []string
-	for _, v := range []promiseVerdict{verdictKept, verdictBroken, verdictUndecided, verdictNoneMade, verdictVoid, verdictRefused} {
-		words := string(v)
+	for _, v := range promiseVerdicts {
+		n, words := counts[v], string(v)
 		if v == verdictNoneMade {
 			words = "where nothing was promised"
 		}
-		if n := counts[v]; n > 0 {
+		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, words))
 		}
 	}
@@ -90,48 +90,74 @@ func countVerdicts(trials []faultTrial) string {
 	return text
 }
 
-// promiseColumns are the columns of a broker's trials. Programs also read each word of the guarantee by
-// itself.
+// promiseColumns are the columns of a broker's trials: what was promised, what was done to the broker, the
+// verdict, and what it rests on.
 func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
-	columns := []columnOf[faultTrial]{
-		specColumn("broker", func(s study.Spec) string { return s.Broker }),
-		textColumn(document.Column{Key: "version", MachinesOnly: true}, func(t faultTrial) string { return t.record.Versions.Broker }),
-		specColumn("delivery", func(s study.Spec) string { return s.Delivery }),
-		specColumn("persistence", func(s study.Spec) string { return s.Persistence }),
-		numberColumn(document.Column{Key: "replicas", Unit: unit.Count, MachinesOnly: true}, func(t faultTrial) int { return t.record.Spec.Replicas }),
-		specColumn("acks", func(s study.Spec) string { return s.Acks }),
-		specColumn("ordering", func(s study.Spec) string { return s.Ordering }),
-		textColumn(document.Column{Key: "guarantee", Name: "guarantee", Identifies: true}, func(t faultTrial) string { return guaranteeText(t.record.Spec) }),
-		textColumn(document.Column{Key: "fault", Name: "fault", Identifies: true}, func(t faultTrial) string { return faultText(t.record.Spec.Faults) }),
-		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, MachinesOnly: !anyTrial(trials, isLaterRepetition)},
-			func(t faultTrial) int { return t.record.Repetition }),
-		cellColumn(document.Column{Key: "verdict", Name: "promise", Attribute: true}, func(t faultTrial) document.Cell {
-			return document.Text(string(t.verdict)).Toned(verdictTones[t.verdict])
-		}),
-	}
+	repetition := document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, MachinesOnly: !anyTrial(trials, isLaterRepetition)}
+	return slices.Concat(
+		promiseColumnsOfPrograms,
+		[]columnOf[faultTrial]{
+			textColumn(document.Column{Key: "guarantee", Name: "guarantee", Identifies: true}, faultTrial.guarantee),
+			textColumn(document.Column{Key: "fault", Name: "fault", Identifies: true}, faultTrial.fault),
+			numberColumn(repetition, faultTrial.repetition),
+			cellColumn(document.Column{Key: "verdict", Name: "promise", Attribute: true}, faultTrial.verdictCell),
+		},
+		promiseFigures(trials),
+		[]columnOf[faultTrial]{
+			textColumn(document.Column{Key: "why", Name: "why", Wide: true}, func(t faultTrial) string { return t.why }),
+		},
+	)
+}
+
+// promiseColumnsOfPrograms have each word of the guarantee by itself.
+var promiseColumnsOfPrograms = []columnOf[faultTrial]{
+	textColumn(forPrograms("broker"), func(t faultTrial) string { return t.record.Spec.Broker }),
+	textColumn(forPrograms("version"), func(t faultTrial) string { return t.record.Versions.Broker }),
+	textColumn(forPrograms("delivery"), func(t faultTrial) string { return t.record.Spec.Delivery }),
+	textColumn(forPrograms("persistence"), func(t faultTrial) string { return t.record.Spec.Persistence }),
+	numberColumn(document.Column{Key: "replicas", Unit: unit.Count, MachinesOnly: true}, func(t faultTrial) int { return t.record.Spec.Replicas }),
+	textColumn(forPrograms("acks"), func(t faultTrial) string { return t.record.Spec.Acks }),
+	textColumn(forPrograms("ordering"), func(t faultTrial) string { return t.record.Spec.Ordering }),
+}
+
+// forPrograms is a column that people don't see.
+func forPrograms(key string) document.Column { return document.Column{Key: key, MachinesOnly: true} }
+
+// promiseFigures are the counts by which a promise is judged, those that explain them, and the outage. The figures of a void trial are
+// put in parentheses: no conclusion is drawn from them.
+func promiseFigures(trials []faultTrial) []columnOf[faultTrial] {
 	hidden := hiddenColumns{results.KeySent: true, results.KeyResent: !anyTrial(trials, wasResent)}
 	figures := append(countColumns(promiseCounts, hidden, faultTrial.counts),
 		cellColumn(document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outage))
-	for _, c := range figures {
-		columns = append(columns, cellColumn(c.Column, func(t faultTrial) document.Cell { return t.excludeIfVoid(c.cell(t)) }))
+	for i, figure := range figures {
+		figures[i].cell = func(t faultTrial) document.Cell {
+			cell := figure.cell(t)
+			return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
+		}
 	}
-	return append(columns, textColumn(document.Column{Key: "why", Name: "why", Wide: true}, func(t faultTrial) string { return t.why }))
+	return figures
 }
 
-// excludeIfVoid puts the figures of a void trial in parentheses: no conclusion is drawn from them.
-func (t faultTrial) excludeIfVoid(cell document.Cell) document.Cell {
-	return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
+// promiseCounts are the keys of the counts.
+var promiseCounts = []string{
+	results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyResent,
+	results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered,
 }
 
-// specColumn is a column for programs with a word of the spec.
-func specColumn(key string, word func(study.Spec) string) columnOf[faultTrial] {
-	return textColumn(document.Column{Key: key, MachinesOnly: true}, func(t faultTrial) string { return word(t.record.Spec) })
+func (t faultTrial) guarantee() string { return guaranteeText(t.record.Spec) }
+func (t faultTrial) fault() string     { return faultText(t.record.Spec.Faults) }
+func (t faultTrial) repetition() int   { return t.record.Repetition }
+
+func (t faultTrial) verdictCell() document.Cell {
+	cell := document.Text(string(t.verdict))
+	switch t.verdict {
+	case verdictBroken:
+		return cell.Toned(document.Alarm)
+	case verdictUndecided, verdictVoid:
+		return cell.Toned(document.Caution)
+	}
+	return cell
 }
-
-// promiseCounts are the keys of the counts by which a promise is judged, and of those that explain them.
-var promiseCounts = []string{results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyResent, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered}
-
-var verdictTones = map[promiseVerdict]document.Tone{verdictBroken: document.Alarm, verdictUndecided: document.Caution, verdictVoid: document.Caution}
 
 // counts are the books as judged. They are nil if nothing was measured.
 func (t faultTrial) counts() *results.Books {
@@ -170,7 +196,7 @@ func promiseTerms(trials []faultTrial) string {
 	if anyTrial(trials, wasResent) {
 		terms = append(terms, "Resent: sent once more because the connection was lost or no answer came.")
 	}
-	terms = append(terms, "Lost: acked and never delivered.")
+	terms = append(terms, "Lost after ack: acked and never delivered.")
 	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.lossesUnproven && booksOf(t.record).LostAcked > 0 }) {
 		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
 	}

@@ -88,7 +88,7 @@ func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
 	if l.Why.Text == "" {
 		return cell
 	}
-	return cell.Marked(notes.Mark(rateSubject(p.Spec.Broker, l.RowTitle), remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
+	return cell.Marked(notes.Mark(p.Spec.Broker, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
 }
 
 // missedTargets names the targets that a load of a point missed: its rate, an objective of its spec.
@@ -102,10 +102,6 @@ func missedTargets(p results.Point, records []results.Record) []string {
 	}
 	return missed
 }
-
-// rateSubject is the subject of a footnote about one rate of a broker. Footnotes of different subjects
-// are never merged.
-func rateSubject(broker, rate string) string { return broker + "\x00" + rate }
 
 // statusTones are the tones of repetitions that didn't end ok. Statuses without a tone are plain.
 var statusTones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
@@ -145,45 +141,18 @@ func addMark(marks []int, mark int) []int {
 	return append(marks, mark)
 }
 
-// ratedDoubt is a doubt with the rate of a curve that it is about.
-type ratedDoubt struct {
-	results.Doubt
-	rate string // empty if the doubt is not about one rate only
-}
-
-// doubtsOf are the doubts about records, whatever their rates.
-func doubtsOf(records []results.Record) []ratedDoubt {
-	var doubts []ratedDoubt
+// doubtsOf are the doubts about records.
+func doubtsOf(records []results.Record) []results.Doubt {
+	var doubts []results.Doubt
 	for _, r := range records {
-		for _, d := range r.Doubts {
-			doubts = append(doubts, ratedDoubt{Doubt: d})
-		}
+		doubts = append(doubts, r.Doubts...)
 	}
 	return doubts
 }
 
-// doubtsOfRate are the doubts about a load point. A doubt that no other rate of its point has is about
-// this rate only. ofPoint are all load points of the point.
-func doubtsOfRate(l results.LoadPoint, ofPoint []results.LoadPoint) []ratedDoubt {
-	doubts := doubtsOf(l.Records)
-	if l.Rate == 0 || len(ofPoint) < 2 {
-		return doubts
-	}
-	for i, d := range doubts {
-		otherRateHasIt := func(o results.LoadPoint) bool { return o.RowTitle != l.RowTitle && hasDoubt(o, d.Doubt) }
-		if !slices.ContainsFunc(ofPoint, otherRateHasIt) {
-			doubts[i].rate = l.RowTitle
-		}
-	}
-	return doubts
-}
-
-func hasDoubt(l results.LoadPoint, d results.Doubt) bool {
-	return slices.ContainsFunc(l.Records, func(r results.Record) bool { return slices.ContainsFunc(r.Doubts, d.Same) })
-}
-
-// doubtsCell counts the kinds of doubts, with a footnote for each doubt. Brokers share no footnote.
-func doubtsCell(broker string, doubts []ratedDoubt, notes *document.Footnotes) document.Cell {
+// doubtsCell counts the kinds of doubts, with a footnote for each doubt. Rows with the same doubt share its footnote, which has the range
+// of its figures.
+func doubtsCell(doubts []results.Doubt, notes *document.Footnotes) document.Cell {
 	if len(doubts) == 0 {
 		return document.Cell{}
 	}
@@ -191,11 +160,8 @@ func doubtsCell(broker string, doubts []ratedDoubt, notes *document.Footnotes) d
 	var marks []int
 	for _, d := range doubts {
 		codes[d.Code] = true
-		subject, text := broker, remark.Of("%s: %s", d.Code, d.Doubt)
-		if d.rate != "" {
-			subject, text = rateSubject(broker, d.rate), remark.Of("%s, %s", d.rate, text)
-		}
-		marks = addMark(marks, notes.Mark(subject, text))
+		marks = addMark(marks, notes.Mark("doubt", remark.Of("%s: %s", d.Code, d)))
 	}
+	slices.Sort(marks)
 	return document.Number(len(codes)).Marked(marks...)
 }

@@ -72,14 +72,14 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	if marks := reasonMarks(p, &notes); !slices.Equal(marks, []int{1}) {
 		t.Errorf("marks %v", marks)
 	}
-	if cell := doubtsCell("kafka", doubtsOf(p.Shown()), &notes); cell.Number != 2 || !slices.Equal(cell.Marks, []int{2, 3}) {
+	if cell := doubtsCell(doubtsOf(p.Shown()), &notes); cell.Number != 2 || !slices.Equal(cell.Marks, []int{2, 3}) {
 		t.Errorf("doubts %+v", cell)
 	}
 	texts := fmt.Sprint(notes.Blocks())
 	if !strings.Contains(texts, "failed: lost 5–6 (2 alike)") || strings.Contains(texts, "never") || !strings.Contains(texts, "loss: lost") {
 		t.Errorf("notes %s", texts)
 	}
-	if cell := doubtsCell("kafka", doubtsOf(atRate("kafka", 1)), &notes); cell.Kind != document.Blank {
+	if cell := doubtsCell(doubtsOf(atRate("kafka", 1)), &notes); cell.Kind != document.Blank {
 		t.Errorf("no doubts are %+v", cell)
 	}
 	refused := records[:1:1]
@@ -89,6 +89,21 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	a, b := reasonMarks(results.Of(refused).Points[0], &notes), reasonMarks(results.Of([]store.Record{other}).Points[0], &notes)
 	if !slices.Equal(a, b) || len(a) != 1 {
 		t.Errorf("brokers that refuse the same have the notes %v and %v", a, b)
+	}
+}
+
+func TestBrokersWithTheSameDoubtShareItsFootnote(t *testing.T) {
+	late := func(broker string, ms int) store.Record {
+		r := atRate(broker, 1)[0]
+		why := remark.Of("%d ms late", ms)
+		r.Doubts = []store.Doubt{{Code: "generator-lag", Text: why.Text, Figures: why.Figures}}
+		return r
+	}
+	for _, report := range []string{"summary", "headtohead"} {
+		d := build(t, report, []store.Record{late("kafka", 3), late("jetstream", 9)})
+		if notes := d.Notes(); len(notes) != 1 || notes[1] != "generator-lag: 3–9 ms late (2 alike)" {
+			t.Errorf("%s: %v", report, notes)
+		}
 	}
 }
 
@@ -141,33 +156,24 @@ func TestWhatTheMachineDidIsShownWhereItIsDoubted(t *testing.T) {
 	}
 }
 
-func TestADoubtOfOneRateAmongSeveralNamesIt(t *testing.T) {
-	curve := func(rates ...float64) store.Record {
-		r := curved(1)
-		r.Doubts, r.Result.Sustainable, r.Result.Curve = nil, nil, nil
-		for i, rate := range rates {
-			at := products[1].result(100, rate, 1).Measurement
-			l := store.CurvePoint{Rate: rate, Status: store.OK, Measurement: at, Doubts: []store.Doubt{{Code: "all", Text: "of every rate"}}}
-			if i == 0 {
-				l.Doubts = append(l.Doubts, store.Doubt{Code: "first", Text: "of the first"})
-			}
-			r.Result.Curve = append(r.Result.Curve, l)
+func TestADoubtOfOneRateStandsInItsRowAlone(t *testing.T) {
+	r := curved(1)
+	r.Doubts, r.Result.Sustainable, r.Result.Curve = nil, nil, nil
+	for i, rate := range []float64{1000, 2000, 3000} {
+		at := products[1].result(100, rate, 1).Measurement
+		l := store.CurvePoint{Rate: rate, Status: store.OK, Measurement: at, Doubts: []store.Doubt{{Code: "all", Text: "of every rate"}}}
+		if i == 0 {
+			l.Doubts = append(l.Doubts, store.Doubt{Code: "first", Text: "of the first"})
 		}
-		return r
+		r.Result.Curve = append(r.Result.Curve, l)
 	}
-	for n, want := range [][]string{1: {"all: of every rate", "first: of the first"}, 2: {"all: of every rate", "curve 1k/s, first: of the first"}, 3: {"all: of every rate", "curve 1k/s, first: of the first"}} {
-		if n == 0 {
-			continue
-		}
-		var got []string
-		d := build(t, "summary", []store.Record{curve([]float64{1000, 2000, 3000}[:n]...)})
-		for _, b := range d.Blocks {
-			if note, ok := b.(document.Note); ok {
-				got = append(got, note.Text)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d rates: notes %q, want %q", n, got, want)
+	d := build(t, "summary", []store.Record{r})
+	if notes := d.Notes(); len(notes) != 2 || notes[1] != "all: of every rate" || notes[2] != "first: of the first" {
+		t.Errorf("notes %v", notes)
+	}
+	for i, want := range [][]int{{1, 2}, {1}, {1}} {
+		if got := d.Tables()[0].Rows[i]["doubts"].Marks; !slices.Equal(got, want) {
+			t.Errorf("row %d has the notes %v, want %v", i, got, want)
 		}
 	}
 }

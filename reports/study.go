@@ -26,14 +26,22 @@ import (
 
 func init() {
 	Register(Report{
-		Name:  "study",
-		Doc:   "a published study beside its repetition: its claims, its tables, what differs, what its method hid",
-		Build: studyReport,
+		Name: "study",
+		Doc:  "a published study beside its repetition: its claims, its tables, what differs, what its method hid",
+		Build: func(set *results.Set) (document.Document, error) {
+			papers, err := papersOf(set)
+			return Study(set, papers...), err
+		},
+	})
+	Register(Report{
+		Name:  "claims",
+		Doc:   "the claims of published studies alone: which hold here, with their figures beside ours",
+		Build: claimsReport,
 	})
 }
 
-// studyReport covers the studies of the records that come with the program and have claims, tables or figures.
-func studyReport(set *results.Set) (document.Document, error) {
+// papersOf reads the studies of the records that come with the program and have claims, tables or figures.
+func papersOf(set *results.Set) ([]Paper, error) {
 	var papers []Paper
 	ownStudies := studies.Names()
 	for _, name := range studiesOf(set) {
@@ -42,13 +50,48 @@ func studyReport(set *results.Set) (document.Document, error) {
 		}
 		p, err := ReadPaper(name)
 		if err != nil {
-			return document.Document{}, fmt.Errorf("study %s: %w", name, err)
+			return nil, fmt.Errorf("study %s: %w", name, err)
 		}
 		if len(p.Claims)+len(p.Figures)+len(p.Study.Exhibits) > 0 {
 			papers = append(papers, p)
 		}
 	}
-	return Study(set, papers...), nil
+	return papers, nil
+}
+
+// HasClaims tells whether a study comes with the program and has claims.
+func HasClaims(name string) bool {
+	if !slices.Contains(studies.Names(), name) {
+		return false
+	}
+	folder, err := studies.FS(name)
+	if err != nil {
+		return false
+	}
+	_, err = fs.Stat(folder, claim.File)
+	return err == nil
+}
+
+// claimsReport answers the claims of publications, and says how the repetitions ended that the answers rest on.
+func claimsReport(set *results.Set) (document.Document, error) {
+	papers, err := papersOf(set)
+	if err != nil {
+		return document.Document{}, err
+	}
+	d := document.Document{Title: "Claims of published studies"}
+	papers = slices.DeleteFunc(papers, func(p Paper) bool { return len(p.Claims) == 0 })
+	if len(papers) == 0 {
+		d.Say(withoutPapers(set))
+		return d, nil
+	}
+	var notes document.Footnotes
+	for _, p := range papers {
+		p.addHeading(&d)
+		d.Say(statusSentence(p.ownPoints(set)))
+		p.addClaims(&d, p.ownResults(set), &notes)
+	}
+	d.Add(notes.Blocks()...)
+	return d, nil
 }
 
 // studiesOf lists the names of the studies that records are of, sorted.
@@ -102,8 +145,7 @@ func ReadPaper(name string) (Paper, error) {
 func Study(set *results.Set, papers ...Paper) document.Document {
 	d := document.Document{Title: "Published studies, repeated"}
 	if len(papers) == 0 {
-		d.Say("The records belong to no study with claims, tables or figures. Their studies: " +
-			cmp.Or(strings.Join(studiesOf(set), ", "), "none") + ". brokermark list studies lists those that come with the program.")
+		d.Say(withoutPapers(set))
 		return d
 	}
 	if !slices.ContainsFunc(papers, Paper.isPublished) {
@@ -120,12 +162,31 @@ func Study(set *results.Set, papers ...Paper) document.Document {
 // addTo adds the part about one study.
 func (p Paper) addTo(d *document.Document, set *results.Set, notes *document.Footnotes) {
 	own := p.ownResults(set)
-	d.Add(document.Heading{Level: 1, Text: p.Study.Name})
-	d.Say(strings.TrimSpace(p.Study.Question + " " + p.Study.Source))
+	p.addHeading(d)
+	if len(p.Claims) > 0 {
+		d.Add(document.Heading{Level: 2, Text: "Claims"})
+	}
 	p.addClaims(d, own, notes)
 	p.addExhibits(d, own)
 	p.addSetup(d, own)
 	p.addOlderMethods(d, own)
+}
+
+// addHeading names a study, its question and its source.
+func (p Paper) addHeading(d *document.Document) {
+	d.Add(document.Heading{Level: 1, Text: p.Study.Name})
+	d.Say(strings.TrimSpace(p.Study.Question + " " + p.Study.Source))
+}
+
+// withoutPapers says that there is nothing to set beside a publication.
+func withoutPapers(set *results.Set) string {
+	return "The records belong to no study with claims, tables or figures. Their studies: " +
+		cmp.Or(strings.Join(studiesOf(set), ", "), "none") + ". brokermark list studies lists those that come with the program."
+}
+
+// ownPoints are the points of this study that were measured.
+func (p Paper) ownPoints(set *results.Set) []results.Point {
+	return slices.DeleteFunc(slices.Clone(set.Points), func(o results.Point) bool { return o.Records[0].Study != p.Study.Name || o.Published() })
 }
 
 // ownResults are the results of this study: the records of its repetition, and the figures of the

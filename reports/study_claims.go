@@ -28,7 +28,6 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 	if len(p.Claims) == 0 {
 		return
 	}
-	d.Add(document.Heading{Level: 2, Text: "Claims"})
 	sides := p.measuredSides(own)
 	var judged []judgedClaim
 	for _, c := range p.Claims {

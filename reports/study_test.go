@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,6 +103,22 @@ func TestTheStudyReportCoversEveryPublicationThatComesAlongAndNothingElse(t *tes
 	}
 	if d, err := report.Build(results.Of([]store.Record{{Study: "of mine", PointID: "p", Status: store.Aborted}})); err != nil || len(d.Blocks) != 1 {
 		t.Errorf("a study of somebody's own: %v, %v", d.Blocks, err)
+	}
+}
+
+func TestTheClaimsAloneHaveNeitherTablesNorSetup(t *testing.T) {
+	record := store.Record{Study: "raje-2019", PointID: "p", Status: store.Aborted, Axes: map[string]string{"when": "now"}}
+	d := build(t, "claims", []store.Record{record})
+	tables := d.Tables()
+	if len(tables) != 1 || len(tables[0].Rows) < 10 {
+		t.Fatalf("%d tables; want that of the claims", len(tables))
+	}
+	if text := fmt.Sprint(d.Blocks); !strings.Contains(text, "1 repetition of 1 point: 1 aborted.") {
+		t.Errorf("how the repetitions ended isn't told: %s", text)
+	}
+	record.Study = "ingestion" // has tables, and no claims
+	if d := build(t, "claims", []store.Record{record}); len(d.Tables()) != 0 || len(d.Blocks) != 1 {
+		t.Errorf("without claims: %v", d.Blocks)
 	}
 }
 

@@ -23,6 +23,13 @@ func init() {
 		Doc:   "the verdict in words, then every point: rate, latency, losses, cost and doubts",
 		Build: func(set *results.Set) (document.Document, error) { return Summary(set).Document(), nil },
 	})
+	Register(Report{
+		Name: "verdicts",
+		Doc:  "the verdict in words alone, without the points",
+		Build: func(set *results.Set) (document.Document, error) {
+			return document.Document{Title: "Verdicts", Blocks: verdicts(set)}, nil
+		},
+	})
 }
 
 // Summary is the verdict in words, and every point below it. A point is a broker with one complete set
@@ -75,7 +82,7 @@ func summarySection(g group, notes *document.Footnotes) Section {
 	points, loadPoints := g.Members, results.LoadPointsOf(g.Members)
 	l := layoutOf(points).withConstants(points, loadPoints)
 	d.Say(l.sentence())
-	d.Add(tableOf("", summaryColumns(points, loadPoints, l, notes), loadPoints))
+	d.Add(tableOf("", summaryColumns(points, l, notes), loadPoints))
 	for _, t := range []document.Table{pipelineTable(points, l), goalsTable(points, l, notes)} {
 		if len(t.Rows) > 0 {
 			d.Add(t)
@@ -86,11 +93,7 @@ func summarySection(g group, notes *document.Footnotes) Section {
 }
 
 // summaryColumns identify a load point, say how it ended, and show its figures and its doubts.
-func summaryColumns(points []results.Point, loadPoints []results.LoadPoint, l layout, notes *document.Footnotes) []columnOf[results.LoadPoint] {
-	loadsOfPoint := map[string][]results.LoadPoint{} // by the point's ID
-	for _, lp := range loadPoints {
-		loadsOfPoint[lp.Point.ID] = append(loadsOfPoint[lp.Point.ID], lp)
-	}
+func summaryColumns(points []results.Point, l layout, notes *document.Footnotes) []columnOf[results.LoadPoint] {
 	figures := metricColumns(summaryKeys, hiddenInSummary(points), func(lp results.LoadPoint, key string) document.Cell {
 		if results.MustMetric(key).Counts() && !isCurveRate(lp) {
 			return totalCell(lp.Point, key)
@@ -103,7 +106,7 @@ func summaryColumns(points []results.Point, loadPoints []results.LoadPoint, l la
 			func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableLow) }),
 	}, figures, []columnOf[results.LoadPoint]{
 		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(lp results.LoadPoint) document.Cell {
-			return doubtsCell(lp.Point.Spec.Broker, doubtsOfRate(lp, loadsOfPoint[lp.Point.ID]), notes)
+			return doubtsCell(doubtsOf(lp.Records), notes)
 		}),
 		repetitionsColumn(func(lp results.LoadPoint) int { return len(lp.Records) }),
 	})

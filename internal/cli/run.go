@@ -311,19 +311,35 @@ func (r *running) summary(p plan) error {
 	for i := range records {
 		records[i].Spec.Objectives = r.asked[records[i].PointID]
 	}
-	if err := r.sh.show(reportFor(p.points), records); err != nil {
+	name := reportFor(p.points, results.Of(records))
+	if err := r.sh.show(name, records); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; more: brokermark report%s\n", r.store.Name(), storeArgument(r.store.Name()))
+	more := "more: brokermark report"
+	if name == "claims" {
+		more = "the paper's tables beside ours: brokermark report study" + storeArgument(r.store.Name()) + "; every point: brokermark report"
+	}
+	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; %s%s\n", r.store.Name(), more, storeArgument(r.store.Name()))
 	return err
 }
 
+// mostRows is how many load points the summary at the end of a run may have: more than that nobody reads in a terminal.
+const mostRows = 40
+
 // reportFor is the report that says what points were made for.
-func reportFor(points []study.Point) string {
-	if slices.ContainsFunc(points, func(p study.Point) bool { return len(p.Spec.Faults) == 0 }) {
-		return reports.Default
+func reportFor(points []study.Point, set *results.Set) string {
+	all := func(condition func(study.Point) bool) bool {
+		return !slices.ContainsFunc(points, func(p study.Point) bool { return !condition(p) })
 	}
-	return "promise"
+	switch {
+	case all(func(p study.Point) bool { return len(p.Spec.Faults) > 0 }):
+		return "promise"
+	case all(func(p study.Point) bool { return reports.HasClaims(p.Study) }):
+		return "claims"
+	case len(results.LoadPointsOf(set.Points)) > mostRows:
+		return "verdicts"
+	}
+	return reports.Default
 }
 
 func storeArgument(path string) string {

@@ -32,7 +32,7 @@ func (s *rateSearch) goalResults(found search.Result) []store.GoalResult {
 		bounds := found.Goals[i]
 		results = append(results, store.GoalResult{
 			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile,
-			Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional, Undecided: bounds.Undecided,
+			Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional, Undecided: bounds.Undecided.Text, Figures: bounds.Undecided.Figures,
 		})
 	}
 	return results
@@ -49,14 +49,14 @@ func (s *rateSearch) noRateError(first search.Bounds) error {
 	if first.Void != "" {
 		return void("no rate could be confirmed: void %s", first.Void)
 	}
-	reasons := slices.DeleteFunc([]string{first.Undecided, s.lastReason}, func(reason string) bool { return reason == "" })
+	reasons := slices.DeleteFunc([]string{first.Undecided.Text, s.lastReason}, func(reason string) bool { return reason == "" })
 	return failed("%s", strings.Join(reasons, ": "))
 }
 
 // addDoubts adds doubts about goals that were not answered, and about rates that the broker may exceed.
 func (s *rateSearch) addDoubts(found search.Result) {
 	for i, bounds := range found.Goals {
-		if bounds.Undecided != "" {
+		if bounds.Undecided.Text != "" {
 			s.bench.doubt("incomplete-search", "%s%s", goalPrefix(s.goals[i], len(s.goals)), bounds.Undecided)
 		}
 		if bounds.PassedAbove > 0 {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -26,10 +27,10 @@ type Goal struct {
 	Name        string // "p99 ≤ 10ms"
 	LatencyNs   int64  // the bound at Quantile; 0 if there is none
 	Quantile    float64
-	N           int      // searches that answered it
-	Sustained   Bracket  // between which rates they ended
-	Conditional Summary  // conditional throughput, messages per second, of the repetitions in which a rate passed
-	Undecided   []string // why repetitions left the goal open, one for each that did
+	N           int             // searches that answered it
+	Sustained   Bracket         // between which rates they ended
+	Conditional Summary         // conditional throughput, messages per second, of the repetitions in which a rate passed
+	Undecided   []remark.Remark // why repetitions left the goal open, one for each that did
 }
 
 // Goals gathers what searches found for each of their goals; none in records of before searches had several.
@@ -67,7 +68,7 @@ func goalOf(answers []store.GoalResult) Goal {
 			conditional = append(conditional, a.Conditional)
 		}
 		if a.Undecided != "" {
-			g.Undecided = append(g.Undecided, a.Undecided)
+			g.Undecided = append(g.Undecided, remark.Stored(a.Undecided, a.Figures))
 		}
 	}
 	g.Sustained, g.Conditional = bracketOf(bounds), Summarize(conditional)

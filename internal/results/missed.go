@@ -10,13 +10,13 @@ import (
 )
 
 // Missed names the loads of a repetition at which less came through than was offered, at most two and the number of the others. It is
-// empty if the schedule was kept.
+// empty if the schedule was kept. A curve's rates above the sustainable rate are left out: that they are missed is what they show.
 func Missed(r store.Record) string {
 	var texts []string
 	for _, l := range Loads(r) {
 		for _, d := range l.Record.Doubts {
 			switch {
-			case d.Code != store.DoubtRateMissed:
+			case d.Code != store.DoubtRateMissed, l.fraction > 1:
 			case l.Rate > 0:
 				texts = append(texts, fmt.Sprintf("%s: %s", l.Name, d.Text))
 			default:

@@ -43,6 +43,17 @@ func TestMissedRatesOfARepetitionAreTwoAndTheirNumber(t *testing.T) {
 	}
 }
 
+func TestARateAboveTheSustainableOneIsMissedOnPurpose(t *testing.T) {
+	missed := []store.Doubt{{Code: "rate-missed", Text: "1 unsent"}}
+	for share, want := range map[float64]string{0.9: "90.0 % of sustainable: 1 unsent", 1: "100 % of sustainable: 1 unsent", 1.25: ""} {
+		r := ofCurve(true)
+		r.Result.Curve = []store.CurvePoint{{Rate: 100 * share, Fraction: share, Status: store.OK, Doubts: missed}}
+		if got := Missed(r); got != want {
+			t.Errorf("at %g of the sustainable rate: %q, want %q", share, got, want)
+		}
+	}
+}
+
 func TestPointsThatMissedTheirRateAreToldFiveAndTheirNumber(t *testing.T) {
 	if got := MissedRates(pointsOf([]store.Record{missing("kafka", 1), missing("nats", 1)})); got != nil {
 		t.Errorf("kept schedules are told: %v", got)

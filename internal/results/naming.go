@@ -87,9 +87,10 @@ func variantOf(p Point, axes Values) Variant {
 	var v Variant
 	values := p.axes()
 	for _, axis := range sortedKeys(values) {
-		// A value that is the name of the broker repeats it: a study of shipped configurations has
-		// shipped=kafka for Kafka.
-		if InNames(axis) && axes.Vary(axis) && values[axis] != p.Spec.Broker {
+		// A value that is the name of the broker or the delivery guarantee repeats it: a study of shipped
+		// configurations has shipped=kafka for Kafka, and one of guarantees has guarantee=at-least-once.
+		repeats := values[axis] == p.Spec.Broker || values[axis] == p.Spec.Delivery
+		if InNames(axis) && axes.Vary(axis) && !repeats {
 			v = append(v, SettingValue{Name: axis, Value: values[axis]})
 		}
 	}

@@ -2,8 +2,9 @@ package search
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/remark"
 )
 
 // The answer to a goal is read off the rates that trials have decided. Where a bound is missing, or the
@@ -65,9 +66,9 @@ func (g *goalSearch) failedShort(low *history) *history {
 
 // whyUndecided says why bounds don't answer the goal; empty if they do. void says why a rate between
 // them could not be measured; empty if all could.
-func (g *goalSearch) whyUndecided(low, high *history, void string) string {
-	var reasons []string
-	add := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
+func (g *goalSearch) whyUndecided(low, high *history, void string) remark.Remark {
+	var reasons []remark.Remark
+	add := func(format string, args ...any) { reasons = append(reasons, remark.Of(format, args...)) }
 	passed, _ := g.bracket(g.likelyClass)
 	after, failedShort := g.search.effort(), g.failedShort(low)
 	switch {
@@ -78,7 +79,7 @@ func (g *goalSearch) whyUndecided(low, high *history, void string) string {
 	case low.soaked < g.goal.Soak:
 		add("%.0f/s was not soaked for %s within %s", low.rate, g.goal.Soak, after)
 	case g.search.capped(low.rate), high != nil && within(low.rate, high.rate, g.goal.Width):
-		return ""
+		return remark.Remark{}
 	case void != "": // is the reason
 	case high != nil:
 		add("stopped after %s before the bounds were within %.3g %%", after, g.goal.Width*100)
@@ -90,17 +91,17 @@ func (g *goalSearch) whyUndecided(low, high *history, void string) string {
 	if void != "" {
 		add("void %s", void)
 	}
-	return strings.Join(reasons, "; ")
+	return remark.List(reasons, "; ")
 }
 
 // effort says how many trials were run, and how long they took if that is bounded: "12 trials and 20s".
-func (s *searcher) effort() string {
-	text := fmt.Sprintf("%d trials", s.trials)
+func (s *searcher) effort() remark.Remark {
+	trials := remark.Of("%d trials", s.trials)
 	if s.trials == 1 {
-		text = "1 trial"
+		trials = remark.Of("1 trial")
 	}
-	if s.plan.Budget > 0 {
-		text += fmt.Sprintf(" and %s", s.spent.Round(time.Second))
+	if s.plan.Budget == 0 {
+		return trials
 	}
-	return text
+	return remark.Of("%s and %s", trials, s.spent.Round(time.Second))
 }

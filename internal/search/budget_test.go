@@ -47,8 +47,8 @@ func TestABudgetEndsASearchInTimeAndWithBounds(t *testing.T) {
 			open++
 		case b.High <= b.Low || b.Low > 1.3*mean || b.High < 0.7*mean:
 			t.Errorf("%.0f to %.0f/s, the mean capacity is %.0f/s", b.Low, b.High, mean)
-		case !within(b.Low, b.High, p.Goals[0].Width) && !strings.Contains(b.Undecided, "trials"):
-			t.Errorf("%.0f to %.0f/s without a word: %q", b.Low, b.High, b.Undecided)
+		case !within(b.Low, b.High, p.Goals[0].Width) && !strings.Contains(b.Undecided.Text, "trials"):
+			t.Errorf("%.0f to %.0f/s without a word: %q", b.Low, b.High, b.Undecided.Text)
 		}
 		if q.took > 2*budget+p.Goals[0].FinalDuration+2*time.Second { // a rate that passed is decided still
 			t.Errorf("%.0f/s: took %s, %d trials: %+v", mean, q.took, r.Trials, b)

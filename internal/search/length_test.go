@@ -40,7 +40,7 @@ func TestWhereNothingPassedThereIsNoUpperEndOfShortTrials(t *testing.T) {
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
 		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: "so it was"}}}, nil
 	})
-	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High != 0 || b.Undecided != "no rate passed" {
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High != 0 || b.Undecided.Text != "no rate passed" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }

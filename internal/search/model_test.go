@@ -142,7 +142,7 @@ func TestTheCapacityLiesInTheIntervalInNineteenOfTwenty(t *testing.T) {
 		name := fmt.Sprintf("%.0f/s %s %d subscriptions, loss %g, stall %s", q.capacity, q.latency, q.subscriptions, q.loss, q.stall)
 		r, err := Run(t.Context(), p, q.answer(p.Goals))
 		b := r.Goals[0]
-		if err != nil || b.Undecided != "" || b.High > b.Low*(1+p.Goals[0].Width)*(1+1e-9) {
+		if err != nil || b.Undecided.Text != "" || b.High > b.Low*(1+p.Goals[0].Width)*(1+1e-9) {
 			t.Errorf("%s: %+v, %v: not as narrow as asked for", name, b, err)
 		}
 		switch {

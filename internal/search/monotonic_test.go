@@ -47,7 +47,7 @@ func TestAPassingRateFarAboveALatencyFailureIsNamed(t *testing.T) {
 		case err != nil:
 			t.Fatal(err)
 		case b.Low > 85_000: // its steps went past the slow rates
-		case b.Low > 35_000 || b.High < 35_000 || b.High > 1.051*b.Low || b.PassedAbove < 60_000 || b.Undecided != "":
+		case b.Low > 35_000 || b.High < 35_000 || b.High > 1.051*b.Low || b.PassedAbove < 60_000 || b.Undecided.Text != "":
 			t.Errorf("from %.0f/s: %+v", p.Begin, b)
 		default:
 			named++
@@ -70,7 +70,7 @@ func TestOneLatencyFailureBelowAPassingRateEndsNothing(t *testing.T) {
 			}
 			return slowBetween(0, 0)(r)
 		}))
-		if b := r.Goals[0]; err != nil || slow != 1 || b.Low > 90_000 || b.High < 90_000 || b.PassedAbove != 0 || b.Undecided != "" {
+		if b := r.Goals[0]; err != nil || slow != 1 || b.Low > 90_000 || b.High < 90_000 || b.PassedAbove != 0 || b.Undecided.Text != "" {
 			t.Errorf("from %.0f/s: %+v, %v", begin, b, err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestLookingFarAboveCostsOneShortTrialAtMost(t *testing.T) {
 					return j
 				}))
 				b := r.Goals[0]
-				if err != nil || b.Low > slowFrom || b.High < slowFrom || b.PassedAbove != 0 || b.Undecided != "" {
+				if err != nil || b.Low > slowFrom || b.High < slowFrom || b.PassedAbove != 0 || b.Undecided.Text != "" {
 					t.Errorf("slow from %.0f/s, begun at %.0f/s: %+v, %v", slowFrom, begin, b, err)
 				}
 				return r.Trials

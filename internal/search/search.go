@@ -13,6 +13,8 @@ package search
 import (
 	"context"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/remark"
 )
 
 // Kind is what a trial is for.
@@ -65,8 +67,8 @@ type Bounds struct {
 	// PassedAbove is the highest rate above High that passed, although only its latency made High
 	// fail: this broker's latency does not always rise with the rate. 0: no such rate was seen.
 	PassedAbove float64
-	Undecided   string // why a bound is unknown, or the two are wider apart than asked; "" otherwise
-	Void        string // why rates above Low could not be measured; "" otherwise
+	Undecided   remark.Remark // why a bound is unknown, or the two are wider apart than asked; empty otherwise
+	Void        string        // why rates above Low could not be measured; "" otherwise
 }
 
 // Result answers all goals.

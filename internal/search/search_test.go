@@ -35,7 +35,7 @@ func found(t *testing.T, name string, p Plan, capacity float64, f func(Request) 
 	t.Helper()
 	r, err := Run(t.Context(), p, on(f))
 	b := r.Goals[0]
-	if err != nil || b.Undecided != "" || b.Low > capacity || b.High < capacity || b.High > b.Low*(1+p.Goals[0].Width)*(1+1e-9) {
+	if err != nil || b.Undecided.Text != "" || b.Low > capacity || b.High < capacity || b.High > b.Low*(1+p.Goals[0].Width)*(1+1e-9) {
 		t.Errorf("%s: %+v after %d trials, %v; the truth is %.0f", name, b, r.Trials, err, capacity)
 	}
 	return r
@@ -215,14 +215,14 @@ func TestABrokerThatLosesAtEveryRateIsNotSearchedForLong(t *testing.T) {
 		trials++
 		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: "lost", Broken: true}}, Through: 0.9 * r.Rate}, nil // a tenth is lost
 	})
-	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High == 0 || b.Undecided != "no rate passed" || trials > 6 {
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High == 0 || b.Undecided.Text != "no rate passed" || trials > 6 {
 		t.Errorf("%+v, %v after %d trials", b, err, trials)
 	}
 }
 
 func TestNothingSustainableIsSaidAndNotSearchedForever(t *testing.T) {
 	r, err := Run(t.Context(), planFor(confirmed(2, 0)), on(func(Request) (Verdict, float64) { return Fail, 0 }))
-	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Undecided != "no rate passed" || b.Conditional != 0 || r.Trials > 14 {
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Undecided.Text != "no rate passed" || b.Conditional != 0 || r.Trials > 14 {
 		t.Errorf("%+v, %v after %d trials", b, err, r.Trials)
 	}
 }
@@ -264,7 +264,7 @@ func TestWhatTheGeneratorLimitsIsALowerBoundThatSaysSo(t *testing.T) {
 		return Pass, r.Rate
 	}))
 	b := r.Goals[0]
-	if err != nil || b.Low > 1000 || b.Low < 1000/1.06 || b.High != 0 || !strings.HasSuffix(b.Void, "/s: so it was") || !strings.HasPrefix(b.Undecided, "void at ") {
+	if err != nil || b.Low > 1000 || b.Low < 1000/1.06 || b.High != 0 || !strings.HasSuffix(b.Void, "/s: so it was") || !strings.HasPrefix(b.Undecided.Text, "void at ") {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -282,7 +282,7 @@ func TestWhatIsVoidForOneGoalAloneIsNotAskedForEver(t *testing.T) {
 		}
 		return Answer{Judgements: []Judgement{{Verdict: v}, second}, Served: through, Through: through}, nil
 	})
-	if one, two := r.Goals[0], r.Goals[1]; err != nil || one.Undecided != "" || two.Low == 0 || two.Low > 500 || two.Low < 500/1.06 || two.Void == "" {
+	if one, two := r.Goals[0], r.Goals[1]; err != nil || one.Undecided.Text != "" || two.Low == 0 || two.Low > 500 || two.Low < 500/1.06 || two.Void == "" {
 		t.Errorf("%+v, %v", r.Goals, err)
 	}
 	for request, n := range seen {
@@ -307,7 +307,7 @@ func TestAVoidTrialIsRepeatedAndForgottenWhereItTurnsOutWell(t *testing.T) {
 
 func TestAMachineThatIsAlwaysInTheWayEndsTheSearch(t *testing.T) {
 	r, err := Run(t.Context(), planFor(confirmed(2, 0)), on(func(Request) (Verdict, float64) { return Void, 0 }))
-	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Void == "" || b.Undecided != "no rate passed; void "+b.Void || r.Trials != maxVoidsInARow {
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Void == "" || b.Undecided.Text != "no rate passed; void "+b.Void || r.Trials != maxVoidsInARow {
 		t.Errorf("%+v, %v after %d trials", b, err, r.Trials)
 	}
 }
@@ -351,7 +351,7 @@ func TestTheTrialsAreNeverMoreThanAllowedAndTheAnswerSaysWhatIsMissing(t *testin
 					want = strings.Replace(fmt.Sprintf("1000/s passed, but no rate was confirmed within %d trials", r.Trials), " 1 trials", " 1 trial", 1)
 				case b.High == 0:
 					want = fmt.Sprintf("stopped after %d trials before any rate failed", r.Trials)
-				case strings.Contains(b.Undecided, "too short"):
+				case strings.Contains(b.Undecided.Text, "too short"):
 					want = fmt.Sprintf("stopped after %d trials, when only trials too short to count had failed, at %.0f/s", r.Trials, b.High)
 					if b.High <= 12_345 {
 						t.Errorf("%d trials: %+v", most, b)
@@ -359,7 +359,7 @@ func TestTheTrialsAreNeverMoreThanAllowedAndTheAnswerSaysWhatIsMissing(t *testin
 				case b.High <= b.Low*1.05*(1+1e-9):
 					want = ""
 				}
-				if b.Undecided != want || b.Low == 0 && want == "" || b.Void != "" {
+				if b.Undecided.Text != want || b.Low == 0 && want == "" || b.Void != "" {
 					t.Errorf("%d trials: %+v", most, b)
 				}
 			}
@@ -377,7 +377,7 @@ func TestARateThatIsAllowedAtMostIsTheAnswerWhereItPasses(t *testing.T) {
 			}
 			return Pass, r.Rate
 		}))
-		if b := r.Goals[0]; err != nil || b.Low != most || b.High != 0 || b.Undecided != "" || b.Conditional != most {
+		if b := r.Goals[0]; err != nil || b.Low != most || b.High != 0 || b.Undecided.Text != "" || b.Conditional != most {
 			t.Errorf("%+v, %v", b, err)
 		}
 	}
@@ -412,7 +412,7 @@ func TestSeveralGoalsAreAnsweredByOneSearch(t *testing.T) {
 		t.Errorf("%d trials for both goals, %d and %d for one", both, one, other)
 	}
 	for i, truth := range []float64{10_000, 6000} {
-		if b := answers[i]; b.Low > truth || b.High < truth || b.Undecided != "" {
+		if b := answers[i]; b.Low > truth || b.High < truth || b.Undecided.Text != "" {
 			t.Errorf("goal %d: %+v, the truth is %g", i, b, truth)
 		}
 	}
@@ -505,7 +505,7 @@ func TestOnceASoakHasFailedOnlySoaksCount(t *testing.T) {
 			}
 			return v, 0
 		}))
-		if b := r.Goals[0]; err != nil || failed > 0 && b.Low > 0 && !passed[b.Low] || failed > 0 && b.Low == 0 && b.Undecided == "" {
+		if b := r.Goals[0]; err != nil || failed > 0 && b.Low > 0 && !passed[b.Low] || failed > 0 && b.Low == 0 && b.Undecided.Text == "" {
 			t.Errorf("%d trials, %d soaks failed: %+v, %v", most, failed, b, err)
 		}
 	}
@@ -611,7 +611,7 @@ func TestALowerBoundIsSoakedIfTrialsAreLeft(t *testing.T) {
 			return a, nil
 		})
 		for i, b := range r.Goals {
-			if err != nil || r.Trials < p.MaxTrials && strings.Contains(b.Undecided, "not soaked") {
+			if err != nil || r.Trials < p.MaxTrials && strings.Contains(b.Undecided.Text, "not soaked") {
 				t.Errorf("seed %d, goal %d after %d trials: %+v, %v", seed, i, r.Trials, b, err)
 			}
 		}

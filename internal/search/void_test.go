@@ -49,7 +49,7 @@ func TestAnIntervalThatStayedTooWideIsCalledSoWithTheWidthAskedFor(t *testing.T)
 		}
 		b := r.Goals[0]
 		wide := b.Low > 0 && b.High > b.Low*1.031
-		if says := strings.Contains(b.Undecided, "before the bounds were within 3 %"); says != wide {
+		if says := strings.Contains(b.Undecided.Text, "before the bounds were within 3 %"); says != wide {
 			t.Errorf("%d trials: %+v", most, b)
 		}
 		said = said || wide
@@ -71,7 +71,7 @@ func TestWhereAlmostNothingCameThroughTheFloorIsTriedBeforeGivingUp(t *testing.T
 			}
 			return Fail, 0.01
 		}))
-		if b := r.Goals[0]; err != nil || tried != want || b.Low != 0 || b.Undecided != "no rate passed" {
+		if b := r.Goals[0]; err != nil || tried != want || b.Low != 0 || b.Undecided.Text != "no rate passed" {
 			t.Errorf("floor %g/s, tried %v: %+v, %v", floor, tried, b, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestTheFirstSoakIsAtTheRateThatWasConfirmed(t *testing.T) {
 			}
 			return v, through
 		}))
-		if b := r.Goals[0]; err != nil || first == 0 || first != highest || b.Low != first || b.Undecided != "" {
+		if b := r.Goals[0]; err != nil || first == 0 || first != highest || b.Low != first || b.Undecided.Text != "" {
 			t.Errorf("at most %g/s: confirmed %g/s, soaked %g/s first: %+v, %v", most, highest, first, b, err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestAVoidSoakIsFollowedByASoak(t *testing.T) {
 		}
 		return cliff(800)(r)
 	}))
-	if b := r.Goals[0]; err != nil || soaks < 3 || b.Low > 800 || b.High < 800 || b.Undecided != "" {
+	if b := r.Goals[0]; err != nil || soaks < 3 || b.Low > 800 || b.High < 800 || b.Undecided.Text != "" {
 		t.Errorf("%+v, %v after %d soaks", b, err, soaks)
 	}
 }
@@ -186,7 +186,7 @@ func TestARateWhoseSoaksAreVoidIsGivenUp(t *testing.T) {
 		for _, n := range soaks {
 			most = max(most, n)
 		}
-		if err != nil || most != maxVoids || b.Undecided == "" {
+		if err != nil || most != maxVoids || b.Undecided.Text == "" {
 			t.Errorf("void from soak %d on: %v soaks at the rates, want %d at the worst: %+v, %v", from, soaks, maxVoids, b, err)
 		}
 	}

@@ -122,6 +122,8 @@ type GoalResult struct {
 	High        float64 `json:"high"`                   // relevant upper bound; 0: none
 	Conditional float64 `json:"conditional_throughput"` // messages per second that came through at Low
 	Undecided   string  `json:"undecided,omitempty"`    // why a bound is unknown, or the two are further apart than the spec allows
+
+	Figures []remark.Figure `json:"figures,omitempty"` // the figures in Undecided
 }
 
 // Trial is one timed run of load inside a search.
