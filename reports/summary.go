@@ -175,8 +175,8 @@ func howToRead(points []results.Point) []document.Block {
 		d.Say(results.ClosedLoopNote)
 	}
 	if slices.ContainsFunc(points, func(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }) {
-		d.Say("Conditional throughput is what at least came through per second at the sustainable rate, but for the share of the time " +
-			"that may exceed the bounds. A goal is undecided where the trials left a bound open or too wide.")
+		d.Say("Conditional throughput: at the sustainable rate at least this many messages per second came through, in all of the time but the share " +
+			"that a goal may be missed for. A goal is undecided if the trials left a bound unknown, or the bounds too far apart.")
 	}
 	if anyLoad(points, results.OnlyFromSend) {
 		d.Say("Latencies of imported results are known from the actual send only: they hide every wait before it, and stand in columns of their own.")
@@ -185,7 +185,7 @@ func howToRead(points []results.Point) []document.Block {
 	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
 		curves = "Each rate of a curve is a measurement of its own. "
 	}
-	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate is followed by " +
-		bracketWords + ". " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
+	d.Say("Rates and latencies are medians over the n repetitions that ended ok; counts of messages are sums, also over those that failed. " +
+		"A sustainable rate is followed by " + bracketWords + ". " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	return d.Blocks
 }

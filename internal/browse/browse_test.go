@@ -156,11 +156,11 @@ func TestWhatCannotBeShownIsAnsweredWithASentence(t *testing.T) {
 		"/compare?a=kafka&b=kafka":                 {400, "both sides are kafka"},
 		"/compare?a=kafka&b=nosuch":                {400, "no record has broker=nosuch"},
 		"/compare?a=/etc/passwd&b=kafka":           {400, "no record has broker=/etc/passwd"},
-		"/compare?a=kafka&b=kafka@9.9":             {400, "no record has version=9.9"},
+		"/compare?a=kafka&b=kafka@9.9":             {400, "no record with broker=kafka has version=9.9"},
 		"/nothing":                                 {404, "there is no page &#34;/nothing&#34; here"},
 		"/report?where=study=%3Cb%3E":              {400, "study=&lt;b&gt;"},
 		"/../files/index.html":                     {404, "there is no page"},
-		"/report?where=broker=kafka,broker=pulsar": {400, "no record has broker=pulsar"},
+		"/report?where=broker=kafka,broker=pulsar": {400, "no record with broker=kafka has broker=pulsar"},
 	} {
 		code, _, body := got(t, url+path)
 		if code != c.code || !strings.Contains(body, c.says) || !strings.Contains(body, `href="/"`) {

@@ -51,7 +51,7 @@ func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
 	load := s.load(neighbourWarmup * time.Duration(s.bench.spec.Sustainable.Warmup))
 	load.Schedule, load.RateForThreads = arrivals, rate
 	t := s.bench.runTrial(ctx, "warming up", rate, load)
-	return s.bench.throughput(t) >= rate/4, t.Err
+	return s.bench.throughputWhileSending(t) >= rate/4, t.Err
 }
 
 // neighbour is a point of this run whose sustainable rate is known. A search for a similar point begins there.
@@ -215,7 +215,7 @@ func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float6
 		s.adaptWarmup(t)
 	}
 	s.trials = append(s.trials, storedTrial(search.Probe, rate, search.Pass, t)) // a probe is not judged, so it can't fail
-	through := s.bench.throughput(t)
+	through := s.bench.throughputWhileSending(t)
 	if rate == 0 {
 		through = max(through, s.littlesLaw(t, load.Window))
 	}

@@ -82,7 +82,7 @@ func (b *bench) measurePeak(ctx context.Context) error {
 	b.fill(t)
 	b.setFlow(t)
 	result := b.record.Result
-	result.Throughput = t.through(b.spec.SubscriptionsPerTopic)
+	result.Throughput = t.throughputUntilArrived(b.spec.SubscriptionsPerTopic)
 	b.doubtBuffered(result.PublishRate, result.Throughput)
 	if err := b.judge(t, 0); err != nil {
 		return err
@@ -93,12 +93,12 @@ func (b *bench) measurePeak(ctx context.Context) error {
 	return nil
 }
 
-// setFlow sets the rates of a closed loop to what was confirmed and delivered per second of the measured phase (trial.flow). The books
+// setFlow sets the rates of a closed loop to what was confirmed and delivered per second of the measured phase (trial.ratesWhileSending). The books
 // count a message in the phase in which it was due. In a closed loop the client takes hundreds of messages at once, and all are due at
 // that moment: with a slow broker, only a few such batches begin within the phase, which is too coarse to count. If the phase is too
 // short for a flow, the coarse rates stay, with a doubt.
 func (b *bench) setFlow(t trial) {
-	acked, received, ok := t.flow()
+	acked, received, ok := t.ratesWhileSending()
 	switch {
 	case ok:
 		b.record.Result.PublishRate, b.record.Result.ReceiveRate = acked, received

@@ -97,7 +97,7 @@ func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, erro
 		return load.Outcome{}, err
 	}
 	r.watch = pipelineWatch{client: client, consumer: r.pipeline.counts, metering: r.metering}
-	r.watch.askConsumer(ctx, clock.Now()) // so that even a restart before the first sample is seen as one
+	r.watch.askConsumer(ctx) // so that even a restart before the first sample is seen as one
 	endSamples := repeat(watchEvery, func() { r.watch.sample(ctx) })
 	defer endSamples()
 	return client.Run(ctx), nil

@@ -30,8 +30,8 @@ const progressTimeout = time.Second
 
 // sample reads the counters of client and consumer. Those of the client are of the measured phase alone.
 func (w *pipelineWatch) sample(ctx context.Context) {
-	now := clock.Now()
-	w.askConsumer(ctx, now)
+	w.askConsumer(ctx)
+	now := clock.Now() // after the answer, which may take long if the consumer has died
 	c := w.client.Progress()
 	received := max(0, w.received.total-c.Warmed) // the consumer has counted the rides of the warm-up first
 	s := worker.Sample{
@@ -44,11 +44,11 @@ func (w *pipelineWatch) sample(ctx context.Context) {
 }
 
 // askConsumer reads the consumer's counters. If the consumer does not answer, because a fault has killed it, the last ones stay.
-func (w *pipelineWatch) askConsumer(ctx context.Context, now int64) {
+func (w *pipelineWatch) askConsumer(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	if s, err := w.consumer.Progress(ctx); err == nil {
-		w.received.add(s, now)
+		w.received.add(s, clock.Now())
 	}
 }
 

@@ -26,14 +26,17 @@ func newPool(h *provision.Host, keep bool) *pool {
 }
 
 // SharedBroker returns the name of the broker that a point shares with others: points with equal names can be measured on one broker. It
-// is empty if the point starts no broker, or has one of its own: a point with faults breaks its broker on purpose.
+// is empty if the point starts no broker, if its settings are refused, or if it has a broker of its own: a point with faults breaks its
+// broker on purpose.
 func SharedBroker(s study.Spec) string {
 	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || s.Isolation != "shared" || len(s.Faults) > 0 {
 		return ""
 	}
-	// Neither error matters: take returns that of the settings, and what was read from a document can be marshalled.
-	settings, _ := serverSettings(s)
-	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings})
+	settings, err := serverSettings(s)
+	if err != nil {
+		return "" // take returns the error
+	}
+	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings}) // what was read from a document can be marshalled
 	return string(name)
 }
 
@@ -63,7 +66,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (broker *provision.Instan
 		p.shared[name] = broker
 		return broker, keepRunning, nil
 	}
-	return broker, func() { stop(broker) }, nil
+	return broker, func() { p.stop(broker) }, nil
 }
 
 // drop stops the shared broker of a point that it failed: the broker has died, or could not be reached. The next point gets a new one.
@@ -89,8 +92,14 @@ func (p *pool) release(coming ...[]study.Run) {
 func (p *pool) stopShared(name string) {
 	if in, ok := p.shared[name]; ok {
 		delete(p.shared, name)
-		stop(in)
+		p.stop(in)
 	}
+}
+
+// stop stops a broker and forgets that it was warmed up.
+func (p *pool) stop(in *provision.Instance) {
+	delete(p.warmedUp, in)
+	stop(in)
 }
 
 // close stops all shared brokers.

@@ -141,7 +141,7 @@ func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bo
 func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	b, passRule := s.bench, rule(s.bench.spec)
 	evidence := b.evidence(t, r.Rate, r.Kind != search.Short)
-	answer := search.Answer{Served: evidence.Served(), Through: b.throughput(t)}
+	answer := search.Answer{Served: evidence.Served(), Through: b.throughputWhileSending(t)}
 	for _, goal := range s.goals {
 		judged := t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.machine.Cores))
 		answer.Judgements = append(answer.Judgements, judged)

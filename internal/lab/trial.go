@@ -70,7 +70,7 @@ func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, seconds(
 // throughput. For example, of 10,000 messages due in 10 s all arrived, but 4,000 of them in the drain: 600/s were delivered.
 func (t trial) rates(length float64) (acked, received float64) {
 	acked, received = perSecond(t.Measured.Acked, length), perSecond(t.Measured.Received, length)
-	if ackedFlow, receivedFlow, ok := t.flow(); ok {
+	if ackedFlow, receivedFlow, ok := t.ratesWhileSending(); ok {
 		if missed(ackedFlow, acked, length) {
 			acked = ackedFlow
 		}
@@ -81,9 +81,9 @@ func (t trial) rates(length float64) (acked, received float64) {
 	return acked, received
 }
 
-// flow returns how many confirmations and deliveries came per second between the first and the last sample of the measured
+// ratesWhileSending returns how many confirmations and deliveries came per second between the first and the last sample of the measured
 // phase, whichever phase their messages belong to. ok is false if there are fewer than two samples.
-func (t trial) flow() (acked, received float64, ok bool) {
+func (t trial) ratesWhileSending() (acked, received float64, ok bool) {
 	var phase []worker.Sample
 	for _, s := range t.Samples {
 		if s.At >= t.From && s.At <= t.Until {
@@ -106,10 +106,10 @@ func (b *bench) latency(t trial) hist.Snapshot {
 	return t.Histograms.EndToEnd
 }
 
-// throughput returns how many messages per second came through while the trial was sending: the slower of confirming and
+// throughputWhileSending returns how many messages per second came through while the trial was sending: the slower of confirming and
 // receiving. It is 0 if there are too few samples to tell.
-func (b *bench) throughput(t trial) float64 {
-	acked, received, ok := t.flow()
+func (b *bench) throughputWhileSending(t trial) float64 {
+	acked, received, ok := t.ratesWhileSending()
 	if !ok {
 		return 0
 	}
@@ -122,10 +122,10 @@ func (b *bench) throughput(t trial) float64 {
 // nearlyAll is the share of messages after which the measurement of a throughput ends: a single late message must not decide it.
 const nearlyAll = 0.99
 
-// through returns how many messages per second came through the broker, from the start of the measured phase until nearly all
+// throughputUntilArrived returns how many messages per second came through the broker, from the start of the measured phase until nearly all
 // had arrived, with the drain. If nothing holds a closed loop back, the client and the kernel take messages faster than the broker
 // does. Then only the time until all have arrived tells how fast the broker is. It returns 0 if there are too few samples to tell.
-func (t trial) through(subscriptions int) float64 {
+func (t trial) throughputUntilArrived(subscriptions int) float64 {
 	arrived := func(s worker.Sample) float64 {
 		if subscriptions == 0 {
 			return float64(s.Count.Acked)

@@ -50,7 +50,7 @@ func (b *bench) warmBroker(ctx context.Context) error {
 		if t.Err != nil {
 			return t.Err
 		}
-		if through := b.throughput(t); through < keptUpShare*rate {
+		if through := b.throughputWhileSending(t); through < keptUpShare*rate {
 			rate = max(through, 1)
 		} else {
 			rate *= warmFactor

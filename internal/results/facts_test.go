@@ -108,7 +108,7 @@ func TestAPayloadIsKnownByItsDigestWhereverItsFileIs(t *testing.T) {
 	}
 }
 
-func TestASelectionQuotesTwelveValues(t *testing.T) {
+func TestASelectionQuotesTwelveValuesAndCountsTheOthers(t *testing.T) {
 	var records []store.Record
 	for i := range 20 {
 		r := measured()
@@ -116,7 +116,7 @@ func TestASelectionQuotesTwelveValues(t *testing.T) {
 		records = append(records, r)
 	}
 	_, err := Select(records, "label=none")
-	if err == nil || strings.Count(err.Error(), "label-") != 12 || !strings.HasSuffix(err.Error(), "label-11") {
+	if err == nil || strings.Count(err.Error(), "label-") != 12 || !strings.HasSuffix(err.Error(), "label-11 and 8 more") {
 		t.Error(err)
 	}
 	if _, err := Select(records, "point="); err == nil {

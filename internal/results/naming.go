@@ -66,9 +66,9 @@ func nameAll(points []*Point) {
 }
 
 // shapeInName is the shape of a point's load, if points differ in it: loads of different shapes are
-// different workloads, and points of one name share a row or a line. If they differ in the details of
-// this shape, such as the lengths of two bursts, it is the details. It is empty if the shape is an
-// axis of the study, which is part of the variant.
+// different workloads, and points of one name share a row or a line. Where two points have this shape
+// with other details, such as the lengths of two bursts, it is the details. Else it is the name of the
+// shape, and empty if the shape is an axis of the study: the variant has it then.
 func shapeInName(p Point, shapes Values) string {
 	shape, details := shapeOf(p.Spec.Load)
 	_, isAxis := p.axes()["load.shape"]

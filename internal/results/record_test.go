@@ -98,7 +98,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		{"=kafka", `is not name=value`},
 		{"brokre=kafka", `no record has a "brokre"; did you mean "broker"?`},
 		{"broker=kafak", "no record has broker=kafak; there are: kafka, rabbitmq"},
-		{"broker=kafka,repetition=2", "no record has repetition=2; there are: 1"},
+		{"broker=kafka,repetition=2", "no record with broker=kafka has repetition=2; there are: 1"},
 	} {
 		if _, err := Select(records, c.expr); err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%q: %v, want %q", c.expr, err, c.err)

@@ -21,6 +21,7 @@ import (
 // It is an error if no record has the name, or none has the value; the error names those that exist.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
 	facts := new(factCache)
+	var chosenBy []string // the terms so far
 	for term := range strings.SplitSeq(expr, ",") {
 		name, value, ok := cutTerm(term)
 		if !ok {
@@ -33,9 +34,9 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 			}
 		}
 		if len(matching) == 0 {
-			return nil, fmt.Errorf("selection %q: %w", expr, noMatch(records, name, value))
+			return nil, fmt.Errorf("selection %q: %w", expr, noMatch(records, chosenBy, name, value))
 		}
-		records = matching
+		records, chosenBy = matching, append(chosenBy, name+"="+value)
 	}
 	return records, nil
 }
@@ -50,17 +51,21 @@ func cutTerm(term string) (name, value string, ok bool) {
 // maxValuesListed is how many values an error lists at most.
 const maxValuesListed = 12
 
-// noMatch says why none of the records matches a term: none has the name, or none has the value.
-func noMatch(records []store.Record, name, value string) error {
+// noMatch says why none of the records, which other terms have chosen, matches a term: none has the name, or none has the value.
+func noMatch(records []store.Record, chosenBy []string, name, value string) error {
 	if len(records) == 0 {
 		return errors.New("there are no records to select from")
+	}
+	none := "no record has"
+	if len(chosenBy) > 0 {
+		none = fmt.Sprintf("no record with %s has", strings.Join(chosenBy, ","))
 	}
 	known := Selectable(records)
 	values, hasName := known[name]
 	if !hasName {
-		return fmt.Errorf("no record has a %q; did you mean %q?", name, suggest.Closest(name, sortedKeys(known)))
+		return fmt.Errorf("%s a %q; did you mean %q?", none, name, suggest.Closest(name, sortedKeys(known)))
 	}
-	return fmt.Errorf("no record has %s=%s; there are: %s", name, value, strings.Join(values[:min(len(values), maxValuesListed)], ", "))
+	return fmt.Errorf("%s %s=%s; there are: %s", none, name, value, FirstFew(values, maxValuesListed))
 }
 
 // Selectable lists the names that Select takes, with the values that records have, sorted.

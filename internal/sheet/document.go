@@ -90,7 +90,7 @@ func (p *documentPage) table(t document.Table) {
 	columns := tableColumns(t)
 	var names []string
 	for _, c := range columns {
-		names = append(names, heading{name: c.name, unit: scaleOf(c.column.Unit).word}.text())
+		names = append(names, c.heading().text())
 	}
 	hasNotes := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, p.notes) != nil })
 	if hasNotes {
@@ -116,9 +116,22 @@ func (p *documentPage) table(t document.Table) {
 
 // tableColumn is a column of the sheet that shows a part of a table's column.
 type tableColumn struct {
-	column document.Column
-	name   string
-	part   part
+	column   document.Column
+	name     string
+	part     part
+	ownUnits bool // rows have units of their own; a column on the left names them
+}
+
+func (c tableColumn) heading() heading {
+	if c.ownUnits || c.part == unitPart {
+		return heading{name: c.name}
+	}
+	return heading{name: c.name, unit: scaleOf(c.column.Unit).word}
+}
+
+// scale is that of a cell's own unit, or else that of the column's.
+func (c tableColumn) scale(cell document.Cell) scale {
+	return scaleOf(cmp.Or(cell.Unit, c.column.Unit))
 }
 
 // part is what a column of the sheet shows of a table's cells.
@@ -131,27 +144,33 @@ const (
 	unitPart               // the unit of the row
 )
 
-// tableColumns lists the columns that show a table: intervals have two columns for their ends behind
-// the figure's. If the rows of a table have units of their own, a column before the first such
-// figures names them.
+// tableColumns lists the columns that show a table. An interval has three: its figure, its lower end and its upper end. If rows have
+// units of their own, a column before their figures names them. Neighbours with the same units share that column.
 func tableColumns(t document.Table) []tableColumn {
 	var columns []tableColumn
-	unitNamed := false
+	unitsOf := "" // key of the column whose units were named last
 	for _, c := range t.Columns {
 		name := cmp.Or(document.OneLine(c.Name), c.Key)
-		ownUnit := func(row document.Row) bool { return row[c.Key].Unit != unit.None }
-		if !unitNamed && slices.ContainsFunc(t.Rows, ownUnit) {
-			unitNamed = true
-			columns = append(columns, tableColumn{column: document.Column{Key: c.Key}, name: "unit", part: unitPart})
+		ownUnits := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return row[c.Key].Unit != unit.None })
+		if ownUnits && (unitsOf == "" || !sameUnits(t, unitsOf, c.Key)) {
+			unitsOf = c.Key
+			columns = append(columns, tableColumn{column: c, name: "unit", part: unitPart})
 		}
-		columns = append(columns, tableColumn{column: c, name: name, part: figurePart})
+		columns = append(columns, tableColumn{column: c, name: name, part: figurePart, ownUnits: ownUnits})
 		if c.Spread {
 			columns = append(columns,
-				tableColumn{column: c, name: name + ", low", part: lowPart},
-				tableColumn{column: c, name: name + ", high", part: highPart})
+				tableColumn{column: c, name: name + ", low", part: lowPart, ownUnits: ownUnits},
+				tableColumn{column: c, name: name + ", high", part: highPart, ownUnits: ownUnits})
 		}
 	}
 	return columns
+}
+
+// sameUnits tells whether the units that one column has name those of the figures of another one.
+func sameUnits(t document.Table, named, other string) bool {
+	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
+		return row[other].Kind != document.Blank && row[other].Unit != row[named].Unit
+	})
 }
 
 // number is the number that the column shows of a cell. It is NaN if the cell has none.
@@ -173,7 +192,7 @@ func (c tableColumn) number(cell document.Cell) float64 {
 // blank cell, an infinite bound, and the bounds of words.
 func (b *book) value(c tableColumn, cell document.Cell) any {
 	if c.part == unitPart {
-		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: scaleOf(cell.Unit).word}
+		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: c.scale(cell).word}
 	}
 	var l look
 	if cell.Unused {
@@ -185,10 +204,7 @@ func (b *book) value(c tableColumn, cell document.Cell) any {
 		}
 		return excelize.Cell{StyleID: b.style(l), Value: cell.Text}
 	}
-	s := scaleOf(c.column.Unit)
-	if cell.Unit != unit.None {
-		s = scaleOf(cell.Unit)
-	}
+	s := c.scale(cell)
 	v := numberOrNil(s.factor * c.number(cell))
 	if v == nil {
 		return nil
