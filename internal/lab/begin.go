@@ -119,9 +119,9 @@ func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 		s.probesUntil = clock.Now() + int64(budget)/probeShare
 	}
 	if s.bench.spec.Delivery == "at-most-once" {
-		return s.raiseRate(ctx, load)
+		return s.raiseRate(ctx, &load)
 	}
-	return s.widenWindow(ctx, load)
+	return s.widenWindow(ctx, &load)
 }
 
 // laterWarmup is the warm-up of all probes but the first.
@@ -130,7 +130,7 @@ var laterWarmup = worker.Warmup{For: 100 * time.Millisecond}
 // widenWindow runs closed loops with windows of 32, 256, 2,048 … messages, until eight times the window no longer
 // brings four times the rate. A window much larger than the broker can use would only fill its queues, which then
 // take long to empty. The last window is probed until the broker gets no faster.
-func (s *rateSearch) widenWindow(ctx context.Context, load worker.Load) (float64, error) {
+func (s *rateSearch) widenWindow(ctx context.Context, load *worker.Load) (float64, error) {
 	load.Window = 32
 	narrower := 0.0 // the rate with the window before
 	for {
@@ -157,7 +157,7 @@ const (
 // raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, until the broker no longer keeps up, and returns the rate that
 // came through then; at least 1/s. For example, of 16,000/s 5,000/s came through. 10,000/s are offered then, until
 // the broker gets no faster; if 9,500/s come through in the end, it has kept up after all, and 40,000/s come next.
-func (s *rateSearch) raiseRate(ctx context.Context, load worker.Load) (float64, error) {
+func (s *rateSearch) raiseRate(ctx context.Context, load *worker.Load) (float64, error) {
 	rate := 1000.0
 	for {
 		through, err := s.runProbe(ctx, load, rate)
@@ -201,9 +201,27 @@ func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (f
 	return best, nil
 }
 
-// runProbe runs one probe, at a rate, or in a closed loop if rate is 0. It returns how many messages per second
-// came through.
-func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float64) (float64, error) {
+// longestProbe bounds the length of probes that are made longer because nothing came through.
+const longestProbe = 8 * time.Second
+
+// runProbe runs a probe, at a rate, or in a closed loop if rate is 0. It returns how many messages per second came
+// through. If none did, the probe was shorter than the broker's latency: it is repeated, twice as long each time, and
+// so are all later ones. Probes that show nothing don't use up the time that probes have.
+func (s *rateSearch) runProbe(ctx context.Context, load *worker.Load, rate float64) (float64, error) {
+	for {
+		began := clock.Now()
+		through, err := s.runProbeOnce(ctx, *load, rate)
+		if through > 0 || err != nil || load.Duration >= longestProbe {
+			return through, err
+		}
+		load.Duration *= 2
+		if s.probesUntil < math.MaxInt64 {
+			s.probesUntil += clock.Now() - began
+		}
+	}
+}
+
+func (s *rateSearch) runProbeOnce(ctx context.Context, load worker.Load, rate float64) (float64, error) {
 	if rate > 0 {
 		var err error
 		if load.Schedule, err = s.bench.arrivals(rate); err != nil {
