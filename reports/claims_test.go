@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/studies"
 )
 
@@ -198,6 +199,21 @@ func TestClaimsHoldByTheTablesOfTheirPaper(t *testing.T) {
 			} else if !ok && a.Verdict != claim.CannotBeTold {
 				t.Logf("%s, claim %s by the paper's tables: %s, %s", p.Study.Name, c.ID, a.Verdict, measuredText(c, a))
 			}
+		}
+	}
+}
+
+func TestARatioIsSaidWithTheBoundsThatItHas(t *testing.T) {
+	for want, f := range map[string]claim.Figure{
+		"1.20× to 3.00×": {Unit: unit.Factor, Low: 1.2, High: 3},
+		"2.00×":          {Unit: unit.Factor, Low: 2, High: 2},
+		"at most 3.00×":  {Unit: unit.Factor, High: 3},
+		"at least 1.20×": {Unit: unit.Factor, Low: 1.2, High: math.Inf(1)},
+		"0× or more":     {Unit: unit.Factor, High: math.Inf(1)},
+		"0/s to 10/s":    {Unit: unit.PerSecond, High: 10},
+	} {
+		if got := rangeText(f); got != want {
+			t.Errorf("%+v: %q, want %q", f, got, want)
 		}
 	}
 }

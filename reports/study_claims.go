@@ -14,6 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // judgedClaim is a claim with the answers of the sides.
@@ -189,13 +190,18 @@ func figureText(s claim.Statement, p claim.Part) string {
 	return text
 }
 
-// rangeText is the interval of a figure: "12 to 15 %".
+// rangeText is the interval of a figure: "12 to 15 %". A ratio has no lower bound but 0 if what it is divided by has no upper one.
 func rangeText(f claim.Figure) string {
-	if math.IsInf(f.High, 1) {
-		return "at least " + f.Unit.Format(f.Low)
-	}
 	low, high := f.Unit.Format(f.Low), f.Unit.Format(f.High)
-	if low == high {
+	openBelow, openAbove := f.Unit == unit.Factor && f.Low == 0, math.IsInf(f.High, 1)
+	switch {
+	case openBelow && openAbove:
+		return "0× or more"
+	case openBelow:
+		return "at most " + high
+	case openAbove:
+		return "at least " + low
+	case low == high:
 		return low
 	}
 	return low + " to " + high

@@ -22,8 +22,8 @@ type Discipline struct {
 // askTimeout bounds how long a program may take to answer.
 const askTimeout = 2 * time.Second
 
-// Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. It
-// blocks for a few seconds at most.
+// Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. A program
+// that doesn't answer holds it up for four seconds at most.
 func Disciplined(ctx context.Context) (Discipline, bool) {
 	for _, source := range []struct {
 		command []string
@@ -59,7 +59,7 @@ var errUnsynchronised = errors.New("the clock is not synchronised")
 func parseTracking(output string) (Discipline, error) {
 	const sourceField, systemTimeField, rootDelayField, rootDispersionField, leapField, fields = 1, 4, 10, 11, 13, 14
 	field := strings.Split(strings.TrimSpace(output), ",")
-	if len(field) != fields {
+	if len(field) < fields { // later versions may have more
 		return Discipline{}, fmt.Errorf("chronyc: %d fields instead of %d", len(field), fields)
 	}
 	if field[leapField] == "Not synchronised" {

@@ -17,6 +17,10 @@ func TestWhatKeepsTheTimeSaysHowFarItIsOff(t *testing.T) {
 			Discipline{By: "chrony", Source: "192.36.143.151", Bound: 2_512_345 * time.Nanosecond},
 		},
 		{
+			"a later chrony with one more field", "A,server,2,1,-0.1,0,0,0,0,0,0.2,0.3,64,Normal,7\n", parseTracking,
+			Discipline{By: "chrony", Source: "server", Bound: 500 * time.Millisecond},
+		},
+		{
 			"PTP", "sending: GET CURRENT_DATA_SET\n\t90e2ba.fffe.20a1b2-0 seq 0 RESPONSE MANAGEMENT CURRENT_DATA_SET\n\t\tstepsRemoved     1\n\t\toffsetFromMaster -12.0\n\t\tmeanPathDelay    421.0\n", parseCurrentDataSet,
 			Discipline{By: "PTP", Bound: 433 * time.Nanosecond},
 		},
