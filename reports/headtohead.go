@@ -192,10 +192,7 @@ func costColumns(contenders []contender) []columnOf[contender] {
 // trustColumns say how far the figures of a row can be trusted.
 func trustColumns(notes *document.Footnotes) []columnOf[contender] {
 	return []columnOf[contender]{
-		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(c contender) document.Cell {
-			doubts := doubtsOf(withRates(c.shownRecords()))
-			return doubtsCell(doubts, notes)
-		}),
+		doubtsColumn(notes, func(c contender) []results.Record { return withRates(c.shownRecords()) }),
 		repetitionsColumn(contender.repetitions),
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // addStatus says how the repetitions of a set ended, which rates and objectives were missed, and whose
@@ -141,26 +142,24 @@ func addMark(marks []int, mark int) []int {
 	return append(marks, mark)
 }
 
-// doubtsOf are the doubts about records.
-func doubtsOf(records []results.Record) []results.Doubt {
-	var doubts []results.Doubt
-	for _, r := range records {
-		doubts = append(doubts, r.Doubts...)
-	}
-	return doubts
+// doubtsColumn counts the kinds of doubts about a row's records, with a footnote for each doubt.
+func doubtsColumn[T any](notes *document.Footnotes, records func(T) []results.Record) columnOf[T] {
+	return cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(row T) document.Cell { return doubtsCell(records(row), notes) })
 }
 
-// doubtsCell counts the kinds of doubts, with a footnote for each doubt. Rows with the same doubt share its footnote, which has the range
-// of its figures.
-func doubtsCell(doubts []results.Doubt, notes *document.Footnotes) document.Cell {
-	if len(doubts) == 0 {
-		return document.Cell{}
-	}
+// doubtsCell counts the kinds of doubts about records, with a footnote for each doubt. It is blank if there are none. Rows with the same
+// doubt share its footnote, which has the range of its figures.
+func doubtsCell(records []results.Record, notes *document.Footnotes) document.Cell {
 	codes := map[string]bool{}
 	var marks []int
-	for _, d := range doubts {
-		codes[d.Code] = true
-		marks = addMark(marks, notes.Mark("doubt", remark.Of("%s: %s", d.Code, d)))
+	for _, r := range records {
+		for _, d := range r.Doubts {
+			codes[d.Code] = true
+			marks = addMark(marks, notes.Mark("doubt", remark.Of("%s: %s", d.Code, d)))
+		}
+	}
+	if len(marks) == 0 {
+		return document.Cell{}
 	}
 	slices.Sort(marks)
 	return document.Number(len(codes)).Marked(marks...)

@@ -72,14 +72,14 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	if marks := reasonMarks(p, &notes); !slices.Equal(marks, []int{1}) {
 		t.Errorf("marks %v", marks)
 	}
-	if cell := doubtsCell(doubtsOf(p.Shown()), &notes); cell.Number != 2 || !slices.Equal(cell.Marks, []int{2, 3}) {
+	if cell := doubtsCell(p.Shown(), &notes); cell.Number != 2 || !slices.Equal(cell.Marks, []int{2, 3}) {
 		t.Errorf("doubts %+v", cell)
 	}
 	texts := fmt.Sprint(notes.Blocks())
 	if !strings.Contains(texts, "failed: lost 5–6 (2 alike)") || strings.Contains(texts, "never") || !strings.Contains(texts, "loss: lost") {
 		t.Errorf("notes %s", texts)
 	}
-	if cell := doubtsCell(doubtsOf(atRate("kafka", 1)), &notes); cell.Kind != document.Blank {
+	if cell := doubtsCell(atRate("kafka", 1), &notes); cell.Kind != document.Blank {
 		t.Errorf("no doubts are %+v", cell)
 	}
 	refused := records[:1:1]

@@ -94,22 +94,27 @@ func summarySection(g group, notes *document.Footnotes) Section {
 
 // summaryColumns identify a load point, say how it ended, and show its figures and its doubts.
 func summaryColumns(points []results.Point, l layout, notes *document.Footnotes) []columnOf[results.LoadPoint] {
-	figures := metricColumns(summaryKeys, hiddenInSummary(points), func(lp results.LoadPoint, key string) document.Cell {
-		if results.MustMetric(key).Counts() && !isCurveRate(lp) {
-			return totalCell(lp.Point, key)
-		}
-		return lp.Cell(key)
-	})
-	return slices.Concat(pointColumns(l), []columnOf[results.LoadPoint]{
-		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(lp results.LoadPoint) document.Cell { return statusCell(lp, notes) }),
-		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-			func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableLow) }),
-	}, figures, []columnOf[results.LoadPoint]{
-		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(lp results.LoadPoint) document.Cell {
-			return doubtsCell(doubtsOf(lp.Records), notes)
-		}),
+	status := document.Column{Key: "status", Name: "status", Attribute: true}
+	sustainable := document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true}
+	columns := pointColumns(l)
+	columns = append(columns,
+		cellColumn(status, func(lp results.LoadPoint) document.Cell { return statusCell(lp, notes) }),
+		cellColumn(sustainable, func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableLow) }),
+	)
+	columns = append(columns, metricColumns(summaryKeys, hiddenInSummary(points), summaryCell)...)
+	return append(columns,
+		doubtsColumn(notes, func(lp results.LoadPoint) []results.Record { return lp.Records }),
 		repetitionsColumn(func(lp results.LoadPoint) int { return len(lp.Records) }),
-	})
+	)
+}
+
+// summaryCell shows a metric of a load point. A count is the total over all repetitions that ran: the load point leaves out those that
+// failed, if others didn't. Each rate of a curve has counts of its own, which the repetition's total would mix.
+func summaryCell(lp results.LoadPoint, key string) document.Cell {
+	if results.MustMetric(key).Counts() && !isCurveRate(lp) {
+		return totalCell(lp.Point, key)
+	}
+	return lp.Cell(key)
 }
 
 // summaryKeys are the keys of a row's figures.

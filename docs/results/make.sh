@@ -18,8 +18,13 @@ run() { # STUDY [FLAG…]
 	done
 }
 
+more_for_searches() { # STUDY: flags
+	case $1 in nilsson-pregen-2020) echo --set sustainable.trial=500ms --set sustainable.confirm=2s --set sustainable.budget=20s ;; esac
+}
+
 for study in rabiee-2018 nilsson-pregen-2020 raje-2019 chen-2024 dyjach-2024 ingestion; do
-	run "$study" --scale quick
+	# shellcheck disable=SC2046 # flags are words
+	run "$study" --scale quick $(more_for_searches "$study")
 	"$brokermark" report study --store "$store" --where "study=$study" -o "$study.md"
 done
 run defaults

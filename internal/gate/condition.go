@@ -27,9 +27,19 @@ type Condition struct {
 	Text     string // as it was written
 	metric   results.Metric
 	operator operator
-	limit    float64                    // in the metric's unit; for a share and for a change a fraction: 0.01 for 1 %
-	total    func(store.Record) float64 // the amount that is 100 %, 0 if it is not known; nil if the limit is no share
+	limit    float64
+	limits   quantity                   // what limit bounds; of a share and of a change it is a fraction: 0.01 for 1 %
+	total    func(store.Record) float64 // of a share: the amount that is 100 %; 0 if it is not known
 }
+
+// quantity is what a limit bounds.
+type quantity string
+
+const (
+	aValue  quantity = "value"  // the metric, in its unit: e2e_p99 > 50ms
+	aShare  quantity = "share"  // the metric as a fraction of a total: lost > 1%
+	aChange quantity = "change" // from one side of a comparison to the other, as a fraction: e2e_p99 > +10%
+)
 
 // operator compares a value with a limit: one of allowedOperators.
 type operator string
@@ -61,19 +71,20 @@ func (o operator) holds(v, limit float64) bool {
 //
 //	e2e_p99 > 50ms    sustainable < 10k/s    lost > 0    duplicated >= 0.01%    publish_rate < 99%    broker_rss > 1GiB
 func Parse(text string) (Condition, error) {
-	c, value, err := parseMetric(text)
+	c, limit, err := parseMetric(text)
 	if err != nil {
 		return Condition{}, err
 	}
-	if !strings.HasSuffix(value, "%") {
-		c.limit, err = parseQuantity(c.metric.Unit, value)
+	if !strings.HasSuffix(limit, "%") {
+		c.limits = aValue
+		c.limit, err = parseQuantity(c.metric.Unit, limit)
 		return c, err
 	}
-	c.total = shareTotals[c.metric.Key]
+	c.limits, c.total = aShare, shareTotals[c.metric.Key]
 	if c.total == nil {
-		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s", c.metric.Key, value, writtenIn(c.metric.Unit).allowed)
+		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s", c.metric.Key, limit, writtenIn(c.metric.Unit).allowed)
 	}
-	c.limit, err = parsePercent(value)
+	c.limit, err = parsePercent(limit)
 	return c, err
 }
 
@@ -81,14 +92,15 @@ func Parse(text string) (Condition, error) {
 //
 //	sustainable < -5%    e2e_p99 > +10%
 func ParseChange(text string) (Condition, error) {
-	c, value, err := parseMetric(text)
+	c, limit, err := parseMetric(text)
 	if err != nil {
 		return Condition{}, err
 	}
-	if !strings.HasSuffix(value, "%") {
-		return Condition{}, fmt.Errorf("%q is no change; allowed: a percentage such as %s > 10%% or %s < -5%%", value, c.metric.Key, c.metric.Key)
+	if !strings.HasSuffix(limit, "%") {
+		return Condition{}, fmt.Errorf("%q is no change; allowed: a percentage such as %s > 10%% or %s < -5%%", limit, c.metric.Key, c.metric.Key)
 	}
-	c.limit, err = parsePercent(value)
+	c.limits = aChange
+	c.limit, err = parsePercent(limit)
 	return c, err
 }
 
@@ -110,8 +122,8 @@ func ParseAll(texts []string, parse func(string) (Condition, error)) ([]Conditio
 // conditionSyntax matches a metric, an operator and a value. Metric and value may be missing.
 var conditionSyntax = regexp.MustCompile(`^\s*([A-Za-z0-9_.]*)\s*(>=|<=|==|!=|>|<)\s*(.*?)\s*$`)
 
-// parseMetric reads the metric and the operator of a threshold, and returns its value as it was written.
-func parseMetric(text string) (c Condition, value string, err error) {
+// parseMetric reads the metric and the operator of a threshold, and returns its limit as it was written.
+func parseMetric(text string) (c Condition, limit string, err error) {
 	parts := conditionSyntax.FindStringSubmatch(text)
 	if parts == nil || parts[1] == "" || parts[3] == "" {
 		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s", text, allowedOperators)
@@ -165,7 +177,7 @@ func (c Condition) crossedBy(v float64) bool { return c.operator.holds(v, c.limi
 // known leaves out the records in which the value of the condition is not known.
 func (c Condition) known(records []store.Record) []store.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool {
-		return math.IsNaN(c.metric.Of(r)) || (c.total != nil && c.total(r) <= 0)
+		return math.IsNaN(c.metric.Of(r)) || (c.limits == aShare && c.total(r) <= 0)
 	})
 }
 
@@ -174,7 +186,7 @@ func (c Condition) values(records []store.Record) []float64 {
 	var values []float64
 	for _, r := range c.known(records) {
 		v := c.metric.Of(r)
-		if c.total != nil {
+		if c.limits == aShare {
 			v /= c.total(r)
 		}
 		values = append(values, v)
@@ -190,7 +202,7 @@ func (c Condition) over(records []store.Record) results.Summary {
 		s := results.Summarize(c.values(records))
 		s.ClockBound = c.metric.ClockBound(records)
 		return s
-	case c.total == nil:
+	case c.limits != aShare:
 		return c.metric.Over(records)
 	}
 	counted, total := 0.0, 0.0
@@ -203,9 +215,9 @@ func (c Condition) over(records []store.Record) results.Summary {
 	return results.Summary{N: len(known), Median: share, Low: share, High: share, Summed: true}
 }
 
-// format writes a value of the condition for people.
+// format writes what the condition is judged by for people: values of the metric, or shares.
 func (c Condition) format(v float64) string {
-	if c.total != nil {
+	if c.limits == aShare {
 		return unit.Share.Format(v)
 	}
 	return c.metric.Unit.Format(v)

@@ -88,7 +88,7 @@ func JudgeObjectives(set *results.Set) []Verdict {
 // Bound is the metric that an objective bounds, and the limit in the metric's unit. ok is false for a share: its limit differs from load
 // to load.
 func (c Condition) Bound() (m results.Metric, limit float64, ok bool) {
-	return c.metric, c.limit, c.total == nil
+	return c.metric, c.limit, c.limits == aValue
 }
 
 // Missed reports whether records that ended ok miss the objective.
