@@ -19,7 +19,7 @@ run() { # STUDY [FLAG…]
 }
 
 more_for_searches() { # STUDY: flags
-	case $1 in nilsson-pregen-2020) echo --set sustainable.trial=500ms --set sustainable.confirm=2s --set sustainable.budget=20s ;; esac
+	case $1 in nilsson-pregen-2020) echo --set sustainable.trial=500ms --set sustainable.confirm=2s --set sustainable.budget=20s --set curve.fractions=[0.05,0.5,0.8,0.95,1.1,1.3,2] ;; esac
 }
 
 for study in rabiee-2018 nilsson-pregen-2020 raje-2019 chen-2024 dyjach-2024 ingestion; do
