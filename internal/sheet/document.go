@@ -166,10 +166,11 @@ func tableColumns(t document.Table) []tableColumn {
 	return columns
 }
 
-// sameUnits tells whether the units that one column has name those of the figures of another one.
+// sameUnits tells whether the units that one column has name those of the figures of another one. Words have no unit.
 func sameUnits(t document.Table, named, other string) bool {
 	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
-		return row[other].Kind != document.Blank && row[other].Unit != row[named].Unit
+		isFigure := row[other].Kind == document.Figure || row[other].Kind == document.Interval
+		return isFigure && row[other].Unit != row[named].Unit
 	})
 }
 

@@ -76,24 +76,24 @@ func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
 func TestEachFigureHasItsUnitBesideIt(t *testing.T) {
 	columns := []document.Column{{Key: "a", Name: "a"}, {Key: "b", Name: "b"}, {Key: "c", Name: "c", Unit: unit.Nanoseconds}}
 	ms, share := document.Number(2e6).In(unit.Nanoseconds), document.Number(0.5).In(unit.Share)
-	for want, row := range map[string]document.Row{
-		"unit;a;b;c (ms)":      {"a": ms, "b": ms, "c": document.Number(1e6)},
-		"unit;a;unit;b;c (ms)": {"a": ms, "b": share, "c": document.Number(1e6)},
-		"a;unit;b;c (ms)":      {"b": share, "c": document.Number(1e6)},
-		"a;b;unit;c":           {"c": share},
+	for want, rows := range map[string][]document.Row{
+		"unit;a;b;c (ms)":      {{"a": ms, "b": ms, "c": document.Number(1e6)}, {"a": share, "b": document.Text("refused")}},
+		"unit;a;unit;b;c (ms)": {{"a": ms, "b": share, "c": document.Number(1e6)}},
+		"a;unit;b;c (ms)":      {{"b": share, "c": document.Number(1e6)}},
+		"a;b;unit;c":           {{"c": share}},
 	} {
-		d := document.Document{Title: "d", Blocks: []document.Block{document.Table{Columns: columns, Rows: []document.Row{row}}}}
+		d := document.Document{Title: "d", Blocks: []document.Block{document.Table{Columns: columns, Rows: rows}}}
 		var out bytes.Buffer
 		if err := Document(&out, d); err != nil {
 			t.Fatal(err)
 		}
 		f := opened(t, out.Bytes())
-		rows, err := f.GetRows(f.GetSheetName(0))
+		lines, err := f.GetRows(f.GetSheetName(0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(rows, func(row []string) bool { return strings.Join(row, ";") == want }) {
-			t.Errorf("no header %q in %q", want, rows)
+		if !slices.ContainsFunc(lines, func(line []string) bool { return strings.Join(line, ";") == want }) {
+			t.Errorf("no header %q in %q", want, lines)
 		}
 	}
 }
