@@ -142,6 +142,33 @@ func addMark(marks []int, mark int) []int {
 	return append(marks, mark)
 }
 
+// doubtsSentence counts the repetitions that each kind of doubt is about, for reports without a column of doubts. It is empty if there are
+// none.
+func doubtsSentence(points []results.Point) string {
+	repetitions := map[string]int{} // by the code of a doubt
+	for _, p := range points {
+		for _, r := range p.Ok() {
+			codes := map[string]bool{}
+			for _, cut := range withRates([]results.Record{r}) {
+				for _, d := range cut.Doubts {
+					codes[d.Code] = true
+				}
+			}
+			for code := range codes {
+				repetitions[code]++
+			}
+		}
+	}
+	if len(repetitions) == 0 {
+		return ""
+	}
+	var counts []string
+	for _, code := range slices.Sorted(maps.Keys(repetitions)) {
+		counts = append(counts, fmt.Sprintf("%s %d", code, repetitions[code]))
+	}
+	return "Doubts, by the repetitions that ended ok and have them: " + strings.Join(counts, ", ") + ". The summary (brokermark report) says which and why."
+}
+
 // doubtsColumn counts the kinds of doubts about a row's records, with a footnote for each doubt.
 func doubtsColumn[T any](notes *document.Footnotes, records func(T) []results.Record) columnOf[T] {
 	return cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(row T) document.Cell { return doubtsCell(records(row), notes) })

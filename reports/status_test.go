@@ -156,6 +156,22 @@ func TestWhatTheMachineDidIsShownWhereItIsDoubted(t *testing.T) {
 	}
 }
 
+// No figure reaches a reader without its doubts.
+func TestReportsWithoutAColumnOfDoubtsCountThem(t *testing.T) {
+	records := atRate("kafka", 3)
+	for i := range records {
+		records[i].Study, records[i].Axes = "raje-2019", map[string]string{"when": "now"}
+		records[i].Doubts = []store.Doubt{{Code: "pauses", Text: "so"}, {Code: "pauses", Text: "and so"}}
+	}
+	records[0].Doubts = append(records[0].Doubts, store.Doubt{Code: "few-samples", Text: "nine"})
+	const want = "Doubts, by the repetitions that ended ok and have them: few-samples 1, pauses 3."
+	for _, report := range []string{"claims", "verdicts", "study"} {
+		if text := fmt.Sprint(build(t, report, records).Blocks); !strings.Contains(text, want) {
+			t.Errorf("%s: doubts aren't told: %s", report, text)
+		}
+	}
+}
+
 func TestADoubtOfOneRateStandsInItsRowAlone(t *testing.T) {
 	r := curved(1)
 	r.Doubts, r.Result.Sustainable, r.Result.Curve = nil, nil, nil

@@ -41,6 +41,7 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 	for _, side := range sides {
 		d.Add(document.Verdict{About: sideNames[side], Finding: countAnswers(judged, side)})
 	}
+	d.Say(doubtsSentence(own.Points))
 	if len(sides) == 0 {
 		d.Say("Nothing of this study was measured yet.")
 	}

@@ -27,7 +27,9 @@ func init() {
 		Name: "verdicts",
 		Doc:  "the verdict in words alone, without the points",
 		Build: func(set *results.Set) (document.Document, error) {
-			return document.Document{Title: "Verdicts", Blocks: verdicts(set)}, nil
+			d := document.Document{Title: "Verdicts", Blocks: verdicts(set)}
+			d.Say(doubtsSentence(set.Points))
+			return d, nil
 		},
 	})
 }
