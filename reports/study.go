@@ -59,17 +59,24 @@ func papersOf(set *results.Set) ([]Paper, error) {
 	return papers, nil
 }
 
-// HasClaims tells whether a study comes with the program and has claims.
-func HasClaims(name string) bool {
-	if !slices.Contains(studies.Names(), name) {
+// AnswersClaims tells whether the results of each of their studies hold, or refute, a claim.
+func AnswersClaims(set *results.Set) bool {
+	papers, err := papersOf(set)
+	if err != nil || len(papers) == 0 || len(papers) < len(studiesOf(set)) {
 		return false
 	}
-	folder, err := studies.FS(name)
-	if err != nil {
-		return false
+	for _, p := range papers {
+		own := p.ownResults(set)
+		answered := func(c claim.Claim) bool {
+			return slices.ContainsFunc(p.measuredSides(own), func(side string) bool {
+				return claim.Evaluate(c, own, p.Study.Name, side).Verdict != claim.CannotBeTold
+			})
+		}
+		if !slices.ContainsFunc(p.Claims, answered) {
+			return false
+		}
 	}
-	_, err = fs.Stat(folder, claim.File)
-	return err == nil
+	return true
 }
 
 // claimsReport answers the claims of publications, and says how the repetitions ended that the answers rest on.

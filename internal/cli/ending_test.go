@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/reports"
 )
 
 func TestARunEndsWithWhatItWasMadeFor(t *testing.T) {
@@ -17,7 +18,7 @@ func TestARunEndsWithWhatItWasMadeFor(t *testing.T) {
 		records int
 		want    string
 	}{
-		{"raje-2019", study.Spec{}, 100, "claims"},
+		{"raje-2019", study.Spec{}, 3, "summary"}, // no claim is answered
 		{"head-to-head", study.Spec{}, mostRows, "summary"},
 		{"head-to-head", study.Spec{}, mostRows + 1, "verdicts"},
 		{"of somebody's own", study.Spec{}, 1, "summary"},
@@ -32,6 +33,28 @@ func TestARunEndsWithWhatItWasMadeFor(t *testing.T) {
 		}
 		if got := reportFor(points, results.Of(records)); got != c.want {
 			t.Errorf("%s, %d points: %s, want %s", c.study, c.records, got, c.want)
+		}
+	}
+}
+
+func TestARunOfAStudyEndsWithTheClaimsThatItAnswers(t *testing.T) {
+	paper, err := reports.ReadPaper("raje-2019")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sweep, want := range map[string]string{"throughput": "claims", "by-size": "summary"} {
+		var points []study.Point
+		var records []store.Record
+		for _, p := range paper.Grid {
+			if p.Axes["sweep"] != sweep || len(points) == mostRows {
+				continue
+			}
+			result := &store.Result{Measurement: store.Measurement{PublishRate: 1000, ReceiveRate: 1000}} // no time that a count took
+			points = append(points, p)
+			records = append(records, store.Record{PointID: p.ID, Study: p.Study, Axes: p.Axes, Spec: p.Spec, Status: store.OK, Result: result})
+		}
+		if got := reportFor(points, results.Of(records)); got != want {
+			t.Errorf("%s: %s, want %s", sweep, got, want)
 		}
 	}
 }

@@ -328,13 +328,10 @@ const mostRows = 40
 
 // reportFor is the report that says what points were made for.
 func reportFor(points []study.Point, set *results.Set) string {
-	all := func(condition func(study.Point) bool) bool {
-		return !slices.ContainsFunc(points, func(p study.Point) bool { return !condition(p) })
-	}
 	switch {
-	case all(func(p study.Point) bool { return len(p.Spec.Faults) > 0 }):
+	case !slices.ContainsFunc(points, func(p study.Point) bool { return len(p.Spec.Faults) == 0 }):
 		return "promise"
-	case all(func(p study.Point) bool { return reports.HasClaims(p.Study) }):
+	case reports.AnswersClaims(set): // an experiment of a study may be about none
 		return "claims"
 	case len(results.LoadPointsOf(set.Points)) > mostRows:
 		return "verdicts"
