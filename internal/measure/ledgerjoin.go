@@ -16,6 +16,9 @@ import (
 //   - Otherwise 3 may have come before or after 5. Then only what one agent saw out of order counts, and the order is not known.
 //
 // If order is promised per key, agents that received different keys can't have reordered anything between them.
+//
+// A stream is what one producer sent, in the order of its numbers. A ledger is the record of what one subscription received of it.
+// Agents that consume for the same subscription each have an account of their part of that ledger.
 type ledgerJoin struct {
 	stream    *stream
 	ledger    *ledger // has the messages of all agents so far
@@ -50,28 +53,33 @@ type overlap struct {
 
 // add adds an agent's account.
 func (j *ledgerJoin) add(a agentAccount) (overlap, error) {
-	account := a.account
-	o, err := j.addMessages(account.Seen)
+	o, err := j.addMessages(a.account.Seen)
 	if err != nil {
 		return o, err
 	}
-	sharesKeys, err := j.addKeys(account.Keys)
+	sharesKeys, err := j.addKeys(a.account.Keys)
 	if err != nil {
 		return o, err
 	}
-	afterOthers := a.earliest > j.latest // all its messages came after all those of the agents before
+	j.keysNamed = j.keysNamed && len(a.account.Keys) > 0
+	ownKeys := j.keysNamed && !sharesKeys
+	cameAfter := a.earliest > j.latest // all its messages came after all those of the agents before
 	j.latest = max(j.latest, a.latest)
-	j.late.add(account.Reordered)
 	j.repeated.add(o.repeated)
-	if afterOthers && j.ledger.keys == 0 {
+	if cameAfter && j.ledger.keys == 0 {
 		j.provenLate.add(o.belowHigh)
 	}
-	continues := afterOthers && o.belowHigh == Tally{}
-	j.keysNamed = j.keysNamed && len(account.Keys) > 0
-	ownKeys := j.keysNamed && !sharesKeys
-	// An agent that only consumes can't know that a number was never sent, and takes all lower ones that come later as reordered.
-	misled := o.neverSent != Tally{} && account.Reordered != Tally{}
-	j.orderKnown = j.orderKnown && (continues || ownKeys) && !misled
+	switch {
+	case o.neverSent != Tally{} && a.account.Reordered != Tally{}:
+		// The agent can't know that a number was never sent. It may have counted lower ones as reordered only because they came later.
+		j.orderKnown = false
+		return o, nil
+	case ownKeys: // no other agent received its keys
+	case cameAfter && o.belowHigh == Tally{}: // its messages continue those of the agents before
+	default:
+		j.orderKnown = false
+	}
+	j.late.add(a.account.Reordered)
 	return o, nil
 }
 
