@@ -65,7 +65,7 @@ func interpolate[T ~int64](a, b T, share float64) T { return a + T(float64(b-a)*
 // interpolateCounts is interpolate for two counts, of which either may be NotCounted.
 func interpolateCounts(a, b int64, share float64) int64 {
 	if a < 0 || b < 0 {
-		return -1
+		return NotCounted
 	}
 	return interpolate(a, b, share)
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -10,9 +11,13 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// A broker may still be setting up routes when it has accepted all connections, and lose messages
-// meanwhile. Therefore each producer sends probes, again and again, until every subscription has
-// seen one of each producer. Trials begin only then.
+// A broker may accept connections before it has set up all routes, and lose what is sent meanwhile.
+// Therefore producers send probes, which no trial counts, until every subscription has received one
+// of every producer. With 3 producers and 2 subscriptions these are 6 pairs. Only then may a trial
+// begin.
+//
+// What one producer sends is a stream. A connection, which is a *producer of this package, may send
+// several streams.
 
 // probeBit marks the sequence numbers of probes, which no trial counts.
 const probeBit = uint64(wire.MaxSeq+1) / 2
@@ -53,21 +58,29 @@ func (p *Plan) newProbes() *Probes {
 }
 
 // Seen notes that another worker's consumers have seen a probe. It may be called at any time.
-func (p *Probes) Seen(producer, subscription int) { p.mark(producer*p.subscriptions + subscription) }
+func (p *Probes) Seen(producer, subscription int) { p.mark(p.index(producer, subscription)) }
 
 // receive notes a probe that a consumer of this process has seen.
 func (p *Probes) receive(producer, subscription int) {
-	if p.mark(producer*p.subscriptions+subscription) && p.OnSeen != nil {
+	if p.mark(p.index(producer, subscription)) && p.OnSeen != nil {
 		p.OnSeen(producer, subscription)
 	}
 }
 
-// mark sets seen[i] and reports whether that is new. It ignores an i that is out of range: messages
-// of other runs may name producers that there are not.
-func (p *Probes) mark(i int) bool { return i >= 0 && i < len(p.seen) && !p.seen[i].Swap(true) }
+// index returns the place in seen of a producer and a subscription, or -1 if the plan does not have them:
+// messages of other runs may name any producer.
+func (p *Probes) index(producer, subscription int) int {
+	if subscription < 0 || subscription >= p.subscriptions || producer < 0 || producer >= len(p.seen)/p.subscriptions {
+		return -1
+	}
+	return producer*p.subscriptions + subscription
+}
 
-// byAll reports whether every subscription has seen a producer.
-func (p *Probes) byAll(producer int) bool {
+// mark sets seen[i] and reports whether that is new. It ignores an i that is out of range.
+func (p *Probes) mark(i int) (isNew bool) { return i >= 0 && i < len(p.seen) && !p.seen[i].Swap(true) }
+
+// seenByAll reports whether every subscription has seen a producer.
+func (p *Probes) seenByAll(producer int) bool {
 	for i := range p.subscriptions {
 		if !p.seen[producer*p.subscriptions+i].Load() {
 			return false
@@ -76,18 +89,18 @@ func (p *Probes) byAll(producer int) bool {
 	return true
 }
 
-// unseenStreams are the streams of one client that some subscription has not seen yet; at least one.
+// unseenStreams are the streams of one connection that some subscription has not seen yet; at least one.
 type unseenStreams struct {
-	client  *producer
-	streams []*stream
+	connection *producer
+	streams    []*stream
 }
 
-// unseen lists the unseen streams of all clients, and returns how many there are.
+// unseen lists the unseen streams of all connections, and returns how many there are.
 func (w *Worker) unseen() (all []unseenStreams, count int) {
 	for _, p := range w.producers {
-		u := unseenStreams{client: p}
+		u := unseenStreams{connection: p}
 		for i := range p.streams {
-			if s := &p.streams[i]; !w.probes.byAll(s.producer.ID) {
+			if s := &p.streams[i]; !w.probes.seenByAll(s.producer.ID) {
 				u.streams = append(u.streams, s)
 			}
 		}
@@ -103,11 +116,11 @@ func (w *Worker) unseen() (all []unseenStreams, count int) {
 func (w *Worker) probe(ctx context.Context) error {
 	wait := firstProbeWait
 	for attempt := uint64(0); ; attempt++ {
-		left, count := w.unseen()
+		unseen, count := w.unseen()
 		if count == 0 {
 			return nil
 		}
-		err := eachAtOnce(ctx, len(left), func(ctx context.Context, i int) error { return left[i].send(ctx, attempt) })
+		err := eachAtOnce(ctx, len(unseen), func(ctx context.Context, i int) error { return unseen[i].send(ctx, attempt) })
 		if err != nil {
 			return err
 		}
@@ -122,14 +135,14 @@ func (w *Worker) probe(ctx context.Context) error {
 // returns an error if nothing can come any more.
 func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	for began := time.Now(); time.Since(began) < most; {
-		left, count := w.unseen()
+		unseen, count := w.unseen()
 		if count == 0 {
 			return nil
 		}
 		err := w.wait(ctx, 2*time.Millisecond)
-		if err != nil && ctx.Err() != nil {
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
-				count, len(w.plan.Producers), w.plan.Connect, left[0].streams[0].producer.ID, ctx.Err())
+				count, len(w.plan.Producers), w.plan.Connect, unseen[0].streams[0].producer.ID, ctx.Err())
 		}
 		if err != nil {
 			return err
@@ -138,10 +151,10 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	return nil
 }
 
-// send sends a probe for each stream, as far as there are free slots: earlier probes may still hold
-// some.
+// send sends a probe for each stream. Earlier probes may still occupy slots of the connection; if none is free,
+// the remaining streams wait for the next attempt.
 func (u unseenStreams) send(ctx context.Context, attempt uint64) error {
-	p := u.client
+	p := u.connection
 	for rest := u.streams; len(rest) > 0; {
 		n := p.freeSlots.take(p.batchSlots[:min(len(rest), len(p.batchSlots))])
 		if n == 0 {

@@ -111,6 +111,33 @@ func TestWhatCannotBePreparedIsSaidAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// A producer that no subscription has seen yet is no finding if somebody ends the run.
+func TestARunThatIsEndedWhileItProbesDoesNotBlameTheBroker(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		end()
+		p.done(batch, nil)
+		return nil
+	}}
+	_, err := Prepare(ctx, d, simple(1, 1))
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "were not seen") {
+		t.Errorf("%v; want only that it was cancelled", err)
+	}
+}
+
+// What another agent says may name producers and subscriptions that the plan doesn't have.
+func TestAProbeOutsideThePlanStandsForNoOther(t *testing.T) {
+	p := NewProbes(2, 3)
+	for _, s := range [][2]int{{0, 3}, {0, -1}, {1, -3}, {-1, 5}, {2, 0}, {0, 1 << 40}} {
+		p.Seen(s[0], s[1])
+	}
+	for i := range p.seen {
+		if p.seen[i].Load() {
+			t.Errorf("%d was seen", i)
+		}
+	}
+}
+
 func TestProbesAreRepeatedUntilEverySubscriptionHasSeenEveryProducer(t *testing.T) {
 	var probes atomic.Int64
 	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
