@@ -93,7 +93,13 @@ func TestAStudyWithoutAPublicationSpeaksOfNoPaper(t *testing.T) {
 func TestASettingThatTheFullGridDoesNotHaveIsAChange(t *testing.T) {
 	planned := study.Spec{Connections: 2}
 	measured := study.Spec{BrokerWarmup: study.Duration(5e9)}
-	want := []settingChange{{path: "brokerWarmup", here: "5s"}, {path: "connections", full: "2"}}
+	planned.Curve.Fractions = []float64{0.1, 0.2, 0.3, 0.5, 0.8, 1}
+	measured.Curve.Fractions = []float64{0.1, 0.2, 0.4, 0.5, 0.8, 1}
+	want := []settingChange{
+		{path: "brokerWarmup", here: "5s"},
+		{path: "connections", full: "2"},
+		{path: "curve.fractions", full: "[0.1,0.2,0.3,0.5,0.8,1]", here: "[0.1,0.2,0.4,0.5,0.8,1]"},
+	}
 	if got := changesBetween(planned, measured); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

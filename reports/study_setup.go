@@ -106,20 +106,20 @@ func (p Paper) changeColumns() []columnOf[changeCount] {
 	}
 }
 
-// changedSettings lists the settings in which measured points differ from those of the full grid with the
+// changedSettings lists the settings in which measured points differ from the point of the full grid that has the
 // same axis values, by path.
 func (p Paper) changedSettings(own *results.Set) []changeCount {
-	full := map[string]study.Spec{} // by axis values
-	for _, planned := range p.Grid {
-		full[axesText(planned.Axes)] = planned.Spec
+	planned := map[string]study.Spec{} // by axis values
+	for _, point := range p.Grid {
+		planned[axesText(point.Axes)] = point.Spec
 	}
 	points := map[settingChange]int{}
 	for _, point := range own.Points {
-		planned, ok := full[axesText(point.Records[0].Axes)]
-		if !ok || point.Published() || planned.ID() == point.Spec.ID() {
+		spec, inGrid := planned[axesText(point.Records[0].Axes)]
+		if !inGrid || point.Published() || spec.ID() == point.Spec.ID() {
 			continue
 		}
-		for _, c := range changesBetween(planned, point.Spec) {
+		for _, c := range changesBetween(spec, point.Spec) {
 			points[c]++
 		}
 	}
@@ -133,19 +133,23 @@ func (p Paper) changedSettings(own *results.Set) []changeCount {
 	return changes
 }
 
-// changesBetween lists the settings in which two specs differ, by path. The settings of a search are left
-// out if none was run.
+// changesBetween lists the settings in which two specs differ, by path. If nothing was searched, measure says
+// so, and the settings of the search are left out.
 func changesBetween(planned, measured study.Spec) []settingChange {
 	full, here := results.SpecFacts(planned), results.SpecFacts(measured)
-	noSearch := here["sustainable.trial"] == "0s"
-	var changes []settingChange
+	nothingSearched := here["sustainable.trial"] == "0s"
 	paths := maps.Clone(full)
 	maps.Copy(paths, here)
+	var changes []settingChange
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		unusedSearch := noSearch && strings.HasPrefix(path, "sustainable.")
-		if full[path] != here[path] && !unusedSearch {
-			changes = append(changes, settingChange{path: path, full: shortList(full[path]), here: shortList(here[path])})
+		if full[path] == here[path] || nothingSearched && strings.HasPrefix(path, "sustainable.") {
+			continue
 		}
+		c := settingChange{path: path, full: shortList(full[path]), here: shortList(here[path])}
+		if c.full == c.here { // the lists differ in the middle
+			c.full, c.here = full[path], here[path]
+		}
+		changes = append(changes, c)
 	}
 	return changes
 }
