@@ -117,7 +117,7 @@ func (d Difference) Why() string {
 		return fmt.Sprintf("no test possible with n=%d and n=%d", d.A.N, d.B.N)
 	}
 	if d.Needed > 0 {
-		return runs(d.A.N, d.B.N) + ", so not tested: " + d.neededRuns("tests")
+		return runs(d.A.N, d.B.N) + ", so not tested: " + d.neededRuns("differences")
 	}
 	why := fmt.Sprintf("%s, n=%d and n=%d", d.method(significance("=", d.Adjusted), "tests"), d.A.N, d.B.N)
 	if d.withinClocks() {
@@ -126,13 +126,13 @@ func (d Difference) Why() string {
 	return why
 }
 
-// neededRuns says how many repetitions were needed: "6 pairs at once need at least 5 each". tests is what the tests of the family are
-// called.
+// neededRuns says how many repetitions a test needs: "testing 6 pairs at once needs at least 5 each". tests is what the tests of the family
+// are called.
 func (d Difference) neededRuns(tests string) string {
 	if d.Family == 1 {
 		return fmt.Sprintf("a test needs at least %d each", d.Needed)
 	}
-	return fmt.Sprintf("%d %s at once need at least %d each", d.Family, tests, d.Needed)
+	return fmt.Sprintf("testing %d %s at once needs at least %d each", d.Family, tests, d.Needed)
 }
 
 // method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6 pairs". tests is what the tests of the

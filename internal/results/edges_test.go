@@ -218,10 +218,10 @@ func TestABasisQuotesTheWeakestEvidence(t *testing.T) {
 
 func TestTooFewRunsAreNamedWhereTheyAreEqual(t *testing.T) {
 	for want, n := range map[string][]int{
-		"2 runs each: 3 pairs at once need at least 5 each.":    {2, 2, 2},
-		"Too few runs: 3 pairs at once need at least 5 each.":   {2, 2, 3},
-		"Too few runs: 3 pairs at once need at least 5 each. ":  {2, 3, 2},
-		"Too few runs: 3 pairs at once need at least 5 each.  ": {3, 2, 2},
+		"2 runs each: testing 3 pairs at once needs at least 5 each.":    {2, 2, 2},
+		"Too few runs: testing 3 pairs at once needs at least 5 each.":   {2, 2, 3},
+		"Too few runs: testing 3 pairs at once needs at least 5 each. ":  {2, 3, 2},
+		"Too few runs: testing 3 pairs at once needs at least 5 each.  ": {3, 2, 2},
 	} {
 		var contenders []Contender
 		for i, runs := range n {

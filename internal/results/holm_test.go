@@ -311,17 +311,17 @@ func TestWhyNamesRunsTestAndFamily(t *testing.T) {
 	}
 	uneven := Contrast(sides(2, 1), sides(3, 1))
 	for want, d := range map[string]Difference{
-		"no test possible with n=0 and n=2":                                 Contrast(nil, sides(2, 1)),
-		"no test possible with n=3 and n=0":                                 Contrast(sides(3, 1), nil),
-		"one run each, so not tested: a test needs at least 4 each":         family(1, 1, 9),
-		"3 runs each, so not tested: a test needs at least 4 each":          family(1, 3, 9),
-		"2 and 3 runs, so not tested: a test needs at least 4 each":         uneven,
-		"5 runs each, so not tested: 40 tests at once need at least 7 each": family(40, 5, 9),
-		"p = 0.008, Mann–Whitney U, n=5 and n=5":                            family(1, 5, 9),
-		"p = 0.024, Mann–Whitney U, Holm over 3 tests, n=5 and n=5":         family(3, 5, 9),
-		"p < 0.001, Mann–Whitney U, n=8 and n=8":                            family(1, 8, 99),
-		"p = 1.000, Mann–Whitney U, Holm over 2 tests, n=7 and n=7":         family(2, 7, 1.5),
-		"p = 0.001, Mann–Whitney U, Holm over 8 tests, n=8 and n=8":         family(8, 8, 99),
+		"no test possible with n=0 and n=2":                                                Contrast(nil, sides(2, 1)),
+		"no test possible with n=3 and n=0":                                                Contrast(sides(3, 1), nil),
+		"one run each, so not tested: a test needs at least 4 each":                        family(1, 1, 9),
+		"3 runs each, so not tested: a test needs at least 4 each":                         family(1, 3, 9),
+		"2 and 3 runs, so not tested: a test needs at least 4 each":                        uneven,
+		"5 runs each, so not tested: testing 40 differences at once needs at least 7 each": family(40, 5, 9),
+		"p = 0.008, Mann–Whitney U, n=5 and n=5":                                           family(1, 5, 9),
+		"p = 0.024, Mann–Whitney U, Holm over 3 tests, n=5 and n=5":                        family(3, 5, 9),
+		"p < 0.001, Mann–Whitney U, n=8 and n=8":                                           family(1, 8, 99),
+		"p = 1.000, Mann–Whitney U, Holm over 2 tests, n=7 and n=7":                        family(2, 7, 1.5),
+		"p = 0.001, Mann–Whitney U, Holm over 8 tests, n=8 and n=8":                        family(8, 8, 99),
 	} {
 		if got := d.Why(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -213,7 +213,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		{
 			"once each, three of them", p99,
 			[]Contender{{Name: "a", Values: []float64{1e6}}, {Name: "b", Values: []float64{9e6}}, {Name: "c", Values: []float64{1e6}}},
-			"e2e p99, not tested: a 1.00 ms (n=1), then c 1.00 ms (n=1, equal) and b 9.00 ms (n=1, 9.0 times higher). One run each: 3 pairs at once need at least 5 each.",
+			"e2e p99, not tested: a 1.00 ms (n=1), then c 1.00 ms (n=1, equal) and b 9.00 ms (n=1, 9.0 times higher). One run each: testing 3 pairs at once needs at least 5 each.",
 		},
 		{
 			"brackets apart", sustainable,
@@ -229,7 +229,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 			"enough for two, not for three", p99,
 			[]Contender{{Name: "a", Values: many(4, 5e6)}, {Name: "b", Values: many(4, 1e6)}, {Name: "c", Values: many(4, 9e6)}},
 			"e2e p99, not tested: b 1.15 ms [1.00–1.30 ms] (n=4), then a 5.15 ms [5.00–5.30 ms] (n=4, 4.5 times higher) and c 9.15 ms [9.00–9.30 ms] (n=4, 8.0 times higher). " +
-				"4 runs each: 3 pairs at once need at least 5 each.",
+				"4 runs each: testing 3 pairs at once needs at least 5 each.",
 		},
 		{
 			"three of them", p99,
@@ -241,7 +241,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 			"one of them run once", p99,
 			[]Contender{{Name: "a", Values: many(5, 5e6)}, {Name: "b", Values: many(5, 1e6)}, {Name: "c", Values: []float64{2e6}}},
 			"Lowest e2e p99: b 1.20 ms [1.00–1.40 ms] (n=5), before a 5.20 ms [5.00–5.40 ms] (n=5, 4.3 times higher). p = 0.008, Mann–Whitney U. " +
-				"Not tested: c 2.00 ms (n=1, 1.7 times higher). Too few runs: 3 pairs at once need at least 5 each.",
+				"Not tested: c 2.00 ms (n=1, 1.7 times higher). Too few runs: testing 3 pairs at once needs at least 5 each.",
 		},
 		{
 			"no difference", sustainable,

@@ -100,7 +100,7 @@ func signOf(tests []Standing, bound string) string {
 	return bound
 }
 
-// whyUntested says why contenders were not tested: "One run each: 3 pairs at once need at least 5
+// whyUntested says why contenders were not tested: "One run each: testing 3 pairs at once needs at least 5
 // each."
 func whyUntested(untested []Standing) string {
 	first := untested[0].Against
