@@ -31,8 +31,8 @@ func TestReportsSayHowTheClientsOfTheirContendersWereUsed(t *testing.T) {
 	}{
 		"each its own":   {map[string]string{"kafka": "stock", "rabbitmq": "tuned"}, "Clients not alike (client.mode): stock kafka; tuned rabbitmq."},
 		"one is unknown": {map[string]string{"rabbitmq": "stock"}, "Clients not alike (client.mode): stock rabbitmq; unknown kafka."},
-		"all stock":      {map[string]string{"kafka": "stock", "rabbitmq": "stock"}, "every library is used as its documentation does"},
-		"all tuned":      {map[string]string{"kafka": "tuned", "rabbitmq": "tuned"}, "Clients: tuned, "},
+		"all stock":      {map[string]string{"kafka": "stock", "rabbitmq": "stock"}, "every library is used as its documentation shows"},
+		"all tuned":      {map[string]string{"kafka": "tuned", "rabbitmq": "tuned"}, "as fast as its driver can (client.mode: tuned)"},
 		"none is known":  {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

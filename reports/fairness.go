@@ -74,15 +74,15 @@ func clientModes(points []results.Point) string {
 		case names["unknown"] != nil:
 			return ""
 		case names["stock"] != nil:
-			return "Clients: every library is used as its documentation does (client.mode: stock)."
+			return "Clients: every library is used as its documentation shows (client.mode: stock)."
 		}
-		return "Clients: tuned, each library driven as fast as its driver knows how (client.mode: tuned); applications have the stock library."
+		return "Clients: every library is driven as fast as its driver can (client.mode: tuned), not as its documentation shows."
 	}
 	var each []string
 	for _, mode := range slices.Sorted(maps.Keys(names)) {
 		each = append(each, mode+" "+strings.Join(names[mode], ", "))
 	}
-	return "Clients not alike (client.mode): " + strings.Join(each, "; ") + ". A tuned client does more than the stock library that applications have."
+	return "Clients not alike (client.mode): " + strings.Join(each, "; ") + ". A tuned client may do more than the library as applications use it."
 }
 
 // clientMode is the mode in which all repetitions of points used the client library. It is empty if

@@ -206,7 +206,7 @@ func (c *conclusions) verdicts(about string) []document.Verdict {
 		alone = append(alone, g.Name+" "+strings.Join(figures, ", "))
 	}
 	c.common.addList("Lowest e2e p99: ", c.shortRankings, "; ") // the headline of fixed rates
-	c.common.addList("With nothing to compare it with: ", alone, "; ")
+	c.common.addList("Measured alone: ", alone, "; ")
 	all := c.separate
 	if len(c.common) > 0 {
 		all = append(all, c.common)

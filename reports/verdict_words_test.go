@@ -67,7 +67,7 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 	}
 	v := rankingVerdicts("g", results.Of(slices.Concat(kafka, void, no, again)).Points)[0]
 	text := v.Text()
-	for _, want := range []string{"g: With nothing to compare it with: e2e p99 of kafka", "Without a usable figure: jetstream at rate 1k/s (void).", "Refused by rabbitmq."} {
+	for _, want := range []string{"g: Measured alone: e2e p99 of kafka", "Without a usable figure: jetstream at rate 1k/s (void).", "Refused by rabbitmq."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}

@@ -21,7 +21,7 @@ export function percentiles(d: Data, main: HTMLElement): void {
   const s: State = { setting: names[0], load: "", kind: Number(kinds[0].value), ylog: true };
   s.load = busiest(d, all, s.setting, loads(s.setting));
   const host = section(main, "percentiles", "Percentiles",
-    "How many messages waited how long, repetitions merged. The axis stretches the tail: each step to the right is one nine more. Dashed grey: void or failed, in no conclusion. Shaded: the pauses of the machine that measured, of any line the most; what lies below may be made of them.");
+    "The latency that each share of the messages stayed below, all repetitions together. Each step to the right adds a nine. Dashed grey: void or failed, not used in conclusions. Shaded: how long the measuring machine itself paused at that share, the longest of all lines; a latency inside the shaded area may be its doing.");
   new Figure(host, "", "", (f) => [
     settingSelect(names, s.setting, (v) => { s.setting = v; if (!loads(v).includes(s.load)) s.load = busiest(d, all, v, loads(v)); f.redraw(true); }),
     select("Load", loads(s.setting).map((v) => ({ value: v, text: v })), s.load, (v) => { s.load = v; f.redraw(); }),

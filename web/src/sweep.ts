@@ -25,7 +25,7 @@ export function sweep(d: Data, main: HTMLElement): void {
   const enough = 0.2 * d.levels.filter(usable).length;
   const preferred = ["sustainable_low", "e2e_p99_ns", "publish_rate"].map((k) => metrics.find(({ m, value }) => m.key === k && known(Number(value)) >= enough)).find((m) => m) ?? metrics[0];
   const s: State = { metric: Number(preferred.value), view: "heat", roles: atFirst(d, Number(preferred.value)), xlog: true, ylog: true, off: new Set() };
-  const host = section(main, "sweeps", "Sweeps", "Any axis as table, row, column or colour, or held at one value. Medians over repetitions; counts are summed. Hatched: refused; in parentheses: void or failed, in no conclusion; a question mark: doubts, named below.");
+  const host = section(main, "sweeps", "Sweeps", "Each axis of the study can be a table, a row, a column or a colour, or stay at one value. Figures are medians over repetitions; counts are sums. Hatched: refused. In parentheses: void or failed, not used in conclusions. Question mark: doubts, named below.");
   const controls = el("div", { class: "controls" }), legend = el("div", { class: "legend", role: "group", "aria-label": "Colours: press to hide or show" });
   const place = el("div", { class: "sweep", "aria-live": "polite" }), multiples = new Multiples(place);
   append(host, controls, legend, place);

@@ -19,7 +19,7 @@ export function throughput(d: Data, main: HTMLElement): void {
   const known = latencies.filter((k) => metricIndex(d, k) >= 0);
   const s = { setting: fullest(d, all, names), metric: "e2e_p99_ns", xlog: true, ylog: true, trials: false };
   const host = section(main, "throughput", "Latency against throughput",
-    "Every dot is one load: what was published per second, and the latency at that rate. Bars span the repetitions. Hollow grey dots are void or failed and belong to no conclusion.");
+    "Every dot is one load: what was published per second, and the latency at that rate. Bars span the repetitions. Hollow grey dots are void or failed and not used in conclusions.");
   new Figure(host, "", "", (f) => [
     settingSelect(names, s.setting, (v) => { s.setting = v; f.redraw(); }),
     select("Latency", known.map((k) => ({ value: k, text: d.metrics[metricIndex(d, k)].name })), s.metric, (v) => { s.metric = v; f.redraw(); }),
