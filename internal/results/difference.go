@@ -10,37 +10,38 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Difference is how sample b differs from sample a. Of a = 10, 11, 12, 13 and b = 20, 22, 24, 26 the Ratio is 2, within 1.54..2.6, Delta is
-// 1 and P is 2/70.
+// Difference is how sample b differs from sample a, such as the latencies of two brokers, with a value for each repetition. With
+// a = 10, 11, 12, 13 and b = 20, 22, 24, 26 the Ratio is 2, within 1.54..2.6, Delta is 1 and P is 2/70.
 type Difference struct {
 	A, B Summary
 	// P is the p value of the two-sided Mann–Whitney U test by itself; 1 if no test is made, because there are too few values or because
 	// all are equal.
 	P float64
-	// Adjusted is P corrected for all tests that were made together, and Family is their number.
+	// Adjusted is P corrected for all tests that were made together (see Correct), and Family is their number.
 	Adjusted float64
 	Family   int
-	// Needed is how many repetitions each side needs at least for a test in this family to show a difference; 0 if both have them, or if
-	// there is nothing to compare.
+	// Needed is how many repetitions each sample needs at least for a test in this family to show a difference; 0 if both have them, or
+	// if there is nothing to compare.
 	Needed int
 	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of Mathematical Statistics
 	// 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an interval. Ratio is
 	// NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
-	// Delta is Cliff's delta, P(b>a) − P(b<a): −1 if all of b is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).
+	// Delta is Cliff's delta, the share of all pairs in which b's value is above a's less the share in which it is below: −1 if all of b
+	// is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).
 	Delta float64
 
-	same bool // all values of both sides are equal
+	same bool // all values of both samples are equal
 }
 
-// empty tells that a side has no values, so that there is nothing to compare.
+// empty tells that a sample has no values, so that there is nothing to compare.
 func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
 
 // smallestP is the p value that the clearest outcome with as many values would have.
 func (d Difference) smallestP() float64 { return smallestP(d.A.N, d.B.N) }
 
-// Contrast compares two samples without assuming a distribution, as the only test that is made. Correct corrects several. It changes
-// neither sample.
+// Contrast compares two samples without assuming a distribution, and changes neither. Its p value is that of a single test; if several are
+// made together, Correct corrects them.
 func Contrast(a, b []float64) Difference {
 	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
 	if !d.empty() {
@@ -54,7 +55,7 @@ func Contrast(a, b []float64) Difference {
 	return d
 }
 
-// ContrastOf contrasts a metric of two groups of records. No difference is shown that the error of their clocks may have made.
+// ContrastOf compares a metric of two groups of records. A difference that the error of their clocks may have made is not shown.
 func ContrastOf(m Metric, a, b []store.Record) Difference {
 	d := Contrast(m.Values(a), m.Values(b))
 	d.A.ClockBound, d.B.ClockBound = m.ClockBound(a), m.ClockBound(b)
@@ -126,8 +127,8 @@ func (d Difference) Why() string {
 	return why
 }
 
-// neededRuns says how many repetitions a test needs: "testing 6 pairs at once needs at least 5 each". tests is what the tests of the family
-// are called.
+// neededRuns says how many repetitions a test needs: "testing 6 pairs at once needs at least 5 each". tests is the word for the tests of the
+// family: "differences" or "pairs".
 func (d Difference) neededRuns(tests string) string {
 	if d.Family == 1 {
 		return fmt.Sprintf("a test needs at least %d each", d.Needed)
@@ -135,8 +136,7 @@ func (d Difference) neededRuns(tests string) string {
 	return fmt.Sprintf("testing %d %s at once needs at least %d each", d.Family, tests, d.Needed)
 }
 
-// method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6 pairs". tests is what the tests of the
-// family are called.
+// method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6 pairs". tests is as for neededRuns.
 func (d Difference) method(p, tests string) string {
 	p += ", Mann–Whitney U"
 	if d.Family > 1 {
@@ -145,7 +145,7 @@ func (d Difference) method(p, tests string) string {
 	return p
 }
 
-// runs counts the repetitions of both sides: "one run each", "2 and 3 runs".
+// runs counts the repetitions of both samples: "one run each", "2 and 3 runs".
 func runs(a, b int) string {
 	switch {
 	case a == 1 && b == 1:
@@ -184,16 +184,20 @@ const (
 
 func (d Difference) change(words changeWords) string {
 	hasRatio := !math.IsNaN(d.Ratio)
+	rise := d.Ratio - 1 // above 0: b is higher
+	if !hasRatio || d.Ratio == 1 {
+		rise = d.Delta
+	}
 	direction := words.lower
-	if d.Ratio > 1 || ((!hasRatio || d.Ratio == 1) && d.Delta > 0) {
+	if rise > 0 {
 		direction = words.higher
 	}
 	switch factor := max(d.Ratio, 1/d.Ratio); {
-	case d.same, d.Ratio == 1 && d.Delta == 0:
+	case d.same, d.Ratio == 1 && rise == 0:
 		return words.equal
 	case d.Ratio == 1:
 		return "mostly " + words.equal + ", else " + direction
-	case !hasRatio && d.Delta == 0:
+	case !hasRatio && rise == 0:
 		return "neither higher nor " + words.lower
 	case !hasRatio:
 		return direction
@@ -202,5 +206,5 @@ func (d Difference) change(words changeWords) string {
 	case factor >= leastFactor:
 		return fmt.Sprintf("%.1f times %s", factor, direction)
 	}
-	return unit.Share.Format(math.Abs(d.Ratio-1)) + " " + direction
+	return unit.Share.Format(math.Abs(rise)) + " " + direction
 }

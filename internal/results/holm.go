@@ -1,3 +1,7 @@
+// When many differences are tested at once, some look clear by chance. The p values of tests that are made together, called a family, are
+// therefore corrected together. Three brokers, of which a and b have 4 repetitions and c has 2, make three comparisons: a–b, a–c and b–c.
+// Only a–b can show a difference (see smallestP), so the family is one test, and a–c and b–c say how many repetitions they need.
+
 package results
 
 import (
@@ -5,12 +9,12 @@ import (
 	"slices"
 )
 
-// Correct corrects the p values of differences that are tested together: it sets their Adjusted, Family and Needed anew. The more tests
-// are made, the likelier one of them has a small p by chance: of three tests with p = 0.01, 0.03 and 0.04 only the first still shows a
-// difference, because their corrected values are 0.03, 0.06 and 0.06 (see holm). Samples of which all values are equal need no test.
-func Correct(all []*Difference) {
+// Correct corrects the p values of differences that are tested together: it sets their Adjusted, Family and Needed anew. Of three tests
+// with p = 0.01, 0.03 and 0.04 only the first still shows a difference, because the corrected values are 0.03, 0.06 and 0.06 (see holm).
+// Samples of which all values are equal need no test.
+func Correct(differences []*Difference) {
 	var f family
-	for _, d := range all {
+	for _, d := range differences {
 		if d.empty() || d.same {
 			continue
 		}
@@ -19,19 +23,19 @@ func Correct(all []*Difference) {
 			f.testable++
 		}
 	}
-	f.correct(all)
+	f.correct(differences)
 }
 
-// family counts tests that are made together.
+// family counts what is compared together. The three brokers above have 3 comparisons, of which 1 is testable.
 type family struct {
-	comparisons int // pairs of samples that are to be compared
-	testable    int // those with enough repetitions to show a difference in a test of their own
+	comparisons int // pairs of samples
+	testable    int // those with enough repetitions for a test that is made alone to show a difference
 }
 
-// correct corrects differences that belong to the family. Others may belong to it too.
-func (f family) correct(all []*Difference) {
-	var candidates, tooFew []*Difference
-	for _, d := range all {
+// correct corrects differences of the family. These may be fewer than it counts.
+func (f family) correct(differences []*Difference) {
+	var candidates, tooFew []*Difference // tooFew have too few repetitions for any outcome to show a difference
+	for _, d := range differences {
 		d.Adjusted, d.Needed = 1, 0
 		switch {
 		case d.empty(): // there is nothing to compare
@@ -42,45 +46,58 @@ func (f family) correct(all []*Difference) {
 			candidates = append(candidates, d)
 		}
 	}
-	tested, impossible := f.tarone(candidates)
-	size := f.testable - len(impossible)
-	holm(tested, size)
-	for _, d := range all {
-		d.Family = size
+	tested, tooFewInFamily := f.tarone(candidates)
+	tests := f.testable - len(tooFewInFamily)
+	var ps []float64
+	for _, d := range tested {
+		ps = append(ps, d.P)
 	}
-	for _, d := range append(tooFew, impossible...) {
-		d.Family = max(1, f.comparisons) // as if all had enough repetitions, which is what Needed asks for
+	for i, adjusted := range holm(ps, tests) {
+		tested[i].Adjusted = adjusted
+	}
+	for _, d := range differences {
+		d.Family = tests
+	}
+	for _, d := range append(tooFew, tooFewInFamily...) {
+		d.Family = max(1, f.comparisons) // Needed is for the tests that there are once all have enough repetitions
 		d.Needed = needed(d.Family)
 	}
 }
 
-// tarone splits tests into those that can show a difference in the family and those that cannot, whatever their outcome (Tarone,
-// Biometrics 46, 1990). The more tests a family has, the more repetitions each needs. A test that is left out makes the family smaller.
+// tarone splits differences into those whose test can show something in this family, and those whose test cannot, whatever its outcome
+// (Tarone, Biometrics 46, 1990). The more tests a family has, the more repetitions each needs. A test that is left out makes the family
+// smaller. With 4 repetitions on each side the smallest p is 2.9 %: one such test can show a difference, two together cannot.
 //
 // That favours no outcome: it follows from the numbers of repetitions and, as the U test itself, from which of the pooled values are
 // equal, not from which side they are on.
-func (f family) tarone(tests []*Difference) (possible, impossible []*Difference) {
-	slices.SortStableFunc(tests, func(a, b *Difference) int { return cmp.Compare(a.smallestP(), b.smallestP()) })
+func (f family) tarone(differences []*Difference) (tested, tooFew []*Difference) {
+	slices.SortStableFunc(differences, func(a, b *Difference) int { return cmp.Compare(a.smallestP(), b.smallestP()) })
 	n := 0
-	for n < len(tests) && tests[n].smallestP()*float64(f.testable-n) < alpha { // holm's correction of the clearest outcome
+	for n < len(differences) && differences[n].smallestP()*float64(f.testable-n) < alpha { // as holm corrects the clearest outcome
 		n++
 	}
-	return tests[:n], tests[n:]
+	return differences[:n], differences[n:]
 }
 
-// holm sets the Adjusted of tests that are made together (Holm, Scandinavian Journal of Statistics 6, 1979), and sorts them by P. The
-// smallest p is multiplied by the number of tests, the second by one less, and so on, and none gets smaller than the one before. If every
-// test with a corrected p below 5 % is believed, the chance that any of them shows a difference where there is none is below 5 %, however
-// the tests depend on each other.
+// holm corrects the p values of tests that are made together (Holm, Scandinavian Journal of Statistics 6, 1979), and returns them in the
+// same order. The smallest p is multiplied by the number of tests, the second by one less, and so on, and none gets smaller than the one
+// before. If every test with a corrected p below 5 % is believed, the chance that any of them shows a difference where there is none is
+// below 5 %, however the tests depend on each other.
 //
-// The tests may be some of a family of that size: the others could only push these further down the order, so no result gets too small.
-func holm(tests []*Difference, size int) {
-	slices.SortStableFunc(tests, func(a, b *Difference) int { return cmp.Compare(a.P, b.P) })
-	previous := 0.0
-	for rank, d := range tests {
-		d.Adjusted = min(1, max(previous, d.P*float64(size-rank)))
-		previous = d.Adjusted
+// tests is the size of the family, of which ps may be a part: the others could only push these further down the order, so no result gets
+// too small.
+func holm(ps []float64, tests int) []float64 {
+	byP := make([]int, len(ps)) // indexes of ps, of the smallest p first
+	for i := range byP {
+		byP[i] = i
 	}
+	slices.SortFunc(byP, func(i, j int) int { return cmp.Compare(ps[i], ps[j]) })
+	adjusted, previous := make([]float64, len(ps)), 0.0
+	for rank, i := range byP {
+		previous = min(1, max(previous, ps[i]*float64(tests-rank)))
+		adjusted[i] = previous
+	}
+	return adjusted
 }
 
 // Needed is how many repetitions each of several contenders needs at least for a test to show a difference between any two of them: all

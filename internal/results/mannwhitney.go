@@ -8,21 +8,20 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// maxExact bounds the work of the U test that counts every way to deal the values: the number of all values times that of the smaller
-// side. 30 on each side are as many, and so are 2 beside 898. With more the library's test is used, which counts up to 50 values
-// without equal ones, and takes U for normal otherwise.
+// maxExact bounds the work of the U test that counts every split of the values: the number of all values times that of the smaller
+// sample. Two samples of 30 values reach it, and so do one of 2 and one of 898. Beyond it the library's test is used, which is exact for
+// up to 50 values without equal ones, and takes U for normal otherwise.
 const maxExact = 60 * 30
 
-// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). Neither side
+// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). Neither sample
 // may be empty.
 //
-// If both samples came from one distribution, any way to deal the pooled values to the two sides would be equally likely. The p value is
-// twice the share of deals in which the ranks of side a sum up to at most, or at least, as much as the ranks seen, whichever share is
-// smaller. Equal values share the mean of their ranks. For a = 10, 11 and b = 12, 13 the ranks of a are 1 and 2; no other of the 6 deals
-// has a sum as small, so p is 2/6.
+// If both samples came from one distribution, every split of the pooled values into samples of these sizes would be equally likely. The p
+// value is twice the share of splits in which a's ranks have at most the sum that they have here, or at least that sum, whichever share is
+// smaller. For a = 10, 11 and b = 12, 13 the ranks of a are 1 and 2; no other of the 6 splits has a sum as small, so p is 2/6.
 //
 // The library's exact test isn't used: it takes the distribution of U for symmetric, which it isn't with equal values, so its p would
-// depend on which side comes first.
+// depend on which sample comes first.
 func uTest(a, b []float64) float64 {
 	if len(a) > len(b) { // it is the same test, and less work
 		a, b = b, a
@@ -33,22 +32,22 @@ func uTest(a, b []float64) float64 {
 	pooled := slices.Concat(a, b)
 	slices.Sort(pooled)
 	ranks := twiceRanks(pooled)
-	seen := 0 // twice the sum of a's ranks
+	sumOfA := 0 // twice the sum of a's ranks
 	for _, v := range a {
 		i, _ := slices.BinarySearch(pooled, v)
-		seen += ranks[i]
+		sumOfA += ranks[i]
 	}
-	var below, above, total float64
-	for sum, deals := range dealsBySum(ranks, len(a)) {
-		total += deals
-		if sum <= seen {
-			below += deals
+	var atMost, atLeast, all float64
+	for sum, splits := range splitsBySum(ranks, len(a)) {
+		all += splits
+		if sum <= sumOfA {
+			atMost += splits
 		}
-		if sum >= seen {
-			above += deals
+		if sum >= sumOfA {
+			atLeast += splits
 		}
 	}
-	return min(1, 2*min(below, above)/total)
+	return min(1, 2*min(atMost, atLeast)/all)
 }
 
 // twiceRanks gives twice the rank of each of the sorted values, which is a whole number: equal values share the mean of their ranks. Of
@@ -68,12 +67,13 @@ func twiceRanks(sorted []float64) []int {
 	return ranks
 }
 
-// dealsBySum counts the ways to choose n of the ranks, by their sum: of the ranks 2, 5, 5 there are two ways to choose 2 with the sum 7,
-// and one with the sum 10. The counts are floats, because they may be larger than any integer; their rounding is far below that of a p.
+// splitsBySum counts the splits in which a sample has n of the ranks, by the sum of these: of the ranks 2, 5, 5 two can be chosen in two
+// ways with the sum 7, and in one way with the sum 10. The counts are floats, because they may be larger than any integer; the p value
+// doesn't need their last digits.
 //
 // After the first i ranks, ways[k][s] is the number of ways to choose k of them with the sum s. The next rank r adds ways[k-1][s-r] to it;
-// k and s go down, so that a rank isn't chosen twice.
-func dealsBySum(ranks []int, n int) []float64 {
+// k goes down, so that a rank isn't chosen twice.
+func splitsBySum(ranks []int, n int) []float64 {
 	largest := 0
 	for _, r := range ranks {
 		largest += r
@@ -94,20 +94,20 @@ func dealsBySum(ranks []int, n int) []float64 {
 }
 
 // smallestP is the p value of the clearest outcome that the U test of n1 and n2 values can have: all of one sample lies above all of the
-// other. Two of all ways to deal n1+n2 values are as clear as that:
+// other. Two of all splits of the n1+n2 values are as clear as that:
 //
 //	2 / (n1+n2 choose n1)
 //
 // With 3 values on each side it is 2/20 = 10 %, with 4 it is 2/70 = 2.9 %. It is 1 without values.
 func smallestP(n1, n2 int) float64 {
-	deals := 1.0
+	splits := 1.0
 	for i := 1; i <= n1; i++ {
-		deals *= float64(n2+i) / float64(i)
+		splits *= float64(n2+i) / float64(i)
 	}
-	return min(1, 2/deals)
+	return min(1, 2/splits)
 }
 
-// canShow tells whether a U test of n1 and n2 values can show a difference, if no other is made with it.
+// canShow tells whether a U test of n1 and n2 values can show a difference if it is the only one that is made.
 func canShow(n1, n2 int) bool { return smallestP(n1, n2) < alpha }
 
 // maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its cost grows with the fourth power of the

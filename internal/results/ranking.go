@@ -88,7 +88,7 @@ func testablePairs(contenders []Contender) int {
 	n := 0
 	for i, a := range contenders {
 		for _, b := range contenders[i+1:] {
-			if smallestP(len(a.Values), len(b.Values)) < alpha {
+			if canShow(len(a.Values), len(b.Values)) {
 				n++
 			}
 		}

@@ -1,3 +1,7 @@
+// Repetitions of a point are samples of one distribution only if nothing changed while they were made. A broker that is still warming up
+// gets faster from one to the next, one that fills up gets slower, and so do all brokers on a machine that others begin to use. A median
+// over them is then of no steady state.
+
 package results
 
 import (
@@ -13,19 +17,16 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Repetitions of a point are samples of one distribution only if nothing changed while they were made. A broker that is still warming up
-// gets faster from one to the next, one that fills up gets slower, and so do all brokers on a machine that others begin to use. A median
-// over them is then of no steady state.
-
-// trend is how the headline metric of one product's points changed over their repetitions, in the order in which these were made. Of two
-// points with 10, 20, 30 and 5, 6, 7 messages a second, score is 6, since all six pairs rose, change is 1.4, and p is 5 %.
+// trend is how the headline metric of one product's points changed over their repetitions, in the order in which these were made.
+// Example: two points whose repetitions reached 10, 20, 30 and 5, 6, 7 messages a second. The later halves are 30/10 = 3 and 7/5 = 1.4
+// times the earlier ones, so change is 2.2. All six pairs of repetitions of a point rose, so p is 6 %.
 type trend struct {
 	name   string // of the product: "kafka"
 	metric Metric
 	points int     // that have two repetitions or more
-	change float64 // the later half of a point's repetitions over the earlier, by their medians; the median of the points
-	p      float64 // that of the seasonal Kendall test
-	cause  string  // what changed, as far as it is known
+	change float64 // median of the later half of a point's repetitions, divided by that of the earlier; the median over the points
+	p      float64 // of the seasonal Kendall test, not corrected for the trends of other products
+	cause  string  // what may have changed, in a sentence
 }
 
 // smallestTrend is the change that is worth telling: a search leaves as much open.
@@ -35,27 +36,28 @@ const smallestTrend = 0.10
 // measurement. The list is empty if no trend is shown. The p values are corrected for all products that are looked at (see holm).
 func Trends(points []Point) []document.Verdict {
 	var trends []trend
-	for _, g := range GroupBy(points, func(p Point) string { return strings.Join([]string{p.Product, p.Spec.Measure, whatLasts(p)}, "\x00") }) {
+	sameSeries := func(p Point) string { return strings.Join([]string{p.Product, p.Spec.Measure, likelyCause(p)}, "\x00") }
+	for _, g := range GroupBy(points, sameSeries) {
 		if t, ok := trendOf(g.Members); ok {
 			trends = append(trends, t)
 		}
 	}
-	var tests []*Difference
+	var ps []float64
 	for _, t := range trends {
-		tests = append(tests, &Difference{P: t.p})
+		ps = append(ps, t.p)
 	}
-	holm(slices.Clone(tests), len(tests))
 	var verdicts []document.Verdict
-	for i, t := range trends {
-		if adjusted := tests[i].Adjusted; adjusted < alpha && math.Abs(math.Log(t.change)) >= math.Log1p(smallestTrend) {
-			verdicts = append(verdicts, t.verdict(adjusted))
+	for i, adjusted := range holm(ps, len(ps)) {
+		isLarge := math.Abs(math.Log(trends[i].change)) >= math.Log1p(smallestTrend) // either way
+		if adjusted < alpha && isLarge {
+			verdicts = append(verdicts, trends[i].verdict(adjusted))
 		}
 	}
 	return verdicts
 }
 
-// whatLasts names what stays the same from one repetition of a point to the next, so that it may be what changes.
-func whatLasts(p Point) string {
+// likelyCause names what may have changed from one repetition of a point to the next: whatever was not started anew for each.
+func likelyCause(p Point) string {
 	switch {
 	case len(p.Spec.Attach) > 0:
 		return "The broker or a machine changed meanwhile"
@@ -73,7 +75,7 @@ func trendOf(points []Point) (t trend, ok bool) {
 	if !ok {
 		return trend{}, false
 	}
-	t = trend{name: points[0].Product, metric: metric, cause: whatLasts(points[0])}
+	t = trend{name: points[0].Product, metric: metric, cause: likelyCause(points[0])}
 	var score int
 	var variance float64
 	var changes []float64
