@@ -35,7 +35,7 @@ func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 	axes := distinguishing(loadPoints, all)
 	for i, a := range axes {
 		if a.Name == "load" && sharesAndRates(loadPoints) {
-			axes[i].Numbers = nil // 80 % and 500/s have no common scale
+			axes[i].Numbers = nil // 80 % of sustainable and 500/s have no common scale
 		}
 	}
 	places := make([]Place, len(loadPoints))
@@ -47,7 +47,7 @@ func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 	return axes, places
 }
 
-// coordinates are the values of a load point by the names of their axes.
+// coordinates are the values of a load point by the names of their axes: broker "kafka", batch "16KiB", load "rate 1k/s".
 type coordinates map[string]axisValue
 
 type axisValue struct {
@@ -88,7 +88,7 @@ func coordinatesOf(l LoadPoint) coordinates {
 	if len(s.MessageSize) == 1 {
 		c["messageSize"] = axisValue{text: unit.Bytes.Format(s.MessageSize.Mean()), number: s.MessageSize.Mean()}
 	}
-	if _, order := l.Offered(); order > 0 { // a share orders by itself: its rate is another one for each broker
+	if _, order := l.Offered(); order > 0 { // 0.5 for 50 % of sustainable: the rate itself differs from broker to broker
 		c["load"] = axisValue{text: l.Name, number: order}
 	}
 	for name, text := range l.Point.axes() {
@@ -99,39 +99,42 @@ func coordinatesOf(l LoadPoint) coordinates {
 	return c
 }
 
-// readFromSpec are the axes of studies whose values coordinatesOf reads from the spec or from the load. As axes of their own they would
-// show one setting twice.
+// readFromSpec are the axes of studies whose values coordinatesOf reads from the spec or from the load. Reading them from the study as well
+// would show one setting twice.
 var readFromSpec = map[string]bool{
 	"broker": true, "version": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true,
 	"producerRate": true, "curve.rates": true, "curve.fractions": true,
 }
 
+// magnitudes holds the values of an axis with the number that each stands for, or NaN: {"16KiB": 16384, "1MiB": 1048576, "unset": NaN}.
+type magnitudes map[string]float64
+
 // distinguishing lists the axes with more than one value, by name. Settings that no study varied on purpose come last. They are left
 // out if another axis splits the load points in the same way: acks that follow from the delivery add nothing.
 func distinguishing(loadPoints []LoadPoint, all []coordinates) []Axis {
-	numbers := map[string]map[string]float64{} // by axis and value
+	byAxis := map[string]magnitudes{}
 	for _, c := range all {
 		for axis, value := range c {
-			if numbers[axis] == nil {
-				numbers[axis] = map[string]float64{}
+			if byAxis[axis] == nil {
+				byAxis[axis] = magnitudes{}
 			}
-			numbers[axis][value.text] = value.number
+			byAxis[axis][value.text] = value.number
 		}
 	}
-	maps.DeleteFunc(numbers, func(_ string, values map[string]float64) bool { return len(values) < 2 })
-	var axes []Axis
-	var incidental []string
-	for _, name := range sortedKeys(numbers) {
-		if variedOnPurpose(loadPoints, name) {
-			axes = append(axes, axisOf(name, numbers[name]))
-		} else {
-			incidental = append(incidental, name)
+	var axes, incidental []Axis
+	for _, name := range sortedKeys(byAxis) {
+		switch {
+		case len(byAxis[name]) < 2: // it tells nothing apart
+		case variedOnPurpose(loadPoints, name):
+			axes = append(axes, axisOf(name, byAxis[name]))
+		default:
+			incidental = append(incidental, axisOf(name, byAxis[name]))
 		}
 	}
-	for _, name := range incidental {
-		sameAsOther := func(a Axis) bool { return sameSplit(all, a.Name, name) }
-		if !slices.ContainsFunc(axes, sameAsOther) {
-			axes = append(axes, axisOf(name, numbers[name]))
+	for _, a := range incidental {
+		addsNothing := func(other Axis) bool { return sameSplit(all, other.Name, a.Name) }
+		if !slices.ContainsFunc(axes, addsNothing) {
+			axes = append(axes, a)
 		}
 	}
 	return axes
@@ -144,20 +147,15 @@ func variedOnPurpose(loadPoints []LoadPoint, axis string) bool {
 }
 
 // sameSplit tells whether each value of axis a goes with one value of axis b and the other way round, so that either axis is enough
-// to tell the load points apart.
+// to tell the load points apart. There are then as many pairs of values as there are values on each axis.
 func sameSplit(all []coordinates, a, b string) bool {
-	bByA, aByB := map[string]string{}, map[string]string{}
+	type pair struct{ a, b string }
+	valuesOfA, valuesOfB, pairs := map[string]bool{}, map[string]bool{}, map[pair]bool{}
 	for _, c := range all {
 		valueA, valueB := c[a].text, c[b].text
-		if known, ok := bByA[valueA]; ok && known != valueB {
-			return false
-		}
-		if known, ok := aByB[valueB]; ok && known != valueA {
-			return false
-		}
-		bByA[valueA], aByB[valueB] = valueB, valueA
+		valuesOfA[valueA], valuesOfB[valueB], pairs[pair{valueA, valueB}] = true, true, true
 	}
-	return true
+	return len(pairs) == len(valuesOfA) && len(pairs) == len(valuesOfB)
 }
 
 // sharesAndRates tells whether some loads are shares of a sustainable rate and others are not.
@@ -171,15 +169,14 @@ func sharesAndRates(loadPoints []LoadPoint) bool {
 	return shares > 0 && shares < len(loadPoints)
 }
 
-// axisOf is an axis with these values, whose magnitudes are NaN if they have none. Values without a magnitude come first, by name, then
-// the others by their magnitude.
-func axisOf(name string, magnitudes map[string]float64) Axis {
-	a := Axis{Name: name, Values: slices.Collect(maps.Keys(magnitudes))}
+// axisOf is an axis with these values. Those without a magnitude come first, by name, then the others by their magnitude.
+func axisOf(name string, values magnitudes) Axis {
+	a := Axis{Name: name, Values: slices.Collect(maps.Keys(values))}
 	slices.SortFunc(a.Values, func(x, y string) int {
-		return cmp.Or(cmp.Compare(magnitudes[x], magnitudes[y]), CompareNames(x, y)) // NaN is less than every number
+		return cmp.Or(cmp.Compare(values[x], values[y]), CompareNames(x, y)) // NaN is less than every number
 	})
 	for _, value := range a.Values {
-		a.Numbers = append(a.Numbers, magnitudes[value])
+		a.Numbers = append(a.Numbers, values[value])
 	}
 	if slices.ContainsFunc(a.Numbers, math.IsNaN) {
 		a.Numbers = nil

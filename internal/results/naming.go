@@ -1,3 +1,9 @@
+// How points are named. A name holds what tells a point from the other points of its set, and no more. Of a study of Kafka and NATS with
+// two values of linger the names are "kafka linger=0", "kafka linger=5", "nats linger=0" and "nats linger=5". If it has Kafka in two
+// versions, those of Kafka begin with "kafka@4.0" and "kafka@4.1".
+//
+// The settings that a study varies are its axes. Other settings are found by their paths in the spec, such as "client.linger.ms".
+
 package results
 
 import (
@@ -6,10 +12,10 @@ import (
 	"strings"
 )
 
-// Variant is the settings by which a point's name tells it from other points of its set.
+// Variant is the settings in a point's name: linger=5 and topics=2.
 type Variant []SettingValue
 
-// SettingValue is a setting by its axis or its path in the spec, with the value that a point has.
+// SettingValue is a setting, by the name of its axis or by its path in the spec, with a point's value.
 type SettingValue struct{ Name, Value string }
 
 // String writes a variant as it stands in names: "linger=5 topics=2".
@@ -21,8 +27,8 @@ func (v Variant) String() string {
 	return strings.Join(texts, " ")
 }
 
-// shownElsewhere are axes that reports show in columns and headings of their own, so that names
-// leave them out. The short names of axes are among them: size is messageSize.
+// shownElsewhere are axes that names leave out, because reports have columns and headings for them.
+// Some axes have a short name as well: size is messageSize.
 var shownElsewhere = map[string]bool{
 	"broker":       true,
 	"version":      true, // follows the broker
@@ -33,31 +39,32 @@ var shownElsewhere = map[string]bool{
 	"load.rate":    true,
 	"rate":         true,
 	"producerRate": true,
-	"sweep":        true, // a part of the study's text, not of what is measured
+	"sweep":        true, // a part of the study's text, which is not measured
 }
 
 // InNames tells whether the values of an axis stand in the names of points that differ in it.
 func InNames(axis string) bool { return !shownElsewhere[axis] }
 
-// nameAll gives every point its name and the parts of it, by what the points differ in:
+// nameAll sets the name of every point and the parts of it:
 //
 //	Product    shape   Variant            Name
 //	kafka                                 kafka
 //	kafka@4.1  bursts  linger=5 topics=2  kafka@4.1 bursts linger=5 topics=2
 func nameAll(points []*Point) {
-	versions, axes, shapes := Values{}, Values{}, Values{} // versions by broker, values by axis, details by shape
+	versionsByBroker, valuesByAxis, detailsByShape := Values{}, Values{}, Values{}
 	for _, p := range points {
-		versions.Add(p.Spec.Broker, p.Spec.Version)
-		axes.AddAll(p.axes())
-		shapes.Add(shapeOf(p.Spec.Load))
+		versionsByBroker.Add(p.Spec.Broker, p.Spec.Version)
+		valuesByAxis.AddAll(p.axes())
+		shape, details := shapeOf(p.Spec.Load)
+		detailsByShape.Add(shape, details)
 	}
 	for _, p := range points {
 		p.Product = p.Spec.Broker
-		if p.Spec.Version != "" && versions.Vary(p.Spec.Broker) {
+		if p.Spec.Version != "" && versionsByBroker.Vary(p.Spec.Broker) {
 			p.Product += "@" + p.Spec.Version
 		}
-		p.shape = shapeInName(*p, shapes)
-		p.Variant = variantOf(*p, axes)
+		p.shape = shapeInName(*p, detailsByShape)
+		p.Variant = variantOf(*p, valuesByAxis)
 	}
 	distinguish(points)
 	for _, p := range points {
@@ -65,17 +72,20 @@ func nameAll(points []*Point) {
 	}
 }
 
-// shapeInName is the shape of a point's load, if points differ in it: loads of different shapes are
-// different workloads, and points of one name share a row or a line. Where two points have this shape
-// with other details, such as the lengths of two bursts, it is the details. Else it is the name of the
-// shape, and empty if the shape is an axis of the study: the variant has it then.
-func shapeInName(p Point, shapes Values) string {
+// shapeInName is how a point's name shows the shape of its load. Points of one name share a row of a
+// table or a line of a chart, which loads of different shapes must not do.
+//
+//	shapes of the loads                  in the names
+//	all alike                            nothing
+//	constant, and bursts of one length   nothing and "bursts"; nothing if the shape is an axis: the variant has it
+//	bursts of two lengths                the details of each, as JSON
+func shapeInName(p Point, detailsByShape Values) string {
 	shape, details := shapeOf(p.Spec.Load)
 	_, isAxis := p.axes()["load.shape"]
 	switch {
-	case shapes.Vary(shape):
+	case detailsByShape.Vary(shape):
 		return details
-	case len(shapes) > 1 && !isAxis:
+	case len(detailsByShape) > 1 && !isAxis:
 		return shape
 	default:
 		return ""
@@ -83,34 +93,34 @@ func shapeInName(p Point, shapes Values) string {
 }
 
 // variantOf is a point's values on the axes in which points of the set differ.
-func variantOf(p Point, axes Values) Variant {
+func variantOf(p Point, valuesByAxis Values) Variant {
 	var v Variant
 	values := p.axes()
 	for _, axis := range sortedKeys(values) {
 		// A value that is the name of the broker or the delivery guarantee repeats it: a study of shipped
 		// configurations has shipped=kafka for Kafka, and one of guarantees has guarantee=at-least-once.
 		repeats := values[axis] == p.Spec.Broker || values[axis] == p.Spec.Delivery
-		if InNames(axis) && axes.Vary(axis) && !repeats {
+		if InNames(axis) && valuesByAxis.Vary(axis) && !repeats {
 			v = append(v, SettingValue{Name: axis, Value: values[axis]})
 		}
 	}
 	return v
 }
 
-// FirstInNames are the spec paths that names have before others, where points have to be told apart
-// that a study's axes don't tell apart.
+// FirstInNames are the paths of the settings that readers care for most. If points have the same
+// values on all axes, names tell them apart by these settings before any others.
 var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// distinguish adds settings to the variants of points that have the same name, table and load,
-// until they differ. There are such points if a study varied settings without making them axes: two
-// points "kafka" that differ in their spec's acks become "kafka acks=1" and "kafka acks=all".
+// distinguish adds settings to the variants of namesakes, one by one, until no two points are
+// namesakes. There are such points if a study varied settings without making them axes: two points
+// "kafka" that differ in their spec's acks become "kafka acks=1" and "kafka acks=all".
 func distinguish(points []*Point) {
 	for _, alike := range namesakes(points) {
 		specs := make([]map[string]string, len(alike)) // values by path, in the order of alike
 		for i, p := range alike {
 			specs[i] = p.facts.ofSpec(p.Spec)
 		}
-		for _, path := range differing(specs) {
+		for _, path := range differingPaths(specs) {
 			for i, p := range alike {
 				p.Variant = append(p.Variant, SettingValue{Name: path, Value: cmp.Or(specs[i][path], "unset")})
 			}
@@ -121,12 +131,13 @@ func distinguish(points []*Point) {
 	}
 }
 
-// namesakes groups the points that share their name, table and load with others.
+// namesakes groups the points that have the same name, table and load: a reader could not tell them apart.
 func namesakes(points []*Point) [][]*Point {
-	var groups [][]*Point
-	for _, g := range GroupBy(points, func(p *Point) string {
+	asShown := func(p *Point) string {
 		return strings.Join([]string{p.Kind(), p.Variant.String(), p.Setting(), p.Load()}, "\n")
-	}) {
+	}
+	var groups [][]*Point
+	for _, g := range GroupBy(points, asShown) {
 		if len(g.Members) > 1 {
 			groups = append(groups, g.Members)
 		}
@@ -134,17 +145,18 @@ func namesakes(points []*Point) [][]*Point {
 	return groups
 }
 
-// differing lists the paths at which specs differ, those of FirstInNames first.
-func differing(specs []map[string]string) []string {
-	paths := map[string]bool{}
+// differingPaths lists the paths at which specs differ, those of FirstInNames first, then the others by name.
+func differingPaths(specs []map[string]string) []string {
+	values := Values{} // by path
 	for _, spec := range specs {
-		for path, value := range spec {
-			if slices.ContainsFunc(specs, func(other map[string]string) bool { return other[path] != value }) {
-				paths[path] = true
-			}
+		values.AddAll(spec)
+	}
+	for path := range values {
+		for _, spec := range specs {
+			values.Add(path, spec[path]) // "" if the spec doesn't have it
 		}
 	}
 	isFirst := func(path string) bool { return slices.Contains(FirstInNames, path) }
-	first := slices.DeleteFunc(slices.Clone(FirstInNames), func(path string) bool { return !paths[path] })
-	return append(first, slices.DeleteFunc(sortedKeys(paths), isFirst)...)
+	first := slices.DeleteFunc(slices.Clone(FirstInNames), func(path string) bool { return !values.Vary(path) })
+	return append(first, slices.DeleteFunc(values.Varying(), isFirst)...)
 }
