@@ -20,9 +20,9 @@ import (
 // maxRows is how many rows a chart draws. Of more rows it draws the best; the table beside it shows all.
 const maxRows = 16
 
-// Charts draws the columns of t that name a chart (document.Column.Chart) as HTML: for each chart a table with a row of bars for each row of
-// t, all on one scale. colourOf gives the number of the page's colour for the name of a row. The result is empty if there is nothing to
-// compare: fewer than two rows, or no figure.
+// Charts draws the columns of t that name a chart (document.Column.Chart) as HTML. Each chart is a table with the rows of t, and has one
+// scale. colourOf gives the number of the page's colour for the label of a row. The result is empty if there is nothing to compare: fewer
+// than two rows, or no figure.
 func Charts(t document.Table, colourOf func(name string) int) string {
 	if len(t.Rows) < 2 {
 		return ""
@@ -56,27 +56,18 @@ type chart struct {
 	about    document.Chart
 	rows     []document.Row
 	bars     []document.Column // each draws a bar in every row; there is at least one
-	names    []document.Column // together name a row beside its bars
-	labelKey string            // of the column by whose words rows get their colours; empty: by their names
-	statuses []document.Column // say how a row ended, for rows without a bar
+	names    []document.Column // their cells are the name of a row, beside its bars
+	labelKey string            // of the column that a row's colour is chosen by; empty: the name chooses it
+	statuses []document.Column // say how a row ended, where a bar is missing
 	scale    scale             // of all bars
 }
 
 func newChart(t document.Table, about document.Chart) chart {
 	c := chart{about: about, rows: t.Rows}
-	var figures, bounds []float64
 	for _, column := range t.Columns {
 		switch {
 		case column.Chart == about:
 			c.bars = append(c.bars, column)
-			for _, row := range t.Rows {
-				if cell := row[column.Key]; drawable(cell) {
-					figures = append(figures, cell.Number)
-					if cell.Kind == document.Interval && !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
-						bounds = append(bounds, cell.High)
-					}
-				}
-			}
 		case column.Label:
 			c.labelKey = column.Key
 		case column.Identifies && !column.MachinesOnly:
@@ -85,8 +76,25 @@ func newChart(t document.Table, about document.Chart) chart {
 			c.statuses = append(c.statuses, column)
 		}
 	}
-	c.scale = newScale(figures, bounds)
+	c.scale = newScale(c.figures())
 	return c
+}
+
+// figures lists what the bars show, and the upper bounds of intervals as far as they are known.
+func (c chart) figures() (figures, upperBounds []float64) {
+	for _, row := range c.rows {
+		for _, column := range c.bars {
+			cell := row[column.Key]
+			if !drawable(cell) {
+				continue
+			}
+			figures = append(figures, cell.Number)
+			if cell.Kind == document.Interval && !math.IsInf(cell.High, 1) {
+				upperBounds = append(upperBounds, cell.High)
+			}
+		}
+	}
+	return figures, upperBounds
 }
 
 // drawable tells whether a cell has a figure that a bar can show.
@@ -114,21 +122,21 @@ func (c chart) markup(colourOf func(name string) int) string {
 	fmt.Fprintf(&out, "<table class=\"glance\"><caption>%s <small>%s</small></caption><tbody>\n", escape(c.about.Title), escape(remarks))
 	for _, row := range rows {
 		fmt.Fprintf(&out, "<tr><th scope=\"row\">%s</th>", c.nameMarkup(row))
-		if c.hasBar(row) {
-			out.WriteString("<td>")
-			for _, column := range c.bars {
-				out.WriteString(c.barMarkup(column, row[column.Key], colourOf(c.label(row))))
-			}
-			out.WriteString("</td></tr>\n")
-		} else {
+		if !c.hasBar(row) {
 			fmt.Fprintf(&out, "<td class=\"none\">%s</td></tr>\n", escape(c.status(row)))
+			continue
 		}
+		out.WriteString("<td>")
+		for _, column := range c.bars {
+			out.WriteString(c.barMarkup(column, row[column.Key], colourOf(c.label(row))))
+		}
+		out.WriteString("</td></tr>\n")
 	}
 	out.WriteString("</tbody></table>\n")
 	return out.String()
 }
 
-// label is the name by which a row has its colour: "kafka linger.ms=5", unless a column holds it.
+// label is the name that a row's colour is chosen by. A column holds it, or it is the row's name: "kafka linger.ms=5".
 func (c chart) label(row document.Row) string {
 	if c.labelKey != "" {
 		return row[c.labelKey].Text
@@ -140,7 +148,7 @@ func (c chart) label(row document.Row) string {
 	return strings.Join(words, " ")
 }
 
-// namesOf are the columns that name a row: not those of settings that the row doesn't have, unless it has no other.
+// namesOf are the columns that name a row. Blank settings are left out, unless nothing else names the row.
 func (c chart) namesOf(row document.Row) []document.Column {
 	given := slices.DeleteFunc(slices.Clone(c.names), func(column document.Column) bool {
 		return column.Named && row[column.Key].Kind == document.Blank
@@ -169,8 +177,7 @@ func settingPrefix(column document.Column) string {
 	return clean(document.OneLine(column.Name)) + "="
 }
 
-// best are the n best rows by their first bars, in the order of the table. Rows without a first bar are left out, and figures that no
-// conclusion is drawn from are worse than all others.
+// best are the n best rows by their first bars, in the order of the table. Rows without a first bar are left out.
 func (c chart) best(n int) []document.Row {
 	key := c.bars[0].Key
 	var picked []int // indexes of rows
@@ -179,19 +186,7 @@ func (c chart) best(n int) []document.Row {
 			picked = append(picked, i)
 		}
 	}
-	slices.SortStableFunc(picked, func(i, j int) int {
-		a, b := c.rows[i][key], c.rows[j][key]
-		switch {
-		case a.Unused && !b.Unused:
-			return 1
-		case b.Unused && !a.Unused:
-			return -1
-		case c.about.Better == document.LessIsBetter:
-			return cmp.Compare(a.Number, b.Number)
-		default:
-			return cmp.Compare(b.Number, a.Number)
-		}
-	})
+	slices.SortStableFunc(picked, func(i, j int) int { return c.compare(c.rows[i][key], c.rows[j][key]) })
 	picked = picked[:min(len(picked), n)]
 	slices.Sort(picked)
 	var rows []document.Row
@@ -201,37 +196,52 @@ func (c chart) best(n int) []document.Row {
 	return rows
 }
 
-// barMarkup is one bar of a row: the second line of the column's name, the bar or dot with the bounds of its figure, and the figure.
+// compare orders figures, the better one first. Unused ones are worse than all others.
+func (c chart) compare(a, b document.Cell) int {
+	switch {
+	case a.Unused && !b.Unused:
+		return 1
+	case b.Unused && !a.Unused:
+		return -1
+	case c.about.Better == document.LessIsBetter:
+		return cmp.Compare(a.Number, b.Number)
+	default:
+		return cmp.Compare(b.Number, a.Number)
+	}
+}
+
+// barMarkup is one bar of a row: the second line of the column's name, the track with the bar on it, and the figure.
 func (c chart) barMarkup(column document.Column, cell document.Cell, colour int) string {
-	var out strings.Builder
-	class := "bar-line"
+	class, name := "bar-line", ""
 	if cell.Unused {
 		class += " unused"
 	}
-	fmt.Fprintf(&out, "<span class=\"%s\">", class)
 	if _, secondLine, hasTwo := strings.Cut(column.Name, "\n"); hasTwo {
-		fmt.Fprintf(&out, "<span class=\"bar-name\">%s</span>", escape(secondLine))
+		name = fmt.Sprintf("<span class=\"bar-name\">%s</span>", escape(secondLine))
 	}
-	if c.scale.logarithmic { // lines between the decades, and a dot: there is no zero at which a bar could begin
-		fmt.Fprintf(&out, "<span class=\"bar-track decades\" style=\"background-size:%.2f%%\">", 100/c.scale.decades())
-	} else {
-		out.WriteString("<span class=\"bar-track\">")
-	}
-	if drawable(cell) && c.scale.to > 0 {
-		at := c.scale.percent(cell.Number)
-		if c.scale.logarithmic {
-			fmt.Fprintf(&out, "<span class=\"dot c%d\" style=\"left:%.2f%%\"></span>", colour, at)
-		} else {
-			fmt.Fprintf(&out, "<span class=\"bar c%d\" style=\"width:%.2f%%\"></span>", colour, at)
-		}
-		if low, high := max(c.scale.from, cell.Low), min(c.scale.to, cell.High); cell.Kind == document.Interval && low < high {
-			left, right := c.scale.percent(low), c.scale.percent(high)
-			fmt.Fprintf(&out, "<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", left, right-left)
-		}
-	}
+	track := c.trackMarkup(cell, colour)
 	cell.Marks, column.Spread = nil, false // footnotes and intervals stand in the table
-	fmt.Fprintf(&out, "</span><span class=\"bar-value\">%s</span></span>", html.EscapeString(cellText(column, cell)))
-	return out.String()
+	value := html.EscapeString(cellText(column, cell))
+	return fmt.Sprintf("<span class=\"%s\">%s%s<span class=\"bar-value\">%s</span></span>", class, name, track, value)
+}
+
+// trackMarkup is the track of a bar with the bar and the bounds of its figure. A logarithmic scale has lines between its decades, and a
+// dot instead of the bar: it has no zero at which a bar could begin.
+func (c chart) trackMarkup(cell document.Cell, colour int) string {
+	track, shape, place := "<span class=\"bar-track\">", "bar", "width"
+	if c.scale.logarithmic {
+		track = fmt.Sprintf("<span class=\"bar-track decades\" style=\"background-size:%.2f%%\">", 100/c.scale.decades())
+		shape, place = "dot", "left"
+	}
+	if !drawable(cell) || c.scale.to == 0 {
+		return track + "</span>"
+	}
+	track += fmt.Sprintf("<span class=\"%s c%d\" style=\"%s:%.2f%%\"></span>", shape, colour, place, c.scale.percent(cell.Number))
+	if low, high := max(c.scale.from, cell.Low), min(c.scale.to, cell.High); cell.Kind == document.Interval && low < high {
+		left, right := c.scale.percent(low), c.scale.percent(high)
+		track += fmt.Sprintf("<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", left, right-left)
+	}
+	return track + "</span>"
 }
 
 // status is the text of a row without a bar: how it ended, or a dash if it ended well or nothing says how.

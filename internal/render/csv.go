@@ -19,7 +19,7 @@ func csvText(d document.Document) string {
 	for _, t := range tables {
 		t = withBounds(t)
 		var header []string
-		for _, f := range fieldsOf(t, nil, nil) {
+		for _, f := range fieldsOf(t, nil, nil) { // a row without cells has the same keys
 			header = append(header, f.key)
 		}
 		lines := [][]string{header}

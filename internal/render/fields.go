@@ -21,8 +21,9 @@ type field struct {
 	value any // a string, a float64, or nil where nothing is known; []string for footnotes
 }
 
-// fieldsOf lists the fields of a row of t, whose columns say which have bounds (withBounds). Before
-// them stands the title of the table if it has one, behind them the footnotes.
+// fieldsOf lists the fields of a row: the title of the table if it has one, a field for each column,
+// or three if the column has bounds (see withBounds), and the footnotes. All rows of a table have the
+// same keys.
 func fieldsOf(t document.Table, row document.Row, notes map[int]string) []field {
 	var fields []field
 	if t.Title != "" {
@@ -45,14 +46,15 @@ func fieldsOf(t document.Table, row document.Row, notes map[int]string) []field 
 			fields = append(fields, field{key: key + "_low", value: low}, field{key: key + "_high", value: high})
 		}
 	}
-	texts := []string{} // JSON has no null for it
+	texts := []string{} // never nil, which JSON would write as null
 	for _, text := range t.RowNotes(row, notes) {
 		texts = append(texts, clean(text))
 	}
 	return append(fields, field{key: "notes", value: texts})
 }
 
-// withBounds is t with the bounds of all columns that show an interval in any cell.
+// withBounds is t with Spread set for every column in which any cell shows its interval: such columns
+// have the fields _low and _high.
 func withBounds(t document.Table) document.Table {
 	t.Columns = slices.Clone(t.Columns)
 	for i, c := range t.Columns {

@@ -118,8 +118,8 @@ func groupsWithin(columns []sizedColumn, width int) [][]sizedColumn {
 	return groups
 }
 
-// evenGroups is groupsWithin, but of about the same width if the last one would have too few columns and no sentences. Example: seven columns,
-// of which six fit, become groups of four and three. It narrows the groups as long as that makes no further one.
+// evenGroups is groupsWithin, unless the last group would have too few columns and none of sentences. Then it makes as many groups, each as
+// narrow as possible: seven columns, of which six fit, become groups of four and three, not of six and one.
 func evenGroups(columns []sizedColumn, width int) [][]sizedColumn {
 	even := groupsWithin(columns, width)
 	last := even[len(even)-1]
