@@ -18,7 +18,7 @@ type LoadPoint struct {
 	Name        string         // "rate 1k/s", "50 % of sustainable"
 	RowTitle    string         // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
 	Rate        float64        // offered messages per second; 0 if the load was not a constant rate
-	fraction    fraction       // of the sustainable rate that was offered, if the rate was given so
+	fraction    fraction       // of the sustainable rate that was offered; 0 if the rate was not given as such a share
 	Status      store.Status   // of all Records
 	Why         remark.Remark  // why it did not end ok; empty if it did
 	Closed      bool           // a closed loop, which has no latency
@@ -78,9 +78,9 @@ func (p Point) LoadPoints() []LoadPoint {
 	return append(loadPoints, curve...)
 }
 
-// MeasuredLoads lists every load of a point once, in the order in which they were measured. The three repetitions of 1k/s above are one
-// load point with the two that ended ok. If no repetition of the point ended ok, the others are shown and never used. The search before
-// a curve is no load.
+// MeasuredLoads lists every load of a point once, in the order in which they were measured. The three repetitions of 1k/s in the example
+// of LoadPoints are one load point with the two that ended ok. If no repetition of the point ended ok, the others are shown and never used.
+// The search before a curve is no load.
 func (p Point) MeasuredLoads() []LoadPoint {
 	records := p.Ok()
 	if len(records) == 0 {
@@ -122,37 +122,38 @@ func (p Point) ownLoadPoint(records []store.Record) LoadPoint {
 	return own
 }
 
-// loadPointsBy forms one load point of all loads with the same key, in the order in which they were measured. A share of the sustainable
-// rate has the same key in every repetition, though its rate differs.
+// loadPointsBy makes one load point of all loads with the same key. It has the repetitions that ended ok or, if none did, all of them; the last
+// one says how it ended. A share of the sustainable rate has the same key in every repetition, though its rate differs.
 func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) string) []LoadPoint {
 	var loadPoints []LoadPoint
 	for _, g := range GroupBy(loads, key) {
 		first := g.Members[0]
+		repetitions := okOrAll(g.Members)
+		last := repetitions[len(repetitions)-1].Record
 		l := LoadPoint{
 			Point: p, Name: first.Name, RowTitle: first.RowTitle, Rate: cmp.Or(first.Rate, fixedRate(p.Spec)), fraction: first.fraction,
-			Closed: p.Spec.ClosedLoop(),
+			Closed: p.Spec.ClosedLoop(), Status: last.Status, Why: last.Why(),
 		}
-		for _, repetition := range g.Members {
-			l.addRepetition(repetition)
+		for _, r := range repetitions {
+			l.Records, l.FullRecords = append(l.Records, r.Record), append(l.FullRecords, r.Full)
 		}
 		loadPoints = append(loadPoints, l)
 	}
 	return loadPoints
 }
 
-// addRepetition adds a repetition. Once one ended ok, only those that ended ok count: it replaces the others, and later ones are
-// left out. As long as none did, the last one says how the load point ended.
-func (l *LoadPoint) addRepetition(repetition RepetitionLoad) {
-	record := repetition.Record
-	ok := record.Status == store.OK
-	if l.Used() && !ok {
-		return
+// okOrAll are the repetitions that ended ok or, if none did, all of them.
+func okOrAll(repetitions []RepetitionLoad) []RepetitionLoad {
+	var ok []RepetitionLoad
+	for _, r := range repetitions {
+		if r.Record.Status == store.OK {
+			ok = append(ok, r)
+		}
 	}
-	if ok && !l.Used() {
-		l.Records, l.FullRecords = nil, nil
+	if len(ok) == 0 {
+		return repetitions
 	}
-	l.Status, l.Why = record.Status, record.Why()
-	l.Records, l.FullRecords = append(l.Records, record), append(l.FullRecords, repetition.Full)
+	return ok
 }
 
 // fixedRate is the constant rate that a spec asks for; 0 if it asks for something else.

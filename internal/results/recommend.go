@@ -20,21 +20,26 @@ import (
 type Effect struct {
 	Axis    string
 	Values  []string
-	Changes []Summary // by value: the ratio to the metric with the first value, over the combinations of the other axes
+	Changes []Summary // by value: the ratios to the metric with the first value; N is 0 if there are none, as for the first value itself
 }
 
 // Largest is the change that is farthest from a ratio of 1, and the index of its value. Its N is 0 if nothing could be compared.
 func (e Effect) Largest() (value int, change Summary) {
 	for i, c := range e.Changes {
-		if c.N > 0 && (change.N == 0 || distance(c) > distance(change)) {
+		if distance(c) > distance(change) {
 			value, change = i, c
 		}
 	}
 	return value, change
 }
 
-// distance is how far a change is from none. Half as much is as far as twice as much.
-func distance(change Summary) float64 { return math.Abs(math.Log(change.Median)) }
+// distance is how far a change is from none; −1 if it is not known. Half as much is as far as twice as much.
+func distance(change Summary) float64 {
+	if change.N == 0 {
+		return -1
+	}
+	return math.Abs(math.Log(change.Median))
+}
 
 // Effects lists the effects of all axes in which points differ, the largest first. The points must have been given the same work.
 func Effects(points []Point, m Metric) []Effect {
@@ -54,17 +59,14 @@ func Effects(points []Point, m Metric) []Effect {
 // median is the median of a metric over the repetitions that ended ok; NaN if none has it.
 func (p Point) median(m Metric) float64 { return Summarize(m.Values(p.Ok())).Median }
 
-// size orders effects; one of which nothing is known is the least.
+// size orders effects by their largest change.
 func (e Effect) size() float64 {
 	_, change := e.Largest()
-	if change.N == 0 {
-		return -1 // less than every distance
-	}
 	return distance(change)
 }
 
 // effectOf is the effect of the i-th axis. places and medians are those of the points, in their order. Points without a value on the axis
-// are left out, and so are those whose median is not known or not positive: it has no ratio.
+// are left out, and so are those whose median is not known or not positive, since it has no ratio.
 func effectOf(i int, axis Axis, places []Place, medians []float64) Effect {
 	firsts := map[string]float64{} // the median with the first value, by the combination of the other axes
 	for k, place := range places {

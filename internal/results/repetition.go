@@ -11,7 +11,7 @@ type RepetitionLoad struct {
 	Name     string       // "rate 1k/s", "50 % of sustainable"
 	RowTitle string       // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
 	Rate     float64      // of a curve, messages per second; 0 if the load is the repetition's own
-	fraction fraction     // of the sustainable rate, if a curve's rate was given so
+	fraction fraction     // of the sustainable rate; 0 if a curve's rate was not given as such a share
 	Record   store.Record // as if nothing but this load had been measured
 	Full     store.Record // the whole repetition
 }
@@ -66,9 +66,10 @@ func curveLoads(r store.Record) []RepetitionLoad {
 	return loads
 }
 
-// onlyRate is the record as if nothing but one rate of its curve had been measured.
+// onlyRate is the record as if nothing but one rate of its curve had been measured. The rates of older records have no doubts of their own:
+// they get those of the repetition, and its status unless it ended ok.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
-	whole := r.Result
+	whole, ofRepetition := r.Result, r.Doubts
 	r.Result = &store.Result{Measurement: c.Measurement, Knee: whole.Knee} // the knee belongs to all rates together
 	r.Result.OfferedRate = c.Rate
 	if !ratesHaveDetails(whole.Curve) {
@@ -77,18 +78,16 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 		}
 		return r
 	}
-	ofAllRates := r.Doubts
+	r.Status, r.Reason, r.Figures, r.Doubts = c.Status, c.Reason, c.Figures, slices.Clone(c.Doubts)
 	if whole.Sustainable != nil {
-		ofAllRates = nil // they may be about the search alone
+		return r // the doubts of the repetition may be about the search alone
 	}
-	doubts := slices.Clone(c.Doubts)
-	for _, d := range ofAllRates {
+	for _, d := range ofRepetition {
 		sameCode := func(o store.Doubt) bool { return o.Code == d.Code }
-		if d.Code != store.DoubtBadRates && !slices.ContainsFunc(doubts, sameCode) {
-			doubts = append(doubts, d)
+		if d.Code != store.DoubtBadRates && !slices.ContainsFunc(r.Doubts, sameCode) {
+			r.Doubts = append(r.Doubts, d)
 		}
 	}
-	r.Status, r.Reason, r.Figures, r.Doubts = c.Status, c.Reason, c.Figures, doubts
 	return r
 }
 
