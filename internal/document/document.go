@@ -59,7 +59,7 @@ func (v Verdict) Text() string {
 // Warning says that pooled or compared records differ in facts that were not named as the difference.
 type Warning struct {
 	About  string   // "the compared records"
-	Differ []string // the facts with their values, as from Residue
+	Differ []string // the facts with their values: "host.cores: 2, 8"
 }
 
 // Text is the warning as running text, which quotes the first few facts and counts the others.
@@ -72,7 +72,7 @@ func (w Warning) Text() string {
 	return fmt.Sprintf("Warning: %s differ in what was not named as the difference: %s.", w.About, text)
 }
 
-// Worded turns verdicts and warnings into paragraphs, for renderers that have no other form for them.
+// Worded turns a verdict or a warning into a paragraph, for renderers that have no other form for it. Other blocks stay as they are.
 func Worded(b Block) Block {
 	switch b := b.(type) {
 	case Verdict:
@@ -130,21 +130,21 @@ func (Table) block()     {}
 
 // Column describes the cells below it.
 type Column struct {
-	Key          string    // for machines: stable, lower case, ends with the unit where there is one
+	Key          string    // for programs: stable, lower case, ends with the unit where there is one
 	Name         string    // for people; may hold a line break
 	Unit         unit.Unit // of its numbers
-	Identifies   bool      // the row; repeated in every part if a table has to be split
-	Label        bool      // its words choose the row's colour in charts; without such a column those that identify the row do together
-	Named        bool      // its cells mean nothing without the column's name: "5" of "linger.ms"
+	Identifies   bool      // its cells say which row it is; a table that has to be split repeats them in every part
+	Label        bool      // its words choose the row's colour in charts; in a table without such a column, those that identify the row do
+	Named        bool      // its cells mean nothing without the column's name, as the "5" below "linger.ms"
 	Spread       bool      // shows the intervals of its cells
-	Wide         bool      // holds sentences, which are wrapped later than other words
+	Wide         bool      // holds sentences, which get longer lines than other words
 	Spare        bool      // left out where a terminal is too narrow
-	MachinesOnly bool      // people read the same in a heading
-	Attribute    bool      // its words become an attribute of the HTML row, for style sheets; charts show them where a bar is missing
-	Chart        Chart     // the chart that draws its cells, for formats that draw; columns with the same chart share it
+	MachinesOnly bool      // for programs only: people read the same in a heading
+	Attribute    bool      // its words become an attribute of the HTML row, for style sheets; charts show them in place of a missing bar
+	Chart        Chart     // the chart that draws its cells, in formats that draw; columns with equal charts share one
 }
 
-// Chart is what a chart of columns is about. One without a title is none.
+// Chart is what a chart of columns is about. The zero Chart, which has no title, is no chart.
 type Chart struct {
 	Title  string
 	Better Better
@@ -190,8 +190,8 @@ type Cell struct {
 	Low, High float64   // of an Interval
 	Unit      unit.Unit // of the numbers; None: that of the column
 	Marks     []int     // of footnotes
-	Bounded   bool      // the interval is where the number may be in truth: shown wherever the number is
-	Unused    bool      // in parentheses: shown, but no conclusion is drawn from it
+	Bounded   bool      // Low..High is the error of measurement, which is shown wherever the number is
+	Unused    bool      // no conclusion is drawn from it: it is shown in parentheses
 	Tone      Tone
 }
 
@@ -233,7 +233,7 @@ func (c Cell) Toned(t Tone) Cell {
 	return c
 }
 
-// Excluded returns the cell, in parentheses if it is unused: no conclusion is drawn from it.
+// Excluded returns the cell with Unused set: whether it is excluded from conclusions.
 func (c Cell) Excluded(unused bool) Cell {
 	c.Unused = unused
 	return c

@@ -9,14 +9,14 @@ import (
 // Footnotes collects notes while a report is built. The zero value is ready to use.
 type Footnotes struct{ notes []footnote }
 
-// footnote holds the remarks of one form about one thing.
+// footnote holds the remarks about one thing that have the same form: the same words but other figures.
 type footnote struct {
 	about, form string
 	remarks     []remark.Remark // each once
 }
 
-// Mark returns the number of the footnote for a remark about the named thing. Remarks that differ only in their figures share
-// a footnote, which has the span of each figure and counts the remarks.
+// Mark returns the number of the footnote for a remark about the named thing. Remarks of the same form share a footnote: "3 ms late" and
+// "9 ms late" become "3–9 ms late (2 alike)".
 func (f *Footnotes) Mark(about string, r remark.Remark) int {
 	form := r.Form()
 	i := slices.IndexFunc(f.notes, func(n footnote) bool { return n.about == about && n.form == form })

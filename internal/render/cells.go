@@ -14,11 +14,12 @@ import (
 // forReaders drops the columns that are for programs, and those that are blank in every row.
 func forReaders(t document.Table) document.Table {
 	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool {
-		filled := func(row document.Row) bool {
+		isFilled := func(row document.Row) bool {
 			return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0
 		}
-		headOfNothing := c.Identifies && len(t.Rows) == 0 // shows what the rows would have been
-		return c.MachinesOnly || (!headOfNothing && !slices.ContainsFunc(t.Rows, filled))
+		isBlank := !slices.ContainsFunc(t.Rows, isFilled)
+		namesMissingRows := c.Identifies && len(t.Rows) == 0 // says what the rows would have been
+		return c.MachinesOnly || isBlank && !namesMissingRows
 	})
 	return t
 }

@@ -74,8 +74,7 @@ func allDigits(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Inert is text that no spreadsheet takes for a formula: a quote stands before the characters that
-// begin one, "'=1+1".
+// Inert is text that no spreadsheet takes for a formula: a quote stands before the characters that begin one, "'=1+1".
 func Inert(text string) string {
 	text = clean(text)
 	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {

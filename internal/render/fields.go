@@ -1,5 +1,4 @@
-// Rows as programs read them, with all digits of numbers in base units. CSV and JSON lines have the
-// same fields:
+// Rows as programs read them, with all digits of numbers in base units. CSV and JSON lines have the same fields:
 //
 //	broker,e2e_p99_ns,e2e_p99_ns_low,e2e_p99_ns_high,notes
 //	kafka,4900000,4810000,5020000,throttled: the machine ran at 2.1 of 3.4 GHz
@@ -21,9 +20,8 @@ type field struct {
 	value any // a string, a float64, or nil where nothing is known; []string for footnotes
 }
 
-// fieldsOf lists the fields of a row: the title of the table if it has one, a field for each column,
-// or three if the column has bounds (see withBounds), and the footnotes. All rows of a table have the
-// same keys.
+// fieldsOf lists the fields of a row: the title of the table if it has one, a field for each column, or three if the column
+// has bounds (see withBounds), and the footnotes. All rows of a table have the same keys.
 func fieldsOf(t document.Table, row document.Row, notes map[int]string) []field {
 	var fields []field
 	if t.Title != "" {

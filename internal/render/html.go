@@ -183,8 +183,7 @@ func (f *fragment) cell(c htmlColumn, cell document.Cell) {
 	f.writef("%s%s</%s>", c.cellContent(cell), f.noteLinks(cell.Marks), tag)
 }
 
-// cellAttributes are the classes of page.css, the key, the number, and as a title the interval if
-// the column doesn't show it.
+// cellAttributes are the classes of page.css, the key, the number, and as a title the interval if the column doesn't show it.
 func (c htmlColumn) cellAttributes(cell document.Cell) string {
 	var classes []string
 	if isNumber(cell) || (cell.Kind == document.Blank && c.numeric) {

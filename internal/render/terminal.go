@@ -26,9 +26,8 @@ const (
 	gap          = 2   // between two columns of a table
 )
 
-// terminalText writes text that fits o.Width. Paragraphs are wrapped, and so are the sentences of
-// tables that are too wide. A table that is too wide even so is split; each part repeats the columns
-// that identify the rows.
+// terminalText writes text that fits o.Width. Paragraphs are wrapped, and so are the sentences of tables that are too wide. A
+// table that is too wide even so is split; each part repeats the columns that identify the rows.
 func terminalText(d document.Document, o Options) string {
 	page := terminalPage{width: o.Width, colour: o.Colour}
 	if page.width <= 0 {

@@ -160,13 +160,9 @@ func sameSplit(all []coordinates, a, b string) bool {
 
 // sharesAndRates tells whether some loads are shares of a sustainable rate and others are not.
 func sharesAndRates(loadPoints []LoadPoint) bool {
-	shares := 0
-	for _, l := range loadPoints {
-		if l.fraction.given() {
-			shares++
-		}
-	}
-	return shares > 0 && shares < len(loadPoints)
+	isShare := func(l LoadPoint) bool { return l.fraction.given() }
+	isNoShare := func(l LoadPoint) bool { return !l.fraction.given() }
+	return slices.ContainsFunc(loadPoints, isShare) && slices.ContainsFunc(loadPoints, isNoShare)
 }
 
 // axisOf is an axis with these values. Those without a magnitude come first, by name, then the others by their magnitude.

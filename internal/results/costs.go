@@ -22,7 +22,8 @@ var costMetrics = []Metric{
 	brokerProcesses.percentOfCore(KeyBrokerCPUSystem, "broker CPU, system, % of a core", inTheKernel),
 }
 
-// sideMetrics say what the two sides of the generator used, if its consumers had a process of their own (consumersApart), and the relays.
+// sideMetrics say what the two sides of the generator used, its producers and its consumers, and the relays. The sides are known apart only
+// if the consumers had a process of their own (consumersApart).
 var sideMetrics = []Metric{
 	producerProcess.cpuTime(KeyProducerCPU, "producing CPU"),
 	producerProcess.percentOfCore(KeyProducerCPUUser, "producing CPU, user, % of a core", inUserMode),
@@ -39,11 +40,11 @@ var sideMetrics = []Metric{
 // CostMetrics are the keys of the metrics by which charts show the cost of a message.
 var CostMetrics = []string{KeyBrokerCPU, KeyGeneratorCPU, KeyBrokerDiskPerMessage, KeyBrokerRSS}
 
-// processes are those of one part of a measurement: the broker, the generator, its two sides, or the relays. Metrics are made of what a
-// record holds about them, and are not known if a function returns nil.
+// processes reads from a record what the processes of one part of a measurement used: the broker, the generator, one of its sides, or the
+// relays. Its functions return nil if that is not known, and so are the metrics that are made of it.
 type processes struct {
-	used func(store.Cost) *store.Side     // from the start of the measured phase to the end of the drain
-	busy func(store.Cost) *store.SideTick // how many cores, on average, in the measured phase; unset for those without such metrics
+	used func(store.Cost) *store.Side     // in all, from the start of the measured phase to the end of the drain
+	busy func(store.Cost) *store.SideTick // mean number of cores in the measured phase; unset for parts without percentOfCore
 }
 
 var (
@@ -63,10 +64,12 @@ func brokerUsed(c store.Cost) *store.Side {
 	return &store.Side{UserSeconds: c.BrokerUserSeconds, SystemSeconds: c.BrokerSystemSeconds, RSSBytes: c.BrokerRSSBytes}
 }
 
-// brokerBusy is nil in older records, too, which have only the sum of user and system time.
 func brokerBusy(c store.Cost) *store.SideTick {
 	s := c.Shares
-	if s == nil || !c.BrokerKnown || s.Broker > 0 && s.BrokerUser == 0 && s.BrokerSystem == 0 {
+	if s == nil || !c.BrokerKnown {
+		return nil
+	}
+	if s.Broker > 0 && s.BrokerUser == 0 && s.BrokerSystem == 0 { // older records have only the sum of user and system time
 		return nil
 	}
 	return &store.SideTick{User: s.BrokerUser, System: s.BrokerSystem}

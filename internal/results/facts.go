@@ -1,3 +1,9 @@
+// Facts about records: all settings and circumstances that could make two records incomparable. They are texts by their paths:
+//
+//	client.linger.ms: 5            asked for by the spec, under the spec's own names
+//	settings.client.linger.ms: 5   used; versions.* and host.* are what was found as well
+//	shipped: kafka                 an axis of the study that is no path of the spec
+
 package results
 
 import (
@@ -13,39 +19,36 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// notWork are the paths of a spec that don't change the work: names, and where secrets are found.
-var notWork = map[string]bool{
+// notCompared are the paths of a spec that don't change the work: names, and where secrets are found.
+var notCompared = map[string]bool{
 	"name": true, "label": true,
 	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
 }
 
-// Facts is everything that could make two records incomparable, by path: the complete spec under
-// its own names, settings.*, versions.* and host.*. An axis whose name is no path of the spec comes
-// under that name. "client.linger.ms": "5" was asked for, "settings.client.linger.ms": "5" was used.
-func Facts(r store.Record) map[string]string { return new(factCache).of(r) }
+// Facts are the facts of a record by path.
+func Facts(r store.Record) map[string]string { return new(factCache).ofRecord(r) }
 
 // SpecFacts are the facts of a spec alone.
 func SpecFacts(s study.Spec) map[string]string { return new(factCache).ofSpec(s) }
 
 // Facts are the facts of the point's first record.
-func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
+func (p Point) Facts() map[string]string { return p.facts.ofRecord(p.Records[0]) }
 
-// factCache is only there for speed: it remembers values by path, as flatten makes them. Most records
-// of a study share their settings, versions and host, and every report asks for the same specs. A nil
-// cache remembers nothing. Its methods may be called at the same time.
+// factCache is only there for speed: it remembers the results of flatten. Most records of a study share their settings, versions and host,
+// and every report asks for the same specs. A nil cache remembers nothing. Its methods may be called at the same time.
 type factCache struct {
 	mu    sync.Mutex
-	known map[string]map[string]string // what flatten made, by its path and JSON; never changed
+	known map[string]map[string]string // facts by the path and the JSON that they were made of; never changed
 }
 
 // maxCached is how many values a cache holds before it forgets all of them. Each has a few kilobytes.
 const maxCached = 20_000
 
-// of are the facts of a record, in a map of the caller's.
-func (c *factCache) of(r store.Record) map[string]string {
+// ofRecord are the facts of a record, in a map that the caller may change.
+func (c *factCache) ofRecord(r store.Record) map[string]string {
 	facts := c.ofSpec(r.Spec)
 	for axis, value := range r.Axes {
-		if _, inSpec := facts[axis]; !inSpec && !notWork[axis] {
+		if _, inSpec := facts[axis]; !inSpec && !notCompared[axis] {
 			facts[axis] = value
 		}
 	}
@@ -63,22 +66,21 @@ func (c *factCache) of(r store.Record) map[string]string {
 	return facts
 }
 
-// ofSpec are the parts of a spec by path, without those that don't change the work, in a map of the
-// caller's.
+// ofSpec are the facts of a spec, in a map that the caller may change.
 func (c *factCache) ofSpec(s study.Spec) map[string]string {
 	s.Objectives = nil
 	if s.PayloadDigest != "" {
 		s.PayloadFile, s.PayloadColumn = "", "" // where the payload comes from; the digest says what it is
 	}
 	facts := maps.Clone(c.flatten("", s))
-	for path := range notWork {
+	for path := range notCompared {
 		delete(facts, path)
 	}
 	return facts
 }
 
-// flatten lists the values inside v by their paths below path: {"linger": {"ms": 5}} below "client" is
-// client.linger.ms: "5". Lists stay whole, as JSON. The caller must not change the map.
+// flatten lists the values inside v by their paths below path: of {"linger": {"ms": 5}} and the path "client" it makes client.linger.ms: "5".
+// Lists stay whole, as JSON. The caller must not change the map.
 func (c *factCache) flatten(path string, v any) map[string]string {
 	data := jsonOf(v)
 	if c == nil {
@@ -145,9 +147,8 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
 }
 
-// covering returns a test for paths: whether one is, or lies below, a named fact or one that is
-// implied by it. "broker" covers broker, version and server.log.flush; "client.linger" covers also
-// settings.client.linger.
+// covering returns a function that tells whether a path is that of a named fact or of one that it implies, or lies below. "broker" covers
+// broker, version and server.log.flush; "client.linger" covers client.linger.ms and settings.client.linger.ms.
 func covering(named []string) func(path string) bool {
 	covered := slices.Clone(named)
 	for _, n := range named {
@@ -161,8 +162,7 @@ func covering(named []string) func(path string) bool {
 	}
 }
 
-// Workload identifies what a spec asks for, apart from the named facts: two specs of equal workload
-// ask for the same work.
+// Workload identifies what a spec asks for, apart from the named facts: two specs of equal workload ask for the same work.
 func Workload(s study.Spec, named ...string) string { return new(factCache).workload(s, named) }
 
 // Workload is the workload of the point's spec.
@@ -180,9 +180,8 @@ func (c *factCache) workload(s study.Spec, named []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Residue lists the facts in which records that are to be pooled or compared differ, apart from the
-// named ones: "host.cores: 2, 8", sorted. A name covers everything below it and the facts that it
-// implies.
+// Residue lists the facts in which records that are to be pooled or compared differ, sorted: "host.cores: 2, 8". It leaves out the named
+// facts and what they cover (see covering).
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
 		return nil // for speed: thousands of points may have one record each
@@ -191,7 +190,7 @@ func Residue(records []store.Record, named ...string) []string {
 	values, present := Values{}, map[string]int{} // by path; present counts the records that have a value
 	facts := new(factCache)
 	for _, r := range records {
-		for path, value := range facts.of(r) {
+		for path, value := range facts.ofRecord(r) {
 			values.Add(path, value)
 			present[path]++
 		}

@@ -144,12 +144,7 @@ func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) str
 
 // okOrAll are the repetitions that ended ok or, if none did, all of them.
 func okOrAll(repetitions []RepetitionLoad) []RepetitionLoad {
-	var ok []RepetitionLoad
-	for _, r := range repetitions {
-		if r.Record.Status == store.OK {
-			ok = append(ok, r)
-		}
-	}
+	ok := slices.DeleteFunc(slices.Clone(repetitions), func(r RepetitionLoad) bool { return r.Record.Status != store.OK })
 	if len(ok) == 0 {
 		return repetitions
 	}

@@ -30,9 +30,8 @@ func (c Contender) median() float64 { return Summarize(c.Values).Median }
 // Ranking orders contenders by the medians of a metric and tests each against the best. The order of
 // medians alone shows nothing: the Answer of a Standing's test says whether it is behind the best.
 //
-// Of latencies of 1.0 ms (a), 1.1 ms (b) and 5 ms (c), five repetitions each, a is the best, and b and
-// c are the rest. If the test shows a difference between a and c only, a and b share the first place,
-// and c is behind them.
+// Of latencies of 1.0 ms (a), 1.1 ms (b) and 5 ms (c), five repetitions each, a is the best, and b and c are the rest. If the test
+// shows a difference between a and c only, a and b share the first place, and c is behind them.
 type Ranking struct {
 	Metric Metric
 	Best   *Contender // nil if no contender has a value
@@ -47,9 +46,8 @@ type Standing struct {
 
 // Rank orders the contenders that have a value and tests each against the best.
 //
-// The same values that are tested decide which contender is the best, so any pair of contenders might
-// have been tested. The p values are therefore corrected for all pairs, not only for those with the
-// best.
+// The same values that are tested decide which contender is the best, so any pair of contenders might have been tested. The p
+// values are therefore corrected for all pairs, not only for those with the best.
 func Rank(m Metric, contenders []Contender) Ranking {
 	ordered := byMedian(m, contenders)
 	if len(ordered) == 0 {
@@ -122,8 +120,7 @@ func (r Ranking) tooVariable() []Standing {
 	return withAnswer(r.Rest[r.firstBehind():], NoDifferenceShown)
 }
 
-// firstBehind is the index in Rest of the first contender that is shown to be behind; len(Rest) if
-// none is.
+// firstBehind is the index in Rest of the first contender that is shown to be behind; len(Rest) if none is.
 func (r Ranking) firstBehind() int {
 	i := slices.IndexFunc(r.Rest, func(s Standing) bool { return s.Against.Shown() })
 	if i < 0 {

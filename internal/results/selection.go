@@ -120,7 +120,7 @@ func JoinSelections(a, b string) string {
 // the one that was measured.
 func selectable(r store.Record, facts *factCache) map[string][]string {
 	properties := map[string][]string{}
-	for path, value := range facts.of(r) {
+	for path, value := range facts.ofRecord(r) {
 		properties[path] = append(properties[path], value)
 	}
 	for axis, value := range r.Axes {

@@ -13,8 +13,7 @@ import (
 //	p = 0.024, Mann–Whitney U, Holm over 3 pairs.
 func (r Ranking) String() string { return strings.TrimSpace(r.Claim() + " " + r.Basis()) }
 
-// Claim says in a sentence or two who is best, with the figures of all contenders. It is empty if no
-// contender has a value.
+// Claim says in a sentence or two who is best, with the figures of all contenders. It is empty if no contender has a value.
 func (r Ranking) Claim() string {
 	if r.Best == nil {
 		return ""
@@ -57,8 +56,7 @@ func (r Ranking) claimAboutBest() string {
 	return claim + "."
 }
 
-// Basis names the tests that the claim rests on, and who was measured but not tested. It is empty for
-// a single contender.
+// Basis names the tests that the claim rests on, and who was measured but not tested. It is empty for a single contender.
 func (r Ranking) Basis() string {
 	untested := r.BehindBest(NotTested)
 	switch {
@@ -100,8 +98,7 @@ func signOf(tests []Standing, bound string) string {
 	return bound
 }
 
-// whyUntested says why contenders were not tested: "One run each: testing 3 pairs at once needs at least 5
-// each."
+// whyUntested says why contenders were not tested: "One run each: testing 3 pairs at once needs at least 5 each."
 func whyUntested(untested []Standing) string {
 	first := untested[0].Against
 	had := capital(runs(first.A.N, first.B.N))
@@ -111,8 +108,7 @@ func whyUntested(untested []Standing) string {
 	return had + ": " + first.neededRuns("pairs") + "."
 }
 
-// Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom no difference was
-// shown.
+// Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom no difference was shown.
 func (r Ranking) Short(load string) string {
 	var names []string
 	for _, c := range r.TiedWithBest() {
@@ -130,8 +126,7 @@ func (r Ranking) Short(load string) string {
 	return names[0] + " at " + load
 }
 
-// list names contenders with their figures, and how each compares with the best unless no difference
-// was shown.
+// list names contenders with their figures, and how each compares with the best unless no difference was shown.
 func (r Ranking) list(standings []Standing) string {
 	var texts []string
 	for _, s := range standings {
@@ -149,8 +144,7 @@ func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
 	return c.Name + " " + r.figure(c, notes...)
 }
 
-// figure is the median of a contender with its interval, and in parentheses its bracket, the number of
-// repetitions and notes.
+// figure is the median of a contender with its interval, and in parentheses its bracket, the number of repetitions and notes.
 func (r Ranking) figure(c Contender, notes ...string) string {
 	s, u := Summarize(c.Values), r.Metric.Unit
 	text := u.Format(s.Median)
@@ -186,8 +180,7 @@ func Shorten(items []string) []string {
 	return append(slices.Clone(first), fmt.Sprintf("%d more", len(items)-len(first)-1), last)
 }
 
-// FirstFew names at most n items and counts the others: "a, b, c and 4 more". It is for items in no
-// particular order.
+// FirstFew names at most n items and counts the others: "a, b, c and 4 more". It is for items in no particular order.
 func FirstFew(items []string, n int) string {
 	if len(items) > n {
 		return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)

@@ -81,8 +81,7 @@ func supersedes(later, earlier store.Record) bool {
 	}
 }
 
-// measures is the order in which kinds of measurement are shown. Others, such as imported results,
-// come before them.
+// measures is the order in which kinds of measurement are shown. Others, such as imported results, come before them.
 var measures = []string{
 	study.MeasureSustainable, study.MeasureCurve, study.MeasurePeak, study.MeasureRate, study.MeasureCount, study.MeasureBacklog,
 }

@@ -19,6 +19,12 @@ type (
 	Host        = store.Host
 )
 
+// ClientMode is how the client library was used: "stock", "tuned", or "" if the record doesn't say, as older and imported ones.
+func ClientMode(r Record) string {
+	mode, _ := r.Settings.Client["mode"].(string)
+	return mode
+}
+
 // The ways a repetition can end.
 const (
 	OK      = store.OK
