@@ -38,7 +38,7 @@ func newScale(figures, upperBounds []float64) scale {
 // decades is the number of powers of ten between the ends of a logarithmic scale.
 func (s scale) decades() float64 { return math.Log10(s.to) - math.Log10(s.from) }
 
-// percent is where v lies between the ends, of which the upper one must not be zero.
+// percent is where v lies between from and to. The latter must not be zero.
 func (s scale) percent(v float64) float64 {
 	if s.logarithmic {
 		return 100 * (math.Log10(max(v, s.from)) - math.Log10(s.from)) / s.decades()

@@ -1,5 +1,5 @@
-// Tables cut into parts that fit a terminal. A table of the columns broker, load, status, rate, p50, p99 and doubts, of which the first two
-// identify the rows, may become two:
+// Tables cut into parts that fit a terminal. A table of the columns broker, load, status, rate, p50, p99 and doubts, whose first two identify
+// the rows, may become two:
 //
 //	broker  load  status  rate          broker  load  p50  p99  doubts
 
@@ -119,7 +119,7 @@ func groupsWithin(columns []sizedColumn, width int) [][]sizedColumn {
 }
 
 // evenGroups is groupsWithin, unless the last group would have too few columns and none of sentences. Then it makes as many groups, each as
-// narrow as possible: seven columns, of which six fit, become groups of four and three, not of six and one.
+// narrow as possible: seven columns where six fit become groups of four and three, not of six and one.
 func evenGroups(columns []sizedColumn, width int) [][]sizedColumn {
 	even := groupsWithin(columns, width)
 	last := even[len(even)-1]

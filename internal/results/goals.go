@@ -33,7 +33,7 @@ type Goal struct {
 	Undecided   []remark.Remark // why repetitions left the goal open, one for each that did
 }
 
-// Goals gathers what searches found for each of their goals; none in records of before searches had several.
+// Goals gathers what searches found for each of their goals. Records that are older than goals have none.
 func Goals(records []store.Record) []Goal {
 	var answers []store.GoalResult
 	for _, r := range records {
@@ -46,7 +46,7 @@ func Goals(records []store.Record) []Goal {
 	return goals
 }
 
-// answersOf are the answers of a repetition's search to its goals; none if there was no search.
+// answersOf are the answers of a repetition's search to its goals.
 func answersOf(r store.Record) []store.GoalResult {
 	if r.Result == nil || r.Result.Sustainable == nil {
 		return nil
@@ -98,7 +98,7 @@ type FlatGoal struct {
 	Undecided   string   `json:"undecided"` // why, "" where the goal was decided
 }
 
-// flatGoals is empty, and never nil, where no search was made, or one of before searches had several goals.
+// flatGoals are the answers of a record's search. They are empty, and never nil, if there was none, or if the record is older than goals.
 func flatGoals(r store.Record) []FlatGoal {
 	flat := []FlatGoal{}
 	for _, g := range answersOf(r) {

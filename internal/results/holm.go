@@ -1,6 +1,6 @@
 // When many differences are tested at once, some look clear by chance. The p values of tests that are made together, called a family, are
-// therefore corrected together. Three brokers, of which a and b have 4 repetitions and c has 2, make three comparisons: a–b, a–c and b–c.
-// Only a–b can show a difference (see smallestP), so the family is one test, and a–c and b–c say how many repetitions they need.
+// therefore corrected together. Example: broker a has 4 repetitions, b has 4 and c has 2. Of the comparisons a–b, a–c and b–c only a–b has
+// enough repetitions to show a difference (see smallestP). So the family is one test, and a–c and b–c say how many repetitions they need.
 
 package results
 
@@ -11,7 +11,7 @@ import (
 
 // Correct corrects the p values of differences that are tested together: it sets their Adjusted, Family and Needed anew. Of three tests
 // with p = 0.01, 0.03 and 0.04 only the first still shows a difference, because the corrected values are 0.03, 0.06 and 0.06 (see holm).
-// Samples of which all values are equal need no test.
+// Two samples whose values are all equal need no test.
 func Correct(differences []*Difference) {
 	var f family
 	for _, d := range differences {
@@ -26,7 +26,7 @@ func Correct(differences []*Difference) {
 	f.correct(differences)
 }
 
-// family counts what is compared together. The three brokers above have 3 comparisons, of which 1 is testable.
+// family counts what is compared together. The brokers above have 3 comparisons, and 1 that is testable.
 type family struct {
 	comparisons int // pairs of samples
 	testable    int // those with enough repetitions for a test that is made alone to show a difference
@@ -84,8 +84,8 @@ func (f family) tarone(differences []*Difference) (tested, tooFew []*Difference)
 // before. If every test with a corrected p below 5 % is believed, the chance that any of them shows a difference where there is none is
 // below 5 %, however the tests depend on each other.
 //
-// tests is the size of the family, of which ps may be a part: the others could only push these further down the order, so no result gets
-// too small.
+// tests is the size of the family. It may have other p values besides ps: those could only push these further down the order, so no result
+// gets too small.
 func holm(ps []float64, tests int) []float64 {
 	byP := make([]int, len(ps)) // indexes of ps, of the smallest p first
 	for i := range byP {

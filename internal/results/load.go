@@ -33,8 +33,7 @@ func LoadID(s study.Spec) string {
 	return jsonOf(id)
 }
 
-// jsonOf is v as JSON. A value without JSON, such as NaN, can't be stored; it gives the reason as a JSON string, so that no report falls over
-// it.
+// jsonOf is v as JSON. A value that has no JSON, such as NaN, gives the error as a JSON string, so that it makes no report fail.
 func jsonOf(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -43,7 +42,7 @@ func jsonOf(v any) string {
 	return string(data)
 }
 
-// shapeOf is the shape of a load, and its details without the rate: "steps", and all of the steps as JSON. Both are empty for a constant
+// shapeOf is the shape of a load, such as "steps", and its details as JSON without the rate: all of the steps. Both are empty for a constant
 // load.
 func shapeOf(l study.Load) (shape, details string) {
 	if l.Shape == "" || l.Shape == "constant" {

@@ -9,14 +9,17 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Missed names the loads of a repetition at which less came through than was offered, at most two and the number of the others. It is
-// empty if the schedule was kept. A curve's rates above the sustainable rate are left out: that they are missed is what they show.
+// Missed says at which loads of a repetition less came through than was offered: of at most two, and how many others there are. It is
+// empty if there are none. A curve's rates above the sustainable rate are left out, because they are measured to be missed.
 func Missed(r store.Record) string {
 	var texts []string
 	for _, l := range Loads(r) {
+		if l.fraction > 1 {
+			continue
+		}
 		for _, d := range l.Record.Doubts {
 			switch {
-			case d.Code != store.DoubtRateMissed, l.fraction > 1:
+			case !isRateMissed(d):
 			case l.Rate > 0:
 				texts = append(texts, fmt.Sprintf("%s: %s", l.Name, d.Text))
 			default:
@@ -35,8 +38,8 @@ func Missed(r store.Record) string {
 	return text
 }
 
-// MissedRates is one verdict on the points that missed a rate: it names at most five and the number of the others. The list is empty if
-// all schedules were kept.
+// MissedRates is one verdict on all points that missed a rate: it names at most five, and how many others there are. The list is empty if
+// no point did.
 func MissedRates(points []Point) []document.Verdict {
 	var texts []string
 	for _, p := range points {
@@ -93,7 +96,7 @@ func Ending(status string, records []store.Record) string {
 
 // RateMissed tells whether less came through than was offered in any of the records.
 func RateMissed(records []store.Record) bool {
-	return slices.ContainsFunc(records, func(r store.Record) bool {
-		return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == store.DoubtRateMissed })
-	})
+	return slices.ContainsFunc(records, func(r store.Record) bool { return slices.ContainsFunc(r.Doubts, isRateMissed) })
 }
+
+func isRateMissed(d store.Doubt) bool { return d.Code == store.DoubtRateMissed }

@@ -113,9 +113,13 @@ func Best(points []Point, m Metric) []Point {
 // metric that no point has is left out, and so is a point that lacks one of the others. Of 10k/s at 5 ms, 8k/s at 2 ms and 8k/s at 3 ms
 // the last is beaten by the second.
 func Pareto(points []Point, metrics []Metric) []Point {
-	costs := make([][]float64, len(points)) // by point and metric: less is better; NaN if not known
+	isUnknown := func(m Metric) bool {
+		return !slices.ContainsFunc(points, func(p Point) bool { return !math.IsNaN(p.median(m)) })
+	}
+	known := slices.DeleteFunc(slices.Clone(metrics), isUnknown)
+	costs := make([][]float64, len(points)) // by point and metric: less is better; NaN if the point lacks it
 	for i, p := range points {
-		for _, m := range metrics {
+		for _, m := range known {
 			cost := p.median(m)
 			if m.Better == Higher {
 				cost = -cost
@@ -123,15 +127,9 @@ func Pareto(points []Point, metrics []Metric) []Point {
 			costs[i] = append(costs[i], cost)
 		}
 	}
-	var known []int // indexes of the metrics that any point has
-	for k := range metrics {
-		if slices.ContainsFunc(costs, func(of []float64) bool { return !math.IsNaN(of[k]) }) {
-			known = append(known, k)
-		}
-	}
 	var front []Point
 	for i, p := range points {
-		isLacking := slices.ContainsFunc(known, func(k int) bool { return math.IsNaN(costs[i][k]) })
+		isLacking := slices.ContainsFunc(costs[i], math.IsNaN)
 		isBeaten := slices.ContainsFunc(costs, func(other []float64) bool { return dominates(other, costs[i]) })
 		if !isLacking && !isBeaten {
 			front = append(front, p)
@@ -140,19 +138,16 @@ func Pareto(points []Point, metrics []Metric) []Point {
 	return front
 }
 
-// dominates tells whether costs a are nowhere higher than b and somewhere lower. A metric that neither has doesn't count.
+// dominates tells whether costs a are nowhere higher than b and somewhere lower. Costs that lack one dominate none.
 func dominates(a, b []float64) bool {
-	lower := false
+	isLower := false
 	for k := range a {
-		switch {
-		case math.IsNaN(a[k]) && math.IsNaN(b[k]): // no difference
-		case math.IsNaN(a[k]) || a[k] > b[k]:
+		if math.IsNaN(a[k]) || a[k] > b[k] {
 			return false
-		case a[k] < b[k]:
-			lower = true
 		}
+		isLower = isLower || a[k] < b[k]
 	}
-	return lower
+	return isLower
 }
 
 // Tradeoff lists the metrics between which a sweep has to choose: rate, unless it is given, latency and cost.

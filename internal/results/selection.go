@@ -15,7 +15,7 @@ import (
 // Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
 //
 //   - study, label, status or repetition,
-//   - point or began, of which the beginning is enough: "began=2026-03-01",
+//   - point or began, with the beginning of a value or all of it: "began=2026-03-01",
 //   - an axis, or any path of the spec, of settings.*, versions.* and host.*; "version" also matches the version that was measured.
 //
 // It is an error if no record has the name, or none has the value; the error names those that exist.
@@ -110,7 +110,7 @@ func SideSelection(side string) string {
 	return "broker=" + broker
 }
 
-// JoinSelections selects what matches both selections, either of which may be empty.
+// JoinSelections selects what matches both selections. An empty one matches everything.
 func JoinSelections(a, b string) string {
 	selections := slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" })
 	return strings.Join(selections, ",")

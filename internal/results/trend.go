@@ -95,7 +95,7 @@ func trendOf(points []Point) (t trend, ok bool) {
 	return t, t.points > 0
 }
 
-// kendallScore is Kendall's S: the pairs of values of which the later is larger, less those of which it is smaller.
+// kendallScore is Kendall's S: the number of pairs whose later value is larger, less the number of those whose later value is smaller.
 func kendallScore(values []float64) int {
 	score := 0
 	for i, earlier := range values {

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// printedUnits are the units in which publications print metrics, by the metric's own unit, and how many of the metric's own each is.
+// printedUnits are the units in which publications print metrics, with their sizes, by the metric's own unit, in which the sizes are given.
 var printedUnits = map[unit.Unit]map[string]float64{
 	unit.Nanoseconds: {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9},
 	unit.Seconds:     {"ms": 1e-3, "s": 1, "min": 60},
@@ -22,8 +22,8 @@ var printedUnits = map[unit.Unit]map[string]float64{
 	unit.None:        {"%": 1, "MB/s": 1},
 }
 
-// InUnit is how many of u one of the named unit is: a "ms" is 1e6 of unit.Nanoseconds. "" is u itself. It is an error if metrics in u are
-// never printed in the named unit.
+// InUnit is the size of the named unit, measured in u: that of "ms" in unit.Nanoseconds is 1e6. "" names u itself. It is an error if metrics
+// in u are never printed in the named unit.
 func InUnit(u unit.Unit, name string) (float64, error) {
 	if name == "" {
 		return 1, nil

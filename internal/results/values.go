@@ -1,6 +1,6 @@
 package results
 
-// Values holds the distinct values of settings by the name of the setting: {"acks": {"1", "all"}, "linger": {"5"}}, of which acks varies.
+// Values holds the distinct values of settings by the name of the setting. In {"acks": {"1", "all"}, "linger": {"5"}} acks varies.
 type Values map[string]map[string]bool
 
 // Add adds the value of a setting.
