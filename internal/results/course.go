@@ -176,7 +176,7 @@ func indexOrNaN[N int64 | float64](values []N, i int) float64 {
 	return float64(values[i])
 }
 
-// hasSides tells that the course of a record knows the generator's sides apart.
+// hasSides tells whether the course of a record has figures of each side of the generator, its producers and its consumers.
 func hasSides(r store.Record) bool {
 	return r.Result != nil && slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.Sides != nil })
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// LatencyKind is one of the histograms of a record, such as that of the end-to-end latency. Its metrics are read from it.
+// LatencyKind is a kind of latency, such as the end-to-end latency. Every record has a histogram of each, from which metrics are read.
 type LatencyKind struct {
 	Name string // as in a record's JSON: e2e, publish, …
 	Text string // for people, with what it is measured from and to
 	Of   func(store.Latency) hist.Snapshot
 
-	acrossClocks bool // whether another agent may have taken the later time than the earlier one
+	acrossClocks bool // whether its two times may be from the clocks of two agents
 }
 
-// LatencyKinds lists the histograms of a record. The first is the default.
+// LatencyKinds lists all kinds of latency. The first is the default.
 var LatencyKinds = []LatencyKind{endToEndLatency, endToEndService, publishLatency, publishService, sendLag, generatorLag}
 
 var (
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// LatencyByName finds a histogram; the first for an empty name. The error for an unknown name lists those that exist.
+// LatencyByName finds a kind of latency; the first for an empty name. The error for an unknown name lists those that exist.
 func LatencyByName(name string) (LatencyKind, error) {
 	if name == "" {
 		return LatencyKinds[0], nil
@@ -65,7 +65,7 @@ func LatencyNames() []string {
 	return names
 }
 
-// metric is a statistic of the latency.
+// metric is a statistic of the latency, such as its mean, as a metric.
 func (k LatencyKind) metric(key, name string, statistic func(hist.Snapshot) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, Histogram: k.Name, Statistic: statistic,

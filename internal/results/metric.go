@@ -40,9 +40,10 @@ type Metric struct {
 	measured func(store.Record) float64
 	// count reads a number of messages; nil for metrics that don't count messages.
 	count func(store.Books) int64
-	// needsDue tells that the count is only known in books that say how many messages were due. Those of older records don't.
+	// needsDue tells that the count is only known if the books, the counts of messages of a record, say how many were due. Those of
+	// older records don't.
 	needsDue bool
-	// isLatency tells that the figure means something only under a load, so that Of leaves it out for closed loops.
+	// isLatency tells that the figure means nothing in a closed loop, so that Of leaves it out there.
 	isLatency bool
 	// asRecorded tells that Of leaves out no latency: see AsRecorded.
 	asRecorded bool
@@ -63,7 +64,7 @@ func (m Metric) Of(r store.Record) float64 {
 		return math.NaN()
 	}
 	switch {
-	case m.Counts() && r.Result.Books == (store.Books{}): // the result of a tool that doesn't count: a loss is unknown then, and not 0
+	case m.Counts() && r.Result.Books == (store.Books{}): // from a tool that doesn't count: a loss is unknown then, and not 0
 		return math.NaN()
 	case m.Counts():
 		return m.CountIn(r.Result.Books)

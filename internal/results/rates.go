@@ -25,7 +25,7 @@ var rateMetrics = []Metric{
 func publishRate(r store.Record) float64 { return measuredRate(r, r.Result.PublishRate) }
 func receiveRate(r store.Record) float64 { return measuredRate(r, r.Result.ReceiveRate) }
 
-// measuredRate is a rate, or NaN if nothing was measured: a search may end before any rate was confirmed.
+// measuredRate is a rate, or NaN if nothing was measured at all: a search may end before it confirms any rate.
 func measuredRate(r store.Record, rate float64) float64 {
 	if rate == 0 && r.Result.Seconds == 0 && r.Result.Books == (store.Books{}) {
 		return math.NaN()
@@ -56,15 +56,9 @@ func megabytes(r store.Record, rate float64) float64 {
 	return rate * r.Result.PayloadSize / 1e6
 }
 
-// producerRate is the mean rate of one producer.
-func producerRate(r store.Record) float64 {
-	return divided(publishRate(r), r.Spec.Topics*r.Spec.ProducersPerTopic)
-}
-
-// consumerRate is the mean rate of one consumer.
-func consumerRate(r store.Record) float64 {
-	return divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic())
-}
+// producerRate is the mean rate of a producer, and consumerRate that of a consumer.
+func producerRate(r store.Record) float64 { return divided(publishRate(r), r.Spec.Topics*r.Spec.ProducersPerTopic) }
+func consumerRate(r store.Record) float64 { return divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic()) }
 
 // largestBacklog is the most messages that were sent and not yet received, from the start of the measured phase on.
 func largestBacklog(r store.Record) float64 { return orNaN(r.Result.BacklogMax) }
@@ -75,7 +69,7 @@ var durationMetrics = []Metric{
 	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, measured: drainRate},
 }
 
-// sustainableLow is the highest rate that passed; 0 if none did, which is a finding.
+// sustainableLow is the highest rate that passed. It is 0, which is a known value, if none did.
 func sustainableLow(r store.Record) float64 {
 	if b, found := boundsIn(r); found {
 		return b.passed
