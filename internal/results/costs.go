@@ -41,7 +41,7 @@ var sideMetrics = []Metric{
 var CostMetrics = []string{KeyBrokerCPU, KeyGeneratorCPU, KeyBrokerDiskPerMessage, KeyBrokerRSS}
 
 // processes reads from a record what the processes of one part of a measurement used: the broker, the generator, one of its sides, or the
-// relays. Its functions return nil if that is not known, and so are the metrics that are made of it.
+// relays. Its functions return nil if that is not known.
 type processes struct {
 	used func(store.Cost) *store.Side     // in all, from the start of the measured phase to the end of the drain
 	busy func(store.Cost) *store.SideTick // mean number of cores in the measured phase; unset for parts without percentOfCore

@@ -27,7 +27,7 @@ type Difference struct {
 	// 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an interval. Ratio is
 	// NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
-	// Delta is Cliff's delta, the share of all pairs in which b's value is above a's less the share in which it is below: −1 if all of b
+	// Delta is Cliff's delta: the share of pairs in which b's value is above a's, less the share in which it is below. It is −1 if all of b
 	// is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).
 	Delta float64
 

@@ -1,7 +1,8 @@
-// Facts about records: all settings and circumstances that could make two records incomparable. They are texts by their paths:
+// Facts about records: all settings and circumstances that could make two records incomparable, by path.
 //
-//	client.linger.ms: 5            asked for by the spec, under the spec's own names
-//	settings.client.linger.ms: 5   used; versions.* and host.* are what was found as well
+//	client.linger.ms: 5            the spec asked for it; all of the spec stands under its own names
+//	settings.client.linger.ms: 5   the client used it
+//	versions.broker: 4.1           found when it was measured, as everything below versions and host
 //	shipped: kafka                 an axis of the study that is no path of the spec
 
 package results
@@ -147,8 +148,8 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
 }
 
-// covering returns a function that tells whether a path is that of a named fact or of one that it implies, or lies below. "broker" covers
-// broker, version and server.log.flush; "client.linger" covers client.linger.ms and settings.client.linger.ms.
+// covering returns a function that tells whether a path is that of a named fact or of a fact that it implies, or lies below one of these.
+// "broker" covers broker, version and server.log.flush; "client.linger" covers client.linger.ms and settings.client.linger.ms.
 func covering(named []string) func(path string) bool {
 	covered := slices.Clone(named)
 	for _, n := range named {

@@ -59,17 +59,17 @@ func (f family) correct(differences []*Difference) {
 		d.Family = tests
 	}
 	for _, d := range append(tooFew, tooFewInFamily...) {
-		d.Family = max(1, f.comparisons) // Needed is for the tests that there are once all have enough repetitions
+		d.Family = max(1, f.comparisons) // as many tests as there are once all have the repetitions that are needed
 		d.Needed = needed(d.Family)
 	}
 }
 
 // tarone splits differences into those whose test can show something in this family, and those whose test cannot, whatever its outcome
 // (Tarone, Biometrics 46, 1990). The more tests a family has, the more repetitions each needs. A test that is left out makes the family
-// smaller. With 4 repetitions on each side the smallest p is 2.9 %: one such test can show a difference, two together cannot.
+// smaller. With 4 repetitions of each sample the smallest p is 2.9 %: one such test can show a difference, two together cannot.
 //
 // That favours no outcome: it follows from the numbers of repetitions and, as the U test itself, from which of the pooled values are
-// equal, not from which side they are on.
+// equal, not from which sample they are in.
 func (f family) tarone(differences []*Difference) (tested, tooFew []*Difference) {
 	slices.SortStableFunc(differences, func(a, b *Difference) int { return cmp.Compare(a.smallestP(), b.smallestP()) })
 	n := 0
@@ -87,7 +87,7 @@ func (f family) tarone(differences []*Difference) (tested, tooFew []*Difference)
 // tests is the size of the family. It may have other p values besides ps: those could only push these further down the order, so no result
 // gets too small.
 func holm(ps []float64, tests int) []float64 {
-	byP := make([]int, len(ps)) // indexes of ps, of the smallest p first
+	byP := make([]int, len(ps)) // indexes of ps, the one of the smallest p first
 	for i := range byP {
 		byP[i] = i
 	}
@@ -110,7 +110,7 @@ func Needed(contenders int) int {
 	return needed(pairs)
 }
 
-// needed is how many repetitions each side needs at least for one of so many tests to show a difference.
+// needed is how many repetitions each sample needs at least for one of so many tests to show a difference.
 func needed(tests int) int {
 	n := 2
 	for smallestP(n, n)*float64(tests) >= alpha {

@@ -123,7 +123,7 @@ func (p Point) ownLoadPoint(records []store.Record) LoadPoint {
 }
 
 // loadPointsBy makes one load point of all loads with the same key. It has the repetitions that ended ok or, if none did, all of them; the last
-// one says how it ended. A share of the sustainable rate has the same key in every repetition, though its rate differs.
+// one says how the load point ended. A share of the sustainable rate has the same key in every repetition, though its rate differs.
 func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) string) []LoadPoint {
 	var loadPoints []LoadPoint
 	for _, g := range GroupBy(loads, key) {

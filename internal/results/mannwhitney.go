@@ -98,7 +98,7 @@ func splitsBySum(ranks []int, n int) []float64 {
 //
 //	2 / (n1+n2 choose n1)
 //
-// With 3 values on each side it is 2/20 = 10 %, with 4 it is 2/70 = 2.9 %. It is 1 without values.
+// With 3 values in each sample it is 2/20 = 10 %, with 4 it is 2/70 = 2.9 %. It is 1 without values.
 func smallestP(n1, n2 int) float64 {
 	splits := 1.0
 	for i := 1; i <= n1; i++ {

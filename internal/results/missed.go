@@ -10,7 +10,7 @@ import (
 )
 
 // Missed says at which loads of a repetition less came through than was offered: of at most two, and how many others there are. It is
-// empty if there are none. A curve's rates above the sustainable rate are left out, because they are measured to be missed.
+// empty if there are none. A curve's rates above the sustainable rate are left out: they are meant to be missed.
 func Missed(r store.Record) string {
 	var texts []string
 	for _, l := range Loads(r) {

@@ -72,6 +72,10 @@ func (p Point) with(status store.Status) []store.Record {
 // All tells whether every repetition ended with this status.
 func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
 
+// Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they stand
+// beside measured figures.
+func (p Point) Published() bool { return p.Records[0].Kind == store.KindPublished }
+
 // Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3", or "ok" alone if all ended ok.
 func (p Point) Endings() []string {
 	var endings []string

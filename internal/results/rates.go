@@ -56,9 +56,15 @@ func megabytes(r store.Record, rate float64) float64 {
 	return rate * r.Result.PayloadSize / 1e6
 }
 
-// producerRate is the mean rate of a producer, and consumerRate that of a consumer.
-func producerRate(r store.Record) float64 { return divided(publishRate(r), r.Spec.Topics*r.Spec.ProducersPerTopic) }
-func consumerRate(r store.Record) float64 { return divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic()) }
+// producerRate is the mean rate of one producer.
+func producerRate(r store.Record) float64 {
+	return divided(publishRate(r), r.Spec.Topics*r.Spec.ProducersPerTopic)
+}
+
+// consumerRate is the mean rate of one consumer.
+func consumerRate(r store.Record) float64 {
+	return divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic())
+}
 
 // largestBacklog is the most messages that were sent and not yet received, from the start of the measured phase on.
 func largestBacklog(r store.Record) float64 { return orNaN(r.Result.BacklogMax) }
