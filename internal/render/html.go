@@ -1,5 +1,4 @@
-// Blocks as pieces of HTML pages. Scripts and style sheets find what they need in attributes; people
-// see words and rounded figures:
+// Blocks as pieces of HTML pages. Scripts and style sheets find what they need in attributes; people see words and rounded figures:
 //
 //	<tr data-status="ok"><th scope="row" data-key="broker">kafka</th>
 //	<td class="n" data-key="e2e_p99_ns" data-value="4900000">4.90 ms<sup><a href="#s-note-1">1</a></sup></td></tr>

@@ -84,6 +84,5 @@ var markdownEscapes = strings.NewReplacer(
 	`&`, `&amp;`, `<`, `&lt;`, `>`, `&gt;`,
 )
 
-// listMarker finds what begins a list or a rule at the start of a line: "-", "+", and the end of a
-// number, as in "1. " and "2) ".
+// listMarker finds what begins a list or a rule at the start of a line: "-", "+", and the end of a number, as in "1. " and "2) ".
 var listMarker = regexp.MustCompile(`^([-+])|^([0-9]+)([.)](?:\s|$))`)

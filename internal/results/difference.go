@@ -37,9 +37,6 @@ type Difference struct {
 // empty tells that a sample has no values, so that there is nothing to compare.
 func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
 
-// smallestP is the p value that the clearest outcome with as many values would have.
-func (d Difference) smallestP() float64 { return smallestP(d.A.N, d.B.N) }
-
 // Contrast compares two samples without assuming a distribution, and changes neither. Its p value is that of a single test; if several are
 // made together, Correct corrects them.
 func Contrast(a, b []float64) Difference {

@@ -71,9 +71,10 @@ func (f family) correct(differences []*Difference) {
 // That favours no outcome: it follows from the numbers of repetitions and, as the U test itself, from which of the pooled values are
 // equal, not from which sample they are in.
 func (f family) tarone(differences []*Difference) (tested, tooFew []*Difference) {
-	slices.SortStableFunc(differences, func(a, b *Difference) int { return cmp.Compare(a.smallestP(), b.smallestP()) })
+	clearest := func(d *Difference) float64 { return smallestP(d.A.N, d.B.N) }
+	slices.SortStableFunc(differences, func(a, b *Difference) int { return cmp.Compare(clearest(a), clearest(b)) })
 	n := 0
-	for n < len(differences) && differences[n].smallestP()*float64(f.testable-n) < alpha { // as holm corrects the clearest outcome
+	for n < len(differences) && clearest(differences[n])*float64(f.testable-n) < alpha { // as holm corrects the clearest outcome
 		n++
 	}
 	return differences[:n], differences[n:]
