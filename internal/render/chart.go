@@ -114,8 +114,7 @@ func (c chart) markup(colourOf func(name string) int) string {
 		rows = c.best(maxRows)
 		remarks += fmt.Sprintf("; the best %d of %d", len(rows), len(c.rows))
 	}
-	if c.scale.logarithmic {
-		u := c.bars[0].Unit
+	if u := c.bars[0].Unit; c.scale.logarithmic {
 		remarks += fmt.Sprintf("; logarithmic, %s to %s", u.Format(c.scale.from), u.Format(c.scale.to))
 	}
 	var out strings.Builder

@@ -51,11 +51,9 @@ func (l LoadPoint) Offered() (text string, order float64) {
 // Cell summarizes a metric over the load point's repetitions; a sustainable rate that was searched for by its bracket. It is marked as
 // unused unless the load point is used.
 func (l LoadPoint) Cell(key string) document.Cell {
-	var cell document.Cell
+	cell := MustMetric(key).Over(l.Records).Cell()
 	if key == KeySustainableLow && searched(l.Records) {
 		cell = Sustained(l.Records).Cell()
-	} else {
-		cell = MustMetric(key).Over(l.Records).Cell()
 	}
 	return cell.Excluded(!l.Used())
 }

@@ -52,20 +52,18 @@ func MissedRates(points []Point) []document.Verdict {
 	}
 	const (
 		most        = 5
+		about       = "Rate missed"
+		finding     = "Not everything that was offered came through"
 		consequence = "What was never sent counts in the latencies as late as the end of the run."
 	)
-	v := document.Verdict{About: "Rate missed", Finding: "Not everything that was offered came through", Detail: consequence}
-	named := strings.Join(texts[:min(most, len(texts))], ". ") + "."
 	if len(texts) == 1 {
-		v.Finding += ". " + named
-		return []document.Verdict{v}
+		return []document.Verdict{{About: about, Finding: finding + ". " + texts[0] + ".", Detail: consequence}}
 	}
-	v.Finding += fmt.Sprintf(" at %d points.", len(texts))
+	named := strings.Join(texts[:min(most, len(texts))], ". ") + "."
 	if more := len(texts) - most; more > 0 {
 		named += fmt.Sprintf(" The same holds for %d more.", more)
 	}
-	v.Detail = named + " " + consequence
-	return []document.Verdict{v}
+	return []document.Verdict{{About: about, Finding: fmt.Sprintf("%s at %d points.", finding, len(texts)), Detail: named + " " + consequence}}
 }
 
 // missedOf is what the first repetition that missed its rate says, with the number of those that did. It is empty if none did.
