@@ -20,7 +20,7 @@ func csvText(d document.Document) string {
 		t = withBounds(t)
 		var header []string
 		for _, f := range fieldsOf(t, nil, nil) { // a row without cells has the same keys
-			header = append(header, f.key)
+			header = append(header, Inert(f.key))
 		}
 		lines := [][]string{header}
 		for _, row := range t.Rows {

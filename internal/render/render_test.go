@@ -194,6 +194,20 @@ func TestADocumentWithoutATableIsItsSentencesAsCSV(t *testing.T) {
 	}
 }
 
+// Keys of columns may be axes of a study that somebody else wrote.
+func TestAHeaderOfCSVIsNoFormula(t *testing.T) {
+	var out bytes.Buffer
+	d := document.Document{Blocks: []document.Block{document.Table{
+		Columns: []document.Column{{Key: "=1+1", Name: "x"}}, Rows: []document.Row{{"=1+1": document.Text("a")}},
+	}}}
+	if err := Render(&out, d, "csv", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "'=1+1,notes\na,\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
 type broken struct{ after int }
 
 func (b *broken) Write(p []byte) (int, error) {

@@ -133,7 +133,7 @@ func (d Difference) neededRuns(tests string) string {
 	return fmt.Sprintf("testing %d %s at once needs at least %d each", d.Family, tests, d.Needed)
 }
 
-// method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6 pairs". tests is as for neededRuns.
+// method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6 pairs". tests is "tests" or "pairs".
 func (d Difference) method(p, tests string) string {
 	p += ", Mann–Whitney U"
 	if d.Family > 1 {

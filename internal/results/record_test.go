@@ -91,7 +91,8 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 
 func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 	rabbit := measured()
-	rabbit.Spec.Broker, rabbit.Axes, rabbit.PointID, rabbit.Repetition = "rabbitmq", map[string]string{"broker": "rabbitmq", "window": "9"}, "ffff", 2
+	rabbit.Spec.Broker, rabbit.Axes, rabbit.PointID, rabbit.Repetition = "rabbitmq", map[string]string{"broker": "rabbitmq", "window": "9", "mix": "100:1,1KiB:1"}, "ffff", 2
+	rabbit.Label = "a, b"
 	records := []store.Record{measured(), rabbit}
 	for _, c := range []struct{ expr, err string }{
 		{"broker", `"broker" is not name=value`},
@@ -115,6 +116,9 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		"size=1024":                      {"0123abc", "ffff"},
 		"client.linger.ms=5":             {"0123abc", "ffff"},
 		"version=4.3.1, broker=rabbitmq": {"ffff"},
+		"mix=100:1,1KiB:1":               {"ffff"},
+		"mix=100:1,1KiB:1,broker=kafka":  nil,
+		"label=a, b, window=9":           {"ffff"},
 		"study=s,host.cores=2":           {"0123abc", "ffff"},
 		"began=" + measured().Began.UTC().Format(time.DateOnly): {"0123abc", "ffff"},
 	} {
@@ -123,11 +127,11 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		for _, r := range got {
 			ids = append(ids, r.PointID)
 		}
-		if err != nil || !slices.Equal(ids, want) {
+		if (err != nil) != (want == nil) || !slices.Equal(ids, want) {
 			t.Errorf("%q: %v, %v; want %v", expr, ids, err, want)
 		}
 	}
-	if got := SelectionNames("broker=kafka, size=1KiB"); !slices.Equal(got, []string{"broker", "size"}) {
+	if got := SelectionNames("broker=kafka, size=100:1,1KiB:1, acks=1"); !slices.Equal(got, []string{"broker", "size", "acks"}) {
 		t.Errorf("named: %v", got)
 	}
 }

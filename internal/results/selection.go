@@ -22,7 +22,7 @@ import (
 func Select(records []store.Record, expr string) ([]store.Record, error) {
 	facts := new(factCache)
 	var chosenBy []string // the terms so far
-	for term := range strings.SplitSeq(expr, ",") {
+	for _, term := range termsOf(expr) {
 		name, value, ok := cutTerm(term)
 		if !ok {
 			return nil, fmt.Errorf("selection %q: %q is not name=value", expr, strings.TrimSpace(term))
@@ -39,6 +39,20 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 		records, chosenBy = matching, append(chosenBy, name+"="+value)
 	}
 	return records, nil
+}
+
+// termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part without "=" belongs to
+// the term before it.
+func termsOf(expr string) []string {
+	var terms []string
+	for part := range strings.SplitSeq(expr, ",") {
+		if len(terms) > 0 && !strings.Contains(part, "=") {
+			terms[len(terms)-1] += "," + part
+		} else {
+			terms = append(terms, part)
+		}
+	}
+	return terms
 }
 
 // cutTerm splits "broker=kafka" into name and value. ok is false for a text without a name or "=".
@@ -89,7 +103,7 @@ func Selectable(records []store.Record) map[string][]string {
 // SelectionNames lists the names of a selection's terms. The sides of a comparison are meant to differ in them.
 func SelectionNames(expr string) []string {
 	var names []string
-	for term := range strings.SplitSeq(expr, ",") {
+	for _, term := range termsOf(expr) {
 		if name, _, ok := cutTerm(term); ok {
 			names = append(names, name)
 		}
