@@ -48,3 +48,24 @@ func TestANameSaysNoMoreThanItTakesToTellPointsApart(t *testing.T) {
 		}
 	}
 }
+
+// One study varies acks as an axis, another one without making it an axis.
+func TestNamesOfSeveralStudiesDiffer(t *testing.T) {
+	var records []store.Record
+	add := func(id, acks string, seed int, axes map[string]string) {
+		r := measured()
+		r.PointID, r.Axes, r.Spec.Acks, r.Spec.Seed = id, axes, acks, int64(seed)
+		records = append(records, r)
+	}
+	add("a", "1", 1, map[string]string{"acks": "1"})
+	add("b", "all", 1, map[string]string{"acks": "all"})
+	add("c", "1", 2, nil)
+	add("d", "all", 2, nil)
+	var names []string
+	for _, p := range pointsOf(records) {
+		names = append(names, p.Name)
+	}
+	if unique := slices.Compact(slices.Sorted(slices.Values(names))); len(unique) < len(records) {
+		t.Errorf("names are %q", names)
+	}
+}

@@ -111,24 +111,35 @@ func variantOf(p Point, valuesByAxis Values) Variant {
 // values on all axes, names tell them apart by these settings before any others.
 var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// distinguish adds settings to the variants of namesakes, one by one, until no two points are
-// namesakes. There are such points if a study varied settings without making them axes: two points
-// "kafka" that differ in their spec's acks become "kafka acks=1" and "kafka acks=all".
+// distinguish adds settings to the variants of namesakes until no two points are namesakes, or those that are don't differ. There are
+// such points if a study varied settings without making them axes: two points "kafka" that differ in their spec's acks become
+// "kafka acks=1" and "kafka acks=all".
 func distinguish(points []*Point) {
-	for _, alike := range namesakes(points) {
-		specs := make([]map[string]string, len(alike)) // values by path, in the order of alike
-		for i, p := range alike {
-			specs[i] = p.facts.ofSpec(p.Spec)
-		}
-		for _, path := range differingPaths(specs) {
-			for i, p := range alike {
-				p.Variant = append(p.Variant, SettingValue{Name: path, Value: cmp.Or(specs[i][path], "unset")})
-			}
-			if len(namesakes(alike)) == 0 {
-				break
-			}
+	for changed := true; changed; { // a point may have got the name of one from another group
+		changed = false
+		for _, alike := range namesakes(points) {
+			changed = addSettings(alike) || changed
 		}
 	}
+}
+
+// addSettings adds settings in which namesakes differ to their variants, one by one, until they are no namesakes any more. It reports
+// whether there was any.
+func addSettings(alike []*Point) (added bool) {
+	specs := make([]map[string]string, len(alike)) // values by path, in the order of alike
+	for i, p := range alike {
+		specs[i] = p.facts.ofSpec(p.Spec)
+	}
+	for _, path := range differingPaths(specs) {
+		for i, p := range alike {
+			p.Variant = append(p.Variant, SettingValue{Name: path, Value: cmp.Or(specs[i][path], "unset")})
+		}
+		added = true
+		if len(namesakes(alike)) == 0 {
+			break
+		}
+	}
+	return added
 }
 
 // namesakes groups the points that have the same name, table and load: a reader could not tell them apart.
