@@ -323,3 +323,11 @@ func TestWhyNamesRunsTestAndFamily(t *testing.T) {
 		}
 	}
 }
+
+func TestOneContenderNeedsNoTest(t *testing.T) {
+	for contenders, want := range map[int]int{0: 1, 1: 1, 2: 4, 3: 5} {
+		if got := Needed(contenders); got != want {
+			t.Errorf("%d contenders need %d repetitions, want %d", contenders, got, want)
+		}
+	}
+}
