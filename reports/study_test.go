@@ -38,7 +38,7 @@ published:
   fixed: {mode: auto ack}
   metrics: {publish_rate: msg_per_s, e2e_p99_ns: {column: lat_p99, unit: ms}, broker_disk_write_bytes: {column: disk, unit: MB}}
 exhibits:
-- {title: Table A.1, place: page 61, experiment: rabbitmq-2, rows: partitionsPerTopic, series: mode, where: {mode: auto ack}, columns: [{metric: publish_rate, unit: msg/s}, {metric: e2e_p99_ns, unit: ms}]}
+- {title: Table A.1, place: page 61, note: Only one server was measured., experiment: rabbitmq-2, rows: partitionsPerTopic, series: mode, where: {mode: auto ack}, columns: [{metric: publish_rate, unit: msg/s}, {metric: e2e_p99_ns, unit: ms}]}
 - {title: All columns, experiment: rabbitmq-2, rows: partitionsPerTopic, where: {mode: auto ack}, columns: [{metric: publish_rate, unit: msg/s}, {metric: e2e_p99_ns, unit: ms}, {metric: broker_disk_write_bytes, unit: MB}, receive_rate]}
 `
 
@@ -115,6 +115,14 @@ func TestTheClaimsAloneHaveNeitherTablesNorSetup(t *testing.T) {
 	}
 	if text := fmt.Sprint(d.Blocks); !strings.Contains(text, "1 repetition of 1 point: 1 aborted.") {
 		t.Errorf("how the repetitions ended isn't told: %s", text)
+	}
+	paper, err := ReadPaper("raje-2019")
+	if err != nil {
+		t.Fatal(err)
+	}
+	headings, said := sections(d)
+	if !slices.Equal(headings[:1], []string{"raje-2019"}) || said[0] != paper.Study.Question+" "+paper.Study.Source {
+		t.Errorf("it begins with %q and %q, want the study, its question and its source", headings, said[0])
 	}
 	record.Study = "ingestion" // has tables, and no claims
 	if d := build(t, "claims", []store.Record{record}); len(d.Tables()) != 0 || len(d.Blocks) != 1 {
@@ -243,6 +251,9 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 	}
 	if got := column(d, 0, "measured_then")[0]; got != "−33.8 % [−37.3 % to −30.0 %] along partitionsPerTopic, R² 0.95 (n=2)" {
 		t.Errorf("measured then: %q", got)
+	}
+	if _, texts := sections(d); !slices.Contains(texts, "Only one server was measured.") {
+		t.Errorf("the note on table A.1 is missing: %q", texts)
 	}
 	notes := d.Notes()
 	said := d.Tables()[0].Rows[1]["says"]
