@@ -80,40 +80,41 @@ func together(topics []driver.Topic) int {
 	return n
 }
 
+// create makes topics with the same number of partitions, and blocks until all of them exist.
 func (k *kafka) create(ctx context.Context, partitions int, replicas int16, configs map[string]*string, names []string) error {
-	created, err := k.admin.CreateTopics(ctx, int32(partitions), replicas, configs, names...)
-	if err != nil {
-		return fmt.Errorf("creating topics: %w", err)
-	}
-	for began := time.Now(); outOfSession(created) && time.Since(began) < sessionPatience; {
-		time.Sleep(retryPause)
-		if created, err = k.admin.CreateTopics(ctx, int32(partitions), replicas, configs, names...); err != nil {
+	missing, isRetry := names, false
+	for began := time.Now(); ; time.Sleep(retryPause) {
+		created, err := k.admin.CreateTopics(ctx, int32(partitions), replicas, configs, missing...)
+		if err != nil {
 			return fmt.Errorf("creating topics: %w", err)
 		}
-	}
-	for _, topic := range created.Sorted() {
-		err := topic.Err
-		if errors.Is(err, kerr.InvalidConfig) || errors.Is(err, kerr.PolicyViolation) {
-			return driver.Unsupported("topic configuration", "the broker says: %s", cmp.Or(topic.ErrMessage, err.Error()))
-		} else if err != nil {
-			return fmt.Errorf("creating topic %s with %d partition(s): %w: %s", topic.Topic, partitions, err, topic.ErrMessage)
+		missing = nil
+		for _, topic := range created.Sorted() {
+			err := topic.Err
+			switch {
+			case err == nil, isRetry && errors.Is(err, kerr.TopicAlreadyExists): // an attempt before may have made it
+			case isOutOfSession(topic) && time.Since(began) < sessionPatience:
+				missing = append(missing, topic.Topic)
+			case errors.Is(err, kerr.InvalidConfig), errors.Is(err, kerr.PolicyViolation):
+				return driver.Unsupported("topic configuration", "the broker says: %s", cmp.Or(topic.ErrMessage, err.Error()))
+			default:
+				return fmt.Errorf("creating topic %s with %d partition(s): %w: %s", topic.Topic, partitions, err, topic.ErrMessage)
+			}
 		}
+		if len(missing) == 0 {
+			return nil
+		}
+		isRetry = true
 	}
-	return nil
 }
 
 // sessionPatience is for a broker on ZooKeeper to open a new session.
 const sessionPatience = 10 * time.Second
 
-// outOfSession tells whether nothing was created because the broker's session with ZooKeeper has ended: it was paused
-// for longer than that lasts, and opens a new one.
-func outOfSession(created kadm.CreateTopicResponses) bool {
-	for _, topic := range created {
-		if !errors.Is(topic.Err, kerr.UnknownServerError) || !strings.Contains(topic.ErrMessage, "KeeperErrorCode") {
-			return false
-		}
-	}
-	return len(created) > 0
+// isOutOfSession tells whether a topic wasn't created because the broker's session with ZooKeeper has ended: it was paused
+// for longer than that lasts, and opens a new one. Other topics of the same request may have been created before.
+func isOutOfSession(topic kadm.CreateTopicResponse) bool {
+	return errors.Is(topic.Err, kerr.UnknownServerError) && strings.Contains(topic.ErrMessage, "KeeperErrorCode")
 }
 
 // topicConfigs maps the guarantee to topic configuration, beside what the user asked for.

@@ -2,7 +2,9 @@ package kafka
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -59,6 +61,24 @@ func TestContractHoldsOnKafkaWithZooKeeper(t *testing.T) {
 				"process.roles": "broker", "node.id": 1,
 			})
 		})
+	}
+}
+
+// A broker that was paused for longer than its session lasts loses it in the midst of a request: some topics are made, others not.
+func TestTopicsAreMadeThoughASessionEnds(t *testing.T) {
+	testkit.Long(t)
+	in, target := livetest.Start(t, provision.Options{Broker: "kafka", Version: "1.1.1"})
+	for round := range 4 {
+		livetest.Must(t, in.Pause(t.Context(), 1))
+		time.Sleep(8 * time.Second)
+		livetest.Must(t, in.Resume(t.Context(), 1))
+		for batch := range 6 {
+			topology := driver.Topology{Subscriptions: []string{"s"}}
+			for i := range 5 {
+				topology.Topics = append(topology.Topics, driver.Topic{Name: fmt.Sprintf("t-%d-%d-%d", round, batch, i), Partitions: 1})
+			}
+			livetest.SetUp(t, "kafka", livetest.Config(t, "kafka", target, atLeast, nil, nil), topology)
+		}
 	}
 }
 
