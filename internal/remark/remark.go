@@ -29,8 +29,11 @@ type Figure struct {
 }
 
 // Stored makes a remark of a text and figures that were read from a file. It leaves the figures out unless all of them stand in the text,
-// in their order.
+// in their order, or if the text holds a NUL, which it leaves out.
 func Stored(text string, figures []Figure) Remark {
+	if strings.Contains(text, placeholder) {
+		return Remark{Text: strings.ReplaceAll(text, placeholder, "")}
+	}
 	end := 0
 	for _, f := range figures {
 		if f.At < end || f.At > len(text) || !strings.HasPrefix(text[f.At:], f.Text) {
@@ -59,7 +62,7 @@ const placeholder = "\x00"
 func fill(form string, figures []Figure) Remark {
 	var r Remark
 	for i, part := range strings.Split(form, placeholder) {
-		if i > 0 && i <= len(figures) { // there are more placeholders if a stored text holds a NUL
+		if i > 0 {
 			f := figures[i-1]
 			f.At = len(r.Text)
 			r.Figures = append(r.Figures, f)

@@ -43,6 +43,14 @@ func TestFiguresThatAreNotInTheTextAreLeftOut(t *testing.T) {
 	}
 }
 
+// A record that somebody else wrote may hold any byte.
+func TestAStoredTextWithoutFiguresHasThePlaceOfNone(t *testing.T) {
+	whole, foreign := remark.Stored("a5", []remark.Figure{{At: 1, Text: "5", Value: 5}}), remark.Stored("a\x00", nil)
+	if whole.Form() == foreign.Form() || foreign.Text != "a" {
+		t.Errorf("%q and %q have one form: joined they are %q", whole.Text, foreign.Text, remark.Join([]remark.Remark{whole, foreign}))
+	}
+}
+
 func TestRemarksOfOneFormAreToldWithTheSpanOfTheirFigures(t *testing.T) {
 	late := func(d time.Duration) remark.Remark { return remark.Of("%s of %d late", d, 9) }
 	for want, remarks := range map[string][]remark.Remark{

@@ -80,8 +80,7 @@ func (u Unit) Range(low, high float64) string {
 	case math.IsInf(low, 0):
 		return "≤ " + highText
 	}
-	isNumber := func(r rune) bool { return (r >= '0' && r <= '9') || r == '.' || r == '−' }
-	if suffix := strings.TrimLeftFunc(highText, isNumber); strings.TrimLeftFunc(lowText, isNumber) == suffix {
+	if suffix := u.scaleOf(math.Abs(high)).suffix; u.scaleOf(math.Abs(low)).suffix == suffix {
 		lowText = strings.TrimSuffix(lowText, suffix)
 	}
 	return lowText + "–" + highText

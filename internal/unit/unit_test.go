@@ -124,6 +124,22 @@ func TestARangeNamesItsUnitOnceWhereItCan(t *testing.T) {
 	}
 }
 
+func TestARangeKeepsAllDigitsOfBothEnds(t *testing.T) {
+	for want, c := range map[string]struct {
+		unit      Unit
+		low, high float64
+	}{
+		"10 000–20 000":  {Count, 10_000, 20_000},
+		"10 345–12 345":  {Count, 10_345, 12_345},
+		"2e-05–5e-05×":   {Factor, 2e-5, 5e-5},
+		"−2.00–−1.00 ms": {Nanoseconds, -2e6, -1e6},
+	} {
+		if got := c.unit.Range(c.low, c.high); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestAShareThatWasDividedBackIsTheOneThatWasAskedFor(t *testing.T) {
 	for share, want := range map[float64]string{0.8999999999999999: "90.0 %", 0.6999999999999998: "70.0 %", 0.123456: "12.3456 %"} {
 		if got := Share.Exactly(share); got != want {
