@@ -174,9 +174,12 @@ func secondsTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// nines is where the quantile q stands on HdrHistogram's axis, on which every further nine takes
-// equal room: 1 for the minimum, 2 for the median, 10 for 90 %, 100 for 99 %.
+// nines is the place of the quantile q on HdrHistogram's axis, on which every further nine takes equal room: 1 for the minimum
+// (0), 2 for the median (0.5), 10 for 90 %, 100 for 99 %.
 func nines(q float64) float64 { return 1 / (1 - q) }
+
+// quantileAt is the quantile at a place on HdrHistogram's axis: 0.99 at 100.
+func quantileAt(place float64) float64 { return 1 - 1/place }
 
 // setPercentiles makes HdrHistogram's axis, from the minimum to the place end.
 func setPercentiles(a *plot.Axis, end float64) {

@@ -40,7 +40,7 @@ func floorOf(distributions []results.Distribution) *floor {
 	last := &marks[len(marks)-1]
 	for _, r := range recordings {
 		for i := range marks {
-			marks[i].y = max(marks[i].y, float64(r.Quantile(1-1/marks[i].x)))
+			marks[i].y = max(marks[i].y, float64(r.Quantile(quantileAt(marks[i].x))))
 		}
 		last.y = max(last.y, float64(r.Max()))
 	}

@@ -13,6 +13,12 @@ import (
 // latencyPanel is the height of a panel of latencies with its words.
 const latencyPanel = 8 * vg.Centimeter
 
+// How many labels the axes of such a panel have at most (see setAxis).
+const (
+	maxRateLabels    = 6
+	maxLatencyLabels = 9
+)
+
 // drawnQuantiles are the quantiles of latency that have a line each.
 var drawnQuantiles = []struct {
 	name   string
@@ -52,8 +58,8 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 		bounds := boundsOf(group.Members, isDrawn)
 		p.addBounds(bounds)
 		e.addBounds(bounds)
-		setAxis(&p.Plot.X, o.scaling(), e.x, unit.PerSecond, 6)
-		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, 9)
+		setAxis(&p.Plot.X, o.scaling(), e.x, unit.PerSecond, maxRateLabels)
+		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, maxLatencyLabels)
 		panels = append(panels, p)
 	}
 	if panels == nil {

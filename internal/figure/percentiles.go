@@ -14,7 +14,14 @@ import (
 // maxLines is how many lines can be told apart: each of seven colours twice, solid and dashed.
 const maxLines = 14
 
-// percentiles draws a panel for each size and guarantee, and in it a line for each broker and load.
+// A line has this many marks from one nine to the next, as from 99 % to 99.9 %.
+const (
+	stepsPerNine      = 50 // looks like a curve
+	crossStepsPerNine = 6  // of a distribution that isn't used: each mark is a cross, which must not overlap the next
+)
+
+// percentiles draws latency by percentile: a panel for each size and guarantee, and in it a line for each broker and load.
+// The x axis is HdrHistogram's (see nines): from 90 to 99 % is as far as from 99 to 99.9 %.
 func percentiles(points []results.Point, o Options) (Figure, error) {
 	kind, err := results.LatencyByName(o.Latency)
 	if err != nil {
@@ -52,7 +59,7 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 		if below != nil {
 			below.widen(&e)
 		}
-		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, 9)
+		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, maxLatencyLabels)
 		setPercentiles(&p.Plot.X, e.x.high)
 		panels = append(panels, p)
 	}
@@ -67,22 +74,21 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-// percentileMarks are the steps of a distribution along HdrHistogram's axis. It has no place for the
-// maximum (a quantile of 1), which stands at the place of the last of n messages instead. A
-// distribution that isn't used has few marks, as each is a cross.
-func percentileMarks(s hist.Snapshot, used bool) []mark {
-	stepsPerNine := 50.0
+// percentileMarks are the marks of a distribution, from its minimum to its maximum. The maximum is the quantile 1, which would
+// stand at infinity. Of n messages it stands at the place n instead: of 1000 messages at 99.9 %, beyond which only one lies.
+func percentileMarks(latencies hist.Snapshot, used bool) []mark {
+	steps := float64(stepsPerNine)
 	if !used {
-		stepsPerNine = 6
+		steps = crossStepsPerNine
 	}
-	last := max(float64(s.Count()), 1)
-	marks := []mark{exactMark(nines(0), float64(s.Min()), used)}
-	for k := 1.0; ; k++ {
-		x := math.Pow(10, k/stepsPerNine)
-		if x >= last {
-			return append(marks, exactMark(last, float64(s.Max()), used))
+	end := max(float64(latencies.Count()), 1)
+	marks := []mark{exactMark(nines(0), float64(latencies.Min()), used)}
+	for step := 1.0; ; step++ {
+		place := math.Pow(10, step/steps)
+		if place >= end {
+			return append(marks, exactMark(end, float64(latencies.Max()), used))
 		}
-		marks = append(marks, exactMark(x, float64(s.Quantile(1-1/x)), used))
+		marks = append(marks, exactMark(place, float64(latencies.Quantile(quantileAt(place))), used))
 	}
 }
 
@@ -94,7 +100,7 @@ func percentileLine(i int) draw.LineStyle {
 	return line(colourOf(i))
 }
 
-// lineName is the broker, with its load if it has several.
+// lineName is the broker of a distribution, with the load if the broker has several: "kafka" or "kafka, curve 1k/s".
 func lineName(d results.Distribution, all []results.Distribution) string {
 	otherLoad := func(o results.Distribution) bool { return o.Point.Name == d.Point.Name && o.RowTitle != d.RowTitle }
 	if slices.ContainsFunc(all, otherLoad) {
