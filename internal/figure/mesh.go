@@ -9,19 +9,23 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// mesh places load points in small multiples. Each axis in which they differ has one role: the panels
-// go along it, or a panel has a line for each of its values, or there is a panel for each of its
-// values. Example: brokers × sizes × windows give a line for each broker along the window, in a
-// panel for each size.
+// mesh arranges load points as small multiples: panels that show one metric at the same scales. A load point is one setting under
+// one load, over all its repetitions. The settings in which load points differ are axes, and each axis has one role:
+//
+//	along    the horizontal axis of every panel    window 1, 10, 100
+//	byLine   a line for each value                 kafka, nats
+//	byPanel  a panel for each value                100 B, 1 KiB
+//
+// Here the load point of kafka with 1 KiB and a window of 10 is a dot in the second panel, on the first line, in the middle.
 type mesh struct {
-	sweep
-	loadPoints []results.LoadPoint // by the index of their places
+	sweep                          // the axes, and places: the value of each load point on each axis
+	loadPoints []results.LoadPoint // in the order of places
 	metric     results.Metric
-	along      int      // index of the axis that the panels go along
+	along      int      // index in axes
 	byLine     axisList // one axis at most; without one a panel has a single line
 	byPanel    axisList
 	evenSteps  bool    // values along the axis stand at equal distances instead of at their numbers
-	metricAxis scaling // linear if that is asked for, or if a used figure has no place on the other
+	metricAxis scaling // linear if that is asked for, or if a used figure has no place on a logarithmic axis
 
 	panelTitles []string // in the order of the panels
 	lineNames   []string // in the order of their colours
@@ -29,24 +33,24 @@ type mesh struct {
 	missing     []string // load points without a dot, and why: "kafka, partitions 4, at 1 KiB (void)"
 }
 
-// dot is a load point in the mesh.
+// dot is a load point that is drawn.
 type dot struct {
 	position
 	mark mark
 }
 
-// position is a place in the mesh.
+// position says where a load point stands: {"1 KiB", "kafka", 1} in the example above.
 type position struct {
 	panel, line string
-	value       int // index on the axis along, or results.Unset
+	value       int // index of its value on the axis along, or results.Unset
 }
 
 // newMesh gives the axes their roles and places every load point that has the metric.
 func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, error) {
 	hasFigure := func(l results.LoadPoint) bool { return len(metric.Values(l.Records)) > 0 }
 	loadPoints := slices.DeleteFunc(results.LoadPointsOf(points), func(l results.LoadPoint) bool {
-		failed := l.Records == nil // it is named below the figure
-		return !failed && !hasFigure(l)
+		isFailed := l.Records == nil // stays: the notes name it
+		return !isFailed && !hasFigure(l)
 	})
 	if !slices.ContainsFunc(loadPoints, hasFigure) {
 		return nil, nothing("none of the loads has the metric %s", metric.Key)
@@ -57,6 +61,7 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 		return nil, err
 	}
 	m := &mesh{sweep: sweep{axes: axes, places: places}, loadPoints: loadPoints, metric: metric}
+	var withoutRole axisList
 	for i, a := range axes {
 		switch a.Name {
 		case along:
@@ -64,14 +69,14 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 			m.evenSteps = a.Numbers == nil || (!o.Linear && slices.Min(a.Numbers) <= 0)
 		case line:
 			m.byLine = axisList{i}
-		case sweepAxis: // has panels only if there is no other way
+		case sweepAxis:
+			withoutRole = axisList{i}
 		default:
 			m.byPanel = append(m.byPanel, i)
 		}
 	}
-	isSweep := func(a results.Axis) bool { return a.Name == sweepAxis }
-	if i := slices.IndexFunc(axes, isSweep); i >= 0 && axes[i].Name != along && axes[i].Name != line && m.clash() != nil {
-		m.byPanel = append(m.byPanel, i)
+	if m.clash() != nil { // panels for each sweep may tell the load points apart
+		m.byPanel = append(m.byPanel, withoutRole...)
 		slices.Sort(m.byPanel)
 	}
 	if err := m.clash(); err != nil {
@@ -88,9 +93,9 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 	return m, nil
 }
 
-// chooseAxes checks the axes that were asked for, and chooses the others: a line for each broker,
-// along the longest other axis. line is empty if there is no broker axis, or if the panels go along
-// it.
+// chooseAxes names the axis that has a line for each value, and the one that the panels go along. Those that were asked for (o.Row
+// and o.Col) must exist. Otherwise each broker has a line, and the panels go along the longest other axis. line is empty if there
+// is no broker axis, or if the panels go along it.
 func chooseAxes(axes []results.Axis, o Options) (line, along string, err error) {
 	var names []string
 	for _, a := range axes {
@@ -119,8 +124,8 @@ func chooseAxes(axes []results.Axis, o Options) (line, along string, err error) 
 	}
 }
 
-// longestAxis is the axis with the most values, one with numbers before one with names, and the sweep
-// axis last. It is empty if there are no axes.
+// longestAxis names the axis with the most values. An axis of numbers goes before any axis of names, and the sweep axis is the last
+// choice. The name is empty if there are no axes.
 func longestAxis(axes []results.Axis) string {
 	if len(axes) == 0 {
 		return ""
@@ -140,14 +145,14 @@ func (m *mesh) position(i int) position {
 	return position{panel: m.title(m.byPanel, place), line: m.lineName(place), value: place[m.along]}
 }
 
-// summary is the metric of the i-th load point. ok is false if it has no dot: it has no figure, or no
+// summary is the metric of the i-th load point. ok is false if the load point can't be drawn: it was not measured, or it has no
 // value on the axis along.
 func (m *mesh) summary(i int) (s results.Summary, ok bool) {
 	s = results.Summarize(m.metric.Values(m.loadPoints[i].Records))
 	return s, s.N > 0 && m.places[i][m.along] != results.Unset
 }
 
-// clash is an error if two load points would have their dots in the same place.
+// clash is an error if two load points would be drawn at the same position.
 func (m *mesh) clash() error {
 	taken := map[position]results.LoadPoint{}
 	for i, l := range m.loadPoints {
@@ -163,28 +168,27 @@ func (m *mesh) clash() error {
 	return nil
 }
 
-// placeDots makes the dots, and names the load points without one.
+// placeDots chooses the scaling of the metric, makes the dots, and names the load points without one.
 func (m *mesh) placeDots(asked scaling) {
 	m.metricAxis = asked
 	for i, l := range m.loadPoints {
-		s, ok := m.summary(i)
-		if !ok {
+		switch s, ok := m.summary(i); {
+		case !ok:
 			m.addMissing(m.position(i), string(l.Status))
-			continue
-		}
-		if l.Used() && s.Low <= 0 {
+		case l.Used() && s.Low <= 0:
 			m.metricAxis = linear
 		}
-		pos := m.position(i)
-		m.dots = append(m.dots, dot{position: pos, mark: mark{x: m.x(pos.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
 	}
-	m.dots = slices.DeleteFunc(m.dots, func(d dot) bool {
-		hasPlace := m.metricAxis == linear || d.mark.low > 0
-		if !hasPlace {
-			m.addMissing(d.position, m.metric.Unit.Format(d.mark.y)+", not used")
+	for i, l := range m.loadPoints {
+		pos := m.position(i)
+		switch s, ok := m.summary(i); {
+		case !ok: // named above
+		case m.metricAxis == linear || s.Low > 0:
+			m.dots = append(m.dots, dot{position: pos, mark: mark{x: m.x(pos.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
+		default:
+			m.addMissing(pos, m.metric.Unit.Format(s.Median)+", not used")
 		}
-		return !hasPlace
-	})
+	}
 }
 
 // x is where the i-th value of the axis along stands.
@@ -203,8 +207,7 @@ func (m *mesh) addMissing(p position, why string) {
 	m.missing = addNew(m.missing, fmt.Sprintf("%s (%s)", strings.Join(names, ", "), why))
 }
 
-// nameParts puts panels and lines in the order of their axes' values. Panels without a dot are left
-// out.
+// nameParts lists the panels and the lines in the order of their axes' values. It leaves out panels without a dot.
 func (m *mesh) nameParts() {
 	for _, g := range m.groupsBy(m.byPanel) {
 		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == g.Name }) {
@@ -216,7 +219,7 @@ func (m *mesh) nameParts() {
 	}
 }
 
-// lineName is the value that a line is for. It is empty if a panel has one line.
+// lineName is the value on the line axis: "kafka". It is empty if panels have a single line.
 func (m *mesh) lineName(p results.Place) string {
 	if len(m.byLine) == 0 {
 		return ""
