@@ -1,3 +1,6 @@
+// What the panels of charts of lines are drawn from: traces (lines with marks), bands (shaded stretches of time) and uprights
+// (vertical lines). Each is a plot.Plotter of gonum. An extent gathers the values that the axes must show.
+
 package figure
 
 import (
@@ -9,35 +12,34 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// mark is a measured value in a panel.
+// mark is a measured value in a panel: x = 1000 messages/s, y = 2 ms, in the interval from 1.8 to 2.5 ms.
 type mark struct {
 	x, y      float64 // y is NaN where nothing was measured: a gap
-	low, high float64 // the interval of y; both y if there is none
-	used      bool    // false: void or failed; shown, but never joined with others
+	low, high float64 // the interval of y; both equal y if there is none
+	used      bool    // false: void or failed, which has a cross instead of a glyph, and no line to its neighbours
 }
 
 // exactMark is a mark without an interval.
 func exactMark(x, y float64, used bool) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
 
-// trace draws marks in their order: a line through neighbours that are used, with their glyphs and
-// intervals, and crosses for marks that aren't used. Marks without a place on the axes are gaps.
+// trace draws marks in their order. A line joins neighbours that are used; a gap or a mark that isn't used interrupts it.
 type trace struct {
 	marks []mark
 	line  draw.LineStyle
-	glyph draw.GlyphStyle // without a shape: none are drawn
+	glyph draw.GlyphStyle // of marks that are used; without a shape, they have none
 }
 
 func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
 	marks := slices.Clone(t.marks)
 	for i, m := range marks {
-		if !hasPlace(p.X, m.x) || !hasPlace(p.Y, m.y) {
+		if !hasPlace(p.X, m.x) || !hasPlace(p.Y, m.y) { // a gap, as a logarithmic axis panics at 0
 			marks[i] = exactMark(math.NaN(), math.NaN(), false)
 		}
 	}
-	for _, joined := range stretches(marks) {
+	x, y := p.Transforms(&c)
+	for _, stretch := range stretches(marks) {
 		var path []vg.Point
-		for _, m := range joined {
+		for _, m := range stretch {
 			path = append(path, vg.Point{X: x(m.x), Y: y(m.y)})
 		}
 		if len(path) > 1 {
@@ -60,19 +62,22 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// stretches are the neighbouring marks that a line joins.
+// stretches divides marks into those that a line joins, without gaps and marks that aren't used: of the marks 1, 2, gap, 4 it makes
+// [1 2] and [4].
 func stretches(marks []mark) [][]mark {
 	var all [][]mark
-	isJoined := false // the next mark with the one before
+	afterBreak := true
 	for _, m := range marks {
-		switch {
-		case !m.used, math.IsNaN(m.y):
-			isJoined = false
-		case isJoined:
-			all[len(all)-1] = append(all[len(all)-1], m)
-		default:
-			all, isJoined = append(all, []mark{m}), true
+		if !m.used || math.IsNaN(m.y) {
+			afterBreak = true
+			continue
 		}
+		if afterBreak {
+			all = append(all, nil)
+		}
+		last := len(all) - 1
+		all[last] = append(all[last], m)
+		afterBreak = false
 	}
 	return all
 }
@@ -86,9 +91,10 @@ func (t trace) drawInterval(c draw.Canvas, x, low, high vg.Length) {
 	c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
 }
 
-// extent is the range of values that a panel has to show.
+// extent is the range of values that a panel has to show, in the units of its axes: x from 100 to 10000, y from 1.8e6 to 9e6.
+// It begins empty, and each value that is added widens it.
 type extent struct {
-	axes scaling // of both axes; values without a place on them are left out
+	axes scaling // of both axes; a value without a place on them, such as 0 on a logarithmic one, doesn't widen the extent
 	x, y span
 }
 
@@ -106,7 +112,7 @@ func (e *extent) addMarks(marks []mark) {
 	}
 }
 
-// band shades a stretch of the x axis.
+// band shades the panel between two values on the x axis.
 type band struct{ from, to float64 }
 
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
@@ -121,7 +127,7 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 type upright struct {
 	x    float64
 	text string
-	row  int // lines of text to leave free above it, so that the texts of neighbours don't collide
+	row  int // of its text, from 0 at the top: neighbours in different rows don't overwrite each other
 }
 
 func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
@@ -138,7 +144,7 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	style := letters(smallSize, ink)
 	style.YAlign = draw.YTop
 	left := x + gap
-	if left+style.Width(u.text) > c.Max.X {
+	if left+style.Width(u.text) > c.Max.X { // no room to the right of the line
 		left = x - gap - style.Width(u.text)
 	}
 	top := c.Max.Y - 1 - vg.Length(u.row)*style.FontExtents().Height
