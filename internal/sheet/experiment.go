@@ -1,3 +1,11 @@
+// The sheet of an experiment: the points that one study measured in one way. A point is a broker with one complete setting, which is
+// measured several times (repetitions), and under one load or more: a curve of 1k/s and 2k/s makes two rows.
+//
+//	label              window  load        msg/s  ...  n  status
+//	kafka, curve 1k/s  10      curve 1k/s  1,000       3  ok
+//	kafka, curve 2k/s  10      curve 2k/s  1,998       3  ok
+//	nats               10      curve                   0  refused    (in grey)
+
 package sheet
 
 import (
@@ -11,38 +19,36 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// line is a row of an experiment: one point at one load, over its repetitions. If nothing was
-// measured, its load point has no records. Records all have a result.
-type line struct {
+// loadRow is a row of an experiment: one point under one load, over its repetitions. Its Records all have a result; there are none
+// if nothing was measured.
+type loadRow struct {
 	results.LoadPoint
 	status string // of the load point or, if nothing was measured, of the point
-	// distributions are the latencies of all repetitions together, by their kind's name; nil if
-	// nothing was measured.
+	// distributions are the latencies of all repetitions together, by the name of their kind, such as "e2e".
 	distributions map[string]results.Distribution
 }
 
-// experiment writes a sheet of points that one study measured in one way. It has a row for each point
-// and load, the usable ones first, so that the charts below are drawn from an unbroken range that
-// holds nothing void.
+// experiment writes the sheet. Rows that can be used come first: charts are drawn from an unbroken range of cells, which must hold
+// nothing void.
 func (b *book) experiment(name string, points []results.Point) {
 	sheet := b.sheet(name)
-	lines, usable := linesOf(points)
-	places := placeColumns(points, lines)
+	loadRows, usable := loadRowsOf(points)
+	places := placeColumns(points, loadRows)
 	columns := slices.Concat(places, figureColumns, endingColumns)
 	var headings []heading
 	for _, c := range columns {
 		headings = append(headings, heading{name: c.name, unit: c.unit, width: c.width})
 	}
-	b.charts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(lines), headings: headings})
+	b.charts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(loadRows), headings: headings})
 	var rows [][]any
-	for _, l := range lines {
+	for _, l := range loadRows {
 		rows = append(rows, b.cells(l, columns))
 	}
 	b.table(sheet, headings, 1, slices.Values(rows))
 }
 
-// cells are a line's cells under columns, in grey if the line is not usable.
-func (b *book) cells(l line, columns []column) []any {
+// cells are a row's cells under columns, in grey if the row can't be used.
+func (b *book) cells(l loadRow, columns []column) []any {
 	cells := make([]any, len(columns))
 	for i, c := range columns {
 		v := c.value(l)
@@ -58,40 +64,39 @@ func (b *book) cells(l line, columns []column) []any {
 	return cells
 }
 
-// linesOf are the loads of points, the usable ones first, and how many are usable. A point of which
-// nothing was measured has a line that says why.
-func linesOf(points []results.Point) (lines []line, usable int) {
-	var unusable []line
+// loadRowsOf makes the rows of points, and counts those that can be used, which come first. A point of which nothing was measured has
+// a row that says why.
+func loadRowsOf(points []results.Point) (rows []loadRow, usable int) {
+	var unusable []loadRow
 	for _, p := range points {
 		loads := p.MeasuredLoads()
+		if len(loads) == 0 {
+			unmeasured := results.LoadPoint{Point: p, RowTitle: p.Load(), Why: p.Records[len(p.Records)-1].Why()}
+			unusable = append(unusable, loadRow{LoadPoint: unmeasured, status: p.Status()})
+		}
 		for _, l := range loads {
-			measured := line{LoadPoint: l, status: string(l.Status), distributions: map[string]results.Distribution{}}
+			measured := loadRow{LoadPoint: l, status: string(l.Status), distributions: map[string]results.Distribution{}}
 			for _, kind := range results.LatencyKinds {
 				measured.distributions[kind.Name] = l.Distribution(kind)
 			}
 			if l.Used() {
-				lines = append(lines, measured)
+				rows = append(rows, measured)
 			} else {
 				unusable = append(unusable, measured)
 			}
 		}
-		if len(loads) == 0 {
-			why := p.Records[len(p.Records)-1].Why()
-			unmeasured := results.LoadPoint{Point: p, RowTitle: p.Load(), Why: why}
-			unusable = append(unusable, line{LoadPoint: unmeasured, status: p.Status()})
-		}
 	}
-	return append(lines, unusable...), len(lines)
+	return append(rows, unusable...), len(rows)
 }
 
-// placeColumns say which point and load a row is about: a label, the values of the axes, the load.
-func placeColumns(points []results.Point, lines []line) []column {
+// placeColumns say which point and load a row is about: by a label, the values of the axes in which points differ, and the load.
+func placeColumns(points []results.Point, rows []loadRow) []column {
 	label := labelOf(points)
 	width := 20.0
-	for _, l := range lines {
+	for _, l := range rows {
 		width = max(width, min(60, float64(utf8.RuneCountInString(label(l)))))
 	}
-	columns := []column{{name: "label", width: width, value: func(l line) any { return label(l) }}}
+	columns := []column{{name: "label", width: width, value: func(l loadRow) any { return label(l) }}}
 	axes := results.Values{}
 	for _, p := range points {
 		axes.AddAll(p.Records[0].Axes)
@@ -99,32 +104,28 @@ func placeColumns(points []results.Point, lines []line) []column {
 	for _, axis := range slices.Sorted(maps.Keys(axes)) {
 		columns = append(columns, axisColumn(axis, points))
 	}
-	return append(columns, column{name: "load", width: 18, value: func(l line) any { return l.RowTitle }})
+	return append(columns, column{name: "load", width: 18, value: func(l loadRow) any { return l.RowTitle }})
 }
 
 // labelOf names rows: by the point, with its setting and load if the rows of the sheet differ in them:
 // "kafka", "kafka, 100 B, at-least-once", "kafka, 100 B, at-least-once, curve 1k/s".
-func labelOf(points []results.Point) func(line) string {
-	var settings, loads bool
-	for _, p := range points {
-		settings = settings || p.Setting() != points[0].Setting()
-		loads = loads || p.Load() != points[0].Load()
-	}
-	return func(l line) string {
+func labelOf(points []results.Point) func(loadRow) string {
+	settingsDiffer := slices.ContainsFunc(points, func(p results.Point) bool { return p.Setting() != points[0].Setting() })
+	loadsDiffer := slices.ContainsFunc(points, func(p results.Point) bool { return p.Load() != points[0].Load() })
+	return func(l loadRow) string {
 		text := l.Point.Name
-		if settings {
+		if settingsDiffer {
 			text += ", " + l.Point.Setting()
 		}
-		if loads || l.RowTitle != l.Point.Load() {
+		if loadsDiffer || l.RowTitle != l.Point.Load() {
 			text += ", " + l.RowTitle
 		}
 		return text
 	}
 }
 
-// axisColumn holds numbers if all values of the axis are numbers, so that it can be sorted and drawn
-// along. A value that a number would be shown differently from, such as the version 3.10, makes words
-// of them all.
+// axisColumn holds numbers if all values of the axis are numbers, so that a reader can sort by it and draw along it. Otherwise it
+// holds words. The version 3.10 is a word, as the number would be shown as 3.1.
 func axisColumn(axis string, points []results.Point) column {
 	valueOf := func(p results.Point) string { return p.Records[0].Axes[axis] } // "" if it has none
 	numberOf := func(p results.Point) any {
@@ -136,24 +137,24 @@ func axisColumn(axis string, points []results.Point) column {
 	}
 	c := column{name: axis, width: 13}
 	if slices.ContainsFunc(points, func(p results.Point) bool { return valueOf(p) != "" && numberOf(p) == nil }) {
-		c.value = func(l line) any { return valueOf(l.Point) }
+		c.value = func(l loadRow) any { return valueOf(l.Point) }
 		return c
 	}
 	c.format = general
-	c.value = func(l line) any { return numberOf(l.Point) }
+	c.value = func(l loadRow) any { return numberOf(l.Point) }
 	return c
 }
 
 // endingColumns say how a row ended, and which point to look up.
 var endingColumns = []column{
-	{name: "n", unit: "repetitions", width: 10, format: ones, value: func(l line) any { return len(l.Records) }},
-	{name: "status", width: 16, value: func(l line) any { return l.status }},
+	{name: "n", unit: "repetitions", width: 10, format: ones, value: func(l loadRow) any { return len(l.Records) }},
+	{name: "status", width: 16, value: func(l loadRow) any { return l.status }},
 	{name: "doubts", unit: "kinds", width: 8, format: ones, value: kindsOfDoubts},
-	{name: "reason", width: 40, value: func(l line) any { return l.Why.Text }},
-	{name: "point", width: 18, value: func(l line) any { return l.Point.ID }},
+	{name: "reason", width: 40, value: func(l loadRow) any { return l.Why.Text }},
+	{name: "point", width: 18, value: func(l loadRow) any { return l.Point.ID }},
 }
 
-func kindsOfDoubts(l line) any {
+func kindsOfDoubts(l loadRow) any {
 	kinds := map[string]bool{}
 	for _, r := range l.Records {
 		for _, d := range r.Doubts {

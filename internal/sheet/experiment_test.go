@@ -28,7 +28,7 @@ func TestAnAxisWhoseValuesANumberWouldChangeHoldsWords(t *testing.T) {
 		}
 		column := axisColumn("axis", points)
 		for i, p := range points {
-			got := column.value(line{LoadPoint: results.LoadPoint{Point: p}})
+			got := column.value(loadRow{LoadPoint: results.LoadPoint{Point: p}})
 			if text, ok := got.(string); ok != c.words && c.values[i] != "" || ok && text != c.values[i] {
 				t.Errorf("%s: %q became %v", name, c.values[i], got)
 			}
@@ -37,7 +37,7 @@ func TestAnAxisWhoseValuesANumberWouldChangeHoldsWords(t *testing.T) {
 }
 
 func TestACurveHasItsLatenciesInTheSheet(t *testing.T) {
-	lines, usable := linesOf(results.Of(curveOf(t)).Points)
+	lines, usable := loadRowsOf(results.Of(curveOf(t)).Points)
 	if usable == 0 {
 		t.Fatal("no usable line")
 	}

@@ -10,25 +10,25 @@ import (
 )
 
 // cellValue makes the value of a column for a row: a string or a number, or nil if it is not known.
-type cellValue func(line) any
+type cellValue func(loadRow) any
 
 // medianOf is a metric over the repetitions of a load: its median, or the sum of a count of
 // messages, because a median would hide a single loss.
 func medianOf(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l line) any { return toCell(m, m.Over(l.Records).Median) } // the median of a sum is the sum
+	return func(l loadRow) any { return toCell(m, m.Over(l.Records).Median) } // the median of a sum is the sum
 }
 
-// medianOfFullRuns is a metric of complete repetitions. Each rate of a curve shows that of the curve.
+// medianOfFullRuns is the median of a metric over complete repetitions: every rate of a curve shows the metric of the whole curve.
 func medianOfFullRuns(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l line) any { return toCell(m, m.Over(l.FullRecords).Median) }
+	return func(l loadRow) any { return toCell(m, m.Over(l.FullRecords).Median) }
 }
 
 // medianBy is the median of a function of a record over the repetitions of a load, without those for
 // which it is NaN.
 func medianBy(of func(store.Record) float64) cellValue {
-	return func(l line) any {
+	return func(l loadRow) any {
 		var values []float64
 		for _, r := range l.Records {
 			if v := of(r); !math.IsNaN(v) {
@@ -42,12 +42,12 @@ func medianBy(of func(store.Record) float64) cellValue {
 // largestOf is the largest value of a metric in any repetition.
 func largestOf(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l line) any { return toCell(m, largest(m.Values(l.Records))) }
+	return func(l loadRow) any { return toCell(m, largest(m.Values(l.Records))) }
 }
 
 // worstPauses is the largest value, in any repetition, of a figure of the generator's pauses.
 func worstPauses(of func(*store.Pauses) float64) cellValue {
-	return func(l line) any {
+	return func(l loadRow) any {
 		var values []float64
 		for _, r := range l.Records {
 			if p := r.Result.Pauses; p != nil {
@@ -70,7 +70,7 @@ func largest(values []float64) float64 {
 // averaged. Latencies of closed loops are left out.
 func fromHistogram(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l line) any {
+	return func(l loadRow) any {
 		d := l.distributions[m.Histogram]
 		if d.N == 0 || d.Closed {
 			return nil
@@ -81,7 +81,7 @@ func fromHistogram(key string) cellValue {
 
 // startOfLongestPause is when the longest pause of any repetition began, in seconds since the start of
 // its measured phase.
-func startOfLongestPause(l line) any {
+func startOfLongestPause(l loadRow) any {
 	var longest *store.Pauses
 	for _, r := range l.Records {
 		if p := r.Result.Pauses; p != nil && (longest == nil || p.LongestNs > longest.LongestNs) {
@@ -94,8 +94,7 @@ func startOfLongestPause(l line) any {
 	return float64(longest.LongestOffsetNs) / 1e9
 }
 
-// toCell is a metric's value in the unit of the sheet: milliseconds, 10^6 bytes, or else the metric's
-// own.
+// toCell is a metric's value in the unit of the sheet: milliseconds for nanoseconds, 10^6 bytes for bytes, or else the metric's own.
 func toCell(m results.Metric, v float64) any {
 	if m.Unit == unit.Nanoseconds || m.Unit == unit.Bytes {
 		v /= 1e6
@@ -121,21 +120,19 @@ func brokerSystem(r store.Record) float64 {
 	return brokerPercent(r, r.Result.Cost.BrokerSystemSeconds, func(s *store.Shares) float64 { return s.BrokerSystem })
 }
 
-// brokerPercent is a part of the broker's CPU time, user or system, as a percentage of all cores.
-// Records hold it in one of three ways: the cores that the part kept busy in the measured phase; the
-// busy cores of both parts together, which are divided as the CPU seconds are; or only the CPU
-// seconds up to the end of the drain.
+// brokerPercent is a part of the broker's CPU time, user or system, as a percentage of all cores. cpuSeconds and busyCores are that
+// part's. What a record holds depends on the version that wrote it.
 func brokerPercent(r store.Record, cpuSeconds float64, busyCores func(*store.Shares) float64) float64 {
 	cost, shares := r.Result.Cost, r.Result.Cost.Shares
-	total := cost.BrokerUserSeconds + cost.BrokerSystemSeconds
+	bothSeconds := cost.BrokerUserSeconds + cost.BrokerSystemSeconds
 	switch {
 	case !cost.BrokerKnown:
 		return math.NaN()
-	case shares != nil && shares.BrokerUser+shares.BrokerSystem > 0:
+	case shares != nil && shares.BrokerUser+shares.BrokerSystem > 0: // busy cores of each part in the measured phase
 		return percentOfCores(r, busyCores(shares))
-	case shares != nil && total > 0:
-		return percentOfCores(r, shares.Broker*cpuSeconds/total)
-	default:
+	case shares != nil && bothSeconds > 0: // busy cores of both together, which are divided as the CPU seconds are
+		return percentOfCores(r, shares.Broker*cpuSeconds/bothSeconds)
+	default: // only CPU seconds, up to the end of the drain
 		return percentOfTime(r, cpuSeconds)
 	}
 }
@@ -149,7 +146,7 @@ func generatorPercent(r store.Record) float64 {
 	return percentOfCores(r, cost.Shares.Generator)
 }
 
-// percentOfCores is a number of busy cores as a percentage of all cores.
+// percentOfCores is a number of busy cores as a percentage of all cores: of 8 cores, 2 are 25 %.
 func percentOfCores(r store.Record, busy float64) float64 {
 	if r.Host.Cores == 0 || r.Result.Cost.Messages == 0 {
 		return math.NaN()
