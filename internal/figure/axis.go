@@ -174,8 +174,8 @@ func secondsTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// nines is the place of the quantile q on HdrHistogram's axis, on which every further nine takes equal room: 1 for the minimum
-// (0), 2 for the median (0.5), 10 for 90 %, 100 for 99 %.
+// nines is the place of the quantile q on HdrHistogram's axis, on which every further nine takes equal room: 1 for the
+// minimum (0), 2 for the median (0.5), 10 for 90 %, 100 for 99 %.
 func nines(q float64) float64 { return 1 / (1 - q) }
 
 // quantileAt is the quantile at a place on HdrHistogram's axis: 0.99 at 100.

@@ -48,7 +48,7 @@ type bar struct {
 	word     string // instead of a figure: "refused"
 }
 
-// sum is the length of the bar. It is not known (NaN) if that of a part isn't.
+// sum is the figure that the bar shows: the sum of its parts. It is NaN if a part is, which means that it isn't known.
 func (b bar) sum() float64 {
 	var sum float64
 	for _, p := range b.parts {
@@ -116,8 +116,8 @@ func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
 	return p
 }
 
-// longestOf is the end of the longest bar, or of the highest interval of a used one. It is 0 if no
-// bar has a length.
+// longestOf is the largest value that an axis of bars must show: that of a bar, or the upper end of an interval that is
+// drawn. It is 0 if there is nothing to show.
 func longestOf(bars []bar) float64 {
 	longest := 0.0
 	for _, b := range bars {
@@ -140,9 +140,9 @@ type barPlotter struct {
 func (s barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, b := range s.bars {
-		row := float64(len(s.bars) - 1 - i)
+		row := float64(len(s.bars) - 1 - i) // the axis goes upwards
 		middle := y(row)
-		half := min(y(row+halfBarShare)-middle, maxHalfBar)
+		half := min(y(row+halfBarShare)-middle, maxHalfBar) // of the bar's height
 		end := x(0)
 		if b.hasFigure() { // the known parts of an unknown sum would look like the whole
 			b.drawParts(c, x, middle, half)

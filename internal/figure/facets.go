@@ -7,16 +7,16 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// facet is one of several heat maps that have the same rows, columns and colours.
+// facet is one of several heat maps beside each other. All have the same rows, columns and colours.
 type facet struct {
 	heat
 	title string // the values that all of its points share: "at-least-once, partitions 4"; empty for a single heat map
 }
 
-// facetsOf is one heat map if no two points have the same cell. Otherwise it is one for each
-// combination of the values of the held axes, which tell such points apart. Example: with cells of
-// broker and size, points with 1 and 8 topics have the same cell, so there are two heat maps, and
-// "topics" is the held axis.
+// facetsOf makes as many heat maps as are needed for every point to have a cell of its own. Example: rows are brokers
+// and columns are sizes. Kafka with 1 KiB was measured with 1 topic and with 8, which is two points for one cell. So
+// there are two heat maps, one for each number of topics, and "topics" is a held axis: all points of a heat map have
+// the same value on it.
 func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) (facets []facet, heldAxes []string, err error) {
 	empty := emptyHeat(points, m, cellAxes)
 	if err := tooMany(max(len(empty.rows), len(empty.cols)), maxCells, "rows or columns"); err != nil {
@@ -43,9 +43,8 @@ func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) (face
 	return facets, s.names(held), nil
 }
 
-// heldAxes are as few axes as are needed for no two points of one facet to have the same cell. It
-// adds one axis after the other that tells two such points apart, the sweep axis only if no other
-// does.
+// heldAxes chooses the held axes. As long as two points of one facet have the same cell, it adds an axis on which the
+// two differ. The sweep axis is added only if they differ on no other.
 func (s sweep) heldAxes(points []results.Point, cellAxes heatAxes) (axisList, error) {
 	var held axisList
 	for {
@@ -54,7 +53,7 @@ func (s sweep) heldAxes(points []results.Point, cellAxes heatAxes) (axisList, er
 			slices.Sort(held)
 			return held, nil
 		}
-		next := -1 // the axis that tells the two apart
+		next := -1 // the axis that tells the two apart; -1 if there is none
 		for a, axis := range s.axes {
 			differs := s.places[i][a] != s.places[j][a] && axis.Name != cellAxes.row && axis.Name != cellAxes.col
 			if differs && (next < 0 || s.axes[next].Name == sweepAxis) {

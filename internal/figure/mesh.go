@@ -9,14 +9,16 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// mesh arranges load points as small multiples: panels that show one metric at the same scales. A load point is one setting under
-// one load, over all its repetitions. The settings in which load points differ are axes, and each axis has one role:
+// mesh arranges load points as small multiples: panels that show one metric at the same scales. A load point is one
+// setting under one load, over all its repetitions. The settings in which load points differ are axes, and each axis
+// has one role:
 //
 //	along    the horizontal axis of every panel    window 1, 10, 100
 //	byLine   a line for each value                 kafka, nats
 //	byPanel  a panel for each value                100 B, 1 KiB
 //
-// Here the load point of kafka with 1 KiB and a window of 10 is a dot in the second panel, on the first line, in the middle.
+// Here the load point of kafka with 1 KiB and a window of 10 is a dot in the second panel, on the first line, in the
+// middle.
 type mesh struct {
 	sweep                          // the axes, and places: the value of each load point on each axis
 	loadPoints []results.LoadPoint // in the order of places
@@ -93,9 +95,9 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 	return m, nil
 }
 
-// chooseAxes names the axis that has a line for each value, and the one that the panels go along. Those that were asked for (o.Row
-// and o.Col) must exist. Otherwise each broker has a line, and the panels go along the longest other axis. line is empty if there
-// is no broker axis, or if the panels go along it.
+// chooseAxes names the axis that has a line for each value, and the one that the panels go along. Those that were asked
+// for (o.Row and o.Col) must exist. Otherwise each broker has a line, and the panels go along the longest other axis.
+// line is empty if there is no broker axis, or if the panels go along it.
 func chooseAxes(axes []results.Axis, o Options) (line, along string, err error) {
 	var names []string
 	for _, a := range axes {
@@ -124,8 +126,8 @@ func chooseAxes(axes []results.Axis, o Options) (line, along string, err error) 
 	}
 }
 
-// longestAxis names the axis with the most values. An axis of numbers goes before any axis of names, and the sweep axis is the last
-// choice. The name is empty if there are no axes.
+// longestAxis names the axis with the most values. An axis of numbers goes before any axis of names, and the sweep axis
+// is the last choice. The name is empty if there are no axes.
 func longestAxis(axes []results.Axis) string {
 	if len(axes) == 0 {
 		return ""
@@ -145,8 +147,8 @@ func (m *mesh) position(i int) position {
 	return position{panel: m.title(m.byPanel, place), line: m.lineName(place), value: place[m.along]}
 }
 
-// summary is the metric of the i-th load point. ok is false if the load point can't be drawn: it was not measured, or it has no
-// value on the axis along.
+// summary is the metric of the i-th load point. ok is false if the load point can't be drawn: it was not measured, or
+// it has no value on the axis along.
 func (m *mesh) summary(i int) (s results.Summary, ok bool) {
 	s = results.Summarize(m.metric.Values(m.loadPoints[i].Records))
 	return s, s.N > 0 && m.places[i][m.along] != results.Unset

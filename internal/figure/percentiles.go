@@ -20,8 +20,8 @@ const (
 	crossStepsPerNine = 6  // of a distribution that isn't used: each mark is a cross, which must not overlap the next
 )
 
-// percentiles draws latency by percentile: a panel for each size and guarantee, and in it a line for each broker and load.
-// The x axis is HdrHistogram's (see nines): from 90 to 99 % is as far as from 99 to 99.9 %.
+// percentiles draws latency by percentile: a panel for each size and guarantee, and in it a line for each broker and
+// load. The x axis is HdrHistogram's (see nines): from 90 to 99 % is as far as from 99 to 99.9 %.
 func percentiles(points []results.Point, o Options) (Figure, error) {
 	kind, err := results.LatencyByName(o.Latency)
 	if err != nil {
@@ -74,8 +74,9 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-// percentileMarks are the marks of a distribution, from its minimum to its maximum. The maximum is the quantile 1, which would
-// stand at infinity. Of n messages it stands at the place n instead: of 1000 messages at 99.9 %, beyond which only one lies.
+// percentileMarks are the marks of a distribution, from its minimum to its maximum. The maximum is the quantile 1,
+// which would stand at infinity. Of n messages it stands at the place n instead: of 1000 messages at 99.9 %, beyond
+// which only one lies.
 func percentileMarks(latencies hist.Snapshot, used bool) []mark {
 	steps := float64(stepsPerNine)
 	if !used {

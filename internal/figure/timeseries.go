@@ -1,3 +1,12 @@
+// The figure "timeseries": what happened during one repetition of each point (a broker with its settings and load).
+// Panels below each other show rates, backlog, latency and CPU, and share the time axis:
+//
+//	-5 s to 0       warm-up, grey
+//	0 to 60 s       the measured phase
+//	60 s to 70 s    drain, grey: nothing is sent, and consumers receive what is left
+//
+// A dashed upright stands where a fault was injected into a broker.
+
 package figure
 
 import (
@@ -27,7 +36,7 @@ const (
 	aroundCourse      = 1 * vg.Centimeter
 )
 
-// run is one repetition that is drawn over time.
+// run is one repetition that is drawn. It has one colour in all panels.
 type run struct {
 	name   string // of its point: product, setting and load
 	record store.Record
@@ -36,9 +45,6 @@ type run struct {
 
 func (r run) ok() bool { return r.record.Status == store.OK }
 
-// timeseries draws one repetition of each point over time, in panels below each other: rates,
-// backlog, latency, CPU. All share the time axis, whose 0 is the start of the measured phase. Time
-// outside that phase is grey, and dashed uprights mark injected faults.
 func timeseries(points []results.Point, _ Options) (Figure, error) {
 	runs := runsOf(points)
 	if len(runs) == 0 {
@@ -125,8 +131,8 @@ func (r run) traces(panel results.CoursePanel) []trace {
 	return traces
 }
 
-// lineStyle is the style of the i-th line of a panel. A run has one colour in all panels, so the
-// second of its lines is dashed. Parts of a pipeline have colours of their own.
+// lineStyle is the style of the i-th line of a panel: solid for the first, dashed for the second, both in the run's
+// colour. The parts of a pipeline have colours of their own.
 func (r run) lineStyle(l results.CourseLine, i int) draw.LineStyle {
 	switch {
 	case l.Part != "":
@@ -142,8 +148,8 @@ func (r run) lineStyle(l results.CourseLine, i int) draw.LineStyle {
 // whose own colour is the first.
 func partColour(i int) color.RGBA { return colourOf(1 + i) }
 
-// courseLegend names the runs by their colours, the quantities by the dashes of their lines, and the
-// parts of a pipeline.
+// courseLegend explains colours and dashes: a colour for each run, solid and dashed for the first and second line of
+// panels that have two, and a colour for each part of a pipeline.
 func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
 	var entries []Entry
 	for _, r := range runs {
@@ -212,7 +218,7 @@ func timeSpan(runs []run) (from, to float64) {
 	return from, to
 }
 
-// unmeasured shades the time before the measured phase and after that of every run.
+// unmeasured shades the warm-up, which ends at 0, and the time after the longest measured phase of all runs.
 func unmeasured(runs []run, from, to float64) []band {
 	end := 0.0 // of the longest measured phase
 	for _, r := range runs {
@@ -232,13 +238,10 @@ func unmeasured(runs []run, from, to float64) []band {
 	return bands
 }
 
-// sameFault is how far apart, in seconds, equal faults of two runs are drawn as one: they were
-// planned for the same moment.
-const sameFault = 0.25
-
-// faultRows is in how many rows the texts of faults stand in turn, because those of close neighbours
-// would overwrite each other.
-const faultRows = 3
+const (
+	sameFault = 0.25 // seconds: equal faults of two runs that are closer were planned for the same moment, and have one line
+	faultRows = 3    // texts of neighbours stand in different rows in turn, so that they don't overwrite each other
+)
 
 // faultLines mark the faults that were injected into the brokers, in the order of time.
 func faultLines(runs []run) []upright {

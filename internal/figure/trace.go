@@ -1,5 +1,5 @@
-// What the panels of charts of lines are drawn from: traces (lines with marks), bands (shaded stretches of time) and uprights
-// (vertical lines). Each is a plot.Plotter of gonum. An extent gathers the values that the axes must show.
+// What the panels of charts of lines are drawn from: traces (lines with marks), bands (shaded stretches of time) and
+// uprights (vertical lines). Each is a plot.Plotter of gonum. An extent gathers the values that the axes must show.
 
 package figure
 
@@ -22,7 +22,8 @@ type mark struct {
 // exactMark is a mark without an interval.
 func exactMark(x, y float64, used bool) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
 
-// trace draws marks in their order. A line joins neighbours that are used; a gap or a mark that isn't used interrupts it.
+// trace draws marks in their order. A line joins neighbours that are used; a gap or a mark that isn't used interrupts
+// it.
 type trace struct {
 	marks []mark
 	line  draw.LineStyle
@@ -62,8 +63,8 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// stretches divides marks into those that a line joins, without gaps and marks that aren't used: of the marks 1, 2, gap, 4 it makes
-// [1 2] and [4].
+// stretches divides marks into those that a line joins, without gaps and marks that aren't used: of the marks 1, 2,
+// gap, 4 it makes [1 2] and [4].
 func stretches(marks []mark) [][]mark {
 	var all [][]mark
 	afterBreak := true
@@ -91,8 +92,8 @@ func (t trace) drawInterval(c draw.Canvas, x, low, high vg.Length) {
 	c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
 }
 
-// extent is the range of values that a panel has to show, in the units of its axes: x from 100 to 10000, y from 1.8e6 to 9e6.
-// It begins empty, and each value that is added widens it.
+// extent is the range of values that a panel has to show, in the units of its axes: x from 100 to 10000, y from 1.8e6
+// to 9e6. It begins empty, and each value that is added widens it.
 type extent struct {
 	axes scaling // of both axes; a value without a place on them, such as 0 on a logarithmic one, doesn't widen the extent
 	x, y span

@@ -1,5 +1,6 @@
-// The sheet of an experiment: the points that one study measured in one way. A point is a broker with one complete setting, which is
-// measured several times (repetitions), and under one load or more: a curve of 1k/s and 2k/s makes two rows.
+// The sheet of an experiment: the points that one study measured in one way. A point is a broker with one complete
+// setting, which is measured several times (repetitions), and under one load or more: a curve of 1k/s and 2k/s makes
+// two rows.
 //
 //	label              window  load        msg/s  ...  n  status
 //	kafka, curve 1k/s  10      curve 1k/s  1,000       3  ok
@@ -19,8 +20,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// loadRow is a row of an experiment: one point under one load, over its repetitions. Its Records all have a result; there are none
-// if nothing was measured.
+// loadRow is a row of an experiment: one point under one load, over its repetitions. Its Records all have a result;
+// there are none if nothing was measured.
 type loadRow struct {
 	results.LoadPoint
 	status string // of the load point or, if nothing was measured, of the point
@@ -28,8 +29,8 @@ type loadRow struct {
 	distributions map[string]results.Distribution
 }
 
-// experiment writes the sheet. Rows that can be used come first: charts are drawn from an unbroken range of cells, which must hold
-// nothing void.
+// experiment writes the sheet. Rows that can be used come first: charts are drawn from an unbroken range of cells,
+// which must hold nothing void.
 func (b *book) experiment(name string, points []results.Point) {
 	sheet := b.sheet(name)
 	loadRows, usable := loadRowsOf(points)
@@ -64,8 +65,8 @@ func (b *book) cells(l loadRow, columns []column) []any {
 	return cells
 }
 
-// loadRowsOf makes the rows of points, and counts those that can be used, which come first. A point of which nothing was measured has
-// a row that says why.
+// loadRowsOf makes the rows of points, and counts those that can be used, which come first. A point of which nothing
+// was measured has a row that says why.
 func loadRowsOf(points []results.Point) (rows []loadRow, usable int) {
 	var unusable []loadRow
 	for _, p := range points {
@@ -89,7 +90,8 @@ func loadRowsOf(points []results.Point) (rows []loadRow, usable int) {
 	return append(rows, unusable...), len(rows)
 }
 
-// placeColumns say which point and load a row is about: by a label, the values of the axes in which points differ, and the load.
+// placeColumns say which point and load a row is about: by a label, the values of the axes in which points differ, and
+// the load.
 func placeColumns(points []results.Point, rows []loadRow) []column {
 	label := labelOf(points)
 	width := 20.0
@@ -124,8 +126,8 @@ func labelOf(points []results.Point) func(loadRow) string {
 	}
 }
 
-// axisColumn holds numbers if all values of the axis are numbers, so that a reader can sort by it and draw along it. Otherwise it
-// holds words. The version 3.10 is a word, as the number would be shown as 3.1.
+// axisColumn holds numbers if all values of the axis are numbers, so that a reader can sort by it and draw along it.
+// Otherwise it holds words. The version 3.10 is a word, as the number would be shown as 3.1.
 func axisColumn(axis string, points []results.Point) column {
 	valueOf := func(p results.Point) string { return p.Records[0].Axes[axis] } // "" if it has none
 	numberOf := func(p results.Point) any {

@@ -19,7 +19,8 @@ func medianOf(key string) cellValue {
 	return func(l loadRow) any { return toCell(m, m.Over(l.Records).Median) } // the median of a sum is the sum
 }
 
-// medianOfFullRuns is the median of a metric over complete repetitions: every rate of a curve shows the metric of the whole curve.
+// medianOfFullRuns is the median of a metric over complete repetitions: every rate of a curve shows the metric of the
+// whole curve.
 func medianOfFullRuns(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l loadRow) any { return toCell(m, m.Over(l.FullRecords).Median) }
@@ -94,7 +95,8 @@ func startOfLongestPause(l loadRow) any {
 	return float64(longest.LongestOffsetNs) / 1e9
 }
 
-// toCell is a metric's value in the unit of the sheet: milliseconds for nanoseconds, 10^6 bytes for bytes, or else the metric's own.
+// toCell is a metric's value in the unit of the sheet: milliseconds for nanoseconds, 10^6 bytes for bytes, or else the
+// metric's own.
 func toCell(m results.Metric, v float64) any {
 	if m.Unit == unit.Nanoseconds || m.Unit == unit.Bytes {
 		v /= 1e6
@@ -120,8 +122,8 @@ func brokerSystem(r store.Record) float64 {
 	return brokerPercent(r, r.Result.Cost.BrokerSystemSeconds, func(s *store.Shares) float64 { return s.BrokerSystem })
 }
 
-// brokerPercent is a part of the broker's CPU time, user or system, as a percentage of all cores. cpuSeconds and busyCores are that
-// part's. What a record holds depends on the version that wrote it.
+// brokerPercent is a part of the broker's CPU time, user or system, as a percentage of all cores. cpuSeconds and
+// busyCores are that part's. What a record holds depends on the version that wrote it.
 func brokerPercent(r store.Record, cpuSeconds float64, busyCores func(*store.Shares) float64) float64 {
 	cost, shares := r.Result.Cost, r.Result.Cost.Shares
 	bothSeconds := cost.BrokerUserSeconds + cost.BrokerSystemSeconds
