@@ -54,11 +54,10 @@ func (o Options) scaling() scaling {
 
 // kind is one of the figures that can be drawn.
 type kind struct {
-	name string
-	doc  string // one line
-	draw func(points []results.Point, o Options) (Figure, error)
-	// drawsOne tells that it draws one repetition of each point, however many there are.
-	drawsOne bool
+	name     string
+	doc      string // one line
+	draw     func(points []results.Point, o Options) (Figure, error)
+	drawsOne bool // one repetition of each point, however many there are
 }
 
 var kinds = []kind{
@@ -117,12 +116,12 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	if f.hasUnused() {
 		f.Legend = append(f.Legend, unusedEntry())
 	}
-	n := repetitionCounts(set.Points)
+	counts := repetitionCounts(set.Points)
 	if k.drawsOne {
-		n = "n = 1"
+		counts = "n = 1"
 	}
-	parts := append(circumstances(set.Points), strings.ReplaceAll(n, " ", noBreakSpace))
-	f.Subtitle = strings.Join(known(parts), " · ")
+	subtitle := append(circumstances(set.Points), strings.ReplaceAll(counts, " ", noBreakSpace))
+	f.Subtitle = strings.Join(known(subtitle), " · ")
 	if doubts := doubtsNote(set.Points); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
 		f.Height += 2 * smallSize // it may take two lines
@@ -186,20 +185,14 @@ func machineOf(r store.Record) string {
 	return strings.Join(known(parts), ", ")
 }
 
-// doubtsNote counts the selected repetitions with each kind of doubt, because a figure is shown
-// without the report and its footnotes. It is empty if there are none.
+// doubtsNote counts the repetitions with each kind of doubt, because a figure is shown without the report and its
+// footnotes: "rate-missed (1), shared-cores (2)". It is empty if there are none.
 func doubtsNote(points []results.Point) string {
-	total, withCode := 0, map[string]int{} // repetitions
+	repetitions, withCode := 0, map[string]int{}
 	for _, p := range points {
 		for _, r := range p.Shown() {
-			total++
-			codes := map[string]bool{}
-			for _, l := range results.Loads(r) {
-				for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
-					codes[d.Code] = true
-				}
-			}
-			for code := range codes {
+			repetitions++
+			for code := range doubtCodes(r) {
 				withCode[code]++
 			}
 		}
@@ -211,10 +204,21 @@ func doubtsNote(points []results.Point) string {
 	for _, code := range slices.Sorted(maps.Keys(withCode)) {
 		counts = append(counts, fmt.Sprintf("%s (%d)", code, withCode[code]))
 	}
-	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", total, strings.Join(counts, ", "))
+	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(counts, ", "))
 }
 
-// ofPanels is a figure of panels of equal height, at most so many beside each other.
+// doubtCodes are the kinds of doubt about a repetition and its loads.
+func doubtCodes(r store.Record) map[string]bool {
+	codes := map[string]bool{}
+	for _, l := range results.Loads(r) {
+		for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
+			codes[d.Code] = true
+		}
+	}
+	return codes
+}
+
+// ofPanels is a figure of panels of equal height, with at most columns of them beside each other.
 func ofPanels(title string, panels []*Panel, columns int, panelHeight vg.Length) Figure {
 	rows := grid(panels, columns)
 	return Figure{Title: title, Panels: rows, Width: figureWidth, Height: aroundPanels + vg.Length(len(rows))*panelHeight}
@@ -236,7 +240,7 @@ func grid(panels []*Panel, columns int) [][]*Panel {
 // maxPanels is how many panels a figure has; more would be too small to read.
 const maxPanels = 12
 
-// tooMany refuses a figure whose parts would be too small to read.
+// tooMany is an error if a figure has more than most parts of a kind ("panels"): they would be too small to read.
 func tooMany(n, most int, what string) error {
 	if n <= most {
 		return nil

@@ -48,8 +48,8 @@ func (b *book) settings(points []results.Point) {
 	var shared [][]any
 	var differing []string
 	for _, path := range slices.Sorted(maps.Keys(values)) {
-		lacks := func(p results.Point) bool { _, ok := p.Facts()[path]; return !ok }
-		if values.Vary(path) || slices.ContainsFunc(points, lacks) {
+		isUnset := func(p results.Point) bool { _, ok := p.Facts()[path]; return !ok }
+		if values.Vary(path) || slices.ContainsFunc(points, isUnset) {
 			differing = append(differing, path)
 		} else {
 			shared = append(shared, []any{path, points[0].Facts()[path]})
@@ -81,33 +81,32 @@ type finding struct {
 // findingsOf are the findings of a repetition and of the rates of its curve, each once. The text of a
 // rate's own finding begins with the rate.
 func findingsOf(r store.Record) []finding {
-	var all []finding
+	var findings []finding
+	add := func(code, text string) {
+		if f := (finding{code: code, text: text}); !slices.Contains(findings, f) {
+			findings = append(findings, f)
+		}
+	}
 	if r.Status != store.OK {
-		all = append(all, finding{code: string(r.Status), text: r.Reason})
+		add(string(r.Status), r.Reason)
 	}
 	for _, d := range r.Doubts {
-		all = append(all, finding{code: d.Code, text: d.Text})
+		add(d.Code, d.Text)
 	}
 	for _, l := range results.Loads(r) {
 		if l.Rate == 0 {
 			continue // the load of the whole repetition
 		}
 		if l.Record.Status != store.OK {
-			all = append(all, finding{code: string(l.Record.Status), text: l.Name + ": " + l.Record.Reason})
+			add(string(l.Record.Status), l.Name+": "+l.Record.Reason)
 		}
 		for _, d := range l.Record.Doubts {
 			if !slices.ContainsFunc(r.Doubts, d.Same) {
-				all = append(all, finding{code: d.Code, text: l.Name + ": " + d.Text})
+				add(d.Code, l.Name+": "+d.Text)
 			}
 		}
 	}
-	var distinct []finding
-	for _, f := range all {
-		if !slices.Contains(distinct, f) {
-			distinct = append(distinct, f)
-		}
-	}
-	return distinct
+	return findings
 }
 
 // doubts writes the findings about each point, with the number of repetitions that have them.

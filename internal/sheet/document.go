@@ -144,8 +144,8 @@ const (
 	unitPart               // the unit of the row
 )
 
-// tableColumns lists the columns that show a table. An interval has three: its figure, its lower end and its upper end. If rows have
-// units of their own, a column before their figures names them. Neighbours with the same units share that column.
+// tableColumns lists the columns of the sheet that show a table. A column "rate" of intervals becomes three: "rate", "rate, low" and
+// "rate, high". If rows have units of their own, a column "unit" stands before them. Neighbours with the same units share it.
 func tableColumns(t document.Table) []tableColumn {
 	var columns []tableColumn
 	unitsOf := "" // key of the column whose units were named last
@@ -166,7 +166,7 @@ func tableColumns(t document.Table) []tableColumn {
 	return columns
 }
 
-// sameUnits tells whether the units that one column has name those of the figures of another one. Words have no unit.
+// sameUnits tells whether, in every row, the figure of the column "other" has the unit of the column "named". Words have no unit.
 func sameUnits(t document.Table, named, other string) bool {
 	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
 		isFigure := row[other].Kind == document.Figure || row[other].Kind == document.Interval
@@ -195,23 +195,21 @@ func (b *book) value(c tableColumn, cell document.Cell) any {
 	if c.part == unitPart {
 		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: c.scale(cell).word}
 	}
-	var l look
+	var shown any
+	var looks look
 	if cell.Unused {
-		l.role = unused
+		looks.role = unused
 	}
-	if cell.Kind == document.Words {
-		if c.part != figurePart {
-			return nil
-		}
-		return excelize.Cell{StyleID: b.style(l), Value: cell.Text}
+	if cell.Kind != document.Words {
+		s := c.scale(cell)
+		shown, looks.format = numberOrNil(s.factor*c.number(cell)), s.format
+	} else if c.part == figurePart {
+		shown = cell.Text
 	}
-	s := c.scale(cell)
-	v := numberOrNil(s.factor * c.number(cell))
-	if v == nil {
+	if shown == nil {
 		return nil
 	}
-	l.format = s.format
-	return excelize.Cell{StyleID: b.style(l), Value: v}
+	return excelize.Cell{StyleID: b.style(looks), Value: shown}
 }
 
 // scale is how numbers of a unit are written in a spreadsheet.
