@@ -10,12 +10,10 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// latencyPanel is the height of a panel of latencies with its words.
-const latencyPanel = 8 * vg.Centimeter
-
-// How many labels the axes of such a panel have at most (see setAxis).
+// Panels of latencies.
 const (
-	maxRateLabels    = 6
+	latencyPanel     = 8 * vg.Centimeter // height of a panel with its words
+	maxRateLabels    = 6                 // on an axis, if it is logarithmic (see setAxis)
 	maxLatencyLabels = 9
 )
 

@@ -206,7 +206,6 @@ func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
 
 // timeSpan holds the start of the measured phase (0) and every sample, in seconds. It is never empty.
 func timeSpan(runs []run) (from, to float64) {
-	from, to = 0, 0
 	for _, r := range runs {
 		for _, t := range r.record.Result.Series {
 			from, to = min(from, seconds(t.OffsetNs)), max(to, seconds(t.OffsetNs))
