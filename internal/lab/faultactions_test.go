@@ -32,7 +32,7 @@ func TestFaultsBecomeATimetable(t *testing.T) {
 		var got []faultAction
 		for _, a := range actionsOf(c.faults) {
 			a := *a
-			a.begun = nil // see the next test
+			a.ends = nil // see the next test
 			got = append(got, a)
 		}
 		if !reflect.DeepEqual(got, c.want) {
@@ -55,10 +55,10 @@ func TestWhatEndsAFaultIsAimedAtTheNodesThatItHit(t *testing.T) {
 	began := map[time.Duration]time.Duration{15e9: 12e9, 30e9: 10e9, 14e9: 13e9} // by when a fault ends
 	for _, a := range actions {
 		switch want, ends := began[a.at]; {
-		case ends != (a.begun != nil):
+		case ends != (a.ends != nil):
 			t.Errorf("%s at %v ends a fault: %v, want %v", a.do, a.at, !ends, ends)
-		case ends && a.begun.at != want:
-			t.Errorf("%s at %v ends the fault at %v, want the one at %v", a.do, a.at, a.begun.at, want)
+		case ends && a.ends.at != want:
+			t.Errorf("%s at %v ends the fault at %v, want the one at %v", a.do, a.at, a.ends.at, want)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestWhatEndsAFaultIsAimedAtTheNodesThatItHit(t *testing.T) {
 func TestFaultsDueAfterTheEndOfTheRunAreMissed(t *testing.T) {
 	hour := study.Duration(time.Hour)
 	listed := []study.Fault{{At: hour, Do: "restart"}, {At: hour, Do: "kill", For: hour}, {At: hour, Do: "pause", For: hour}}
-	f := newFaultInjector(&bench{spec: study.Spec{Faults: listed}})
+	f := &faultInjector{bench: &bench{spec: study.Spec{Faults: listed}}}
 	over, end := context.WithCancel(t.Context())
 	end()
 	f.inject(t.Context(), over, clock.Now())

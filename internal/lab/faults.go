@@ -15,18 +15,16 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// faultInjector does to the broker, while a trial runs, what the spec asks for under faults: it pauses, kills and restarts nodes, at
-// offsets from the start of the measured phase.
+// faultInjector pauses, kills, resumes and restarts nodes of the broker while a load runs, as the spec lists under faults. Times count
+// from the start of the measured phase, which follows the warm-up.
 type faultInjector struct {
 	bench   *bench
 	once    sync.Once          // of begin
 	cancel  context.CancelFunc // leaves out the actions that are not due yet; nil before begin
 	running sync.WaitGroup     // the goroutine that injects: events and missed are its own until it has ended
 	events  []store.FaultEvent // what was done
-	missed  []string           // listed faults that were due only after the run had ended
+	missed  []string           // listed faults that were due only after the load had ended
 }
-
-func newFaultInjector(b *bench) *faultInjector { return &faultInjector{bench: b} }
 
 // faultAction is one thing to do to the nodes that a fault names.
 type faultAction struct {
@@ -35,8 +33,8 @@ type faultAction struct {
 	node string        // as the spec names it: a number, "leader", "all", or a part of a pipeline
 	// implied is set if the spec does not list the action: it ends a fault that lasts for a time.
 	implied bool
-	// begun is the pause or kill that this action ends; nil if it begins a fault, or is a restart of a node that runs.
-	begun *faultAction
+	// ends is the pause or kill that this action ends; nil if it begins a fault, or is a restart of a node that runs.
+	ends  *faultAction
 	nodes []int // that the action was taken on, also where it failed; empty before
 }
 
@@ -52,23 +50,28 @@ func actionsOf(list []study.Fault) []*faultAction {
 		begin := &faultAction{at: time.Duration(f.At), do: f.Do, node: f.Node}
 		actions = append(actions, begin)
 		if f.For > 0 {
-			actions = append(actions, &faultAction{at: time.Duration(f.At + f.For), do: endOf[f.Do], node: f.Node, implied: true, begun: begin})
+			actions = append(actions, &faultAction{at: time.Duration(f.At + f.For), do: endOf[f.Do], node: f.Node, implied: true, ends: begin})
 		}
 	}
 	slices.SortStableFunc(actions, func(a, b *faultAction) int { return cmp.Compare(a.at, b.at) })
 	ended := map[*faultAction]bool{}
 	for i, a := range actions {
-		if a.begun == nil {
-			for _, earlier := range slices.Backward(actions[:i]) {
-				if endOf[earlier.do] == a.do && earlier.node == a.node && !ended[earlier] {
-					a.begun = earlier
-					break
-				}
-			}
+		if a.ends == nil {
+			a.ends = a.lastOpen(actions[:i], ended)
 		}
-		ended[a.begun] = true
+		ended[a.ends] = true
 	}
 	return actions
+}
+
+// lastOpen returns the last of the earlier actions that a can end and that nothing has ended yet; nil if there is none.
+func (a *faultAction) lastOpen(earlier []*faultAction, ended map[*faultAction]bool) *faultAction {
+	for _, e := range slices.Backward(earlier) {
+		if endOf[e.do] == a.do && e.node == a.node && !ended[e] {
+			return e
+		}
+	}
+	return nil
 }
 
 // begin starts to inject the faults. from is the start of the measured phase, ns on the clock's axis. It does not block. Only its
@@ -124,10 +127,11 @@ func (f *faultInjector) act(ctx context.Context, from int64, a *faultAction) {
 }
 
 // targets returns the nodes that an action is aimed at. The end of a fault is aimed at the nodes that its begin was taken on: if the
-// leader was killed, another node leads by now. If the begin hit none, there is nothing to end, unless the spec lists the end as well.
+// leader was killed, another node leads by now. If the begin hit none, an implied end has nothing to do, and a
+// listed one looks for its node itself.
 func (a *faultAction) targets(ctx context.Context, instance *provision.Instance, node string) ([]int, error) {
-	if a.begun != nil && (a.implied || len(a.begun.nodes) > 0) {
-		return a.begun.nodes, nil
+	if a.ends != nil && (a.implied || len(a.ends.nodes) > 0) {
+		return a.ends.nodes, nil
 	}
 	return instance.NodeOf(ctx, node)
 }

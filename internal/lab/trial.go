@@ -13,11 +13,12 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// trial is the outcome of one load. Its counts (Measured are those of the measured phase), times (the phase lasts From … Until), samples
-// and histograms are the worker's Outcome; what it used is its trialCost.
+// trial is the outcome of one load, which has a warm-up, a measured phase (From to Until), and a drain: a wait for messages that are still
+// under way. For example, a load of 1,000/s for 10 s has 10,000 messages in Measured.Due, besides those of the warm-up in Warmup.Due.
 type trial struct {
-	worker.Outcome
-	trialCost
+	worker.Outcome // counts, times, samples and histograms
+	trialCost      // what was used
+
 	Rate        float64       // offered, messages per second; 0 in a closed loop
 	Scheduled   bool          // the load was a schedule for a time, not a closed loop or a number of messages
 	Senders     int           // producers; several may share a client
@@ -25,7 +26,7 @@ type trial struct {
 	SampleEvery time.Duration // between two samples, before Outcome.Samples was thinned out
 	Series      []store.Tick
 	Faults      []store.FaultEvent
-	Doubts      []store.Doubt  // those that do not follow from the figures
+	Doubts      []store.Doubt  // reasons to trust the figures less that don't follow from them
 	relayed     *worker.Pauses // of all relays; nil if there are none, or if a fault is aimed at one
 	previous    worker.Outcome // of the trial before on the same topics; zero if there was none
 	// limitSetting is the limit of the broker's queues that may have dropped messages; empty if none may have.
@@ -39,7 +40,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 	m := newMetering(b, stage, rate)
-	injected := newFaultInjector(b)
+	injected := &faultInjector{bench: b}
 	m.follow(&load, func(at int64) { injected.begin(guarded, at) })
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
 	m.remoteErr = b.meters.remote.relateClocks(guarded)
