@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -97,16 +98,9 @@ func (l *lab) neighbourOf(r *store.Record) *neighbour {
 
 // differingAxes counts the axes in which two points differ.
 func differingAxes(a, b map[string]string) int {
-	all := map[string]string{}
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	n := 0
-	for name := range all {
-		if a[name] != b[name] {
-			n++
-		}
-	}
-	return n
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	return len(slices.DeleteFunc(slices.Compact(names), func(name string) bool { return a[name] == b[name] }))
 }
 
 // probe finds the rate at which to begin by probes, trials of half a second at most. They are closed loops. But with at
@@ -132,15 +126,16 @@ var laterWarmup = worker.Warmup{For: 100 * time.Millisecond}
 // take long to empty. The last window is probed until the broker gets no faster.
 func (s *rateSearch) widenWindow(ctx context.Context, load *worker.Load) (float64, error) {
 	load.Window = 32
+	probe := func() (float64, error) { return s.runProbe(ctx, load, 0) }
 	narrower := 0.0 // the rate with the window before
 	for {
-		through, err := s.runProbe(ctx, load, 0)
+		through, err := probe()
 		if err != nil {
 			return 0, err
 		}
 		load.Warmup = laterWarmup
 		if through < 4*narrower || load.Window >= s.bench.spec.InFlight.Messages {
-			return s.untilSteady(max(through, narrower), func() (float64, error) { return s.runProbe(ctx, load, 0) })
+			return s.untilSteady(max(through, narrower), probe)
 		}
 		narrower = through
 		load.Window *= 8
@@ -159,12 +154,13 @@ const (
 // the broker gets no faster; if 9,500/s come through in the end, it has kept up after all, and 40,000/s come next.
 func (s *rateSearch) raiseRate(ctx context.Context, load *worker.Load) (float64, error) {
 	rate := 1000.0
+	probe := func() (float64, error) { return s.runProbe(ctx, load, rate) }
 	for {
-		through, err := s.runProbe(ctx, load, rate)
+		through, err := probe()
 		load.Warmup = laterWarmup
 		if err == nil && through < keptUpShare*rate {
 			rate = min(rate, max(overload*through, 1)) // a higher rate would only pile messages up
-			through, err = s.untilSteady(through, func() (float64, error) { return s.runProbe(ctx, load, rate) })
+			through, err = s.untilSteady(through, probe)
 		}
 		if err != nil || through < keptUpShare*rate {
 			return max(through, 1), err

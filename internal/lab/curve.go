@@ -10,23 +10,18 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// measureCurve measures latency at given rates, or at fractions of the sustainable rate, which it searches first. For
-// example, with fractions of 0.3, 0.7 and 0.9 and a sustainable rate of 10,000/s, it measures at 3,000, 7,000 and 9,000/s.
+// A curve is the latency at several rates. A rate is void if its figures say nothing about the broker: the generator limited them, or
+// messages of the rate before disturbed them.
+
+// measureCurve offers one rate after the other on the same topics, and judges each like a repetition of its own.
 func (b *bench) measureCurve(ctx context.Context) error {
-	rates, fractions := b.spec.Curve.Rates, b.spec.Curve.Fractions
 	general := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
 	b.record.Result = &store.Result{}
-	searched := len(rates) == 0 // a spec has either rates or fractions
-	if searched {
-		sustainable, err := b.searchSustainable(ctx) // makes a result of its own
-		if err != nil {
-			return err
-		}
-		for _, f := range fractions {
-			rates = append(rates, f*sustainable)
-		}
+	rates, err := b.curveRates(ctx)
+	if err != nil {
+		return err
 	}
-	result := b.record.Result
+	result := b.record.Result // a search has replaced it
 	for i, rate := range rates {
 		arrivals, err := b.arrivals(rate)
 		if err != nil {
@@ -34,13 +29,14 @@ func (b *bench) measureCurve(ctx context.Context) error {
 		}
 		load := b.timedLoad(arrivals)
 		if i+1 < len(rates) { // messages that this rate leaves behind would disturb the next one
-			load.Settle = load.Drain + settleFactor*(max(load.Warmup.For, load.Warmup.Max)+load.Duration)
+			offeredFor := max(load.Warmup.For, load.Warmup.Max) + load.Duration
+			load.Settle = load.Drain + settleFactor*offeredFor
 		}
 		t := b.growingTrial(ctx, "curve", rate, load)
 		point := b.curvePoint(ctx, t)
 		point.Doubts = append(point.Doubts, general...)
-		if searched {
-			point.Fraction = fractions[i]
+		if len(b.spec.Curve.Rates) == 0 {
+			point.Fraction = b.spec.Curve.Fractions[i]
 		} else { // the result's own figures are those of the last rate
 			result.Measurement = point.Measurement
 		}
@@ -53,12 +49,28 @@ func (b *bench) measureCurve(ctx context.Context) error {
 	return b.judgeCurve()
 }
 
+// curveRates returns the rates of a curve: those of the spec or, if it has none, its fractions of the sustainable rate, which is searched
+// first. For example, fractions of 0.3, 0.7 and 0.9 of 10,000/s are 3,000, 7,000 and 9,000/s.
+func (b *bench) curveRates(ctx context.Context) ([]float64, error) {
+	rates := b.spec.Curve.Rates
+	if len(rates) > 0 {
+		return rates, nil
+	}
+	sustainable, err := b.searchSustainable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, fraction := range b.spec.Curve.Fractions {
+		rates = append(rates, fraction*sustainable)
+	}
+	return rates, nil
+}
+
 // settleFactor bounds how long a curve waits for messages that a rate has left behind, in multiples of the time for which the rate was
 // offered. A broker that carries less than about a tenth of the rate would need longer. Then the next rate has a doubt (undrained).
 const settleFactor = 10
 
-// curvePoint returns the point of a curve that trial t has measured. It is judged like a repetition at this rate alone, and is void if the
-// deliveries of the load before mixed with its own.
+// curvePoint returns the stored form of a rate of a curve, which trial t has measured.
 func (b *bench) curvePoint(ctx context.Context, t trial) store.CurvePoint {
 	p := store.CurvePoint{
 		Rate: t.Rate, Status: store.OK, Measurement: measurement(t, b.spec.ProducersPerTopic),
@@ -108,12 +120,7 @@ func undrained(t trial) []store.Doubt {
 // repetition has only void rates.
 func (b *bench) judgeCurve() error {
 	curve := b.record.Result.Curve
-	var notOK []store.CurvePoint
-	for _, p := range curve {
-		if p.Status != store.OK {
-			notOK = append(notOK, p)
-		}
-	}
+	notOK := slices.DeleteFunc(slices.Clone(curve), func(p store.CurvePoint) bool { return p.Status == store.OK })
 	if len(notOK) == 0 {
 		return nil
 	}
