@@ -31,21 +31,21 @@ func (b *bench) missedRate(t trial) remark.Remark {
 	return remark.List(clauses, "; ")
 }
 
-// A rate is taken between two samples, so either end is off by up to the time between two samples. It is missed only if it is lower by
-// more than a share, and by more messages than are expected in a time.
+// A rate is taken between two samples of the counters, so either end is off by up to the time between two samples. It counts as missed
+// only if both bounds are exceeded.
 const (
-	missedShare   = 0.02
-	missedSeconds = 0.1
+	missedShare   = 0.02 // of the messages expected
+	missedSeconds = 0.1  // for which the missing messages would last at the expected rate
 )
 
-// missed reports whether a rate, taken over length seconds, is lower than was expected by more than its ends explain; false if nothing
-// was expected. For example, 960/s of 1,000/s are missed over 10 s, in which 0.4 s' worth of messages are missing, but not over 2 s.
+// missed reports whether a rate, taken over length seconds, is clearly lower than was expected; false if nothing was expected. For
+// example, 960/s of 1,000/s lack 4 %. Over 10 s those are 400 messages, due in 0.4 s: missed. Over 2 s they are due in 0.08 s: not missed.
 func missed(rate, expected, length float64) bool {
 	if expected <= 0 {
 		return false
 	}
-	behind := 1 - rate/expected
-	return behind > missedShare && behind*length > missedSeconds
+	lackingShare := 1 - rate/expected
+	return lackingShare > missedShare && lackingShare*length > missedSeconds
 }
 
 // blockedShown is the share of the producers' time above which it is reported that they waited for confirmations.
@@ -68,9 +68,11 @@ func (b *bench) whatWasUsed(t trial) []remark.Remark {
 			clauses = append(clauses, remark.Of("the broker used %.1f cores (%.1f of it in the kernel)", s.Broker, s.BrokerSystem))
 		}
 	case t.Cost.BrokerKnown && !b.meters.brokerIsHere():
-		clauses = append(clauses, remark.Of("the broker used %.1f cores elsewhere (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
+		clauses = append(clauses, remark.Of("the broker used %.1f cores elsewhere (%.1f of it in the kernel) and the generator %.1f of %d cores",
+			s.Broker, s.BrokerSystem, s.Generator, cores))
 	case t.Cost.BrokerKnown:
-		clauses = append(clauses, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
+		clauses = append(clauses, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores",
+			s.Broker, s.BrokerSystem, s.Generator, cores))
 	default:
 		clauses = append(clauses, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
 	}

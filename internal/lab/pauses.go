@@ -30,10 +30,10 @@ func pauses(t trial) *store.Pauses {
 
 // generator is one process that sent and received in a trial: this process or an agent's.
 type generator struct {
-	name   string // "agent a on host", or a name for this process
-	lagP99 int64  // how late it sent by its own fault, ns
-	pauses worker.Pauses
-	late   int64 // p99 of the delay that pauses caused a message, ns
+	name          string // "agent a on host", or a name for this process
+	lagP99        int64  // how late it sent by its own fault, ns
+	pauses        worker.Pauses
+	pauseDelayP99 int64 // how late pauses made a message, ns
 }
 
 // generators returns the processes that generated a trial's load: those of agents if there are any, else this one, under the name
@@ -42,19 +42,20 @@ func (t trial) generators(self string) []generator {
 	if len(t.Parts) == 0 {
 		quantile := 0.99
 		if t.Cost.Sides != nil {
-			// A message passes both processes and waits for either, and Late has as many wake-ups of
-			// each: if one was late at 2 of 100 and the other at none, 1 of 100 of all were late, but
-			// 2 of 100 messages.
+			// A message passes the producing and the consuming process, and waits for either. Late has as many wake-ups of one as of
+			// the other. If one was late at 2 of 100 and the other at none, 1 of 100 wake-ups were late, but 2 of 100 messages.
 			quantile = 0.995
 		}
 		return []generator{{
-			name: self, lagP99: t.Histograms.GeneratorLag.Quantile(0.99), pauses: t.Pauses, late: t.Pauses.Late.Quantile(quantile),
+			name: self, lagP99: t.Histograms.GeneratorLag.Quantile(0.99),
+			pauses: t.Pauses, pauseDelayP99: t.Pauses.Late.Quantile(quantile),
 		}}
 	}
 	var list []generator
 	for _, p := range t.Parts {
 		list = append(list, generator{
-			name: "agent " + p.Name, lagP99: ownLagP99(p), pauses: p.Outcome.Pauses, late: p.Outcome.Pauses.Late.Quantile(0.99),
+			name: "agent " + p.Name, lagP99: ownLagP99(p),
+			pauses: p.Outcome.Pauses, pauseDelayP99: p.Outcome.Pauses.Late.Quantile(0.99),
 		})
 	}
 	return list
@@ -65,12 +66,12 @@ func (t trial) latest() generator {
 	return slices.MaxFunc(t.generators("the generator itself"), func(a, b generator) int { return cmp.Compare(a.lagP99, b.lagP99) })
 }
 
-// mostPaused returns the generator that stood still the most: for the longest time in a closed loop, or with the latest wake-ups on a
-// schedule.
+// mostPaused returns the generator whose pauses matter most. On a schedule that is the one with the longest pauseDelayP99, in a closed
+// loop the one that stood still for the longest time.
 func (t trial) mostPaused() generator {
 	return slices.MaxFunc(t.generators("this process"), func(a, b generator) int {
 		if t.Scheduled {
-			return cmp.Compare(a.late, b.late)
+			return cmp.Compare(a.pauseDelayP99, b.pauseDelayP99)
 		}
 		return cmp.Compare(a.pauses.StoodStill(t.From, t.Until), b.pauses.StoodStill(t.From, t.Until))
 	})
@@ -86,7 +87,7 @@ func (t trial) mostPaused() generator {
 func (t trial) pauseEffect(p99 int64, measured string) remark.Remark {
 	why := t.pauseEffectOf(t.mostPaused(), p99, measured)
 	if why.Text == "" && t.relayed != nil { // a message passes one of the relays
-		relays := generator{name: "a relay", pauses: *t.relayed, late: t.relayed.Late.Quantile(0.99)}
+		relays := generator{name: "a relay", pauses: *t.relayed, pauseDelayP99: t.relayed.Late.Quantile(0.99)}
 		why = t.pauseEffectOf(relays, p99, measured)
 	}
 	return why
@@ -102,12 +103,14 @@ func (t trial) pauseEffectOf(g generator, p99 int64, measured string) remark.Rem
 		if paused < pausedShare {
 			return remark.Remark{}
 		}
-		return remark.Of("%s stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", g.name, 100*paused, t.longestPause(g.pauses))
+		return remark.Of("%s stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s",
+			g.name, 100*paused, t.longestPause(g.pauses))
 	}
-	if !significantDelay(g.late, p99) {
+	if !significantDelay(g.pauseDelayP99, p99) {
 		return remark.Remark{}
 	}
-	return remark.Of("%s or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", g.name, ms(g.late), measured, ms(p99), t.longestPause(g.pauses))
+	return remark.Of("%s or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s",
+		g.name, ms(g.pauseDelayP99), measured, ms(p99), t.longestPause(g.pauses))
 }
 
 // longestPause returns a clause about the longest pause in the measured phase; empty if there was none.

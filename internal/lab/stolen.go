@@ -40,11 +40,12 @@ func (m *metering) addBurst(from, to reading) {
 	}
 }
 
-// stolenEffect says that bursts may have shaped the latency's p99, in ns; empty if they did not. They may have if they held up
-// messages for at least half of the p99 during more than a hundredth of the phase. measured says what the latency is of.
+// stolenEffect says that bursts may have shaped the latency's p99, in ns; empty if they did not. A message that is sent in the middle of
+// a burst waits for the rest of it. So with a p99 of 100 ms, messages of the first 140 ms of a burst of 190 ms waited for more than half
+// of the p99. If such times add up to more than stolenShare of the measured phase, the p99 is doubted. measured says what the latency is of.
 func (t trial) stolenEffect(p99 int64, measured string) remark.Remark {
 	var longest burst
-	var all, late time.Duration
+	var all, waitedLong time.Duration
 	for _, b := range t.bursts {
 		if b.at <= t.From {
 			continue
@@ -53,9 +54,9 @@ func (t trial) stolenEffect(p99 int64, measured string) remark.Remark {
 			longest = b
 		}
 		all += b.taken
-		late += max(0, b.taken-time.Duration(p99/2)) // a message of this burst's first part was late by more than half of the p99
+		waitedLong += max(0, b.taken-time.Duration(p99/2))
 	}
-	if p99 == 0 || late.Seconds() <= stolenShare*seconds(t.From, t.Until) {
+	if p99 == 0 || waitedLong.Seconds() <= stolenShare*seconds(t.From, t.Until) {
 		return remark.Remark{}
 	}
 	return remark.Of("the hypervisor took %s of core %d within half a second, %s into the measured phase, and %s in all such times: what ran there stood still, and %s was %s at p99",
