@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -61,10 +62,17 @@ func (m *metering) sidesBetween(from, to reading) *store.SidesTick {
 	return &store.SidesTick{Producing: side(from.self, to.self), Consuming: side(from.consumers, to.consumers)}
 }
 
-// busier returns the interval in which broker and generator together used more cores. An interval without shares is returned only
-// if neither has any.
+// cores returns how many cores broker and generator used together; less than any number of cores if that is not known.
+func (i interval) cores() float64 {
+	if i.shares == nil {
+		return math.Inf(-1)
+	}
+	return i.shares.Broker + i.shares.Generator
+}
+
+// busier returns the interval in which broker and generator together used more cores.
 func busier(a, b interval) interval {
-	if a.shares == nil || b.shares != nil && b.shares.Broker+b.shares.Generator > a.shares.Broker+a.shares.Generator {
+	if b.cores() > a.cores() {
 		return b
 	}
 	return a

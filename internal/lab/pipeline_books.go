@@ -51,13 +51,7 @@ func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Sta
 // postedBooks returns the part of the books that the client knows without the consumer.
 func postedBooks(o load.Outcome) measure.Books {
 	return measure.Books{
-		Due:    o.Due,
-		Unsent: o.Unsent,
-		Sent:   o.Sent,
-		Acked:  o.Accepted,
-		Failed: o.Failed,
-		Bytes:  o.Bytes,
-		Resent: o.Retries,
+		Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries,
 	}
 }
 
@@ -66,17 +60,9 @@ func postedBooks(o load.Outcome) measure.Books {
 func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Snapshot) worker.Outcome {
 	samples := r.watch.samples
 	out := worker.Outcome{
-		Measured:             b,
-		Start:                o.Start,
-		From:                 o.From,
-		Until:                o.Until,
-		FirstSent:            o.From,
-		LastSent:             o.Last,
-		LastAcked:            o.Last,
-		LastReceived:         r.watch.received.lastRise,
-		Producers:            r.pipeline.bench.spec.ProducersPerTopic,
-		Samples:              samples,
-		SendErr:              o.Err,
+		Start: o.Start, From: o.From, Until: o.Until,
+		FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last, LastReceived: r.watch.received.lastRise,
+		Measured: b, Samples: samples, SendErr: o.Err, Producers: r.pipeline.bench.spec.ProducersPerTopic,
 		Histograms:           measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
 		DeliverySilences:     worker.Silences(samples, o.From, o.Until, worker.Deliveries),
 		ConfirmationSilences: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
