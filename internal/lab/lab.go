@@ -7,6 +7,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,17 +47,12 @@ type Options struct {
 
 // withDefaults returns the options with a default for each that is nil or 0, except for Host.
 func (o Options) withDefaults() Options {
+	o.Log, o.Lease = cmp.Or(o.Log, io.Discard), cmp.Or(o.Lease, store.Lease)
 	if o.Watch == nil {
 		o.Watch = func(Event) {}
 	}
-	if o.Log == nil {
-		o.Log = io.Discard
-	}
 	if o.Enough == nil {
 		o.Enough = func(context.Context, study.Run) bool { return false }
-	}
-	if o.Lease == 0 {
-		o.Lease = store.Lease
 	}
 	if o.AgentsHere == nil {
 		o.AgentsHere = func() []int { return nil }

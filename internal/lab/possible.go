@@ -128,35 +128,32 @@ func startable(r *provision.Recipe, s study.Spec) error {
 // inProcess refuses what a broker that runs in this process can't do.
 func inProcess(s study.Spec) error {
 	const anew, unreachable = "anew for each repetition", "and no other one reaches it"
-	refusal := func(setting, why string) error {
-		return driver.Unsupported(setting, "%s runs in this process, %s", s.Broker, why)
+	const refusal = "%s runs in this process, %s"
+	for _, r := range []struct {
+		asked        bool
+		setting, why string
+	}{
+		{s.ConsumersApart, "consumersApart: true", unreachable},
+		{s.Relays > 0, fmt.Sprintf("relays: %d", s.Relays), unreachable},
+		{len(s.Attach) > 0, "attach", anew},
+		{s.Version != "", "version: " + s.Version, anew},
+		{s.Nodes > 1, fmt.Sprintf("nodes: %d", s.Nodes), anew},
+		{len(s.Server) > 0, "server", anew},
+		{len(s.Faults) > 0, "faults", anew},
+		{s.Isolation == "shared", "isolation: shared", anew},
+		{s.BrokerWarmup > 0, "brokerWarmup", anew},
+		{s.Pipeline != nil, "pipeline", anew},
+	} {
+		if r.asked {
+			return driver.Unsupported(r.setting, refusal, s.Broker, r.why)
+		}
 	}
-	count := len(consumers(s))
-	switch {
-	case s.ConsumersApart:
-		return refusal("consumersApart: true", unreachable)
-	case s.Relays > 0:
-		return refusal(fmt.Sprintf("relays: %d", s.Relays), unreachable)
-	case len(s.Attach) > 0:
-		return refusal("attach", anew)
-	case s.Version != "":
-		return refusal("version: "+s.Version, anew)
-	case s.Nodes > 1:
-		return refusal(fmt.Sprintf("nodes: %d", s.Nodes), anew)
-	case len(s.Server) > 0:
-		return refusal("server", anew)
-	case len(s.Faults) > 0:
-		return refusal("faults", anew)
-	case s.Isolation == "shared":
-		return refusal("isolation: shared", anew)
-	case s.BrokerWarmup > 0:
-		return refusal("brokerWarmup", anew)
-	case s.Pipeline != nil:
-		return refusal("pipeline", anew)
-	case s.ConsumerDelay > 0 && count > 1:
-		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, count)
-	case s.TLS != study.TLSOff:
-		return refusal("tls: "+s.TLS, "without a network")
+	if count := len(consumers(s)); s.ConsumerDelay > 0 && count > 1 {
+		return driver.Unsupported("consumerDelay",
+			"%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, count)
+	}
+	if s.TLS != study.TLSOff {
+		return driver.Unsupported("tls: "+s.TLS, refusal, s.Broker, "without a network")
 	}
 	return nil
 }

@@ -58,7 +58,6 @@ func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 	var (
 		unsupported *driver.ErrUnsupported
 		setting     *provision.ErrSetting
-		refused     *provision.ErrRefused
 		judged      judgement
 	)
 	switch {
@@ -72,7 +71,7 @@ func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 		return store.Refused, remark.Of("%v", unsupported)
 	case errors.As(err, &setting):
 		return store.Refused, remark.Of("%v", setting)
-	case errors.As(err, &refused):
+	case errors.As(err, new(*provision.ErrRefused)):
 		return store.Refused, remark.Of("%v", err)
 	case errors.As(err, &judged):
 		return judged.status, remark.Of("%v", err)
