@@ -11,9 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// With --agents the load runs in agents: processes on this machine or on others, each with a part of the
-// producers and consumers. A trial has an agent.Part for each. This file says what the agents used, which of them
-// sent latest, and how busy their machines were.
+// With --agents the load runs in agents: processes on this machine or on others, each with some of the producers and
+// consumers. The outcome of a load (trial) holds an agent.Part for each agent: what that one sent, received and used.
+// This file finds out which agent sent latest, and how busy their machines were.
 
 // agentsOf returns the stored form of the agents that ran a trial.
 func agentsOf(parts []agent.Part) []store.Agent {
@@ -45,8 +45,8 @@ func coresUsed(p agent.Part) float64 {
 	return (processor(until.Used) - processor(begin.Used)) / elapsed
 }
 
-// useAgents puts the usage of the agents' processes in place of this process's, in the readings of a trial's begin, end and drained
-// (metering). If there are no agents, the readings stay as they are.
+// useAgents replaces this process's usage by that of the agents in the three readings of a trial (metering). Without agents, the
+// readings stay as they are.
 func useAgents(parts []agent.Part, begin, end, drained *reading) {
 	if len(parts) == 0 {
 		return

@@ -1,14 +1,14 @@
 package lab
 
-// Other processes on the machine, and a hypervisor, take processor time from broker and generator. A trial that they disturbed gets a
-// doubt, and one that failed while they did is void.
-
 import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/search"
 )
+
+// Other processes on the machine, and a hypervisor, take processor time from broker and generator. A trial (one load) that they disturbed
+// gets a doubt. If it failed meanwhile, the broker need not be to blame: it is void, neither passed nor failed.
 
 const (
 	// usedUpShare is the share of the cores above which they count as used up: the rest goes to interrupts and to waiting.

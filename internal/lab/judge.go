@@ -18,7 +18,7 @@ import (
 //
 //  1. A trial that could not run to its end because the broker, an agent or the clock was lost ends as that error says.
 //  2. A broken promise, such as a lost message that the broker had confirmed, fails it whatever the generator did.
-//  3. A saturated generator voids it: messages that are missing or late need not be the broker's fault.
+//  3. A saturated generator voids it, so its figures don't count: what is missing or late need not be the broker's fault.
 //  4. Messages that are missing or late fail it.
 //
 // Lesser deviations become doubts (doubtsAbout). rate is the offered rate, messages per second; 0 in a closed loop.
@@ -100,9 +100,10 @@ func (b *bench) judgeSends(t trial) error {
 // generator is to blame, and judge decides which. The cases are in the order of causes: if nothing was sent, nothing arrives either, and
 // only the first is reported.
 func (b *bench) judgeArrivals(t trial) error {
-	m := t.Measured
+	m, missing := t.Measured, t.Measured.WronglyLost()
 	faulty := len(b.spec.Faults) > 0
 	mustArrive := b.spec.Delivery != "at-most-once"
+	limitExplainsGap := m.MayDrop > 0 && missing == 0 // what is missing, the broker's queues may have dropped
 	switch {
 	case brokeOff(t):
 		return t.Err
@@ -115,11 +116,11 @@ func (b *bench) judgeArrivals(t trial) error {
 		return failed("none of %d messages was confirmed before the drain allowance of %s was used up", m.Sent, b.spec.Drain)
 	case m.Expected > 0 && m.Received == 0 && m.Acked > 0 && !faulty:
 		return failed("none of %d messages that were sent arrived", m.Sent)
-	case m.WronglyLost() > 0 && mustArrive && t.Arriving:
-		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.WronglyLost(), b.spec.Drain)
+	case missing > 0 && mustArrive && t.Arriving:
+		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", missing, b.spec.Drain)
 	case t.Overdue > m.MayDrop && mustArrive:
 		return failed("%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
-	case t.Err != nil && (m.WronglyLost() > 0 || m.MayDrop == 0): // a backlog ran dry, and no limit on the queue explains that
+	case t.Err != nil && !limitExplainsGap: // a backlog ran dry, the only error that brokeOff leaves
 		return t.Err
 	}
 	if err := b.judgeSends(t); err != nil {

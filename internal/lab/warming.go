@@ -13,18 +13,18 @@ import (
 // later, and 1 s in its fourth.
 
 const (
-	// warmingFactor is how many times what a message costs in the last third of the measured phase it costs in the first if the
-	// broker is still warming up. Of 30 peaks of Kafka 14 had 0.49 to 1.05, and 16 had 1.46 to 6.03; 22 measurements of brokers that compile nothing
+	// warmingFactor is the ratio of a message's cost in the first third of the measured phase to that in the last, from which the
+	// broker counts as still warming up. Of 30 peaks of Kafka 14 had 0.49 to 1.05, and 16 had 1.46 to 6.03; 22 measurements of brokers that compile nothing
 	// had 0.94 to 1.23.
 	warmingFactor = 1.3
-	// leastWarming is the least processor time that the first third must have cost more. Less may be anything.
+	// leastWarming is the least processor time that the first third must have cost more. A smaller difference may be chance.
 	leastWarming = 100 * time.Millisecond
 	// leastTicks is the least number of ticks in a third.
 	leastTicks = 3
 )
 
-// warmingUp says that the broker was still warming up in the measured phase; empty if it was not, or if that can't be told: where the load
-// changes on purpose, so does the cost of a message.
+// warmingUp says that the broker was still warming up in the measured phase. It is empty if the broker was not, or if that can't be told:
+// if the load changes on purpose, the cost of a message changes as well.
 func (b *bench) warmingUp(t trial) remark.Remark {
 	steady := b.spec.Load.Shape == "constant" || b.spec.Load.Shape == "poisson"
 	if !steady || len(b.spec.Faults) > 0 || b.spec.Measure == study.MeasureBacklog {
