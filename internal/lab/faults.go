@@ -127,8 +127,7 @@ func (f *faultInjector) act(ctx context.Context, from int64, a *faultAction) {
 }
 
 // targets returns the nodes that an action is aimed at. The end of a fault is aimed at the nodes that its begin was taken on: if the
-// leader was killed, another node leads by now. If the begin hit none, an implied end has nothing to do, and a
-// listed one looks for its node itself.
+// leader was killed, another node leads by now. If the begin hit none, an implied end hits none, and a listed one looks for its node.
 func (a *faultAction) targets(ctx context.Context, instance *provision.Instance, node string) ([]int, error) {
 	if a.ends != nil && (a.implied || len(a.ends.nodes) > 0) {
 		return a.ends.nodes, nil
