@@ -25,15 +25,16 @@ func (t *Trial) Books(phase Phase) Books {
 		b.Due = t.due[phase]
 	}
 	for i := range t.streams {
-		for j := range t.streams[i].ledgers {
-			b.Add(t.streams[i].deliveries(j, phase))
+		s := &t.streams[i]
+		for subscription := range s.ledgers {
+			b.Add(s.deliveries(subscription, phase))
 		}
 	}
 	return b
 }
 
-// deliveries returns the counts of a phase that a ledger holds. They are Expected, Received, Lost, LostAcked, Duplicated and Reordered;
-// the other counts are 0.
+// deliveries returns the counts of a phase for one subscription: Expected, Received, Lost, LostAcked, Duplicated and Reordered. The other
+// counts are 0.
 func (s *stream) deliveries(subscription int, phase Phase) Books {
 	l := &s.ledgers[subscription]
 	from, to := s.numbers(phase)
@@ -66,30 +67,30 @@ func (t *Trial) Streams(all bool) []StreamBooks {
 	for i := range t.streams {
 		s := &t.streams[i]
 		end := s.end.Load()
-		for j := range s.ledgers {
-			b := s.deliveries(j, Warmup)
-			b.Add(s.deliveries(j, Measured))
+		for subscription := range s.ledgers {
+			b := s.deliveries(subscription, Warmup)
+			b.Add(s.deliveries(subscription, Measured))
 			if !all && b.Lost+b.Duplicated+b.Reordered == 0 {
 				continue
 			}
 			b.Sent, b.Failed = int64(end), s.unconfirmed.count(0, end)
 			b.Acked = b.Sent - b.Failed
-			lost, cut := s.ledgers[j].lostRanges(0, end, maxRanges)
-			out = append(out, StreamBooks{Producer: i, Subscription: j, Books: b, Lost: lost, LostCut: cut})
+			lost, cut := s.ledgers[subscription].lostRanges(0, end, maxRanges)
+			out = append(out, StreamBooks{Producer: i, Subscription: subscription, Books: b, Lost: lost, LostCut: cut})
 		}
 	}
 	return out
 }
 
-// Missing counts the deliveries still to come of messages that haven't failed, over all subscriptions. It asks the ledgers, because a
-// difference of counters is wrong when a message arrives that was reported as failed.
+// Missing returns how many deliveries haven't come yet, over all subscriptions, of messages that haven't failed. It asks the ledgers:
+// sent − failed − received would be too low if a message that was reported as failed has arrived.
 func (t *Trial) Missing() int64 {
 	var missing int64
 	for i := range t.streams {
 		s := &t.streams[i]
 		for j := range s.ledgers {
-			_, notFailed := s.ledgers[j].lost(0, s.end.Load(), &s.unconfirmed)
-			missing += notFailed
+			_, missingOfStream := s.ledgers[j].lost(0, s.end.Load(), &s.unconfirmed)
+			missing += missingOfStream
 		}
 	}
 	return missing

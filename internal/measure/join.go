@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// Part is the shard of one agent.
+// Part is what one agent hands in for a Join: its shard, which is everything that it counted.
 type Part struct {
 	Shard Shard
 	Axis  clock.Line // converts the times of its host to those of the process that joins; the zero Line leaves them as they are
@@ -26,21 +26,23 @@ type Part struct {
 // different agents isn't always known (Unordered).
 func Join(shape Shape, maxSent uint64, parts []Part) (*Trial, error) {
 	t := newJoined(shape)
-	accounts := map[*ledger][]agentAccount{}
+	accounts := accountsByLedger{}
 	for agent := range parts {
 		p := &parts[agent]
 		err := t.addShard(&p.Shard, maxSent)
 		if err == nil {
-			err = t.groupByLedger(p, agent, accounts)
+			err = t.addAccounts(accounts, p, agent)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the counts of agent %d: %w", agent, err)
 		}
 	}
+	// All shards come first, because only then is it known what each producer sent.
 	for i := range t.streams {
 		s := &t.streams[i]
 		for j := range s.ledgers {
-			if err := t.joinAccounts(s, &s.ledgers[j], accounts[&s.ledgers[j]]); err != nil {
+			l := &s.ledgers[j]
+			if err := t.joinAccounts(s, l, accounts[l]); err != nil {
 				return nil, err
 			}
 		}
@@ -56,9 +58,11 @@ func newJoined(shape Shape) *Trial {
 	return t
 }
 
-// groupByLedger adds the accounts of one agent to those of the same ledgers. It refuses an account of a ledger that doesn't exist,
-// and a second one of the same ledger.
-func (t *Trial) groupByLedger(p *Part, agent int, accounts map[*ledger][]agentAccount) error {
+// accountsByLedger holds, for the ledger of each stream and subscription, the accounts of the agents that received anything of it.
+type accountsByLedger map[*ledger][]agentAccount
+
+// addAccounts adds the accounts of one agent. It refuses an account of a ledger that doesn't exist, and a second one of the same ledger.
+func (t *Trial) addAccounts(accounts accountsByLedger, p *Part, agent int) error {
 	for i := range p.Shard.Seen {
 		a := &p.Shard.Seen[i]
 		l, err := t.ledgerOf(a)
@@ -78,11 +82,11 @@ func (t *Trial) groupByLedger(p *Part, agent int, accounts map[*ledger][]agentAc
 	return nil
 }
 
-// joinAccounts joins the accounts of one ledger, in the order in which their first messages came. addShard has counted all that each agent
-// received as received. Here a message that another agent received before becomes a duplicate, and one that nobody sent corrupted.
+// joinAccounts joins the accounts of one ledger, by the time of their first message. addShard has added up what the agents received. Here
+// a message that an agent before received as well is counted as duplicated instead, and one that nobody sent as corrupted.
 func (t *Trial) joinAccounts(s *stream, l *ledger, accounts []agentAccount) error {
 	slices.SortStableFunc(accounts, func(a, b agentAccount) int { return cmp.Compare(a.earliest, b.earliest) })
-	join, c := newLedgerJoin(s, l), t.countersOf(0)
+	join, total := newLedgerJoin(s, l), t.countersOf(0)
 	for _, a := range accounts {
 		o, err := join.add(a)
 		if err != nil {
@@ -91,8 +95,8 @@ func (t *Trial) joinAccounts(s *stream, l *ledger, accounts []agentAccount) erro
 		}
 		for phase := range phases {
 			l.duplicated[phase].Add(a.account.Duplicated[phase] + o.repeated[phase])
-			c.received[phase].Add(-o.repeated[phase] - o.neverSent[phase])
-			c.corrupted[phase].Add(o.neverSent[phase])
+			total.received[phase].Add(-o.repeated[phase] - o.neverSent[phase])
+			total.corrupted[phase].Add(o.neverSent[phase])
 		}
 	}
 	reordered, known := join.reordered()

@@ -5,31 +5,29 @@ import (
 	"math/bits"
 )
 
-// ledgerJoin joins what several agents received of one stream and subscription. The account of the agent whose first message came first
-// is added first.
+// ledgerJoin joins what several agents received of one stream, for one subscription. The stream is what one producer sent, in the order
+// of its numbers. The ledger records which of these numbers the subscription received. Each agent has an account of its part of the
+// ledger. The accounts are added one by one, by the time of their first message.
 //
 // Messages that came to different agents may have been reordered, which no agent sees alone. Suppose that agent A received 1, 2 and 5,
 // and agent B 3 and 4:
 //
-//   - If the clocks show, beyond their bounds, that both came to B after 5 had come to A, they are reordered.
-//   - If they show the same of 6 and 7 instead of 3 and 4, nothing is reordered.
+//   - If the clocks show, beyond their bounds, that 3 and 4 came to B after 5 had come to A, then 3 and 4 are reordered.
+//   - If B received 6 and 7 instead, and the clocks show the same of them, nothing is reordered.
 //   - Otherwise 3 may have come before or after 5. Then only what one agent saw out of order counts, and the order is not known.
 //
 // If order is promised per key, agents that received different keys can't have reordered anything between them.
-//
-// A stream is what one producer sent, in the order of its numbers. A ledger is the record of what one subscription received of it.
-// Agents that consume for the same subscription each have an account of their part of that ledger.
-type ledgerJoin struct {
+type ledgerJoin struct { // of all agents added so far
 	stream    *stream
-	ledger    *ledger // has the messages of all agents so far
-	keys      bitmap  // received by any agent so far
-	keysNamed bool    // each agent so far named its keys; false if order is promised over the whole stream
-	latest    int64   // when the last message came to any agent so far, at the latest; ns
+	ledger    *ledger // the messages received
+	keys      bitmap  // the keys received
+	keysNamed bool    // each agent named its keys; false if order is promised over the whole stream
+	latest    int64   // when the last message came at the latest, ns on the axis of the process that joins
 
-	orderKnown bool  // of all agents so far
-	late       Tally // came after a later message to the same agent
-	repeated   Tally // had come to another agent before
-	provenLate Tally // came after all messages of the agents before, one of which has a higher number
+	orderKnown bool  // it is known whether the messages of different agents came in order
+	late       Tally // messages that came after a later one to the same agent
+	repeated   Tally // messages that an agent added before had received as well
+	provenLate Tally // messages that the clocks prove to have come after a later one to another agent
 }
 
 func newLedgerJoin(s *stream, l *ledger) *ledgerJoin {
@@ -39,16 +37,17 @@ func newLedgerJoin(s *stream, l *ledger) *ledgerJoin {
 // agentAccount is one agent's account of a ledger.
 type agentAccount struct {
 	account  *Account
-	agent    int
+	agent    int   // index of the agent's part
 	earliest int64 // when its first message came at the earliest, ns on the axis of the process that joins
-	latest   int64 // when its last message came at the latest
+	latest   int64 // when its last message came at the latest, ns on the same axis
 }
 
-// overlap compares the messages of one agent with those of the agents before.
+// overlap compares the messages of one agent with those of the agents added before. If those received 1, 2 and 5, and this one 2, 3 and
+// 6, then 2 is repeated and 3 is belowHigh.
 type overlap struct {
-	repeated  Tally // received by an agent before
-	belowHigh Tally // not received before, though an agent before received a higher number
-	neverSent Tally
+	repeated  Tally // an agent before received them as well
+	belowHigh Tally // no agent before received them, but one received a higher number
+	neverSent Tally // the producer did not send these numbers
 }
 
 // add adds an agent's account.
@@ -85,9 +84,9 @@ func (j *ledgerJoin) add(a agentAccount) (overlap, error) {
 
 // reordered returns how many messages were reordered at least, and whether that number is exact.
 //
-// A message that was late at one agent may have come in time to another one. Then it is a duplicate, so as many of the late messages as
-// were repeated may not count. The messages that the clocks prove late count in any case. Both kinds overlap, so the larger number
-// counts and not the sum. For example, 5 late messages of which 2 may be duplicates, and 4 that are proven late, are 4 at least.
+// A late message that is repeated may have come in time to another agent. Then it is a duplicate and not reordered. Nobody knows which
+// ones are, so all repeated messages are subtracted. Those that the clocks prove late count in any case. A message can be of both kinds,
+// so the larger number counts and not the sum. For example, 5 late, 2 repeated and 4 proven late are max(5 − 2, 4) = 4 at least.
 func (j *ledgerJoin) reordered() (reordered Tally, known bool) {
 	for phase := range phases {
 		reordered[phase] = max(0, j.late[phase]-j.repeated[phase], j.provenLate[phase])
@@ -95,10 +94,11 @@ func (j *ledgerJoin) reordered() (reordered Tally, known bool) {
 	return reordered, j.orderKnown && (j.late == Tally{} || j.repeated == Tally{})
 }
 
-// addMessages adds the messages of a packed bitmap. One that was never sent counts in the phase in which sending ended.
+// addMessages adds the messages of a packed bitmap that were sent. The others count as neverSent, in the phase in which sending ended.
 func (j *ledgerJoin) addMessages(packed []byte) (o overlap, err error) {
-	end := j.stream.end.Load()
-	high := j.ledger.next.Load()
+	end := j.stream.end.Load()   // numbers below it were sent
+	high := j.ledger.next.Load() // the agents before received numbers below it
+	wordsSent := (end + 63) / 64 // rounded up, so the last word may hold numbers from end on
 	for run, err := range packedRuns(packed) {
 		if err != nil {
 			return o, err
@@ -106,13 +106,13 @@ func (j *ledgerJoin) addMessages(packed []byte) (o overlap, err error) {
 		if run.kind == emptyRun {
 			continue
 		}
-		sent, beyond := run.split((end + 63) / 64)
+		sent, beyond := run.split(wordsSent)
 		neverSent := beyond.count()
 		for i := range sent.n {
 			w := sent.word(i)
-			below := maskBelow(w.first, end)
-			neverSent += int64(bits.OnesCount64(w.members &^ below))
-			if w.members &= below; w.members != 0 {
+			sentMask := maskBelow(w.first, end)
+			neverSent += int64(bits.OnesCount64(w.members &^ sentMask))
+			if w.members &= sentMask; w.members != 0 {
 				j.addWord(w, high, &o)
 			}
 		}
@@ -132,7 +132,7 @@ func (j *ledgerJoin) addWord(w bitmapWord, high uint64, o *overlap) {
 	o.belowHigh.add(countByPhase(belowHigh, warmup))
 }
 
-// countByPhase counts the members of a word. Those in the mask belong to the warm-up.
+// countByPhase counts the members of a word. The mask warmup holds the numbers of the warm-up.
 func countByPhase(members, warmup uint64) Tally {
 	return Tally{
 		Warmup:   int64(bits.OnesCount64(members & warmup)),
