@@ -7,9 +7,9 @@ import (
 	"lukechampine.com/uint128"
 )
 
-// line is a rate that is constant in segments. Let L(t) be the quanta up to t. Then arrival i is where L reaches
-// i·quantaPerMessage, rounded down to the nanosecond. L runs on through every edge between segments, so no edge gains or loses a
-// fraction of a message.
+// line is a rate that is constant in segments. A rate of r quanta per ns adds r quanta in each ns. Arrival i is when the sum
+// of all quanta since the start reaches i·quantaPerMessage, rounded down to the nanosecond. The sum runs on from segment to
+// segment, so no edge between two of them gains or loses a fraction of a message.
 type line struct {
 	segments []segment       // by start; the first starts at 0
 	period   int64           // ns after which the line begins again; 0 if its last segment lasts for ever
@@ -48,13 +48,14 @@ const lastLength time.Duration = 1
 func (l *line) hold() { l.period, l.total = 0, uint128.Zero }
 
 func (l *line) At(i int64) int64 {
-	target, base := uint128.From64(uint64(i)).Mul64(quantaPerMessage), uint128.Zero
+	target := uint128.From64(uint64(i)).Mul64(quantaPerMessage) // quanta since the start of the period
+	periodStart := uint128.Zero                                 // ns
 	if l.period > 0 {
 		periods, rest := target.QuoRem(l.total)
 		if periods.Cmp64(uint64(Never/l.period)) >= 0 {
 			return Never
 		}
-		target, base = rest, periods.Mul64(uint64(l.period))
+		target, periodStart = rest, periods.Mul64(uint64(l.period))
 	}
 	// The last segment that begins at or below the target. This skips segments of rate 0, which begin with the same quanta as
 	// the segment after them.
@@ -63,7 +64,8 @@ func (l *line) At(i int64) int64 {
 	if s.rate == 0 { // the last segment, and the target lies beyond it
 		return Never
 	}
-	at := target.Sub(s.before).Div64(s.rate).Add64(uint64(s.start)).Add(base)
+	inSegment := target.Sub(s.before).Div64(s.rate) // ns
+	at := inSegment.Add64(uint64(s.start)).Add(periodStart)
 	if at.Cmp64(uint64(Never)) >= 0 {
 		return Never
 	}
@@ -74,14 +76,14 @@ func (l *line) Count(d int64) int64 {
 	if d <= 0 {
 		return 0
 	}
-	base := uint128.Zero
+	var wholePeriods uint128.Uint128 // quanta
 	if l.period > 0 {
-		base = l.total.Mul64(uint64(d / l.period))
+		wholePeriods = l.total.Mul64(uint64(d / l.period))
 		d %= l.period
 	}
 	s := l.segmentAt(d)
-	sum := uint128.From64(uint64(d - s.start)).Mul64(s.rate).Add(s.before).Add(base)
-	n, rest := sum.QuoRem64(quantaPerMessage)
+	inSegment := uint128.From64(uint64(d - s.start)).Mul64(s.rate) // quanta
+	n, rest := wholePeriods.Add(s.before).Add(inSegment).QuoRem64(quantaPerMessage)
 	if rest > 0 {
 		n = n.Add64(1)
 	}

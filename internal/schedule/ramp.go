@@ -8,8 +8,9 @@ import (
 	"lukechampine.com/uint128"
 )
 
-// Ramp changes the rate evenly from one rate to the other over a time, then holds it. One of the rates may be 0. On the
-// slope arrival i solves a quadratic equation, and times are within 1 ns; the hold is exact.
+// Ramp changes the rate evenly from one rate to the other over a time (the slope), then keeps the other for ever (the hold).
+// One of the rates may be 0. From 0 to 10 messages per second over 2 s, the slope has 10 arrivals: number 0 at 0 s, number 5
+// at 1.41 s, and number 10 begins the hold at 2 s. Times on the slope are within 1 ns; the hold is exact.
 func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 	first, err := quantaOrZero("ramp's first rate", from)
 	if err != nil {
@@ -25,42 +26,40 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 	if first == 0 && last == 0 {
 		return nil, errors.New("ramp: both rates are 0; allowed is one of them at most")
 	}
-	onSlope := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1) // quanta
-	r := &ramp{from: float64(first) / quantaPerHertz, to: float64(last) / quantaPerHertz, over: int64(over), onSlope: onSlope}
+	quanta := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1) // of the slope: its length times the mean rate
 	// Only the segment of the hold is ever looked at. The one before it stands for the slope, with its mean rate.
-	r.hold.segments = []segment{{rate: (first + last) / 2}, {start: int64(over), rate: last, before: onSlope}}
-	n, rest := onSlope.QuoRem64(quantaPerMessage)
-	r.arrivals = int64(n.Lo)
-	if rest > 0 {
-		r.arrivals++
-	}
-	return r, nil
+	hold := line{segments: []segment{{rate: (first + last) / 2}, {start: int64(over), rate: last, before: quanta}}}
+	return &ramp{
+		from: float64(first) / quantaPerHertz, to: float64(last) / quantaPerHertz, over: int64(over),
+		quanta: quanta, arrivals: hold.Count(int64(over)), hold: hold,
+	}, nil
 }
 
 type ramp struct {
-	from, to float64         // per second
+	from, to float64         // messages per second
 	over     int64           // length of the slope, ns
-	onSlope  uint128.Uint128 // quanta
-	arrivals int64           // on the slope
+	quanta   uint128.Uint128 // of the slope; quantaPerMessage of them make one message
+	arrivals int64           // how many lie on the slope
 	hold     line            // the rate after the slope
 }
 
-// At measures from the end at which the rate is lower: there rounding would move arrivals the farthest.
+// At measures the time on the slope from the end with the lower rate, because rounding moves arrivals the farthest there.
 func (r *ramp) At(i int64) int64 {
-	switch {
-	case i >= r.arrivals:
+	if i >= r.arrivals {
 		return r.hold.At(i)
-	case r.from <= r.to:
+	}
+	if r.from <= r.to {
 		return min(int64(r.slopeTime(r.from, float64(i))), r.over-1)
 	}
-	left := r.onSlope.Sub(uint128.From64(uint64(i)).Mul64(quantaPerMessage)) // above 0, as i is below r.arrivals
-	messages := (float64(left.Hi)*(1<<64) + float64(left.Lo)) / quantaPerMessage
-	return max(0, r.over-int64(math.Ceil(r.slopeTime(r.to, messages))))
+	left := r.quanta.Sub(uint128.From64(uint64(i)).Mul64(quantaPerMessage)) // above 0, as i is below r.arrivals
+	messagesLeft := (float64(left.Hi)*(1<<64) + float64(left.Lo)) / quantaPerMessage
+	timeLeft := int64(math.Ceil(r.slopeTime(r.to, messagesLeft)))
+	return max(0, r.over-timeLeft)
 }
 
-// slopeTime returns in how many ns a number of messages is sent, if the rate rises evenly from low to the higher of the
-// two rates. It solves low·t + a/2·t² = n, with a the rise of the rate per second, in the form that never subtracts two
-// nearly equal numbers: t = 2n / (low + √(low² + 2·a·n)).
+// slopeTime returns how many ns it takes to send n messages while the rate rises evenly, beginning with low, the lower of the
+// two rates. A slope that falls is the same read backwards. It solves low·t + a/2·t² = n, where a is the rise of the rate
+// per second. The form t = 2n / (low + √(low² + 2·a·n)) never subtracts two nearly equal numbers.
 func (r *ramp) slopeTime(low, n float64) float64 {
 	if n == 0 {
 		return 0
@@ -76,7 +75,7 @@ func (r *ramp) Count(d int64) int64 {
 	if d <= 0 {
 		return 0
 	}
-	// The area below the slope, which rounding may put off by one or two; then what At says.
+	// Time times mean rate may be off by one or two, because it is rounded. At decides.
 	seconds, meanRate := float64(d)/1e9, (r.from+r.Rate(d))/2
 	n := int64(seconds * meanRate)
 	for n > 0 && r.At(n-1) >= d {
