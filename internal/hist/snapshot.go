@@ -100,17 +100,18 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 	}
 	out := Snapshot{cells: make([]cell, 0, max(len(s.cells), len(other.cells))+8)}
 	a, b := s.cells, other.cells
-	for len(a) > 0 || len(b) > 0 {
+	for len(a) > 0 && len(b) > 0 {
 		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].i < b[0].i:
+		case a[0].i < b[0].i:
 			out.cells, a = append(out.cells, a[0]), a[1:]
-		case len(a) == 0 || b[0].i < a[0].i:
+		case b[0].i < a[0].i:
 			out.cells, b = append(out.cells, b[0]), b[1:]
 		default:
 			out.cells = append(out.cells, cell{i: a[0].i, n: a[0].n + b[0].n})
 			a, b = a[1:], b[1:]
 		}
 	}
+	out.cells = append(append(out.cells, a...), b...) // the rest; a or b is empty
 	out.recount(min(s.min, other.min), max(s.max, other.max))
 	return out
 }
@@ -118,13 +119,13 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 // since yields the buckets that hold more values than in earlier, with the number of values added since.
 func (s Snapshot) since(earlier Snapshot) iter.Seq[cell] {
 	return func(yield func(cell) bool) {
-		b := earlier.cells
+		old := earlier.cells
 		for _, c := range s.cells {
-			for len(b) > 0 && b[0].i < c.i {
-				b = b[1:]
+			for len(old) > 0 && old[0].i < c.i {
+				old = old[1:]
 			}
-			if len(b) > 0 && b[0].i == c.i {
-				c.n -= b[0].n
+			if len(old) > 0 && old[0].i == c.i {
+				c.n -= old[0].n
 			}
 			if c.n > 0 && !yield(c) {
 				return

@@ -41,9 +41,15 @@ func (p poisson) Rate(t int64) float64 {
 const blockBits = 10
 
 type block struct {
-	number, start, length int64   // start and length in ns
-	filled                bool    // at holds the arrivals of this block
-	at                    []int64 // offsets; the last one is start + length
+	span
+	filled bool    // at holds the arrivals of this block
+	at     []int64 // offsets; the last one is start + length
+}
+
+// span is where a block lies.
+type span struct {
+	number, start, length int64 // start and length in ns
+	known                 bool
 }
 
 // walk is a Poisson process for one goroutine. It keeps two neighbouring blocks, because a sender that asks what is due
@@ -52,7 +58,7 @@ type block struct {
 type walk struct {
 	poisson
 	blocks  [2]block         // block n is in place n mod 2
-	edges   [remembered]edge // of the last blocks; block n is in place n mod remembered
+	spans   [remembered]span // of the last blocks; block n is in place n mod remembered
 	source  rand.PCG
 	rng     *rand.Rand // draws from source
 	current *block     // the block used last; nil at first
@@ -60,12 +66,6 @@ type walk struct {
 
 // remembered is how many blocks a walk can go back without beginning again. A sender looks at some thousand arrivals at most.
 const remembered = 64
-
-// edge is where a block lies.
-type edge struct {
-	number, start, length int64 // start and length in ns
-	known                 bool
-}
 
 func (p poisson) walk() *walk {
 	w := &walk{poisson: p}
@@ -110,7 +110,7 @@ func (w *walk) Count(d int64) int64 {
 // seek returns the block with that number, filled; nil past the end of time. It goes forward from the last block used. If the
 // number is lower, it goes back to where that block lies, or begins again if that isn't remembered.
 func (w *walk) seek(number int64) *block {
-	b := &w.blocks[number&1]
+	b := &w.blocks[number%2]
 	if w.current == nil || b.number != number || !b.filled {
 		if b = w.current; b == nil || number < b.number {
 			b = w.back(number)
@@ -129,22 +129,22 @@ func (w *walk) seek(number int64) *block {
 
 // restart begins again with block 0.
 func (w *walk) restart() *block {
-	return w.place(edge{length: w.length(0), known: true})
+	return w.place(span{length: w.length(0), known: true})
 }
 
 // back returns the block with that number, or block 0 if it isn't remembered where that lies.
 func (w *walk) back(number int64) *block {
-	if e := w.edges[number%remembered]; e.known && e.number == number {
-		return w.place(e)
+	if s := w.spans[number%remembered]; s.known && s.number == number {
+		return w.place(s)
 	}
 	return w.restart()
 }
 
-// place makes the block that lies at e the one used last. It is not filled.
-func (w *walk) place(e edge) *block {
-	b := &w.blocks[e.number&1]
-	*b = block{number: e.number, start: e.start, length: e.length, at: b.at}
-	w.edges[e.number%remembered] = e
+// place makes the block that lies at s the one used last. It is not filled.
+func (w *walk) place(s span) *block {
+	b := &w.blocks[s.number%2]
+	*b = block{span: s, at: b.at}
+	w.spans[s.number%remembered] = s
 	w.current = b
 	return b
 }
@@ -156,7 +156,7 @@ func (w *walk) next(b *block) *block {
 	if length >= Never-start {
 		return nil
 	}
-	return w.place(edge{number: number, start: start, length: length, known: true})
+	return w.place(span{number: number, start: start, length: length, known: true})
 }
 
 // fill makes the arrivals of a block.

@@ -26,7 +26,8 @@ const (
 )
 
 // superposed counts the arrivals of many Poisson processes together, one for each client. It keeps when each has its next
-// arrival, so that it looks only at those with arrivals since it was last asked.
+// arrival, so that it looks only at those with arrivals since it was last asked. After Count(50), two processes with arrivals at
+// 10, 40, 70 and at 20, 60 ns have counted 2 and 1, sum 3, and next 70 and 60.
 type superposed struct {
 	rate      float64
 	processes []*walk
@@ -92,21 +93,20 @@ func (s *superposed) limits(total int64) []int64 {
 	return limits
 }
 
-// at returns the offset of arrival i. It sorts the arrivals around the offset at which arrival i is expected.
+// at returns the offset of arrival i. It sorts the arrivals around the offset at which arrival i is expected, from 8 standard
+// deviations and 64 arrivals before it to as many after it. If arrival i is not among them, it tries a wider range.
 func (s *superposed) at(i int64) int64 {
 	expected, margin := float64(i)/s.rate*1e9, (64+8*math.Sqrt(float64(i)))/s.rate*1e9
-	for expected+margin < float64(Never/2) {
-		from, to := int64(max(0, expected-margin)), int64(expected+margin)
-		s.countTo(from)
+	for ; expected+margin < float64(Never/2); margin *= 4 {
+		s.countTo(int64(max(0, expected-margin)))
 		before, begin := s.sum, slices.Clone(s.counted)
-		s.countTo(to)
-		if before > i || s.sum <= i { // arrival i is not between them
-			margin *= 4
+		s.countTo(int64(expected + margin))
+		if before > i || s.sum <= i {
 			continue
 		}
 		var around []int64
 		for k, w := range s.processes {
-			for j, end := begin[k], s.counted[k]; j < end; j++ {
+			for j := begin[k]; j < s.counted[k]; j++ {
 				around = append(around, w.At(j))
 			}
 		}
