@@ -25,7 +25,7 @@ func (l *ledger) init(keys int) {
 	l.last.Store(math.MinInt64)
 }
 
-// advance makes next one past n, unless it is higher already. It reports whether n is too low: a higher number was received before.
+// advance raises next to n + 1. If next was higher already, late is set: n or a higher number was received before.
 func advance(next *atomic.Uint64, n uint64) (late bool) {
 	for old := next.Load(); n >= old; old = next.Load() {
 		if next.CompareAndSwap(old, n+1) {
@@ -51,12 +51,12 @@ func (l *ledger) nextWith(key int) *atomic.Uint64 {
 //
 // A message counts as reordered if it arrives after a later one of its stream (RFC 4737, section 3), or of its key if order is promised
 // per key. For example, if messages 0, 2, 1, 3 arrive in this order, 1 is reordered; if 3, 2, 1, 0 do, all but 3 are. Over a whole stream,
-// messages that came to other consumers are later ones only if they had been published when the first of these arrived.
+// a message that came to another consumer counts as a later one only if it had been published when the first of these arrived.
 type arrivals struct {
 	ledger     *ledger        // nil if nothing has arrived
 	word       uint64         // which word of the bitmap: number/64
-	old        uint64         // members of the word when the first of them arrived
-	added      [phases]uint64 // members that they add
+	old        uint64         // messages of the word that had been published when the first of these arrived: bit i is word·64 + i
+	added      [phases]uint64 // those that these deliveries add, by phase
 	late       uint64         // those of added that are reordered
 	next       uint64         // one past the highest number known to have been received
 	duplicated Tally
@@ -64,7 +64,7 @@ type arrivals struct {
 	last       int64 // when the last of them came
 }
 
-// fits reports whether message n of a ledger may be added. If not, publish has to be called before.
+// fits reports whether message n of a ledger may be added now. If not, call publish first.
 func (a *arrivals) fits(l *ledger, n uint64) bool {
 	return a.ledger == nil || a.ledger == l && a.word == n/64
 }
@@ -122,7 +122,7 @@ func (a *arrivals) publish() (received Tally) {
 	return received
 }
 
-// raise sets v to ns if that is more.
+// raise sets v to ns unless v is higher already.
 func raise(v *atomic.Int64, ns int64) {
 	for old := v.Load(); ns > old && !v.CompareAndSwap(old, ns); {
 		old = v.Load()

@@ -33,7 +33,7 @@ func (d Deal) Share(s Schedule, client int) Schedule {
 	if d.Producers%d.Clients == 0 { // the clients take turns as well
 		return Share(s, client, d.Clients)
 	}
-	return dealt{whole: s, turns: d.turnsOf(client)}
+	return dealt{whole: s, rounds: d.roundsOf(client)}
 }
 
 // Limits returns, for each client, how many of the first total arrivals of s are its own. s is nil in a closed loop, where
@@ -44,7 +44,7 @@ func (d Deal) Limits(s Schedule, total int64) []int64 {
 	}
 	limits := make([]int64, d.Clients)
 	for client := range limits {
-		limits[client] = d.turnsOf(client).among(total)
+		limits[client] = d.roundsOf(client).ownAmong(total)
 	}
 	return limits
 }
@@ -62,9 +62,9 @@ func (d Deal) Counter(s Schedule) Counter {
 
 // Turns says which of a client's producers sends which arrival.
 type Turns struct {
-	producers uint64
-	random    bool
-	seed      uint64
+	producers uint64 // how many the client has
+	random    bool   // false: they take turns
+	seed      uint64 // if random
 }
 
 // Turns returns the turns of a client's producers, for the arrivals of Share(s, client).
@@ -81,49 +81,49 @@ func (t Turns) Of(i int64) int {
 	if !t.random {
 		return int(uint64(i) % t.producers)
 	}
-	k, _ := bits.Mul64(mix(t.seed^uint64(i)), t.producers)
+	k, _ := bits.Mul64(mix(t.seed^uint64(i)), t.producers) // random · producers / 2^64
 	return int(k)
 }
 
-// turns are a client's turns where some clients have more producers than others. Arrivals come in rounds, in each of which
-// every producer has one.
-type turns struct {
+// rounds say which arrivals a client sends. In each round every producer has one arrival. With 2 clients and 5 producers, a
+// round has 5 arrivals, and those of client 0 are its arrivals 0, 2 and 4.
+type rounds struct {
 	client, clients int64
-	perRound        int64 // arrivals in a round: one for each producer
+	perRound        int64 // arrivals in a round
 	ownPerRound     int64 // those of the client
 }
 
-func (d Deal) turnsOf(client int) turns {
-	return turns{
+func (d Deal) roundsOf(client int) rounds {
+	return rounds{
 		client: int64(client), clients: int64(d.Clients),
 		perRound: int64(d.Producers), ownPerRound: int64(d.producersOf(client)),
 	}
 }
 
-// among returns how many of the first total arrivals are the client's: those of whole rounds and those of the last one.
-func (t turns) among(total int64) int64 {
-	inLastRound := (total%t.perRound - t.client + t.clients - 1) / t.clients // rounded up
-	return total/t.perRound*t.ownPerRound + inLastRound
+// ownAmong returns how many of the first total arrivals are the client's: those of whole rounds and those of the last one.
+func (r rounds) ownAmong(total int64) int64 {
+	inLastRound := (total%r.perRound - r.client + r.clients - 1) / r.clients // rounded up
+	return total/r.perRound*r.ownPerRound + inLastRound
 }
 
-// dealt is the share of a client that has more or fewer producers than others.
+// dealt is the share of a client if some clients have more producers than others.
 type dealt struct {
 	whole Schedule
-	turns
+	rounds
 }
 
 func (d dealt) At(i int64) int64 {
-	round, turn := i/d.ownPerRound, i%d.ownPerRound
+	round, inRound := i/d.ownPerRound, i%d.ownPerRound // inRound counts the client's own arrivals
 	if round >= math.MaxInt64/d.perRound {
 		return Never
 	}
-	return d.whole.At(round*d.perRound + d.client + turn*d.clients)
+	return d.whole.At(round*d.perRound + d.client + inRound*d.clients)
 }
 
-func (d dealt) Count(at int64) int64 { return d.among(d.whole.Count(at)) }
+func (d dealt) Count(at int64) int64 { return d.ownAmong(d.whole.Count(at)) }
 
 func (d dealt) Rate(t int64) float64 {
 	return d.whole.Rate(t) * float64(d.ownPerRound) / float64(d.perRound)
 }
 
-func (d dealt) sequential() Schedule { return dealt{Sequential(d.whole), d.turns} }
+func (d dealt) sequential() Schedule { return dealt{Sequential(d.whole), d.rounds} }
