@@ -69,23 +69,17 @@ func (s Snapshot) pack() []byte {
 	return packed
 }
 
-var errCutShort = errors.New("they are cut short in the middle of a number")
-
 // unpack reads what pack wrote. It refuses buckets that don't exist or don't rise, and counts that don't fit into an int64.
 func unpack(packed []byte) ([]cell, error) {
 	cells := slices.Grow([]cell(nil), varints(packed)/2)
 	var total uint64
 	for bucket := -1; len(packed) > 0; {
-		step, size := binary.Uvarint(packed)
-		if size <= 0 {
-			return nil, errCutShort
+		step, stepSize := binary.Uvarint(packed)
+		count, countSize := binary.Uvarint(packed[max(stepSize, 0):])
+		if stepSize <= 0 || countSize <= 0 {
+			return nil, errors.New("they are cut short in the middle of a number")
 		}
-		packed = packed[size:]
-		count, size := binary.Uvarint(packed)
-		if size <= 0 {
-			return nil, errCutShort
-		}
-		packed = packed[size:]
+		packed = packed[stepSize+countSize:]
 		if step == 0 || step > uint64(overflow-bucket) {
 			return nil, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, bucket, overflow-bucket)
 		}

@@ -83,11 +83,8 @@ func (l *line) Count(d int64) int64 {
 	}
 	s := l.segmentAt(d)
 	inSegment := uint128.From64(uint64(d - s.start)).Mul64(s.rate) // quanta
-	n, rest := wholePeriods.Add(s.before).Add(inSegment).QuoRem64(quantaPerMessage)
-	if rest > 0 {
-		n = n.Add64(1)
-	}
-	return int64(n.Lo)
+	sum := wholePeriods.Add(s.before).Add(inSegment)
+	return int64(sum.Add64(quantaPerMessage - 1).Div64(quantaPerMessage).Lo) // rounded up
 }
 
 func (l *line) Rate(t int64) float64 {
