@@ -25,14 +25,15 @@ func (l *ledger) init(keys int) {
 	l.last.Store(math.MinInt64)
 }
 
-// advance raises next to n + 1. If next was higher already, late is set: n or a higher number was received before.
+// advance raises next to n + 1, unless it is higher. It reports whether n is late: a higher number was received before.
 func advance(next *atomic.Uint64, n uint64) (late bool) {
-	for old := next.Load(); n >= old; old = next.Load() {
+	old := next.Load()
+	for ; n >= old; old = next.Load() {
 		if next.CompareAndSwap(old, n+1) {
 			return false
 		}
 	}
-	return true
+	return old > n+1 // old is n + 1 if n itself has come to another consumer, which hasn't published it yet
 }
 
 // nextWith returns one past the highest number received with a key.

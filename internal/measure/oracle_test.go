@@ -213,6 +213,24 @@ func ranged(list []Range) (n int64) {
 	return n
 }
 
+// Two consumers of a subscription receive a message before either has published it.
+func TestAMessageThatComesTwiceAtOnceIsNotReordered(t *testing.T) {
+	for _, keys := range []KeyOf{nil, func(int, uint64) int { return 0 }} {
+		trial := NewTrial(Shape{Producers: 1, Consumers: 2, Subscriptions: 1, Keys: 1})
+		send(trial, 3, 0, nil)
+		one, other := trial.Consumer(0, 0, keys), trial.Consumer(1, 0, keys)
+		for seq := range 3 {
+			one.Received(header(0, seq), int64(seq))
+			other.Received(header(0, seq), int64(seq))
+			other.Commit()
+			one.Commit()
+		}
+		if b := trial.Books(Measured); b.Received != 3 || b.Duplicated != 3 || b.Reordered != 0 {
+			t.Errorf("received %d, duplicated %d, reordered %d; want 3, 3 and 0", b.Received, b.Duplicated, b.Reordered)
+		}
+	}
+}
+
 func TestOrderOfEventsDecidesWhatIsReordered(t *testing.T) {
 	for name, c := range map[string]struct {
 		order []int
