@@ -140,7 +140,7 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 			return nil
 		}
 		err := w.wait(ctx, 2*time.Millisecond)
-		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
 				count, len(w.plan.Producers), w.plan.Connect, unseen[0].streams[0].producer.ID, ctx.Err())
 		}
