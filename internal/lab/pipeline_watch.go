@@ -52,15 +52,15 @@ func (w *pipelineWatch) askConsumer(ctx context.Context) {
 	}
 }
 
-// drain samples until the consumer has as many rides as were accepted, for at most as long as allowance. It reports whether the
-// consumer has them.
+// drain samples until the consumer has the rides that were accepted, for at most as long as allowance. It reports whether the consumer
+// has as many.
 func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance time.Duration) bool {
 	w.draining = true
 	accepted, end := o.Warmed+o.Accepted, time.Now().Add(allowance)
 	for {
 		w.sample(ctx)
 		arrived := w.arrived(ctx) >= accepted
-		if arrived || ctx.Err() != nil || time.Now().After(end) {
+		if arrived && w.received.settled(o.Failed, clock.Now()) || ctx.Err() != nil || time.Now().After(end) {
 			return arrived
 		}
 		time.Sleep(watchEvery)
@@ -78,6 +78,13 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 		return 0
 	}
 	return s.Rides
+}
+
+// settled reports whether rides that were accepted are among those received, if these are as many. A ride that the client counts as failed
+// may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So where any failed, none may have
+// come for arrivingWithin.
+func (r *receivedRides) settled(failed, now int64) bool {
+	return failed == 0 || now-r.lastRise >= int64(arrivingWithin)
 }
 
 // receivedRides adds up the rides that a pipeline's consumer has received. After a restart, the consumer counts from 0 again. For

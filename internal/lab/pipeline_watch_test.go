@@ -6,6 +6,14 @@ import (
 	"github.com/brokermark/brokermark/internal/pipeline/consumer"
 )
 
+// Nine rides of ten were accepted; the failed one may be among the nine that have come.
+func TestAsManyRidesAsWereAcceptedMayBeOthers(t *testing.T) {
+	r := receivedRides{total: 9, lastRise: 5e9}
+	if !r.settled(0, 5e9) || r.settled(1, 5.9e9) || !r.settled(1, 6e9) {
+		t.Error("if a ride failed, the others have come when none comes for a second")
+	}
+}
+
 func TestRidesAreCountedAcrossRestartsOfTheConsumer(t *testing.T) {
 	const first, second = 1, 2 // when the processes began
 	for name, c := range map[string]struct {
