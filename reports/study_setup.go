@@ -9,6 +9,7 @@ package reports
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -157,12 +158,12 @@ func changesBetween(planned, measured study.Spec) []settingChange {
 // maxListItems is how many items of a list setting a table shows.
 const maxListItems = 5
 
-// shortList sums up a long list by its length and its ends: "12 values, 100 to 50000". Other values stay
+// shortList sums up a long list, which facts hold as JSON, by its length and its ends: "12 values, 100 to 50000". Other values stay
 // as they are.
 func shortList(value string) string {
-	items := strings.Split(strings.Trim(value, "[]"), ",")
-	if !strings.HasPrefix(value, "[") || len(items) <= maxListItems {
-		return value
+	var items []json.RawMessage
+	if json.Unmarshal([]byte(value), &items) != nil || len(items) <= maxListItems {
+		return value // it is no list, or a short one
 	}
 	return fmt.Sprintf("%d values, %s to %s", len(items), items[0], items[len(items)-1])
 }

@@ -169,7 +169,8 @@ func TestAFolderThatIsNoPaperIsAnErrorThatSaysWhere(t *testing.T) {
 
 func TestALongListIsToldByItsEnds(t *testing.T) {
 	for value, want := range map[string]string{
-		"[1,2,3,4,5]": "[1,2,3,4,5]", "[1,2,3,4,5,6]": "6 values, 1 to 6", "[a]": "[a]", "": "", "1,2,3,4,5,6,7": "1,2,3,4,5,6,7",
+		"[1,2,3,4,5]": "[1,2,3,4,5]", "[1,2,3,4,5,6]": "6 values, 1 to 6", "[a]": "[a]", "": "", "1,2,3,4,5,6,7": "1,2,3,4,5,6,7", `["a,b","c"]`: `["a,b","c"]`,
+		`[{"at":1,"do":"pause","for":2},{"at":5,"do":"kill","for":2}]`: `[{"at":1,"do":"pause","for":2},{"at":5,"do":"kill","for":2}]`,
 	} {
 		if got := shortList(value); got != want {
 			t.Errorf("%q is told as %q, want %q", value, got, want)
