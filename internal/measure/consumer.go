@@ -61,7 +61,12 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	if c.keys != nil && l.keys > 0 {
 		nextOfKey = l.nextWith(c.keys(producer, seq))
 	}
-	if isNew := c.arrivals.add(l, n, nextOfKey, phase, now); !isNew {
+	isNew := c.arrivals.add(l, n, nextOfKey, phase, now)
+	if nextOfKey != nil {
+		// Others see the number of the key at once, so they have to see the message as well: a later copy is a duplicate, not reordered.
+		c.received.add(c.arrivals.publish())
+	}
+	if !isNew {
 		return
 	}
 	intended, sentAt, known := h.Intended, h.Sent, h.Timed

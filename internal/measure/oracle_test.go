@@ -231,6 +231,23 @@ func TestAMessageThatComesTwiceAtOnceIsNotReordered(t *testing.T) {
 	}
 }
 
+// One consumer receives all messages of a key in order. Another one receives the first again, and is the first to commit.
+func TestADuplicateThatIsCommittedFirstIsNotReordered(t *testing.T) {
+	trial := NewTrial(Shape{Producers: 1, Consumers: 2, Subscriptions: 1, Keys: 1})
+	send(trial, 3, 0, nil)
+	oneKey := func(int, uint64) int { return 0 }
+	one, other := trial.Consumer(0, 0, oneKey), trial.Consumer(1, 0, oneKey)
+	for seq := range 3 {
+		one.Received(header(0, seq), int64(seq))
+	}
+	other.Received(header(0, 0), 3)
+	other.Commit()
+	one.Commit()
+	if b := trial.Books(Measured); b.Received != 3 || b.Duplicated != 1 || b.Reordered != 0 {
+		t.Errorf("received %d, duplicated %d, reordered %d; want 3, 1 and 0", b.Received, b.Duplicated, b.Reordered)
+	}
+}
+
 func TestOrderOfEventsDecidesWhatIsReordered(t *testing.T) {
 	for name, c := range map[string]struct {
 		order []int
