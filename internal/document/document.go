@@ -1,14 +1,7 @@
 // Package document is a report before it is rendered: headings, sentences, verdicts, and tables with typed columns. It
 // knows nothing of what is reported or of any format.
 //
-//	var d document.Document
-//	d.Say("1 of 2 points was measured.")
-//	d.Add(document.Table{
-//		Columns: []document.Column{{Key: "broker", Name: "broker", Row: true}, {Key: "e2e_p99_ns", Name: "e2e p99", Unit: unit.Nanoseconds}},
-//		Rows:    []document.Row{{"broker": document.Text("kafka"), "e2e_p99_ns": document.Number(13.1e6)}, {"broker": document.Text("nats")}},
-//	})
-//
-// The second row has no figure: its cell is blank, which is never the same as 0.
+// A table's row may lack cells. What it lacks is blank, which is never the same as 0; see the example of Document.
 package document
 
 import (
