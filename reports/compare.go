@@ -1,5 +1,6 @@
-// The comparison of two sides, such as two versions of a broker: for each work that both were given (a
-// pair) a sentence and a table.
+// The comparison of two sides, such as two versions of a broker: for each workload that both were given
+// (a pair) a sentence and a table. Here kafka is the first side and jetstream the second; each was measured
+// seven times:
 //
 //	sustainable: jetstream is lower than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, Mann–Whitney U, Holm over 40 tests,
 //	n=7 and n=7).
@@ -18,16 +19,17 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Compare sets b against a, workload by workload: medians with intervals, a test, the size of the
-// effect, and a sentence. All metrics of all workloads are one family of tests. named are the spec paths
-// in which the sides are meant to differ (see results.Residue); any other difference raises a warning.
-func Compare(a, b Side, named ...string) document.Document {
-	d := document.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
-	if why := NothingToCompare(a, b, named...); why != "" {
+// Compare sets the second side against the first, workload by workload: medians with intervals, a test, the
+// size of the effect, and a sentence. All metrics of all workloads are one family of tests. named are the
+// paths of the settings in which the sides are meant to differ, such as "broker"; any other difference
+// raises a warning.
+func Compare(first, second Side, named ...string) document.Document {
+	d := document.Document{Title: fmt.Sprintf("%s against %s", second.Name, first.Name)}
+	if why := NothingToCompare(first, second, named...); why != "" {
 		d.Say(why + ".")
 		return d
 	}
-	matched := match(a, b, named)
+	matched := match(first, second, named)
 	anyPublished := slices.ContainsFunc(matched.pairs, pair.hasPublished)
 	if anyPublished {
 		d.Say(results.PublishedNote)
@@ -39,7 +41,7 @@ func Compare(a, b Side, named ...string) document.Document {
 			continue
 		}
 		anyTested = true
-		d.Add(p.blocks(named)...)
+		d.Add(p.testedBlocks(named)...)
 	}
 	if matched.unmatched > 0 {
 		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(matched.unmatched, "workload")))
@@ -48,30 +50,39 @@ func Compare(a, b Side, named ...string) document.Document {
 		d.Say(results.ClosedLoopNote)
 	}
 	if anyPublished {
-		d.Say("Beside published figures: medians over repetitions that ended ok, counts added up. Ratio: one figure divided by the other.")
+		d.Say(publishedTerms)
 	}
 	if anyTested {
-		d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
-			"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
-			"below 5 % a difference is shown.")
+		d.Say(testedTerms)
 	}
 	return d
 }
 
+// The terms of the tables, below a comparison.
+const (
+	publishedTerms = "Beside published figures: medians over repetitions that ended ok, counts added up. " +
+		"Ratio: one figure divided by the other."
+	testedTerms = "Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. " +
+		"Ratio: Hodges–Lehmann estimate [95 % interval]. " +
+		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. " +
+		"p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); below 5 % a difference is shown."
+)
+
 // NothingToCompare says why two sides can't be compared: one is part of the other, or no point of one
-// was given the work of a point of the other. It is empty if they can.
-func NothingToCompare(a, b Side, named ...string) string {
+// was given the work of a point of the other. It is empty if they can. named are as in Compare.
+func NothingToCompare(first, second Side, named ...string) string {
 	const partOf = "Nothing to compare: every repetition of %s is one of %s, too"
 	switch {
-	case a.isPartOf(b):
-		return fmt.Sprintf(partOf, a.nameAndSize(), b.nameAndSize())
-	case b.isPartOf(a):
-		return fmt.Sprintf(partOf, b.nameAndSize(), a.nameAndSize())
-	case len(match(a, b, named).pairs) > 0:
+	case first.isPartOf(second):
+		return fmt.Sprintf(partOf, first.nameAndSize(), second.nameAndSize())
+	case second.isPartOf(first):
+		return fmt.Sprintf(partOf, second.nameAndSize(), first.nameAndSize())
+	case len(match(first, second, named).pairs) > 0:
 		return ""
 	}
-	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s", a.nameAndSize(), b.nameAndSize())
-	if differences := alwaysDifferent(a, b); len(differences) > 0 {
+	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s",
+		first.nameAndSize(), second.nameAndSize())
+	if differences := alwaysDifferent(first, second); len(differences) > 0 {
 		text += "; they differ in " + strings.Join(differences, "; ")
 	}
 	return text
@@ -101,15 +112,18 @@ func (s Side) isPartOf(other Side) bool {
 	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, isMissing)
 }
 
-// alwaysDifferent lists the settings that keep workloads from being matched and of which the sides share
-// no value, with the values of both: "delivery: at-least-once and at-most-once".
-func alwaysDifferent(a, b Side) []string {
+// alwaysDifferent lists the settings that keep every workload of one side from matching one of the other:
+// the sides have no value of them in common. It gives the values of both: "delivery: at-least-once and
+// at-most-once".
+func alwaysDifferent(first, second Side) []string {
+	few := func(values []string) string { return strings.Join(results.Shorten(values), ", ") }
 	var differences []string
 	for _, path := range []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"} {
-		ofA, ofB := a.values(path), b.values(path)
-		isShared := slices.ContainsFunc(ofA, func(v string) bool { return slices.Contains(ofB, v) })
-		if len(ofA) > 0 && len(ofB) > 0 && !isShared {
-			differences = append(differences, fmt.Sprintf("%s: %s and %s", path, strings.Join(results.Shorten(ofA), ", "), strings.Join(results.Shorten(ofB), ", ")))
+		ofFirst, ofSecond := first.values(path), second.values(path)
+		bothSet := len(ofFirst) > 0 && len(ofSecond) > 0
+		isShared := slices.ContainsFunc(ofFirst, func(v string) bool { return slices.Contains(ofSecond, v) })
+		if bothSet && !isShared {
+			differences = append(differences, fmt.Sprintf("%s: %s and %s", path, few(ofFirst), few(ofSecond)))
 		}
 	}
 	return differences
@@ -126,15 +140,15 @@ func (s Side) values(path string) []string {
 	return values
 }
 
-// blocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a
+// testedBlocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a
 // table.
-func (p testedPair) blocks(named []string) []document.Block {
+func (p testedPair) testedBlocks(named []string) []document.Block {
 	var d document.Document
 	d.Add(document.Heading{Level: 1, Text: p.title})
-	conclude := func(finding string) { d.Add(document.Verdict{About: p.title, Finding: finding, Headed: true}) }
+	conclude := func(sentence string) { d.Add(document.Verdict{About: p.title, Finding: sentence, Headed: true}) }
 	for _, h := range p.halves() {
 		if len(h.usable()) == 0 {
-			conclude(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.side, h.points[0].Status()))
+			conclude(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.sideName, h.points[0].Status()))
 			return d.Blocks
 		}
 	}
@@ -144,30 +158,31 @@ func (p testedPair) blocks(named []string) []document.Block {
 		}
 	}
 	if m, ok := p.headline(); ok {
-		conclude(p.finding(m))
+		conclude(p.sentenceAbout(m))
 	}
 	if slices.ContainsFunc(p.tests, metricTest.isFromSend) {
-		d.Say(fmt.Sprintf("The latency of %s is only known from the actual send, so that is what is compared: it hides every wait before the send.", p.sidesWithoutLatency()))
+		d.Say(fmt.Sprintf("The latency of %s is only known from the actual send, so that is what is compared: "+
+			"it hides every wait before the send.", p.sidesWithoutLatency()))
 	}
 	d.Add(tableOf("", p.columns(), p.tests))
 	d.Warn("the compared records", results.Residue(slices.Concat(p.first.usable(), p.second.usable()), named...))
 	return d.Blocks
 }
 
-// reservations says in a sentence each which rates and objectives a side missed, and whether its
-// repetitions are alike.
+// reservations says in a sentence each which rates and objectives a side missed, and whether its figures
+// rose or fell from repetition to repetition: "kafka: Not everything that was offered came through. …".
 func (h half) reservations() []string {
 	var sentences []string
 	for _, p := range h.points {
 		for _, v := range results.MissedRates([]results.Point{p}) {
-			sentences = append(sentences, h.side+": "+v.Finding)
+			sentences = append(sentences, h.sideName+": "+v.Finding)
 		}
 	}
 	for _, v := range results.Trends(h.points) {
-		sentences = append(sentences, h.side+": "+v.Text())
+		sentences = append(sentences, h.sideName+": "+v.Text())
 	}
 	for _, v := range objectiveVerdicts(&results.Set{Points: h.points}) {
-		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.side, v.About, v.Finding, v.Detail)))
+		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.sideName, v.About, v.Finding, v.Detail)))
 	}
 	return sentences
 }
@@ -187,18 +202,18 @@ func (p pair) headline() (m results.Metric, ok bool) {
 func (p pair) sidesWithoutLatency() string {
 	switch {
 	case p.first.hasLatency():
-		return p.second.side
+		return p.second.sideName
 	case p.second.hasLatency():
-		return p.first.side
+		return p.first.sideName
 	}
 	return "both sides"
 }
 
-// finding says in a sentence how the second side compares with the first in m.
-func (p testedPair) finding(m results.Metric) string {
+// sentenceAbout says how the second side compares with the first in m.
+func (p testedPair) sentenceAbout(m results.Metric) string {
 	for _, h := range p.halves() {
 		if !h.has(m) {
-			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, h.side)
+			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, h.sideName)
 		}
 	}
 	i := slices.IndexFunc(p.tests, func(t metricTest) bool { return t.metric.Key == m.Key })

@@ -17,15 +17,18 @@ import (
 // comparedMetrics are the keys of the metrics that a comparison shows if both sides have them. Each
 // metric has a better direction.
 var comparedMetrics = slices.Concat([]string{
-	results.KeySustainableLow, results.KeyPublishRate, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99, results.KeyTotalSeconds, results.KeyDrainRate,
+	results.KeySustainableLow, results.KeyPublishRate, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99,
+	results.KeyTotalSeconds, results.KeyDrainRate,
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyLostAcked,
 }, pipelineFigures)
 
-// metricTest is one metric of a pair, and the test of whether the second side differs from the first.
+// metricTest is one metric of a pair, and the test of whether the second side differs from the first. If the
+// first side's e2e p99 was 10, 11, 12 and 13 ms in its repetitions and the second's 20, 22, 24 and 26 ms, the
+// Ratio is 2, Delta is 1 (all of the second's values are larger), and P is 0.029.
 type metricTest struct {
-	metric             results.Metric
-	first, second      string // the names of the sides
-	results.Difference        // its A is the first side, its B the second
+	metric                results.Metric
+	firstName, secondName string // of the sides
+	results.Difference           // its A is the first side, its B the second
 }
 
 // testedPair is a pair with the tests of its metrics. A pair with published figures has none.
@@ -37,18 +40,20 @@ type testedPair struct {
 // testPairs tests every metric of every pair, and corrects all tests as one family.
 func testPairs(pairs []pair) []testedPair {
 	var tested []testedPair
-	var family []*results.Difference
 	for _, p := range pairs {
 		t := testedPair{pair: p}
 		if !p.hasPublished() {
 			t.tests = p.test()
 		}
+		tested = append(tested, t)
+	}
+	var family []*results.Difference
+	for _, t := range tested {
 		for i := range t.tests {
 			family = append(family, &t.tests[i].Difference)
 		}
-		tested = append(tested, t)
 	}
-	results.Correct(family)
+	results.Correct(family) // in place
 	return tested
 }
 
@@ -64,37 +69,37 @@ func (p pair) test() []metricTest {
 	for _, key := range keys {
 		m := results.MustMetric(key)
 		ofFirst, ofSecond := m.Values(first), m.Values(second)
-		known := len(ofFirst) > 0 && len(ofSecond) > 0
-		if known && (slices.Max(ofFirst) != 0 || slices.Max(ofSecond) != 0) {
-			tests = append(tests, metricTest{metric: m, first: p.first.side, second: p.second.side, Difference: results.ContrastOf(m, first, second)})
+		if len(ofFirst) == 0 || len(ofSecond) == 0 {
+			continue
 		}
+		if slices.Max(ofFirst) == 0 && slices.Max(ofSecond) == 0 {
+			continue // nothing but zeros
+		}
+		tests = append(tests, metricTest{
+			metric: m, firstName: p.first.sideName, secondName: p.second.sideName,
+			Difference: results.ContrastOf(m, first, second),
+		})
 	}
 	return tests
 }
 
 func (t metricTest) isFromSend() bool { return slices.Contains(results.FromSend, t.metric.Key) }
 
-// better names the better side. It is empty unless a difference is shown.
-func (t metricTest) better() string {
-	switch {
-	case !t.Shown():
-		return ""
-	case t.secondIsHigher() == (t.metric.Better == results.Higher):
-		return t.second
-	}
-	return t.first
-}
-
 // secondIsHigher tells the direction of a shown difference. Cliff's delta is the share of pairs of values
 // in which the second side's is the larger one, less the share in which it is the smaller one.
 func (t metricTest) secondIsHigher() bool { return t.Delta > 0 }
+
+// secondIsBetter tells, of a shown difference, whether its direction is the better one of the metric.
+func (t metricTest) secondIsBetter() bool {
+	return t.secondIsHigher() == (t.metric.Better == results.Higher)
+}
 
 // sentence says how the second side compares with the first, and what that rests on: "jetstream is lower
 // than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, …)."
 func (t metricTest) sentence() string {
 	switch t.Answer() {
 	case results.NotTested:
-		return fmt.Sprintf("%s is %s; %s.", t.second, t.ChangeFrom(t.first), t.Why())
+		return fmt.Sprintf("%s is %s; %s.", t.secondName, t.ChangeFrom(t.firstName), t.Why())
 	case results.NoDifferenceShown:
 		return fmt.Sprintf("no difference shown (%s).", t.Why())
 	}
@@ -102,33 +107,35 @@ func (t metricTest) sentence() string {
 	if t.secondIsHigher() {
 		direction = "higher"
 	}
-	if t.better() == t.second {
+	if t.secondIsBetter() {
 		judged = "better"
 	}
-	return fmt.Sprintf("%s is %s than %s%s, which is %s (%s).", t.second, direction, t.first, t.ratioText(), judged, t.Why())
+	return fmt.Sprintf("%s is %s than %s%s, which is %s (%s).", t.secondName, direction, t.firstName, t.ratioClause(), judged, t.Why())
 }
 
-// ratioText is the ratio with its interval: ", 1.24× [1.20–1.31×]". It is empty where there is no ratio,
-// because a value is 0 or less.
-func (t metricTest) ratioText() string {
+// ratioClause adds the ratio and its interval to a sentence: ", 1.24× [1.20–1.31×]". It is empty where there
+// is no ratio, because a value is 0 or less.
+func (t metricTest) ratioClause() string {
 	switch {
 	case math.IsNaN(t.Ratio):
 		return ""
-	case math.IsInf(t.RatioHigh, 0):
+	case !t.hasInterval():
 		return ", " + unit.Factor.Format(t.Ratio)
 	}
 	return fmt.Sprintf(", %s [%s]", unit.Factor.Format(t.Ratio), unit.Factor.Range(t.RatioLow, t.RatioHigh))
 }
 
-// ratioCell has an interval if there are enough values for one.
+// hasInterval tells whether there are enough values for an interval of the ratio.
+func (t metricTest) hasInterval() bool { return !math.IsInf(t.RatioHigh, 0) }
+
 func (t metricTest) ratioCell() document.Cell {
-	if math.IsInf(t.RatioHigh, 0) {
+	if !t.hasInterval() {
 		return document.Number(t.Ratio)
 	}
 	return document.Cell{Kind: document.Interval, Number: t.Ratio, Low: t.RatioLow, High: t.RatioHigh}
 }
 
-// findingText says in a word or two who is better.
+// findingText says in a few words who is better: "kafka better".
 func (t metricTest) findingText() string {
 	switch t.Answer() {
 	case results.NotTested:
@@ -136,32 +143,43 @@ func (t metricTest) findingText() string {
 	case results.NoDifferenceShown:
 		return "no difference shown"
 	}
-	return t.better() + " better"
+	if t.secondIsBetter() {
+		return t.secondName + " better"
+	}
+	return t.firstName + " better"
 }
 
-// pValue is blank where nothing was tested.
-func (t metricTest) pValue(p float64) document.Cell {
+// pCell shows a p value. It is blank where nothing was tested.
+func (t metricTest) pCell(p float64) document.Cell {
 	if t.Answer() == results.NotTested {
 		return document.Cell{}
 	}
 	return document.Number(p)
 }
 
-// columns are those of the table that shows the tests of a pair.
+// columns are those of the table that shows the tests of a pair. Programs also read p_alone, the p value that
+// is not corrected for the other tests.
 func (p pair) columns() []columnOf[metricTest] {
+	first, second := p.sideColumns()
 	return []columnOf[metricTest]{
-		textColumn(document.Column{Key: "workload", MachinesOnly: true}, func(metricTest) string { return p.title }), // readers see it in the heading
+		textColumn(forPrograms("workload"), func(metricTest) string { return p.title }), // people read it in the heading
 		textColumn(document.Column{Key: "metric", Name: "metric", Identifies: true}, func(t metricTest) string { return t.metric.Name }),
-		cellColumn(document.Column{Key: "first", Name: p.first.side, Spread: true}, func(t metricTest) document.Cell { return t.A.Cell().In(t.metric.Unit) }),
-		cellColumn(document.Column{Key: "second", Name: p.second.side, Spread: true}, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }),
+		cellColumn(first, func(t metricTest) document.Cell { return t.A.Cell().In(t.metric.Unit) }),
+		cellColumn(second, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }),
 		textColumn(document.Column{Key: "finding", Name: "finding"}, metricTest.findingText),
 		cellColumn(document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, metricTest.ratioCell),
 		numberColumn(document.Column{Key: "delta", Name: "delta"}, func(t metricTest) float64 { return t.Delta }),
-		cellColumn(document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pValue(t.Adjusted) }),
+		cellColumn(document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pCell(t.Adjusted) }),
 		textColumn(document.Column{Key: "n", Name: "n"}, func(t metricTest) string { return fmt.Sprintf("%d, %d", t.A.N, t.B.N) }),
 		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.A.N }),
 		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.B.N }),
-		cellColumn(document.Column{Key: "p_alone", MachinesOnly: true}, func(t metricTest) document.Cell { return t.pValue(t.P) }), // not corrected for other tests
+		cellColumn(forPrograms("p_alone"), func(t metricTest) document.Cell { return t.pCell(t.P) }),
 		numberColumn(document.Column{Key: "tests", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.Family }),
 	}
+}
+
+// sideColumns are the columns of the figures of both sides, headed by the sides' names.
+func (p pair) sideColumns() (first, second document.Column) {
+	return document.Column{Key: "first", Name: p.first.sideName, Spread: true},
+		document.Column{Key: "second", Name: p.second.sideName, Spread: true}
 }

@@ -37,8 +37,8 @@ type pair struct {
 
 // half is what one side measured of the work of a pair.
 type half struct {
-	side   string          // its name
-	points []results.Point // at least one; all were given the same load
+	sideName string
+	points   []results.Point // at least one; all were given the same load
 }
 
 func (p pair) halves() []half { return []half{p.first, p.second} }
@@ -107,8 +107,8 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 			for _, ofSecond := range results.GroupBy(seconds[i].Members, loadOf) {
 				found.pairs = append(found.pairs, pair{
 					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0]),
-					first:  half{side: a.Name, points: ofFirst.Members},
-					second: half{side: b.Name, points: ofSecond.Members},
+					first:  half{sideName: a.Name, points: ofFirst.Members},
+					second: half{sideName: b.Name, points: ofSecond.Members},
 				})
 			}
 		}
