@@ -1,3 +1,11 @@
+// A contender is a row of the head-to-head report. From the points
+//
+//	kafka: sustainable, rate 1k/s, rate 20k/s
+//	nats:  sustainable, rate 1k/s
+//
+// of one message size and guarantee it makes two contenders. The fixed rates of kafka are 1k/s and 20k/s, and
+// its costs are those at its sustainable rate.
+
 package reports
 
 import (
@@ -9,10 +17,9 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// contender is a row of the head-to-head report: the points of one broker with one message size and
-// guarantee, such as its sustainable rate, its peak, and its latency at 1,000 and at 10,000 messages/s.
-// A broker that was measured in several variants, by a setting or by the shape of the load, is several
-// contenders: the variant is part of its points' name.
+// contender is the points of one broker with one message size and guarantee. A broker that was measured in
+// several variants, by a setting or by the shape of the load, is several contenders: the variant is part of
+// its points' name.
 type contender struct {
 	points      []results.Point     // at least one, in the order of their loads
 	fixed       []results.LoadPoint // measured at fixed rates, lowest first, one for each rate
@@ -39,24 +46,20 @@ func (c contender) first() results.Point { return c.points[0] }
 // Left out are fractions of a sustainable rate, which differ from broker to broker, and fault trials,
 // whose latency is that of an outage.
 func fixedLoadPoints(points []results.Point) []results.LoadPoint {
-	var alone, ofCurves, fixed []results.LoadPoint
+	var alone, ofCurves []results.LoadPoint
 	for _, p := range points {
 		switch {
-		case len(p.Spec.Faults) > 0:
+		case len(p.Spec.Faults) > 0: // left out
 		case p.Spec.Measure == "curve":
 			ofCurves = append(ofCurves, p.MeasuredLoads()...)
 		default:
 			alone = append(alone, p.MeasuredLoads()...)
 		}
 	}
-	for _, l := range slices.Concat(alone, ofCurves) {
-		sameRate := func(o results.LoadPoint) bool { return o.Rate == l.Rate }
-		if l.Fixed() && l.Used() && !slices.ContainsFunc(fixed, sameRate) {
-			fixed = append(fixed, l)
-		}
-	}
-	slices.SortFunc(fixed, func(a, b results.LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
-	return fixed
+	unfit := func(l results.LoadPoint) bool { return !l.Fixed() || !l.Used() }
+	fixed := slices.DeleteFunc(slices.Concat(alone, ofCurves), unfit)
+	slices.SortStableFunc(fixed, func(a, b results.LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
+	return slices.CompactFunc(fixed, func(a, b results.LoadPoint) bool { return a.Rate == b.Rate }) // keeps the first
 }
 
 // recordsAtRate are the records of a fixed rate. There are none if the contender wasn't measured at it.
@@ -112,7 +115,8 @@ func (c contender) costBasis() (load string, records []results.Record) {
 
 // withCost are the records with a cost per message.
 func withCost(records []results.Record) []results.Record {
-	return slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return r.Result == nil || r.Result.Cost.Messages == 0 })
+	noCost := func(r results.Record) bool { return r.Result == nil || r.Result.Cost.Messages == 0 }
+	return slices.DeleteFunc(slices.Clone(records), noCost)
 }
 
 // statusCell shows how the contender's repetitions ended, with footnotes that say why.
@@ -125,9 +129,9 @@ func (c contender) statusCell(notes *document.Footnotes) document.Cell {
 	return document.Text(c.status()).Toned(worstTone(c.points...)).Marked(slices.Compact(marks)...)
 }
 
-// status is the status that all points share, or else the worst ending of each point that has a bad
-// one, with its load. Then come the loads that missed their rate or an objective: "failed 1 of 3 at
-// rate 1k/s, rate missed at rate 20k/s".
+// status is the status that all points share, such as "ok". If they differ, it is the worst ending of each
+// point that did not end ok, with its load. Then come the loads that missed their rate or an objective:
+// "failed 1 of 3 at rate 1k/s, rate missed at rate 20k/s".
 func (c contender) status() string {
 	var statuses, endings, missed []string
 	for _, p := range c.points {

@@ -1,3 +1,9 @@
+// A gate is a threshold that makes a command fail, such as "e2e p99 > 10ms". Each load is judged by it:
+//
+//	outcome  threshold       point                seen
+//	failed   e2e p99 > 10ms  kafka, rate 20k/s    12.9 ms, 12.1 ms–13.4 ms (n=3)
+//	passed   e2e p99 > 10ms  kafka, rate 1k/s     2.11 ms, 2.05 ms–2.20 ms (n=3)
+
 package reports
 
 import (
@@ -8,8 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/gate"
 )
 
-// Gates is a section on the thresholds that a command was given: how each load fared under them,
-// failures first. It is empty without verdicts.
+// Gates is a section with a row for each verdict, failures first. It is empty without verdicts.
 func Gates(verdicts []gate.Verdict) []document.Block {
 	if len(verdicts) == 0 {
 		return nil
@@ -18,9 +23,9 @@ func Gates(verdicts []gate.Verdict) []document.Block {
 	if gate.Failures(verdicts) > 0 {
 		title = "Gates: failed"
 	}
-	order := []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed}
+	worstFirst := []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed}
 	sorted := slices.SortedStableFunc(slices.Values(verdicts), func(a, b gate.Verdict) int {
-		return cmp.Compare(slices.Index(order, a.Outcome), slices.Index(order, b.Outcome))
+		return cmp.Compare(slices.Index(worstFirst, a.Outcome), slices.Index(worstFirst, b.Outcome))
 	})
 	return []document.Block{document.Heading{Level: 1, Text: title}, tableOf("", gateColumns, sorted)}
 }

@@ -1,3 +1,12 @@
+// A search looks for the highest rate at which its goals are met, and answers each goal by itself. Two
+// repetitions of a search that was asked for a bound on p99 found
+//
+//	broker  goal        sustainable          conditional throughput  answer               n
+//	kafka   p99 ≤ 10ms  414k/s [≥ 406k/s]                    412k/s  undecided in 1 of 2  2
+//
+// The median of the highest rates that passed is 414k messages/s. The second search ended before any rate
+// failed, so there is no upper bound.
+
 package reports
 
 import (
@@ -9,29 +18,28 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// searchGoal is one goal of a point's searches. A search looks for the highest rate at which its goals
-// are met, such as "p99 ≤ 10ms".
+// searchGoal is one goal of a point's searches, with what all of them found.
 type searchGoal struct {
 	results.Goal
 	point results.Point
 }
 
-// goalsTable has a row for every goal of every search.
+// goalsTable has a row for every goal of every point.
 func goalsTable(points []results.Point, l layout, notes *document.Footnotes) document.Table {
-	columns := append(convertColumns(pointColumns(l), func(g searchGoal) results.LoadPoint {
+	loadPointOf := func(g searchGoal) results.LoadPoint {
 		return results.LoadPoint{Point: g.point, RowTitle: g.point.Load()}
-	}), []columnOf[searchGoal]{
+	}
+	columns := append(convertColumns(pointColumns(l), loadPointOf), []columnOf[searchGoal]{
 		textColumn(document.Column{Key: "goal", Name: "goal", Identifies: true}, func(g searchGoal) string { return g.Name }),
 		cellColumn(document.Column{Key: "latency_bound_ns", Unit: unit.Nanoseconds, MachinesOnly: true},
 			func(g searchGoal) document.Cell { return g.ofLatency(float64(g.LatencyNs)) }),
-		cellColumn(document.Column{Key: "quantile", MachinesOnly: true}, func(g searchGoal) document.Cell { return g.ofLatency(g.Quantile) }),
+		cellColumn(forPrograms("quantile"), func(g searchGoal) document.Cell { return g.ofLatency(g.Quantile) }),
 		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 			func(g searchGoal) document.Cell { return g.Sustained.Cell().Excluded(!g.used()) }),
 		cellColumn(document.Column{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
 			func(g searchGoal) document.Cell { return g.Conditional.Cell().Excluded(!g.used()) }),
-		cellColumn(document.Column{Key: "answer", Name: "answer"}, func(g searchGoal) document.Cell {
-			return document.Text(g.Answer()).Marked(g.whyUndecided(notes)...)
-		}),
+		cellColumn(document.Column{Key: "answer", Name: "answer"},
+			func(g searchGoal) document.Cell { return document.Text(g.Answer()).Marked(g.whyUndecided(notes)...) }),
 		repetitionsColumn(func(g searchGoal) int { return g.N }),
 	}...)
 	var goals []searchGoal

@@ -49,7 +49,8 @@ func HeadToHead(set *results.Set) Sections {
 // bracketWords explain the brackets behind a sustainable rate.
 const bracketWords = "[passed–failed], the widest bounds that its searches found"
 
-// comparisonSection has a table with a row for every contender, and says how they differ.
+// comparisonSection has a table with a row for every contender, the verdicts on them, and sentences on how
+// they differ.
 func comparisonSection(g group, notes *document.Footnotes) Section {
 	var d document.Document
 	l := layoutOf(g.Members)
@@ -83,32 +84,33 @@ func comparisonTable(contenders []contender, l layout, notes *document.Footnotes
 	), contenders)
 }
 
-// identityColumns say which broker a row is about. For programs they also hold what readers see in the
-// headings: the messages, the guarantee, and the mode of the client if any contender has one.
+// identityColumns say which broker a row is about, and for programs how its client was used if that is
+// known of any contender.
 func identityColumns(contenders []contender, l layout) []columnOf[contender] {
-	columns := []columnOf[contender]{
-		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, MachinesOnly: true}, func(c contender) float64 { return c.first().Spec.MessageSize.Mean() }),
-		textColumn(document.Column{Key: "delivery", MachinesOnly: true}, func(c contender) string { return c.first().Spec.Delivery }),
-	}
+	columns := convertColumns(settingColumns, contender.first)
 	mode := func(c contender) string { return clientMode(c.points...) }
 	if slices.ContainsFunc(contenders, func(c contender) bool { return mode(c) != "" }) {
-		columns = append(columns, textColumn(document.Column{Key: "client_mode", MachinesOnly: true}, mode))
+		columns = append(columns, textColumn(forPrograms("client_mode"), mode))
 	}
 	return append(columns, convertColumns(l.columns(), contender.first)...)
 }
 
-// capacityColumns say how a contender ended, and how much it can take.
+// capacityColumns say how a contender ended, and how much it can take. The peak is the rate of what came
+// through: a closed loop may hand over more than that.
 func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
+	status := document.Column{Key: "status", Name: "status", Attribute: true}
+	sustainable := document.Column{
+		Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
+		Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},
+	}
+	peak := document.Column{
+		Key: "peak_rate", Name: "peak", Unit: unit.PerSecond,
+		Chart: document.Chart{Title: "Peak throughput", Better: document.MoreIsBetter},
+	}
 	return []columnOf[contender]{
-		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(c contender) document.Cell { return c.statusCell(notes) }),
-		cellColumn(document.Column{
-			Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
-			Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},
-		}, func(c contender) document.Cell { return results.Sustained(c.searchRecords()).Cell() }),
-		cellColumn(document.Column{
-			Key: "peak_rate", Name: "peak", Unit: unit.PerSecond,
-			Chart: document.Chart{Title: "Peak throughput", Better: document.MoreIsBetter},
-		}, func(c contender) document.Cell { // a closed loop may hand over more than comes through
+		cellColumn(status, func(c contender) document.Cell { return c.statusCell(notes) }),
+		cellColumn(sustainable, func(c contender) document.Cell { return results.Sustained(c.searchRecords()).Cell() }),
+		cellColumn(peak, func(c contender) document.Cell {
 			return results.MustMetric(results.KeyThroughput).Over(c.recordsOfMeasure("peak")).Cell()
 		}),
 	}
@@ -117,6 +119,32 @@ func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
 // latencyColumns show the median and the p99 at each fixed rate at which any contender was measured. A
 // chart draws the p99 at some of the rates.
 func latencyColumns(contenders []contender) []columnOf[contender] {
+	rates := fixedRates(contenders)
+	charted := chartedRates(rates, contenders)
+	var columns []columnOf[contender]
+	for _, rate := range rates {
+		p50, p99 := latencyColumn(results.KeyEndToEndP50, rate), latencyColumn(results.KeyEndToEndP99, rate)
+		if slices.Contains(charted, rate) {
+			p99.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
+		}
+		columns = append(columns, p50, p99)
+	}
+	return columns
+}
+
+// latencyColumn shows a latency at a fixed rate, blank where a contender wasn't measured at it. Its key is
+// "e2e_p99_ns_at_1000", its head "p99 at 1k/s".
+func latencyColumn(key string, rate float64) columnOf[contender] {
+	m := results.MustMetric(key)
+	column := document.Column{
+		Key:  key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64),
+		Name: strings.TrimPrefix(m.Name, "e2e ") + " at\n" + results.RateText(rate), Unit: unit.Nanoseconds,
+	}
+	return cellColumn(column, func(c contender) document.Cell { return m.Over(c.recordsAtRate(rate)).Cell() })
+}
+
+// fixedRates lists the fixed rates at which any contender was measured, the lowest first.
+func fixedRates(contenders []contender) []float64 {
 	var rates []float64
 	for _, c := range contenders {
 		for _, l := range c.fixed {
@@ -124,39 +152,32 @@ func latencyColumns(contenders []contender) []columnOf[contender] {
 		}
 	}
 	slices.Sort(rates)
-	rates = slices.Compact(rates)
-	charted := chartedRates(rates, contenders)
-	var columns []columnOf[contender]
-	for _, rate := range rates {
-		for _, key := range []string{results.KeyEndToEndP50, results.KeyEndToEndP99} {
-			column := document.Column{
-				Key:  key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64),
-				Name: strings.TrimPrefix(results.MustMetric(key).Name, "e2e ") + " at\n" + results.RateText(rate), Unit: unit.Nanoseconds,
-			}
-			if key == results.KeyEndToEndP99 && slices.Contains(charted, rate) {
-				column.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
-			}
-			columns = append(columns, cellColumn(column, func(c contender) document.Cell { return results.MustMetric(key).Over(c.recordsAtRate(rate)).Cell() }))
-		}
-	}
-	return columns
+	return slices.Compact(rates)
 }
 
 // maxCharted is how many fixed rates a chart has room for.
 const maxCharted = 3
 
-// chartedRates picks the rates for the chart of latencies among those at which most contenders were
-// measured: all if they are few, else the lowest, the middle one and the highest. rates are sorted.
+// chartedRates picks the rates for the chart of latencies from those at which most contenders were
+// measured: all if they are few, else the lowest, the middle one and the highest. rates are sorted. If two
+// contenders were measured at 1k/s, 2k/s and 5k/s, and one of them at 9k/s as well, 9k/s is not charted.
 func chartedRates(rates []float64, contenders []contender) []float64 {
-	measured := map[float64]int{} // contenders, by rate
-	most := 0
-	for _, c := range contenders {
-		for _, l := range c.fixed {
-			measured[l.Rate]++
-			most = max(most, measured[l.Rate])
+	var shared []float64
+	most := 0 // contenders at each of the shared rates
+	for _, rate := range rates {
+		measured := 0
+		for _, c := range contenders {
+			if len(c.recordsAtRate(rate)) > 0 {
+				measured++
+			}
+		}
+		if measured > most {
+			most, shared = measured, nil
+		}
+		if measured == most {
+			shared = append(shared, rate)
 		}
 	}
-	shared := slices.DeleteFunc(slices.Clone(rates), func(rate float64) bool { return measured[rate] < most })
 	if n := len(shared); n > maxCharted {
 		return []float64{shared[0], shared[n/2], shared[n-1]}
 	}
