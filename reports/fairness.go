@@ -16,30 +16,31 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// unequalGuarantees says why nothing is ranked where each broker was asked for the guarantee that is
-// usual for it, and all were given the same messages and load. It is empty in all other cases.
+// unequalGuarantees says why nothing is ranked if brokers were given the same messages and load, and no two
+// of them the same guarantee: kafka at-least-once and nats at-most-once, both 100 B at 1k/s. It is empty if
+// two brokers share a message size and guarantee, or if one such setting has no counterpart.
 func unequalGuarantees(points []results.Point) string {
-	var brokers, deliveries []string
-	for _, g := range results.BySetting(points) {
+	var brokers, guarantees []string
+	for _, g := range results.BySetting(points) { // a group has one message size and guarantee
 		first := g.Members[0].Spec
 		severalBrokers := slices.ContainsFunc(g.Members, func(p results.Point) bool { return p.Spec.Broker != first.Broker })
-		counterparts := slices.ContainsFunc(g.Members, func(p results.Point) bool { return hasCounterpart(p, points) })
-		if severalBrokers || !counterparts {
+		anyCounterpart := slices.ContainsFunc(g.Members, func(p results.Point) bool { return hasCounterpart(p, points) })
+		if severalBrokers || !anyCounterpart {
 			return ""
 		}
-		brokers, deliveries = append(brokers, first.Broker), append(deliveries, first.Delivery)
+		brokers, guarantees = append(brokers, first.Broker), append(guarantees, first.Delivery)
 	}
 	if len(brokers) == 0 {
 		return ""
 	}
 	slices.Sort(brokers)
-	slices.Sort(deliveries)
+	slices.Sort(guarantees)
 	return fmt.Sprintf("%s are not compared: they were asked for different guarantees (%s). With the same --delivery they are.",
-		strings.Join(slices.Compact(brokers), " and "), strings.Join(slices.Compact(deliveries), ", "))
+		strings.Join(slices.Compact(brokers), " and "), strings.Join(slices.Compact(guarantees), ", "))
 }
 
 // hasCounterpart tells whether another broker was given the same messages and load as p, under another
-// delivery guarantee.
+// guarantee.
 func hasCounterpart(p results.Point, points []results.Point) bool {
 	return slices.ContainsFunc(points, func(o results.Point) bool {
 		sameWork := o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
@@ -50,18 +51,40 @@ func hasCounterpart(p results.Point, points []results.Point) bool {
 // clientModes says how the client libraries of the compared brokers were used. It is empty if there is
 // only one, if no record has the mode, and if the mode is an axis and so part of the names.
 func clientModes(points []results.Point) string {
-	if len(results.Names(points)) < 2 {
+	modeIsAxis := slices.ContainsFunc(points, func(p results.Point) bool { return p.Records[0].Axes["client.mode"] != "" })
+	if len(results.Names(points)) < 2 || modeIsAxis {
 		return ""
 	}
-	names := map[string][]string{} // by mode: brokers, or points of a broker whose points differ in it
-	for _, g := range results.GroupBy(points, func(p results.Point) string { return p.Spec.Broker }) {
-		alike := clientMode(g.Members...) != ""
-		for _, p := range g.Members {
-			if p.Records[0].Axes["client.mode"] != "" {
-				return ""
-			}
-			mode, name := cmp.Or(clientMode(p), "unknown"), p.Name
-			if alike {
+	names := namesByClientMode(points)
+	if len(names) > 1 {
+		var each []string
+		for _, mode := range slices.Sorted(maps.Keys(names)) {
+			each = append(each, mode+" "+strings.Join(names[mode], ", "))
+		}
+		return "Clients not alike (client.mode): " + strings.Join(each, "; ") +
+			". A tuned client may do more than the library as applications use it."
+	}
+	switch {
+	case names[unknownMode] != nil:
+		return ""
+	case names["stock"] != nil:
+		return "Clients: every library is used as its documentation shows (client.mode: stock)."
+	}
+	return "Clients: every library is driven as fast as its driver can (client.mode: tuned), not as its documentation shows."
+}
+
+// unknownMode is the mode of a point whose repetitions don't say it, or differ in it.
+const unknownMode = "unknown"
+
+// namesByClientMode lists who used the client library in which mode: {"stock": [kafka], "tuned": [nats]}.
+// A broker whose points differ in the mode is listed by the names of its points.
+func namesByClientMode(points []results.Point) map[string][]string {
+	names := map[string][]string{}
+	for _, ofBroker := range results.GroupBy(points, func(p results.Point) string { return p.Spec.Broker }) {
+		sameMode := clientMode(ofBroker.Members...) != ""
+		for _, p := range ofBroker.Members {
+			mode, name := cmp.Or(clientMode(p), unknownMode), p.Name
+			if sameMode {
 				name = p.Spec.Broker
 			}
 			if !slices.Contains(names[mode], name) {
@@ -69,20 +92,7 @@ func clientModes(points []results.Point) string {
 			}
 		}
 	}
-	if len(names) == 1 {
-		switch {
-		case names["unknown"] != nil:
-			return ""
-		case names["stock"] != nil:
-			return "Clients: every library is used as its documentation shows (client.mode: stock)."
-		}
-		return "Clients: every library is driven as fast as its driver can (client.mode: tuned), not as its documentation shows."
-	}
-	var each []string
-	for _, mode := range slices.Sorted(maps.Keys(names)) {
-		each = append(each, mode+" "+strings.Join(names[mode], ", "))
-	}
-	return "Clients not alike (client.mode): " + strings.Join(each, "; ") + ". A tuned client may do more than the library as applications use it."
+	return names
 }
 
 // clientMode is the mode in which all repetitions of points used the client library. It is empty if
@@ -101,7 +111,7 @@ func clientMode(points ...results.Point) string {
 // those that did not. It is empty if they are alike, or if flushes were counted for fewer than two. The
 // first point of a broker whose flushes were counted decides for all its points.
 func unequalFlushes(points []results.Point) string {
-	var flush, others []string
+	var flushing, others []string
 	decided := map[string]bool{} // by the point's name
 	for _, p := range points {
 		median := func(key string) float64 { return results.MustMetric(key).Over(p.Ok()).Median }
@@ -110,16 +120,17 @@ func unequalFlushes(points []results.Point) string {
 			continue
 		}
 		decided[p.Name] = true
-		if flushesFirst(flushesPerMessage, median(results.KeyPublishRate), median(results.KeyPublishMean)/1e9) {
-			flush = append(flush, p.Name+" ("+unit.None.Format(flushesPerMessage)+" flushes per message)")
+		ackSeconds := median(results.KeyPublishMean) / 1e9
+		if flushesFirst(flushesPerMessage, median(results.KeyPublishRate), ackSeconds) {
+			flushing = append(flushing, p.Name+" ("+unit.None.Format(flushesPerMessage)+" flushes per message)")
 		} else {
 			others = append(others, p.Name)
 		}
 	}
-	if len(flush) == 0 || len(others) == 0 {
+	if len(flushing) == 0 || len(others) == 0 {
 		return ""
 	}
-	return "Not alike: " + strings.Join(flush, ", ") + " flushed to the disk what they acknowledged, " + strings.Join(others, ", ") +
+	return "Not alike: " + strings.Join(flushing, ", ") + " flushed to the disk what they acknowledged, " + strings.Join(others, ", ") +
 		" left that to the operating system. A power failure takes more from the latter."
 }
 
@@ -133,14 +144,16 @@ const slowFlushSeconds = 0.02
 //
 // where ackSeconds is the time from send to acknowledgement. Of that at most slowFlushSeconds count: who
 // waits longer spends the rest in a queue. A broker that flushes first makes about 1/waiting flushes for
-// each message; fewer than a quarter of that are its housekeeping. rate (messages per second) and
-// ackSeconds are NaN if no message was acknowledged; then each message needs a flush of its own.
+// each message; fewer than a quarter of that are its housekeeping. At 2,000 messages/s and 5 ms ten wait, so
+// 0.1 flushes per message are expected and 0.025 are enough. rate and ackSeconds are NaN if no message was
+// acknowledged; then each message needs a flush of its own.
 func flushesFirst(flushesPerMessage, rate, ackSeconds float64) bool {
 	waiting := max(1, rate*min(ackSeconds, slowFlushSeconds))
 	if math.IsNaN(waiting) {
 		waiting = 1
 	}
-	return flushesPerMessage >= 0.25/waiting
+	expected := 1 / waiting
+	return flushesPerMessage >= expected/4
 }
 
 // unnamedDifferences lists the facts in which the compared repetitions differ: "host.cores: 2, 8". It
