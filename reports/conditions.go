@@ -1,5 +1,6 @@
 // Some columns and sentences are shown only where something happened: messages were sent again, a file
-// was flushed. Whether it did is asked of every record, and of every rate of a curve.
+// was flushed. Whether it did is asked of every record, and of every rate of a curve. A table of points has
+// the column "resent" if anyLoad(points, wasResent).
 
 package reports
 
@@ -11,15 +12,18 @@ import (
 
 // anyLoad tells whether a condition holds for any record of points, or for any rate of a curve.
 func anyLoad(points []results.Point, condition func(results.Record) bool) bool {
-	return slices.ContainsFunc(points, func(p results.Point) bool { return slices.ContainsFunc(withRates(p.Records), condition) })
+	return slices.ContainsFunc(points, func(p results.Point) bool {
+		return slices.ContainsFunc(withRates(p.Records), condition)
+	})
 }
 
-// withRates lists records, then each rate of their curves as a record of its own.
+// withRates lists records, then each rate of their curves as a record of its own: for one curve of 1k/s
+// and 2k/s three records.
 func withRates(records []results.Record) []results.Record {
 	all := slices.Clone(records)
 	for _, r := range records {
 		for _, l := range results.Loads(r) {
-			if l.Rate > 0 {
+			if l.Rate > 0 { // of a curve; a record's own load has no Rate
 				all = append(all, l.Record)
 			}
 		}
@@ -44,20 +48,18 @@ func wasResent(r results.Record) bool { return booksOf(r).Resent > 0 }
 // isLaterRepetition tells whether a record is not the first repetition of its point.
 func isLaterRepetition(r results.Record) bool { return r.Repetition > 1 }
 
-// expectsOtherThanSent tells whether each message was expected by several subscriptions, or by none.
+// expectsOtherThanSent tells whether not every message was expected exactly once: several subscriptions
+// expected it, or none.
 func expectsOtherThanSent(r results.Record) bool { return booksOf(r).Expected != booksOf(r).Sent }
 
-// hasFaults tells whether any message was lost, duplicated, reordered or corrupted.
-func hasFaults(r results.Record) bool {
+// hasDeviations tells whether any message was lost, duplicated, reordered or corrupted.
+func hasDeviations(r results.Record) bool {
 	b := booksOf(r)
 	return b.Lost+b.Duplicated+b.Reordered+b.Corrupted > 0
 }
 
 // orderUnknown tells whether agents' clocks do not show in which order some messages came.
-func orderUnknown(r results.Record) bool {
-	_, unknown := doubtText(r, results.DoubtOrderUnknown)
-	return unknown
-}
+func orderUnknown(r results.Record) bool { return hasDoubt(r, results.DoubtOrderUnknown) }
 
 // flushedFiles tells whether the broker flushed files to the disk.
 func flushedFiles(r results.Record) bool {
@@ -66,17 +68,19 @@ func flushedFiles(r results.Record) bool {
 
 // pausedTooLong tells whether the generator's machine stood still for long enough to cause a doubt.
 func pausedTooLong(r results.Record) bool {
-	_, pauses := doubtText(r, results.DoubtPauses)
-	_, lag := doubtText(r, results.DoubtGeneratorLag)
-	return pauses || lag
+	return hasDoubt(r, results.DoubtPauses) || hasDoubt(r, results.DoubtGeneratorLag)
 }
 
-// doubtText is the text of a record's first doubt with a code. ok is false if there is none.
-func doubtText(r results.Record, code string) (text string, ok bool) {
+func hasDoubt(r results.Record, code string) bool {
+	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Code == code })
+}
+
+// doubtText is the text of a record's first doubt with a code. It is empty if there is none.
+func doubtText(r results.Record, code string) string {
 	for _, d := range r.Doubts {
 		if d.Code == code {
-			return d.Text, true
+			return d.Text
 		}
 	}
-	return "", false
+	return ""
 }

@@ -1,7 +1,7 @@
 // A fault trial is a repetition in which the broker was killed, paused or restarted on purpose. It is
-// judged by what the broker promised: with at-least-once delivery a message that was acknowledged and
-// never delivered breaks the promise, and one that was delivered twice does not. Package ledger holds
-// these rules. Here it is decided what a trial can show at all.
+// judged by what the broker promised. With at-least-once delivery, of 10,000 acknowledged messages 3 that
+// were never delivered break the promise, and 5 that were delivered twice do not. Package ledger holds
+// these rules. Here it is decided what a trial can show at all: if the kill itself failed, it is void.
 
 package reports
 
@@ -21,10 +21,10 @@ import (
 // faultTrial is a repetition with planned faults, and the verdict on the broker's promise.
 type faultTrial struct {
 	record         results.Record
-	books          results.Books // as judged: the record's, but without losses if lossesUnproven
+	books          results.Books // the record's books as they are judged: without losses if lossesUnproven
 	lossesUnproven bool          // missing messages may be late, or in a broker that wasn't started again
 	verdict        promiseVerdict
-	why            string // the counts or the defect of the trial that the verdict rests on
+	why            string // what the verdict rests on: counts, such as "3 lost", or a defect of the trial
 }
 
 // promiseVerdict is a verdict in the words of docs/guarantees.md.
@@ -34,9 +34,9 @@ const (
 	verdictKept      promiseVerdict = "kept"
 	verdictBroken    promiseVerdict = "broken"
 	verdictUndecided promiseVerdict = "undecided" // not broken, but the agents' clocks do not show whether order was kept
-	verdictNoneMade  promiseVerdict = "none made"
-	verdictVoid      promiseVerdict = "void"
-	verdictRefused   promiseVerdict = "refused"
+	verdictNoneMade  promiseVerdict = "none made" // the guarantee covers no message after such a fault
+	verdictVoid      promiseVerdict = "void"      // the trial shows nothing
+	verdictRefused   promiseVerdict = "refused"   // the broker doesn't offer the guarantee
 )
 
 // promiseVerdicts has every verdict, in the order in which a report counts them.
@@ -56,16 +56,15 @@ func judgeFaultTrial(r results.Record) faultTrial {
 		return t
 	}
 	notDone := faultNotDone(r)
-	tried := len(r.Result.Faults) > 0
-	lateText, late := doubtText(r, results.DoubtLate)
-	orderText, orderUnknown := doubtText(r, results.DoubtOrderUnknown)
-	// A fault that failed, or that began and did not end, may have left the broker down with its messages.
-	t.lossesUnproven = late || (notDone != "" && tried)
+	anyFaultTried := len(r.Result.Faults) > 0
+	late := hasDoubt(r, results.DoubtLate)
+	mayBeDown := notDone != "" && anyFaultTried // a kill without its restart leaves the broker down with its messages
+	t.lossesUnproven = late || mayBeDown
 	if t.lossesUnproven {
 		t.books.LostAcked = 0 // duplicates and reordering still count
 	}
 	asked := r
-	if !tried {
+	if !anyFaultTried {
 		asked.Spec.Faults = nil // nothing was done to the broker, so no fault explains a loss
 	}
 	judged := results.Promise(asked, t.books)
@@ -76,25 +75,23 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	case notDone != "":
 		t.verdict, t.why = verdictVoid, notDone
 	case late:
-		t.verdict, t.why = verdictVoid, lateText
+		t.verdict, t.why = verdictVoid, doubtText(r, results.DoubtLate)
 	case r.Status == results.Void || r.Status == results.Failed:
 		t.verdict, t.why = verdictVoid, r.Reason
-	case orderUnknown && r.Spec.Ordering == "ordered":
-		t.verdict, t.why = verdictUndecided, joinNonEmpty("; ", t.why, orderText)
+	case orderUnknown(r) && r.Spec.Ordering == "ordered":
+		t.verdict, t.why = verdictUndecided, joinNonEmpty("; ", t.why, doubtText(r, results.DoubtOrderUnknown))
 	}
 	return t
 }
 
 // judgeWithoutBooks gives the verdict on a repetition whose books show nothing about the promise. The
-// verdict is empty if they do.
+// verdict is empty if they do; then the repetition has a result.
 func judgeWithoutBooks(r results.Record) (verdict promiseVerdict, why string) {
 	switch {
 	case r.Status == results.Refused:
 		return verdictRefused, r.Reason
-	case booksOf(r).Sent == 0 && r.Reason == "":
-		return verdictVoid, "nothing was measured"
 	case booksOf(r).Sent == 0:
-		return verdictVoid, "nothing was measured: " + r.Reason
+		return verdictVoid, joinNonEmpty(": ", "nothing was measured", r.Reason)
 	case r.Status == results.Aborted:
 		return verdictVoid, r.Reason
 	case !r.Result.Books.BalancedAsStored():
@@ -103,48 +100,51 @@ func judgeWithoutBooks(r results.Record) (verdict promiseVerdict, why string) {
 	return "", ""
 }
 
-// faultNotDone names a planned fault that was not carried out as planned. It is empty if all were. Each node that a fault is aimed at
-// is one act, and if the fault has a duration, its end is another: a kill of all three nodes for 5 s is three kills and three restarts.
+// faultNotDone names a planned fault that was not carried out as planned. It is empty if all were.
 func faultNotDone(r results.Record) string {
-	if r.Result == nil {
-		return ""
-	}
-	missing := map[string]int{} // acts by what they do
-	planned := 0
-	plan := func(do string, acts int) {
-		missing[do] += acts
-		planned += acts
-	}
-	for _, f := range r.Spec.Faults {
-		nodes := 1
-		if f.Node == "all" {
-			nodes = max(1, r.Spec.Nodes)
-		}
-		plan(f.Do, nodes)
-		if f.For > 0 {
-			plan(map[string]string{"pause": "resume", "kill": "restart"}[f.Do], nodes)
-		}
-	}
-	happened := 0
+	planned := plannedActs(r.Spec)
+	missing := slices.Clone(planned)
 	for _, act := range r.Result.Faults {
 		if act.Err != "" {
 			return fmt.Sprintf("the fault was not carried out: %s: %s", act.Do, act.Err)
 		}
-		if missing[act.Do] > 0 {
-			missing[act.Do]--
-			happened++
+		if i := slices.Index(missing, act.Do); i >= 0 {
+			missing = slices.Delete(missing, i, i+1)
 		}
 	}
-	if happened < planned {
-		return fmt.Sprintf("the fault was not carried out: %d of %d acts happened", happened, planned)
+	if len(missing) > 0 {
+		return fmt.Sprintf("the fault was not carried out: %d of %d acts happened", len(planned)-len(missing), len(planned))
 	}
 	return ""
 }
 
+// plannedActs lists what has to be done for the faults of a spec. A kill of all three nodes for 5 s is six
+// acts: three times "kill", and three times "restart".
+func plannedActs(s study.Spec) []string {
+	var acts []string
+	for _, f := range s.Faults {
+		nodes := 1
+		if f.Node == "all" {
+			nodes = max(1, s.Nodes)
+		}
+		for range nodes {
+			acts = append(acts, f.Do)
+			if f.For > 0 {
+				acts = append(acts, endOf[f.Do])
+			}
+		}
+	}
+	return acts
+}
+
+// endOf names the act that ends a fault after its duration.
+var endOf = map[string]string{"pause": "resume", "kill": "restart"}
+
 // promiseText states the counts that the ledger's answer rests on.
 func promiseText(v ledger.Verdict, b results.Books) string {
 	clauses := []string{deviationsText(v, b)}
-	if 2*b.Acked < b.Sent && v.Promise != ledger.Broken {
+	mostUnacked := b.Acked < b.Sent-b.Acked
+	if mostUnacked && v.Promise != ledger.Broken {
 		clauses = append(clauses, fmt.Sprintf("only %d of %d were acknowledged", b.Acked, b.Sent))
 	}
 	if b.Unresolved > 0 {
@@ -185,7 +185,9 @@ var deviationTexts = map[ledger.Deviation]string{
 }
 
 // gapTexts say why no promise was made.
-var gapTexts = map[ledger.Gap]string{ledger.InMemory: "held in memory only", ledger.LeaderOnly: "confirmed by the leader only, which others take over from"}
+var gapTexts = map[ledger.Gap]string{
+	ledger.InMemory: "held in memory only", ledger.LeaderOnly: "confirmed by the leader only, which others take over from",
+}
 
 // faultText names planned faults, with how long they last and what they hit: "kill -9, 1s, node 2".
 func faultText(faults []study.Fault) string {
@@ -240,7 +242,7 @@ func (t faultTrial) compare(o faultTrial) int {
 	)
 }
 
-// The words of a guarantee, the weakest first.
+// The words for the parts of a guarantee, the weakest first.
 var (
 	deliveries   = []string{"at-most-once", "at-least-once", "exactly-once"}
 	persistences = []string{"memory", "log", "fsync"}

@@ -53,7 +53,7 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	switch {
 	case len(streamTables) > 0:
 		d.Add(streamTables...)
-	case anyLoad(points, hasFaults):
+	case anyLoad(points, hasDeviations):
 		d.Say("Which streams the faults were in was not recorded.")
 	case anyLoad(points, orderUnknown):
 		d.Say("No stream is known to have a fault: nothing was lost, duplicated or corrupted.")
