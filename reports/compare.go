@@ -112,9 +112,8 @@ func (s Side) isPartOf(other Side) bool {
 	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, isMissing)
 }
 
-// alwaysDifferent lists the settings that keep every workload of one side from matching one of the other:
-// the sides have no value of them in common. It gives the values of both: "delivery: at-least-once and
-// at-most-once".
+// alwaysDifferent lists the settings of which the sides have no value in common, so that no workload of one
+// matches one of the other, with the values of both: "delivery: at-least-once and at-most-once".
 func alwaysDifferent(first, second Side) []string {
 	few := func(values []string) string { return strings.Join(results.Shorten(values), ", ") }
 	var differences []string

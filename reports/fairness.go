@@ -20,7 +20,7 @@ import (
 // of them the same guarantee: kafka at-least-once and nats at-most-once, both 100 B at 1k/s. It is empty if
 // two brokers share a message size and guarantee, or if one such setting has no counterpart.
 func unequalGuarantees(points []results.Point) string {
-	var brokers, guarantees []string
+	brokers, guarantees := map[string]bool{}, map[string]bool{}
 	for _, g := range results.BySetting(points) { // a group has one message size and guarantee
 		first := g.Members[0].Spec
 		severalBrokers := slices.ContainsFunc(g.Members, func(p results.Point) bool { return p.Spec.Broker != first.Broker })
@@ -28,15 +28,13 @@ func unequalGuarantees(points []results.Point) string {
 		if severalBrokers || !anyCounterpart {
 			return ""
 		}
-		brokers, guarantees = append(brokers, first.Broker), append(guarantees, first.Delivery)
+		brokers[first.Broker], guarantees[first.Delivery] = true, true
 	}
 	if len(brokers) == 0 {
 		return ""
 	}
-	slices.Sort(brokers)
-	slices.Sort(guarantees)
 	return fmt.Sprintf("%s are not compared: they were asked for different guarantees (%s). With the same --delivery they are.",
-		strings.Join(slices.Compact(brokers), " and "), strings.Join(slices.Compact(guarantees), ", "))
+		strings.Join(slices.Sorted(maps.Keys(brokers)), " and "), strings.Join(slices.Sorted(maps.Keys(guarantees)), ", "))
 }
 
 // hasCounterpart tells whether another broker was given the same messages and load as p, under another

@@ -10,6 +10,7 @@
 package reports
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,10 +120,10 @@ func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
 // latencyColumns show the median and the p99 at each fixed rate at which any contender was measured. A
 // chart draws the p99 at some of the rates.
 func latencyColumns(contenders []contender) []columnOf[contender] {
-	rates := fixedRates(contenders)
-	charted := chartedRates(rates, contenders)
+	contendersAt := contendersByRate(contenders)
+	charted := chartedRates(contendersAt)
 	var columns []columnOf[contender]
-	for _, rate := range rates {
+	for _, rate := range slices.Sorted(maps.Keys(contendersAt)) {
 		p50, p99 := latencyColumn(results.KeyEndToEndP50, rate), latencyColumn(results.KeyEndToEndP99, rate)
 		if slices.Contains(charted, rate) {
 			p99.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
@@ -143,41 +144,30 @@ func latencyColumn(key string, rate float64) columnOf[contender] {
 	return cellColumn(column, func(c contender) document.Cell { return m.Over(c.recordsAtRate(rate)).Cell() })
 }
 
-// fixedRates lists the fixed rates at which any contender was measured, the lowest first.
-func fixedRates(contenders []contender) []float64 {
-	var rates []float64
+// contendersByRate counts the contenders that were measured at each fixed rate: {1000: 2, 9000: 1}.
+func contendersByRate(contenders []contender) map[float64]int {
+	count := map[float64]int{}
 	for _, c := range contenders {
 		for _, l := range c.fixed {
-			rates = append(rates, l.Rate)
+			count[l.Rate]++
 		}
 	}
-	slices.Sort(rates)
-	return slices.Compact(rates)
+	return count
 }
 
 // maxCharted is how many fixed rates a chart has room for.
 const maxCharted = 3
 
-// chartedRates picks the rates for the chart of latencies from those at which most contenders were
-// measured: all if they are few, else the lowest, the middle one and the highest. rates are sorted. If two
-// contenders were measured at 1k/s, 2k/s and 5k/s, and one of them at 9k/s as well, 9k/s is not charted.
-func chartedRates(rates []float64, contenders []contender) []float64 {
-	var shared []float64
-	most := 0 // contenders at each of the shared rates
-	for _, rate := range rates {
-		measured := 0
-		for _, c := range contenders {
-			if len(c.recordsAtRate(rate)) > 0 {
-				measured++
-			}
-		}
-		if measured > most {
-			most, shared = measured, nil
-		}
-		if measured == most {
-			shared = append(shared, rate)
-		}
+// chartedRates picks the rates for the chart of latencies from those at which most contenders were measured:
+// of {1000: 2, 2000: 2, 9000: 1} the first two. If they are many, it picks the lowest, the middle one and the
+// highest.
+func chartedRates(contendersAt map[float64]int) []float64 {
+	most := 0
+	for _, n := range contendersAt {
+		most = max(most, n)
 	}
+	shared := slices.Sorted(maps.Keys(contendersAt))
+	shared = slices.DeleteFunc(shared, func(rate float64) bool { return contendersAt[rate] < most })
 	if n := len(shared); n > maxCharted {
 		return []float64{shared[0], shared[n/2], shared[n-1]}
 	}

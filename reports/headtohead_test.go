@@ -27,11 +27,7 @@ func TestAChartHasRoomForTheLowestTheMiddleAndTheHighestOfTheSharedRates(t *test
 		"[200 500]":     {measured(seven...), measured(200, 500), measured(100, 200, 500)},
 		"[]":            nil,
 	} {
-		rates := seven
-		if sides == nil {
-			rates = nil
-		}
-		if got := fmt.Sprint(chartedRates(rates, sides)); got != want {
+		if got := fmt.Sprint(chartedRates(contendersByRate(sides))); got != want {
 			t.Errorf("%s are drawn, want %s", got, want)
 		}
 	}
