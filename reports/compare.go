@@ -1,6 +1,6 @@
-// The comparison of two sides, such as two versions of a broker: for each workload that both were given
-// (a pair) a sentence and a table. Here kafka is the first side and jetstream the second; each was measured
-// seven times:
+// The comparison of two sides, such as two versions of a broker: a sentence and a table for each workload
+// that both were given. What both measured of a workload is a pair, and has a half of each side. Here kafka is
+// the first side and jetstream the second, with seven repetitions each:
 //
 //	sustainable: jetstream is lower than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, Mann–Whitney U, Holm over 40 tests,
 //	n=7 and n=7).
@@ -38,10 +38,10 @@ func Compare(first, second Side, named ...string) document.Document {
 	for _, p := range testPairs(matched.pairs) {
 		if p.hasPublished() {
 			d.Add(p.publishedBlocks()...)
-			continue
+		} else {
+			d.Add(p.testedBlocks(named)...)
+			anyTested = true
 		}
-		anyTested = true
-		d.Add(p.testedBlocks(named)...)
 	}
 	if matched.unmatched > 0 {
 		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(matched.unmatched, "workload")))

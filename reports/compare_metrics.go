@@ -1,6 +1,7 @@
 // The tests of a comparison, and the words for what they show. Each metric is tested by the rank test of
 // Mann and Whitney, which assumes no distribution. Of hundreds of tests some show a difference by chance
-// alone, so the p values of all metrics and all pairs of a comparison are corrected together (Holm).
+// alone, so the p values of all metrics and all pairs of a comparison are corrected together (Holm): of three
+// tests with p = 0.01, 0.03 and 0.04 only the first still shows a difference.
 
 package reports
 

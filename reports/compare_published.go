@@ -36,7 +36,8 @@ func (p pair) publishedBlocks() []document.Block {
 	}
 	heading := document.Heading{Level: 1, Text: p.title}
 	if len(metrics) == 0 {
-		return []document.Block{heading, document.Paragraph{Text: fmt.Sprintf("No figure is known of both %s and %s.", p.first.sideName, p.second.sideName)}}
+		none := fmt.Sprintf("No figure is known of both %s and %s.", p.first.sideName, p.second.sideName)
+		return []document.Block{heading, document.Paragraph{Text: none}}
 	}
 	firstColumn, secondColumn := p.sideColumns()
 	return []document.Block{heading, tableOf("", []columnOf[untestedMetric]{

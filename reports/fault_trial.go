@@ -40,7 +40,9 @@ const (
 )
 
 // promiseVerdicts has every verdict, in the order in which a report counts them.
-var promiseVerdicts = []promiseVerdict{verdictKept, verdictBroken, verdictUndecided, verdictNoneMade, verdictVoid, verdictRefused}
+var promiseVerdicts = []promiseVerdict{
+	verdictKept, verdictBroken, verdictUndecided, verdictNoneMade, verdictVoid, verdictRefused,
+}
 
 // verdictOf maps the ledger's answers to verdicts.
 var verdictOf = map[ledger.Promise]promiseVerdict{
