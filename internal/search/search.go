@@ -6,8 +6,8 @@
 // For example, a goal with a width of 5 % is searched from 10,000/s on. Short trials pass at 10,000,
 // 12,155 and 17,959/s, each step twice as wide as the one before. At 39,201/s the trial fails, and
 // 35,000/s came through meanwhile. So the next one is half a width below that, at 34,157/s, and
-// passes; the one a width above, at 35,864/s, fails. The bracket is narrow now, and long trials
-// decide: those at 34,157/s pass, those at 35,864/s fail. These rates are the answer.
+// passes; the one a width above, at 35,864/s, fails. This bracket is narrow, and long trials decide
+// its ends: those at 34,157/s pass, those at 35,864/s fail. These rates are the answer.
 package search
 
 import (
@@ -24,7 +24,7 @@ type Kind string
 const (
 	Probe   Kind = "probe"   // a closed loop that finds the rate to begin at; Run never asks for one
 	Short   Kind = "short"   // brackets the capacity and narrows the bracket
-	Confirm Kind = "confirm" // of full length: decides whether a rate is a bound
+	Confirm Kind = "confirm" // a long trial, of a goal's FinalDuration: decides whether a rate is a bound
 	Soak    Kind = "soak"    // confirms a lower bound for longer than caches last
 )
 
@@ -38,8 +38,8 @@ type Request struct {
 // Answer is the outcome of a trial.
 type Answer struct {
 	Judgements []Judgement   // exactly one for each goal, in the order of Plan.Goals
-	Served     float64       // messages per second that came through, by the books; at most the rate
-	Through    float64       // messages per second that came through while sending; 0: none, or not known
+	Served     float64       // messages per second that came through in the end (Evidence.Served); a result
+	Through    float64       // those that came through while sending: tells where to look next; 0: none, or not known
 	Took       time.Duration // from warm-up to the end of the drain; 0: not known
 }
 
@@ -63,7 +63,7 @@ type Bounds struct {
 	// is the lowest rate that failed in trials too short to count, and Undecided says so. 0: no trial
 	// failed.
 	High        float64
-	Conditional float64 // throughput at Low
+	Conditional float64 // conditional throughput at Low: what came through at least, in all but the worst of the time
 	// PassedAbove is the highest rate above High that passed, although only its latency made High
 	// fail: this broker's latency does not always rise with the rate. 0: no such rate was seen.
 	PassedAbove float64
@@ -140,22 +140,22 @@ func (s *searcher) request() (Request, bool) {
 
 // book adds a trial to what is known of its rate.
 func (s *searcher) book(r Request, a Answer) {
-	broken, passed, void := false, false, true
+	anyBroken, anyPassed, allVoid := false, false, true
 	for _, j := range a.Judgements {
-		broken = broken || j.Broken
-		passed = passed || j.Verdict == Pass
-		void = void && j.Verdict == Void
+		anyBroken = anyBroken || j.Broken
+		anyPassed = anyPassed || j.Verdict == Pass
+		allVoid = allVoid && j.Verdict == Void
 	}
-	if broken { // lost messages don't come through either, but that says nothing about a capacity
+	if anyBroken { // lost messages don't come through either, but that says nothing about a capacity
 		a.Through = 0
 	}
 	for i, g := range s.goals {
 		g.book(r, a, a.Judgements[i])
 	}
-	if passed {
+	if anyPassed {
 		s.overhead = max(0, a.Took-r.For)
 	}
-	if void {
+	if allVoid {
 		s.voids++
 		s.voidsInARow++
 	} else {
@@ -174,8 +174,8 @@ func (s *searcher) result() Result {
 // capped reports whether a rate is the highest that may be tried.
 func (s *searcher) capped(rate float64) bool { return s.plan.MaxRate > 0 && rate >= s.plan.MaxRate }
 
-// atMost returns a rate, or the highest that may be tried if that is lower.
-func (s *searcher) atMost(rate float64) float64 {
+// limited returns a rate, or the highest that may be tried if that is lower.
+func (s *searcher) limited(rate float64) float64 {
 	if s.capped(rate) {
 		return s.plan.MaxRate
 	}
