@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// Goal is one question to a broker: up to which rate does it keep these bounds? Ratios, durations and
-// the width are MLRsearch's (draft-ietf-bmwg-mlrsearch).
+// Goal is one question to a broker: up to which rate does it keep these bounds? For example: up to
+// which rate is the 99th percentile of the latency at most 10 ms? Ratios, durations and the width are
+// MLRsearch's (draft-ietf-bmwg-mlrsearch).
 type Goal struct {
 	Latency       time.Duration // bound on the latency at Quantile; 0: none
-	Quantile      float64
+	Quantile      float64       // 0.99: the 99th percentile
 	LossRatio     float64       // share of messages that may be lost or fail
-	ExceedRatio   float64       // share of the time at a rate in which trials may fail; at least 0, below 1
+	ExceedRatio   float64       // share of the trial time at a rate that may fail; at least 0, below 1
 	FinalDuration time.Duration // only trials of this length, or longer, make a rate a lower bound; above 0
-	DurationSum   time.Duration // the time at a rate that decides; less is enough if the rest can't change the answer
+	DurationSum   time.Duration // the trial time that decides a rate; less is enough if the rest can't change the answer
 	Width         float64       // the goal is answered when upper and lower bound are within this share of each other
 	Soak          time.Duration // one trial of this length at the lower bound has to pass as well; 0: none
 }
@@ -30,49 +31,60 @@ const (
 	Undecided Class = "undecided"
 )
 
-// Tally sums up the trials at one rate by their length and their verdict for one goal. Trials of at
-// least the goal's final length are long, all others short. Trials that passed are good, those that
-// failed are bad; void ones are not counted.
+// Tally sums up how long the trials at one rate lasted, by their verdict for one goal. Time is good if
+// the trial passed and bad if it failed; void trials are not counted. A trial is long if it lasted at
+// least the goal's FinalDuration, and short otherwise. For example, after a trial of 1 s that passed
+// and two of 5 s that failed, GoodShort is 1 s and BadLong is 10 s.
 type Tally struct {
 	GoodLong, BadLong, GoodShort, BadShort time.Duration
 	Broken                                 bool // a promise was broken: an upper bound whatever other trials show
 }
 
-// Class decides by MLRsearch's load classification. Good short trials only make up for bad short ones.
-// The part of DurationSum that was not measured yet may still turn out good or bad. A rate is a lower
-// bound if the share of bad time stays within ExceedRatio even if all of that is bad, and an upper
-// bound if it exceeds it even if all of that is good.
-//
-// Beyond MLRsearch, bad time must be longer than one full-length trial to make an upper bound: one
-// hiccup decides nothing.
+// Class decides by MLRsearch's load classification. The part of DurationSum that was not measured yet
+// may still turn out good or bad. A rate is a lower bound if bad time stays within its share even if
+// all of that part is bad, and an upper bound if bad time exceeds its share even if all of it is good.
 //
 // For example, with an ExceedRatio of 0.34, a FinalDuration of 5 s and a DurationSum of 15.15 s, 34 % of
-// 15.15 s may be bad: 5.15 s. After one good and one bad trial of 5 s, the rate is undecided. A second
-// good one makes 10 s good: even if the other 5.15 s are bad, it is a lower bound. A second bad one
-// makes 10 s bad: it is an upper bound.
+// 15.15 s may be bad: 5.15 s.
+//
+//	good    bad   at worst bad
+//	 5 s    5 s   10.15 s        undecided: bad time may yet be within 5.15 s, or not
+//	10 s    5 s    5.15 s        lower bound
+//	 5 s   10 s   10.15 s        upper bound
+//
+// Good short trials only make up for bad short ones. Beyond MLRsearch, bad time must be longer than one
+// full-length trial to make an upper bound: one hiccup decides nothing.
 func (g Goal) Class(t Tally) Class {
 	if t.Broken {
 		return Upper
 	}
-	madeUpFor := time.Duration(float64(t.GoodShort) * g.ExceedRatio / (1 - g.ExceedRatio))
-	bad := t.BadLong + max(0, t.BadShort-madeUpFor)
+	bad := t.BadLong + max(0, t.BadShort-g.madeUpFor(t.GoodShort))
 	whole := max(t.GoodLong+bad, g.DurationSum)
-	allowed := g.allowed(whole)
+	badAtWorst := whole - t.GoodLong
+	mayBeBad := g.mayBeBad(whole)
 	switch {
-	case whole-t.GoodLong <= allowed:
+	case badAtWorst <= mayBeBad:
 		return Lower
-	case bad > max(allowed, g.FinalDuration):
+	case bad > mayBeBad && bad > g.FinalDuration:
 		return Upper
 	}
 	return Undecided
 }
 
-// allowed returns how much of the whole time may be bad.
-func (g Goal) allowed(whole time.Duration) time.Duration {
+// mayBeBad returns how much of the whole time at a rate may be bad.
+func (g Goal) mayBeBad(whole time.Duration) time.Duration {
 	return time.Duration(math.Ceil(g.ExceedRatio * float64(whole)))
 }
 
-// confirmations returns how many good full-length trials make an untried rate a lower bound.
+// madeUpFor returns how much bad time some good time makes up for: so much that bad time is ExceedRatio
+// of both together. From bad/(good+bad) = r follows bad = good·r/(1−r). For example, at r = 0.2 a good
+// 4 s make up for 1 s.
+func (g Goal) madeUpFor(good time.Duration) time.Duration {
+	return time.Duration(float64(good) * g.ExceedRatio / (1 - g.ExceedRatio))
+}
+
+// confirmations returns how many good full-length trials make an untried rate a lower bound: two, in the
+// example of Class.
 func (g Goal) confirmations() int {
 	n := 1
 	for g.Class(Tally{GoodLong: time.Duration(n) * g.FinalDuration}) != Lower {
@@ -81,7 +93,8 @@ func (g Goal) confirmations() int {
 	return n
 }
 
-// likely returns the class of an undecided rate by whichever kind of time there is more of.
+// likely returns the class that is likely for an undecided rate: an upper bound unless there is more good
+// time than bad.
 func (t Tally) likely() Class {
 	if t.Broken || t.BadLong+t.BadShort >= t.GoodLong+t.GoodShort {
 		return Upper
@@ -91,7 +104,8 @@ func (t Tally) likely() Class {
 
 func (t Tally) empty() bool { return t == Tally{} }
 
-// add counts a trial by its planned length, also one that was ended early because it could only fail.
+// add counts a trial. length is its planned length, even if the trial was ended early because it could
+// only fail.
 func (t *Tally) add(g Goal, length time.Duration, judgement Judgement) {
 	long := length >= g.FinalDuration
 	switch {
@@ -108,29 +122,30 @@ func (t *Tally) add(g Goal, length time.Duration, judgement Judgement) {
 	t.Broken = t.Broken || judgement.Broken
 }
 
-// served is how much came through in one trial.
+// served is what came through in one full-length trial (Answer.Served).
 type served struct {
 	rate   float64 // messages per second
 	length time.Duration
 }
 
 // conditional returns MLRsearch's conditional throughput of a lower bound: the rate that came through
-// at least, but for the worst share ExceedRatio of the time. Time of DurationSum that was not needed
-// for the decision counts as if nothing had come through.
+// at least, once the worst share ExceedRatio of the time is left out. Time of DurationSum that was not
+// needed for the decision counts as if nothing had come through.
 //
-// For example, with an ExceedRatio of 0.5 and a DurationSum of 120 s, 60 s may be the worst. Of trials
-// of 30 s that brought 900, 1,000 and 990/s through, the best two fill the other 60 s: the conditional
-// throughput is 990/s.
+// For example, with an ExceedRatio of 0.5 and a DurationSum of 120 s, the worst 60 s are left out. Of
+// trials of 30 s that brought 900, 1,000 and 990/s through, the best two fill the other 60 s: the
+// conditional throughput is 990/s.
 func (g Goal) conditional(trials []served) float64 {
-	trials = slices.SortedFunc(slices.Values(trials), func(a, b served) int { return cmp.Compare(b.rate, a.rate) })
-	var all time.Duration
+	var measured time.Duration
 	for _, t := range trials {
-		all += t.length
+		measured += t.length
 	}
-	all = max(g.DurationSum, all)
-	left := all - g.allowed(all)
-	for _, t := range trials {
-		if left -= t.length; left <= 0 {
+	whole := max(g.DurationSum, measured)
+	counts := whole - g.mayBeBad(whole)
+	bestFirst := slices.SortedFunc(slices.Values(trials), func(a, b served) int { return cmp.Compare(b.rate, a.rate) })
+	for _, t := range bestFirst {
+		counts -= t.length
+		if counts <= 0 {
 			return t.rate
 		}
 	}
