@@ -76,9 +76,8 @@ func (g Goal) mayBeBad(whole time.Duration) time.Duration {
 	return time.Duration(math.Ceil(g.ExceedRatio * float64(whole)))
 }
 
-// madeUpFor returns how much bad time some good time makes up for: so much that bad time is ExceedRatio
-// of both together. From bad/(good+bad) = r follows bad = good·r/(1−r). For example, at r = 0.2 a good
-// 4 s make up for 1 s.
+// madeUpFor returns how much bad time some good time makes up for: so much that bad time is ExceedRatio of both
+// together. From bad/(good+bad) = r follows bad = good·r/(1−r). For example, at r = 0.2 a good 4 s make up for 1 s.
 func (g Goal) madeUpFor(good time.Duration) time.Duration {
 	return time.Duration(float64(good) * g.ExceedRatio / (1 - g.ExceedRatio))
 }
@@ -104,8 +103,7 @@ func (t Tally) likely() Class {
 
 func (t Tally) empty() bool { return t == Tally{} }
 
-// add counts a trial. length is its planned length, even if the trial was ended early because it could
-// only fail.
+// add counts a trial. length is its planned length, even if the trial was ended early because it could only fail.
 func (t *Tally) add(g Goal, length time.Duration, judgement Judgement) {
 	long := length >= g.FinalDuration
 	switch {
@@ -132,9 +130,8 @@ type served struct {
 // at least, once the worst share ExceedRatio of the time is left out. Time of DurationSum that was not
 // needed for the decision counts as if nothing had come through.
 //
-// For example, with an ExceedRatio of 0.5 and a DurationSum of 120 s, the worst 60 s are left out. Of
-// trials of 30 s that brought 900, 1,000 and 990/s through, the best two fill the other 60 s: the
-// conditional throughput is 990/s.
+// For example, with an ExceedRatio of 0.5 and a DurationSum of 120 s, the worst 60 s are left out. Of trials of 30 s
+// that brought 900, 1,000 and 990/s through, the best two fill the other 60 s: the conditional throughput is 990/s.
 func (g Goal) conditional(trials []served) float64 {
 	var measured time.Duration
 	for _, t := range trials {

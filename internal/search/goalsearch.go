@@ -70,8 +70,7 @@ func (g *goalSearch) book(r Request, a Answer, judgement Judgement) {
 
 func (g *goalSearch) class(h *history) Class { return g.goal.Class(h.Tally) }
 
-// likelyClass takes a rate that can't be measured for an upper bound: the cause is likely to grow with
-// the rate.
+// likelyClass takes a rate that can't be measured for an upper bound: the cause is likely to grow with the rate.
 func (g *goalSearch) likelyClass(h *history) Class {
 	switch c := g.class(h); {
 	case c != Undecided:
@@ -130,8 +129,7 @@ func (g *goalSearch) onlyLongRejected(h *history) bool {
 	return h.BadLong > 0 && h.BadShort == 0 && g.class(h) == Upper
 }
 
-// passedAbove returns the highest rate that passed above one that only its latency made fail; nil if
-// there is none.
+// passedAbove returns the highest rate that passed above one that only its latency made fail; nil if there is none.
 func (g *goalSearch) passedAbove(failed *history) *history {
 	if !failed.onlyLatency {
 		return nil
@@ -153,8 +151,7 @@ func (g *goalSearch) anySoakFailed() bool {
 // brokenOver is the ratio of two rates so far apart that the rate is not what breaks a promise at both.
 const brokenOver = 8
 
-// everBroken reports whether the promise was broken at rates so far apart that no lower rate is likely
-// to keep it.
+// everBroken reports whether the promise was broken at rates so far apart that no lower rate is likely to keep it.
 func (g *goalSearch) everBroken() bool {
 	var broken []float64 // rates, in ascending order
 	for _, h := range g.histories {

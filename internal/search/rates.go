@@ -95,8 +95,7 @@ func (h *history) capacity() (guess float64, fellBehind bool) {
 // is half a width below what came through, and then a width above that. If it didn't, or if these are
 // no rates well inside the bracket, it is the middle.
 //
-// For example, 35,000/s came through at 39,201/s: 34,157/s is tried (35,000 / √1.05), and if it
-// passes, 35,864/s.
+// For example, 35,000/s came through at 39,201/s: 34,157/s is tried (35,000 / √1.05), and if it passes, 35,864/s.
 func (g *goalSearch) rateBetween(low, high *history) float64 {
 	wellAboveLow, wellBelowHigh := low.rate*g.step(0.1), high.rate/g.step(0.1)
 	if guess, fellBehind := high.capacity(); fellBehind && guess > low.rate {

@@ -40,8 +40,8 @@ func (r Rule) brokenPromise(e Evidence) string {
 // tooMuchLoss says how many sends failed, or messages were lost, if that is more than the goal allows.
 //
 // A broker that loses a message before it fans it out loses it for all subscriptions at once. So lost
-// deliveries are divided by the number of subscriptions, which underestimates what single subscriptions
-// lose.
+// deliveries are divided by the number of subscriptions, and rounded up: with three subscriptions, four
+// lost deliveries are at least two messages. That underestimates what single subscriptions lose.
 func (r Rule) tooMuchLoss(e Evidence, g Goal) string {
 	if tooMany(e.Books.Failed, e.Books.Sent, g.LossRatio) {
 		return fmt.Sprintf("%d of %d sends failed", e.Books.Failed, e.Books.Sent)
@@ -57,7 +57,8 @@ func (r Rule) tooMuchLoss(e Evidence, g Goal) string {
 	case subscriptions == 1:
 		return fmt.Sprintf("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
 	}
-	return fmt.Sprintf("%d of %d deliveries were lost: at least %d of %d messages", e.Books.Lost, e.Books.Expected, lost, e.Books.Sent)
+	return fmt.Sprintf("%d of %d deliveries were lost: at least %d of %d messages",
+		e.Books.Lost, e.Books.Expected, lost, e.Books.Sent)
 }
 
 // tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is
@@ -91,9 +92,8 @@ func deliveries(rate float64, subscriptions int) float64 {
 	return rate * float64(max(1, subscriptions))
 }
 
-// growingBacklog says how the backlog grew if it grew too fast; decision 003 says why its growth, and not
-// its size, is the rule. A growth that is not known breaks no rule: missingEvidence makes such a trial
-// void if it has full length.
+// growingBacklog says how the backlog grew if it grew too fast; decision 003 says why its growth, and not its size,
+// is the rule. A growth that is not known breaks no rule: missingEvidence makes such a trial void if it is long.
 func (r Rule) growingBacklog(e Evidence) string {
 	growth, allowed := GrowthOf(e.Backlog), r.AllowedGrowth(e.Rate, e.Subscriptions)
 	switch {
@@ -104,19 +104,19 @@ func (r Rule) growingBacklog(e Evidence) string {
 	case !growth.Known():
 		return ""
 	case e.FullLength:
-		return fullTrialBacklog(growth, allowed, r.ToleratedSlope*deliveries(e.Rate, e.Subscriptions))
+		return longTrialBacklog(growth, allowed, r.ToleratedSlope*deliveries(e.Rate, e.Subscriptions))
 	}
 	return shortTrialBacklog(growth, allowed)
 }
 
-// fullTrialBacklog fails a full-length trial if its backlog may grow by more than allowed (the upper
+// longTrialBacklog fails a long trial if its backlog may grow by more than allowed (the upper
 // confidence bound of the slope), or certainly grows (the lower one is above 0) and by more than
 // tolerated. Both limits are in messages per second.
 //
 // For example, at 10,000/s and one subscription, 100/s are allowed and 25/s tolerated. A slope of 60±50/s
 // fails, since it may be 110/s. One of 30±20/s fails, since it is certainly above 0 and higher than 25/s.
 // One of 20±10/s passes.
-func fullTrialBacklog(growth Growth, allowed, tolerated float64) string {
+func longTrialBacklog(growth Growth, allowed, tolerated float64) string {
 	most, least := growth.AtMost(Confidence), growth.AtLeast(Confidence)
 	if most > allowed {
 		return fmt.Sprintf("backlog grows by %s (at most %s with %g %% confidence; allowed %s)",
@@ -138,8 +138,7 @@ func shortTrialBacklog(growth Growth, allowed float64) string {
 	return ""
 }
 
-// perSecond writes a slope in whole messages per second. A small one has three digits, so that it does not
-// read as 0.
+// perSecond writes a slope in whole messages per second. A small one has three digits, so that it does not read as 0.
 func perSecond(slope float64) string {
 	if math.Abs(slope) < 10 {
 		return fmt.Sprintf("%.3g/s", slope)
@@ -159,14 +158,14 @@ func (r Rule) notHandedOver(e Evidence) string {
 // lose it: lost messages never drain.
 func (r Rule) notDrained(e Evidence) string {
 	mayLose := r.Guarantee.MayLose()
-	if e.Books.LostAcked > 0 && !mayLose { // brokenPromise passes these over while others still come
+	allMissingAreLost := e.Books.Lost > 0 && e.Books.Unresolved == 0 && !e.StillArriving
+	switch {
+	case !mayLose && e.Books.LostAcked > 0: // brokenPromise passes these over while others still come
 		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.Books.LostAcked)
+	case e.Drained, mayLose && allMissingAreLost:
+		return ""
 	}
-	lostForGood := mayLose && e.Books.Lost > 0 && !e.StillArriving && e.Books.Unresolved == 0
-	if !e.Drained && !lostForGood {
-		return "not everything was confirmed and received within the drain allowance"
-	}
-	return ""
+	return "not everything was confirmed and received within the drain allowance"
 }
 
 // latencyAbove says by how much the latency was above the goal's bound, or that it may have been by the
@@ -176,11 +175,13 @@ func latencyAbove(e Evidence, g Goal) string {
 		return ""
 	}
 	measured := time.Duration(e.Latency(g.Quantile))
-	switch (clock.Reading{Ns: int64(measured), Bound: int64(e.ClockBound)}).Exceeds(int64(g.Latency)) {
+	reading := clock.Reading{Ns: int64(measured), Bound: int64(e.ClockBound)}
+	switch reading.Exceeds(int64(g.Latency)) {
 	case clock.No:
 		return ""
 	case clock.Undecided:
-		return fmt.Sprintf("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell", measured, e.ClockBound, g.Latency)
+		return fmt.Sprintf("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell",
+			measured, e.ClockBound, g.Latency)
 	}
 	shown := measured.Round(time.Microsecond)
 	if shown <= g.Latency {

@@ -59,9 +59,8 @@ type Plan struct {
 type Bounds struct {
 	// Low is the relevant lower bound: the highest rate below High that the goal accepts. 0: none.
 	Low float64
-	// High is the relevant upper bound: the lowest rate that the goal rejects. If there is none it
-	// is the lowest rate that failed in trials too short to count, and Undecided says so. 0: no trial
-	// failed.
+	// High is the relevant upper bound: the lowest rate that the goal rejects. If there is none it is the lowest rate
+	// that failed in trials too short to count, and Undecided says so. 0: no trial failed.
 	High        float64
 	Conditional float64 // conditional throughput at Low: what came through at least, in all but the worst of the time
 	// PassedAbove is the highest rate above High that passed, although only its latency made High
@@ -182,8 +181,7 @@ func (s *searcher) limited(rate float64) float64 {
 	return rate
 }
 
-// rounding is far more than the relative error of a few floating-point operations, and far less than
-// any width.
+// rounding is far more than the relative error of a few floating-point operations, and far less than any width.
 const rounding = 1e-9
 
 // within reports whether two rates are no further apart than width, but for rounding.
