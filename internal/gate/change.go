@@ -3,19 +3,19 @@ package gate
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Changes judges pairs of points that were given the same work, such as one broker in two versions, by how much the second differs from
-// the first. Curves are judged rate by rate. From 10 ms to 12 ms is a change of +20 %, which "e2e_p99 > +10%" is true of.
+// Changes judges by how much the second side of each pair differs from the first. From 10 ms to 12 ms is a
+// change of +20 %, which "e2e_p99 > +10%" is true of. A pair is points that were given the same work, such as
+// one broker in two versions; curves are judged rate by rate.
 //
-// A change of medians fails a pair only if a test shows the difference (decision 006). With too few repetitions for a test the medians
-// alone decide, and the verdict says so: otherwise the gate could never fail. Counts, per repetition, are not tested: a lost message is
-// a fact, not a sample.
+// A change of medians fails a pair only if a test shows the difference (decision 006). With too few repetitions
+// for a test the medians alone decide, and the verdict says so: otherwise the gate could never fail. Counts, per
+// repetition, are not tested: a lost message is a fact, not a sample.
 func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	var verdicts []Verdict
 	for _, c := range conditions {
@@ -29,58 +29,36 @@ func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	return verdicts
 }
 
-// judgePair gives one verdict on a pair, or one for each rate of its curves. A rate that only one side has, or at which only one has the
-// metric, is skipped, with that reason.
+// judgePair gives one verdict on a pair, or one for each rate of its curves. Rates that can't be judged come last.
 func (c Condition) judgePair(p results.Pair) []Verdict {
 	for _, side := range [][]results.Point{p.A, p.B} {
-		if outcome, text := judgeSideEnding(side); outcome != Passed {
-			return []Verdict{{Condition: c.Text, Point: p.Title, Outcome: outcome, Text: text}}
+		if outcome, why := judgeSideEnding(side); outcome != Passed {
+			return []Verdict{{Condition: c.Text, Point: p.Title, Outcome: outcome, Text: why}}
 		}
 	}
-	var judged, oneSided []Verdict
-	loadsOfA, loadsOfB := sideLoadsOf(p.A), sideLoadsOf(p.B)
-	for _, a := range loadsOfA {
-		b, both := findRate(loadsOfB, a.rate)
-		if !both {
-			oneSided = append(oneSided, c.verdictAt(p, a.rate, Skipped, "only the first side has this load"))
-			continue
+	var judged, skipped []Verdict
+	for _, load := range pairLoadsOf(p) {
+		v := Verdict{Condition: c.Text, Point: p.Title}
+		if load.rate != "" {
+			v.Point += ", " + load.rate
 		}
-		switch outcome, text := c.judgeLoads(a, b); {
-		case outcome != Skipped:
-			judged = append(judged, c.verdictAt(p, a.rate, outcome, text))
-		case text != "":
-			oneSided = append(oneSided, c.verdictAt(p, a.rate, outcome, text))
-		}
-	}
-	for _, b := range loadsOfB {
-		if _, both := findRate(loadsOfA, b.rate); !both {
-			oneSided = append(oneSided, c.verdictAt(p, b.rate, Skipped, "only the second side has this load"))
+		v.Outcome, v.Text = c.judgePairLoad(load)
+		switch {
+		case v.Outcome != Skipped:
+			judged = append(judged, v)
+		case v.Text != "":
+			skipped = append(skipped, v)
 		}
 	}
-	if judged == nil && oneSided == nil {
-		judged = []Verdict{c.verdictAt(p, "", Skipped, c.notOnBothSides(p.A[0].Records))}
+	if len(judged)+len(skipped) == 0 {
+		why := c.notOnBothSides(p.A[0].Records)
+		return []Verdict{{Condition: c.Text, Point: p.Title, Outcome: Skipped, Text: why}}
 	}
-	return append(judged, oneSided...)
+	return append(judged, skipped...)
 }
 
-// verdictAt is a verdict on a pair at a rate; empty for the points' own load.
-func (c Condition) verdictAt(p results.Pair, rate string, outcome Outcome, text string) Verdict {
-	v := Verdict{Condition: c.Text, Point: p.Title, Outcome: outcome, Text: text}
-	if rate != "" {
-		v.Point += ", " + rate
-	}
-	return v
-}
-
-func findRate(loads []sideLoad, rate string) (sideLoad, bool) {
-	i := slices.IndexFunc(loads, func(l sideLoad) bool { return l.rate == rate })
-	if i < 0 {
-		return sideLoad{}, false
-	}
-	return loads[i], true
-}
-
-// judgeSideEnding returns Passed if a side can be judged by its figures, and otherwise why not: a point of it failed, or all were skipped.
+// judgeSideEnding returns Passed if a side can be judged by its figures, and otherwise why not: a point of it
+// failed, or all were skipped.
 func judgeSideEnding(side []results.Point) (Outcome, string) {
 	canBeJudged, whySkipped := false, ""
 	for _, p := range side {
@@ -99,41 +77,34 @@ func judgeSideEnding(side []results.Point) (Outcome, string) {
 	return Skipped, whySkipped
 }
 
-// sideLoad is one load of a side, over all its points.
-type sideLoad struct {
-	rate    string         // of a curve; empty for the points' own load, in which the sides may be meant to differ
-	records []store.Record // that ended ok
-	failure string         // how a repetition that did not end ok ended at this load, in words; empty if all ended ok
+// pairLoad is one load of a pair. A pair of curves over 1k/s and 2k/s has two; if the second side was also
+// measured at 5k/s, that is a third one, of which the first side has no repetitions.
+type pairLoad struct {
+	rate  string      // of a curve; empty for the points' own load, in which the sides may be meant to differ
+	sides [2]sideLoad // first and second
 }
 
-// sideLoadsOf gathers the loads of a side's repetitions that ended ok as a whole.
-func sideLoadsOf(points []results.Point) []sideLoad {
-	type run struct {
-		point string
-		load  results.RepetitionLoad
-	}
-	var runs []run
-	for _, p := range points {
-		for _, r := range p.Ok() {
-			for _, l := range results.Loads(r) {
-				runs = append(runs, run{point: p.Name, load: l})
-			}
-		}
-	}
-	rateOf := func(r run) string {
-		if r.load.Rate > 0 {
-			return r.load.Name
-		}
-		return ""
-	}
-	var loads []sideLoad
-	for _, g := range results.GroupBy(runs, rateOf) {
-		load := sideLoad{rate: g.Name}
+// sideLoad is the repetitions of one side at one load.
+type sideLoad struct {
+	records []store.Record // that ended ok
+	failure string         // how the last one that did not end ok ended, in words
+}
+
+func (l sideLoad) empty() bool { return len(l.records) == 0 && l.failure == "" }
+
+// pairLoadsOf lists the loads of a pair, those of the first side first. A repetition that did not end ok as a
+// whole is left out.
+func pairLoadsOf(p results.Pair) []pairLoad {
+	var loads []pairLoad
+	repetitions := append(repetitionsOf(p.A, 0), repetitionsOf(p.B, 1)...)
+	for _, g := range results.GroupBy(repetitions, func(r repetition) string { return r.rate }) {
+		load := pairLoad{rate: g.Name}
 		for _, r := range g.Members {
-			if record := r.load.Record; record.Status == store.OK {
-				load.records = append(load.records, record)
+			side := &load.sides[r.side]
+			if r.record.Status == store.OK {
+				side.records = append(side.records, r.record)
 			} else {
-				load.failure = fmt.Sprintf("%s %s: %s", r.point, record.Status, record.Reason)
+				side.failure = fmt.Sprintf("%s %s: %s", r.point, r.record.Status, r.record.Reason)
 			}
 		}
 		loads = append(loads, load)
@@ -141,20 +112,50 @@ func sideLoadsOf(points []results.Point) []sideLoad {
 	return loads
 }
 
+// repetition is one repetition at one load.
+type repetition struct {
+	side   int    // index in pairLoad.sides
+	point  string // its name
+	rate   string // as in pairLoad
+	record store.Record
+}
+
+func repetitionsOf(points []results.Point, side int) []repetition {
+	var repetitions []repetition
+	for _, p := range points {
+		for _, r := range p.Ok() {
+			for _, l := range results.Loads(r) {
+				rate := ""
+				if l.Rate > 0 {
+					rate = l.Name
+				}
+				repetitions = append(repetitions, repetition{side: side, point: p.Name, rate: rate, record: l.Record})
+			}
+		}
+	}
+	return repetitions
+}
+
 // notOnBothSides says that a metric was not measured on both sides.
 func (c Condition) notOnBothSides(records []store.Record) string {
 	return c.metric.Key + " was not measured on both sides" + c.closedLoopNote(records)
 }
 
-// judgeLoads judges one load that both sides have. It is skipped without a text if neither side has the metric: a curve's rates have no
-// sustainable rate, and needn't say so one by one.
-func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
-	for _, l := range []sideLoad{first, second} {
-		if l.failure != "" {
-			return Failed, l.failure
-		}
+// judgePairLoad judges one load of a pair. It is skipped without a text if neither side has the metric: a
+// curve's rates have no sustainable rate, and needn't say so one by one.
+func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
+	first, second := l.sides[0], l.sides[1]
+	switch {
+	case second.empty():
+		return Skipped, "only the first side has this load"
+	case first.empty():
+		return Skipped, "only the second side has this load"
+	case first.failure != "":
+		return Failed, first.failure
+	case second.failure != "":
+		return Failed, second.failure
 	}
-	a, b := c.over(first.records), c.over(second.records)
+	a, b := c.summarize(first.records), c.summarize(second.records)
 	switch {
 	case a.N == 0 && b.N == 0:
 		return Skipped, ""
@@ -171,7 +172,8 @@ func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
 // judgeCounts judges the change of sums, per repetition.
 func (c Condition) judgeCounts(a, b results.Summary) (Outcome, string) {
 	change := changeOf(a.Median/float64(a.N), b.Median/float64(b.N)) // the medians of counts are their sums
-	return c.outcome(change), changeText(change, fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.format(a.Median), a.N, c.format(b.Median), b.N))
+	figures := fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.format(a.Median), a.N, c.format(b.Median), b.N)
+	return c.outcome(change), changeText(change, figures)
 }
 
 // judgeMedians judges the change of medians by the test of the values behind them.
@@ -179,7 +181,8 @@ func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 	change := changeOf(d.A.Median, d.B.Median)
 	text := changeText(change, c.format(d.A.Median)+" to "+c.format(d.B.Median))
 	bound := d.ClockBound()
-	if c.crossedBy(changeOf(d.A.Median, d.B.Median-bound)) != c.crossedBy(changeOf(d.A.Median, d.B.Median+bound)) {
+	smallest, largest := changeOf(d.A.Median, d.B.Median-bound), changeOf(d.A.Median, d.B.Median+bound)
+	if c.crossedBy(smallest) != c.crossedBy(largest) {
 		return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.format(bound))
 	}
 	if !c.crossedBy(change) {
@@ -195,8 +198,8 @@ func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 	}
 }
 
-// changeOf is by how much b is more than a, as a fraction of a. From zero to zero it is 0. From zero to something it is infinite, which
-// is more than any limit.
+// changeOf returns by how much b is more than a, as a fraction of a: 0.2 from 10 to 12. From zero to zero it is
+// 0. From zero to something it is infinite, which is more than any limit.
 func changeOf(a, b float64) float64 {
 	switch {
 	case a != 0:
@@ -207,7 +210,7 @@ func changeOf(a, b float64) float64 {
 	return 0
 }
 
-// changeText is the change before the figures that it is of: "+5.0 %, 10 ms to 10.5 ms". A change from zero has no percentage.
+// changeText puts a change before its figures: "+5.0 %, 10 ms to 10.5 ms". A change from zero has no percentage.
 func changeText(change float64, figures string) string {
 	switch {
 	case math.IsInf(change, 0):

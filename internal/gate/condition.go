@@ -1,5 +1,5 @@
-// Package gate judges stored results by thresholds, so that a command can fail a build. It reads records and metrics. It does not know how
-// they came about, or what a verdict leads to.
+// Package gate judges stored results by thresholds, so that a command can fail a build. It reads records and
+// metrics. It does not know how they came about, or what a verdict leads to.
 //
 //	slow, err := gate.Parse("e2e_p99 > 50ms") // a load whose median is above fails
 //	if err != nil {
@@ -22,21 +22,22 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Condition is a threshold: a metric, an operator and a limit. A result that the condition is true of fails the gate.
+// Condition is a threshold: a metric, an operator and a limit. A result that the condition is true of fails the
+// gate. Of "lost > 1%", the limit is 0.01, and total tells how many messages were expected.
 type Condition struct {
 	Text     string // as it was written
 	metric   results.Metric
 	operator operator
-	limit    float64
-	limits   quantity                   // what limit bounds; of a share and of a change it is a fraction: 0.01 for 1 %
+	limit    float64 // in the metric's unit; of a share or a change, a fraction
+	limitOn  quantity
 	total    func(store.Record) float64 // of a share: the amount that is 100 %; 0 if it is not known
 }
 
-// quantity is what a limit bounds.
+// quantity is what a condition compares with its limit.
 type quantity string
 
 const (
-	aValue  quantity = "value"  // the metric, in its unit: e2e_p99 > 50ms
+	aValue  quantity = "value"  // the metric: e2e_p99 > 50ms
 	aShare  quantity = "share"  // the metric as a fraction of a total: lost > 1%
 	aChange quantity = "change" // from one side of a comparison to the other, as a fraction: e2e_p99 > +10%
 )
@@ -66,8 +67,9 @@ func (o operator) holds(v, limit float64) bool {
 	}
 }
 
-// Parse reads a threshold on results: a metric's key, with or without its unit, an operator, and a value with its unit. A count of
-// messages or a rate may also be bounded by a share in %: "lost > 1%" is a share of the messages that were expected.
+// Parse reads a threshold on results: a metric's key, with or without its unit, an operator, and a value with its
+// unit. A count of messages or a rate may also be bounded by a share in %: "lost > 1%" is a share of the messages
+// that were expected.
 //
 //	e2e_p99 > 50ms    sustainable < 10k/s    lost > 0    duplicated >= 0.01%    publish_rate < 99%    broker_rss > 1GiB
 func Parse(text string) (Condition, error) {
@@ -76,13 +78,14 @@ func Parse(text string) (Condition, error) {
 		return Condition{}, err
 	}
 	if !strings.HasSuffix(limit, "%") {
-		c.limits = aValue
+		c.limitOn = aValue
 		c.limit, err = parseQuantity(c.metric.Unit, limit)
 		return c, err
 	}
-	c.limits, c.total = aShare, shareTotals[c.metric.Key]
+	c.limitOn, c.total = aShare, shareTotals[c.metric.Key]
 	if c.total == nil {
-		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s", c.metric.Key, limit, writtenIn(c.metric.Unit).allowed)
+		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s",
+			c.metric.Key, limit, writtenIn(c.metric.Unit).allowed)
 	}
 	c.limit, err = parsePercent(limit)
 	return c, err
@@ -97,9 +100,10 @@ func ParseChange(text string) (Condition, error) {
 		return Condition{}, err
 	}
 	if !strings.HasSuffix(limit, "%") {
-		return Condition{}, fmt.Errorf("%q is no change; allowed: a percentage such as %s > 10%% or %s < -5%%", limit, c.metric.Key, c.metric.Key)
+		return Condition{}, fmt.Errorf("%q is no change; allowed: a percentage such as %s > 10%% or %s < -5%%",
+			limit, c.metric.Key, c.metric.Key)
 	}
-	c.limits = aChange
+	c.limitOn = aChange
 	c.limit, err = parsePercent(limit)
 	return c, err
 }
@@ -126,16 +130,19 @@ var conditionSyntax = regexp.MustCompile(`^\s*([A-Za-z0-9_.]*)\s*(>=|<=|==|!=|>|
 func parseMetric(text string) (c Condition, limit string, err error) {
 	parts := conditionSyntax.FindStringSubmatch(text)
 	if parts == nil || parts[1] == "" || parts[3] == "" {
-		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s", text, allowedOperators)
+		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s",
+			text, allowedOperators)
 	}
-	m, err := results.MetricNamed(parts[1])
-	return Condition{Text: strings.Join(strings.Fields(text), " "), metric: m, operator: operator(parts[2])}, parts[3], err
+	metric, err := results.MetricNamed(parts[1])
+	c = Condition{Text: strings.Join(strings.Fields(text), " "), metric: metric, operator: operator(parts[2])}
+	return c, parts[3], err
 }
 
-// shareTotals gives, by the key of a metric, the amount of which its value can be a share. Other metrics are no share of anything.
+// shareTotals gives, by the key of a metric, the amount of which its value can be a share. Other metrics are no
+// share of anything.
 var shareTotals = map[string]func(store.Record) float64{
-	results.KeyAcked: sentMessages, results.KeyFailed: sentMessages, results.KeyUnresolved: sentMessages, results.KeyResent: sentMessages,
-	results.KeySent: dueMessages, results.KeyUnsent: dueMessages,
+	results.KeyAcked: sentMessages, results.KeyFailed: sentMessages, results.KeyUnresolved: sentMessages,
+	results.KeyResent: sentMessages, results.KeySent: dueMessages, results.KeyUnsent: dueMessages,
 	results.KeyReceived: expectedMessages, results.KeyLost: expectedMessages, results.KeyLostAcked: expectedMessages,
 	results.KeyDuplicated: expectedMessages, results.KeyReordered: expectedMessages, results.KeyCorrupted: expectedMessages,
 	results.KeyPublishRate: offeredRate, results.KeyReceiveRate: expectedReceiveRate,
@@ -152,8 +159,8 @@ var (
 	offeredRate      = ofResult(func(r *store.Result) float64 { return r.OfferedRate })
 	oneCore          = ofResult(func(*store.Result) float64 { return 100 }) // the metrics are in % of a core
 
-	// expectedReceiveRate is the rate at which messages would be received if none were late: with three subscriptions three times the
-	// offered rate.
+	// expectedReceiveRate is the rate at which messages would be received if none were late: with three
+	// subscriptions three times the offered rate.
 	expectedReceiveRate = ofResult(func(r *store.Result) float64 {
 		if r.Books.Sent == 0 {
 			return 0
@@ -177,16 +184,16 @@ func (c Condition) crossedBy(v float64) bool { return c.operator.holds(v, c.limi
 // known leaves out the records in which the value of the condition is not known.
 func (c Condition) known(records []store.Record) []store.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool {
-		return math.IsNaN(c.metric.Of(r)) || (c.limits == aShare && c.total(r) <= 0)
+		return math.IsNaN(c.metric.Of(r)) || (c.limitOn == aShare && c.total(r) <= 0)
 	})
 }
 
-// values are those of the metric, or its shares, in the records in which they are known.
+// values returns the metric, or its share, of the records in which it is known.
 func (c Condition) values(records []store.Record) []float64 {
 	var values []float64
 	for _, r := range c.known(records) {
 		v := c.metric.Of(r)
-		if c.limits == aShare {
+		if c.limitOn == aShare {
 			v /= c.total(r)
 		}
 		values = append(values, v)
@@ -194,15 +201,15 @@ func (c Condition) values(records []store.Record) []float64 {
 	return values
 }
 
-// over sums up repetitions (decision 015). Messages are counted together: 1 lost of 100 and 0 of 300 are 1 lost, or 0.25 %. Of
-// everything else it is the median.
-func (c Condition) over(records []store.Record) results.Summary {
+// summarize sums up repetitions (decision 015). Messages are counted together: 1 lost of 100 and 0 of 300 are 1
+// lost, or 0.25 %. Of everything else it is the median.
+func (c Condition) summarize(records []store.Record) results.Summary {
 	switch {
 	case !c.metric.Counts():
 		s := results.Summarize(c.values(records))
 		s.ClockBound = c.metric.ClockBound(records)
 		return s
-	case c.limits != aShare:
+	case c.limitOn != aShare:
 		return c.metric.Over(records)
 	}
 	counted, total := 0.0, 0.0
@@ -215,9 +222,9 @@ func (c Condition) over(records []store.Record) results.Summary {
 	return results.Summary{N: len(known), Median: share, Low: share, High: share, Summed: true}
 }
 
-// format writes what the condition is judged by for people: values of the metric, or shares.
+// format writes a value of the metric, or a share, for people.
 func (c Condition) format(v float64) string {
-	if c.limits == aShare {
+	if c.limitOn == aShare {
 		return unit.Share.Format(v)
 	}
 	return c.metric.Unit.Format(v)

@@ -10,8 +10,9 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Verdict is the outcome of one condition at one point. A point is a broker with one complete set of settings, measured in one or more
-// repetitions.
+// Verdict is the outcome of one condition at one point, for example "failed: 61.2 ms (n=3)" of "e2e_p99 > 50ms" at
+// "kafka, 100 B, at-least-once, rate 1k/s". A point is a broker with one complete set of settings, measured in one
+// or more repetitions. A curve measures several rates in each repetition and has a verdict for each rate.
 type Verdict struct {
 	Condition string // empty if the point is judged by how its repetitions ended
 	Point     string // names the point and its load; AllPoints if no point could be judged
@@ -45,9 +46,9 @@ func Failures(verdicts []Verdict) (n int) {
 	return n
 }
 
-// Judge judges every point by every condition, a curve rate by rate: counts by their sum over the repetitions, everything else by the
-// median. A point of which a repetition failed, or none ended ok, fails with the reason. So does a condition that no point could be
-// judged by: with a misspelt selection a gate would pass whatever happens.
+// Judge judges every point by every condition: counts by their sum over the repetitions, everything else by the
+// median. A point of which a repetition failed, or none ended ok, fails with the reason. So does a condition that
+// no point could be judged by: with a misspelt selection a gate would pass whatever happens.
 func Judge(set *results.Set, conditions []Condition) []Verdict {
 	var verdicts []Verdict
 	loads := loadsOf(set)
@@ -62,7 +63,8 @@ func Judge(set *results.Set, conditions []Condition) []Verdict {
 	return verdicts
 }
 
-// unjudged is a verdict on a condition that decided none of the verdicts on points or pairs, and none otherwise.
+// unjudged returns a verdict that fails a condition if all its verdicts on points or pairs are Skipped; none
+// otherwise.
 func unjudged(condition string, verdicts []Verdict, why string) []Verdict {
 	if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Outcome != Skipped }) {
 		return nil
@@ -79,24 +81,25 @@ func Endings(set *results.Set) []Verdict {
 	return verdicts
 }
 
-// judgeLoad makes one verdict, or none if the load lacks the metric and another load of its point has it: the single rates of a curve
-// have no sustainable rate, and needn't say so one by one.
-func (c Condition) judgeLoad(l load, loads []load) []Verdict {
+// judgeLoad makes one verdict, or none if the load lacks the metric and another one of all loads of its point has
+// it: the single rates of a curve have no sustainable rate, and needn't say so one by one.
+func (c Condition) judgeLoad(l load, all []load) []Verdict {
 	v := l.ending
 	v.Condition = c.Text
-	if v.Outcome == Passed {
-		v.Outcome, v.Text = c.judgeRecords(l.records)
-		hasMetric := func(o load) bool { return o.point == l.point && len(c.values(o.records)) > 0 }
-		if v.Outcome == Skipped && slices.ContainsFunc(loads, hasMetric) {
-			return nil
-		}
+	if v.Outcome != Passed {
+		return []Verdict{v}
+	}
+	v.Outcome, v.Text = c.judgeRecords(l.records)
+	hasMetric := func(o load) bool { return o.point == l.point && len(c.values(o.records)) > 0 }
+	if v.Outcome == Skipped && slices.ContainsFunc(all, hasMetric) {
+		return nil
 	}
 	return []Verdict{v}
 }
 
 // judgeRecords judges the records of a load that ended ok, and words the figures: "12.1 ms, 11.8 ms–12.6 ms (n=5)".
 func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
-	s := c.over(records)
+	s := c.summarize(records)
 	if s.N == 0 {
 		return Skipped, c.metric.Key + " was not measured" + c.closedLoopNote(records)
 	}
@@ -109,14 +112,16 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	}
 	text += fmt.Sprintf(" (n=%d)", s.N)
 	low, high := s.Median-s.ClockBound, s.Median+s.ClockBound
-	limitWithin := c.limit > low && c.limit < high // for == and !=, which both ends may satisfy
-	if s.ClockBound > 0 && (c.crossedBy(low) != c.crossedBy(high) || limitWithin) {
-		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s", text, c.format(s.ClockBound), c.format(low), c.format(high))
+	endsDiffer := c.crossedBy(low) != c.crossedBy(high)
+	limitWithin := c.limit > low && c.limit < high // for == and !=, on which both ends may agree
+	if s.ClockBound > 0 && (endsDiffer || limitWithin) {
+		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s",
+			text, c.format(s.ClockBound), c.format(low), c.format(high))
 	}
 	return c.outcome(s.Median), text
 }
 
-// outcome is that of a value whose error is of no account.
+// outcome judges a value as if it had no error.
 func (c Condition) outcome(v float64) Outcome {
 	if c.crossedBy(v) {
 		return Failed
@@ -141,13 +146,16 @@ type load struct {
 	records []store.Record // that ended ok
 }
 
-// loadsOf lists the points, and in the place of a curve each of its rates.
+// loadsOf lists the points, and in the place of a curve each of its rates. A curve that failed stays a point.
 func loadsOf(set *results.Set) []load {
 	var loads []load
 	for _, p := range set.Points {
 		whole := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ending: endingVerdict(p), records: p.Ok()}
-		rates := p.LoadPoints()
-		if whole.ending.Outcome != Passed || p.Spec.Measure != "curve" || len(rates) == 0 {
+		var rates []results.LoadPoint
+		if whole.ending.Outcome == Passed && p.Spec.Measure == "curve" {
+			rates = p.LoadPoints()
+		}
+		if len(rates) == 0 {
 			loads = append(loads, whole)
 			continue
 		}
@@ -173,12 +181,13 @@ func (l load) atRate(p results.Point, rate results.LoadPoint) load {
 	return l
 }
 
-// withoutRemeasured leaves out the rates that were void or aborted in some repetitions if they ended ok in others. A rate that failed in
-// some repetitions stays: a broken promise is not made good by another repetition.
+// withoutRemeasured leaves out the rates that were void or aborted in some repetitions if they ended ok in others.
+// A rate that failed in some repetitions stays: a broken promise is not made good by another repetition.
 func withoutRemeasured(rates []results.LoadPoint) []results.LoadPoint {
 	return slices.DeleteFunc(slices.Clone(rates), func(l results.LoadPoint) bool {
+		showsNothing := l.Status == store.Void || l.Status == store.Aborted
 		endedOk := func(o results.LoadPoint) bool { return o.Name == l.Name && o.Used() }
-		return (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(rates, endedOk)
+		return showsNothing && slices.ContainsFunc(rates, endedOk)
 	})
 }
 
@@ -207,12 +216,13 @@ func judgeEnding(p results.Point) (Outcome, string) {
 	case p.All(store.Refused):
 		return Skipped, "refused: " + reasons[store.Refused]
 	}
-	for _, status := range []store.Status{store.Failed, store.OK, store.Void, store.Aborted} { // the first that occurs decides
-		reason, occurs := reasons[status]
-		switch {
-		case occurs && status == store.OK:
-			return Passed, p.Status()
-		case occurs:
+	_, anyFailed := reasons[store.Failed]
+	_, anyOk := reasons[store.OK]
+	if anyOk && !anyFailed {
+		return Passed, p.Status()
+	}
+	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted} { // the first that occurs is the cause
+		if reason, occurs := reasons[status]; occurs {
 			return Failed, fmt.Sprintf("%s: %s", p.Status(), reason)
 		}
 	}

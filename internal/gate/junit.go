@@ -10,8 +10,9 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// WriteJUnit writes verdicts as JUnit XML: a suite for each condition and one for how the points ended, with a case for each point. Failed
-// and undecided verdicts are failures. Only the suite of how the points ended has times: all conditions judge the same repetitions.
+// WriteJUnit writes verdicts as JUnit XML: a suite for each condition and one for how the points ended, with a case
+// for each point. Failed and undecided verdicts are failures. Only the suite of how the points ended has times: all
+// conditions judge the same repetitions.
 //
 //	<testsuite name="e2e_p99 &gt; 50ms" tests="1" failures="1" errors="0" skipped="0" time="0.000">
 //	  <testcase name="kafka, 100 B, at-least-once, rate 1k/s" classname="brokermark.smoke" time="0.000">
@@ -27,7 +28,8 @@ func WriteJUnit(w io.Writer, verdicts []Verdict) error {
 	return nil
 }
 
-// junitSuites is the root element. The format has no standard; these are the elements and attributes that Jenkins, GitLab and GitHub read.
+// junitSuites is the root element. The format has no standard; these are the elements and attributes that Jenkins,
+// GitLab and GitHub read.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Name     string       `xml:"name,attr"`

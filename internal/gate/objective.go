@@ -13,8 +13,9 @@ import (
 // opposites gives for each operator of an objective the one that holds for values that miss it.
 var opposites = map[operator]operator{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
-// ParseObjective reads an objective of a spec, which says what is wanted: a metric and "< 20ms", "> 99%", or a plain value, the worst that
-// is allowed. A condition says what fails, so "e2e_p99: < 20ms" becomes the condition e2e_p99 >= 20ms, with the objective as its text.
+// ParseObjective reads an objective of a spec, which says what is wanted: a metric and "< 20ms", "> 99%", or a
+// plain value, the worst that is allowed. A condition says what fails, so "e2e_p99: < 20ms" becomes the condition
+// e2e_p99 >= 20ms, with the objective as its text.
 func ParseObjective(metric string, bound any) (Condition, error) {
 	m, err := results.MetricNamed(metric)
 	if err != nil {
@@ -28,7 +29,8 @@ func ParseObjective(metric string, bound any) (Condition, error) {
 	if parts := conditionSyntax.FindStringSubmatch(text); parts != nil && parts[1] == "" {
 		wanted, value = operator(parts[2]), parts[3]
 	}
-	if opposites[wanted] == "" || value == "" || strings.HasPrefix(value, "=") {
+	isInequality := opposites[wanted] != ""
+	if !isInequality || value == "" || strings.HasPrefix(value, "=") {
 		return Condition{}, fmt.Errorf("%q is no objective; allowed: < <= > >= and a value, such as '< 20ms', or the worst value alone", text)
 	}
 	c, err := Parse(metric + " " + string(opposites[wanted]) + " " + value)
@@ -39,7 +41,8 @@ func ParseObjective(metric string, bound any) (Condition, error) {
 	return c, nil
 }
 
-// Objectives are those of a spec, sorted by metric. An error is about one setting of the spec, which the error's method SettingPath names.
+// Objectives returns the objectives of a spec, sorted by metric. An error is about one setting of the spec, which
+// the error's method SettingPath names.
 func Objectives(s study.Spec) ([]Condition, error) {
 	var objectives []Condition
 	for _, metric := range slices.Sorted(maps.Keys(s.Objectives)) {
@@ -62,8 +65,9 @@ func (e *badObjective) Error() string       { return e.path + ": " + e.err.Error
 func (e *badObjective) Unwrap() error       { return e.err }
 func (e *badObjective) SettingPath() string { return e.path }
 
-// JudgeObjectives judges every point, a curve rate by rate, by the objectives of its own spec, as Judge does by conditions that are given.
-// An objective that this version can't read, in a record of a newer version, is left out: a spec is checked before it is run.
+// JudgeObjectives judges every point, a curve rate by rate, by the objectives of its own spec, as Judge does by
+// conditions that are given. A point is left out if this version can't read its objectives: they are in a record
+// of a newer version, since a spec is checked before it is run.
 func JudgeObjectives(set *results.Set) []Verdict {
 	byCondition := map[string][]Verdict{}
 	var verdicts []Verdict
@@ -85,10 +89,10 @@ func JudgeObjectives(set *results.Set) []Verdict {
 	return verdicts
 }
 
-// Bound is the metric that an objective bounds, and the limit in the metric's unit. ok is false for a share: its limit differs from load
-// to load.
+// Bound returns the metric that an objective bounds, and the limit in the metric's unit. ok is false for a share:
+// its limit differs from load to load.
 func (c Condition) Bound() (m results.Metric, limit float64, ok bool) {
-	return c.metric, c.limit, c.limits == aValue
+	return c.metric, c.limit, c.limitOn == aValue
 }
 
 // Missed reports whether records that ended ok miss the objective.

@@ -39,7 +39,7 @@ type notation struct {
 	parse   func(value string) (float64, error)
 }
 
-// writtenIn is the notation of a unit. Units without one of their own are written as plain numbers.
+// writtenIn returns the notation of a unit. Units without one of their own are written as plain numbers.
 func writtenIn(u unit.Unit) notation {
 	switch u {
 	case unit.Nanoseconds:
@@ -84,7 +84,8 @@ func parseDecimal(value string) (float64, error) {
 	return parseNumber(value, 1)
 }
 
-// parseNumber reads a number, of which underscores may group the digits, and multiplies it. The product is neither infinite nor NaN.
+// parseNumber reads a number, of which underscores may group the digits, and multiplies it by a factor. The product
+// is neither infinite nor NaN.
 func parseNumber(value string, factor float64) (float64, error) {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(value), "_", ""), 64)
 	v *= factor
