@@ -12,7 +12,8 @@ import (
 // threads.
 //
 // The thread wakes goroutines in bursts: all that are due, and then nobody until a gap has passed. With a gap of 200 µs a
-// Waiter is woken up to 200 µs late, and there are at most 5,000 bursts per second, however many Waiters there are.
+// Waiter is woken up to 200 µs late, and there are at most 5,000 bursts per second, however many Waiters there are. All
+// times are those of Now.
 type Alarm struct {
 	gap   int64         // ns between two bursts, at least
 	bell  atomic.Uint32 // changes when the thread must look at the queue again; it sleeps on this word
@@ -20,15 +21,15 @@ type Alarm struct {
 
 	mu        sync.Mutex
 	queue     waiters
-	wakesAt   int64 // when the thread will wake by itself, ns on the axis
-	notBefore int64 // when the next burst is allowed: the last one + gap, ns on the axis
+	wakesAt   int64 // when the thread will wake by itself
+	notBefore int64 // when the next burst is allowed: the last one + gap
 	closed    bool
 }
 
 // Waiter is one goroutine's place in an Alarm. It can stand in for a Sleeper.
 type Waiter struct {
 	alarm *Alarm
-	due   int64         // ns on the axis
+	due   int64
 	woken chan struct{} // has room for one signal, so that the thread never waits for a goroutine
 }
 
@@ -101,14 +102,15 @@ func (a *Alarm) run() {
 }
 
 // wakeDue wakes all that are due, if a burst is allowed. It returns until when the thread may sleep, and the value of bell at
-// that moment: if bell changes before the thread sleeps, it does not fall asleep.
+// that moment: if bell changes before the thread sleeps, the thread does not fall asleep.
 func (a *Alarm) wakeDue() (until int64, bell uint32, closed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := Now()
 	if now >= a.notBefore {
 		for len(a.queue) > 0 && a.queue[0].due <= now {
-			heap.Pop(&a.queue).(*Waiter).woken <- struct{}{}
+			first := heap.Pop(&a.queue).(*Waiter)
+			first.woken <- struct{}{}
 			a.notBefore = now + a.gap
 		}
 	}

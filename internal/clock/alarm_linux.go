@@ -25,8 +25,8 @@ func wake(word *atomic.Uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake|futexPrivate, sleepers, 0, 0, 0)
 }
 
-// sleepWhile sleeps until t, but only while word has the given value. It may return early without a reason, so that callers
-// must look again.
+// sleepWhile sleeps until t, but only while word has the given value. It may return early without a reason: callers must
+// look again. Its two system calls share no code for the reason that sleep gives.
 func (s *Sleeper) sleepWhile(word *atomic.Uint32, value uint32, t int64) {
 	if Now() >= t {
 		return
@@ -34,7 +34,7 @@ func (s *Sleeper) sleepWhile(word *atomic.Uint32, value uint32, t int64) {
 	s.until = unix.NsecToTimespec(t)
 	var err unix.Errno
 	if s.ownsP {
-		s.yield()
+		prepareRawSleep()
 		_, _, err = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWaitBitset|futexPrivate, uintptr(value),
 			uintptr(unsafe.Pointer(&s.until)), 0, futexAnyBit)
 	} else {

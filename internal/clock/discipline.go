@@ -22,8 +22,8 @@ type Discipline struct {
 // askTimeout bounds how long a program may take to answer.
 const askTimeout = 2 * time.Second
 
-// Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. A program
-// that doesn't answer holds it up for four seconds at most.
+// Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. A
+// program that doesn't answer holds it up for four seconds at most.
 func Disciplined(ctx context.Context) (Discipline, bool) {
 	for _, source := range []struct {
 		command []string

@@ -61,7 +61,8 @@ func (s *sealer) seal(d *[datagramSize]byte, kind byte) {
 
 // genuine reports whether a datagram of n bytes is of a kind, and from somebody who knows the token.
 func (s *sealer) genuine(d *[datagramSize]byte, n int, kind byte) bool {
-	return n == datagramSize && string(d[:4]) == "BMck" && d[4] == exchangeVersion && d[5] == kind && hmac.Equal(d[macAt:], s.code(d))
+	rightKind := string(d[:4]) == "BMck" && d[4] == exchangeVersion && d[5] == kind
+	return n == datagramSize && rightKind && hmac.Equal(d[macAt:], s.code(d))
 }
 
 // Answerer answers the exchanges of peers that know its token, and nobody else.
@@ -74,6 +75,7 @@ type Answerer struct {
 // address that stands for all addresses of a host is refused: peers expect their answers from the address that they asked.
 func Answers(address, token string) (*Answerer, error) { return answers(address, token, Now) }
 
+// answers is Answers with another clock.
 func answers(address, token string, now func() int64) (*Answerer, error) {
 	if token == "" {
 		return nil, errors.New("clock exchange: no token; one is needed")
@@ -90,7 +92,7 @@ func answers(address, token string, now func() int64) (*Answerer, error) {
 		return nil, fmt.Errorf("clock exchange: %w", err)
 	}
 	a := &Answerer{conn: conn}
-	a.ended.Go(func() { a.answer(newSealer(token), now) })
+	a.ended.Go(func() { a.answerAll(newSealer(token), now) })
 	return a, nil
 }
 
@@ -104,9 +106,10 @@ func (a *Answerer) Close() error {
 	return err
 }
 
-func (a *Answerer) answer(s *sealer, now func() int64) {
+// answerAll answers until the socket is closed.
+func (a *Answerer) answerAll(s *sealer, now func() int64) {
 	var d [datagramSize]byte
-	var in [datagramSize + 1]byte // a longer one must not pass for its beginning
+	var in [datagramSize + 1]byte // a longer datagram must not pass for its beginning
 	for {
 		n, from, err := a.conn.ReadFromUDPAddrPort(in[:])
 		arrived := now()
@@ -131,18 +134,14 @@ func (a *Answerer) answer(s *sealer, now func() int64) {
 const (
 	maxExchanges  = 10_000
 	answerTimeout = 250 * time.Millisecond // an exchange that takes longer would hardly narrow the offset
-	maxUnanswered = 4                      // so many questions in a row without an answer mean that nobody is there
-	minExchanges  = 8                      // so many are worth something if ctx ends: between continents a hundred take many seconds
+	maxUnanswered = 4                      // questions in a row without an answer mean that nobody is there
+	minExchanges  = 8                      // are worth something if ctx ends: between continents a hundred take many seconds
 )
 
 // Exchange makes n exchanges (1 to 10,000), one after the other, with the Answerer at address. It leaves out those that are
 // lost on the way, and fails if four in a row are. It blocks until all are made or ctx ends. If ctx ends first, eight
 // exchanges or more are a result, fewer are an error.
 func Exchange(ctx context.Context, address, token string, n int) ([]Ping, error) {
-	return exchange(ctx, address, token, n, Now)
-}
-
-func exchange(ctx context.Context, address, token string, n int, now func() int64) ([]Ping, error) {
 	if n < 1 || n > maxExchanges {
 		return nil, fmt.Errorf("clock exchange: %d exchanges; 1 to %d are possible", n, maxExchanges)
 	}
@@ -156,13 +155,14 @@ func exchange(ctx context.Context, address, token string, n int, now func() int6
 	pings := make([]Ping, 0, n)
 	unanswered := 0 // in a row
 	for range n {
-		p, err := ask(conn, s, now)
-		switch {
-		case ctx.Err() != nil && len(pings) >= minExchanges:
-			return pings, nil
-		case ctx.Err() != nil:
+		p, err := ask(conn, s)
+		if ctx.Err() != nil {
+			if len(pings) >= minExchanges {
+				return pings, nil
+			}
 			return nil, fmt.Errorf("clock exchange with %s: %w after %d of %d", address, context.Cause(ctx), len(pings), n)
-		case err == nil:
+		}
+		if err == nil {
 			pings = append(pings, p)
 			unanswered = 0
 			continue
@@ -180,29 +180,29 @@ func exchange(ctx context.Context, address, token string, n int, now func() int6
 }
 
 // ask makes one exchange. It fails if no answer comes in time.
-func ask(conn net.Conn, s *sealer, now func() int64) (Ping, error) {
-	var question, d [datagramSize]byte
-	var in [datagramSize + 1]byte
+func ask(conn net.Conn, s *sealer) (Ping, error) {
+	var question, answer [datagramSize]byte
+	var in [datagramSize + 1]byte                 // a longer datagram must not pass for its beginning
 	_, _ = rand.Read(question[nonceAt:arrivedAt]) // never fails
 	s.seal(&question, kindQuestion)
 	_ = conn.SetReadDeadline(time.Now().Add(answerTimeout))
-	p := Ping{Sent: now()}
+	p := Ping{Sent: Now()}
 	if _, err := conn.Write(question[:]); err != nil {
 		return Ping{}, err
 	}
 	for {
 		n, err := conn.Read(in[:])
-		p.Received = now()
+		p.Received = Now()
 		if err != nil {
 			return Ping{}, err
 		}
-		copy(d[:], in[:])
-		if string(d[nonceAt:arrivedAt]) != string(question[nonceAt:arrivedAt]) || !s.genuine(&d, n, kindAnswer) {
-			continue // an answer to an earlier question, or a datagram of somebody else
+		copy(answer[:], in[:])
+		sameNonce := string(answer[nonceAt:arrivedAt]) == string(question[nonceAt:arrivedAt])
+		if sameNonce && s.genuine(&answer, n, kindAnswer) { // no answer to an earlier question, and of nobody else
+			p.Arrived = int64(binary.LittleEndian.Uint64(answer[arrivedAt:]))
+			p.Answered = int64(binary.LittleEndian.Uint64(answer[answeredAt:]))
+			return p, nil
 		}
-		p.Arrived = int64(binary.LittleEndian.Uint64(d[arrivedAt:]))
-		p.Answered = int64(binary.LittleEndian.Uint64(d[answeredAt:]))
-		return p, nil
 	}
 }
 

@@ -12,14 +12,13 @@ import (
 )
 
 // Sleeper wakes its goroutine precisely. time.Sleep is half a millisecond late at the median on a small machine; a Sleeper is
-// about 30 µs late, because it uses clock_nanosleep with an absolute time and without timer slack. It belongs to the
-// goroutine that made it.
+// about 30 µs late, because it uses clock_nanosleep with an absolute time and without timer slack, the time by which the
+// kernel may delay a wake-up to wake several threads at once. It belongs to the goroutine that made it.
 //
-// Go runs goroutines on a limited number of processors (Ps, GOMAXPROCS of them). An ordinary system call hands its P to
-// other goroutines whenever it blocks, which keeps the runtime's monitor thread awake; at 1,000 sleeps per second that is a
-// quarter to a third of what pacing costs. So the first few Sleepers each add a P and keep it while they sleep. Further ones
-// use ordinary system calls on a locked thread: each sleeping Sleeper with a P of its own costs the process one P, and
-// hundreds of them would cost more than they save.
+// A goroutine needs a P (one of GOMAXPROCS processors) to run. While an ordinary system call blocks, the runtime's monitor
+// thread gives the P to other goroutines. At 1,000 sleeps per second that is a quarter to a third of what pacing costs. A raw
+// system call keeps its P. So the first few Sleepers each add a P to the process and make raw calls. Further ones make
+// ordinary calls on a locked thread, because hundreds of sleeping Ps would cost more than they save.
 type Sleeper struct {
 	ownsP bool
 	slack int // timer slack that the locked thread had before, ns; 0 if it is unknown or ownsP is set
@@ -38,8 +37,8 @@ var owners struct {
 // noSlack lets the kernel delay a wake-up by no more than 1 ns. 0 would mean the default, 50 µs.
 const noSlack = 1
 
-// NewSleeper returns a Sleeper for the calling goroutine, which must close it. If the kernel does not allow the timer slack
-// to be changed, sleeps end up to 50 µs later.
+// NewSleeper returns a Sleeper for the calling goroutine, which must close it. If the kernel does not let the timer slack
+// be changed, sleeps end up to 50 µs later.
 func NewSleeper() *Sleeper {
 	if addP() {
 		return &Sleeper{ownsP: true}
@@ -82,31 +81,30 @@ func removeP() {
 // that must notice a cancelled context sleeps in slices, SleepUntil(min(t, Now()+100 ms)), and looks in between.
 func (s *Sleeper) SleepUntil(t int64) {
 	if s.ownsP && Now() < t {
-		s.yield()
+		prepareRawSleep()
 	}
 	s.until = unix.NsecToTimespec(t)
 	for Now() < t {
 		switch err := s.sleep(); err {
-		case 0:
-			// Now is calibrated to about 100 ns, so for that long it may still be before t. The loop spins then.
-		case unix.EINTR:
-			// A signal, such as the runtime's own: if it wants to stop this goroutine, it does so in the next call of Now.
+		case 0: // Now is calibrated to about 100 ns, so for that long it may still be before t: the loop spins
+		case unix.EINTR: // a signal, such as the runtime's own, which may stop this goroutine in the next call of Now
 		default: // forbidden, as under some seccomp profiles
 			time.Sleep(time.Duration(t - Now()))
 		}
 	}
 }
 
-// yield prepares a sleep that keeps its P. It first lets the goroutines run that this one has just woken: they are queued on
-// this P, and would wait for some 100 µs until another P steals them. Then it takes the timer slack away, each time anew,
-// because a goroutine that is not locked may have moved to another thread.
-func (s *Sleeper) yield() {
+// prepareRawSleep must be called before a raw system call that sleeps.
+func prepareRawSleep() {
+	// Goroutines that this one has just woken are queued on this P. If it kept the P, they would wait for some 100 µs until
+	// another P steals them. So let them run first.
 	runtime.Gosched()
+	// Before each sleep, because a goroutine that is not locked may have moved to another thread.
 	unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, noSlack, 0, 0, 0, 0)
 }
 
-// sleep makes the system call. A raw one keeps the P. Both are called directly: only then does the compiler keep the address
-// of s.until valid during the call.
+// sleep makes the system call: a raw one if the Sleeper has a P of its own. The two calls share no code, because the address
+// of s.until stays valid only if it is converted in the call itself.
 func (s *Sleeper) sleep() unix.Errno {
 	if s.ownsP {
 		_, _, err := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
@@ -125,7 +123,7 @@ func (s *Sleeper) Close() {
 		return
 	}
 	if s.slack > 0 {
-		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(s.slack), 0, 0, 0) // as above
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(s.slack), 0, 0, 0) // if it fails, the thread stays precise
 	}
 	runtime.UnlockOSThread()
 }

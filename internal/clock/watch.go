@@ -5,9 +5,11 @@ import (
 	"time"
 )
 
-// WatchEvery is the time between two wake-ups of a Watch, which cost about one per cent of a core. Of a standstill, what lies
-// before the wake-up that was due is not noticed: up to 5 ms. So one of 10 ms or more (WatchEvery and Standstill together) is noticed in
-// any case, for at least half its length, and one of 5 ms to 10 ms if enough of it comes after the wake-up that was due.
+// WatchEvery is the time between two wake-ups of a Watch. They cost about one per cent of a core.
+//
+// A Watch sees only the part of a standstill that comes after the wake-up that was due. If it is due at 5 ms and the
+// process stands still from 1 ms to 11 ms, it wakes 6 ms late and counts these. So a standstill of 10 ms (WatchEvery and
+// Standstill together) or more is always counted, with at least half its length. One of 5 ms to 10 ms may be missed.
 const WatchEvery = 5 * time.Millisecond
 
 // Standstill is how late a Watch must wake for the process to count as having stood still. Anything less is what a thread
@@ -16,7 +18,7 @@ const Standstill = 5 * time.Millisecond
 
 // Watch is a thread that does nothing but sleep and note how late it woke (the method of Gil Tene's jHiccup). Whatever held
 // it up, held up all other threads of the process as well: a stopped process, a garbage collection, too few cores, or
-// another machine on the same host.
+// another virtual machine on the same host.
 type Watch struct {
 	woke  func(due, at int64)
 	ended sync.WaitGroup
@@ -27,8 +29,8 @@ type Watch struct {
 	closed bool
 }
 
-// NewWatch begins to watch. If woke is not nil, the watching thread calls it after each wake-up: it was due at due and came
-// at at, ns on the axis. woke must not block. The caller closes the Watch.
+// NewWatch begins to watch. If woke is not nil, the watching thread calls it after each wake-up, with the times at which
+// the wake-up was due and came, ns on the axis. woke must not block. The caller closes the Watch.
 func NewWatch(woke func(due, at int64)) *Watch {
 	if woke == nil {
 		woke = func(int64, int64) {}
@@ -89,7 +91,7 @@ func (w *Watch) Close() {
 type Timer struct {
 	watch *Watch
 	began int64 // ns on the axis
-	stood int64 // standstills before the Timer began, ns
+	stood int64 // what the Watch had counted when the Timer began, ns
 }
 
 // NewTimer returns a Timer that begins now. If the Watch is nil, standstills count as well.
@@ -108,5 +110,6 @@ func (t *Timer) Reset() {
 // Awake returns how much time has passed since the beginning, without standstills.
 func (t *Timer) Awake() time.Duration {
 	now := Now()
-	return time.Duration(max(0, now-t.began-(t.watch.Stood(now)-t.stood)))
+	stoodSince := t.watch.Stood(now) - t.stood
+	return time.Duration(max(0, now-t.began-stoodSince))
 }
