@@ -17,15 +17,15 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// helper describes a kind of process that works for an experiment: the host of its consumers, or a relay. It is this executable, which
-// package provision starts like the node of a broker: it writes the settings S to a file, starts the process with the name of that file
-// as its argument, and waits until the process answers on its address:
+// helper describes a kind of process that works for an experiment: the one that hosts its consumers, or a relay. The process
+// is this executable once more. Package provision starts it like the node of a broker: it writes the settings S to a file,
+// starts the process with the name of that file as its argument, and waits until the process answers on its address:
 //
 //	→ {"Name":"brokermark-4711-1"}
 //
 // The name differs from node to node, so that no other program on that port is taken for the helper.
 type helper[S any] struct {
-	name     string // of recipe and program
+	name     string // of the provision.Recipe and of the program
 	file     string // with the settings, in the node's directory
 	maxNodes int
 	askedBy  string // the setting of a study that asks for these processes
@@ -76,7 +76,7 @@ func placeOf(n *provision.Node) nodePlace {
 	return nodePlace{id: n.ID, name: fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID), address: fmt.Sprintf("127.0.0.1:%d", n.Ports["client"])}
 }
 
-// main is the process. It returns the exit code.
+// main is what the process runs. It returns the exit code.
 func (h helper[S]) main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -153,14 +153,16 @@ const maxLine = 4 << 10
 
 // readLine decodes one line of JSON. It reads byte by byte, so that what follows the line is left for another reader.
 func readLine(r io.Reader, v any) error {
-	var text []byte
-	for one := make([]byte, 1); len(text) < maxLine; text = append(text, one[0]) {
-		if _, err := io.ReadFull(r, one); err != nil {
+	var line []byte
+	next := make([]byte, 1)
+	for len(line) < maxLine {
+		if _, err := io.ReadFull(r, next); err != nil {
 			return err
 		}
-		if one[0] == '\n' {
-			return json.Unmarshal(text, v)
+		if next[0] == '\n' {
+			return json.Unmarshal(line, v)
 		}
+		line = append(line, next[0])
 	}
 	return fmt.Errorf("the first %d bytes are not a line", maxLine)
 }

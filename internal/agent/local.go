@@ -38,8 +38,8 @@ func (l *Local) Prepare(ctx context.Context, p Plan) (Prepared, error) {
 	return Prepared{TLS: negotiated.String()}, nil
 }
 
-// open connects the driver to the broker, within the time that the plan allows for connecting. What TLS handshakes of the driver
-// negotiate is noted in negotiated, also later.
+// open connects the driver to the broker, within the time that the plan allows for connecting. It has negotiated note what
+// the driver's TLS handshakes negotiate, those of later connections as well.
 func (l *Local) open(ctx context.Context, p Plan, negotiated *TLS) (driver.Driver, error) {
 	log := l.Log
 	if log == nil {
@@ -56,8 +56,7 @@ func (l *Local) open(ctx context.Context, p Plan, negotiated *TLS) (driver.Drive
 	if err == nil {
 		return d, nil
 	}
-	var namesBroker *driver.ErrConnect
-	if !errors.As(err, &namesBroker) {
+	if namesBroker := errors.As(err, new(*driver.ErrConnect)); !namesBroker {
 		err = fmt.Errorf("connect to %s: %w", p.Broker.Broker, err)
 	}
 	return nil, &ErrConnect{Why: err}
@@ -108,12 +107,14 @@ const (
 // the broker goes on running: one that is stopped next is removed with all its data.
 func clean(d driver.Driver, p Plan) error {
 	topology := p.Worker.Topology
-	cleaner, ok := d.(driver.Cleaner)
-	if !ok || p.Worker.Peers != nil && topology.Existing {
+	anotherCleans := p.Worker.Peers != nil && topology.Existing
+	cleaner, canClean := d.(driver.Cleaner)
+	if anotherCleans || !canClean {
 		return nil
 	}
+	timeout := cleanTime + time.Duration(len(topology.Topics))*cleanTimePerTopic
 	// Not the caller's context: after Ctrl-C that has ended, and the broker is to be cleaned all the same.
-	ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(topology.Topics))*cleanTimePerTopic)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if err := cleaner.Clean(ctx); err != nil && p.Outlives {
 		return fmt.Errorf("remove topics from the broker: %w", err)

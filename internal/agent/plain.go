@@ -96,8 +96,8 @@ func (o *Outcome) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Fault is an error that can be sent to another process: its text, and which of the errors it wraps that the receiver looks for with
-// errors.Is and errors.As.
+// Fault is an error that can be sent to another process: its text, and those of the errors it wraps that the receiver looks
+// for with errors.Is and errors.As. A producer that was late and then cut off is {"Text":"…","Known":["late","canceled"]}.
 type Fault struct {
 	Text        string
 	Known       []string               `json:",omitempty"` // names of knownErrors

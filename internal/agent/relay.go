@@ -47,7 +47,7 @@ type Relay struct {
 // Settings returns the settings for the recipe RelaysPart. Name, Listen and Config.ID are set when the processes are started.
 func (r Relay) Settings() map[string]any { return map[string]any{settingsKey: r} }
 
-// run relays until ctx ends. It accepts connections from when the broker knows the relay: provision takes that for readiness.
+// run relays until ctx ends. It listens as soon as the broker knows the relay: provision takes that for readiness.
 func (r Relay) run(ctx context.Context, log io.Writer) error {
 	d, err := r.Broker.Open(ctx, log)
 	if err != nil {
@@ -86,20 +86,22 @@ func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
 		return err
 	}
 	context.AfterFunc(ctx, func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			switch {
-			case errors.Is(err, net.ErrClosed):
-				return
-			case err != nil: // too many open files, for example: that may pass
-				time.Sleep(acceptAgainAfter)
-			default:
-				go r.answerOne(conn, pauses)
-			}
-		}
-	}()
+	go r.answerAll(l, pauses)
 	return nil
+}
+
+func (r Relay) answerAll(l net.Listener, pauses *worker.PauseLog) {
+	for {
+		conn, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // too many open files, for example: that may pass
+			time.Sleep(acceptAgainAfter)
+		default:
+			go r.answerOne(conn, pauses)
+		}
+	}
 }
 
 // answerOne answers a client. If that fails, the client notices it, so there is nobody to return an error to.
