@@ -25,7 +25,7 @@ type steeringReading struct {
 
 const (
 	steeringEvery = 100 * time.Millisecond // between two readings, each of which takes some microseconds
-	maxReadings   = 4096                   // that are kept, about 7 minutes; then every second one is dropped
+	maxReadings   = 4096                   // that are kept: about 7 minutes
 )
 
 // WatchSteering begins to record. The caller closes the Steering.
@@ -47,19 +47,14 @@ func (s *Steering) watch() {
 		}
 		s.readings = append(s.readings, readSteering())
 		if len(s.readings) == maxReadings {
-			s.dropEverySecond()
+			for i := range maxReadings / 2 { // drop every second one
+				s.readings[i] = s.readings[2*i]
+			}
+			s.readings = s.readings[:maxReadings/2]
 			every *= 2
 			tick.Reset(every)
 		}
 	}
-}
-
-func (s *Steering) dropEverySecond() {
-	half := len(s.readings) / 2
-	for i := range half {
-		s.readings[i] = s.readings[2*i]
-	}
-	s.readings = s.readings[:half]
 }
 
 // Close ends the recording. It returns how far, in ns, steering has taken the clock off the straight line between the first

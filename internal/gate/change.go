@@ -136,7 +136,6 @@ func repetitionsOf(points []results.Point, side int) []repetition {
 	return repetitions
 }
 
-// notOnBothSides says that a metric was not measured on both sides.
 func (c Condition) notOnBothSides(records []store.Record) string {
 	return c.metric.Key + " was not measured on both sides" + c.closedLoopNote(records)
 }

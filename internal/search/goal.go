@@ -52,8 +52,8 @@ type Tally struct {
 //	10 s    5 s    5.15 s        lower bound
 //	 5 s   10 s   10.15 s        upper bound
 //
-// Good short trials only make up for bad short ones. Beyond MLRsearch, bad time must be longer than one
-// full-length trial to make an upper bound: one hiccup decides nothing.
+// Good short trials only make up for bad short ones. Beyond MLRsearch, bad time must be longer than one long trial
+// to make an upper bound: one hiccup decides nothing.
 func (g Goal) Class(t Tally) Class {
 	if t.Broken {
 		return Upper
@@ -82,8 +82,7 @@ func (g Goal) madeUpFor(good time.Duration) time.Duration {
 	return time.Duration(float64(good) * g.ExceedRatio / (1 - g.ExceedRatio))
 }
 
-// confirmations returns how many good full-length trials make an untried rate a lower bound: two, in the
-// example of Class.
+// confirmations returns how many good long trials make an untried rate a lower bound: two, in the example of Class.
 func (g Goal) confirmations() int {
 	n := 1
 	for g.Class(Tally{GoodLong: time.Duration(n) * g.FinalDuration}) != Lower {
@@ -92,8 +91,7 @@ func (g Goal) confirmations() int {
 	return n
 }
 
-// likely returns the class that is likely for an undecided rate: an upper bound unless there is more good
-// time than bad.
+// likely returns the likely class of an undecided rate: an upper bound unless there is more good time than bad.
 func (t Tally) likely() Class {
 	if t.Broken || t.BadLong+t.BadShort >= t.GoodLong+t.GoodShort {
 		return Upper
@@ -120,7 +118,7 @@ func (t *Tally) add(g Goal, length time.Duration, judgement Judgement) {
 	t.Broken = t.Broken || judgement.Broken
 }
 
-// served is what came through in one full-length trial (Answer.Served).
+// served is what came through in one long trial (Answer.Served).
 type served struct {
 	rate   float64 // messages per second
 	length time.Duration

@@ -85,7 +85,7 @@ type Rule struct {
 	Guarantee      ledger.Guarantee // what the broker must keep; if it allows loss, the goal says how much
 	MinSent        float64          // share of the messages due that the client must have taken, or the rate was not offered
 	MaxSlope       float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
-	ToleratedSlope float64          // a full-length trial also fails if its backlog certainly grows, and by more than this share
+	ToleratedSlope float64          // a long trial also fails if its backlog certainly grows, and by more than this share
 	LagFloor       time.Duration    // the generator may always be as late as this, at p99
 	LagShare       float64          // it may also be late by this share of the latency: then the latency is mostly the broker's
 	MaxBusyShare   float64          // a generator that uses more than this share of its cores is saturated (decision 007)
