@@ -56,7 +56,7 @@ func GrowthOf(points []Point) Growth {
 		meanTime += p.Seconds / n
 		meanBacklog += p.Backlog / n
 	}
-	var squares, products float64 // sums, of the distances from the means
+	var squares, products float64 // Σ(t−t̄)² and Σ(t−t̄)(b−b̄)
 	for _, p := range points {
 		squares += (p.Seconds - meanTime) * (p.Seconds - meanTime)
 		products += (p.Seconds - meanTime) * (p.Backlog - meanBacklog)
@@ -65,10 +65,10 @@ func GrowthOf(points []Point) Growth {
 		return Growth{}
 	}
 	slope := products / squares
-	var residuals float64 // sum of squares
+	var residuals float64 // Σ(b−b̄−slope·(t−t̄))²
 	for _, p := range points {
-		distance := p.Backlog - meanBacklog - slope*(p.Seconds-meanTime)
-		residuals += distance * distance
+		residual := p.Backlog - meanBacklog - slope*(p.Seconds-meanTime)
+		residuals += residual * residual
 	}
 	return Growth{Slope: slope, StandardError: math.Sqrt(residuals / (n - 2) / squares), Freedom: len(points) - 2}
 }

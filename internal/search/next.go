@@ -1,7 +1,6 @@
 package search
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -30,7 +29,7 @@ func (g *goalSearch) next() (Request, bool) {
 		return g.explore(g.firstRate()), true
 	case high != nil && g.mayBeHiccup(high):
 		return g.longTrial(high.rate), true
-	case low == nil: // and high is not: trustedClass leaves rates undecided only if one was rejected
+	case low == nil: // and high is not nil: trustedClass leaves a rate undecided only if another one was rejected
 		return g.lower(high)
 	case g.needsLastTrials(): // a narrow bracket is worth nothing if neither end is confirmed
 		return g.confirm(low, high)
@@ -108,7 +107,7 @@ func (g *goalSearch) narrowBySoak() (Request, bool) {
 	case passed == nil:
 		rate := failed.rate / g.step(firstStep)
 		if guess, fellBehind := failed.capacity(); fellBehind {
-			rate = math.Min(rate, guess/g.step(halfWidth))
+			rate = min(rate, guess/g.step(halfWidth))
 		}
 		return g.soak(rate)
 	case within(passed.rate, failed.rate, g.goal.Width):
@@ -126,8 +125,7 @@ func (g *goalSearch) soak(rate float64) (Request, bool) {
 	return Request{Kind: Soak, Rate: rate, For: g.goal.Soak}, true
 }
 
-// explore returns a trial that looks where the capacity may be: a short one, or a long one once long
-// trials have refuted short ones.
+// explore returns a trial that looks where the capacity may be: a short one, unless short ones have proved too lenient.
 func (g *goalSearch) explore(rate float64) Request {
 	if g.shortTooLenient() {
 		return g.longTrial(rate)
@@ -138,10 +136,11 @@ func (g *goalSearch) explore(rate float64) Request {
 // minMessages is how many messages a short trial sends at least. At low rates it lasts longer for them.
 const minMessages = 100
 
-// shortTrial returns a short trial at a rate; one of full length, which may send fewer messages than
-// minMessages, if it would have to be as long.
+// shortTrial returns a short trial at a rate. If it would have to be as long as a long trial to send minMessages, it
+// returns a long one, which may send fewer.
 func (g *goalSearch) shortTrial(rate float64) Request {
-	length := max(g.search.plan.Short, time.Duration(minMessages/rate*1e9))
+	enough := time.Duration(minMessages / rate * float64(time.Second))
+	length := max(g.search.plan.Short, enough)
 	if length >= g.goal.FinalDuration {
 		return g.longTrial(rate)
 	}
@@ -152,9 +151,8 @@ func (g *goalSearch) longTrial(rate float64) Request {
 	return Request{Kind: Confirm, Rate: rate, For: g.goal.FinalDuration}
 }
 
-// usedTrials returns how many trials of the search count towards maxTrials. Void ones don't, since they
-// say nothing about the broker; but if there are more than maxTrials of them, the rest does, so that a
-// search whose trials are all void ends as well.
+// usedTrials returns how many trials of the search count towards maxTrials. Void ones say nothing about the broker and
+// don't count, but only up to maxTrials of them: a search whose trials are all void has to end as well.
 func (g *goalSearch) usedTrials() int { return g.search.trials - min(g.search.voids, g.maxTrials) }
 
 // needsLastTrials reports whether the goal needs all trials that it has left, or all the time, to

@@ -24,18 +24,18 @@ func (g *goalSearch) step(widths float64) float64 { return math.Pow(1+g.goal.Wid
 // doubled returns the factor of a step that goes twice as far, in widths, as the step between two
 // rates: at least least, at most maxGrowth. After a step by 1.2155 that is 1.2155² = 1.4775.
 func doubled(lower, higher, least float64) float64 {
-	return math.Max(least, math.Min(math.Pow(higher/lower, 2), maxGrowth))
+	return max(least, min(math.Pow(higher/lower, 2), maxGrowth))
 }
 
 // firstRate returns the rate at which a search begins. A guess that is likely to be near is put in the
 // middle of the bracket that will come of it: the search begins half a width below.
 func (g *goalSearch) firstRate() float64 {
 	plan := g.search.plan
-	begin := math.Max(plan.Begin, plan.Floor)
+	begin := plan.Begin
 	if plan.Near {
 		begin /= g.step(halfWidth)
 	}
-	return g.search.limited(math.Max(begin, plan.Floor))
+	return g.search.limited(max(begin, plan.Floor))
 }
 
 // rateAbove returns the rate to try when no rate has failed yet: twice as far, in widths, as the last
@@ -55,25 +55,14 @@ func (g *goalSearch) rateAbove(low *history) float64 {
 }
 
 // rateBelow returns the rate to try when no rate has passed yet. If the trial fell behind, that is a
-// little below the rate that came through. Otherwise it is twice as far, in widths, as the last step
-// went; after short trials that were too lenient the first step is one width.
+// little below the rate that came through. Otherwise it is twice as far, in widths, as the last step went.
 func (g *goalSearch) rateBelow(high *history) float64 {
 	if guess, fellBehind := high.capacity(); fellBehind {
 		// A guess below the floor leads to a trial at the floor, if that is at most half of high.
-		return math.Max(guess/g.step(halfWidth), math.Min(g.search.plan.Floor, high.rate/2))
+		return max(guess/g.step(halfWidth), min(g.search.plan.Floor, high.rate/2))
 	}
 	if g.shortTooLenient() {
-		rejected := 0
-		for _, h := range g.histories {
-			if g.onlyLongRejected(h) {
-				rejected++
-			}
-		}
-		widths := math.Pow(2, float64(rejected-1))
-		if g.halfBudgetSpent() {
-			widths = math.Max(widths, firstStep)
-		}
-		return high.rate / math.Min(g.step(widths), maxGrowth)
+		return high.rate / g.stepBelowLenient()
 	}
 	factor := g.step(firstStep)
 	for _, h := range g.histories {
@@ -83,6 +72,22 @@ func (g *goalSearch) rateBelow(high *history) float64 {
 		}
 	}
 	return high.rate / factor
+}
+
+// stepBelowLenient returns the factor of a step down after short trials that were too lenient: one width below the
+// first rate that only long trials rejected, two below the second, four below the third.
+func (g *goalSearch) stepBelowLenient() float64 {
+	rejected := 0
+	for _, h := range g.histories {
+		if g.onlyLongRejected(h) {
+			rejected++
+		}
+	}
+	widths := math.Pow(2, float64(rejected-1))
+	if g.halfBudgetSpent() {
+		widths = max(widths, firstStep)
+	}
+	return min(g.step(widths), maxGrowth)
 }
 
 // capacity returns what came through in the last trial at a rate, as a guess of the capacity; false if

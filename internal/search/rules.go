@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/ledger"
 )
 
-// The rules of a trial, as docs/method.md lists them. Each returns the sentence that says how the trial
-// broke the rule; empty if it kept the rule.
+// The rules of a trial, as docs/method.md lists them. Each returns a sentence that says how the trial broke the rule, such
+// as "3 of 50000 sends failed"; empty if it kept the rule. Rule.Judge asks them one after the other.
 
 // breaches are the sentences for the deviations that a guarantee rules out.
 var breaches = map[ledger.Deviation]string{
@@ -50,15 +50,15 @@ func (r Rule) tooMuchLoss(e Evidence, g Goal) string {
 		return ""
 	}
 	subscriptions := int64(max(1, e.Subscriptions))
-	lost := (e.Books.Lost + subscriptions - 1) / subscriptions
+	lostMessages := (e.Books.Lost + subscriptions - 1) / subscriptions // rounded up
 	switch {
-	case !tooMany(lost, e.Books.Sent, g.LossRatio):
+	case !tooMany(lostMessages, e.Books.Sent, g.LossRatio):
 		return ""
 	case subscriptions == 1:
 		return fmt.Sprintf("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
 	}
 	return fmt.Sprintf("%d of %d deliveries were lost: at least %d of %d messages",
-		e.Books.Lost, e.Books.Expected, lost, e.Books.Sent)
+		e.Books.Lost, e.Books.Expected, lostMessages, e.Books.Sent)
 }
 
 // tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is
