@@ -1,6 +1,7 @@
-// Package agent runs the producers and consumers of a point behind three calls: prepare, run a trial, close. An Agent works in this
-// process (Local), or stands for agents in other processes, here and on other machines (package fleet). What these calls exchange is
-// plain data (Plan, Load, Outcome), so that it can be sent to another process as JSON.
+// Package agent runs the producers and consumers of a point (one broker with one complete set of settings) behind three calls:
+// prepare, run a trial (one timed stretch of load), close. An Agent works in this process (Local), or stands for agents in other
+// processes, here and on other machines (package fleet). What these calls exchange is plain data (Plan, Load, Outcome), so that it
+// can be sent to another process as JSON.
 //
 //	var a agent.Local
 //	_, err := a.Prepare(ctx, plan)      // connects to the broker and probes every route
@@ -56,15 +57,14 @@ type Plan struct {
 	Broker link.Broker // its topology is not used: Worker has one
 	// Outlives says that the broker goes on running after Close: somebody else started it, or
 	// other points share it. Topics that can't be removed from it are then an error.
-	Outlives bool
-	Worker   worker.Plan
-	// Place divides Worker among several agents.
-	Place Place
-	// Consumers is where the consumers of Worker run; nil: in the agent's own process.
-	Consumers *ConsumerHost
+	Outlives  bool
+	Worker    worker.Plan   // the producers and consumers, and the topics that they use
+	Place     Place         // divides Worker among several agents
+	Consumers *ConsumerHost // where the consumers of Worker run; nil: in the agent's own process
 }
 
-// Place says which agents have the producers and the consumers of a topic. By default one agent has both.
+// Place says which agents have the producers and the consumers of a topic. By default one agent has both. With Producers "left"
+// and Consumers "right", every message goes from one host to the other.
 type Place struct {
 	Spread               bool     // over all agents, in turn
 	Producers, Consumers []string // names of the agents that have them, in turn

@@ -6,7 +6,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Meter is an agent on a broker's host that meters the broker's processes there: it reads again and again what they have used in total.
+// Meter is an agent on a broker's host that meters the broker's processes there: it reads again and again what they have used in
+// total. What they used in a trial is the difference of two readings: 3 s of CPU time at its end less 2 s at its beginning is 1 s.
 type Meter interface {
 	Facts() MeterFacts
 	// Begin relates the agent's clock to this process's. It must be called before each load: At depends on it.

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// The datagrams of an exchange, little endian. Question and answer have the same length, so nobody can flood others through
-// an Answerer:
+// In an exchange, a host asks a peer over UDP what time it is there, and both note when they sent and received (Ping). Question
+// and answer have the same length, so nobody can flood others through an Answerer. A datagram is little endian:
 //
 //	 0..4   "BMck"
 //	 4      version
@@ -35,7 +35,7 @@ const (
 	datagramSize = macAt + 16
 )
 
-// sealer makes and checks datagrams, for one goroutine.
+// sealer makes and checks datagrams with one token. It belongs to one goroutine.
 type sealer struct {
 	mac hash.Hash
 	sum [sha256.Size]byte
