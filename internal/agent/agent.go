@@ -88,10 +88,11 @@ type Part struct {
 	Consumers     int    // that it ran
 	// Outcome is on the clock of this process. It is empty if the agent was lost.
 	Outcome worker.Outcome
-	// Begin and Until were read at the bounds of the measured phase, End after the drain. A Reading is zero if the trial ended before.
+	// Begin and Until were read when the measured phase began and ended, End after the drain. A Reading is zero if the trial ended
+	// before.
 	Begin, Until, End Reading
-	// Offset is by how much the agent's clock is ahead of this process's, ns. It is exact to ±Bound. Both are 0 if the two processes read
-	// the same clock.
+	// Offset is by how much the agent's clock is ahead of this process's, give or take Bound, ns. Both are 0 if the two read the same
+	// clock.
 	Offset, Bound int64
 	// Clock is what keeps the time of day on the agent's host; nil if that is not known.
 	Clock *clock.Discipline
@@ -99,8 +100,8 @@ type Part struct {
 	StartedLate int64
 }
 
-// Bounds returns the readings at the bounds of the measured phase. If the trial ended before one of them, End takes its place.
-func (p Part) Bounds() (begin, until Reading) {
+// PhaseReadings returns the readings when the measured phase began and ended. If the trial ended before, End takes their place.
+func (p Part) PhaseReadings() (begin, until Reading) {
 	begin, until = p.Begin, p.Until
 	if begin.At == 0 {
 		begin = p.End

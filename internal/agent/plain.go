@@ -97,7 +97,7 @@ func (o *Outcome) UnmarshalJSON(text []byte) error {
 }
 
 // Fault is an error that can be sent to another process: its text, and those of the errors it wraps that the receiver looks
-// for with errors.Is and errors.As. A producer that was late and then cut off is {"Text":"…","Known":["late","canceled"]}.
+// for with errors.Is and errors.As: {"Text":"the consumers' process: context deadline exceeded","Known":["apart","deadline"]}.
 type Fault struct {
 	Text        string
 	Known       []string               `json:",omitempty"` // names of knownErrors

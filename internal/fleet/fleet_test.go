@@ -169,7 +169,7 @@ func TestAnyNumberOfAgentsSendsTheSame(t *testing.T) {
 				t.Errorf("%d parts, %d producers", len(parts), got.Producers)
 			}
 			for _, p := range parts {
-				begin, until := p.Bounds()
+				begin, until := p.PhaseReadings()
 				if p.Offset != 0 || p.Bound != 0 || !p.OnThisMachine || p.PID != os.Getpid() || p.StartedLate < 0 || until.At-begin.At < int64(load.Duration)/2 || p.End.At < until.At || p.Outcome.From != got.From {
 					t.Errorf("%+v", p)
 				}

@@ -37,7 +37,7 @@ func ownLagP99(p agent.Part) int64 { return p.Outcome.Histograms.GeneratorLag.Qu
 
 // coresUsed returns the cores that an agent used in its measured phase; 0 if the phase was too short to tell.
 func coresUsed(p agent.Part) float64 {
-	begin, until := p.Bounds()
+	begin, until := p.PhaseReadings()
 	elapsed := seconds(begin.At, until.At)
 	if elapsed < shareWindow.Seconds() {
 		return 0
@@ -55,7 +55,7 @@ func useAgents(parts []agent.Part, begin, end, drained *reading) {
 		r.self, r.gc, r.queued = provision.Usage{}, 0, 0
 	}
 	for _, p := range parts {
-		first, last := p.Bounds()
+		first, last := p.PhaseReadings()
 		begin.addAgent(first)
 		end.addAgent(last)
 		drained.addAgent(p.End)
