@@ -74,8 +74,7 @@ func (c Consumers) serve(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	defer conn.Close()
-	stopWaiting := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stopWaiting()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	err = worker.ServeConsumers(conn, func(ctx context.Context) (driver.Driver, error) { return c.Broker.Open(ctx, log) })
 	if ctx.Err() != nil {
 		return nil
@@ -90,8 +89,7 @@ func (c Consumers) acceptClient(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	defer l.Close()
-	stopWaiting := context.AfterFunc(ctx, func() { l.Close() })
-	defer stopWaiting()
+	defer context.AfterFunc(ctx, func() { l.Close() })()
 	for {
 		conn, err := l.Accept()
 		if err != nil {

@@ -136,10 +136,10 @@ func dial(ctx context.Context, address string) (conn net.Conn, name string, err 
 	}
 	ctx, cancel := context.WithTimeout(ctx, greetingTime)
 	defer cancel()
-	stopWaiting := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
 	var g greeting
 	err = readLine(conn, &g)
-	if !stopWaiting() {
+	if inTime := stop(); !inTime {
 		err = ctx.Err()
 	}
 	if err != nil {

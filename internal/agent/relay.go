@@ -129,8 +129,7 @@ func RelayPauses(ctx context.Context, address string, from, until int64) (worker
 		return worker.Pauses{}, err
 	}
 	defer conn.Close()
-	stopWaiting := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stopWaiting()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if err := json.NewEncoder(conn).Encode(period{From: from, To: until}); err != nil {
 		return worker.Pauses{}, fmt.Errorf("ask the relay at %s when it stood still: %w", address, err)
 	}

@@ -16,7 +16,7 @@ import (
 // times are those of Now.
 type Alarm struct {
 	gap   int64         // ns between two bursts, at least
-	bell  atomic.Uint32 // changes when the thread must look at the queue again; it sleeps on this word
+	bell  atomic.Uint32 // changes when the thread must look at the queue again; it sleeps on this word (a futex on Linux)
 	ended sync.WaitGroup
 
 	mu        sync.Mutex

@@ -21,8 +21,8 @@ type goalSearch struct {
 
 // history is what the trials at a rate have shown for one goal. Void trials are only counted.
 type history struct {
-	rate float64
-	Tally
+	rate        float64
+	Tally                     // how long its trials lasted, by verdict
 	through     float64       // Answer.Through of the last trial; 0: not known
 	longTrials  []served      // those that were not void
 	longestPass time.Duration // length of the longest trial that passed
@@ -32,7 +32,7 @@ type history struct {
 	voidReason  string // of the last of them
 }
 
-// at returns the history of a rate; a new one if the rate was not tried yet.
+// at returns the history of a rate, and begins it if the rate was not tried yet.
 func (g *goalSearch) at(rate float64) *history {
 	i, found := slices.BinarySearchFunc(g.histories, rate, func(h *history, r float64) int { return cmp.Compare(h.rate, r) })
 	if !found {
