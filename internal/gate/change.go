@@ -179,10 +179,12 @@ func (c Condition) judgeCounts(a, b results.Summary) (Outcome, string) {
 func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 	change := changeOf(d.A.Median, d.B.Median)
 	text := changeText(change, c.format(d.A.Median)+" to "+c.format(d.B.Median))
-	bound := d.ClockBound()
-	smallest, largest := changeOf(d.A.Median, d.B.Median-bound), changeOf(d.A.Median, d.B.Median+bound)
-	if c.crossedBy(smallest) != c.crossedBy(largest) {
-		return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.format(bound))
+	if bound := d.ClockBound(); bound > 0 {
+		least := max(0, d.A.Median-d.A.ClockBound) // a latency can't be below 0
+		smallest, largest := changeOf(d.A.Median+d.A.ClockBound, d.B.Median-d.B.ClockBound), changeOf(least, d.B.Median+d.B.ClockBound)
+		if c.openWithin(smallest, largest) {
+			return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.format(bound))
+		}
 	}
 	if !c.crossedBy(change) {
 		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, d.A.N, d.B.N)

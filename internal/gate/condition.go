@@ -181,6 +181,12 @@ func ofResult(amount func(*store.Result) float64) func(store.Record) float64 {
 // crossedBy reports whether the condition is true of v.
 func (c Condition) crossedBy(v float64) bool { return c.operator.holds(v, c.limit) }
 
+// openWithin reports whether the condition is true of some values from low to high and false of others.
+func (c Condition) openWithin(low, high float64) bool {
+	limitWithin := low < c.limit && c.limit < high // for == and !=, on which both ends may agree
+	return limitWithin || c.crossedBy(low) != c.crossedBy(high)
+}
+
 // known leaves out the records in which the value of the condition is not known.
 func (c Condition) known(records []store.Record) []store.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool {

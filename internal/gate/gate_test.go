@@ -211,6 +211,35 @@ func TestAChangeThatTheClocksMayHaveMadeIsUndecided(t *testing.T) {
 	}
 }
 
+// Both figures may be off, so the change lies between those of the two most distant and the two closest figures.
+func TestTheErrorOfEitherSidesClocksLeavesAChangeOpen(t *testing.T) {
+	ms := time.Millisecond
+	known := func(to time.Duration, records []store.Record) []store.Record {
+		result := *records[0].Result
+		result.ClockBoundNs = int64(to)
+		records[0].Result = &result
+		return records
+	}
+	for _, c := range []struct {
+		condition                    string
+		before, bound, after, bound2 time.Duration
+		want                         string
+	}{
+		{"e2e_p99 > 150%", 2 * ms, ms, 3 * ms, 0, "undecided "},      // 1 ms to 3 ms would be +200 %
+		{"e2e_p99 > 250%", 2 * ms, ms, 3 * ms, 0, "passed "},         // and more it can't be
+		{"e2e_p99 > 150%", 2 * ms, 0, 3 * ms, ms, "passed "},         // 2 ms to 4 ms is +100 %
+		{"e2e_p99 > 90%", 2 * ms, 0, 3 * ms, ms, "undecided "},       //
+		{"e2e_p99 > 1000%", 2 * ms, 3 * ms, 3 * ms, 0, "undecided "}, // the first may have been nothing
+		{"e2e_p99 != 0%", 8 * ms, 3 * ms, 9 * ms, 0, "undecided "},   // 9 ms to 9 ms lies within
+		{"e2e_p99 != 0%", 8 * ms, ms / 10, 9 * ms, 0, "failed "},
+	} {
+		got := change(t, c.condition, known(c.bound, repeated("a", c.before)), known(c.bound2, repeated("b", c.after)))
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s, %s ± %s to %s ± %s: %s; want %s", c.condition, c.before, c.bound, c.after, c.bound2, got, c.want)
+		}
+	}
+}
+
 func TestAChangeCountsWhenItIsShownAndWhenNoTestIsPossible(t *testing.T) {
 	ms := time.Millisecond
 	slow := repeated("b", 11*ms, 12*ms, 12*ms, 13*ms, 14*ms)

@@ -112,9 +112,7 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	}
 	text += fmt.Sprintf(" (n=%d)", s.N)
 	low, high := s.Median-s.ClockBound, s.Median+s.ClockBound
-	endsDiffer := c.crossedBy(low) != c.crossedBy(high)
-	limitWithin := c.limit > low && c.limit < high // for == and !=, on which both ends may agree
-	if s.ClockBound > 0 && (endsDiffer || limitWithin) {
+	if s.ClockBound > 0 && c.openWithin(low, high) {
 		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s",
 			text, c.format(s.ClockBound), c.format(low), c.format(high))
 	}
