@@ -1,17 +1,28 @@
-// Package claim checks the conclusions of a published study against stored records. A conclusion such as "RabbitMQ loses a
-// third of its rate from one queue to 50" is written in claims.yaml as statements with numeric bounds; Evaluate answers it
-// with holds, does not hold, or cannot be told.
+// Package claim checks the conclusions of a published study against stored records. A conclusion such as "RabbitMQ
+// loses a third of its rate from one queue to 50" is written in claims.yaml as statements with numeric bounds; Evaluate
+// answers it with holds, does not hold, or cannot be told.
 //
-// Repetitions of a measurement differ, so every figure is an interval, and a statement holds only if it would hold whichever
-// repetition of each point had been the only one. Example: "mode a has at most 0.45 times the rate of mode b". If a measured
-// 38 and 40 messages/s and b 90 and 100, their ratio lies between 38/100 = 0.38 and 40/90 = 0.44: it holds. If a measured 40
-// and 44, the ratio lies between 0.40 and 44/90 = 0.49: it cannot be told.
+// Repetitions of a measurement differ, so every figure is an interval, and a statement holds only if it would hold
+// whichever repetition of each point had been the only one. Example: "mode a has at most 0.45 times the rate of mode
+// b". If a measured 38 and 40 messages/s and b 90 and 100, their ratio lies between 38/100 = 0.38 and 40/90 = 0.44: it
+// holds. If a measured 40 and 44, the ratio lies between 0.40 and 44/90 = 0.49: it cannot be told.
 //
-// The package does not know how records were measured or how an answer is printed.
+// A statement is answered in four steps. Example: "at every size, 50 queues have at most 0.7 times the rate of one
+// queue".
+//
+//  1. Choose the measurements that it is about, the samples: those with one queue and those with 50.
+//  2. Group them into cells, which are told apart by what the statement doesn't compare: size=1KiB, size=10KiB.
+//  3. Judge each cell by a figure: its rate with 50 queues divided by its rate with one.
+//  4. Conclude from the cells. Here each of them has to hold.
+//
+// Reports and claims.yaml call a cell a place. The package does not know how records were measured or how an answer is
+// printed.
 package claim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
 )
@@ -81,31 +92,32 @@ type Answer struct {
 	Reason  Reason
 	Why     string // the reason in a sentence
 	Parts   []Part // one for each statement
-	Closed  bool   // a figure is the latency of a closed loop
+	Closed  bool   // a figure is the latency of a closed loop, which says how full the client's window was
 }
 
-// Part is the answer to one statement.
+// Part is the answer to one statement. If it holds at size=1KiB, can't be told at size=10KiB, and every run at 1MiB
+// failed, there are two Cells, and one is Missing.
 type Part struct {
 	Verdict Verdict
 	Reason  Reason
 	Why     string // the reason in a sentence
-	Figure  Figure // of all cells: pooled, or else their median with the range of all
-	R2      Figure // of a slope: the coefficient of determination, likewise
+	Figure  Figure // of all cells: pooled as Statement.Take says, or else their median with the range of all
+	R2      Figure // of a slope: the coefficient of determination, the median and range of all cells
 	Cells   []Cell
 	Missing int  // cells without a usable figure
 	Closed  bool // a figure is the latency of a closed loop
 
-	missingThoughOK int // of Missing, the cells in which all points have repetitions that ended ok
+	missingThoughOK int // of Missing, the cells in which every sample has repetitions that ended ok
 }
 
-// Cell is the statement at one combination of the values of the axes it was grouped by.
+// Cell is the answer at one combination of values of the axes that the statement doesn't compare.
 type Cell struct {
-	Name    string // "partitionsPerTopic=5"; empty if there is only one cell
+	Name    string // "partitionsPerTopic=5 acks=all"; empty if there is only one cell
 	Verdict Verdict
 	Figure  Figure   // of a rank the lead, of a slope the change from end to end; none if that ratio is undefined
 	R2      Figure   // of a slope
 	N       int      // the fewest repetitions of any point that the verdict rests on
-	Unknown []string // of a rank that can't be told only because of them: the contenders without a figure
+	Unknown []string // rank: contenders without a figure, if it can't be told because of them alone
 }
 
 // Sides of a study: the versions that the paper used, today's, and the figures that the paper published.
@@ -140,8 +152,8 @@ func Evaluate(c Claim, set *results.Set, study, side string) Answer {
 		p := s.evaluate(samples)
 		a.Parts = append(a.Parts, p)
 		a.Closed = a.Closed || p.Closed
-		if v := a.Verdict.and(p.Verdict); v != a.Verdict {
-			a.Verdict, a.Reason, a.Why = v, p.Reason, p.Why
+		if both := a.Verdict.and(p.Verdict); both != a.Verdict { // the first of the worst statements gives the reason
+			a.Verdict, a.Reason, a.Why = both, p.Reason, p.Why
 		}
 	}
 	return a
@@ -160,13 +172,10 @@ func (a Answer) Repetitions() int {
 
 // Repetitions is the fewest repetitions that any cell rests on. It is 0 without cells.
 func (p Part) Repetitions() int {
-	fewest := 0
-	for _, c := range p.Cells {
-		if fewest == 0 || c.N < fewest {
-			fewest = c.N
-		}
+	if len(p.Cells) == 0 {
+		return 0
 	}
-	return fewest
+	return slices.MinFunc(p.Cells, func(a, b Cell) int { return cmp.Compare(a.N, b.N) }).N
 }
 
 // Count is the number of cells with the verdict v.

@@ -14,37 +14,45 @@ const (
 	Shape     Kind = "shape"     // a metric along an axis is constant, rises, falls, or has an interior maximum
 )
 
-// Statement is one condition of a claim: which points it is about, how they are grouped, and what has to be true of them. Which of the
-// fields below Expect are set depends on the kind.
+// Statement is one condition of a claim: which measurements it is about, how they are grouped, and what has to be true
+// of them. Example: "in at least half of all sizes, at-least-once delivery has at most 0.45 times the rate of
+// at-most-once" is
+//
+//	metric: publish_rate, over: size, share: 50%
+//	ratio: {of: {mode: at-least-once}, to: {mode: at-most-once}, expect: {to: 0.45}}
 type Statement struct {
 	Kind Kind
 	Selection
 	Grouping
 	Expect Range // ratio, threshold: where the figure has to lie
 
-	Of, To  Selection // ratio: what is divided by what
+	// Fields of one kind or two.
+	Of, To  Selection // ratio: the operands, what is divided by what
 	Ranking           // rank
 	Trend             // slope, shape
 }
 
-// Selection says which points a statement, or one side of a ratio, is about.
+// Selection says which measurements a statement, or one operand of a ratio, is about.
 type Selection struct {
-	Experiments []string // names of sweeps; all if empty
+	Experiments []string // names of sweeps; all if empty. An operand with nil has those of its statement
 	Metric      results.Metric
 	Select      Selector
-	At          string // which loads of a curve: one of rateChoices; empty for the point itself
+	At          string // which rates of curves it is about: one of rateChoices; pointItself if it isn't about rates
 }
 
-// Grouping says how points are grouped into cells, and cells into one verdict.
+// Grouping says how measurements are grouped into cells, and how the cells make one verdict. Example: broker, size and
+// topics vary, and a slope goes along topics. Then each broker with each size is a cell. With Over = [broker] each
+// broker is a cell, which has one measurement for each size at the same number of topics: Pool makes one figure of them.
 type Grouping struct {
 	Over      []string // the axes whose values make the cells
-	OverGiven bool     // Over holds; otherwise cells are made by every axis that varies and that the statement doesn't name
-	Pool      string   // how the points of one cell that have a figure become one: poolBest or a key of poolings; empty: there is only one
-	Take      string   // how cells become one verdict: TakeEach, TakeShare or, to judge their pooled figure, a key of poolings
+	OverGiven bool     // false: instead of Over, every axis that varies and that the statement doesn't compare
+	Pool      string   // makes one figure of those in a cell: poolBest or a key of poolings; empty: there is only one
+	Take      string   // makes one verdict of the cells: TakeEach, TakeShare or a key of poolings (poolsCells)
 	Share     float64  // with TakeShare: the share of the cells that have to hold, above 0 and up to 1
 }
 
-// poolsCells reports whether the figures of all cells are pooled into one that is judged. Otherwise the cells are judged one by one.
+// poolsCells reports whether the figures of all cells are pooled into one that is judged. Otherwise the cells are
+// judged one by one.
 func (g Grouping) poolsCells() bool {
 	_, isPooling := poolings[g.Take]
 	return isPooling
@@ -68,10 +76,11 @@ const (
 // LastPlace is the place of a Ranking behind all others.
 const LastPlace = -1
 
-// Ranking is what a rank says: the order of several contenders, or the place of one.
+// Ranking is what a rank says: the order of some contenders, or the place of one. "Kafka is ahead of NATS, and NATS of
+// RabbitMQ" has the Order kafka, nats, rabbitmq. "NATS is second" has Who = nats and Place = 2.
 type Ranking struct {
-	By    string   // the axis of the contenders
-	Order []string // contenders, each before the next; empty if Who is given
+	By    string   // the axis of the contenders, such as broker
+	Order []string // contenders, each better than the next; empty if Who is given
 	Who   string   // the contender at Place; empty if Order is given
 	Place int      // of Who: 1 is first, 2 second, or LastPlace; 0 if Order is given
 
@@ -81,7 +90,7 @@ type Ranking struct {
 // Trend is what a slope or a shape says of the metric along an axis.
 type Trend struct {
 	Along  string  // the axis
-	Sign   string  // slope: "rising" or "falling"; empty if either will do
+	Sign   string  // slope: risingForm or fallingForm; empty if either will do
 	R2     float64 // slope: the least coefficient of determination; 0 if any will do
 	Change Range   // slope: of the last value against the first, as a share of the first
 	Form   string  // shape: one of forms, such as "constant"
@@ -93,7 +102,7 @@ func (s Statement) lowestIsBest(m results.Metric) bool {
 	return s.LowestWins || m.Better == results.Lower
 }
 
-// pooling is the key of the statement's pool in poolings.
+// pooling is the key of poolings that s.Pool stands for with the metric m.
 func (s Statement) pooling(m results.Metric) string {
 	switch {
 	case s.Pool != poolBest:
