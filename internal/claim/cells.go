@@ -9,16 +9,17 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// group is the samples of one cell. Its name has the values of the axes that make cells: "partitionsPerTopic=5 acks=all".
+// group is samples under a name: those of a cell under the name of the cell ("partitionsPerTopic=5 acks=all"), or those
+// of a cell that have the same value on the axis that is compared, under that value ("kafka").
 type group = results.Group[sample]
 
-// grouped groups samples by their values on axes, in the order of the first sample of each group.
+// grouped splits samples into cells by their values on axes, in the order of the first sample of each cell.
 func grouped(samples []sample, axes []string) []group {
-	return results.GroupBy(samples, func(s sample) string { return s.valuesOn(axes) })
+	return results.GroupBy(samples, func(s sample) string { return s.cellName(axes) })
 }
 
-// cellAxes are the axes whose values make the cells: those that the statement gives or else all in which the samples differ, but
-// for the ones that it compares along.
+// cellAxes are the axes whose values make the cells: those that the statement gives, or else all on which the samples
+// differ, but for those that it compares. If broker and topics vary and topics are compared, each broker is a cell.
 func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 	if s.OverGiven {
 		return s.Over
@@ -29,36 +30,37 @@ func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 			v, _ := one.value(axis)
 			values.Add(axis, v)
 		}
-		if one.manyRates {
+		if one.rateIsAxis {
 			v, _ := one.value(loadAxis)
 			values.Add(loadAxis, v)
 		}
 	}
-	return slices.DeleteFunc(values.Varying(), func(axis string) bool { return axis == sideAxis || slices.Contains(compared, axis) })
+	return slices.DeleteFunc(values.Varying(), func(axis string) bool {
+		return axis == sideAxis || slices.Contains(compared, axis)
+	})
 }
 
 // splitBy splits the samples of a cell by their values on an axis, which name the groups, in the order of the values.
 func splitBy(axis string, cell group) ([]group, error) {
-	valueOf := func(s sample) string {
-		v, _ := s.value(axis)
-		return v
-	}
 	for _, one := range cell.Members {
 		if _, ok := one.value(axis); !ok {
 			return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
 		}
 	}
-	groups := results.GroupBy(cell.Members, valueOf)
+	groups := results.GroupBy(cell.Members, func(s sample) string {
+		v, _ := s.value(axis)
+		return v
+	})
 	slices.SortFunc(groups, func(a, b group) int { return results.CompareNames(a.Name, b.Name) })
 	return groups, nil
 }
 
-// figure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has the metric. The group
-// is described for an error: "at x=2".
-func (s Statement) figure(m results.Metric, g group, description string) (Figure, error) {
+// figure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has the
+// metric. where says for an error where the group stands: "at x=2".
+func (s Statement) figure(m results.Metric, g group, where string) (Figure, error) {
 	var figures []Figure
 	for _, one := range g.Members {
-		if f := one.figure(m); f.N > 0 {
+		if f := one.figure(m); f.known() {
 			figures = append(figures, f)
 		}
 	}
@@ -68,7 +70,8 @@ func (s Statement) figure(m results.Metric, g group, description string) (Figure
 	case len(figures) == 1:
 		return figures[0], nil
 	case s.Pool == "":
-		return Figure{}, undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them", len(g.Members), description)
+		return Figure{}, undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them",
+			len(g.Members), where)
 	}
 	return pooled(s.pooling(m), figures), nil
 }
@@ -78,7 +81,8 @@ func (s Statement) cellFigure(m results.Metric, cell group) (Figure, error) {
 	return s.figure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
 }
 
-// noFigure is the error of samples none of which has a figure.
+// noFigure says why none of some samples has a figure: the metric is missing in those that can be used, or none can be
+// used.
 func noFigure(samples []sample, m results.Metric) error {
 	statuses := map[string]bool{}
 	for _, s := range samples {
@@ -87,5 +91,6 @@ func noFigure(samples []sample, m results.Metric) error {
 		}
 		statuses[s.status] = true
 	}
-	return undecidedBecause(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Shorten(slices.Sorted(maps.Keys(statuses))), "; "))
+	distinct := results.Shorten(slices.Sorted(maps.Keys(statuses)))
+	return undecidedBecause(NoneUsable, "no repetition ended ok (%s)", strings.Join(distinct, "; "))
 }

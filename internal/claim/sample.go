@@ -18,18 +18,20 @@ const (
 	loadAxis  = "load"  // a rate of a curve, in messages/s
 )
 
-// sample is one measurement that a statement may be about: a point or, if the statement asks for rates of a curve, a point at one rate.
+// sample is one measurement that a statement may be about: a point or, if the statement asks for rates of a curve, a
+// point at one rate. Example: kafka with 5 topics was measured three times, and one run failed. That is one sample
+// with two records. If each run was a curve at 1000 and 2000 messages/s, a statement about every rate has two samples.
 type sample struct {
-	point     results.Point
-	id        string         // of the point and the rate
-	records   []store.Record // the repetitions that may be used
-	status    string         // how the repetitions ended, if none may be used
-	rate      float64        // of the curve, in messages/s; 0: the point itself
-	manyRates bool           // the statement is about several rates of each curve, so that the rate is an axis like others
-	nextRate  *sample        // if the rate is a knee: the first one after it, or nil
+	point      results.Point
+	id         string         // of the point and the rate
+	records    []store.Record // the repetitions that ended ok, or all of a published point; may be empty
+	status     string         // how the repetitions ended; used if there are no records
+	rate       float64        // of the curve, in messages/s; 0: the point itself
+	rateIsAxis bool           // the statement is about several rates of each curve, so that the rate is one more axis
+	nextRate   *sample        // if the rate is that at the knee: the sample at the next higher rate, or nil
 }
 
-// value is where the sample lies on an axis or, if its study has no such axis, the setting of that name.
+// value is the sample's value on an axis or, if its study has no such axis, of the setting of that name.
 func (s sample) value(axis string) (string, bool) {
 	if axis == loadAxis && s.rate > 0 {
 		return fmt.Sprint(s.rate), true
@@ -41,8 +43,8 @@ func (s sample) value(axis string) (string, bool) {
 	return v, ok
 }
 
-// valuesOn names the sample's values on axes: "partitionsPerTopic=5 acks=all".
-func (s sample) valuesOn(axes []string) string {
+// cellName is the name of the cell that the sample belongs to if axes make the cells: "partitionsPerTopic=5 acks=all".
+func (s sample) cellName(axes []string) string {
 	var words []string
 	for _, axis := range axes {
 		if v, ok := s.value(axis); ok {
@@ -52,8 +54,10 @@ func (s sample) valuesOn(axes []string) string {
 	return strings.Join(words, " ")
 }
 
-// figure is the metric over the sample's repetitions, latencies of closed loops included, because papers print them. A rate that
-// was searched for, or read off a curve, is only known to lie between two rates that were tried: the upper one widens the spread.
+// figure is the metric over the sample's repetitions, latencies of closed loops included, because papers print them. A
+// rate that was searched for or read off a curve is only known to lie between two rates that were tried, so the upper
+// one is the high end of its spread: 85k/s passed and 107k/s failed is a figure of 85k/s from 85k/s to 107k/s. The same
+// goes for what is measured at a knee.
 func (s sample) figure(m results.Metric) Figure {
 	sum := m.AsRecorded().Over(s.records)
 	if sum.N == 0 {
@@ -61,33 +65,32 @@ func (s sample) figure(m results.Metric) Figure {
 	}
 	f := Figure{Value: sum.Median, Low: sum.Low, High: sum.High, N: sum.N, Unit: m.Unit}
 	for _, r := range s.records {
-		if failing, ok := failingRate(m.Key, r.Result); ok {
-			f.High = max(f.High, failing)
+		if r.Result != nil {
+			f.High = max(f.High, lowestFailing(m.Key, *r.Result))
 		}
 	}
 	if s.nextRate != nil {
-		if after := s.nextRate.figure(m); after.N > 0 {
-			f.Low, f.High = min(f.Low, after.Low), max(f.High, after.High)
+		if next := s.nextRate.figure(m); next.known() {
+			f.Low, f.High = min(f.Low, next.Low), max(f.High, next.High)
 		}
 	}
 	return f
 }
 
-// failingRate is the lowest rate that was too much, +Inf if none was. It is not ok if the metric is no rate that was searched for.
-func failingRate(key string, r *store.Result) (rate float64, ok bool) {
-	if r == nil {
-		return 0, false
-	}
-	if key == results.KeyKneeRate && r.Knee != nil && r.Knee.JumpedAt > 0 {
-		return r.Knee.JumpedAt, true
-	}
-	if key == results.KeySustainableLow && r.Sustainable != nil {
+// lowestFailing is the lowest rate that was too much, if the metric is a rate that was searched for or the knee of a
+// curve. It is +Inf if every rate passed, and −Inf if the metric is another or the curve has no jump.
+func lowestFailing(key string, r store.Result) float64 {
+	switch {
+	case key == results.KeyKneeRate && r.Knee != nil && r.Knee.JumpedAt > 0:
+		return r.Knee.JumpedAt
+	case key == results.KeySustainableLow && r.Sustainable != nil:
 		if r.Sustainable.High == 0 { // every rate that was tried passed
-			return math.Inf(1), true
+			return math.Inf(1)
 		}
-		return r.Sustainable.High, true
+		return r.Sustainable.High
+	default:
+		return math.Inf(-1)
 	}
-	return 0, false
 }
 
 // anyClosed tells whether a figure of m is, for any sample, the latency of a closed loop.
@@ -95,8 +98,8 @@ func anyClosed(samples []sample, m results.Metric) bool {
 	return m.Latency() && slices.ContainsFunc(samples, func(s sample) bool { return s.point.Spec.ClosedLoop() })
 }
 
-// samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales for example,
-// the point that was measured last stands for all.
+// samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales
+// for example, the point that was measured last stands for all.
 func samplesOf(points []results.Point, study, side string) []sample {
 	ofSide := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
 		return p.Records[0].Study != study || sideOf(p) != side
