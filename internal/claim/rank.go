@@ -8,11 +8,13 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// contest is the contenders of one cell: the values of the axis that is ranked, such as brokers.
+// contest is the contenders of one cell: the values of the axis that is ranked, such as brokers. Example: kafka had 9
+// messages/s, nats 5, every run of pulsar failed, and mosquitto refused the work. Then kafka and nats are ranked and
+// pulsar is unknown. Mosquitto has no place, so that it is only in names.
 type contest struct {
 	names      []string    // of all contenders
 	ranked     []contender // those with a figure
-	unknown    []string    // those of which nothing usable was measured: they may have any place
+	unknown    []string    // those of which nothing usable was measured: each may have any place
 	lowestWins bool
 }
 
@@ -21,44 +23,46 @@ type contender struct {
 	figure Figure
 }
 
-// rank judges in each cell the place of one contender, or the order of several. Example: if kafka had 9 messages/s, nats 5, and every run of
-// pulsar was void, it can't be told whether kafka is first, and nats is not.
+// rank judges in each cell the place of one contender, or the order of several. In the example of contest it can't be
+// told whether kafka is first, because pulsar may be, and nats is not first.
 func (s Statement) rank(chosen []sample) (Part, error) {
 	var p Part
+	named := s.Ranking.named()
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Ranking.By, sweepAxis)) {
 		c, err := s.contestIn(g)
 		if err != nil {
 			return Part{}, err
 		}
-		named := s.Ranking.named()
+		wasPlanned := len(c.names) >= 2 && containsAll(c.names, named)
+		canJudge := len(c.ranked) >= 2 && containsAll(c.rankedNames(), named)
 		switch {
-		case len(c.names) < 2 || !containsAll(c.names, named): // not all that the statement names were to be measured here
-		case len(c.ranked) < 2 || !containsAll(c.rankedNames(), named):
-			p.addMissing(g.Members)
-		default:
+		case canJudge:
 			p.Cells = append(p.Cells, s.Ranking.cell(g.Name, c))
+		case wasPlanned:
+			p.addMissing(g.Members)
 		}
 	}
-	switch {
-	case len(p.Cells) > 0:
+	if len(p.Cells) > 0 {
 		return p, nil
-	case p.Missing == 0:
+	}
+	if p.Missing == 0 {
 		return Part{}, undecidedBecause(TooFew, "those that it compares were not measured at the same place")
 	}
-	if unusable := slices.DeleteFunc(slices.Clone(chosen), func(one sample) bool { return len(one.records) > 0 }); len(unusable) > 0 {
+	hasRecords := func(one sample) bool { return len(one.records) > 0 }
+	if unusable := slices.DeleteFunc(slices.Clone(chosen), hasRecords); len(unusable) > 0 {
 		return Part{}, noFigure(unusable, s.Metric)
 	}
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contestIn gathers the contenders of a cell. One that refused has no figure and no place.
+// contestIn gathers the contenders of a cell.
 func (s Statement) contestIn(cell group) (contest, error) {
 	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
-	points, err := splitBy(s.Ranking.By, cell)
+	contenders, err := splitBy(s.Ranking.By, cell)
 	if err != nil {
 		return contest{}, err
 	}
-	for _, g := range points {
+	for _, g := range contenders {
 		f, err := s.figure(s.Metric, g, fmt.Sprintf("of %s at %q", g.Name, cell.Name))
 		if err != nil {
 			return contest{}, err
@@ -66,7 +70,7 @@ func (s Statement) contestIn(cell group) (contest, error) {
 		c.names = append(c.names, g.Name)
 		notRefused := func(one sample) bool { return one.status != string(store.Refused) }
 		switch {
-		case f.N > 0:
+		case f.known():
 			c.ranked = append(c.ranked, contender{name: g.Name, figure: f})
 		case slices.ContainsFunc(g.Members, notRefused):
 			c.unknown = append(c.unknown, g.Name)
@@ -85,12 +89,15 @@ func (c contest) rankedNames() []string {
 
 // containsAll reports whether every wanted value is among those of an axis.
 func containsAll(values, wanted []string) bool {
-	return !slices.ContainsFunc(wanted, func(want string) bool {
-		return !slices.ContainsFunc(values, func(v string) bool { return results.SameValue(v, want) })
-	})
+	for _, want := range wanted {
+		if !slices.ContainsFunc(values, func(v string) bool { return results.SameValue(v, want) }) {
+			return false
+		}
+	}
+	return true
 }
 
-// figureOf is the figure of a ranked contender, and the figures of the others.
+// figureOf is the figure of a ranked contender, and the figures of the other ranked ones.
 func (c contest) figureOf(name string) (own Figure, others []Figure) {
 	for _, o := range c.ranked {
 		if results.SameValue(o.name, name) {
@@ -114,45 +121,59 @@ func (r Ranking) named() []string {
 func (r Ranking) cell(name string, c contest) Cell {
 	own, others := c.figureOf(r.named()[0])
 	cell := Cell{Name: name, Verdict: r.judge(c), Figure: r.lead(c, own, others), N: fewestRepetitions(append(others, own))}
-	allKnown := c
-	allKnown.unknown = nil
-	if cell.Verdict == CannotBeTold && r.judge(allKnown) != CannotBeTold {
-		cell.Unknown = c.unknown
+	if cell.Verdict == CannotBeTold {
+		withoutUnknown := c
+		withoutUnknown.unknown = nil
+		if r.judge(withoutUnknown) != CannotBeTold {
+			cell.Unknown = c.unknown
+		}
 	}
 	return cell
 }
 
-// judge judges the order of contenders, or the place of one. The place is certain if as many contenders certainly are better as possibly are.
 func (r Ranking) judge(c contest) Verdict {
 	if r.Place == 0 {
-		v := Holds
-		for i, name := range r.Order[1:] {
-			before, _ := c.figureOf(r.Order[i])
-			after, _ := c.figureOf(name)
-			v = v.and(c.isBetter(before, after))
-		}
-		return v
+		return r.judgeOrder(c)
 	}
+	return r.judgePlace(c)
+}
+
+// judgeOrder tells whether each contender of the order is better than the next.
+func (r Ranking) judgeOrder(c contest) Verdict {
+	verdict := Holds
+	for i := range len(r.Order) - 1 {
+		figure, _ := c.figureOf(r.Order[i])
+		next, _ := c.figureOf(r.Order[i+1])
+		verdict = verdict.and(c.isBetter(figure, next))
+	}
+	return verdict
+}
+
+// judgePlace tells whether Who is at Place, which is so if Place − 1 contenders are better. How many are is known only
+// within limits, as spreads overlap and some figures are unknown. Example: of three others one is certainly better than
+// Who, one certainly worse, and one has no figure. Then one or two are better: Who isn't first, and it can't be told
+// whether Who is second.
+func (r Ranking) judgePlace(c contest) Verdict {
 	own, others := c.figureOf(r.Who)
-	certainly, possibly := 0, len(c.unknown)
+	fewestBetter, mostBetter := 0, len(c.unknown)
 	for _, other := range others {
 		switch c.isBetter(other, own) {
 		case Holds:
-			certainly++
-			possibly++
+			fewestBetter++
+			mostBetter++
 		case CannotBeTold:
-			possibly++
+			mostBetter++
 		}
 	}
-	better := r.Place - 1 // how many have to be better
+	wantBetter := r.Place - 1
 	if r.Place == LastPlace {
-		better = len(others) + len(c.unknown)
+		wantBetter = len(others) + len(c.unknown)
 	}
 	switch {
-	case certainly == better && possibly == better:
-		return Holds
-	case certainly > better || possibly < better:
+	case wantBetter < fewestBetter || wantBetter > mostBetter:
 		return DoesNotHold
+	case fewestBetter == mostBetter:
+		return Holds
 	default:
 		return CannotBeTold
 	}
@@ -173,16 +194,20 @@ func (c contest) isBetter(a, b Figure) Verdict {
 	}
 }
 
-// lead is how many times better the first contender named is than the best other; for the last place, how many times worse than the worst
-// other. It is none if the divisor may be zero.
+// lead is how many times as good as the best other the first contender named is, and for the last place, how many times
+// as good as the worst other: above 1 it is better. With own rates of 9 and others of 5 and 3 it is 9/5 = 1.8; with
+// latencies of 2 ms and others of 3 and 8 ms it is 3/2 = 1.5. It is none if the divisor may be zero.
 func (r Ranking) lead(c contest, own Figure, others []Figure) Figure {
-	pooling := poolMax
-	if c.lowestWins != (r.Place == LastPlace) {
-		pooling = poolMin
-	}
-	a, b := own, pooled(pooling, others)
+	best, worst := poolMax, poolMin
 	if c.lowestWins {
-		a, b = b, a
+		best, worst = worst, best
 	}
-	return quotient(a, b)
+	rival := pooled(best, others)
+	if r.Place == LastPlace {
+		rival = pooled(worst, others)
+	}
+	if c.lowestWins {
+		return quotient(rival, own)
+	}
+	return quotient(own, rival)
 }
