@@ -11,18 +11,17 @@ import (
 // evaluate answers a statement from the samples of one side of a study.
 func (s Statement) evaluate(all []sample) Part {
 	p, err := s.judgeCells(all)
-	var undecided *undecidedError
-	switch {
-	case err == nil:
+	if err == nil {
 		return s.conclude(p)
-	case errors.As(err, &undecided):
-		return Part{Verdict: CannotBeTold, Reason: undecided.reason, Why: undecided.why}
-	default:
+	}
+	var undecided *undecidedError
+	if !errors.As(err, &undecided) {
 		panic(fmt.Sprintf("claim: %v", err)) // no statement makes another error
 	}
+	return Part{Verdict: CannotBeTold, Reason: undecided.reason, Why: undecided.why}
 }
 
-// judgeCells makes the cells of the statement's part: one at least, or an error.
+// judgeCells makes a part of the statement's cells, of which there is one at least, without the verdict on all of them.
 func (s Statement) judgeCells(all []sample) (Part, error) {
 	if s.Kind == Ratio {
 		return s.ratio(all)
@@ -62,9 +61,9 @@ func (s Statement) threshold(chosen []sample) (Part, error) {
 	return p, nil
 }
 
-// add adds the cell of a group that is judged by its figure. Without one the cell is missing.
+// add adds a cell that is judged by its figure. Without one the cell is missing.
 func (p *Part) add(g group, f Figure, v Verdict) {
-	if f.N == 0 {
+	if !f.known() {
 		p.addMissing(g.Members)
 		return
 	}
@@ -74,12 +73,14 @@ func (p *Part) add(g group, f Figure, v Verdict) {
 // addMissing counts a cell without a figure.
 func (p *Part) addMissing(samples []sample) {
 	p.Missing++
-	if !slices.ContainsFunc(samples, func(s sample) bool { return len(s.records) == 0 }) {
+	hasNone := func(s sample) bool { return len(s.records) == 0 }
+	if !slices.ContainsFunc(samples, hasNone) {
 		p.missingThoughOK++
 	}
 }
 
-// conclude makes the part's figure and verdict from its cells.
+// conclude makes the part's figure and verdict from its cells. A missing cell may turn out either way, so a verdict
+// stands only if it would be the same whatever the missing ones had.
 func (s Statement) conclude(p Part) Part {
 	var figures, fits []Figure
 	for _, c := range p.Cells {
@@ -101,56 +102,76 @@ func (s Statement) conclude(p Part) Part {
 	return p
 }
 
-// pooledWithMissing is the pooled figure if missing ones may be anything from zero: the mean of 3, 5 and a missing one is 8/3 at least.
+// pooledWithMissing is the pooled figure if missing ones may be anything from zero: the mean of 3, 5 and a missing one
+// is 8/3 at least.
 func pooledWithMissing(pooling string, figures []Figure, missing int) Figure {
 	anything := Figure{High: math.Inf(1), N: 1}
 	return pooled(pooling, slices.Concat(figures, slices.Repeat([]Figure{anything}, missing)))
 }
 
-// overCells is the verdict on cells that are judged one by one: all of them have to hold, or a share. Missing cells may turn out
-// either way. Example: if 50 % of four cells have to hold, one holds, one doesn't, and two are missing, it can't be told.
+// overCells is the verdict on cells that are judged one by one: all of them have to hold, or a share. Example: 50 % of
+// four cells have to hold, one holds, one doesn't, and two are missing. Then one to three of them hold, two are needed,
+// and it can't be told.
 func (s Statement) overCells(p Part) Verdict {
 	all := len(p.Cells) + p.Missing
 	needed := all
 	if s.Take == TakeShare {
-		needed = int(math.Ceil(s.Share * float64(all) * (1 - slack)))
+		needed = int(math.Ceil(s.Share * float64(all) * (1 - slack))) // 0.3 · 10 is a little more than 3, and makes 3
 	}
+	fewest, most := p.Count(Holds), all-p.Count(DoesNotHold) // cells that hold
 	switch {
-	case p.Count(Holds) >= needed:
+	case fewest >= needed:
 		return Holds
-	case all-p.Count(DoesNotHold) < needed:
+	case most < needed:
 		return DoesNotHold
 	default:
 		return CannotBeTold
 	}
 }
 
-// whyOpen is why the cells of a part don't decide it.
+// whyOpen is why a part can't be told.
 func (s Statement) whyOpen(p Part) (Reason, string) {
-	open, all, unknown := p.Count(CannotBeTold), len(p.Cells)+p.Missing, p.unknown()
-	missingDecide := p.Missing > 0 && open == 0
-	if s.poolsCells() {
-		missingDecide = p.Missing > 0 && s.Expect.judge(p.Figure) != CannotBeTold
-	}
-	switch {
-	case missingDecide && p.missingThoughOK > 0:
-		return NoFigure, fmt.Sprintf("%d of %d places have no figure", p.Missing, all)
-	case missingDecide:
+	if s.isOpenForMissing(p) {
+		all := len(p.Cells) + p.Missing
+		if p.missingThoughOK > 0 {
+			return NoFigure, fmt.Sprintf("%d of %d places have no figure", p.Missing, all)
+		}
 		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, all)
-	case p.Figure.N == 0 && s.judgesFigure():
+	}
+	if s.judgesFigure() && !p.Figure.known() {
 		return NoFigure, "there is no ratio to zero"
-	case len(unknown) > 0:
+	}
+	if unknown := p.unknown(); len(unknown) > 0 {
 		return NoneUsable, fmt.Sprintf("without a figure of %s the place is open", strings.Join(unknown, ", "))
 	}
-	why := "the repetitions lie on both sides"
+	return WithinSpread, p.whyWithinSpread()
+}
+
+// isOpenForMissing reports whether a part can't be told only because cells are missing.
+func (s Statement) isOpenForMissing(p Part) bool {
+	if p.Missing == 0 {
+		return false
+	}
+	if s.poolsCells() {
+		return s.Expect.judge(p.Figure) != CannotBeTold
+	}
+	return p.Count(CannotBeTold) == 0
+}
+
+// whyWithinSpread is why the spread of figures doesn't decide a part. A single repetition has no spread of its own, but
+// a rate that was searched for has one.
+func (p Part) whyWithinSpread() string {
+	open := p.Count(CannotBeTold)
 	isOpenSingle := func(c Cell) bool { return c.Verdict == CannotBeTold && c.N == 1 }
-	if slices.ContainsFunc(p.Cells, isOpenSingle) || (open == 0 && p.Repetitions() == 1) {
+	onlyPooledIsOpen := open == 0 // each cell is told, the figure pooled from all of them isn't
+	why := "the repetitions lie on both sides"
+	if slices.ContainsFunc(p.Cells, isOpenSingle) || (onlyPooledIsOpen && p.Repetitions() == 1) {
 		why = "what is known of the figures allows for both"
 	}
 	if open > 0 && len(p.Cells) > 1 {
 		why = fmt.Sprintf("in %d of %d places %s", open, len(p.Cells), why)
 	}
-	return WithinSpread, why
+	return why
 }
 
 // unknown names the contenders without a figure that leave a cell open.
@@ -163,7 +184,15 @@ func (p Part) unknown() []string {
 	return slices.Compact(names)
 }
 
-// judgesFigure reports whether the verdict on a cell depends on its figure. The place of a contender and the sign of a slope don't.
+// judgesFigure reports whether the verdict on a cell depends on its figure. The place of a contender and the sign of a
+// slope don't.
 func (s Statement) judgesFigure() bool {
-	return s.Kind != Rank && (s.Kind != Slope || s.Change.Given())
+	switch s.Kind {
+	case Rank:
+		return false
+	case Slope:
+		return s.Change.Given()
+	default:
+		return true
+	}
 }

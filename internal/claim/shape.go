@@ -16,7 +16,7 @@ const (
 
 var forms = []string{constantForm, risingForm, fallingForm, interiorMaximum}
 
-// judgeShape judges the figures along an axis by one figure:
+// shapeCell judges a series by one figure:
 //
 //	constant           (largest − smallest) / median             at most Within
 //	rising             the smallest step, next / previous        at least 1 − Within
@@ -24,28 +24,35 @@ var forms = []string{constantForm, risingForm, fallingForm, interiorMaximum}
 //	interior maximum   largest inside / larger of both ends      above 1 + Within
 //
 // Example: 10, 20 and 19 rise within 5 %, because the smallest step is 19/20 = 0.95.
-func (t Trend) judgeShape(y []Figure) (Figure, Verdict) {
+func (t Trend) shapeCell(name string, line series) Cell {
+	y := line.figures()
 	var f Figure
 	allowed := anywhere
 	switch t.Form {
 	case constantForm:
-		f, allowed.To = variation(y), t.Within
+		f = variation(y)
+		allowed.To = t.Within
 	case risingForm:
-		f, allowed.From = pooled(poolMin, neighbourRatios(y)), 1-t.Within
+		f = pooled(poolMin, steps(y))
+		allowed.From = 1 - t.Within
 	case fallingForm:
-		f, allowed.To = pooled(poolMax, neighbourRatios(y)), 1+t.Within
+		f = pooled(poolMax, steps(y))
+		allowed.To = 1 + t.Within
 	case interiorMaximum:
-		ends := []Figure{y[0], y[len(y)-1]}
-		f = quotient(pooled(poolMax, y[1:len(y)-1]), pooled(poolMax, ends))
-		allowed.From = (1 + t.Within) * (1 + 2*slack) // above it, by more than the slack of judge
+		inside, ends := y[1:len(y)-1], []Figure{y[0], y[len(y)-1]}
+		f = quotient(pooled(poolMax, inside), pooled(poolMax, ends))
+		// Range.judge lets a figure be below From by slack. With twice that on top, a figure equal to 1 + Within is not
+		// above it.
+		allowed.From = (1 + t.Within) * (1 + 2*slack)
 	default:
 		panic(fmt.Sprintf("claim: a shape of the form %q", t.Form)) // Parse makes none
 	}
-	return f, allowed.judge(f)
+	return Cell{Name: name, Verdict: allowed.judge(f), Figure: f, N: fewestRepetitions(y)}
 }
 
-// variation is (largest − smallest) / median. Its lower end is what no choice of repetitions gets below: the largest lower end less
-// the smallest upper end. There is none if the median is zero.
+// variation is (largest − smallest) / median. Its low end is what no choice of repetitions gets below: the largest low
+// end less the smallest high end. With 98 to 102 and 104 to 108 it is 104 − 102 = 2, divided by the median. There is
+// none if the median is zero.
 func variation(y []Figure) Figure {
 	largest, smallest, middle := pooled(poolMax, y), pooled(poolMin, y), pooled(poolMedian, y)
 	if middle.Value == 0 {
@@ -60,25 +67,26 @@ func variation(y []Figure) Figure {
 	}
 }
 
-// neighbourRatios are the ratios of each figure to the one before: 2 and 1.5 for 10, 20 and 30. From zero to more it is infinite, from
-// zero to zero 1.
-func neighbourRatios(y []Figure) []Figure {
-	ratio := func(next, previous float64) float64 {
-		if next == previous {
-			return 1
-		}
-		return next / previous
-	}
+// steps are the ratios of each figure to the one before: 2 and 1.5 for 10, 20 and 30.
+func steps(y []Figure) []Figure {
 	var ratios []Figure
-	for i, next := range y[1:] {
-		previous := y[i]
+	for i := 1; i < len(y); i++ {
+		previous, next := y[i-1], y[i]
 		ratios = append(ratios, Figure{
-			Value: ratio(next.Value, previous.Value),
-			Low:   ratio(next.Low, previous.High),
-			High:  ratio(next.High, previous.Low),
+			Value: step(previous.Value, next.Value),
+			Low:   step(previous.High, next.Low),
+			High:  step(previous.Low, next.High),
 			N:     min(next.N, previous.N),
 			Unit:  unit.Factor,
 		})
 	}
 	return ratios
+}
+
+// step is next/previous. From zero to more it is infinite, from zero to zero 1.
+func step(previous, next float64) float64 {
+	if next == previous {
+		return 1
+	}
+	return next / previous
 }

@@ -15,81 +15,92 @@ var (
 	belowZero = Range{From: math.Inf(-1), To: -math.SmallestNonzeroFloat64}
 )
 
-// slopeCell judges the least-squares line through a series: its sign, how well it fits (R²), and the change from the first figure to the
-// last. Example: 100, 90 and 71 messages/s at 1, 2 and 3 topics have the slope −14.5, an R² of 0.97, and a change of −29 %.
+// slopeCell judges the least-squares line through a series: its sign, how well it fits (R²), and the change from the
+// first figure to the last. Example: 100, 90 and 71 messages/s at 1, 2 and 3 topics have the slope −14.5, an R² of
+// 0.97, and a change of −29 %.
 func (t Trend) slopeCell(name string, line series) Cell {
 	first, last := line[0].y, line[len(line)-1].y
-	cell := Cell{Name: name, Verdict: Holds, Figure: quotient(last, first).change(), R2: line.fit(), N: fewestRepetitions(line.figures())}
+	change, fit := quotient(last, first).change(), line.fit()
+	verdict := Holds
 	switch t.Sign {
 	case risingForm:
-		cell.Verdict = aboveZero.judge(line.slope())
+		verdict = aboveZero.judge(line.slope())
 	case fallingForm:
-		cell.Verdict = belowZero.judge(line.slope())
+		verdict = belowZero.judge(line.slope())
 	}
 	if t.R2 > 0 {
-		cell.Verdict = cell.Verdict.and(Range{From: t.R2, To: 1}.judge(cell.R2))
+		verdict = verdict.and(Range{From: t.R2, To: 1}.judge(fit))
 	}
 	if t.Change.Given() {
-		cell.Verdict = cell.Verdict.and(t.Change.judge(cell.Figure))
+		verdict = verdict.and(t.Change.judge(change))
 	}
-	return cell
+	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: fewestRepetitions(line.figures())}
 }
 
-// slope is the interval of the slope through one repetition of each reading. The slope is linear in every y, so its ends come from
-// their ends:
+// slope is the slope of the least-squares line, as an interval over all choices of one repetition of each reading. The
+// slope is a weighted sum of the y. So it is lowest with the low end of every y that has a positive weight, and the high
+// end of every other:
 //
-//	slope = Σ w(i)·y(i)   with   w(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
+//	slope = Σ weight(i)·y(i)   with   weight(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
 //
-// An end that comes from rounding alone is 0: a flat line neither rises nor falls.
+// A flat line neither rises nor falls, though the sum may differ from 0 by rounding: such an end is made 0.
 func (line series) slope() Figure {
-	center, squares, terms := 0.0, 0.0, 0.0
-	for _, at := range line {
-		center += at.x / float64(len(line))
+	var meanX, squares float64
+	for _, r := range line {
+		meanX += r.x / float64(len(line))
 	}
-	for _, at := range line {
-		squares += (at.x - center) * (at.x - center)
+	for _, r := range line {
+		squares += (r.x - meanX) * (r.x - meanX)
 	}
-	slope := Figure{N: fewestRepetitions(line.figures())}
-	for _, at := range line {
-		w := (at.x - center) / squares
-		slope.Value += w * at.y.Value
-		slope.Low += min(w*at.y.Low, w*at.y.High)
-		slope.High += max(w*at.y.Low, w*at.y.High)
-		terms += math.Abs(w) * max(math.Abs(at.y.Low), math.Abs(at.y.High))
+	var value, low, high float64
+	var magnitudes float64 // sum of the terms without their signs, of which rounding is a tiny share
+	for _, r := range line {
+		weight := (r.x - meanX) / squares
+		value += weight * r.y.Value
+		low += min(weight*r.y.Low, weight*r.y.High)
+		high += max(weight*r.y.Low, weight*r.y.High)
+		magnitudes += math.Abs(weight) * max(math.Abs(r.y.Low), math.Abs(r.y.High))
 	}
-	for _, end := range []*float64{&slope.Value, &slope.Low, &slope.High} {
-		if math.Abs(*end) <= slack*terms {
-			*end = 0
+	withoutRounding := func(v float64) float64 {
+		if math.Abs(v) <= slack*magnitudes {
+			return 0
 		}
+		return v
 	}
-	return slope
+	n := fewestRepetitions(line.figures())
+	return Figure{Value: withoutRounding(value), Low: withoutRounding(low), High: withoutRounding(high), N: n}
 }
 
-// fit is R² of the medians. Its spread is that of the repetitions that were made at every value.
+// fit is R² of the medians. Its spread takes in the R² of each repetition that was made at every value of the axis.
 func (line series) fit() Figure {
 	var x, medians []float64
-	for _, at := range line {
-		x, medians = append(x, at.x), append(medians, at.y.Value)
+	for _, r := range line {
+		x, medians = append(x, r.x), append(medians, r.y.Value)
 	}
 	r2 := rSquared(x, medians)
 	fit := Figure{Value: r2, Low: r2, High: r2, N: fewestRepetitions(line.figures()), Unit: unit.None}
-	for repetition := range line[0].repetitions {
-		var values []float64
-		for _, at := range line {
-			if v, ok := at.repetitions[repetition]; ok {
-				values = append(values, v)
-			}
-		}
-		if len(values) == len(line) {
-			r2 := rSquared(x, values)
+	for number := range line[0].repetitions {
+		if y := line.repetition(number); len(y) == len(line) {
+			r2 := rSquared(x, y)
 			fit.Low, fit.High = min(fit.Low, r2), max(fit.High, r2)
 		}
 	}
 	return fit
 }
 
-// rSquared is the coefficient of determination of the least-squares line through points. It is 1 if all y are equal: the line
-// leaves nothing unexplained.
+// repetition is the metric in the repetition with a number, at the values of the axis at which there is one.
+func (line series) repetition(number int) []float64 {
+	var y []float64
+	for _, r := range line {
+		if v, ok := r.repetitions[number]; ok {
+			y = append(y, v)
+		}
+	}
+	return y
+}
+
+// rSquared is the coefficient of determination of the least-squares line through points. It is 1 if all y are equal:
+// the line leaves nothing unexplained.
 func rSquared(x, y []float64) float64 {
 	if slices.Min(y) == slices.Max(y) {
 		return 1

@@ -9,17 +9,18 @@ import (
 // series is a metric along an axis, in the order of the axis' values: publish_rate at 1, 5 and 50 topics.
 type series []reading
 
-// reading is the metric at one value of the axis.
+// reading is the metric at one value of the axis: at 5 topics, 90/s in repetition 1 and 110/s in repetition 2, so 100/s
+// from 90 to 110/s.
 type reading struct {
 	x           float64 // the value of the axis as a number; only for a slope
 	y           Figure
-	repetitions map[int]float64 // the metric of each repetition, by the repetition's number; nil if y is pooled
+	repetitions map[int]float64 // the metric of each repetition, by the repetition's number; none if y is pooled
 }
 
 func (line series) figures() []Figure {
 	var figures []Figure
-	for _, at := range line {
-		figures = append(figures, at.y)
+	for _, r := range line {
+		figures = append(figures, r.y)
 	}
 	return figures
 }
@@ -27,35 +28,33 @@ func (line series) figures() []Figure {
 // trend judges slopes and shapes: how the metric goes along an axis, in each cell.
 func (s Statement) trend(chosen []sample) (Part, error) {
 	var p Part
-	tooShort := 0
-	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Trend.Along)) {
-		line, err := s.along(g)
-		switch {
-		case err != nil:
+	tooShort := false // a cell had figures, but too few
+	for _, cell := range grouped(chosen, s.cellAxes(chosen, s.Trend.Along)) {
+		line, err := s.seriesIn(cell)
+		if err != nil {
 			return Part{}, err
-		case len(line) == 0:
-			p.addMissing(g.Members)
+		}
+		switch {
 		case len(line) < s.leastValues():
-			p.addMissing(g.Members)
-			tooShort++
+			p.addMissing(cell.Members)
+			tooShort = tooShort || len(line) > 0
 		case s.Kind == Shape:
-			cell := Cell{Name: g.Name, N: fewestRepetitions(line.figures())}
-			cell.Figure, cell.Verdict = s.Trend.judgeShape(line.figures())
-			p.Cells = append(p.Cells, cell)
+			p.Cells = append(p.Cells, s.Trend.shapeCell(cell.Name, line))
 		default:
-			p.Cells = append(p.Cells, s.Trend.slopeCell(g.Name, line))
+			p.Cells = append(p.Cells, s.Trend.slopeCell(cell.Name, line))
 		}
 	}
 	switch {
 	case len(p.Cells) > 0:
 		return p, nil
-	case tooShort > 0:
+	case tooShort:
 		return Part{}, undecidedBecause(TooFew, "fewer than %d values of %s were measured", s.leastValues(), s.Trend.Along)
 	}
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// leastValues is how many values of the axis a statement needs: two always lie on a line and have no interior.
+// leastValues is how many values of the axis a statement needs. Two aren't enough for a slope, as they always lie on a
+// line, or for an interior maximum, as both are ends.
 func (s Statement) leastValues() int {
 	if s.Kind == Slope || s.Trend.Form == interiorMaximum {
 		return 3
@@ -63,43 +62,43 @@ func (s Statement) leastValues() int {
 	return 2
 }
 
-// along is the metric of a cell along the axis, without the values at which it isn't known.
-func (s Statement) along(cell group) (series, error) {
-	points, err := splitBy(s.Trend.Along, cell)
+// seriesIn is the metric of a cell along the axis, without the values at which it isn't known.
+func (s Statement) seriesIn(cell group) (series, error) {
+	groups, err := splitBy(s.Trend.Along, cell)
 	if err != nil {
 		return nil, err
 	}
 	var line series
-	for _, g := range points {
+	for _, g := range groups {
 		where := s.Trend.Along + "=" + g.Name
-		f, err := s.figure(s.Metric, g, "at "+where)
+		y, err := s.figure(s.Metric, g, "at "+where)
 		if err != nil {
 			return nil, err
 		}
-		if f.N == 0 {
+		if !y.known() {
 			continue
 		}
-		at := reading{y: f, repetitions: repetitionsOf(g.Members, s.Metric)}
+		r := reading{y: y}
 		if s.Kind == Slope {
-			x, ok := results.Magnitude(g.Name)
-			if !ok {
+			x, isNumber := results.Magnitude(g.Name)
+			if !isNumber {
 				return nil, undecidedBecause(Misfit, "%s is no number, so there is no line along it", where)
 			}
-			at.x = x
+			r.x = x
 		}
-		line = append(line, at)
+		if len(g.Members) == 1 {
+			r.repetitions = g.Members[0].repetitions(s.Metric)
+		}
+		line = append(line, r)
 	}
 	return line, nil
 }
 
-// repetitionsOf is the metric of each repetition of the only sample. It is nil for several samples.
-func repetitionsOf(samples []sample, m results.Metric) map[int]float64 {
-	if len(samples) != 1 {
-		return nil
-	}
+// repetitions is the metric of each repetition in which it is known, by the repetition's number.
+func (s sample) repetitions(m results.Metric) map[int]float64 {
 	values := map[int]float64{}
 	m = m.AsRecorded()
-	for _, r := range samples[0].records {
+	for _, r := range s.records {
 		if v := m.Of(r); !math.IsNaN(v) {
 			values[r.Repetition] = v
 		}
