@@ -21,27 +21,31 @@ import (
 // File is the name of the file in a study's folder that holds its claims.
 const File = "claims.yaml"
 
-// Parse reads the claims of a file. An error is a *study.Errors with all problems, each with its line and what is allowed.
+// Parse reads the claims of a file. An error is a *study.Errors with all problems, each with its line and what is
+// allowed.
 func Parse(name string, data []byte) ([]Claim, error) {
-	found := &problems{file: name}
 	var doc yaml.Node
-	switch err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); {
-	case errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0:
+	err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc)
+	isEmpty := errors.Is(err, io.EOF) || (err == nil && len(doc.Content) == 0)
+	if isEmpty {
 		return nil, nil
-	case err != nil:
-		return nil, &study.Errors{Problems: []study.Problem{{File: name, Text: "not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}}
+	}
+	found := &problems{file: name}
+	if err != nil {
+		found.add(0, "", "not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, &study.Errors{Problems: found.list}
 	}
 	var claims []Claim
-	for _, list := range newValue(found, doc.Content[0], "").entries("claims") {
+	for _, list := range newNode(found, doc.Content[0], "").entries("claims") {
 		for _, item := range list.items() {
 			c := item.claim()
 			if c.ID != "" && slices.ContainsFunc(claims, func(o Claim) bool { return o.ID == c.ID }) {
-				list.at(item).problem("%q is the id of two claims", c.ID)
+				found.add(item.yaml.Line, list.path, "%q is the id of two claims", c.ID)
 			}
 			claims = append(claims, c)
 		}
 	}
-	if found.list != nil {
+	if len(found.list) > 0 {
 		return nil, &study.Errors{Problems: found.list}
 	}
 	return claims, nil
@@ -53,61 +57,58 @@ type problems struct {
 	list []study.Problem
 }
 
-// value is a value of the file and the path to it: claims[2].slope.along. Its methods read it as one type or another. If it isn't of
-// that type, they note the problem and return the type's zero value.
-type value struct {
+func (p *problems) add(line int, path, format string, args ...any) {
+	p.list = append(p.list, study.Problem{File: p.file, Line: line, Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+// node is a part of the file and the path to it: claims[2].slope.along. Its methods read it as one type or another. If
+// it isn't of that type, they note the problem and return the type's zero value.
+type node struct {
 	found *problems // of the whole file
-	node  *yaml.Node
+	yaml  *yaml.Node
 	path  string
 }
 
-// newValue resolves aliases.
-func newValue(found *problems, n *yaml.Node, path string) value {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
+// newNode resolves aliases.
+func newNode(found *problems, y *yaml.Node, path string) node {
+	for y.Kind == yaml.AliasNode {
+		y = y.Alias
 	}
-	return value{found: found, node: n, path: path}
+	return node{found: found, yaml: y, path: path}
 }
 
-// at is the value at v's path, on the line of another.
-func (v value) at(line value) value {
-	return value{found: v.found, node: line.node, path: v.path}
+func (n node) problem(format string, args ...any) { n.found.add(n.yaml.Line, n.path, format, args...) }
+
+// problemAt notes a problem with one of n's keys.
+func (n node) problemAt(key, format string, args ...any) {
+	n.found.add(n.yaml.Line, n.path+"."+key, format, args...)
 }
 
-func (v value) problem(format string, args ...any) {
-	v.found.list = append(v.found.list, study.Problem{File: v.found.file, Line: v.node.Line, Path: v.path, Text: fmt.Sprintf(format, args...)})
-}
+func (n node) isMapping() bool { return n.yaml.Kind == yaml.MappingNode }
 
-// missing notes a key that v needs.
-func (v value) missing(key, format string, args ...any) {
-	v.path += "." + key
-	v.problem("missing: "+format, args...)
-}
-
-func (v value) isMapping() bool { return v.node.Kind == yaml.MappingNode }
-
-// entries are the entries of a mapping, in the order of the file. Keys that aren't allowed are problems; without any, all are allowed.
-func (v value) entries(allowed ...string) iter.Seq2[string, value] {
-	slices.Sort(allowed)
-	return func(yield func(string, value) bool) {
-		if !v.isMapping() {
-			v.problem("%s is not a mapping; allowed keys: %s", study.Seen(v.node), strings.Join(allowed, ", "))
+// entries are the entries of a mapping, in the order of the file. Keys that aren't allowed are problems; without any,
+// all are allowed.
+func (n node) entries(allowed ...string) iter.Seq2[string, node] {
+	allowed = slices.Sorted(slices.Values(allowed))
+	return func(yield func(string, node) bool) {
+		if !n.isMapping() {
+			n.problem("%s is not a mapping; allowed keys: %s", study.Seen(n.yaml), strings.Join(allowed, ", "))
 			return
 		}
-		lines := map[string]int{}
-		for pair := range slices.Chunk(v.node.Content, 2) {
-			key := pair[0].Value
-			here := newValue(v.found, pair[0], strings.TrimPrefix(v.path+"."+key, "."))
-			if first, ok := lines[key]; ok {
-				here.problem("given twice, first at line %d", first)
+		lines := map[string]int{} // of the keys so far
+		for pair := range slices.Chunk(n.yaml.Content, 2) {
+			name := pair[0].Value
+			key := newNode(n.found, pair[0], strings.TrimPrefix(n.path+"."+name, "."))
+			if first, ok := lines[name]; ok {
+				key.problem("given twice, first at line %d", first)
 				continue
 			}
-			lines[key] = pair[0].Line
-			if allowed != nil && !slices.Contains(allowed, key) {
-				here.problem("unknown key %q%s; allowed: %s", key, suggest.DidYouMean(key, allowed), strings.Join(allowed, ", "))
+			lines[name] = pair[0].Line
+			if len(allowed) > 0 && !slices.Contains(allowed, name) {
+				key.problem("unknown key %q%s; allowed: %s", name, suggest.DidYouMean(name, allowed), strings.Join(allowed, ", "))
 				continue
 			}
-			if !yield(key, newValue(v.found, pair[1], here.path)) {
+			if !yield(name, newNode(n.found, pair[1], key.path)) {
 				return
 			}
 		}
@@ -115,90 +116,100 @@ func (v value) entries(allowed ...string) iter.Seq2[string, value] {
 }
 
 // items are the elements of a list.
-func (v value) items() []value {
-	if v.node.Kind != yaml.SequenceNode {
-		v.problem("%s is not a list", study.Seen(v.node))
+func (n node) items() []node {
+	if n.yaml.Kind != yaml.SequenceNode {
+		n.problem("%s is not a list", study.Seen(n.yaml))
 		return nil
 	}
-	var items []value
-	for i, n := range v.node.Content {
-		items = append(items, newValue(v.found, n, fmt.Sprintf("%s[%d]", v.path, i)))
+	var items []node
+	for i, y := range n.yaml.Content {
+		items = append(items, newNode(n.found, y, fmt.Sprintf("%s[%d]", n.path, i)))
 	}
 	return items
 }
 
 // text reads a scalar. If words are allowed, it has to be one of them.
-func (v value) text(allowed ...string) string {
-	if v.node.Kind != yaml.ScalarNode || v.node.Tag == "!!null" {
-		v.problem("%s is not a text", study.Seen(v.node))
+func (n node) text(allowed ...string) string {
+	if n.yaml.Kind != yaml.ScalarNode || n.yaml.Tag == "!!null" {
+		n.problem("%s is not a text", study.Seen(n.yaml))
 		return ""
 	}
-	text := strings.TrimSpace(v.node.Value)
-	if allowed != nil && !slices.Contains(allowed, text) {
-		v.problem("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
+	text := strings.TrimSpace(n.yaml.Value)
+	if len(allowed) > 0 && !slices.Contains(allowed, text) {
+		n.problem("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
 	}
 	return text
 }
 
-// texts reads one text or a list of them. They are never nil.
-func (v value) texts() []string {
-	if v.node.Kind != yaml.SequenceNode {
-		return []string{v.text()}
+// texts reads one text or a list of them. They are never nil, which tells an empty list from none (Criterion.Any).
+func (n node) texts() []string {
+	if n.yaml.Kind != yaml.SequenceNode {
+		return []string{n.text()}
 	}
 	texts := []string{}
-	for _, n := range v.node.Content {
-		texts = append(texts, newValue(v.found, n, v.path).text())
+	for _, y := range n.yaml.Content {
+		texts = append(texts, newNode(n.found, y, n.path).text())
 	}
 	return texts
 }
 
-func (v value) metric() results.Metric {
-	m, err := results.MetricByKey(v.node.Value)
+// axes reads the names of axes, and returns their full names.
+func (n node) axes() []string {
+	names := n.texts()
+	for i, name := range names {
+		names[i] = study.AxisName(name)
+	}
+	return names
+}
+
+func (n node) metric() results.Metric {
+	m, err := results.MetricByKey(n.yaml.Value)
 	if err != nil {
-		v.problem("unknown metric %q%s; known: %s", v.node.Value, suggest.DidYouMean(v.node.Value, results.MetricKeys()), strings.Join(results.MetricKeys(), ", "))
+		n.problem("unknown metric %q%s; known: %s", n.yaml.Value,
+			suggest.DidYouMean(n.yaml.Value, results.MetricKeys()), strings.Join(results.MetricKeys(), ", "))
 	}
 	return m
 }
 
-// number reads a number in the unit of its metric: plain, a percentage as a share, a size in bytes, or a time in nanoseconds. A value
-// that is none is a problem and leaves *into as it is.
-func (v value) number(into *float64) {
-	text := strings.TrimSpace(v.node.Value)
-	n, ok := results.Magnitude(text)
+// number reads a number in the unit of its metric: plain, a percentage as a share, a size in bytes, or a time in
+// nanoseconds. A value that is none is a problem and leaves *into as it is.
+func (n node) number(into *float64) {
+	text := strings.TrimSpace(n.yaml.Value)
+	number, ok := results.Magnitude(text)
 	if percent, isPercent := strings.CutSuffix(text, "%"); isPercent {
-		var err error
-		n, err = strconv.ParseFloat(strings.TrimSpace(percent), 64)
-		n, ok = n/100, err == nil
+		percentage, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
+		number, ok = percentage/100, err == nil
 	}
-	if v.node.Kind != yaml.ScalarNode || !ok || math.IsNaN(n) || math.IsInf(n, 0) {
-		v.problem("%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(v.node))
+	isFinite := !math.IsNaN(number) && !math.IsInf(number, 0)
+	if n.yaml.Kind != yaml.ScalarNode || !ok || !isFinite {
+		n.problem("%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(n.yaml))
 		return
 	}
-	*into = n
+	*into = number
 }
 
 // bounds reads {from, to}, or {about, within}.
-func (v value) bounds() Range {
+func (n node) bounds() Range {
 	r := anywhere
 	about, within := math.NaN(), math.NaN() // not given
 	numbers := map[string]*float64{"from": &r.From, "to": &r.To, "about": &about, "within": &within}
-	for key, entry := range v.entries("from", "to", "about", "within") {
+	for key, entry := range n.entries("from", "to", "about", "within") {
 		entry.number(numbers[key])
 	}
 	hasAbout, hasWithin := !math.IsNaN(about), !math.IsNaN(within)
 	switch {
 	case hasAbout != hasWithin || (hasAbout && r.Given()):
-		v.problem("allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")
+		n.problem("allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")
 	case hasAbout && within > 1:
-		v.problem("within is a share of about; allowed: up to 100%%")
+		n.problem("within is a share of about; allowed: up to 100%%")
 	case hasAbout:
 		distance := math.Abs(about) * within
 		r = Range{From: about - distance, To: about + distance}
 	case !r.Given():
-		v.problem("bounds nothing; allowed: from, to or both")
+		n.problem("bounds nothing; allowed: from, to or both")
 	}
 	if r.From > r.To {
-		v.problem("from is larger than to")
+		n.problem("from is larger than to")
 	}
 	return r
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// The keys of claims.yaml. A claim may have the keys of a statement: they hold for all of its statements, each of which may
-// override them. A statement stands under the name of its kind, which may override them once more:
+// The keys of claims.yaml. A claim may have the keys of a statement: they hold for all of its statements, each of which
+// may override them. A statement stands under the name of its kind, which may override them once more:
 //
 //	metric: publish_rate
 //	all:
@@ -24,170 +24,187 @@ var (
 	kindKeys      = []string{string(Ratio), string(Rank), string(Slope), string(Threshold), string(Shape)}
 	statementKeys = []string{"experiment", "metric", "select", "at", "over", "pool", "take", "share", "expect", "best"}
 	claimKeys     = []string{"id", "says", "where", "published", "note", "undecidable", "all"}
-	ownKeys       = map[Kind][]string{
-		Ratio: {"of", "to"}, Rank: {"by", "order", "first", "second", "last"}, Slope: {"along", "sign", "r2", "change"}, Shape: {"along", "form", "within"},
+	ownKeys       = map[Kind][]string{ // those that only statements of a kind have
+		Ratio: {"of", "to"},
+		Rank:  {"by", "order", "first", "second", "last"},
+		Slope: {"along", "sign", "r2", "change"},
+		Shape: {"along", "form", "within"},
 	}
 )
 
-// body is the value under the name of a kind: {along: topics, sign: falling} of a slope.
+// draft is a statement as far as it has been read. Of {metric: m, slope: {along: topics}} it has the metric as a field,
+// and {along: topics} as a body, whose keys are read when all others are known.
+type draft struct {
+	Statement
+	bodies []body // a statement needs exactly one, a claim with a list of statements none
+}
+
+// body is what stands under the name of a kind.
 type body struct {
-	kind  Kind
-	value value
+	kind Kind
+	node node
+}
+
+// read reads the value of a key that a claim and a statement may have.
+func (d *draft) read(key string, n node) {
+	if slices.Contains(kindKeys, key) {
+		d.bodies = append(d.bodies, body{kind: Kind(key), node: n})
+		return
+	}
+	n.setField(key, &d.Statement)
 }
 
 // claim reads a claim with its statements.
-func (v value) claim() Claim {
+func (n node) claim() Claim {
 	var c Claim
-	shared := Statement{Expect: anywhere, Grouping: Grouping{Take: TakeEach}, Trend: Trend{Change: anywhere}}
-	var bodies []body
-	var list value // of statements, under "all"
 	texts := map[string]*string{
-		"id": &c.ID, "says": &c.Says, "where": &c.Where, "published": &c.Published, "note": &c.Note, "undecidable": &c.Undecidable,
+		"id": &c.ID, "says": &c.Says, "where": &c.Where,
+		"published": &c.Published, "note": &c.Note, "undecidable": &c.Undecidable,
 	}
-	for key, entry := range v.entries(slices.Concat(claimKeys, statementKeys, kindKeys)...) {
+	var shared draft
+	shared.Expect, shared.Change, shared.Take = anywhere, anywhere, TakeEach
+	var all *node // the list of statements, if there is one
+	for key, entry := range n.entries(slices.Concat(claimKeys, statementKeys, kindKeys)...) {
 		switch text := texts[key]; {
 		case text != nil:
 			*text = entry.text()
 		case key == "all":
-			list = entry
+			all = &entry
 		default:
-			bodies = entry.statementKey(key, &shared, bodies)
+			shared.read(key, entry)
 		}
 	}
-	if !v.isMapping() {
+	if !n.isMapping() {
 		return c
 	}
 	for _, key := range []string{"id", "says", "where"} {
 		if *texts[key] == "" {
-			v.missing(key, "every claim has an id, says something, and stands somewhere")
+			n.problemAt(key, "missing: every claim has an id, says something, and stands somewhere")
 		}
 	}
-	isList, isSingle := list.node != nil, len(bodies) > 0
+	hasStatement := all != nil || len(shared.bodies) > 0
 	switch {
-	case c.Undecidable != "":
-		if isList || isSingle {
-			v.problem("undecidable, and yet there is a statement to decide")
-		}
-	case isList && isSingle:
-		v.problem("all, and a statement beside it; allowed: one of both")
-	case isList:
-		for _, item := range list.items() {
-			c.Statements = append(c.Statements, item.listed(shared))
-		}
-	default:
-		c.Statements = []Statement{v.statement(shared, bodies)}
+	case c.Undecidable == "":
+		c.Statements = n.statements(shared, all)
+	case hasStatement:
+		n.problem("undecidable, and yet there is a statement to decide")
 	}
 	return c
 }
 
-// listed reads a statement of a list.
-func (v value) listed(s Statement) Statement {
-	var bodies []body
-	for key, entry := range v.entries(slices.Concat(statementKeys, kindKeys)...) {
-		bodies = entry.statementKey(key, &s, bodies)
+// statements reads the statements of a claim: those of the list under "all", or the only one. shared has the keys of
+// the claim.
+func (n node) statements(shared draft, all *node) []Statement {
+	if all == nil {
+		return []Statement{n.finish(shared)}
 	}
-	return v.statement(s, bodies)
+	if len(shared.bodies) > 0 {
+		n.problem("all, and a statement beside it; allowed: one of both")
+		return nil
+	}
+	var statements []Statement
+	for _, item := range all.items() {
+		own := shared
+		for key, entry := range item.entries(slices.Concat(statementKeys, kindKeys)...) {
+			own.read(key, entry)
+		}
+		statements = append(statements, item.finish(own))
+	}
+	return statements
 }
 
-// statementKey reads a key that any statement may have, or notes the body of its kind.
-func (v value) statementKey(key string, s *Statement, bodies []body) []body {
-	if slices.Contains(kindKeys, key) {
-		return append(bodies, body{kind: Kind(key), value: v})
-	}
-	v.setField(key, s)
-	return bodies
-}
-
-// statement reads the body of a statement, of which there has to be one.
-func (v value) statement(s Statement, bodies []body) Statement {
-	if len(bodies) != 1 {
-		v.problem("%d statements; allowed: one of ratio, rank, shape, slope and threshold, a list of several under all, or undecidable with a reason", len(bodies))
+// finish reads the body of a statement, of which there has to be one, and checks the whole.
+func (n node) finish(d draft) Statement {
+	s := d.Statement
+	if len(d.bodies) != 1 {
+		n.problem("%d statements; allowed: one of ratio, rank, shape, slope and threshold, "+
+			"a list of several under all, or undecidable with a reason", len(d.bodies))
 		return s
 	}
-	s.Kind = bodies[0].kind
-	content := bodies[0].value
-	before := len(v.found.list)
+	s.Kind = d.bodies[0].kind
+	content := d.bodies[0].node
+	problems := len(n.found.list)
 	for key, entry := range content.entries(slices.Concat(statementKeys, ownKeys[s.Kind])...) {
 		entry.setField(key, &s)
 	}
-	if len(v.found.list) == before {
-		s.complete()
+	if len(n.found.list) == problems { // or else problems would follow from problems
+		s.completeOperands()
 		content.check(s)
 	}
 	return s
 }
 
 // setField reads the value of a key into a statement.
-func (v value) setField(key string, s *Statement) {
+func (n node) setField(key string, s *Statement) {
 	switch key {
 	// Keys of every kind:
 	case "experiment":
-		s.Experiments = v.texts()
+		s.Experiments = n.texts()
 	case "metric":
-		s.Metric = v.metric()
+		s.Metric = n.metric()
 	case "select":
-		s.Select = v.selector()
+		s.Select = n.selector()
 	case "at":
-		s.At = v.text(rateChoices...)
+		s.At = n.text(rateChoices...)
 	case "over":
-		s.Over, s.OverGiven = v.texts(), true
+		s.Over, s.OverGiven = n.axes(), true
 	case "pool":
-		s.Pool = v.text(poolBest, poolMax, poolMean, poolMedian, poolMin)
+		s.Pool = n.text(poolBest, poolMax, poolMean, poolMedian, poolMin)
 	case "take":
-		s.Take = v.text(TakeEach, TakeShare, poolMax, poolMean, poolMedian, poolMin)
+		s.Take = n.text(TakeEach, TakeShare, poolMax, poolMean, poolMedian, poolMin)
 	case "share":
 		s.Take = TakeShare
-		v.number(&s.Share)
+		n.number(&s.Share)
 	case "expect":
-		s.Expect = v.bounds()
+		s.Expect = n.bounds()
 	case "best":
-		s.LowestWins = v.text(string(Lowest), string(Highest)) == string(Lowest)
+		s.LowestWins = n.text(string(Lowest), string(Highest)) == string(Lowest)
 
 	// Keys of one kind:
 	case "of":
-		s.Of = v.side()
+		s.Of = n.operand()
 	case "to":
-		s.To = v.side()
+		s.To = n.operand()
 	case "by":
-		s.By = v.text()
+		s.By = study.AxisName(n.text())
 	case "order":
-		s.Order = v.texts()
+		s.Order = n.texts()
 	case "first":
-		s.Who, s.Place = v.text(), 1
+		s.Who, s.Place = n.text(), 1
 	case "second":
-		s.Who, s.Place = v.text(), 2
+		s.Who, s.Place = n.text(), 2
 	case "last":
-		s.Who, s.Place = v.text(), LastPlace
+		s.Who, s.Place = n.text(), LastPlace
 	case "along":
-		s.Along = v.text()
+		s.Along = study.AxisName(n.text())
 	case "sign":
-		s.Sign = v.text(risingForm, fallingForm)
+		s.Sign = n.text(risingForm, fallingForm)
 	case "r2":
-		v.number(&s.R2)
+		n.number(&s.R2)
 	case "change":
-		s.Change = v.bounds()
+		s.Change = n.bounds()
 	case "form":
-		s.Form = v.text(forms...)
+		s.Form = n.text(forms...)
 	case "within":
-		v.number(&s.Within)
+		n.number(&s.Within)
 	default:
 		panic(fmt.Sprintf("claim: the key %q is allowed and sets nothing", key))
 	}
 }
 
 // selector reads what is selected, by axis.
-func (v value) selector() Selector {
+func (n node) selector() Selector {
 	s := Selector{}
-	for axis, entry := range v.axes() {
-		s[study.AxisName(axis)] = entry.axisValues()
+	for axis, entry := range n.criteria() {
+		s[study.AxisName(axis)] = entry.criterion()
 	}
 	return s
 }
 
-// side reads one side of a ratio: what it selects, by axis, and what it has of its own.
-func (v value) side() Selection {
+// operand reads an operand of a ratio: what it selects, by axis, and what it has of its own.
+func (n node) operand() Selection {
 	s := Selection{Select: Selector{}}
-	for key, entry := range v.axes() {
+	for key, entry := range n.criteria() {
 		switch key {
 		case "experiment":
 			s.Experiments = entry.texts()
@@ -196,72 +213,69 @@ func (v value) side() Selection {
 		case "at":
 			s.At = entry.text(rateChoices...)
 		default:
-			s.Select[study.AxisName(key)] = entry.axisValues()
+			s.Select[study.AxisName(key)] = entry.criterion()
 		}
 	}
 	return s
 }
 
-// axes are the entries of a mapping from any axes to their values.
-func (v value) axes() iter.Seq2[string, value] {
-	if !v.isMapping() {
-		v.problem("%s is not a selection such as {mode: at-least-once}", study.Seen(v.node))
-		return func(func(string, value) bool) {}
+// criteria are the entries of a mapping from any axes to their criteria.
+func (n node) criteria() iter.Seq2[string, node] {
+	if !n.isMapping() {
+		n.problem("%s is not a selection such as {mode: at-least-once}", study.Seen(n.yaml))
+		return func(func(string, node) bool) {}
 	}
-	return v.entries()
+	return n.entries()
 }
 
-// axisValues reads the values of an axis: one, a list, lowest, highest, or {from, to, not}.
-func (v value) axisValues() AxisValues {
-	values := AxisValues{From: math.NaN(), To: math.NaN()}
+// criterion reads which values of an axis are meant: one, a list, lowest, highest, or {from, to, not}.
+func (n node) criterion() Criterion {
+	c := Criterion{From: math.NaN(), To: math.NaN()}
+	isEnd := n.yaml.Kind == yaml.ScalarNode && slices.Contains([]End{Lowest, Highest}, End(n.yaml.Value))
 	switch {
-	case v.isMapping():
-		for key, entry := range v.entries("from", "to", "not") {
+	case n.isMapping():
+		for key, entry := range n.entries("from", "to", "not") {
 			switch key {
 			case "from":
-				entry.number(&values.From)
+				entry.number(&c.From)
 			case "to":
-				entry.number(&values.To)
+				entry.number(&c.To)
 			case "not":
-				values.Not = entry.texts()
+				c.Not = entry.texts()
 			}
 		}
-		if math.IsNaN(values.From) && math.IsNaN(values.To) && values.Not == nil {
-			v.problem("selects nothing; allowed: from, to and not")
+		if !c.hasBounds() && c.Not == nil {
+			n.problem("selects nothing; allowed: from, to and not")
 		}
-	case v.node.Kind == yaml.ScalarNode && slices.Contains([]End{Lowest, Highest}, End(v.node.Value)):
-		values.End = End(v.node.Value)
+	case isEnd:
+		c.End = End(n.yaml.Value)
 	default:
-		values.Any = v.texts()
+		c.Any = n.texts()
 	}
-	return values
+	return c
 }
 
-// complete writes axes by their full names, and gives the sides of a ratio what they don't have of their own.
-func (s *Statement) complete() {
-	s.By, s.Along = study.AxisName(s.By), study.AxisName(s.Along)
-	s.Over = slices.Clone(s.Over)
-	for i, axis := range s.Over {
-		s.Over[i] = study.AxisName(axis)
-	}
-	for _, side := range []*Selection{&s.Of, &s.To} {
-		if side.Metric.Key == "" {
-			side.Metric = s.Metric
+// completeOperands gives the operands of a ratio what they don't have of their own. Their selectors are merged by
+// Statement.operand.
+func (s *Statement) completeOperands() {
+	for _, o := range []*Selection{&s.Of, &s.To} {
+		if o.Metric.Key == "" {
+			o.Metric = s.Metric
 		}
-		if side.Experiments == nil {
-			side.Experiments = s.Experiments
+		if o.Experiments == nil {
+			o.Experiments = s.Experiments
 		}
-		if side.At == pointItself {
-			side.At = s.At
+		if o.At == pointItself {
+			o.At = s.At
 		}
 	}
 }
 
 // check notes what a complete statement lacks.
-func (v value) check(s Statement) {
+func (n node) check(s Statement) {
 	need := func(given bool, key, text string) {
 		if !given {
-			v.missing(key, "%s", text)
+			n.problemAt(key, "missing: %s", text)
 		}
 	}
 	if s.Kind != Ratio {
@@ -275,8 +289,9 @@ func (v value) check(s Statement) {
 	case Threshold:
 		need(s.Expect.Given(), "expect", "a threshold needs bounds, such as {from: 250000}")
 	case Rank:
+		hasPlace, hasOrder := s.Place != 0, len(s.Order) > 1
 		need(s.By != "", "by", "the axis of those that are ranked")
-		need((s.Place != 0) != (len(s.Order) > 1), "first", "a rank needs one of first, second, last and order")
+		need(hasPlace != hasOrder, "first", "a rank needs one of first, second, last and order")
 	case Slope:
 		need(s.Along != "", "along", "the axis it goes along")
 		need(s.Sign != "" || s.R2 > 0 || s.Change.Given(), "sign", "a slope needs one of sign, r2 and change")
@@ -284,11 +299,12 @@ func (v value) check(s Statement) {
 		need(s.Along != "", "along", "the axis it goes along")
 		need(s.Form != "", "form", "one of "+strings.Join(forms, ", "))
 	}
-	if s.poolsCells() && s.Kind != Ratio && s.Kind != Threshold {
-		v.path += ".take"
-		v.problem("%q has no meaning here; allowed: %s, %s", s.Take, TakeEach, TakeShare)
-	} else if s.Take == TakeShare && !(s.Share > 0 && s.Share <= 1) {
-		v.path += ".share"
-		v.problem("%v is no share of the places; allowed: above 0 and up to 1", s.Share)
+	judgesFigure := s.Kind == Ratio || s.Kind == Threshold
+	isShare := 0 < s.Share && s.Share <= 1
+	switch {
+	case s.poolsCells() && !judgesFigure:
+		n.problemAt("take", "%q has no meaning here; allowed: %s, %s", s.Take, TakeEach, TakeShare)
+	case s.Take == TakeShare && !isShare:
+		n.problemAt("share", "%v is no share of the places; allowed: above 0 and up to 1", s.Share)
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// ratio divides the cells of one selection by those of another that have the same values on all axes but the compared ones. Example: of
-// the modes a and b, measured with 1 and with 50 topics, a to b has two ratios: that with 1 topic and that with 50.
+// ratio divides the measurements of one selection by those of another that have the same values on all axes but the
+// compared ones. Example: the modes a and b were measured with 1 and with 50 topics. Then the ratio of a to b has two
+// cells: with 1 topic and with 50.
 func (s Statement) ratio(all []sample) (Part, error) {
-	of, err := s.side(s.Of).choose(all)
+	of, err := s.operand(s.Of).choose(all)
 	if err != nil {
 		return Part{}, err
 	}
-	to, err := s.side(s.To).choose(all)
+	to, err := s.operand(s.To).choose(all)
 	if err != nil {
 		return Part{}, err
 	}
@@ -47,30 +48,30 @@ func (s Statement) ratio(all []sample) (Part, error) {
 	return Part{}, undecidedBecause(NoFigure, "there is no ratio to zero")
 }
 
-// side is one side of the ratio with the statement's own selection on the axes that the side doesn't mention.
-func (s Statement) side(side Selection) Selection {
-	both := maps.Clone(s.Select)
-	if both == nil {
-		both = Selector{}
-	}
-	maps.Copy(both, side.Select)
-	side.Select = both
-	return side
+// operand is what a ratio divides or divides by, with the statement's own selection on the axes that the operand
+// doesn't mention.
+func (s Statement) operand(o Selection) Selection {
+	merged := Selector{}
+	maps.Copy(merged, s.Select)
+	maps.Copy(merged, o.Select)
+	o.Select = merged
+	return o
 }
 
-// comparedAxes are the axes on which the sides of a ratio differ on purpose.
+// comparedAxes are the axes on which the operands of a ratio differ on purpose.
 func (s Statement) comparedAxes() []string {
-	axes := slices.Concat(slices.Collect(maps.Keys(s.Of.Select)), slices.Collect(maps.Keys(s.To.Select)))
+	axes := slices.AppendSeq(slices.Collect(maps.Keys(s.Of.Select)), maps.Keys(s.To.Select))
 	if !slices.Equal(s.Of.Experiments, s.To.Experiments) {
 		axes = append(axes, sweepAxis)
 	}
 	return axes
 }
 
-// divide is the ratio of two cells. If both are the same point, each repetition has a ratio of its own.
+// divide is the ratio in one cell. If both operands are the same measurement, two metrics of it are compared: then each
+// repetition has a ratio of its own, which is more exact than dividing the spread of one metric by that of the other.
 func (s Statement) divide(dividend, divisor group) (Figure, error) {
 	a, b := dividend.Members, divisor.Members
-	if len(a) == 1 && len(b) == 1 && a[0].id == b[0].id {
+	if areSingle := len(a) == 1 && len(b) == 1; areSingle && a[0].id == b[0].id {
 		return ratioWithin(a[0], s.Of.Metric, s.To.Metric), nil
 	}
 	of, err := s.cellFigure(s.Of.Metric, dividend)
@@ -97,5 +98,5 @@ func ratioWithin(s sample, of, to results.Metric) Figure {
 }
 
 func hasFigure(samples []sample, m results.Metric) bool {
-	return slices.ContainsFunc(samples, func(s sample) bool { return s.figure(m).N > 0 })
+	return slices.ContainsFunc(samples, func(s sample) bool { return s.figure(m).known() })
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Selector says which points are meant: those that have the given values on every axis.
-type Selector map[string]AxisValues
+// Selector says by axis which measurements are meant: those whose value meets the criterion on every axis.
+type Selector map[string]Criterion
 
-// AxisValues are the values of one axis that are meant. They are given in one of three ways: by a list (Any), as one End of the values that
-// there are, or as those within bounds that are not in Not.
-type AxisValues struct {
-	Any      []string
+// Criterion says which values of one axis are meant, in one of three ways: {Any: [1, 5]} means 1 and 5; {End: highest}
+// means the highest value that was measured; {From: 2, To: 10, Not: [5]} means those from 2 to 10 but 5.
+type Criterion struct {
+	Any      []string // nil if the values are given in another way; an empty list means none
 	End      End
-	From, To float64 // both included; NaN: unbounded on this side
+	From, To float64 // both included; NaN: no bound
 	Not      []string
 }
 
-// End is an end of the values of an axis among the points that the rest of a selector leaves. It is empty if none is meant.
+// End is an end of the values of an axis among the points that the rest of a selector leaves. It is empty if none is
+// meant.
 type End string
 
 // Ends of an axis.
@@ -31,7 +32,7 @@ const (
 	Highest End = "highest"
 )
 
-// choose keeps the samples of a selection, which are at least one.
+// choose keeps the samples of a selection. It returns one at least, or an error.
 func (s Selection) choose(all []sample) ([]sample, error) {
 	var chosen []sample
 	for _, one := range all {
@@ -53,24 +54,28 @@ func (s Selection) choose(all []sample) ([]sample, error) {
 	return chosen, nil
 }
 
-// filter keeps the samples that have all values. Axes of which an end is meant come last: the lowest x with y=1 is not the lowest x.
+// filter keeps the samples that meet all criteria. Those for an end come last: the lowest x with y=1 is not the lowest
+// x.
 func (s Selector) filter(samples []sample) ([]sample, error) {
-	for _, isEnd := range []bool{false, true} {
-		for _, axis := range slices.Sorted(maps.Keys(s)) {
-			if (s[axis].End != "") != isEnd {
-				continue
-			}
-			var err error
-			if samples, err = s[axis].filter(samples, axis); err != nil {
-				return nil, err
-			}
+	var axes, axesOfEnds []string
+	for _, axis := range slices.Sorted(maps.Keys(s)) {
+		if s[axis].End == "" {
+			axes = append(axes, axis)
+		} else {
+			axesOfEnds = append(axesOfEnds, axis)
+		}
+	}
+	for _, axis := range slices.Concat(axes, axesOfEnds) {
+		var err error
+		if samples, err = s[axis].filter(samples, axis); err != nil {
+			return nil, err
 		}
 	}
 	return samples, nil
 }
 
-// filter keeps the samples with these values on an axis.
-func (v AxisValues) filter(samples []sample, axis string) ([]sample, error) {
+// filter keeps the samples whose value on an axis meets the criterion.
+func (c Criterion) filter(samples []sample, axis string) ([]sample, error) {
 	measured := results.Values{}
 	for _, s := range samples {
 		if text, ok := s.value(axis); ok {
@@ -81,9 +86,9 @@ func (v AxisValues) filter(samples []sample, axis string) ([]sample, error) {
 	if len(texts) == 0 {
 		return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
 	}
-	matches := v.match
-	if v.End != "" {
-		end, hasEnd := v.End.of(texts)
+	matches := c.match
+	if c.End != "" {
+		end, hasEnd := c.End.of(texts)
 		matches = func(text string) bool { return hasEnd && results.SameValue(end, text) }
 	}
 	chosen := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool {
@@ -91,7 +96,8 @@ func (v AxisValues) filter(samples []sample, axis string) ([]sample, error) {
 		return !ok || !matches(text)
 	})
 	if len(chosen) == 0 {
-		return nil, undecidedBecause(NothingMeasured, "no point has %s %s; there are %s", axis, v, strings.Join(results.Shorten(texts), ", "))
+		return nil, undecidedBecause(NothingMeasured, "no point has %s %s; there are %s",
+			axis, c, strings.Join(results.Shorten(texts), ", "))
 	}
 	return chosen, nil
 }
@@ -109,43 +115,46 @@ func (e End) of(texts []string) (end string, ok bool) {
 	return end, ok
 }
 
-// match reports whether a value is in the list or, without a list, within the bounds and not excluded. Ends are not its concern.
-func (v AxisValues) match(text string) bool {
+// match reports whether a value is in the list or, without a list, within the bounds and not excluded. It ignores End.
+func (c Criterion) match(text string) bool {
 	equal := func(want string) bool { return results.SameValue(want, text) }
 	switch {
-	case v.Any != nil:
-		return slices.ContainsFunc(v.Any, equal)
-	case slices.ContainsFunc(v.Not, equal):
+	case c.Any != nil:
+		return slices.ContainsFunc(c.Any, equal)
+	case slices.ContainsFunc(c.Not, equal):
 		return false
-	case math.IsNaN(v.From) && math.IsNaN(v.To):
+	case !c.hasBounds():
 		return true
 	default:
-		n, ok := results.Magnitude(text)
-		return ok && !(n < v.From) && !(n > v.To) // NaN bounds nothing
+		n, isQuantity := results.Magnitude(text)
+		isBelow, isAbove := n < c.From, n > c.To // false without the bound: no number is below or above NaN
+		return isQuantity && !isBelow && !isAbove
 	}
 }
 
-// String describes the values: "from 2 to 3".
-func (v AxisValues) String() string {
+func (c Criterion) hasBounds() bool { return !math.IsNaN(c.From) || !math.IsNaN(c.To) }
+
+// String describes the values: "from 2 to 3 other than 2.5".
+func (c Criterion) String() string {
 	switch {
-	case v.End != "":
-		return string(v.End)
-	case v.Any != nil:
-		return strings.Join(v.Any, " or ")
+	case c.End != "":
+		return string(c.End)
+	case c.Any != nil:
+		return strings.Join(c.Any, " or ")
 	}
 	var words []string
-	if !math.IsNaN(v.From) {
-		words = append(words, fmt.Sprintf("from %v", v.From))
+	hasFrom, hasTo := !math.IsNaN(c.From), !math.IsNaN(c.To)
+	if hasFrom {
+		words = append(words, fmt.Sprintf("from %v", c.From))
 	}
-	if !math.IsNaN(v.To) {
-		to := "to"
-		if words == nil {
-			to = "up to"
-		}
-		words = append(words, fmt.Sprintf("%s %v", to, v.To))
+	switch {
+	case hasFrom && hasTo:
+		words = append(words, fmt.Sprintf("to %v", c.To))
+	case hasTo:
+		words = append(words, fmt.Sprintf("up to %v", c.To))
 	}
-	if v.Not != nil {
-		words = append(words, "other than "+strings.Join(v.Not, ", "))
+	if c.Not != nil {
+		words = append(words, "other than "+strings.Join(c.Not, ", "))
 	}
 	return strings.Join(words, " ")
 }
