@@ -1,15 +1,15 @@
-// Package published turns the tables of a publication into records, so that reports can show them beside measured ones. It reads the
-// CSV files in a study's folder, and concludes nothing from them.
+// Package published turns the tables of a publication into records, so that reports can show them beside measured ones.
+// It reads the CSV files in a study's folder, and concludes nothing from them.
 //
-// The study names the columns that hold axes and those that hold metrics. Each row gives figures of one point of the study's full
-// grid:
+// The study names the columns that hold axes and those that hold metrics. Each row gives figures of one point of the
+// study's full grid:
 //
 //	# origin: table 3, page 7
 //	queues,rate,mean
 //	1,1000,2.5
 //
-// becomes a record of the point with queues=1 and rate=1000, whose metric e2e_mean_ns is 2.5e6 if the study says that the column is in
-// ms. Figures of the same point from several tables become one record.
+// becomes a record of the point with queues=1 and rate=1000, whose metric e2e_mean_ns is 2.5e6 if the study says that
+// the column is in ms. Figures of the same point from several tables become one record.
 package published
 
 import (
@@ -33,9 +33,6 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Tool is the version of the tool in records of published figures.
-const Tool = "published"
-
 // Axes of a study with a meaning of their own.
 const (
 	sweepAxis = "sweep" // names the experiment
@@ -45,8 +42,8 @@ const (
 // maxTableBytes bounds the file of a table.
 const maxTableBytes = 16 << 20
 
-// Records returns the records of the tables that a study names, one for each point of its full grid that has figures in a table. The
-// tables are files of folder, the study's.
+// Records returns the records of the tables that a study names, one for each point of its full grid that has figures in
+// a table. The tables are files of folder, the study's.
 func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 	if len(s.Published) == 0 {
 		return nil, nil
@@ -55,12 +52,11 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := collection{study: s, indexes: map[string]int{}}
-	for _, t := range s.Published {
-		grid := slices.DeleteFunc(slices.Clone(points), func(p study.Point) bool {
-			return t.Experiment != "" && p.Axes[sweepAxis] != t.Experiment
-		})
-		if err := c.addTable(folder, t, grid); err != nil {
+	c := collection{study: s, indexes: map[string]int{}, origins: map[string][]string{}}
+	for _, layout := range s.Published {
+		isElsewhere := func(p study.Point) bool { return layout.Experiment != "" && p.Axes[sweepAxis] != layout.Experiment }
+		grid := slices.DeleteFunc(slices.Clone(points), isElsewhere)
+		if err := c.addTable(folder, layout, grid); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +65,7 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 
 // table is a file of published figures.
 type table struct {
-	origin  string // where the publication has it; empty if the file doesn't say
+	origin  string // where the publication has it: "table 3, page 7"; empty if the file doesn't say
 	columns []string
 	rows    []row
 }
@@ -80,24 +76,13 @@ type row struct {
 	line  int               // of the file
 }
 
-// read reads a table. Its origin is the text of the comment "# origin: …" above the header.
-func read(folder fs.FS, file string) (table, error) {
+func readTable(folder fs.FS, file string) (table, error) {
 	data, err := bounded.FileIn(folder, path.Clean(file), maxTableBytes)
 	if err != nil {
 		return table{}, err
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write a byte order mark
-	var t table
-	for line := range strings.Lines(string(data)) {
-		comment, isComment := strings.CutPrefix(line, "#")
-		if !isComment {
-			break
-		}
-		if text, ok := strings.CutPrefix(strings.TrimSpace(comment), "origin:"); ok {
-			t.origin = strings.TrimSpace(text)
-			break
-		}
-	}
+	t := table{origin: originOf(string(data))}
 	in := csv.NewReader(bytes.NewReader(data))
 	in.Comment = '#'
 	in.TrimLeadingSpace = true
@@ -125,62 +110,81 @@ func read(folder fs.FS, file string) (table, error) {
 	}
 }
 
+// originOf is the text of the comment "# origin: …" above the header.
+func originOf(data string) string {
+	for line := range strings.Lines(data) {
+		comment, isComment := strings.CutPrefix(line, "#")
+		if !isComment {
+			break
+		}
+		if text, isOrigin := strings.CutPrefix(strings.TrimSpace(comment), "origin:"); isOrigin {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
 // collection is the records so far, one for each point.
 type collection struct {
 	study   *study.Study
 	records []store.Record
-	indexes map[string]int // in records, by the ID of the point
+	indexes map[string]int      // in records, by the ID of the point
+	origins map[string][]string // of the figures of a record, by the ID of its point
 }
 
-// addTable adds the rows of a table to the records of their points, which are in grid.
-func (c *collection) addTable(folder fs.FS, t study.Published, grid []study.Point) error {
-	content, err := read(folder, t.File)
+// addTable adds the rows of a table to the records of their points, which are in grid. The layout is the study's: which
+// file it is, and which columns hold what.
+func (c *collection) addTable(folder fs.FS, layout study.Published, grid []study.Point) error {
+	t, err := readTable(folder, layout.File)
 	if err != nil {
 		return err
 	}
-	for _, column := range columnsOf(t) {
-		first := slices.Index(content.columns, column)
+	for _, column := range columnsOf(layout) {
+		first := slices.Index(t.columns, column)
 		if first < 0 {
-			return fmt.Errorf("%s has no column %q; it has %s", t.File, column, strings.Join(content.columns, ", "))
+			return fmt.Errorf("%s has no column %q; it has %s", layout.File, column, strings.Join(t.columns, ", "))
 		}
-		if slices.Contains(content.columns[first+1:], column) {
-			return fmt.Errorf("%s has two columns %q", t.File, column)
+		if slices.Contains(t.columns[first+1:], column) {
+			return fmt.Errorf("%s has two columns %q", layout.File, column)
 		}
 	}
-	if len(content.rows) == 0 {
-		return fmt.Errorf("%s: it has no rows", t.File)
+	if len(t.rows) == 0 {
+		return fmt.Errorf("%s: it has no rows", layout.File)
 	}
-	rows := slices.DeleteFunc(content.rows, func(r row) bool { return !hasValues(r.cells, t.Where) })
+	rows := slices.DeleteFunc(t.rows, func(r row) bool { return !hasValues(r.cells, layout.Where) })
 	if len(rows) == 0 {
-		return fmt.Errorf("%s: no row has %s", t.File, valuesText(t.Where))
+		return fmt.Errorf("%s: no row has %s", layout.File, valuesText(layout.Where))
 	}
 	for _, r := range rows {
-		if err := c.addRow(r, t, grid, cmp.Or(content.origin, t.File)); err != nil {
-			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
+		if err := c.addRow(r, layout, grid, cmp.Or(t.origin, layout.File)); err != nil {
+			return fmt.Errorf("%s:%d: %w", layout.File, r.line, err)
 		}
 	}
 	return nil
 }
 
-// columnsOf returns the columns that a study reads from a table.
-func columnsOf(t study.Published) []string {
-	columns := slices.Sorted(maps.Values(t.Axes))
-	for _, c := range t.Metrics {
+// columnsOf returns the columns that are read from a table.
+func columnsOf(layout study.Published) []string {
+	columns := slices.Sorted(maps.Values(layout.Axes))
+	for _, c := range layout.Metrics {
 		columns = append(columns, c.Name)
 	}
-	return slices.Concat(columns, slices.Sorted(maps.Keys(t.Where)))
+	return slices.Concat(columns, slices.Sorted(maps.Keys(layout.Where)))
 }
 
-// addRow adds the figures of a row to the record of its point. A row without figures makes no record. It returns an error if the record
-// has another value of a figure.
-func (c *collection) addRow(r row, t study.Published, grid []study.Point, origin string) error {
-	p, err := r.point(t, grid)
+// addRow adds the figures of a row to the record of its point. A row without figures makes no record. It is an error if
+// the record has another value of one of the figures.
+func (c *collection) addRow(r row, layout study.Published, grid []study.Point, origin string) error {
+	p, err := r.point(layout, grid)
 	if err != nil {
 		return err
 	}
-	figures, err := r.figures(t)
-	if err != nil || len(figures) == 0 {
+	figures, err := r.figures(layout)
+	if err != nil {
 		return err
+	}
+	if len(figures) == 0 {
+		return nil
 	}
 	i, known := c.indexes[p.ID]
 	if !known {
@@ -195,9 +199,9 @@ func (c *collection) addRow(r row, t study.Published, grid []study.Point, origin
 		}
 	}
 	maps.Copy(record.Result.Given, figures)
-	const separator = "; "
-	if !strings.Contains(separator+record.Source+separator, separator+origin+separator) {
-		record.Source = strings.TrimPrefix(record.Source+separator+origin, separator)
+	if !slices.Contains(c.origins[p.ID], origin) {
+		c.origins[p.ID] = append(c.origins[p.ID], origin)
+		record.Source = strings.Join(c.origins[p.ID], "; ")
 	}
 	return nil
 }
@@ -218,36 +222,38 @@ func (c *collection) emptyRecord(p study.Point) store.Record {
 		Status:     store.Published,
 		Reason:     "figures of a publication: " + cmp.Or(c.study.Source, c.study.Name),
 		Spec:       p.Spec,
-		Versions:   store.Versions{Tool: Tool},
+		Versions:   store.Versions{Tool: "published"},
 		Result:     &store.Result{Given: map[string]float64{}},
 	}
 }
 
-// point returns the point of the grid that a row is about. If the grid has both the paper's versions and today's, it is the point with
-// the paper's.
-func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
+// point returns the point of the grid that a row is about. If the grid has both the paper's versions and today's, it is
+// the point with the paper's.
+func (r row) point(layout study.Published, grid []study.Point) (study.Point, error) {
 	want := map[string]string{}
-	maps.Copy(want, t.Fixed)
-	for axis, column := range t.Axes {
+	maps.Copy(want, layout.Fixed)
+	for axis, column := range layout.Axes {
 		want[axis] = r.cells[column]
 	}
 	found := slices.DeleteFunc(slices.Clone(grid), func(p study.Point) bool { return !hasValues(p.Axes, want) })
-	isThen := func(p study.Point) bool { return p.Axes[whenAxis] == "then" }
-	if slices.ContainsFunc(found, isThen) {
-		found = slices.DeleteFunc(found, func(p study.Point) bool { return !isThen(p) })
+	hasPapersVersions := func(p study.Point) bool { return p.Axes[whenAxis] == "then" }
+	if slices.ContainsFunc(found, hasPapersVersions) {
+		found = slices.DeleteFunc(found, func(p study.Point) bool { return !hasPapersVersions(p) })
 	}
-	where := cmp.Or(t.Experiment, "the study")
+	where := cmp.Or(layout.Experiment, "the study")
 	switch len(found) {
 	case 0:
 		return study.Point{}, fmt.Errorf("no point of %s has %s", where, valuesText(want))
 	case 1:
 		return found[0], nil
 	default:
-		return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), where, valuesText(want))
+		return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart",
+			len(found), where, valuesText(want))
 	}
 }
 
-// hasValues reports whether have holds every value of want under the same name. Values of equal magnitude are equal: 1KiB and 1024.
+// hasValues reports whether have holds every value of want under the same name. Values of equal magnitude are equal:
+// 1KiB and 1024.
 func hasValues(have, want map[string]string) bool {
 	for name, wanted := range want {
 		if value, ok := have[name]; !ok || !results.SameValue(value, wanted) {
@@ -258,10 +264,10 @@ func hasValues(have, want map[string]string) bool {
 }
 
 // figures returns the metrics of a row in their base units, by key. A blank cell is no figure.
-func (r row) figures(t study.Published) (map[string]float64, error) {
+func (r row) figures(layout study.Published) (map[string]float64, error) {
 	figures := map[string]float64{}
-	for _, key := range slices.Sorted(maps.Keys(t.Metrics)) {
-		column := t.Metrics[key]
+	for _, key := range slices.Sorted(maps.Keys(layout.Metrics)) {
+		column := layout.Metrics[key]
 		m, err := results.MetricByKey(key)
 		if err != nil {
 			return nil, err
@@ -271,8 +277,10 @@ func (r row) figures(t study.Published) (map[string]float64, error) {
 			continue
 		}
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: %q is no number; allowed: a decimal number, or nothing if the figure isn't known", column.Name, text)
+		isFinite := !math.IsNaN(v) && !math.IsInf(v, 0)
+		if err != nil || !isFinite {
+			return nil, fmt.Errorf("%s: %q is no number; allowed: a decimal number, or nothing if the figure isn't known",
+				column.Name, text)
 		}
 		factor, err := results.InUnit(m.Unit, column.Unit)
 		if err != nil {
