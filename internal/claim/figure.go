@@ -23,9 +23,8 @@ type Figure struct {
 // known reports whether there is a figure.
 func (f Figure) known() bool { return f.N > 0 }
 
-// summarize makes a figure of one number per repetition.
-func summarize(values []float64, u unit.Unit) Figure {
-	s := results.Summarize(values)
+// summarized makes a figure of a summary over repetitions.
+func summarized(s results.Summary, u unit.Unit) Figure {
 	return Figure{Value: s.Median, Low: s.Low, High: s.High, N: s.N, Unit: u}
 }
 

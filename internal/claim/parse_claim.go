@@ -1,8 +1,8 @@
 package claim
 
 import (
-	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +13,9 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
+// field reads the value of a key into a statement.
+type field func(*Statement, node)
+
 // The keys of claims.yaml. A claim may have the keys of a statement: they hold for all of its statements, each of which
 // may override them. A statement stands under the name of its kind, which may override them once more:
 //
@@ -21,25 +24,55 @@ import (
 //	- {threshold: {expect: {from: 250000}}}
 //	- {select: {mode: a}, slope: {along: topics, sign: falling, metric: e2e_p99_ns}}
 var (
-	kindKeys      = []string{string(Ratio), string(Rank), string(Slope), string(Threshold), string(Shape)}
-	statementKeys = []string{"experiment", "metric", "select", "at", "over", "pool", "take", "share", "expect", "best"}
-	claimKeys     = []string{"id", "says", "where", "published", "note", "undecidable", "all"}
-	ownKeys       = map[Kind][]string{ // those that only statements of a kind have
-		Ratio: {"of", "to"},
-		Rank:  {"by", "order", "first", "second", "last"},
-		Slope: {"along", "sign", "r2", "change"},
-		Shape: {"along", "form", "within"},
+	claimKeys   = []string{"id", "says", "where", "published", "note", "undecidable", "all"}
+	kindKeys    = []string{string(Ratio), string(Rank), string(Slope), string(Threshold), string(Shape)}
+	fieldsOfAll = map[string]field{
+		"experiment": func(s *Statement, n node) { s.Experiments = n.texts() },
+		"metric":     func(s *Statement, n node) { s.Metric = n.metric() },
+		"select":     func(s *Statement, n node) { s.Select = n.selector() },
+		"at":         func(s *Statement, n node) { s.At = n.text(rateChoices...) },
+		"over":       func(s *Statement, n node) { s.Over, s.OverGiven = n.axes(), true },
+		"pool":       func(s *Statement, n node) { s.Pool = n.text(poolBest, poolMax, poolMean, poolMedian, poolMin) },
+		"take": func(s *Statement, n node) {
+			s.Take = n.text(TakeEach, TakeShare, poolMax, poolMean, poolMedian, poolMin)
+		},
+		"share":  func(s *Statement, n node) { s.Take = TakeShare; n.number(&s.Share) },
+		"expect": func(s *Statement, n node) { s.Expect = n.bounds() },
+		"best":   func(s *Statement, n node) { s.LowestWins = n.text(string(Lowest), string(Highest)) == string(Lowest) },
+	}
+	fieldsOfKind = map[Kind]map[string]field{
+		Ratio: {
+			"of": func(s *Statement, n node) { s.Of = n.operand() },
+			"to": func(s *Statement, n node) { s.To = n.operand() },
+		},
+		Rank: {
+			"by":     func(s *Statement, n node) { s.By = study.AxisName(n.text()) },
+			"order":  func(s *Statement, n node) { s.Order = n.texts() },
+			"first":  func(s *Statement, n node) { s.Who, s.Place = n.text(), 1 },
+			"second": func(s *Statement, n node) { s.Who, s.Place = n.text(), 2 },
+			"last":   func(s *Statement, n node) { s.Who, s.Place = n.text(), LastPlace },
+		},
+		Slope: {
+			"along":  func(s *Statement, n node) { s.Along = study.AxisName(n.text()) },
+			"sign":   func(s *Statement, n node) { s.Sign = n.text(risingForm, fallingForm) },
+			"r2":     func(s *Statement, n node) { n.number(&s.R2) },
+			"change": func(s *Statement, n node) { s.Change = n.bounds() },
+		},
+		Shape: {
+			"along":  func(s *Statement, n node) { s.Along = study.AxisName(n.text()) },
+			"form":   func(s *Statement, n node) { s.Form = n.text(forms...) },
+			"within": func(s *Statement, n node) { n.number(&s.Within) },
+		},
 	}
 )
 
 // draft is a statement as far as it has been read. Of {metric: m, slope: {along: topics}} it has the metric as a field,
-// and {along: topics} as a body, whose keys are read when all others are known.
+// and {along: topics} as the body of a slope, whose keys are read when all others are known.
 type draft struct {
 	Statement
 	bodies []body // a statement needs exactly one, a claim with a list of statements none
 }
 
-// body is what stands under the name of a kind.
 type body struct {
 	kind Kind
 	node node
@@ -47,11 +80,11 @@ type body struct {
 
 // read reads the value of a key that a claim and a statement may have.
 func (d *draft) read(key string, n node) {
-	if slices.Contains(kindKeys, key) {
+	if setField, isField := fieldsOfAll[key]; isField {
+		setField(&d.Statement, n)
+	} else {
 		d.bodies = append(d.bodies, body{kind: Kind(key), node: n})
-		return
 	}
-	n.setField(key, &d.Statement)
 }
 
 // claim reads a claim with its statements.
@@ -64,7 +97,7 @@ func (n node) claim() Claim {
 	var shared draft
 	shared.Expect, shared.Change, shared.Take = anywhere, anywhere, TakeEach
 	var all *node // the list of statements, if there is one
-	for key, entry := range n.entries(slices.Concat(claimKeys, statementKeys, kindKeys)...) {
+	for key, entry := range n.entries(slices.Concat(claimKeys, kindKeys, keysOf(fieldsOfAll))...) {
 		switch text := texts[key]; {
 		case text != nil:
 			*text = entry.text()
@@ -105,7 +138,7 @@ func (n node) statements(shared draft, all *node) []Statement {
 	var statements []Statement
 	for _, item := range all.items() {
 		own := shared
-		for key, entry := range item.entries(slices.Concat(statementKeys, kindKeys)...) {
+		for key, entry := range item.entries(slices.Concat(kindKeys, keysOf(fieldsOfAll))...) {
 			own.read(key, entry)
 		}
 		statements = append(statements, item.finish(own))
@@ -123,9 +156,11 @@ func (n node) finish(d draft) Statement {
 	}
 	s.Kind = d.bodies[0].kind
 	content := d.bodies[0].node
+	fields := maps.Clone(fieldsOfAll)
+	maps.Copy(fields, fieldsOfKind[s.Kind])
 	problems := len(n.found.list)
-	for key, entry := range content.entries(slices.Concat(statementKeys, ownKeys[s.Kind])...) {
-		entry.setField(key, &s)
+	for key, entry := range content.entries(keysOf(fields)...) {
+		fields[key](&s, entry)
 	}
 	if len(n.found.list) == problems { // or else problems would follow from problems
 		s.completeOperands()
@@ -134,63 +169,7 @@ func (n node) finish(d draft) Statement {
 	return s
 }
 
-// setField reads the value of a key into a statement.
-func (n node) setField(key string, s *Statement) {
-	switch key {
-	// Keys of every kind:
-	case "experiment":
-		s.Experiments = n.texts()
-	case "metric":
-		s.Metric = n.metric()
-	case "select":
-		s.Select = n.selector()
-	case "at":
-		s.At = n.text(rateChoices...)
-	case "over":
-		s.Over, s.OverGiven = n.axes(), true
-	case "pool":
-		s.Pool = n.text(poolBest, poolMax, poolMean, poolMedian, poolMin)
-	case "take":
-		s.Take = n.text(TakeEach, TakeShare, poolMax, poolMean, poolMedian, poolMin)
-	case "share":
-		s.Take = TakeShare
-		n.number(&s.Share)
-	case "expect":
-		s.Expect = n.bounds()
-	case "best":
-		s.LowestWins = n.text(string(Lowest), string(Highest)) == string(Lowest)
-
-	// Keys of one kind:
-	case "of":
-		s.Of = n.operand()
-	case "to":
-		s.To = n.operand()
-	case "by":
-		s.By = study.AxisName(n.text())
-	case "order":
-		s.Order = n.texts()
-	case "first":
-		s.Who, s.Place = n.text(), 1
-	case "second":
-		s.Who, s.Place = n.text(), 2
-	case "last":
-		s.Who, s.Place = n.text(), LastPlace
-	case "along":
-		s.Along = study.AxisName(n.text())
-	case "sign":
-		s.Sign = n.text(risingForm, fallingForm)
-	case "r2":
-		n.number(&s.R2)
-	case "change":
-		s.Change = n.bounds()
-	case "form":
-		s.Form = n.text(forms...)
-	case "within":
-		n.number(&s.Within)
-	default:
-		panic(fmt.Sprintf("claim: the key %q is allowed and sets nothing", key))
-	}
-}
+func keysOf(fields map[string]field) []string { return slices.Collect(maps.Keys(fields)) }
 
 // selector reads what is selected, by axis.
 func (n node) selector() Selector {

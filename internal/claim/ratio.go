@@ -94,7 +94,7 @@ func ratioWithin(s sample, of, to results.Metric) Figure {
 			ratios = append(ratios, a/b)
 		}
 	}
-	return summarize(ratios, unit.Factor)
+	return summarized(results.Summarize(ratios), unit.Factor)
 }
 
 func hasFigure(samples []sample, m results.Metric) bool {

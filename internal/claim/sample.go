@@ -59,11 +59,10 @@ func (s sample) cellName(axes []string) string {
 // one is the high end of its spread: 85k/s passed and 107k/s failed is a figure of 85k/s from 85k/s to 107k/s. The same
 // goes for what is measured at a knee.
 func (s sample) figure(m results.Metric) Figure {
-	sum := m.AsRecorded().Over(s.records)
-	if sum.N == 0 {
+	f := summarized(m.AsRecorded().Over(s.records), m.Unit)
+	if !f.known() {
 		return Figure{}
 	}
-	f := Figure{Value: sum.Median, Low: sum.Low, High: sum.High, N: sum.N, Unit: m.Unit}
 	for _, r := range s.records {
 		if r.Result != nil {
 			f.High = max(f.High, lowestFailing(m.Key, *r.Result))
