@@ -1,5 +1,5 @@
-// Package remark is sentences whose figures are also known as numbers, so that sentences that differ only in their figures can be joined
-// into one. It knows nothing of any measurement.
+// Package remark has sentences whose figures are also known as numbers, so that sentences that differ only in their
+// figures can be joined into one. It knows nothing of any measurement.
 //
 //	late := remark.Of("the generator was %s late", 3*time.Millisecond)
 //	later := remark.Of("the generator was %s late", 9*time.Millisecond)
@@ -28,8 +28,8 @@ type Figure struct {
 	Value float64 `json:"value"` // as measured, to compare it with the same figure of another remark
 }
 
-// Stored makes a remark of a text and figures that were read from a file. It leaves the figures out unless all of them stand in the text,
-// in their order, or if the text holds a NUL, which it leaves out.
+// Stored makes a remark of a text and figures that were read from a file. If a figure doesn't stand in the text where
+// it says, in order, the remark has no figures. Nor has one whose text holds a placeholder, which is removed.
 func Stored(text string, figures []Figure) Remark {
 	if strings.Contains(text, placeholder) {
 		return Remark{Text: strings.ReplaceAll(text, placeholder, "")}
@@ -44,8 +44,8 @@ func Stored(text string, figures []Figure) Remark {
 	return Remark{Text: text, Figures: figures}
 }
 
-// Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers, and those of arguments that are remarks or
-// have a method Remark.
+// Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers. An argument that is a
+// remark, or has a method Remark, adds its own figures.
 func Of(format string, args ...any) Remark {
 	var figures []Figure
 	recorders := make([]any, len(args))
@@ -55,7 +55,7 @@ func Of(format string, args ...any) Remark {
 	return fill(fmt.Sprintf(format, recorders...), figures)
 }
 
-// placeholder stands for a figure in a form: a text without its figures.
+// placeholder stands for a figure in a form, which is a text without its figures: "the generator was \x00 late".
 const placeholder = "\x00"
 
 // fill puts figures into the placeholders of a form, in their order.
@@ -73,7 +73,8 @@ func fill(form string, figures []Figure) Remark {
 	return r
 }
 
-// recorder is an argument of a format. When package fmt formats it, it writes placeholders and records the figures that belong there.
+// recorder is an argument of a format. When package fmt formats it, it writes placeholders and records the figures that
+// belong there.
 type recorder struct {
 	value   any
 	figures *[]Figure // of all arguments so far
@@ -141,8 +142,8 @@ func List(remarks []Remark, separator string) Remark {
 	return all
 }
 
-// Join makes one sentence of remarks of the same form, of which there is at least one. Its figures are ranges over all remarks, and it
-// counts them: "2.7–4ms late (2 alike)".
+// Join makes one sentence of remarks of the same form, of which there is at least one. Its figures are ranges over all
+// remarks, and it counts them: "2.7–4ms late (2 alike)".
 func Join(remarks []Remark) string {
 	first := remarks[0]
 	if len(remarks) == 1 {
@@ -151,11 +152,12 @@ func Join(remarks []Remark) string {
 	byValue := func(a, b Figure) int { return cmp.Compare(a.Value, b.Value) }
 	var ranges []Figure
 	for i := range first.Figures {
-		var same []Figure // the figure in each remark
+		var same []Figure // the i-th figure of each remark
 		for _, r := range remarks {
 			same = append(same, r.Figures[i])
 		}
-		ranges = append(ranges, Figure{Text: rangeText(slices.MinFunc(same, byValue).Text, slices.MaxFunc(same, byValue).Text)})
+		lowest, highest := slices.MinFunc(same, byValue), slices.MaxFunc(same, byValue)
+		ranges = append(ranges, Figure{Text: rangeText(lowest.Text, highest.Text)})
 	}
 	return fmt.Sprintf("%s (%d alike)", fill(first.Form(), ranges).Text, len(remarks))
 }
@@ -168,8 +170,9 @@ func rangeText(low, high string) string {
 	}
 	unit := high[strings.LastIndexAny(high, digits)+1:]
 	number := strings.TrimSuffix(low, unit)
-	if hasSameUnit := strings.LastIndexAny(number, digits) == len(number)-1; !hasSameUnit {
-		number = low
+	endsInDigit := strings.LastIndexAny(number, digits) == len(number)-1
+	if !endsInDigit { // another unit: 9ms without the s of 4s is 9m
+		return low + "–" + high
 	}
 	return number + "–" + high
 }

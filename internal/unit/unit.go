@@ -1,4 +1,5 @@
-// Package unit writes numbers for people: three digits with a suffix. It knows units, and no metric.
+// Package unit writes numbers for people: three digits with a suffix. Nanoseconds.Format(1234567) is "1.23 ms",
+// PerSecond.Range(85600, 107000) is "85.6–107k/s". It knows units, and no metric.
 package unit
 
 import (
@@ -23,9 +24,9 @@ const (
 	Factor     // shown as 1.23×
 )
 
-// scale is a multiple of a unit.
+// scale is a multiple of a unit, such as {1e6, " ms"} of Nanoseconds.
 type scale struct {
-	factor float64 // how much of the unit it is
+	factor float64
 	suffix string
 }
 
@@ -42,7 +43,7 @@ var scales = map[Unit][]scale{
 	Factor:      {{1, "×"}},
 }
 
-// Format writes v with three significant digits, counts with all of them. NaN is "–", infinity "unknown".
+// Format writes v with three significant digits, and counts with all digits. NaN is "–", infinity "unknown".
 func (u Unit) Format(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -58,7 +59,8 @@ func (u Unit) Format(v float64) string {
 	return u.significant(v/s.factor) + s.suffix
 }
 
-// scaleOf is the largest scale of which v is at least one, as far as three digits tell: 999.9 µs are 1.00 ms, not 1000 µs.
+// scaleOf is the largest scale of which v is at least one, as far as three digits tell: 999.9 µs are 1.00 ms, not 1000
+// µs.
 func (u Unit) scaleOf(v float64) scale {
 	const roundedUp = 0.9995
 	for _, s := range scales[u] {
@@ -86,18 +88,21 @@ func (u Unit) Range(low, high float64) string {
 	return lowText + "–" + highText
 }
 
-// significant keeps three digits. Whole rates, sizes and plain numbers below 100 have no decimals, because most are settings: 20k/s.
+// significant keeps three digits. Whole rates, sizes and plain numbers below 100 have no decimals, because most are
+// settings: 20k/s.
 func (u Unit) significant(v float64) string {
 	rounded := round(v, 3)
-	switch isSetting := u == PerSecond || u == Bytes || u == None; {
+	hasSettings := u == PerSecond || u == Bytes || u == None
+	switch {
 	case v == 0:
 		return "0" // also for −0
-	case isSetting && v == math.Trunc(v) && v < 100:
+	case hasSettings && v == math.Trunc(v) && v < 100:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case rounded < 1e-4:
 		return strconv.FormatFloat(rounded, 'g', 3, 64)
 	}
-	return strconv.FormatFloat(rounded, 'f', max(0, 2-int(math.Floor(math.Log10(rounded)))), 64)
+	exponent := int(math.Floor(math.Log10(rounded))) // 1 for 12.3, 0 for 1.23, −1 for 0.123
+	return strconv.FormatFloat(rounded, 'f', max(0, 2-exponent), 64)
 }
 
 // round keeps a number of significant digits.
@@ -122,13 +127,14 @@ func grouped(v float64) string {
 	return b.String()
 }
 
-// Exactly writes v as Format does if three digits are exact, and otherwise with as many as it has, up to twelve. What follows them is the
-// rounding of a division.
+// Exactly writes v as Format does if three digits are exact, and otherwise in the smallest scale with as many as it
+// has: 1,500,000 ns are "1.50 ms", 1,234,567 ns are "1234567 ns". From the 13th digit on it is the rounding of a
+// division.
 func (u Unit) Exactly(v float64) string {
-	s := u.scaleOf(0) // the smallest
-	v = round(v/s.factor, 12)
+	smallest := u.scaleOf(0)
+	v = round(v/smallest.factor, 12)
 	if v == round(v, 3) {
-		return u.Format(v * s.factor)
+		return u.Format(v * smallest.factor)
 	}
-	return strconv.FormatFloat(v, 'f', -1, 64) + s.suffix
+	return strconv.FormatFloat(v, 'f', -1, 64) + smallest.suffix
 }
