@@ -1,5 +1,9 @@
-// Package exchange writes records in the formats of other tools and reads theirs: HdrHistogram's percentile text (.hgrm) and interval
-// log (.hlog), and the result files of the OpenMessaging Benchmark (OMB). It knows those formats; docs/method.md defines the numbers.
+// Package exchange writes records in the formats of other tools and reads theirs: HdrHistogram's percentile text
+// (.hgrm) and interval log (.hlog), and the result files of the OpenMessaging Benchmark (OMB). It knows those formats;
+// docs/method.md defines the numbers.
+//
+// A record is one repetition of a point: one run of one broker with one load, or with the loads of a curve one after
+// the other.
 package exchange
 
 import (
@@ -9,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +23,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// digits is the precision of the HdrHistograms that are written, in decimal digits. Their buckets are narrower than those of package
-// hist, so no second rounding is seen.
+// digits is the precision of the HdrHistograms that are written, in decimal digits. Their buckets are narrower than
+// those of package hist, so no second rounding is seen.
 const digits = 3
 
 // ticksPerHalf is how many lines of a percentile text halve the distance to 100 %, as in HdrHistogram's own tools.
@@ -32,20 +35,24 @@ const (
 	nanosPerMicro = 1e3
 )
 
-// hdr copies a histogram of nanoseconds into an HdrHistogram whose unit is unitNs nanoseconds. A bucket's values all stand at its upper
-// edge, where hist.Quantile reports them too, except for the smallest, which is known exactly; the largest edge is the largest value.
+// hdr copies a histogram of nanoseconds into an HdrHistogram whose unit is unitNs nanoseconds. A bucket's values all
+// stand at its upper edge, where hist.Quantile reports them too, except for the smallest value of all, which is known
+// exactly. The upper edge of the last bucket is the largest value.
 func hdr(s hist.Snapshot, unitNs int64) (*hdrhistogram.Histogram, error) {
 	h := hdrhistogram.New(1, max(s.Max()/unitNs, 2), digits)
 	if s.Count() == 0 {
 		return h, nil
 	}
 	err := h.RecordValue(s.Min() / unitNs)
-	recorded := int64(1) // of the first bucket
+	isFirst := true
 	s.Buckets(func(_, highest, count int64) bool {
-		if err == nil && count > recorded {
-			err = h.RecordValues(min(highest, s.Max())/unitNs, count-recorded)
+		if isFirst {
+			count-- // the smallest value is recorded already
+			isFirst = false
 		}
-		recorded = 0
+		if err == nil && count > 0 {
+			err = h.RecordValues(min(highest, s.Max())/unitNs, count)
+		}
 		return err == nil
 	})
 	return h, err
@@ -79,8 +86,8 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 	}
 	fmt.Fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
 	for _, b := range h.CumulativeDistributionWithTicks(ticksPerHalf) {
-		// With 12 digits and no last column at 100 %, as Java's HdrHistogram writes it: the six digits of this library's own text
-		// don't tell percentiles beyond 99.9999 apart.
+		// As Java's HdrHistogram writes it: 12 digits, and no last column at 100 %. The six digits of this library's own
+		// text don't tell percentiles beyond 99.9999 apart.
 		fmt.Fprintf(out, "%12.3f %14.12f %10d", float64(b.ValueAt)/nanosPerMilli, b.Quantile/100, b.Count)
 		if b.Quantile < 100 {
 			fmt.Fprintf(out, " %14.2f", 1/(1-b.Quantile/100))
@@ -92,9 +99,10 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 	return out.Flush()
 }
 
-// WriteHlog writes an HdrHistogram interval log (format 1.3, V2 compressed histograms of nanoseconds) with an interval for each
-// repetition, or for each rate of its curve. Its tag holds the point, the load and, unless it is ok, the status. An interval begins when
-// the repetition did, warm-up included, and is as long as the measured phase of its load. Interval_Max is in milliseconds.
+// WriteHlog writes an HdrHistogram interval log (format 1.3, V2 compressed histograms of nanoseconds) with an interval
+// for each repetition, or for each rate of its curve. Its tag holds the point, the load and, unless it is ok, the
+// status. An interval begins when the repetition did, warm-up included, and is as long as the measured phase of its
+// load. Interval_Max is in milliseconds.
 func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) error {
 	var all []interval
 	for _, r := range records {
@@ -145,20 +153,23 @@ func intervals(r store.Record, kind results.LatencyKind) []interval {
 		return nil
 	}
 	var loads []interval
+	add := func(tag string, seconds float64, latency store.Latency) {
+		if l := kind.Of(latency); l.Count() > 0 {
+			loads = append(loads, interval{recordID: r.ID, began: r.Began, seconds: seconds, tag: tag, latency: l})
+		}
+	}
 	if r.Result.Curve == nil {
-		loads = append(loads, interval{tag: tagOf(r, "", r.Status), seconds: r.Result.Seconds, latency: kind.Of(r.Result.Latency)})
+		add(tagOf(r, "", r.Status), r.Result.Seconds, r.Result.Latency)
 	}
 	for _, c := range r.Result.Curve {
 		seconds := cmp.Or(c.Seconds, r.Result.Seconds) // older records hold no length for each rate
-		loads = append(loads, interval{tag: tagOf(r, results.CurveLoad(c), c.Status), seconds: seconds, latency: kind.Of(c.Latency)})
+		add(tagOf(r, results.CurveLoad(c), c.Status), seconds, c.Latency)
 	}
-	for i := range loads {
-		loads[i].recordID, loads[i].began = r.ID, r.Began
-	}
-	return slices.DeleteFunc(loads, func(i interval) bool { return i.latency.Count() == 0 })
+	return loads
 }
 
-// tagOf is "point-load-status", without a load or a status that is empty or ok: "9f2c41-20k/s-void". Latencies of closed loops say so.
+// tagOf is "9f2c41-20k/s-closed-loop-void": the point, then the load if there is one, that it was a closed loop, and a
+// status that isn't ok.
 func tagOf(r store.Record, load string, status store.Status) string {
 	parts := []string{r.PointID}
 	if load != "" {

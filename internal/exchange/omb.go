@@ -13,8 +13,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// OMB is a result file of the OpenMessaging Benchmark (https://openmessaging.cloud), with every field of its Java class TestResult, in
-// the same order. Latencies are milliseconds, delays microseconds, rates messages per second; lists have one value for each ten seconds.
+// OMB is a result file of the OpenMessaging Benchmark (https://openmessaging.cloud), with every field of its Java class
+// TestResult, in the same order. Latencies are milliseconds, delays microseconds, rates messages per second; lists have
+// one value for each ten seconds.
 type OMB struct {
 	Workload          string `json:"workload"`
 	Driver            string `json:"driver"`
@@ -131,11 +132,12 @@ func (q Quantiles) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// mostImported is more than any latency in milliseconds (30 years) or rate that was measured. It leaves room for the sums of such numbers
-// in 64 bits.
+// mostImported is more than any latency in milliseconds (30 years) or rate that was measured. It leaves room for the
+// sums of such numbers in 64 bits.
 const mostImported = 1e12
 
-// UnmarshalJSON refuses percentiles outside 0 to 100, values outside 0 to mostImported, and values that fall while the percentile rises.
+// UnmarshalJSON refuses percentiles outside 0 to 100, values outside 0 to mostImported, and values that fall while the
+// percentile rises.
 func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	var table map[string]float64
 	if err := json.Unmarshal(data, &table); err != nil {
@@ -144,7 +146,8 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	list := make(Quantiles, 0, len(table))
 	for key, value := range table {
 		percent, err := strconv.ParseFloat(key, 64)
-		if err != nil || !(percent >= 0 && percent <= 100) {
+		isPercent := 0 <= percent && percent <= 100 // false for NaN
+		if err != nil || !isPercent {
 			return fmt.Errorf("quantile table: percentile %q, allowed are 0 to 100", key)
 		}
 		if value < 0 {
@@ -158,31 +161,33 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	slices.SortFunc(list, func(a, b Quantile) int {
 		return cmp.Or(cmp.Compare(a.Percent, b.Percent), cmp.Compare(a.Value, b.Value))
 	})
-	for i, e := range list[min(1, len(list)):] {
-		if before := list[i]; e.Value < before.Value {
-			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v", e.Value, e.Percent, before.Value, before.Percent)
+	for i := 1; i < len(list); i++ {
+		if before, q := list[i-1], list[i]; q.Value < before.Value {
+			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v", q.Value, q.Percent, before.Value, before.Percent)
 		}
 	}
 	*q = list
 	return nil
 }
 
-// snapshot rebuilds a histogram of n values, one at least, from a table whose unit is unitNs nanoseconds. Every value stands at the upper
-// end of its step, so that the percentiles of the table come out exactly. Example: of 100 values, {50: 1 ms, 100: 3 ms} makes 50 values of
-// 1 ms and 50 of 3 ms. An empty table makes an empty histogram.
+// snapshot rebuilds a histogram of n values, one at least, from a table whose unit is unitNs nanoseconds. Every value
+// stands at the upper end of its step, so that the percentiles of the table come out exactly. Example: of 100 values,
+// {50: 1 ms, 100: 3 ms} makes 50 values of 1 ms and 50 of 3 ms. An empty table makes an empty histogram.
 func (q Quantiles) snapshot(n int64, unitNs float64) hist.Snapshot {
 	if len(q) == 0 {
 		return hist.Snapshot{}
 	}
 	h := hist.New()
+	inNs := func(value float64) int64 { return int64(math.Round(value * unitNs)) }
+	last := q[len(q)-1]
 	var counted int64
-	for _, e := range q[:len(q)-1] {
-		upTo := min(int64(math.Round(float64(n)*e.Percent/100)), n-1) // the last step has one value at least
+	for _, step := range q[:len(q)-1] {
+		upTo := min(int64(math.Round(float64(n)*step.Percent/100)), n-1) // the last step has one value at least
 		if upTo > counted {
-			h.RecordN(int64(math.Round(e.Value*unitNs)), upTo-counted)
+			h.RecordN(inNs(step.Value), upTo-counted)
 			counted = upTo
 		}
 	}
-	h.RecordN(int64(math.Round(q[len(q)-1].Value*unitNs)), n-counted) // even if the table ends below 100 %
+	h.RecordN(inNs(last.Value), n-counted) // even if the table ends below 100 %
 	return h.Snapshot()
 }

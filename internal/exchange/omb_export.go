@@ -19,8 +19,9 @@ const ombTicksPerHalf = 100
 const ombNote = "Publish latency is acked − sent, end-to-end latency received − sent and delay sent − intended, as OMB defines them; " +
 	"latency from the intended time is only in brokermark's own formats. Lists of latencies have one value, of the whole run."
 
-// ToOMB writes a record as an OMB result. Latencies are those from the actual send, as OMB's. Lists of rates have a value for each ten
-// seconds. Lists of latencies have a single one, because distributions of single periods aren't stored.
+// ToOMB writes a record as an OMB result. Latencies are those from the actual send, as OMB's. Lists of rates have a
+// value for each ten seconds. Lists of latencies have a single one, because distributions of single periods aren't
+// stored.
 func ToOMB(r store.Record) (OMB, error) {
 	if r.Result == nil {
 		return OMB{}, fmt.Errorf("repetition %d of point %s holds no result (%s)", r.Repetition, r.PointID, r.Status)
@@ -52,39 +53,49 @@ func (o *OMB) setRates(r store.Result) {
 		ticks = []store.Tick{{PublishRate: r.PublishRate, ReceiveRate: r.ReceiveRate}}
 	}
 	for _, t := range ticks {
-		o.PublishRate, o.ConsumeRate = append(o.PublishRate, t.PublishRate), append(o.ConsumeRate, t.ReceiveRate)
-		o.PublishErrorRate, o.Backlog = append(o.PublishErrorRate, failed), append(o.Backlog, t.Backlog)
+		o.PublishRate = append(o.PublishRate, t.PublishRate)
+		o.ConsumeRate = append(o.ConsumeRate, t.ReceiveRate)
+		o.PublishErrorRate = append(o.PublishErrorRate, failed)
+		o.Backlog = append(o.Backlog, t.Backlog)
 	}
 }
 
-// periodsOf sums up the samples of the measured phase, one tick for each period, with the mean rates of the period and the backlog at its
-// end. A sample has the rates since the one before, so that it may lie in several periods: with 100/s up to 24 s and 200/s up to 30 s, the
-// periods have 100, 100, and (4·100 + 6·200)/10 = 160/s. A last period of less than a second is left out.
+// periodsOf sums up the samples of the measured phase, one tick for each period, with the mean rates of the period and
+// the backlog at its end. A sample has the rates since the one before, so that it may lie in several periods: with
+// 100/s up to 24 s and 200/s up to 30 s, the periods have 100, 100, and (4·100 + 6·200)/10 = 160/s. A last period of
+// less than a second is left out.
 func periodsOf(series []store.Tick) []store.Tick {
 	var periods []store.Tick
-	covered := time.Duration(0) // of the measured phase, by the samples so far
-	for _, t := range series {
-		if t.Phase != "measure" {
+	var end time.Duration // of what the samples so far cover of the measured phase
+	for _, sample := range series {
+		if sample.Phase != "measure" {
 			continue
 		}
-		for end := time.Duration(t.OffsetNs); covered < end; {
-			begin := covered.Truncate(period)
-			if covered == begin {
+		for sampleEnd := time.Duration(sample.OffsetNs); end < sampleEnd; {
+			periodBegin := end.Truncate(period)
+			if end == periodBegin {
 				periods = append(periods, store.Tick{})
 			}
-			until := min(end, begin+period)
 			p := &periods[len(periods)-1]
-			before, more := float64(covered-begin), float64(until-covered)
-			p.PublishRate = (p.PublishRate*before + t.PublishRate*more) / (before + more)
-			p.ReceiveRate = (p.ReceiveRate*before + t.ReceiveRate*more) / (before + more)
-			p.Backlog = t.Backlog
-			covered = until
+			covered := end - periodBegin // of this period, by the samples before
+			end = min(sampleEnd, periodBegin+period)
+			added := end - periodBegin - covered // by this sample
+			p.PublishRate = weightedMean(p.PublishRate, covered, sample.PublishRate, added)
+			p.ReceiveRate = weightedMean(p.ReceiveRate, covered, sample.ReceiveRate, added)
+			p.Backlog = sample.Backlog
 		}
 	}
-	if rest := covered % period; len(periods) > 1 && 0 < rest && rest < time.Second {
+	rest := end % period
+	isCutOff := 0 < rest && rest < time.Second
+	if isCutOff && len(periods) > 1 {
 		periods = periods[:len(periods)-1]
 	}
 	return periods
+}
+
+// weightedMean is the mean of two rates, each weighted by how long it lasted.
+func weightedMean(a float64, aLasted time.Duration, b float64, bLasted time.Duration) float64 {
+	return (a*float64(aLasted) + b*float64(bLasted)) / float64(aLasted+bLasted)
 }
 
 // setLatencies fills in latencies in milliseconds, and delays in microseconds.
@@ -113,9 +124,11 @@ type summary struct {
 	quantiles                                          Quantiles
 }
 
-// summaryOf sums up a histogram of nanoseconds in a unit of unitNs nanoseconds. Like OMB's, its percentiles are whole microseconds.
+// summaryOf sums up a histogram of nanoseconds in a unit of unitNs nanoseconds. Like OMB's, its percentiles are whole
+// microseconds.
 func summaryOf(s hist.Snapshot, unitNs float64) (summary, error) {
-	quantile := func(q float64) float64 { return wholeMicros(s.Quantile(q)) / unitNs }
+	micros := func(micros int64) float64 { return float64(micros*nanosPerMicro) / unitNs }
+	quantile := func(q float64) float64 { return micros(s.Quantile(q) / nanosPerMicro) }
 	sum := summary{
 		mean: s.Mean() / unitNs, p50: quantile(0.5), p75: quantile(0.75), p95: quantile(0.95), p99: quantile(0.99),
 		p999: quantile(0.999), p9999: quantile(0.9999), p99999: quantile(0.99999), max: quantile(1), quantiles: Quantiles{},
@@ -128,19 +141,14 @@ func summaryOf(s hist.Snapshot, unitNs float64) (summary, error) {
 		return sum, err
 	}
 	for _, b := range h.CumulativeDistributionWithTicks(ombTicksPerHalf) {
-		micros := min(b.ValueAt, s.Max()/nanosPerMicro)
-		q := Quantile{Percent: 100 * float64(b.Count) / float64(h.TotalCount()), Value: float64(micros*nanosPerMicro) / unitNs}
-		if n := len(sum.quantiles); n > 0 && sum.quantiles[n-1].Percent == q.Percent {
-			sum.quantiles[n-1] = q
-		} else {
-			sum.quantiles = append(sum.quantiles, q)
+		percent := 100 * float64(b.Count) / float64(h.TotalCount())
+		if n := len(sum.quantiles); n > 0 && sum.quantiles[n-1].Percent == percent {
+			sum.quantiles = sum.quantiles[:n-1] // a JSON object has each key once: the larger value counts
 		}
+		sum.quantiles = append(sum.quantiles, Quantile{Percent: percent, Value: micros(min(b.ValueAt, s.Max()/nanosPerMicro))})
 	}
 	return sum, nil
 }
-
-// wholeMicros cuts nanoseconds down to whole microseconds.
-func wholeMicros(ns int64) float64 { return float64(ns / nanosPerMicro * nanosPerMicro) }
 
 // fill writes a figure into its list over time, as the only value, and into the field for the whole run.
 func fill[T float64 | int64](overTime *[]T, total *T, v float64) {
@@ -189,18 +197,18 @@ func (o *OMB) setDelay(s summary) {
 // maxLabel is how many letters of a label a file name has.
 const maxLabel = 60
 
-var unfit = regexp.MustCompile(`[^\pL\pN._-]+`)
+var unfitForFile = regexp.MustCompile(`[^\pL\pN._-]+`)
 
 // FileName is OMB's name for the file of a record, safe for any file system and different for every record:
 // "label-broker-2026-03-01-08-08-07-3-12.json". Without a label it begins with the broker.
 func FileName(r store.Record) string {
-	label := strings.Trim(unfit.ReplaceAllString(r.Label, "-"), "-.")
+	label := strings.Trim(unfitForFile.ReplaceAllString(r.Label, "-"), "-.")
 	if runes := []rune(label); len(runes) > maxLabel {
 		label = string(runes[:maxLabel])
 	}
 	if label != "" {
 		label += "-"
 	}
-	return fmt.Sprintf("%s%s-%s-%d-%d.json", label, unfit.ReplaceAllString(r.Spec.Broker, "-"),
+	return fmt.Sprintf("%s%s-%s-%d-%d.json", label, unfitForFile.ReplaceAllString(r.Spec.Broker, "-"),
 		r.Began.UTC().Format(ombTime), r.Repetition, r.ID)
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +30,10 @@ const unknown = "unknown"
 // ombTime is the time in the names that OMB gives its files.
 const ombTime = "2006-01-02-15-04-05"
 
-// FromOMB makes a record of an OMB result file. Its broker is called "omb:kafka", so that no selection and no verdict takes it for a
-// measurement of Kafka, and its doubts say how the numbers differ from ours. The guarantee, the subscriptions and the load asked for are
-// unknown, unless like is the spec of a point that was given the same work. written is when the file was, for names without a time.
+// FromOMB makes a record of an OMB result file. Its broker is called "omb:kafka", so that no selection and no verdict
+// takes it for a measurement of Kafka, and its doubts say how the numbers differ from ours. The guarantee, the
+// subscriptions and the load asked for are unknown, unless like is the spec of a point that was given the same work.
+// written is when the file was, for names without a time.
 func FromOMB(path string, data []byte, written time.Time, like *study.Spec) (store.Record, error) {
 	name := filepath.Base(path)
 	r, err := recordOf(name, data, written, like)
@@ -53,7 +55,8 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 			return store.Record{}, err
 		}
 		spec = *like
-		spec.Broker, spec.Version, spec.Attach = brokerOf(o.Driver), "", nil
+		spec.Broker = brokerOf(o.Driver)
+		spec.Version, spec.Attach = "", nil
 	}
 	spec.Name, spec.Label = "", o.Workload
 	pointID, err := pointOf(spec, o)
@@ -96,24 +99,22 @@ func decodeOMB(data []byte) (OMB, error) {
 	case len(o.AggregatedPublishLatencyQuantiles) == 0 && len(o.AggregatedEndToEndLatencyQuantiles) == 0:
 		return o, errors.New("the run wasn't finished: it has no aggregated quantiles")
 	}
-	for _, list := range [][]float64{o.PublishRate, o.ConsumeRate} {
-		for _, v := range list {
-			if v < 0 {
-				return o, fmt.Errorf("a rate of %v, allowed are 0 and above", v)
-			}
-			if v > mostImported {
-				return o, fmt.Errorf("a rate of %v, allowed are up to %v", v, mostImported)
-			}
+	for _, rate := range slices.Concat(o.PublishRate, o.ConsumeRate) {
+		if rate < 0 {
+			return o, fmt.Errorf("a rate of %v, allowed are 0 and above", rate)
+		}
+		if rate > mostImported {
+			return o, fmt.Errorf("a rate of %v, allowed are up to %v", rate, mostImported)
 		}
 	}
 	return o, nil
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9._]+`)
+var unfitForBroker = regexp.MustCompile(`[^a-z0-9._]+`)
 
 // brokerOf is the name in our records of a broker that OMB measured: "omb:kafka".
 func brokerOf(driver string) string {
-	return "omb:" + strings.Trim(notInName.ReplaceAllString(strings.ToLower(driver), "-"), "-")
+	return "omb:" + strings.Trim(unfitForBroker.ReplaceAllString(strings.ToLower(driver), "-"), "-")
 }
 
 // spec is the work as far as the file describes it.
@@ -122,8 +123,8 @@ func (o OMB) spec() study.Spec {
 		Broker: brokerOf(o.Driver), Topics: o.Topics, PartitionsPerTopic: o.Partitions,
 		ProducersPerTopic: o.ProducersPerTopic, ConsumerPerSubscription: study.Consumers{o.ConsumersPerTopic},
 		MessageSize: study.Sizes{{Size: study.Size(o.MessageSize), Weight: 1}}, Measure: "imported",
-		Delivery: unknown, Persistence: unknown, Acks: unknown, Ordering: unknown, TLS: unknown, KeyDistributor: unknown, Isolation: unknown,
-		Load: study.Load{Shape: unknown},
+		Delivery: unknown, Persistence: unknown, Acks: unknown, Ordering: unknown, TLS: unknown,
+		KeyDistributor: unknown, Isolation: unknown, Load: study.Load{Shape: unknown},
 	}
 }
 
@@ -168,16 +169,19 @@ func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b
 // doubts say how the numbers differ from ours, and what isn't known.
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
 	doubts := []store.Doubt{
-		{Code: "imported", Text: fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), Digest(data))},
-		{Code: "omb-latency", Text: "latency is counted from the actual send, so a stall is charged to the few messages that were sent into it; latency from the intended time is unknown"},
-		{Code: "omb-end-to-end", Text: "end-to-end latency comes from the message's own timestamp, with most drivers in whole milliseconds, and samples of 0 are left out: every percentile is too high where many messages take less than a millisecond"},
+		{Code: "imported", Text: fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)",
+			inLine(name), Digest(data))},
+		{Code: "omb-latency", Text: "latency is counted from the actual send, so a stall is charged to the few messages that were sent into it; " +
+			"latency from the intended time is unknown"},
+		{Code: "omb-end-to-end", Text: "end-to-end latency comes from the message's own timestamp, with most drivers in whole milliseconds, " +
+			"and samples of 0 are left out: every percentile is too high where many messages take less than a millisecond"},
 		{Code: "omb-no-ledger", Text: "messages weren't accounted for one by one: loss, duplicates and order are unknown"},
 		{Code: "omb-rebuilt", Text: "histograms are rebuilt from the published quantile tables, their counts from the mean rates"},
 		{Code: "omb-unstated", Text: "the file doesn't say the guarantee, subscriptions, load asked for, versions or host"},
 	}
-	var failed float64
-	for _, v := range o.PublishErrorRate {
-		failed += v * period.Seconds()
+	failed := 0.0
+	for _, perSecond := range o.PublishErrorRate {
+		failed += perSecond * period.Seconds()
 	}
 	if failed > 0 {
 		doubts = append(doubts, store.Doubt{Code: "failed-sends", Text: fmt.Sprintf("about %.0f sends failed", failed)})
@@ -188,7 +192,8 @@ func (o OMB) doubts(name string, data []byte) []store.Doubt {
 // timeInName finds the time in the names that OMB gives its files.
 var timeInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2})\.json$`)
 
-// ended is when the run ended: the time in the file's name, which has no zone and is read as UTC, or else that of the file.
+// ended is when the run ended: the time in the file's name, which has no zone and is read as UTC, or else that of the
+// file.
 func ended(name string, written time.Time) time.Time {
 	if m := timeInName.FindStringSubmatch(name); m != nil {
 		if t, err := time.Parse(ombTime, m[1]); err == nil {
@@ -201,24 +206,31 @@ func ended(name string, written time.Time) time.Time {
 // result is the measurement. Histograms are rebuilt from the tables of quantiles, and their counts from the mean rates.
 func (o OMB) result(seconds float64) *store.Result {
 	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
-	count := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
-	r := &store.Result{Measurement: store.Measurement{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}}
-	r.Latency = store.Latency{
-		EndToEndService: o.AggregatedEndToEndLatencyQuantiles.snapshot(count(consumed), nanosPerMilli),
-		Service:         o.AggregatedPublishLatencyQuantiles.snapshot(count(published), nanosPerMilli),
-		Lag:             o.AggregatedPublishDelayLatencyQuantiles.snapshot(count(published), nanosPerMicro), // empty in old versions
-	}
+	countAt := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
+	r := &store.Result{Measurement: store.Measurement{
+		Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize),
+		Latency: store.Latency{
+			EndToEndService: o.AggregatedEndToEndLatencyQuantiles.snapshot(countAt(consumed), nanosPerMilli),
+			Service:         o.AggregatedPublishLatencyQuantiles.snapshot(countAt(published), nanosPerMilli),
+			Lag:             o.AggregatedPublishDelayLatencyQuantiles.snapshot(countAt(published), nanosPerMicro), // empty in old versions
+		},
+	}}
 	for i, rate := range o.PublishRate {
 		r.Series = append(r.Series, store.Tick{
-			OffsetNs: int64(i+1) * int64(period), Phase: "measure", PublishRate: rate, ReceiveRate: valueAt(o.ConsumeRate, i),
-			EndToEndP50: int64(valueAt(o.EndToEndLatency50pct, i) * nanosPerMilli), EndToEndP99: int64(valueAt(o.EndToEndLatency99pct, i) * nanosPerMilli),
-			Backlog: valueAt(o.Backlog, i),
+			OffsetNs:    int64(i+1) * int64(period),
+			Phase:       "measure",
+			PublishRate: rate,
+			ReceiveRate: valueAt(o.ConsumeRate, i),
+			EndToEndP50: int64(valueAt(o.EndToEndLatency50pct, i) * nanosPerMilli),
+			EndToEndP99: int64(valueAt(o.EndToEndLatency99pct, i) * nanosPerMilli),
+			Backlog:     valueAt(o.Backlog, i),
 		})
 	}
 	return r
 }
 
-// valueAt is the i-th value of a list. It is 0, which a sample has for what isn't known, if the list is shorter than the run.
+// valueAt is the i-th value of a list. It is 0, which a sample has for what isn't known, if the list is shorter than
+// the run.
 func valueAt[T float64 | int64](list []T, i int) T {
 	if i < len(list) {
 		return list[i]
