@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,10 +114,13 @@ func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) er
 	}
 	out := bufio.NewWriter(w)
 	log := hdrhistogram.NewHistogramLogWriter(out)
-	if err := errors.Join(
-		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"), log.OutputLogFormatVersion(),
-		log.OutputStartTime(all[0].began.UnixMilli()), log.OutputLegend(),
-	); err != nil {
+	err := errors.Join(
+		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"),
+		log.OutputLogFormatVersion(),
+		log.OutputStartTime(all[0].began.UnixMilli()),
+		log.OutputLegend(),
+	)
+	if err != nil {
 		return fmt.Errorf("write the head of the log: %w", err)
 	}
 	for _, i := range all {
@@ -130,9 +134,9 @@ func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) er
 // interval is one line of a log: one load of a repetition.
 type interval struct {
 	recordID int64
-	began    time.Time
-	seconds  float64
-	tag      string
+	began    time.Time // the repetition, warm-up included
+	seconds  float64   // of the measured phase
+	tag      string    // see tagOf
 	latency  hist.Snapshot
 }
 
@@ -153,19 +157,19 @@ func intervals(r store.Record, kind results.LatencyKind) []interval {
 		return nil
 	}
 	var loads []interval
-	add := func(tag string, seconds float64, latency store.Latency) {
-		if l := kind.Of(latency); l.Count() > 0 {
-			loads = append(loads, interval{recordID: r.ID, began: r.Began, seconds: seconds, tag: tag, latency: l})
-		}
-	}
 	if r.Result.Curve == nil {
-		add(tagOf(r, "", r.Status), r.Result.Seconds, r.Result.Latency)
+		own := interval{seconds: r.Result.Seconds, tag: tagOf(r, "", r.Status), latency: kind.Of(r.Result.Latency)}
+		loads = append(loads, own)
 	}
 	for _, c := range r.Result.Curve {
 		seconds := cmp.Or(c.Seconds, r.Result.Seconds) // older records hold no length for each rate
-		add(tagOf(r, results.CurveLoad(c), c.Status), seconds, c.Latency)
+		atRate := interval{seconds: seconds, tag: tagOf(r, results.CurveLoad(c), c.Status), latency: kind.Of(c.Latency)}
+		loads = append(loads, atRate)
 	}
-	return loads
+	for i := range loads {
+		loads[i].recordID, loads[i].began = r.ID, r.Began
+	}
+	return slices.DeleteFunc(loads, func(i interval) bool { return i.latency.Count() == 0 })
 }
 
 // tagOf is "9f2c41-20k/s-closed-loop-void": the point, then the load if there is one, that it was a closed loop, and a

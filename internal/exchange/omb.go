@@ -163,7 +163,8 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	})
 	for i := 1; i < len(list); i++ {
 		if before, q := list[i-1], list[i]; q.Value < before.Value {
-			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v", q.Value, q.Percent, before.Value, before.Percent)
+			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v",
+				q.Value, q.Percent, before.Value, before.Percent)
 		}
 	}
 	*q = list

@@ -27,13 +27,16 @@ func ToOMB(r store.Record) (OMB, error) {
 		return OMB{}, fmt.Errorf("repetition %d of point %s holds no result (%s)", r.Repetition, r.PointID, r.Status)
 	}
 	if c := r.Spec.ConsumerPerSubscription; len(c) > 1 {
-		return OMB{}, fmt.Errorf("repetition %d of point %s has %s consumers; that format has one number for all subscriptions", r.Repetition, r.PointID, c)
+		return OMB{}, fmt.Errorf("repetition %d of point %s has %s consumers; that format has one number for all subscriptions",
+			r.Repetition, r.PointID, c)
 	}
 	o := OMB{
 		Workload: r.Label, Driver: r.Spec.Broker, MessageSize: int64(r.Result.PayloadSize),
 		Topics: r.Spec.Topics, Partitions: r.Spec.PartitionsPerTopic, ProducersPerTopic: r.Spec.ProducersPerTopic,
 		ConsumersPerTopic: r.Spec.ConsumerPerSubscription.Largest(),
-		Brokermark:        &Origin{PointID: r.PointID, Repetition: r.Repetition, Status: r.Status, Reason: r.Reason, Doubts: r.Doubts, Note: ombNote},
+		Brokermark: &Origin{
+			PointID: r.PointID, Repetition: r.Repetition, Status: r.Status, Reason: r.Reason, Doubts: r.Doubts, Note: ombNote,
+		},
 	}
 	o.setRates(*r.Result)
 	if err := o.setLatencies(r.Result.Latency); err != nil {
@@ -66,12 +69,13 @@ func (o *OMB) setRates(r store.Result) {
 // less than a second is left out.
 func periodsOf(series []store.Tick) []store.Tick {
 	var periods []store.Tick
-	var end time.Duration // of what the samples so far cover of the measured phase
+	var end time.Duration // of the part of the measured phase that is summed up
 	for _, sample := range series {
 		if sample.Phase != "measure" {
 			continue
 		}
-		for sampleEnd := time.Duration(sample.OffsetNs); end < sampleEnd; {
+		sampleEnd := time.Duration(sample.OffsetNs)
+		for end < sampleEnd {
 			periodBegin := end.Truncate(period)
 			if end == periodBegin {
 				periods = append(periods, store.Tick{})
@@ -127,8 +131,8 @@ type summary struct {
 // summaryOf sums up a histogram of nanoseconds in a unit of unitNs nanoseconds. Like OMB's, its percentiles are whole
 // microseconds.
 func summaryOf(s hist.Snapshot, unitNs float64) (summary, error) {
-	micros := func(micros int64) float64 { return float64(micros*nanosPerMicro) / unitNs }
-	quantile := func(q float64) float64 { return micros(s.Quantile(q) / nanosPerMicro) }
+	inUnit := func(micros int64) float64 { return float64(micros*nanosPerMicro) / unitNs }
+	quantile := func(q float64) float64 { return inUnit(s.Quantile(q) / nanosPerMicro) }
 	sum := summary{
 		mean: s.Mean() / unitNs, p50: quantile(0.5), p75: quantile(0.75), p95: quantile(0.95), p99: quantile(0.99),
 		p999: quantile(0.999), p9999: quantile(0.9999), p99999: quantile(0.99999), max: quantile(1), quantiles: Quantiles{},
@@ -145,7 +149,8 @@ func summaryOf(s hist.Snapshot, unitNs float64) (summary, error) {
 		if n := len(sum.quantiles); n > 0 && sum.quantiles[n-1].Percent == percent {
 			sum.quantiles = sum.quantiles[:n-1] // a JSON object has each key once: the larger value counts
 		}
-		sum.quantiles = append(sum.quantiles, Quantile{Percent: percent, Value: micros(min(b.ValueAt, s.Max()/nanosPerMicro))})
+		value := inUnit(min(b.ValueAt, s.Max()/nanosPerMicro))
+		sum.quantiles = append(sum.quantiles, Quantile{Percent: percent, Value: value})
 	}
 	return sum, nil
 }
