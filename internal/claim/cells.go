@@ -9,8 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// group is samples under a name: those of a cell under the name of the cell ("partitionsPerTopic=5 acks=all"), or those
-// of a cell that have the same value on the axis that is compared, under that value ("kafka").
+// group is samples (measurements) under a name. Example: if a statement compares brokers, and partitions vary as well,
+// the samples with 5 partitions are a cell named "partitionsPerTopic=5". Within it those of each broker are a group
+// again, named "kafka" or "nats".
 type group = results.Group[sample]
 
 // grouped splits samples into cells by their values on axes, in the order of the first sample of each cell.
@@ -81,8 +82,7 @@ func (s Statement) cellFigure(m results.Metric, cell group) (Figure, error) {
 	return s.figure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
 }
 
-// noFigure says why none of some samples has a figure: the metric is missing in those that can be used, or none can be
-// used.
+// noFigure says why samples have no figure: the usable ones lack the metric, or none is usable.
 func noFigure(samples []sample, m results.Metric) error {
 	statuses := map[string]bool{}
 	for _, s := range samples {

@@ -7,8 +7,7 @@
 // b". If a measured 38 and 40 messages/s and b 90 and 100, their ratio lies between 38/100 = 0.38 and 40/90 = 0.44: it
 // holds. If a measured 40 and 44, the ratio lies between 0.40 and 44/90 = 0.49: it cannot be told.
 //
-// A statement is answered in four steps. Example: "at every size, 50 queues have at most 0.7 times the rate of one
-// queue".
+// A statement is answered in four steps. Example: "at every size, 50 queues have at most 0.7 times the rate of one".
 //
 //  1. Choose the measurements that it is about, the samples: those with one queue and those with 50.
 //  2. Group them into cells, which are told apart by what the statement doesn't compare: size=1KiB, size=10KiB.

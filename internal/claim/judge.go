@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-// evaluate answers a statement from the samples of one side of a study.
+// evaluate answers a statement from the samples, which are the measurements on one side of a study. Example: each
+// broker has to have at least 10 messages/s. The repetitions of kafka had 9 and 12, those of nats 20 and 21, and all of
+// pulsar failed. The part has the cells broker=kafka, which can't be told, and broker=nats, which holds. One cell is
+// missing, and the whole can't be told.
 func (s Statement) evaluate(all []sample) Part {
 	p, err := s.judgeCells(all)
 	if err == nil {

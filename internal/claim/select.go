@@ -22,8 +22,7 @@ type Criterion struct {
 	Not      []string
 }
 
-// End is an end of the values of an axis among the points that the rest of a selector leaves. It is empty if none is
-// meant.
+// End is an end of the values of an axis among what the rest of a selector leaves. It is empty if none is meant.
 type End string
 
 // Ends of an axis.
@@ -32,11 +31,12 @@ const (
 	Highest End = "highest"
 )
 
-// choose keeps the samples of a selection. It returns one at least, or an error.
+// choose keeps the samples, which are measurements, that are meant. It returns one at least, or an error.
 func (s Selection) choose(all []sample) ([]sample, error) {
 	var chosen []sample
 	for _, one := range all {
-		if name, _ := one.value(sweepAxis); len(s.Experiments) == 0 || slices.Contains(s.Experiments, name) {
+		name, _ := one.value(sweepAxis)
+		if len(s.Experiments) == 0 || slices.Contains(s.Experiments, name) {
 			chosen = append(chosen, one)
 		}
 	}
@@ -54,8 +54,7 @@ func (s Selection) choose(all []sample) ([]sample, error) {
 	return chosen, nil
 }
 
-// filter keeps the samples that meet all criteria. Those for an end come last: the lowest x with y=1 is not the lowest
-// x.
+// filter keeps the samples that meet all criteria. Ends come last, as the lowest x is meant of those with y=1.
 func (s Selector) filter(samples []sample) ([]sample, error) {
 	var axes, axesOfEnds []string
 	for _, axis := range slices.Sorted(maps.Keys(s)) {

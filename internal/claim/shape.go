@@ -16,7 +16,7 @@ const (
 
 var forms = []string{constantForm, risingForm, fallingForm, interiorMaximum}
 
-// shapeCell judges a series by one figure:
+// shapeCell judges a series, which are figures along an axis, by one figure made of them:
 //
 //	constant           (largest − smallest) / median             at most Within
 //	rising             the smallest step, next / previous        at least 1 − Within
@@ -41,8 +41,7 @@ func (t Trend) shapeCell(name string, line series) Cell {
 	case interiorMaximum:
 		inside, ends := y[1:len(y)-1], []Figure{y[0], y[len(y)-1]}
 		f = quotient(pooled(poolMax, inside), pooled(poolMax, ends))
-		// Range.judge lets a figure be below From by slack. With twice that on top, a figure equal to 1 + Within is not
-		// above it.
+		// A figure equal to 1 + Within is not above it. Range.judge takes slack off From, so twice that is put on top.
 		allowed.From = (1 + t.Within) * (1 + 2*slack)
 	default:
 		panic(fmt.Sprintf("claim: a shape of the form %q", t.Form)) // Parse makes none

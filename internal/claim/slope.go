@@ -15,7 +15,7 @@ var (
 	belowZero = Range{From: math.Inf(-1), To: -math.SmallestNonzeroFloat64}
 )
 
-// slopeCell judges the least-squares line through a series: its sign, how well it fits (R²), and the change from the
+// slopeCell judges the least-squares line through a series of figures y at values x: its sign, how well it fits (R²), and the change from the
 // first figure to the last. Example: 100, 90 and 71 messages/s at 1, 2 and 3 topics have the slope −14.5, an R² of
 // 0.97, and a change of −29 %.
 func (t Trend) slopeCell(name string, line series) Cell {

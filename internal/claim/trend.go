@@ -9,12 +9,12 @@ import (
 // series is a metric along an axis, in the order of the axis' values: publish_rate at 1, 5 and 50 topics.
 type series []reading
 
-// reading is the metric at one value of the axis: at 5 topics, 90/s in repetition 1 and 110/s in repetition 2, so 100/s
-// from 90 to 110/s.
+// reading is the metric at one value of the axis. At 5 topics, with 90/s in repetition 1 and 110/s in repetition 2, x is
+// 5, y is 100/s from 90 to 110/s, and repetitions are {1: 90, 2: 110}.
 type reading struct {
-	x           float64 // the value of the axis as a number; only for a slope
+	x           float64 // only for a slope
 	y           Figure
-	repetitions map[int]float64 // the metric of each repetition, by the repetition's number; none if y is pooled
+	repetitions map[int]float64 // none if y is pooled
 }
 
 func (line series) figures() []Figure {

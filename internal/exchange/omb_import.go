@@ -192,8 +192,7 @@ func (o OMB) doubts(name string, data []byte) []store.Doubt {
 // timeInName finds the time in the names that OMB gives its files.
 var timeInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2})\.json$`)
 
-// ended is when the run ended: the time in the file's name, which has no zone and is read as UTC, or else that of the
-// file.
+// ended is when the run ended: the time in the file's name, which is read as UTC, or else that of the file.
 func ended(name string, written time.Time) time.Time {
 	if m := timeInName.FindStringSubmatch(name); m != nil {
 		if t, err := time.Parse(ombTime, m[1]); err == nil {
@@ -229,8 +228,7 @@ func (o OMB) result(seconds float64) *store.Result {
 	return r
 }
 
-// valueAt is the i-th value of a list. It is 0, which a sample has for what isn't known, if the list is shorter than
-// the run.
+// valueAt is the i-th value of a list that may be shorter than the run. It is 0 if there is none, as for anything unknown.
 func valueAt[T float64 | int64](list []T, i int) T {
 	if i < len(list) {
 		return list[i]

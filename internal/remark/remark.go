@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Remark is a sentence with its figures.
+// Remark is a sentence with its figures: "the generator was 3ms late" has one, At 18 with the Text 3ms and the Value 3e6.
 type Remark struct {
 	Text    string
 	Figures []Figure // in the order of the text

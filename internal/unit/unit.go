@@ -59,8 +59,7 @@ func (u Unit) Format(v float64) string {
 	return u.significant(v/s.factor) + s.suffix
 }
 
-// scaleOf is the largest scale of which v is at least one, as far as three digits tell: 999.9 µs are 1.00 ms, not 1000
-// µs.
+// scaleOf is the largest scale of which v, to three digits, is at least one: 999.9 µs are 1.00 ms, not 1000 µs.
 func (u Unit) scaleOf(v float64) scale {
 	const roundedUp = 0.9995
 	for _, s := range scales[u] {
