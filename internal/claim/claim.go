@@ -160,13 +160,11 @@ func Evaluate(c Claim, set *results.Set, study, side string) Answer {
 
 // Repetitions is the fewest repetitions that any figure of the answer rests on. It is 0 without a figure.
 func (a Answer) Repetitions() int {
-	fewest := 0
+	var all Part
 	for _, p := range a.Parts {
-		if n := p.Repetitions(); n > 0 && (fewest == 0 || n < fewest) {
-			fewest = n
-		}
+		all.Cells = append(all.Cells, p.Cells...)
 	}
-	return fewest
+	return all.Repetitions()
 }
 
 // Repetitions is the fewest repetitions that any cell rests on. It is 0 without cells.

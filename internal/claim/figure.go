@@ -12,7 +12,8 @@ import (
 )
 
 // Figure is a number with the spread of the repetitions behind it. Repetitions of 90, 100 and 104 messages/s make the
-// Value 100, Low 90, High 104 and N 3. The zero value is no figure.
+// Value 100, Low 90, High 104 and N 3. From six repetitions on, the spread is the 95 % interval of the median. The zero
+// value is no figure.
 type Figure struct {
 	Value     float64
 	Low, High float64 // the spread; that of a single repetition is none, unless its rate was searched for (sample.figure)
@@ -71,7 +72,8 @@ func pooled(pooling string, figures []Figure) Figure {
 		values, lows, highs = append(values, f.Value), append(lows, f.Low), append(highs, f.High)
 	}
 	pool := poolings[pooling]
-	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: fewestRepetitions(figures), Unit: figures[0].Unit}
+	n := fewestRepetitions(figures)
+	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: n, Unit: figures[0].Unit}
 }
 
 // fewestRepetitions is the least N of figures, of which there has to be one.

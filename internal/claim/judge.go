@@ -190,12 +190,6 @@ func (p Part) unknown() []string {
 // judgesFigure reports whether the verdict on a cell depends on its figure. The place of a contender and the sign of a
 // slope don't.
 func (s Statement) judgesFigure() bool {
-	switch s.Kind {
-	case Rank:
-		return false
-	case Slope:
-		return s.Change.Given()
-	default:
-		return true
-	}
+	ignoresChange := s.Kind == Slope && !s.Change.Given()
+	return s.Kind != Rank && !ignoresChange
 }

@@ -66,16 +66,12 @@ var (
 	}
 )
 
-// draft is a statement as far as it has been read. Of {metric: m, slope: {along: topics}} it has the metric as a field,
-// and {along: topics} as the body of a slope, whose keys are read when all others are known.
+// draft is a statement as far as it has been read. Of {metric: m, slope: {along: topics}} it has the metric, the kind
+// slope and its body {along: topics}, whose keys are read when all others are known.
 type draft struct {
 	Statement
-	bodies []body // a statement needs exactly one, a claim with a list of statements none
-}
-
-type body struct {
-	kind Kind
-	node node
+	body   node
+	bodies int // how many there were: a statement needs one, a claim with a list of statements none
 }
 
 // read reads the value of a key that a claim and a statement may have.
@@ -83,7 +79,8 @@ func (d *draft) read(key string, n node) {
 	if setField, isField := fieldsOfAll[key]; isField {
 		setField(&d.Statement, n)
 	} else {
-		d.bodies = append(d.bodies, body{kind: Kind(key), node: n})
+		d.Kind, d.body = Kind(key), n
+		d.bodies++
 	}
 }
 
@@ -115,7 +112,7 @@ func (n node) claim() Claim {
 			n.problemAt(key, "missing: every claim has an id, says something, and stands somewhere")
 		}
 	}
-	hasStatement := all != nil || len(shared.bodies) > 0
+	hasStatement := all != nil || shared.bodies > 0
 	switch {
 	case c.Undecidable == "":
 		c.Statements = n.statements(shared, all)
@@ -131,7 +128,7 @@ func (n node) statements(shared draft, all *node) []Statement {
 	if all == nil {
 		return []Statement{n.finish(shared)}
 	}
-	if len(shared.bodies) > 0 {
+	if shared.bodies > 0 {
 		n.problem("all, and a statement beside it; allowed: one of both")
 		return nil
 	}
@@ -148,25 +145,22 @@ func (n node) statements(shared draft, all *node) []Statement {
 
 // finish reads the body of a statement, of which there has to be one, and checks the whole.
 func (n node) finish(d draft) Statement {
-	s := d.Statement
-	if len(d.bodies) != 1 {
+	if d.bodies != 1 {
 		n.problem("%d statements; allowed: one of ratio, rank, shape, slope and threshold, "+
-			"a list of several under all, or undecidable with a reason", len(d.bodies))
-		return s
+			"a list of several under all, or undecidable with a reason", d.bodies)
+		return d.Statement
 	}
-	s.Kind = d.bodies[0].kind
-	content := d.bodies[0].node
 	fields := maps.Clone(fieldsOfAll)
-	maps.Copy(fields, fieldsOfKind[s.Kind])
+	maps.Copy(fields, fieldsOfKind[d.Kind])
 	problems := len(n.found.list)
-	for key, entry := range content.entries(keysOf(fields)...) {
-		fields[key](&s, entry)
+	for key, entry := range d.body.entries(keysOf(fields)...) {
+		fields[key](&d.Statement, entry)
 	}
 	if len(n.found.list) == problems { // or else problems would follow from problems
-		s.completeOperands()
-		content.check(s)
+		d.completeOperands()
+		d.body.check(d.Statement)
 	}
-	return s
+	return d.Statement
 }
 
 func keysOf(fields map[string]field) []string { return slices.Collect(maps.Keys(fields)) }

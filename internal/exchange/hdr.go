@@ -114,12 +114,8 @@ func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) er
 	}
 	out := bufio.NewWriter(w)
 	log := hdrhistogram.NewHistogramLogWriter(out)
-	err := errors.Join(
-		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"),
-		log.OutputLogFormatVersion(),
-		log.OutputStartTime(all[0].began.UnixMilli()),
-		log.OutputLegend(),
-	)
+	comment, started := "[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]", all[0].began.UnixMilli()
+	err := errors.Join(log.OutputComment(comment), log.OutputLogFormatVersion(), log.OutputStartTime(started), log.OutputLegend())
 	if err != nil {
 		return fmt.Errorf("write the head of the log: %w", err)
 	}

@@ -3,7 +3,6 @@ package exchange
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,13 +153,13 @@ func pointOf(s study.Spec, o OMB) (string, error) {
 		return "", fmt.Errorf("identify the point: %w", err)
 	}
 	sum := sha256.Sum256(append(spec, o.Workload+"\x00"+o.Driver...))
-	return "omb-" + hex.EncodeToString(sum[:6]), nil
+	return fmt.Sprintf("omb-%x", sum[:6]), nil
 }
 
 // Digest identifies a file's contents.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%x", sum[:8])
 }
 
 // SameSource tells whether two records were made of the same file.
