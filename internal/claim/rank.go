@@ -9,36 +9,33 @@ import (
 )
 
 // contest is the contenders of one cell: the values of the axis that is ranked, such as brokers. Example: kafka had 9
-// messages/s, nats 5, every run of pulsar failed, and mosquitto refused the work. Then kafka and nats are ranked and
-// pulsar is unknown. Mosquitto has no place, so that it is only in names.
+// messages/s, nats 5, every run of pulsar failed, and mosquitto refused the work. Then kafka is ahead of nats, pulsar
+// may have any place, and mosquitto has none.
 type contest struct {
-	names      []string    // of all contenders
-	ranked     []contender // those with a figure
-	unknown    []string    // those of which nothing usable was measured: each may have any place
+	contenders []contender
 	lowestWins bool
 }
 
 type contender struct {
-	name   string
-	figure Figure
+	name    string
+	figure  Figure // none if nothing usable was measured
+	refused bool   // the work, so that there is neither a figure nor a place
 }
 
 // rank judges in each cell the place of one contender, or the order of several. In the example of contest it can't be
 // told whether kafka is first, because pulsar may be, and nats is not first.
 func (s Statement) rank(chosen []sample) (Part, error) {
 	var p Part
-	named := s.Ranking.named()
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Ranking.By, sweepAxis)) {
 		c, err := s.contestIn(g)
 		if err != nil {
 			return Part{}, err
 		}
-		wasPlanned := len(c.names) >= 2 && containsAll(c.names, named)
-		canJudge := len(c.ranked) >= 2 && containsAll(c.rankedNames(), named)
+		named := s.Ranking.named()
 		switch {
-		case canJudge:
+		case c.ranked().isOf(named):
 			p.Cells = append(p.Cells, s.Ranking.cell(g.Name, c))
-		case wasPlanned:
+		case c.isOf(named):
 			p.addMissing(g.Members)
 		}
 	}
@@ -58,51 +55,56 @@ func (s Statement) rank(chosen []sample) (Part, error) {
 // contestIn gathers the contenders of a cell.
 func (s Statement) contestIn(cell group) (contest, error) {
 	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
-	contenders, err := splitBy(s.Ranking.By, cell)
+	groups, err := splitBy(s.Ranking.By, cell)
 	if err != nil {
 		return contest{}, err
 	}
-	for _, g := range contenders {
+	for _, g := range groups {
 		f, err := s.figure(s.Metric, g, fmt.Sprintf("of %s at %q", g.Name, cell.Name))
 		if err != nil {
 			return contest{}, err
 		}
-		c.names = append(c.names, g.Name)
 		notRefused := func(one sample) bool { return one.status != string(store.Refused) }
-		switch {
-		case f.known():
-			c.ranked = append(c.ranked, contender{name: g.Name, figure: f})
-		case slices.ContainsFunc(g.Members, notRefused):
-			c.unknown = append(c.unknown, g.Name)
-		}
+		refused := !f.known() && !slices.ContainsFunc(g.Members, notRefused)
+		c.contenders = append(c.contenders, contender{name: g.Name, figure: f, refused: refused})
 	}
 	return c, nil
 }
 
-func (c contest) rankedNames() []string {
+// ranked is the contest of those that have a figure.
+func (c contest) ranked() contest {
+	hasNone := func(o contender) bool { return !o.figure.known() }
+	c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), hasNone)
+	return c
+}
+
+// unknown names those that have no figure, and still a place.
+func (c contest) unknown() []string {
 	var names []string
-	for _, o := range c.ranked {
-		names = append(names, o.name)
+	for _, o := range c.contenders {
+		if !o.figure.known() && !o.refused {
+			names = append(names, o.name)
+		}
 	}
 	return names
 }
 
-// containsAll reports whether every wanted value is among those of an axis.
-func containsAll(values, wanted []string) bool {
-	for _, want := range wanted {
-		if !slices.ContainsFunc(values, func(v string) bool { return results.SameValue(v, want) }) {
+// isOf reports whether there are several contenders, and all of the named ones among them.
+func (c contest) isOf(named []string) bool {
+	for _, name := range named {
+		if !slices.ContainsFunc(c.contenders, func(o contender) bool { return results.SameValue(o.name, name) }) {
 			return false
 		}
 	}
-	return true
+	return len(c.contenders) > 1
 }
 
-// figureOf is the figure of a ranked contender, and the figures of the other ranked ones.
-func (c contest) figureOf(name string) (own Figure, others []Figure) {
-	for _, o := range c.ranked {
+// split returns the figure of one contender, and those of the others that didn't refuse.
+func (c contest) split(name string) (own Figure, others []Figure) {
+	for _, o := range c.contenders {
 		if results.SameValue(o.name, name) {
 			own = o.figure
-		} else {
+		} else if !o.refused {
 			others = append(others, o.figure)
 		}
 	}
@@ -117,16 +119,13 @@ func (r Ranking) named() []string {
 	return []string{r.Who}
 }
 
-// cell judges a contest in which all that the ranking names are ranked.
+// cell judges a contest in which all that the ranking names have a figure.
 func (r Ranking) cell(name string, c contest) Cell {
-	own, others := c.figureOf(r.named()[0])
+	ranked := c.ranked()
+	own, others := ranked.split(r.named()[0])
 	cell := Cell{Name: name, Verdict: r.judge(c), Figure: r.lead(c, own, others), N: fewestRepetitions(append(others, own))}
-	if cell.Verdict == CannotBeTold {
-		withoutUnknown := c
-		withoutUnknown.unknown = nil
-		if r.judge(withoutUnknown) != CannotBeTold {
-			cell.Unknown = c.unknown
-		}
+	if cell.Verdict == CannotBeTold && r.judge(ranked) != CannotBeTold {
+		cell.Unknown = c.unknown()
 	}
 	return cell
 }
@@ -142,8 +141,8 @@ func (r Ranking) judge(c contest) Verdict {
 func (r Ranking) judgeOrder(c contest) Verdict {
 	verdict := Holds
 	for i := range len(r.Order) - 1 {
-		figure, _ := c.figureOf(r.Order[i])
-		next, _ := c.figureOf(r.Order[i+1])
+		figure, _ := c.split(r.Order[i])
+		next, _ := c.split(r.Order[i+1])
 		verdict = verdict.and(c.isBetter(figure, next))
 	}
 	return verdict
@@ -154,8 +153,8 @@ func (r Ranking) judgeOrder(c contest) Verdict {
 // Who, one certainly worse, and one has no figure. Then one or two are better: Who isn't first, and it can't be told
 // whether Who is second.
 func (r Ranking) judgePlace(c contest) Verdict {
-	own, others := c.figureOf(r.Who)
-	fewestBetter, mostBetter := 0, len(c.unknown)
+	own, others := c.split(r.Who)
+	fewestBetter, mostBetter := 0, 0
 	for _, other := range others {
 		switch c.isBetter(other, own) {
 		case Holds:
@@ -167,7 +166,7 @@ func (r Ranking) judgePlace(c contest) Verdict {
 	}
 	wantBetter := r.Place - 1
 	if r.Place == LastPlace {
-		wantBetter = len(others) + len(c.unknown)
+		wantBetter = len(others)
 	}
 	switch {
 	case wantBetter < fewestBetter || wantBetter > mostBetter:
@@ -185,6 +184,8 @@ func (c contest) isBetter(a, b Figure) Verdict {
 		a, b = b, a
 	}
 	switch {
+	case !a.known() || !b.known():
+		return CannotBeTold
 	case a.Low > b.High:
 		return Holds
 	case a.High < b.Low:
