@@ -16,8 +16,9 @@ const period = 10 * time.Second
 // ombTicksPerHalf is how many rows of OMB's quantile tables halve the distance to 100 %.
 const ombTicksPerHalf = 100
 
-const ombNote = "Publish latency is acked − sent, end-to-end latency received − sent and delay sent − intended, as OMB defines them; " +
-	"latency from the intended time is only in brokermark's own formats. Lists of latencies have one value, of the whole run."
+const ombNote = "Publish latency is acked − sent, end-to-end latency received − sent and delay sent − intended, as OMB " +
+	"defines them; latency from the intended time is only in brokermark's own formats. Lists of latencies have one value, " +
+	"of the whole run."
 
 // ToOMB writes a record as an OMB result. Latencies are those from the actual send, as OMB's. Lists of rates have a
 // value for each ten seconds. Lists of latencies have a single one, because distributions of single periods aren't

@@ -167,13 +167,14 @@ func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b
 
 // doubts say how the numbers differ from ours, and what isn't known.
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
+	measuredBy := fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), Digest(data))
 	doubts := []store.Doubt{
-		{Code: "imported", Text: fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)",
-			inLine(name), Digest(data))},
-		{Code: "omb-latency", Text: "latency is counted from the actual send, so a stall is charged to the few messages that were sent into it; " +
-			"latency from the intended time is unknown"},
-		{Code: "omb-end-to-end", Text: "end-to-end latency comes from the message's own timestamp, with most drivers in whole milliseconds, " +
-			"and samples of 0 are left out: every percentile is too high where many messages take less than a millisecond"},
+		{Code: "imported", Text: measuredBy},
+		{Code: "omb-latency", Text: "latency is counted from the actual send, so a stall is charged to the few messages " +
+			"that were sent into it; latency from the intended time is unknown"},
+		{Code: "omb-end-to-end", Text: "end-to-end latency comes from the message's own timestamp, with most drivers in whole " +
+			"milliseconds, and samples of 0 are left out: every percentile is too high where many messages take less than a " +
+			"millisecond"},
 		{Code: "omb-no-ledger", Text: "messages weren't accounted for one by one: loss, duplicates and order are unknown"},
 		{Code: "omb-rebuilt", Text: "histograms are rebuilt from the published quantile tables, their counts from the mean rates"},
 		{Code: "omb-unstated", Text: "the file doesn't say the guarantee, subscriptions, load asked for, versions or host"},
@@ -204,13 +205,14 @@ func ended(name string, written time.Time) time.Time {
 // result is the measurement. Histograms are rebuilt from the tables of quantiles, and their counts from the mean rates.
 func (o OMB) result(seconds float64) *store.Result {
 	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
-	countAt := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
+	messages := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
+	sent, received := messages(published), messages(consumed)
 	r := &store.Result{Measurement: store.Measurement{
 		Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize),
 		Latency: store.Latency{
-			EndToEndService: o.AggregatedEndToEndLatencyQuantiles.snapshot(countAt(consumed), nanosPerMilli),
-			Service:         o.AggregatedPublishLatencyQuantiles.snapshot(countAt(published), nanosPerMilli),
-			Lag:             o.AggregatedPublishDelayLatencyQuantiles.snapshot(countAt(published), nanosPerMicro), // empty in old versions
+			EndToEndService: o.AggregatedEndToEndLatencyQuantiles.snapshot(received, nanosPerMilli),
+			Service:         o.AggregatedPublishLatencyQuantiles.snapshot(sent, nanosPerMilli),
+			Lag:             o.AggregatedPublishDelayLatencyQuantiles.snapshot(sent, nanosPerMicro), // empty in old versions
 		},
 	}}
 	for i, rate := range o.PublishRate {
