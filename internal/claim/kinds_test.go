@@ -64,7 +64,6 @@ func TestRoundingPutsNoFigureBeyondItsBound(t *testing.T) {
 	}
 }
 
-// On its bound a shape is still what it is said to be, except for a maximum, which has to lie above.
 // The weights of a slope are rounded, so their sum is not always 0.
 func TestAFlatLineNeitherRisesNorFalls(t *testing.T) {
 	for _, sign := range []string{"rising", "falling"} {
@@ -77,6 +76,7 @@ func TestAFlatLineNeitherRisesNorFalls(t *testing.T) {
 	}
 }
 
+// On its bound a shape is still what it is said to be, except for a maximum, which has to lie above.
 func TestAShapeHoldsOnItsBound(t *testing.T) {
 	course := func(values ...float64) (out []at) {
 		for i, v := range values {

@@ -10,7 +10,6 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -98,15 +97,39 @@ func decodeOMB(data []byte) (OMB, error) {
 	case len(o.AggregatedPublishLatencyQuantiles) == 0 && len(o.AggregatedEndToEndLatencyQuantiles) == 0:
 		return o, errors.New("the run wasn't finished: it has no aggregated quantiles")
 	}
-	for _, rate := range slices.Concat(o.PublishRate, o.ConsumeRate) {
-		if rate < 0 {
-			return o, fmt.Errorf("a rate of %v, allowed are 0 and above", rate)
-		}
-		if rate > mostImported {
-			return o, fmt.Errorf("a rate of %v, allowed are up to %v", rate, mostImported)
+	return o, o.checkNumbers()
+}
+
+// checkNumbers refuses numbers that no run can have had. Only those are looked at that the import uses; the tables of
+// quantiles were checked as they were decoded.
+func (o OMB) checkNumbers() error {
+	var backlog []float64
+	for _, messages := range o.Backlog {
+		backlog = append(backlog, float64(messages))
+	}
+	for _, f := range []struct {
+		key    string
+		values []float64
+	}{
+		{"messageSize", []float64{float64(o.MessageSize)}},
+		{"topics", []float64{float64(o.Topics)}},
+		{"partitions", []float64{float64(o.Partitions)}},
+		{"producersPerTopic", []float64{float64(o.ProducersPerTopic)}},
+		{"consumersPerTopic", []float64{float64(o.ConsumersPerTopic)}},
+		{"publishRate", o.PublishRate},
+		{"publishErrorRate", o.PublishErrorRate},
+		{"consumeRate", o.ConsumeRate},
+		{"backlog", backlog},
+		{"endToEndLatency50pct", o.EndToEndLatency50pct},
+		{"endToEndLatency99pct", o.EndToEndLatency99pct},
+	} {
+		for _, v := range f.values {
+			if v < 0 || v > mostImported {
+				return fmt.Errorf("%s: %v, allowed are 0 to %v", f.key, v, mostImported)
+			}
 		}
 	}
-	return o, nil
+	return nil
 }
 
 var unfitForBroker = regexp.MustCompile(`[^a-z0-9._]+`)
@@ -127,13 +150,15 @@ func (o OMB) spec() study.Spec {
 	}
 }
 
-// agrees returns an error if the file contradicts a spec.
+// agrees returns an error if the file contradicts a spec. Of messages of several sizes a file holds the mean of those sent, which may
+// be any between the smallest and the largest.
 func (o OMB) agrees(s study.Spec) error {
+	size := min(max(o.MessageSize, int64(s.MessageSize.Smallest())), int64(s.MessageSize.Largest())) // the nearest that s allows
 	for _, f := range []struct {
 		name       string
 		file, spec int64
 	}{
-		{"messageSize", o.MessageSize, int64(s.MessageSize.Mean())},
+		{"messageSize", o.MessageSize, size},
 		{"topics", int64(o.Topics), int64(s.Topics)},
 		{"partitionsPerTopic", int64(o.Partitions), int64(s.PartitionsPerTopic)},
 		{"producersPerTopic", int64(o.ProducersPerTopic), int64(s.ProducersPerTopic)},

@@ -186,7 +186,7 @@ func TestOneAggregatedTableIsEnough(t *testing.T) {
 		t.Errorf("end to end alone: %v", err)
 	}
 	o.ConsumeRate = []float64{1, -2}
-	if _, err := imports(t, "r.json", o, nil); err == nil || err.Error() != "r.json: a rate of -2, allowed are 0 and above" {
+	if _, err := imports(t, "r.json", o, nil); err == nil || err.Error() != "r.json: consumeRate: -2, allowed are 0 to 1e+12" {
 		t.Error(err)
 	}
 	o.PublishRate = nil
@@ -219,6 +219,21 @@ func TestASpecOfAnotherWorkIsRefusedByTheFieldThatDiffers(t *testing.T) {
 		if _, err := imports(t, "r.json", o, &like); err == nil || !strings.HasPrefix(err.Error(), "r.json: "+field) {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+// A file of ours holds the mean of what was sent, which is seldom that of the spec.
+func TestAMixOfSizesAgreesWithAnyMeanOfIt(t *testing.T) {
+	like := study.Spec{
+		Broker: "kafka", Topics: 2, PartitionsPerTopic: 3, ProducersPerTopic: 4, ConsumerPerSubscription: study.Consumers{5},
+		MessageSize: study.Sizes{{Size: 50, Weight: 1}, {Size: 200, Weight: 1}}, // a mean of 125
+	}
+	if _, err := imports(t, "r.json", small(), &like); err != nil { // 100
+		t.Error(err)
+	}
+	like.MessageSize[0].Size = 150
+	if _, err := imports(t, "r.json", small(), &like); err == nil || !strings.Contains(err.Error(), "messageSize is 100 in the file and 150") {
+		t.Error(err)
 	}
 }
 

@@ -44,11 +44,16 @@ func TestWhatIsNoResultIsRefusedWithASentence(t *testing.T) {
 		{"something else", `{"a":1}`, "it has no driver or no publishRate"},
 		{"two of them", good + good, "something follows its closing brace"},
 		{"unfinished", `{"driver":"Kafka","publishRate":[1]}`, "it has no aggregated quantiles"},
-		{"negative rate", `{"driver":"Kafka","publishRate":[-1],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "a rate of -1"},
+		{"negative rate", `{"driver":"Kafka","publishRate":[-1],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "publishRate: -1, allowed are 0 to 1e+12"},
+		{"negative percentile of a period", `{"driver":"Kafka","publishRate":[1],"endToEndLatency50pct":[-5],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "endToEndLatency50pct: -5, allowed are 0 to 1e+12"},
+		{"percentile of a period of an age", `{"driver":"Kafka","publishRate":[1],"endToEndLatency99pct":[1e20],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "endToEndLatency99pct: 1e+20, allowed are 0 to 1e+12"},
+		{"negative size", `{"driver":"Kafka","publishRate":[1],"messageSize":-1,"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "messageSize: -1, allowed are 0 to 1e+12"},
+		{"negative topics", `{"driver":"Kafka","publishRate":[1],"topics":-3,"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "topics: -3, allowed are 0 to 1e+12"},
+		{"negative backlog", `{"driver":"Kafka","publishRate":[1],"backlog":[-3],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "backlog: -3, allowed are 0 to 1e+12"},
 		{"percentile", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"150":1}}`, `percentile "150", allowed are 0 to 100`},
 		{"negative latency", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":-1}}`, "allowed are 0 and above"},
 		{"latency of a million years", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":1,"99":1e300}}`, "1e+300 at percentile 99, allowed are up to 1e+12"},
-		{"rate of more than there is", `{"driver":"Kafka","publishRate":[1e300],"aggregatedPublishLatencyQuantiles":{"50":1}}`, "a rate of 1e+300, allowed are up to 1e+12"},
+		{"rate of more than there is", `{"driver":"Kafka","publishRate":[1e300],"aggregatedPublishLatencyQuantiles":{"50":1}}`, "publishRate: 1e+300, allowed are 0 to 1e+12"},
 		{"falling", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":2,"60":1}}`, "1 at percentile 60 is less than 2 at 50"},
 	} {
 		_, err := FromOMB("dir/r.json", []byte(c.data), time.Now(), nil)

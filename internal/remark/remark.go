@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Remark is a sentence with its figures: "the generator was 3ms late" has one, At 18 with the Text 3ms and the Value 3e6.
@@ -162,17 +163,23 @@ func Join(remarks []Remark) string {
 	return fmt.Sprintf("%s (%d alike)", fill(first.Form(), ranges).Text, len(remarks))
 }
 
-// rangeText writes a range, with the unit only once if both figures have the same: "2.7–4ms", but "900µs–4ms".
+// rangeText writes a range, with the unit only once if both figures are a number with the same unit: "2.7–4ms", but
+// "900µs–4ms" and "58s–1m3s".
 func rangeText(low, high string) string {
-	const digits = "0123456789"
 	if low == high {
 		return low
 	}
-	unit := high[strings.LastIndexAny(high, digits)+1:]
-	number := strings.TrimSuffix(low, unit)
-	endsInDigit := strings.LastIndexAny(number, digits) == len(number)-1
-	if !endsInDigit { // another unit: 9ms without the s of 4s is 9m
+	lowNumber, lowUnit := splitUnit(low)
+	highNumber, highUnit := splitUnit(high)
+	isCompound := strings.ContainsFunc(lowNumber+highNumber, unicode.IsLetter) // as the "1m3" of 1m3s
+	if lowUnit != highUnit || isCompound {
 		return low + "–" + high
 	}
-	return number + "–" + high
+	return lowNumber + "–" + high
+}
+
+// splitUnit splits a figure after its last digit: "2.7ms" into "2.7" and "ms".
+func splitUnit(figure string) (number, unit string) {
+	end := strings.LastIndexAny(figure, "0123456789") + 1
+	return figure[:end], figure[end:]
 }

@@ -58,6 +58,8 @@ func TestRemarksOfOneFormAreToldWithTheSpanOfTheirFigures(t *testing.T) {
 		"3–5.5ms of 9 late (3 alike)":     {late(4 * time.Millisecond), late(5500 * time.Microsecond), late(3 * time.Millisecond)},
 		"950µs–1.2s of 9 late (2 alike)":  {late(1200 * time.Millisecond), late(950 * time.Microsecond)},
 		"950ms–1.2s of 9 late (2 alike)":  {late(950 * time.Millisecond), late(1200 * time.Millisecond)},
+		"1.5s–1m3s of 9 late (2 alike)":   {late(63 * time.Second), late(1500 * time.Millisecond)},
+		"1m3s–2m5s of 9 late (2 alike)":   {late(63 * time.Second), late(125 * time.Second)},
 		"9–10 messages (2 alike)":         {remark.Of("%d messages", 10), remark.Of("%d messages", 9)},
 		"100 messages of kafka (2 alike)": {remark.Of("%d messages of kafka", 100), remark.Of("%d messages of kafka", 100)},
 	} {
