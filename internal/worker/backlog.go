@@ -9,17 +9,17 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// A backlog trial measures how fast consumers receive the messages that were sent while they were off: messages are
-// sent and confirmed first, then the consumers are connected, and the deliveries are timed from when
-// the last consumer has registered.
+// A backlog trial measures how fast consumers receive the messages that were sent while they were off. For example, 1,000,000 messages are
+// sent and confirmed; that is filling the backlog. Then two consumers are connected, and draining begins. The second one has registered at
+// 7.0 s, when the first has already received 10,000 messages. The last message comes at 9.0 s. So the backlog was drained at 990,000
+// messages in 2.0 s.
 
 // ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose
 // broker stopped delivering.
 var ErrRanDry = errors.New("the backlog stopped draining")
 
-// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the wanted
-// share of it has been received, or until nothing more comes (ErrRanDry). If the load has a schedule
-// for it, producers go on sending meanwhile.
+// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the load's goal is reached (drainGoal), or until
+// nothing more comes (ErrRanDry). If the load has a schedule for it (Backlog.Meanwhile), producers go on sending.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, error) {
 	t.awaitConfirmations(ctx)
 	if t.load.Filled != nil {
@@ -31,18 +31,18 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 	d := BacklogDrain{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
 	defer cancel()
-	last, err := w.consumers.start(connect)
+	registered, err := w.consumers.start(connect)
 	if err != nil {
 		return d, err
 	}
 	endSending := w.sendMeanwhile(ctx, t)
-	err = w.awaitDeliveries(ctx, t, t.wanted(filled.Acked))
+	err = w.awaitDeliveries(ctx, t, t.drainGoal(filled.Acked))
 	came := w.consumers.span()
 	d.To = came.At
 	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
 		d.To = came.Last
 	}
-	d.timeFrom(last, came.First, t.recording.books.Count().Received)
+	d.timeFrom(registered, came.First, t.recording.books.Count().Received)
 	return d, errors.Join(err, endSending())
 }
 
@@ -58,8 +58,8 @@ func (t *trial) awaitConfirmations(ctx context.Context) {
 // lastAck returns when the last message so far was confirmed; 0 if none was.
 func (w *Worker) lastAck() int64 {
 	var last int64
-	for _, p := range w.producers {
-		last = max(last, p.activity.Load().lastAck.Load())
+	for _, c := range w.clients {
+		last = max(last, c.activity.Load().lastAck.Load())
 	}
 	return last
 }
@@ -67,12 +67,12 @@ func (w *Worker) lastAck() int64 {
 // sendMeanwhile lets the producers send while the backlog drains, if the load wants that, until end is
 // called. No message is due from then on.
 func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (end func() error) {
-	c := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
-	if c.main == nil {
+	toSend := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
+	if toSend.main == nil {
 		return func() error { return nil }
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- w.sendAll(ctx, t, c) }()
+	go func() { ended <- w.sendAll(ctx, t, toSend) }()
 	return func() error {
 		t.endMeasuring(clock.Now())
 		t.halt()
@@ -88,14 +88,15 @@ type drainGoal struct {
 	within     time.Duration
 }
 
-// wanted returns the goal of draining a backlog of so many messages.
-func (t *trial) wanted(filled int64) drainGoal {
+// drainGoal returns the goal of draining a backlog of so many messages. With 2 subscriptions and a Ratio of 0.9, a backlog of 1,000
+// messages is drained after 1,800 deliveries.
+func (t *trial) drainGoal(filled int64) drainGoal {
 	b := t.load.Backlog
 	all := filled * int64(t.recording.books.Subscriptions())
 	switch {
 	case b.Ratio > 0:
 		return drainGoal{deliveries: int64(b.Ratio * float64(all)), within: unlimited}
-	case b.Meanwhile != nil: // messages that are sent meanwhile are drained as well, so only the time ends it
+	case b.Meanwhile != nil: // new messages come all the time, so only the time ends it
 		return drainGoal{deliveries: unlimited, within: b.For}
 	}
 	return drainGoal{deliveries: all, within: b.For}
@@ -119,7 +120,7 @@ func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) 
 	}
 }
 
-// ranDry returns an ErrRanDry. wanted may be unlimited.
+// ranDry returns an ErrRanDry: so many deliveries of those wanted, which may be unlimited, and then nothing for a time.
 func ranDry(received, wanted int64, silent time.Duration) error {
 	silent = silent.Round(time.Millisecond)
 	if wanted == unlimited {
@@ -128,10 +129,9 @@ func ranDry(received, wanted int64, silent time.Duration) error {
 	return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, received, wanted, silent)
 }
 
-// mostSilence returns how long nothing may come from a backlog before the rest counts as missing.
-// Before the first delivery that is the whole allowance, and then the time that draining has taken so
-// far, within bounds: a broker that has delivered 1,500,000 messages in four seconds doesn't hold the
-// last ones back for minutes.
+// mostSilence returns how long nothing may come from a backlog before the rest counts as missing. Before the first delivery that is the
+// whole allowance. Then it is as long as draining has taken so far, but at least 5 s and at most 30 s: a broker that has delivered
+// 1,500,000 messages in four seconds doesn't hold the last ones back for minutes.
 func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	const least, most = deliveryGap, 30 * time.Second
 	if !begun {
@@ -140,13 +140,13 @@ func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	return min(allowance, max(least, min(draining, most)))
 }
 
-// timeFrom sets from when the drain is timed, and how many deliveries count: from when the last
-// consumer had registered, without those before. If those before were most of the backlog, the drain
-// is timed from the first delivery instead, and all count.
-func (d *BacklogDrain) timeFrom(last registration, firstDelivery, received int64) {
-	if 2*last.Before > received {
+// timeFrom sets when the timing of the drain begins, and how many deliveries count. Both begin when the last consumer has registered: if
+// 10,000 of 1,000,000 deliveries came before that, 990,000 count. If most deliveries came before that, 600,000 for example, too few would
+// be left. Then the timing begins with the first delivery, and all 1,000,000 count.
+func (d *BacklogDrain) timeFrom(registered registration, firstDelivery, received int64) {
+	if registered.Before > received/2 {
 		d.From, d.Received = firstDelivery, received
 		return
 	}
-	d.From, d.Received = last.At, received-last.Before
+	d.From, d.Received = registered.At, received-registered.Before
 }

@@ -34,8 +34,9 @@ type consumers interface {
 	close() error
 }
 
-// registration is when the last consumer had registered, ns on the clock's axis, and how many
-// deliveries had been booked by then.
+// registration is when the last consumer had registered with the broker, ns on the clock's axis, and how many deliveries had been booked
+// before that. For example, consumer 0 registers at 6 s and receives 500 messages until consumer 1 registers at 7 s. Then At is 7 s and
+// Before is 500. Between trials nothing is booked, and Before is 0.
 type registration struct{ At, Before int64 }
 
 // consumerReport is what is known of the consumers of a trial and isn't in its books.

@@ -91,11 +91,11 @@ const maxUnsentBookings = 100_000
 // bookUnsent books the messages that this client was to send in a trial and never sent. A message that
 // was due is booked with the time that it had waited when sending ended: otherwise a trial would look
 // the faster the fewer messages the broker took.
-func (p *producer) bookUnsent(t *trial) {
-	recorder := t.recording.books.ProducerOn(p.streams[0].producer.ID, p.index) // a message that was never sent belongs to no stream
-	for _, s := range p.segments {
+func (c *client) bookUnsent(t *trial) {
+	recorder := t.recording.books.ProducerOn(c.firstProducer(), c.index) // a message that was never sent belongs to no stream
+	for _, s := range c.segments {
 		if s.share != nil {
-			p.bookUnsentOf(s, recorder, t)
+			c.bookUnsentOf(s, recorder, t)
 		} else if s.limit != unlimited { // in a closed loop messages have no intended time
 			recorder.UnsentUntimed(measure.Measured, s.limit-s.next)
 		}
@@ -104,7 +104,7 @@ func (p *producer) bookUnsent(t *trial) {
 
 // bookUnsentOf books the unsent messages of a segment with a schedule. For example, a client was to send 100 messages/s until 10 s, and
 // had sent the first 700 when sending ended at 12 s. Messages 700 to 999 were due, and have waited for 5 s to 2.01 s.
-func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
+func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
 	ended := t.sendingEndedAt
 	end := s.limit
 	if end == unlimited {
@@ -122,7 +122,7 @@ func (p *producer) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial
 		}
 		i += n
 		intended := s.at(i - 1) // the latest of the n, which has waited for the shortest time
-		recorder.Unsent(phase, n, intended, ended, p.ownLag.ownPart(intended, ended))
+		recorder.Unsent(phase, n, intended, ended, c.ownLag.ownPart(intended, ended))
 	}
 	// If a number of messages was asked for, more may be left that were not due yet. They haven't waited.
 	warmup := max(0, min(end, firstMeasured)-due)

@@ -105,7 +105,7 @@ func TestProducersWithNothingToSendDoNotSayWhenSendingBegan(t *testing.T) {
 }
 
 // receive books one delivery to a subscription.
-func receive(c *consumer, p *producer, slot uint32, after int64) {
+func receive(c *consumer, p *client, slot uint32, after int64) {
 	s := &p.slots[slot]
 	h := headerOf(driver.Message{Payload: s.payload})
 	c.recorder.Received(h, s.intended+after)
@@ -120,7 +120,7 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	var told []Sample
 	tr.load.Observe = func(s Sample) { told = append(told, s) }
 	o := newObserver(w, tr)
-	p, consumers := w.producers[0], w.consumers.(*localConsumers).list
+	p, consumers := w.clients[0], w.consumers.(*localConsumers).list
 	o.look(withLatencies)
 	n := p.freeSlots.take(p.batchSlots[:messages])
 	recorder := p.recorderOf(tr, &p.streams[0])

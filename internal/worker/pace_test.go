@@ -193,7 +193,7 @@ func TestThePauseAfterAFailedSendIsNoSending(t *testing.T) {
 	w := ready(t, d, simple(1, 1))
 	tr := w.begin(Load{Messages: 1}, 1)
 	defer tr.recording.watch.Close()
-	p := w.producers[0]
+	p := w.clients[0]
 	segment := &segment{share: schedule.Sequential(constant(t, 1e6)), start: tr.startedAt, until: tr.recording.measuredUntil.Load, limit: 1}
 	segment.turns = w.plan.deal().Turns(constant(t, 1e6), 0)
 	p.freeSlots.take(p.batchSlots[:1])
@@ -273,8 +273,8 @@ func TestTheWindowLimitsWhatIsInFlight(t *testing.T) {
 				t.Errorf("%s: %d in flight, allowed %d", name, most.Load(), limit)
 			}
 		}
-		if free := w.producers[0].freeSlots.take(make([]uint32, 1000)); free != len(w.producers[0].slots) {
-			t.Errorf("%s: %d of %d slots are free in the end", name, free, len(w.producers[0].slots))
+		if free := w.clients[0].freeSlots.take(make([]uint32, 1000)); free != len(w.clients[0].slots) {
+			t.Errorf("%s: %d of %d slots are free in the end", name, free, len(w.clients[0].slots))
 		}
 	}
 }
@@ -287,7 +287,7 @@ func TestTheWindowIsInMessagesAndInBytesAndNeverLessThanOneMessage(t *testing.T)
 		plan.Payload.Sizes = []Size{{c.size, 1}}
 		plan.InFlight, plan.Bytes = c.messages, c.bytes
 		w := ready(t, &script{}, plan)
-		if n := len(w.producers[0].slots); n != c.want {
+		if n := len(w.clients[0].slots); n != c.want {
 			t.Errorf("%d slots of %d bytes, want %d in %d messages and %d bytes", n, c.size, c.want, c.messages, c.bytes)
 		}
 	}

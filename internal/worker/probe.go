@@ -15,9 +15,6 @@ import (
 // Therefore producers send probes, which no trial counts, until every subscription has received one
 // of every producer. With 3 producers and 2 subscriptions these are 6 pairs. Only then may a trial
 // begin.
-//
-// What one producer sends is a stream. A connection, which is a *producer of this package, may send
-// several streams.
 
 // probeBit marks the sequence numbers of probes, which no trial counts.
 const probeBit = uint64(wire.MaxSeq+1) / 2
@@ -44,7 +41,9 @@ type Probes struct {
 	OnTopicsMade func()
 
 	subscriptions int
-	seen          []atomic.Bool // at producer × subscriptions + subscription
+	// seen has a place for each pair of a producer and a subscription. With 3 producers and 2 subscriptions, that of producer 2 and
+	// subscription 1 is 2·2 + 1 = 5.
+	seen []atomic.Bool
 }
 
 // NewProbes makes the Probes of one worker. producers is one past the largest ID of a producer.
@@ -70,37 +69,38 @@ func (p *Probes) receive(producer, subscription int) {
 // index returns the place in seen of a producer and a subscription, or -1 if the plan does not have them:
 // messages of other runs may name any producer.
 func (p *Probes) index(producer, subscription int) int {
-	if subscription < 0 || subscription >= p.subscriptions || producer < 0 || producer >= len(p.seen)/p.subscriptions {
+	knownSubscription := subscription >= 0 && subscription < p.subscriptions
+	if !knownSubscription || producer < 0 || producer >= len(p.seen)/p.subscriptions {
 		return -1
 	}
 	return producer*p.subscriptions + subscription
 }
 
-// mark sets seen[i] and reports whether that is new. It ignores an i that is out of range.
+// mark notes that the pair at place i of seen has met, and reports whether that is new. It ignores a place that does not exist.
 func (p *Probes) mark(i int) (isNew bool) { return i >= 0 && i < len(p.seen) && !p.seen[i].Swap(true) }
 
 // seenByAll reports whether every subscription has seen a producer.
 func (p *Probes) seenByAll(producer int) bool {
-	for i := range p.subscriptions {
-		if !p.seen[producer*p.subscriptions+i].Load() {
+	for subscription := range p.subscriptions {
+		if !p.seen[p.index(producer, subscription)].Load() {
 			return false
 		}
 	}
 	return true
 }
 
-// unseenStreams are the streams of one connection that some subscription has not seen yet; at least one.
+// unseenStreams are the streams of one client that some subscription has not seen yet; at least one.
 type unseenStreams struct {
-	connection *producer
-	streams    []*stream
+	client  *client
+	streams []*stream
 }
 
-// unseen lists the unseen streams of all connections, and returns how many there are.
+// unseen lists the unseen streams of all clients, and returns how many there are.
 func (w *Worker) unseen() (all []unseenStreams, count int) {
-	for _, p := range w.producers {
-		u := unseenStreams{connection: p}
-		for i := range p.streams {
-			if s := &p.streams[i]; !w.probes.seenByAll(s.producer.ID) {
+	for _, c := range w.clients {
+		u := unseenStreams{client: c}
+		for i := range c.streams {
+			if s := &c.streams[i]; !w.probes.seenByAll(s.producer.ID) {
 				u.streams = append(u.streams, s)
 			}
 		}
@@ -151,25 +151,25 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	return nil
 }
 
-// send sends a probe for each stream. Earlier probes may still occupy slots of the connection; if none is free,
+// send sends a probe for each stream. Earlier probes may still occupy slots of the client; if none is free,
 // the remaining streams wait for the next attempt.
 func (u unseenStreams) send(ctx context.Context, attempt uint64) error {
-	p := u.connection
+	c := u.client
 	for rest := u.streams; len(rest) > 0; {
-		n := p.freeSlots.take(p.batchSlots[:min(len(rest), len(p.batchSlots))])
+		n := c.freeSlots.take(c.batchSlots[:min(len(rest), len(c.batchSlots))])
 		if n == 0 {
 			break
 		}
 		now := clock.Now()
 		for i, s := range rest[:n] {
-			p.fillSlot(i, p.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
+			c.fillSlot(i, c.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
 		}
-		if err := p.client.Send(ctx, p.batch[:n]); err != nil {
+		if err := c.conn.Send(ctx, c.batch[:n]); err != nil {
 			return fmt.Errorf("producer %d: probe: %w", rest[0].producer.ID, err)
 		}
 		rest = rest[n:]
 	}
-	if err := p.client.Flush(ctx); err != nil {
+	if err := c.conn.Flush(ctx); err != nil {
 		return fmt.Errorf("producer %d: probe: %w", u.streams[0].producer.ID, err)
 	}
 	return nil

@@ -13,15 +13,15 @@ import (
 // Done implements driver.Receipts: the client calls it when messages were confirmed (err is nil) or have failed, named by their slots. It
 // frees the slots, and counts the messages of the current trial; the books of earlier trials are closed.
 //
-// Messages are counted only after their slots are free. Otherwise the end of a trial, which looks for slots in flight, could
-// book one twice: as confirmed and as unresolved.
-func (p *producer) Done(ids []uint32, err error) {
+// The counters are raised (Confirm) only after the slots are free. Otherwise a trial could end because every message is confirmed, find one
+// of them in flight by its slot, and book it as unresolved, too.
+func (c *client) Done(ids []uint32, err error) {
 	now := clock.Now()
-	current := p.activity.Load()
+	current := c.activity.Load()
 	var acks measure.Acks          // what these messages add to the counters of their client
-	var recorder *measure.Producer // of the last message that counts; any recorder of the client will do for Confirm
+	var recorder *measure.Producer // of the last message that counts; all recorders of a client raise the same counters
 	for _, id := range ids {
-		s := &p.slots[id]
+		s := &c.slots[id]
 		if s.recorder == nil || !s.recorder.RecordsFor(current.trial) {
 			continue
 		}
@@ -32,7 +32,7 @@ func (p *producer) Done(ids []uint32, err error) {
 			recorder.Acked(&acks, s.phase, s.intended, s.sent, now)
 		}
 	}
-	p.freeSlots.put(ids)
+	c.freeSlots.put(ids)
 	if recorder == nil {
 		return
 	}
@@ -45,9 +45,9 @@ func (p *producer) Done(ids []uint32, err error) {
 }
 
 // Resent implements driver.Resends: the client calls it when it sends messages again.
-func (p *producer) Resent(ids []uint32) {
+func (c *client) Resent(ids []uint32) {
 	for _, id := range ids {
-		if s := &p.slots[id]; s.recorder != nil {
+		if s := &c.slots[id]; s.recorder != nil {
 			s.recorder.Resent(s.phase)
 		}
 	}
@@ -64,7 +64,7 @@ type activity struct {
 	failure atomic.Pointer[error] // why a message failed, or a Send; nil if none did
 }
 
-// noteAck notes that messages were confirmed now. Calls overlap, so the latest confirmation need not be noted last.
+// noteAck notes that messages were confirmed now. Calls overlap, so one with an earlier time may come later.
 func (a *activity) noteAck(now int64) {
 	for {
 		last := a.lastAck.Load()
@@ -74,7 +74,7 @@ func (a *activity) noteAck(now int64) {
 	}
 }
 
-// noteFailure keeps why messages failed. The first reason stays, since the last may only be that the producer was closed.
+// noteFailure keeps why messages failed. The first reason stays, since the last may only be that the client was closed.
 func (a *activity) noteFailure(err error) { a.failure.CompareAndSwap(nil, &err) }
 
 // noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often
@@ -85,7 +85,7 @@ func (a *activity) noteSendFailure(ctx context.Context, err error) {
 		a.noteFailure(err)
 		return
 	}
-	for { // again if another goroutine has noted a failure in between
+	for { // again if another goroutine noted a failure between Load and CompareAndSwap
 		kept := a.failure.Load()
 		replace := kept == nil || errors.Is(*kept, ctx.Err())
 		if !replace || a.failure.CompareAndSwap(kept, &cause) {
@@ -94,7 +94,7 @@ func (a *activity) noteSendFailure(ctx context.Context, err error) {
 	}
 }
 
-// addTo adds the activity to a trial's outcome. Of the failures of several clients, the first is kept.
+// addTo adds the activity to a trial's outcome. Of the failures of several clients, that of the first client is kept.
 func (a *activity) addTo(out *Outcome) {
 	if failure := a.failure.Load(); failure != nil && out.SendErr == nil {
 		out.SendErr = *failure

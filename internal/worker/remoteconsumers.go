@@ -160,8 +160,8 @@ func (c *remoteConsumers) start(ctx context.Context) (registration, error) {
 func (c *remoteConsumers) listen(t *trial) {
 	w := c.worker
 	firstSeqs := make([]uint64, w.plan.producerIDs())
-	for _, p := range w.producers {
-		for _, s := range p.streams {
+	for _, sender := range w.clients {
+		for _, s := range sender.streams {
 			firstSeqs[s.producer.ID] = s.seq
 		}
 	}

@@ -87,7 +87,7 @@ func TestABacklogIsDrainedByAShareOrForATime(t *testing.T) {
 		{Backlog{For: time.Hour, Meanwhile: constant(t, 1)}, math.MaxInt64, true},
 	} {
 		tr := w.begin(Load{Messages: 1, Backlog: &c.backlog}, 1)
-		got := tr.wanted(100)
+		got := tr.drainGoal(100)
 		tr.recording.watch.Close()
 		if got.deliveries != c.want || c.timed != (got.within == time.Hour) || c.timed == (got.within == unlimited) {
 			t.Errorf("%+v: %+v", c.backlog, got)

@@ -13,22 +13,22 @@ import (
 // has accepted.
 const endGrace = time.Second
 
-// errHeld is the reason of messages that we gave up on. It takes the place of the driver's error: a
-// driver that cuts a connection under a blocked write calls the connection lost, but we cut it.
+// errHeld is why messages failed that the client held back for too long. It takes the place of the driver's error: when we cut off a blocked
+// write, a driver calls the connection lost.
 var errHeld error = wordedError{
 	text: "the client still held messages back when the drain allowance was used up", kind: context.DeadlineExceeded,
 }
 
-// sendAll sends a course, with one goroutine for each client. It blocks until everything is sent, ctx
-// ends, a consumer fails, or nothing moves any more. After that no client is sending.
+// sendAll sends a course, with one goroutine for each client. It blocks until everything is sent, ctx ends, a consumer fails, or patience
+// has run out. After that no client is sending.
 //
-// Errors of Flush are returned only if all was sent. After a stop they say no more than that it was stopped.
-func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
-	s := w.startSending(ctx, t, c)
+// Errors of Flush are returned only if everything was sent. After a stop they only say that it was stopped.
+func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
+	s := w.startSending(ctx, t, toSend)
 	defer s.cancel(nil)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	limit := newPatience(t)
+	patience := newPatience(t)
 	for {
 		select {
 		case <-s.over:
@@ -38,12 +38,12 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 		case <-ctx.Done():
 			return s.stop(ctx.Err())
 		case <-tick.C:
-			if err := limit.stalled(); err != nil {
+			if err := patience.stalled(); err != nil {
 				return s.stop(err)
 			}
-			if limit.overdue() { // no failure of the trial: its books say which messages were not sent
+			if patience.overdue() {
 				s.stop(errHeld)
-				return t.checkPhase()
+				return t.checkPhase() // not errHeld: the trial stands, and its books say which messages were not sent
 			}
 		}
 	}
@@ -59,22 +59,22 @@ type sending struct {
 }
 
 // startSending lets every client send its share of the course.
-func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending {
-	s := &sending{worker: w, trial: t, flushErrs: make([]error, len(w.producers)), over: make(chan struct{})}
+func (w *Worker) startSending(ctx context.Context, t *trial, toSend course) *sending {
+	s := &sending{worker: w, trial: t, flushErrs: make([]error, len(w.clients)), over: make(chan struct{})}
 	// Without a context to cancel, a Send to a broker that has stopped answering would block for ever.
 	ctx, s.cancel = context.WithCancelCause(ctx)
-	limits := c.limits(&w.plan)
-	timers := newSleepers(len(w.producers))
+	limits := toSend.limits(&w.plan)
+	sleepers := newSleepers(len(w.clients))
 	var clients sync.WaitGroup
-	for i, p := range w.producers {
+	for i, c := range w.clients {
 		clients.Go(func() {
-			p.sendShare(ctx, t, c, limits[i], timers)
-			s.flushErrs[i] = p.client.Flush(ctx)
+			c.sendShare(ctx, t, toSend, limits[i], sleepers)
+			s.flushErrs[i] = c.conn.Flush(ctx)
 		})
 	}
 	go func() {
 		clients.Wait()
-		timers.close()
+		sleepers.close()
 		if !t.sendingDone.Swap(true) && t.load.Sent != nil {
 			t.load.Sent()
 		}
@@ -83,15 +83,15 @@ func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending 
 	return s
 }
 
-// stop stops the clients, blocks until they have ended, and returns why. A client that waits for the
-// broker is cut off after endGrace; why is then kept as the reason of the messages that fail.
+// stop stops the clients, blocks until they have ended, and returns why. A client that still waits for the broker after endGrace is cut
+// off. Its messages fail then, and why is kept as their reason.
 func (s *sending) stop(why error) error {
 	s.trial.halt()
 	select {
 	case <-s.over:
 	case <-time.After(endGrace):
-		for _, p := range s.worker.producers {
-			p.activity.Load().noteFailure(why)
+		for _, c := range s.worker.clients {
+			c.activity.Load().noteFailure(why)
 		}
 		s.cancel(why)
 		<-s.over
@@ -99,38 +99,38 @@ func (s *sending) stop(why error) error {
 	return why
 }
 
-// sendShare sends this client's share of a course: of the main schedule, limit messages at most. It
-// blocks until that is done or the trial is stopped. p.segments then says how far it came.
-func (p *producer) sendShare(ctx context.Context, t *trial, c course, limit int64, timers sleepers) {
-	main := p.worker.plan.segment(c.main, p.index, c.start, t.recording.measuredUntil.Load)
+// sendShare sends this client's share of a course: of the main schedule, at most limit messages. It
+// blocks until that is done or the trial is stopped. c.segments then says how far it came.
+func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit int64, sleepers sleepers) {
+	main := c.worker.plan.segment(toSend.main, c.index, toSend.start, t.recording.measuredUntil.Load)
 	main.limit = limit
-	if c.main == nil {
-		p.sendClosedLoop(ctx, t, main)
+	if toSend.main == nil {
+		c.sendClosedLoop(ctx, t, main)
 		return
 	}
-	timer := timers.next()
-	defer timer.Close()
-	if c.warmup == nil {
-		p.segments = append(p.segments, main)
-		p.sendSegment(ctx, t, main, timer)
+	sleeper := sleepers.next()
+	defer sleeper.Close()
+	if toSend.warmup == nil {
+		c.segments = append(c.segments, main)
+		c.sendSegment(ctx, t, main, sleeper)
 		return
 	}
-	warmup := p.worker.plan.segment(c.warmup, p.index, c.start, t.recording.books.MeasuredSince)
-	p.segments = append(p.segments, warmup, main) // both, however far it comes: what is due and not sent is booked
-	finished := p.sendSegment(ctx, t, warmup, timer)
+	warmup := c.worker.plan.segment(toSend.warmup, c.index, toSend.start, t.recording.books.MeasuredSince)
+	c.segments = append(c.segments, warmup, main) // both, also if main is never reached: bookUnsent books what was due in it
+	finished := c.sendSegment(ctx, t, warmup, sleeper)
 	main.start = t.recording.books.MeasuredSince() // known once the warm-up has ended
 	if finished {
-		p.sendSegment(ctx, t, main, timer)
+		c.sendSegment(ctx, t, main, sleeper)
 	}
 }
 
 // sendClosedLoop sends a segment without a schedule, with as many messages outstanding as the trial's window allows.
-func (p *producer) sendClosedLoop(ctx context.Context, t *trial, s *segment) {
-	release := p.reserveSlots(t.load.Window)
+func (c *client) sendClosedLoop(ctx context.Context, t *trial, s *segment) {
+	release := c.reserveSlots(t.load.Window)
 	defer release()
 	t.awaitStart(ctx)
-	p.segments = append(p.segments, s)
-	p.sendSegment(ctx, t, s, nil)
+	c.segments = append(c.segments, s)
+	c.sendSegment(ctx, t, s, nil)
 }
 
 // awaitStart blocks until the trial's start, which may be a time ahead that several workers were

@@ -8,23 +8,23 @@ type sleeper interface {
 	Close()
 }
 
-// maxThreads is how many producers may have a thread of their own to sleep on. More producers share
-// one alarm: a thousand threads would cost more than its little delay.
+// maxThreads is how many clients may have a thread of their own to sleep on, which wakes them most exactly. More clients share one
+// alarm: it wakes them a little later, but a thousand threads would cost more.
 const maxThreads = 4
 
-// sleepers makes the sleepers of all producers of a trial.
+// sleepers makes the sleepers of all clients of a trial.
 type sleepers struct {
-	alarm *clock.Alarm // that all producers share; nil: each producer has a thread of its own
+	alarm *clock.Alarm // that all clients share; nil: each client has a thread of its own
 }
 
-func newSleepers(producers int) sleepers {
-	if producers <= maxThreads {
+func newSleepers(clients int) sleepers {
+	if clients <= maxThreads {
 		return sleepers{}
 	}
 	return sleepers{alarm: clock.NewAlarm(coalesce)}
 }
 
-// next makes the sleeper of one producer, whose goroutine calls it.
+// next makes the sleeper of one client, whose goroutine calls it.
 func (s sleepers) next() sleeper {
 	if s.alarm == nil {
 		return clock.NewSleeper()
@@ -32,7 +32,7 @@ func (s sleepers) next() sleeper {
 	return s.alarm.NewWaiter()
 }
 
-// close ends the alarm. All producers must have ended.
+// close ends the alarm. All clients must have ended.
 func (s sleepers) close() {
 	if s.alarm != nil {
 		s.alarm.Close()

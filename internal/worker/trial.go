@@ -28,7 +28,7 @@ type trial struct {
 
 	stop           chan struct{} // closed to end sending (halt)
 	stopOnce       sync.Once
-	sendingDone    atomic.Bool // all producers have sent their last message
+	sendingDone    atomic.Bool // all clients have sent their last message
 	sendingEndedAt int64       // when that was; only the goroutine of Run uses it, once the sending has ended
 }
 
@@ -46,7 +46,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	drained := make(chan struct{})
 	observing.Go(func() { o.run(drained) })
 
-	out := Outcome{Start: t.startedAt, Producers: len(w.producers), Procs: procs}
+	out := Outcome{Start: t.startedAt, Producers: len(w.clients), Procs: procs}
 	out.Err = w.sendAndDrain(ctx, t, &out)
 	close(drained)
 	observing.Wait()
@@ -84,8 +84,8 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	if !load.Warmup.Auto {
 		t.beginMeasuring(t.startedAt + int64(load.Warmup.For)) // before listen, which tells the consumers of it
 	}
-	for _, p := range w.producers {
-		p.begin(t)
+	for _, c := range w.clients {
+		c.begin(t)
 	}
 	w.consumers.listen(t)
 	return t
@@ -127,13 +127,13 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	heard, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
 	t.recording.watch.Close()
-	for _, p := range w.producers {
-		p.activity.Load().addTo(out)
+	for _, c := range w.clients {
+		c.activity.Load().addTo(out)
 	}
 	phase := t.finalPhase(out.LastSent, out.Err)
-	for _, p := range w.producers {
-		p.bookUnresolved(t)
-		p.bookUnsent(t)
+	for _, c := range w.clients {
+		c.bookUnresolved(t)
+		c.bookUnsent(t)
 	}
 	out.From, out.Until = phase.From, phase.Until
 	out.LastReceived, out.Working = heard.Span.Last, heard.Working

@@ -108,8 +108,8 @@ func TestProducersThatShareAClientSendAsIfEachHadItsOwn(t *testing.T) {
 		plan := wide(producers)
 		plan.Clients = clients
 		w := ready(t, d, plan)
-		if len(w.producers) != clients {
-			t.Fatalf("%d clients were made, want %d", len(w.producers), clients)
+		if len(w.clients) != clients {
+			t.Fatalf("%d clients were made, want %d", len(w.clients), clients)
 		}
 		out := w.Run(t.Context(), Load{Schedule: s, Duration: 200 * time.Millisecond, Drain: 5 * time.Second, Streams: true})
 		if m := out.Measured; out.Err != nil || m.Sent != rate/5 || m.Received != m.Sent || m.Acked != m.Sent || m.Reordered+m.Lost != 0 || !m.Balanced() {

@@ -21,7 +21,7 @@ type Worker struct {
 	driver    driver.Driver
 	bodies    *bodies     // payloads of all messages
 	keys      *keyChooser // nil: messages have no keys
-	producers []*producer // one for each client
+	clients   []*client   // that send
 	consumers consumers   // in this process or in another one
 	failure   *failure    // set when a consumer ends by itself
 	probes    *Probes     // which subscription has seen which producer
@@ -116,7 +116,7 @@ func (w *Worker) connectAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.makeProducers(ctx); err != nil {
+	if err := w.makeClients(ctx); err != nil {
 		return err
 	}
 	receiving := len(w.plan.Consumers) > 0 || w.plan.Peers != nil
@@ -126,15 +126,15 @@ func (w *Worker) connectAll(ctx context.Context) error {
 	return w.probe(ctx)
 }
 
-// makeProducers connects all clients. If one fails, w.producers holds those that were connected, so
+// makeClients connects all clients. If one fails, w.clients holds those that were connected, so
 // that Close closes them.
-func (w *Worker) makeProducers(ctx context.Context) error {
-	made := make([]*producer, w.plan.clients())
+func (w *Worker) makeClients(ctx context.Context) error {
+	made := make([]*client, w.plan.clients())
 	err := eachAtOnce(ctx, len(made), func(ctx context.Context, i int) (err error) {
-		made[i], err = newProducer(ctx, w, i)
+		made[i], err = newClient(ctx, w, i)
 		return err
 	})
-	w.producers = slices.DeleteFunc(made, func(p *producer) bool { return p == nil })
+	w.clients = slices.DeleteFunc(made, func(c *client) bool { return c == nil })
 	return err
 }
 
@@ -172,12 +172,12 @@ func (w *Worker) wait(ctx context.Context, d time.Duration) error {
 // Close ends producers, then consumers. It blocks until the driver has completed every slot.
 func (w *Worker) Close() error {
 	// All at once, because each may wait some seconds for a broker that no longer answers.
-	errs := make([]error, len(w.producers))
+	errs := make([]error, len(w.clients))
 	var closing sync.WaitGroup
-	for i, p := range w.producers {
+	for i, c := range w.clients {
 		closing.Go(func() {
-			if err := p.client.Close(); err != nil {
-				errs[i] = fmt.Errorf("close producer %d: %w", p.streams[0].producer.ID, err)
+			if err := c.conn.Close(); err != nil {
+				errs[i] = fmt.Errorf("close producer %d: %w", c.firstProducer(), err)
 			}
 		})
 	}
