@@ -7,8 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// course is what a trial sends: a schedule for the warm-up, if it has its own, and the main one. The clients share both, and a client's
-// share of a schedule is a segment.
+// course is what a trial sends: a schedule for the warm-up, if it has its own, and the main one. The clients deal the messages of both out
+// among them, and a client's share of a schedule is a segment.
 //
 // For example, two clients share a constant rate of 100 messages/s that starts at 5 s: client 0 sends
 // arrivals 0, 2, 4 … of the schedule, intended at 5.00 s, 5.02 s, 5.04 s …, and client 1 sends arrivals
@@ -88,9 +88,8 @@ func (s *segment) due(now int64, most int) int {
 // then booked together, with the shortest of their waiting times.
 const maxUnsentBookings = 100_000
 
-// bookUnsent books the messages that this client was to send in a trial and never sent. A message that
-// was due is booked with the time that it had waited when sending ended: otherwise a trial would look
-// the faster the fewer messages the broker took.
+// bookUnsent books the messages that this client was to send in a trial and never sent. A message that was due is booked with the time
+// that it had waited when sending ended. Otherwise the latencies would look the better the fewer messages the broker took.
 func (c *client) bookUnsent(t *trial) {
 	recorder := t.recording.books.ProducerOn(c.firstProducer(), c.index) // a message that was never sent belongs to no stream
 	for _, s := range c.segments {
@@ -106,28 +105,28 @@ func (c *client) bookUnsent(t *trial) {
 // had sent the first 700 when sending ended at 12 s. Messages 700 to 999 were due, and have waited for 5 s to 2.01 s.
 func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
 	ended := t.sendingEndedAt
-	end := s.limit
+	end := s.limit // the messages from s.next on, below end, were not sent
 	if end == unlimited {
 		end = s.share.Count(s.until() - s.start)
 	}
 	end = max(end, s.next)
-	due := max(s.next, min(end, s.share.Count(ended-s.start)))
+	dueEnd := max(s.next, min(end, s.share.Count(ended-s.start))) // those below it were due
 	firstMeasured := s.share.Count(t.recording.books.MeasuredSince() - s.start)
 
-	together := max(1, (due-s.next+maxUnsentBookings-1)/maxUnsentBookings) // how many messages are booked at once
-	for i := s.next; i < due; {
-		phase, n := measure.Measured, min(together, due-i)
-		if i < firstMeasured {
-			phase, n = measure.Warmup, min(n, firstMeasured-i)
+	together := max(1, (dueEnd-s.next+maxUnsentBookings-1)/maxUnsentBookings) // how many messages are booked at once; rounded up
+	for from := s.next; from < dueEnd; {
+		phase, to := measure.Measured, min(from+together, dueEnd)
+		if from < firstMeasured {
+			phase, to = measure.Warmup, min(to, firstMeasured)
 		}
-		i += n
-		intended := s.at(i - 1) // the latest of the n, which has waited for the shortest time
-		recorder.Unsent(phase, n, intended, ended, c.ownLag.ownPart(intended, ended))
+		intended := s.at(to - 1) // the latest of them, which has waited for the shortest time
+		recorder.Unsent(phase, to-from, intended, ended, c.ownLag.ownPart(intended, ended))
+		from = to
 	}
 	// If a number of messages was asked for, more may be left that were not due yet. They haven't waited.
-	warmup := max(0, min(end, firstMeasured)-due)
+	warmup := max(0, min(end, firstMeasured)-dueEnd)
 	recorder.UnsentUntimed(measure.Warmup, warmup)
-	recorder.UnsentUntimed(measure.Measured, end-due-warmup)
+	recorder.UnsentUntimed(measure.Measured, end-dueEnd-warmup)
 }
 
 // dueCounter counts the messages of a course that are due in a period. It belongs to one goroutine,
@@ -150,8 +149,8 @@ func (c course) dueCounter(p *Plan) *dueCounter {
 	return d
 }
 
-// count returns the number of messages due in [from, until). measuredSince is when the measured phase
-// begins.
+// count returns the number of messages due in [from, until). measuredSince is when the measured phase begins. For example, if a warm-up of
+// 100/s has its own schedule until 5 s, and 1,000/s follow, 1,100 messages are due from 4 s until 6 s.
 func (d *dueCounter) count(measuredSince, from, until int64) int64 {
 	if d.warmup == nil {
 		return countBetween(d.main, d.start, from, until)

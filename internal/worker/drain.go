@@ -16,26 +16,25 @@ const (
 	deliveryGap = 5 * time.Second // some brokers hand messages over only every few seconds
 )
 
-// awaitArrivals drains the trial and adds to the outcome how that ended. If settle is set and
-// load.Settle allows it, it goes on waiting for what the drain left. It returns an error if something
-// ended the waiting early.
-func (w *Worker) awaitArrivals(ctx context.Context, t *trial, settle bool, out *Outcome) error {
-	load := t.load
-	end, err := w.drain(ctx, t, drainLimits{allowance: load.Drain, brisk: load.Brisk})
+// awaitArrivals drains the trial and adds to the outcome how that ended. It returns an error if something ended the drain early.
+func (w *Worker) awaitArrivals(ctx context.Context, t *trial, out *Outcome) (drainEnd, error) {
+	end, err := w.drain(ctx, t, drainLimits{allowance: t.load.Drain, brisk: t.load.Brisk})
 	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
-	leftWaiting := end == stoppedArriving || end == stoppedSilent
-	if !leftWaiting || !settle || load.Settle <= load.Drain {
-		return err
-	}
+	return end, err
+}
+
+// awaitOverdue goes on waiting after a drain that has used up its allowance, until load.Settle is over as well. It adds to the outcome what
+// was overdue, and whether it still came.
+func (w *Worker) awaitOverdue(ctx context.Context, t *trial, out *Outcome) error {
 	out.Overdue = w.missing(t)
-	end, err = w.drain(ctx, t, drainLimits{allowance: load.Settle - load.Drain, brisk: true})
+	end, err := w.drain(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
 	switch end {
 	case stoppedArriving:
 		out.Arriving = true
 	case stoppedSilent:
 		out.Arriving = false // messages that are missing by now are lost
 	case stoppedQuiet:
-		out.Arriving = out.Arriving && load.Brisk
+		out.Arriving = out.Arriving && t.load.Brisk
 	case drainedAll, stoppedEarly: // Arriving says how the drain itself ended
 	}
 	return err
@@ -58,6 +57,9 @@ const (
 	stoppedEarly                    // ctx ended, or a consumer failed
 )
 
+// usedUp reports whether the drain has used up its allowance.
+func (e drainEnd) usedUp() bool { return e == stoppedArriving || e == stoppedSilent }
+
 // drain blocks until everything sent has been confirmed and received, or one of the limits is reached. If messages may be lost, the drain
 // is brisk in any case. It returns an error only with stoppedEarly.
 func (w *Worker) drain(ctx context.Context, t *trial, limits drainLimits) (drainEnd, error) {
@@ -72,9 +74,10 @@ func (w *Worker) drain(ctx context.Context, t *trial, limits drainLimits) (drain
 			unchanged.timer.Reset()
 		case w.allCame(t, c):
 			return drainedAll, nil
-		case waited.Awake() > limits.allowance && arrivedLately(silent, limits.allowance):
-			return stoppedArriving, nil
 		case waited.Awake() > limits.allowance:
+			if arrivedLately(silent, limits.allowance) {
+				return stoppedArriving, nil
+			}
 			return stoppedSilent, nil
 		case brisk && resolved(c) && silent > t.quietTime():
 			return stoppedQuiet, nil
@@ -90,13 +93,13 @@ func (w *Worker) allCame(t *trial, c measure.Count) bool {
 	if !resolved(c) || t.undelivered(c) > 0 {
 		return false
 	}
-	// A message whose send failed may have arrived all the same, instead of another one. Then only the
-	// ledgers can tell.
+	// A message whose send failed may have arrived all the same. The counts look complete then although another one is missing, and only
+	// the ledgers can tell.
 	return c.Failed == 0 || w.missing(t) == 0
 }
 
-// missing counts the deliveries that have not come. It asks the ledgers, which takes longer than
-// counting. If several workers share the streams, it goes by their counters.
+// missing counts the deliveries that have not come by the ledgers, which takes longer than reading the counters. Only if several workers
+// share the streams, it goes by their counters.
 func (w *Worker) missing(t *trial) int64 {
 	if t.load.CountAll != nil {
 		c, _ := t.count()
@@ -106,7 +109,8 @@ func (w *Worker) missing(t *trial) int64 {
 	return t.recording.books.Missing()
 }
 
-// undelivered counts the deliveries still to come if no message that failed comes.
+// undelivered counts the deliveries still to come if no message that failed comes. For example, of 100 messages 2 have failed. With 3
+// subscriptions and 290 deliveries so far, 4 are still to come.
 func (t *trial) undelivered(c measure.Count) int64 {
 	return (c.Sent-c.Failed)*int64(t.recording.books.Subscriptions()) - c.Received
 }
@@ -117,8 +121,8 @@ func arrivedLately(silent, allowance time.Duration) bool {
 	return silent < min(deliveryGap, allowance/2)
 }
 
-// quietTime is how long nothing must have come for a drain to end before its allowance is used up, if
-// it may: messages may have been lost, or a search has more trials to run.
+// quietTime is how long nothing must have come for a brisk drain to end: a second if messages may be lost, and else 5 s or half of the
+// allowance, whichever is less.
 func (t *trial) quietTime() time.Duration {
 	if t.load.Lossy {
 		return lossyQuiet

@@ -130,12 +130,12 @@ func (o *observer) sample(now int64) Sample {
 		EndToEnd: o.latencies.quantiles, FromSend: o.latencies.fromSend,
 	}
 	s.Due = s.Count.Sent
-	if o.due != nil { // due by the schedule, sent or not
+	if o.due != nil { // by the schedule, sent or not
 		s.Due = o.due.count(phase.From, t.startedAt, min(now, phase.Until))
 	}
 	s.Unconfirmed = max(0, s.Due-s.Count.Failed-s.Count.Acked)
 	s.Undelivered = (s.Due-s.Count.Failed)*int64(t.recording.books.Subscriptions()) - s.Count.Received
-	if t.load.CountAll == nil { // otherwise consumers here receive messages of other workers, and only the sum over all has a meaning
+	if t.load.CountAll == nil { // with CountAll, consumers here receive messages of other workers, and only the sum over all has a meaning
 		s.Undelivered = max(0, s.Undelivered)
 	}
 	s.Backlog = max(s.Unconfirmed, s.Undelivered)
@@ -158,36 +158,41 @@ func (o *observer) keep(s Sample, phase phaseTimes) {
 // phaseLead is how long before its beginning the measured phase is decided: producers and consumers must know of it by then.
 const phaseLead = 10 * time.Millisecond
 
-// decidePhase begins the measured phase when an automatic warm-up is over. If other workers take part in the trial (Warmup.Coordinated), that
-// is decided for all of them, and Load.MeasureFrom returns it. A trial that learns of it too late is halted.
+// decidePhase begins the measured phase when an automatic warm-up is over.
 func (o *observer) decidePhase(s Sample, d depth) {
 	t := o.trial
 	if !t.load.Warmup.Auto || t.recording.books.MeasuredSince() != measure.Undecided {
 		return
 	}
-	from := s.At + int64(phaseLead)
-	if t.load.Warmup.Coordinated {
-		decided := t.load.MeasureFrom()
-		if decided == 0 {
-			return
-		}
-		if decided < from {
-			t.learnedLate.Store(true)
-			t.halt()
-		}
-		from = decided
-	} else if d < withLatencies || !o.steady.Reached(time.Duration(s.At-t.startedAt), s) {
-		return
+	if from, decided := o.endOfWarmup(s, d); decided {
+		t.beginMeasuring(o.worker.consumers.announce(t, from))
 	}
-	t.beginMeasuring(o.worker.consumers.announce(t, from))
+}
+
+// endOfWarmup returns when an automatic warm-up ends, if that is decided. If other workers take part in the trial (Warmup.Coordinated), it is
+// decided for all of them, and Load.MeasureFrom returns it. A trial that learns of it too late is halted.
+func (o *observer) endOfWarmup(s Sample, d depth) (at int64, decided bool) {
+	t, soonest := o.trial, s.At+int64(phaseLead)
+	if !t.load.Warmup.Coordinated {
+		return soonest, d >= withLatencies && o.steady.Reached(time.Duration(s.At-t.startedAt), s)
+	}
+	at = t.load.MeasureFrom()
+	if at == 0 {
+		return 0, false
+	}
+	if at < soonest {
+		t.learnedLate.Store(true)
+		t.halt()
+	}
+	return at, true
 }
 
 // endIfHopeless ends the measured phase now if Load.Hopeless says that its verdict is certain.
 func (o *observer) endIfHopeless(s Sample) {
 	t := o.trial
-	if o.hopeless || !s.Sending || s.Phase != measure.Measured || t.load.Hopeless == nil || !t.load.Hopeless(o.samples.Values()) {
-		return
+	measuring := s.Phase == measure.Measured && s.Sending && !o.hopeless
+	if measuring && t.load.Hopeless != nil && t.load.Hopeless(o.samples.Values()) {
+		o.hopeless = true
+		t.endMeasuring(s.At)
 	}
-	o.hopeless = true
-	t.endMeasuring(s.At)
 }

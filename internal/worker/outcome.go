@@ -46,10 +46,10 @@ type Outcome struct {
 	Pauses               Pauses     // in which the generator stood still
 
 	// The generator's effort.
-	Producers int           // clients that sent
+	Producers int           // how many clients sent, each for one producer of the plan or more
 	Procs     int           // threads that may have run Go code at once (GOMAXPROCS)
-	Blocked   time.Duration // time producers waited for a free slot, summed
-	Sending   time.Duration // time producers spent inside the client, summed
+	Blocked   time.Duration // for which clients waited for a free slot, summed
+	Sending   time.Duration // for which clients were inside Send of their library, summed
 	Working   float64       // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
 
 	// Several workers or hosts.

@@ -101,10 +101,9 @@ type pauseRecorder struct {
 // wakeUp records a wake-up of the watching thread: when it was due, and when it came.
 func (r *pauseRecorder) wakeUp(due, came int64) {
 	phase, every := r.phase(), int64(clock.WatchEvery)
-	for n := range max(1, (came-due+every-1)/every) { // all wake-ups that were due until it came
-		if d := due + n*every; d >= phase.From && d < phase.Until {
-			r.late.Record(came - d)
-		}
+	r.lateIn(phase, due, came)
+	for next := due + every; next < came; next += every { // the wake-ups that were due in a pause, and did not happen
+		r.lateIn(phase, next, came)
 	}
 	if came-due < int64(clock.Standstill) {
 		return
@@ -115,6 +114,13 @@ func (r *pauseRecorder) wakeUp(due, came int64) {
 		r.stops = longerHalf(r.stops)
 	}
 	r.stops = append(r.stops, Interval{From: due, To: came})
+}
+
+// lateIn records how late a wake-up came, if it was due in the phase.
+func (r *pauseRecorder) lateIn(phase phaseTimes, due, came int64) {
+	if due >= phase.From && due < phase.Until {
+		r.late.Record(came - due)
+	}
 }
 
 // longerHalf returns the longer half of stops, in the order of time. It leaves stops as they are.

@@ -8,9 +8,9 @@
 //	// out.Measured.Balanced() holds: each message was sent or not, and confirmed, refused or unresolved
 //	err = w.Close()
 //
-// The way of a message: when it is due, a producer takes a free slot, stamps the payload, books the message as sent and hands it to the
-// client. The client completes the slot (Done), which books the confirmation and frees the slot. A consumer reads identity and times
-// from the payload and books the delivery.
+// The way of a message: when it is due, a client takes a free slot, stamps the payload, books the message as sent and hands it to the
+// broker's client library. When the broker has confirmed it, the library calls Done, which books the confirmation and frees the slot. A
+// consumer reads identity and times from the payload and books the delivery.
 package worker
 
 import (
@@ -19,7 +19,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Plan is everything that stays the same over the trials of a point.
+// Plan is everything that stays the same over the trials of a point: a broker with its settings and a load, as one line of a study
+// describes it.
 type Plan struct {
 	Topology  driver.Topology // topics and subscriptions
 	Producers []Producer
@@ -41,8 +42,8 @@ type Plan struct {
 	Procs    int           // the most threads that run Go code at once during a trial (GOMAXPROCS); 0: as many as there are cores
 	Connect  time.Duration // bounds Prepare, probing included
 
-	Part  *Part  // set if this plan is a part of a larger one
-	Peers *Peers // set if other workers share streams with this one
+	Part  *Part  // nil unless this plan is a part of a larger one
+	Peers *Peers // nil unless other workers share streams with this one
 }
 
 // Producer is one producer and the topic it sends to.

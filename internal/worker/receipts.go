@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Done implements driver.Receipts: the client calls it when messages were confirmed (err is nil) or have failed, named by their slots. It
+// Done implements driver.Receipts: the library calls it when messages were confirmed (err is nil) or have failed, named by their slots. It
 // frees the slots, and counts the messages of the current trial; the books of earlier trials are closed.
 //
 // The counters are raised (Confirm) only after the slots are free. Otherwise a trial could end because every message is confirmed, find one
@@ -44,7 +44,7 @@ func (c *client) Done(ids []uint32, err error) {
 	recorder.Confirm(&acks)
 }
 
-// Resent implements driver.Resends: the client calls it when it sends messages again.
+// Resent implements driver.Resends: the library calls it when it sends messages again.
 func (c *client) Resent(ids []uint32) {
 	for _, id := range ids {
 		if s := &c.slots[id]; s.recorder != nil {
@@ -57,7 +57,7 @@ func (c *client) Resent(ids []uint32) {
 // writes the fields before lastAck, and others read them after it has ended. Any goroutine may use the others.
 type activity struct {
 	trial               *measure.Trial
-	sending, blocked    int64 // ns inside the client's Send, and waiting for free slots
+	sending, blocked    int64 // ns inside the library's Send, and waiting for free slots
 	firstSend, lastSend int64 // when the first and the last Send began, ns on the clock's axis; 0: nothing was sent
 
 	lastAck atomic.Int64          // ns on the clock's axis; 0: nothing was confirmed

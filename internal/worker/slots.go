@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// slotRing hands out the in-flight slots of one producer, numbered from 0. Their number is fixed. The producing goroutine takes slots, and
-// any goroutine may put them back, without a lock.
+// slotRing hands out the slots of one client, numbered from 0. Their number is fixed. The sending goroutine takes slots, and any goroutine may
+// put them back, without a lock.
 //
 // Free slots stand in a ring that can hold all of them, so put never finds it full. A writer claims the next position with one atomic add
 // and stores the slot there, marked with that position. If the mark of a place isn't the reader's position, the place is claimed but
@@ -18,7 +18,7 @@ type slotRing struct {
 	places  []atomic.Uint64 // mark (lower 32 bits of the position) << 32 | slot; a power of two of them
 	slots   int             // how many there are, free or not
 	mask    uint64          // number of places - 1
-	head    uint64          // next position to read; only the producing goroutine uses it
+	head    uint64          // next position to read; only the sending goroutine uses it
 	_       [48]byte        // head and tail are on cache lines of their own: different threads write them
 	tail    atomic.Uint64   // next position to write
 	_       [48]byte
@@ -91,7 +91,7 @@ func (s *slotRing) wait(n int, stop <-chan struct{}) bool {
 	}
 }
 
-// inFlight lists the slots that are not free. Only the producing goroutine may call it, or one that has waited for its end.
+// inFlight lists the slots that are not free. Only the sending goroutine may call it, or one that has waited for its end.
 func (s *slotRing) inFlight() []uint32 {
 	free := make([]bool, s.slots)
 	for position := s.head; position < s.head+uint64(len(s.places)); position++ {

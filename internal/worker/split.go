@@ -38,33 +38,42 @@ func (p Plan) MaxParts() int { return len(p.topicGroups()) }
 // For example, if producers 0 and 2 share client 0 and send to topics 0 and 2, and producer 1 sends to
 // topic 1, the groups are {0, 2} and {1}. The algorithm is union-find.
 func (p Plan) topicGroups() [][]int {
-	parent := make([]int, len(p.Topology.Topics)) // a lower topic of the same set; the lowest is its own parent
-	for t := range parent {
-		parent[t] = t
+	sets := make(topicSets, len(p.Topology.Topics))
+	for t := range sets {
+		sets[t] = t
 	}
-	root := func(t int) int {
-		for parent[t] != t {
-			t = parent[t]
-		}
-		return t
-	}
-	join := func(a, b int) {
-		a, b = root(a), root(b)
-		parent[max(a, b)] = min(a, b)
-	}
-	for i, clients := p.clients(), p.clients(); i < len(p.Producers); i++ {
-		join(p.Producers[i].Topic, p.Producers[i-clients].Topic) // both producers use client i mod clients
+	clients := p.clients()
+	for i := clients; i < len(p.Producers); i++ {
+		sets.join(p.Producers[i].Topic, p.Producers[i-clients].Topic) // both producers use client i mod clients
 	}
 	for _, c := range p.Consumers {
 		for _, t := range c.Also {
-			join(c.Topic, t)
+			sets.join(c.Topic, t)
 		}
 	}
-	groups := make([][]int, len(parent)) // by root; nil for a topic that is no root
-	for t := range parent {
-		groups[root(t)] = append(groups[root(t)], t)
+	groups := make([][]int, len(sets)) // by lowest topic; empty for all other topics
+	for t := range sets {
+		lowest := sets.lowest(t)
+		groups[lowest] = append(groups[lowest], t)
 	}
-	return slices.DeleteFunc(groups, func(group []int) bool { return group == nil })
+	return slices.DeleteFunc(groups, func(group []int) bool { return len(group) == 0 })
+}
+
+// topicSets divides the topics into sets. It has, for each topic, a lower one of the same set; for the lowest, itself.
+type topicSets []int
+
+// lowest returns the lowest topic of the set that a topic is in.
+func (s topicSets) lowest(topic int) int {
+	for s[topic] != topic {
+		topic = s[topic]
+	}
+	return topic
+}
+
+// join makes one set of the sets that two topics are in.
+func (s topicSets) join(a, b int) {
+	a, b = s.lowest(a), s.lowest(b)
+	s[max(a, b)] = min(a, b)
 }
 
 // withTopics returns the part of a plan with these topics, which are whole groups in ascending order.

@@ -36,7 +36,10 @@ func (s *SteadyState) Reached(elapsed time.Duration, sample Sample) bool {
 		s.medians = addRecent(s.medians, float64(sample.EndToEnd.P50))
 		s.last = &sample
 	}
-	return elapsed >= s.warmup.Max || elapsed >= s.warmup.For && steady(s.rates, 0) && steady(s.medians, medianSlack)
+	if elapsed >= s.warmup.Max {
+		return true
+	}
+	return elapsed >= s.warmup.For && steady(s.rates, 0) && steady(s.medians, medianSlack)
 }
 
 // addRecent appends a value and drops the oldest one if that makes more than steadySpan.

@@ -106,7 +106,11 @@ func (w *Worker) sendAndDrain(ctx context.Context, t *trial, out *Outcome) error
 	if errors.Is(err, ErrRanDry) {
 		return err // drainBacklog has waited already
 	}
-	return bothErrors(err, w.awaitArrivals(ctx, t, err == nil, out))
+	end, drainErr := w.awaitArrivals(ctx, t, out)
+	if err == nil && end.usedUp() && t.load.Settle > t.load.Drain {
+		drainErr = w.awaitOverdue(ctx, t, out)
+	}
+	return bothErrors(err, drainErr)
 }
 
 // course returns what the trial sends first. In a backlog trial, drainBacklog may send another course after it.
@@ -145,8 +149,8 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	w.addBooks(t, out)
 }
 
-// bothErrors returns the errors of two steps as one. The second counts only if it isn't the first again, since the failure that ends a trial
-// meets every later step as well.
+// bothErrors returns the errors of two steps as one. The second is left out if it is the first again: the failure that ends a trial is
+// returned by every later step as well.
 func bothErrors(first, second error) error {
 	if second == nil || errors.Is(first, second) {
 		return first

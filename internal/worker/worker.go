@@ -14,8 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Worker holds the connections of a plan's producers and consumers, ready for trials. It runs one
-// trial at a time.
+// Worker holds the connections of a plan's producers and consumers, ready for trials. It runs one trial at a time.
 type Worker struct {
 	plan      Plan
 	driver    driver.Driver
@@ -27,16 +26,17 @@ type Worker struct {
 	probes    *Probes     // which subscription has seen which producer
 }
 
-// Prepare connects producers and consumers, and probes until every subscription has seen every
-// producer. If consumers are to come later (plan.ConsumeLater), it connects the producers only. It
-// blocks for at most plan.Connect and, if it fails, for the seconds that closing what was connected may take. The driver remains the caller's, who closes the Worker before it.
+// Prepare connects producers and consumers, and sends probes until every subscription has seen every producer. With plan.ConsumeLater, it
+// connects the producers only.
+//
+// It blocks for plan.Connect at most. If it fails, it closes what was connected, which may take some seconds more. The caller closes the
+// Worker, and then the driver.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
 	return prepareHere(ctx, d, plan, plan.newProbes())
 }
 
-// PrepareShared is Prepare for a worker that shares streams, as plan.Peers says. All these workers
-// must be prepared at the same time: it blocks until each subscription, wherever its consumers are,
-// has seen every producer of plan. probes must not be nil.
+// PrepareShared is Prepare for a worker that shares streams with others (plan.Peers). All these workers must be prepared at the same time:
+// each waits until every subscription, wherever its consumers are, has seen its producers. probes must not be nil.
 func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 	if err := plan.checkForSharing(); err != nil {
 		return nil, err
@@ -185,8 +185,8 @@ func (w *Worker) Close() error {
 	return errors.Join(append(errs, w.consumers.close())...)
 }
 
-// failure makes a worker unusable for good: a consumer ended by itself. If a broker dies, many
-// consumers end at once; the first error is kept. Any goroutine may use it.
+// failure says why a worker is unusable for good: a consumer ended by itself. If a broker dies, many consumers end at once, and the first
+// error is kept. Any goroutine may use it.
 type failure struct {
 	once     sync.Once
 	happened chan struct{} // closed after err has been set
