@@ -10,18 +10,16 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// consumer is the driver.Sink of one consumer: it books in the trial that runs what the driver
-// delivers. A driver may deliver from several goroutines; the messages of a batch came together.
+// consumer is the driver.Sink of one consumer: the driver delivers messages to it, and it books them in the trial that is running. A driver
+// may deliver from several goroutines. The messages of a batch came together.
 type consumer struct {
 	index       int // among the worker's consumers
 	config      driver.ConsumerConfig
-	run         uint16 // Plan.Run: messages of other runs are ignored
-	shortest    int    // bytes of the shortest payload that is sent
-	probes      *Probes
+	run         uint16       // Plan.Run: messages of other runs are ignored
+	shortest    int          // bytes of the shortest payload that is sent
+	probes      *Probes      // of the worker; probes among the messages are noted there
 	application *application // works on each message; nil: messages are only counted
-	// When the first and the last counted message of the trial came, ns on the clock's axis; 0: none
-	// did.
-	first, last atomic.Int64
+	first, last atomic.Int64 // when the first and the last counted message of the trial came, ns on the clock's axis; 0: none did
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
@@ -57,7 +55,8 @@ func (c *consumer) book(batch [][]byte) bool {
 		if status == wire.OK && h.Run != c.run {
 			continue // an earlier run left it on the broker; its payloads may have been shorter
 		}
-		corrupt := status.Corrupt() || len(payload) < c.shortest // wire.Read can't see a cut that took the checksum, too
+		cut := len(payload) < c.shortest // wire.Read doesn't notice that if the checksum was cut off, too
+		corrupt := status.Corrupt() || cut
 		probe := !corrupt && h.ID.Seq()&probeBit != 0
 		switch {
 		case probe:

@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// consumers is all consumers of a worker: in its own process (localConsumers) or in another one
-// (remoteConsumers). Once started, they stay connected over all trials.
+// consumers is all consumers of a worker: in its own process (localConsumers), or apart, in another process of this host
+// (apartConsumers). Once started, they stay connected over all trials.
 //
 // A trial begins with listen and ends with end. The methods that return no error make the worker
 // fail if something goes wrong (Worker.failure).
@@ -24,7 +24,7 @@ type consumers interface {
 	// announce tells the consumers that t's measured phase is to begin at proposed. It returns when
 	// it does begin, which is later if they would learn of it too late.
 	announce(t *trial, proposed int64) int64
-	// collect brings t's ledgers up to date with the deliveries so far.
+	// collect brings t's ledgers, which say which messages came, up to date with the deliveries so far.
 	collect(t *trial)
 	// end stops booking in t.
 	end(t *trial) (consumerReport, error)
@@ -58,9 +58,10 @@ type consumerSetup struct {
 	Shortest  int // bytes of the shortest payload that is sent
 }
 
-// localConsumers is all consumers of a worker, in this process.
+// localConsumers is all consumers of a worker, in this process. If they are apart from their worker, that other process has them as
+// localConsumers, too.
 type localConsumers struct {
-	driver  driver.Driver // connected by the time of start
+	driver  driver.Driver // set by the time of start
 	list    []*consumer
 	failure *failure // set if a consumer ends by itself
 
@@ -145,7 +146,7 @@ func (l *localConsumers) recordIn(r *recording) {
 	}
 }
 
-// announce returns proposed: these consumers read the phase from the books.
+// announce returns proposed. It tells nothing, since these consumers read the phase from the books.
 func (l *localConsumers) announce(_ *trial, proposed int64) int64 { return proposed }
 
 // collect has nothing to do: these consumers book in the ledgers themselves.

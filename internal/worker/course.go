@@ -49,7 +49,7 @@ type segment struct {
 
 // segment returns client i's share of a schedule that begins at start; s is nil in a closed loop.
 func (p *Plan) segment(s schedule.Schedule, i int, start int64, until func() int64) *segment {
-	deal, client := p.deal(), p.client(i)
+	deal, client := p.deal(), p.clientInWhole(i)
 	seg := &segment{turns: deal.Turns(s, client), start: start, until: until, limit: unlimited}
 	if s != nil {
 		seg.share = schedule.Sequential(deal.Share(s, client))

@@ -45,7 +45,8 @@ func newApplication(d Delay, consumer int, ended <-chan struct{}) *application {
 	if d.Mean == 0 {
 		return nil
 	}
-	return &application{delay: d, rng: rand.New(rand.NewPCG(uint64(d.Seed), uint64(consumer))), timer: time.NewTimer(0), ended: ended}
+	rng := rand.New(rand.NewPCG(uint64(d.Seed), uint64(consumer)))
+	return &application{delay: d, rng: rng, timer: time.NewTimer(0), ended: ended}
 }
 
 // process passes the messages of a batch to receive, each when the work on the one before it is done, and returns when the work on the
@@ -78,8 +79,9 @@ func (a *application) nextWork() int64 {
 	return int64(a.delay.Mean)
 }
 
-// busyShare returns the share of the trial that the application worked, given when its first and last message came. The trial ends with
-// the work on the last one. The share is 0 without an application, and if no message came.
+// busyShare returns for which share of its time the application worked, from when its first message came until the work on the last one is
+// done. For example, 400 messages with 2 ms of work each that come within 1 s keep it busy for 0.8 of the time. It is 0 without an
+// application, and if no message came.
 func (a *application) busyShare(first, last int64) float64 {
 	if a == nil || first == 0 {
 		return 0

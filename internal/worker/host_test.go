@@ -109,13 +109,13 @@ func TestAHostOfConsumersClosesItsDriverAndGivesItsThreadsBack(t *testing.T) {
 }
 
 // answering is a host that answers every order after a while, and keeps the orders.
-func answering(t *testing.T, after time.Duration, told *[]order) *remoteConsumers {
+func answering(t *testing.T, after time.Duration, told *[]order) *apartConsumers {
 	t.Helper()
 	return answeringWith(t, report{Registered: &registration{}}, after, told)
 }
 
 // answeringWith is answering with the same answer to every order.
-func answeringWith(t *testing.T, answer report, after time.Duration, told *[]order) *remoteConsumers {
+func answeringWith(t *testing.T, answer report, after time.Duration, told *[]order) *apartConsumers {
 	t.Helper()
 	here, there := net.Pipe()
 	done := make(chan struct{})
@@ -136,7 +136,7 @@ func answeringWith(t *testing.T, answer report, after time.Duration, told *[]ord
 		}
 	}()
 	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0), bodies: &bodies{largest: 100}, plan: Plan{Connect: 3 * time.Second}}
-	a := newRemoteConsumers(here, w)
+	a := newApartConsumers(here, w)
 	t.Cleanup(func() {
 		_ = a.close()
 		_ = there.Close()
@@ -145,7 +145,7 @@ func answeringWith(t *testing.T, answer report, after time.Duration, told *[]ord
 	return a
 }
 
-func TestRemoteConsumersAreToldOfThePhaseBeforeItBegins(t *testing.T) {
+func TestConsumersApartAreToldOfThePhaseBeforeItBegins(t *testing.T) {
 	tr := &trial{load: Load{Duration: time.Second}}
 	for name, c := range map[string]struct {
 		answer time.Duration
@@ -174,7 +174,7 @@ func TestRemoteConsumersAreToldOfThePhaseBeforeItBegins(t *testing.T) {
 	}
 }
 
-func TestRemoteConsumersConnectWithinWhatIsLeft(t *testing.T) {
+func TestConsumersApartConnectWithinWhatIsLeft(t *testing.T) {
 	var told []order
 	a := answering(t, 0, &told)
 	if err := a.prepare(); err != nil {

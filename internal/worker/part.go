@@ -18,8 +18,8 @@ type Part struct {
 	Whole   schedule.Deal // how the whole plan deals its schedule out
 }
 
-// client returns the number of client i in the whole plan.
-func (p *Plan) client(i int) int {
+// clientInWhole returns the number that client i of this plan has in the whole plan.
+func (p *Plan) clientInWhole(i int) int {
 	if p.Part == nil {
 		return i
 	}
@@ -34,7 +34,7 @@ func (p *Plan) deal() schedule.Deal {
 	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
 }
 
-// counter returns a counter of the arrivals of s that the plan sends itself.
+// counter returns a counter of those messages of s that this plan sends, which in a part are not all.
 func (p *Plan) counter(s schedule.Schedule) schedule.Counter {
 	if p.Part == nil {
 		return p.deal().Counter(s)
@@ -57,16 +57,13 @@ func (c counterSum) Count(d int64) (n int64) {
 	return n
 }
 
-// limits returns how many messages each client sends if the whole plan sends the first total arrivals
-// of s.
+// limits returns how many messages each client sends if the whole plan sends the first total messages of s. With 4 clients that share a
+// constant rate, the first 10 messages are 3, 3, 2 and 2.
 func (p *Plan) limits(s schedule.Schedule, total int64) []int64 {
 	whole := p.deal().Limits(s, total)
-	if p.Part == nil {
-		return whole
-	}
-	var own []int64
-	for _, client := range p.Part.Clients {
-		own = append(own, whole[client])
+	own := make([]int64, p.clients())
+	for i := range own {
+		own[i] = whole[p.clientInWhole(i)]
 	}
 	return own
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Peers describes workers that share streams: the producers of one send to the consumers of another
-// one, on this host or elsewhere. For example, worker 0 sends 1,000 messages and has no consumers, and worker 1 receives 999 of them.
-// None of them can tell alone which messages were lost. So the Outcome of each holds a Shard with everything that it sent and received,
-// and Plan.Joined computes the books from the shards of all.
+// Peers describes workers that share streams: the producers of one send to the consumers of another one, on this host or elsewhere. For
+// example, worker 0 sends 1,000 messages and has no consumers, and worker 1 receives 999 of them. Neither can tell alone which message was
+// lost. So the Outcome of each holds a Shard with everything that it sent and received, and Plan.Joined computes the books from all shards.
 type Peers struct {
 	Producers int // of all these workers together, the plan's own included; their IDs are 0 to Producers-1, and each is in one worker
 }
 
-// PeerProducers describes the producers of another worker in a trial.
+// PeerProducers describes the producers of another worker in a trial. Consumers here tell by it which messages belong to the trial and to its
+// measured phase: if producer 3's FirstMessage is 500, its message 499 is of the trial before.
 type PeerProducers struct {
 	Axis      clock.Line // converts times of that worker's clock to this one's
 	From      int64      // when their measured phase begins, ns on their clock
 	Producers []FirstMessage
 }
 
-// FirstMessage is the sequence number of a producer's first message in a trial: 0 in the first
-// trial, then one past the last one of the trial before (measure.Sent: Base + End).
+// FirstMessage is the sequence number of a producer's first message in a trial: 0 in the first trial, then one past the last one of the trial
+// before (Base + End of its measure.Sent in the Shard).
 type FirstMessage struct {
 	Producer int
 	Seq      uint64
@@ -47,8 +47,7 @@ func (p *Plan) checkForSharing() error {
 	return nil
 }
 
-// checkHeaders refuses payloads that are too short for a header, in which messages carry their times
-// to consumers in another process.
+// checkHeaders refuses payloads that are too short for a header. Consumers in another process read from it when a message was sent.
 func (b *bodies) checkHeaders() error {
 	if b.smallest >= wire.HeaderSize {
 		return nil
@@ -74,7 +73,7 @@ func (p *Plan) checkLoad(l Load) error {
 	for _, peer := range l.Peers {
 		for _, first := range peer.Producers {
 			id := first.Producer
-			if id < 0 || id >= len(own) || own[id] {
+			if unknown := id < 0 || id >= len(own); unknown || own[id] {
 				return fmt.Errorf("producer %d can't be another worker's, of %d that all of them have together", id, len(own))
 			}
 		}
@@ -101,7 +100,8 @@ var errMissedStart = wordedError{
 // checkStart returns errMissedStart if the consumers of a worker that shares streams began to listen
 // after the trial's start. Messages that other workers sent before would count as lost.
 func (w *Worker) checkStart(l Load) error {
-	if w.plan.Peers != nil && l.Start != 0 && len(w.plan.Consumers) > 0 && clock.Now() > l.Start {
+	receivesOfPeers := w.plan.Peers != nil && len(w.plan.Consumers) > 0
+	if receivesOfPeers && l.Start != 0 && clock.Now() > l.Start {
 		return errMissedStart
 	}
 	return nil

@@ -64,9 +64,9 @@ func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadW
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	remote := newRemoteConsumers(conn, w)
-	w.consumers = remote
-	if err := remote.prepare(); err != nil {
+	apart := newApartConsumers(conn, w)
+	w.consumers = apart
+	if err := apart.prepare(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w.connect(ctx)

@@ -23,7 +23,7 @@ type kept struct{ driver.Driver }
 func (kept) Close() error { return nil }
 
 func TestConsumersAreClosedInOrderBeforeAnythingWasPrepared(t *testing.T) {
-	h := &consumerHost{failure: newFailure()}
+	h := &consumerServer{failure: newFailure()}
 	if a := h.carryOut(order{Do: doClose}); a.Err != "" {
 		t.Errorf("closed before anything was prepared: %s", a.Err)
 	}
@@ -51,7 +51,7 @@ func split(t *testing.T, d driver.Driver, p Plan) (*Worker, net.Conn) {
 	return w, there
 }
 
-func TestRemoteConsumersLoseDuplicateAndReorderTheSame(t *testing.T) {
+func TestConsumersApartLoseDuplicateAndReorderTheSame(t *testing.T) {
 	const messages = 20_000
 	for name, c := range map[string]struct {
 		client map[string]any
@@ -97,7 +97,7 @@ func TestRemoteConsumersLoseDuplicateAndReorderTheSame(t *testing.T) {
 	}
 }
 
-func TestRemoteConsumersTellWarmUpFromMeasuredPhase(t *testing.T) {
+func TestConsumersApartTellWarmUpFromMeasuredPhase(t *testing.T) {
 	for name, warmup := range map[string]Warmup{
 		"fixed":     {For: 200 * time.Millisecond},
 		"automatic": {Auto: true, For: 300 * time.Millisecond, Max: 600 * time.Millisecond},
@@ -126,7 +126,7 @@ func TestRemoteConsumersTellWarmUpFromMeasuredPhase(t *testing.T) {
 	}
 }
 
-func TestRemoteConsumersDrainABacklog(t *testing.T) {
+func TestConsumersApartDrainABacklog(t *testing.T) {
 	const messages = 3000
 	plan := simple(3, 2)
 	plan.ConsumeLater = true
@@ -140,7 +140,7 @@ func TestRemoteConsumersDrainABacklog(t *testing.T) {
 	}
 }
 
-func TestADrainAsksRemoteConsumersWhichMessagesCameAfterSomeFailed(t *testing.T) {
+func TestADrainAsksConsumersApartWhichMessagesCameAfterSomeFailed(t *testing.T) {
 	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
 		p.deliver(batch)
 		if probing(batch) {
@@ -162,7 +162,7 @@ func TestADrainAsksRemoteConsumersWhichMessagesCameAfterSomeFailed(t *testing.T)
 	}
 }
 
-func TestAConnectionToRemoteConsumersThatEndsEndsTheTrial(t *testing.T) {
+func TestAConnectionToConsumersApartThatEndsEndsTheTrial(t *testing.T) {
 	w, there := split(t, open(t, nil), simple(1, 1))
 	began := time.Now()
 	out := w.Run(t.Context(), Load{
@@ -197,7 +197,7 @@ func TestARemoteConsumerThatEndsByItselfSaysWhy(t *testing.T) {
 	}
 }
 
-func TestARefusalOfRemoteConsumersIsOneOfTheWorker(t *testing.T) {
+func TestARefusalOfConsumersApartIsOneOfTheWorker(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for name, c := range map[string]struct {
 		open  error
@@ -229,11 +229,11 @@ func TestARefusalOfRemoteConsumersIsOneOfTheWorker(t *testing.T) {
 	}
 }
 
-func TestRemoteConsumersThatDoNotAnswerAreGivenUp(t *testing.T) {
+func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
 	here, there := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, there) }()
 	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0)}
-	a := newRemoteConsumers(here, w)
+	a := newApartConsumers(here, w)
 	a.answerWithin = 50 * time.Millisecond
 	if _, err := a.ask(order{Do: doEnd}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "has not answered for 50ms") {
 		t.Error(err)
@@ -247,7 +247,7 @@ func TestRemoteConsumersThatDoNotAnswerAreGivenUp(t *testing.T) {
 	there.Close()
 }
 
-func TestRemoteConsumersReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
+func TestConsumersApartReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 	w, _ := split(t, open(t, map[string]any{"latency": "3ms"}), simple(1, 1))
 	out := w.Run(t.Context(), Load{Schedule: constant(t, 1000), Duration: 1500 * time.Millisecond, Drain: 20 * time.Second})
 	seen := 0
@@ -261,10 +261,10 @@ func TestRemoteConsumersReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 	}
 }
 
-func TestAClosedConnectionToRemoteConsumersIsReadNoLonger(t *testing.T) {
+func TestAClosedConnectionToConsumersApartIsReadNoLonger(t *testing.T) {
 	for range 200 {
 		here, there := net.Pipe()
-		a := newRemoteConsumers(here, &Worker{failure: newFailure(), probes: NewProbes(0, 0)})
+		a := newApartConsumers(here, &Worker{failure: newFailure(), probes: NewProbes(0, 0)})
 		if err := a.close(); err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestAClosedConnectionToRemoteConsumersIsReadNoLonger(t *testing.T) {
 	}
 }
 
-func TestRemoteConsumersRefuseOrdersThatDoNotFit(t *testing.T) {
+func TestConsumersApartRefuseOrdersThatDoNotFit(t *testing.T) {
 	here, there := net.Pipe()
 	served := make(chan error, 1)
 	go func() {

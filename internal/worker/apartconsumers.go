@@ -14,10 +14,10 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// remoteConsumers is all consumers of a worker, in another process of this host (ServeConsumers).
-// It sends orders to that process and waits for the answer to each. Meanwhile it books the reports
-// that the process sends. protocol.go defines orders and reports.
-type remoteConsumers struct {
+// apartConsumers is all consumers of a worker, in another process of this host (ServeConsumers). It sends orders to that process, such
+// as "end", and waits for the answer to each. Meanwhile the process reports every 10 ms what was received, and apartConsumers adds it to
+// the worker's books. protocol.go defines orders and reports.
+type apartConsumers struct {
 	worker       *Worker
 	conn         io.ReadWriteCloser
 	answerWithin time.Duration // answerTime; tests shorten it
@@ -30,7 +30,7 @@ type remoteConsumers struct {
 
 	trial    atomic.Pointer[trial] // whose receipts are booked; nil between trials
 	reported atomic.Pointer[span]  // of that trial, as last reported; nil before the first report
-	changed  atomic.Bool           // messages came since the ledgers were collected
+	changed  atomic.Bool           // messages have come since the ledgers were collected
 }
 
 // answerTime is how long the other process may take for an order: for doStart, that and the time for
@@ -44,9 +44,9 @@ var ErrConsumerProcess = errors.New("the consumers' process")
 // ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
 var ErrLate = errors.New("the consumers' process learned too late when the measured phase began: its messages can't be told from those of the warm-up")
 
-// newRemoteConsumers begins to read from conn. close closes it.
-func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
-	c := &remoteConsumers{
+// newApartConsumers begins to read from conn. close closes it.
+func newApartConsumers(conn io.ReadWriteCloser, w *Worker) *apartConsumers {
+	c := &apartConsumers{
 		worker: w, conn: conn, answerWithin: answerTime,
 		orders: json.NewEncoder(conn), answers: make(chan report, 1), ended: make(chan struct{}),
 	}
@@ -56,11 +56,11 @@ func newRemoteConsumers(conn io.ReadWriteCloser, w *Worker) *remoteConsumers {
 
 // readReports reads reports until the connection ends. It books the receipts in them and passes
 // answers on.
-func (c *remoteConsumers) readReports() {
+func (c *apartConsumers) readReports() {
 	defer close(c.ended)
 	in := json.NewDecoder(c.conn)
 	var booked *trial           // the trial of the last report
-	var before measure.Receipts // of that trial, as last reported
+	var before measure.Receipts // of that trial, as last reported: each report has the totals, and only the difference is booked
 	for {
 		var r report
 		if err := in.Decode(&r); err != nil {
@@ -90,13 +90,13 @@ func (c *remoteConsumers) readReports() {
 }
 
 // ask sends an order and blocks until it is answered.
-func (c *remoteConsumers) ask(o order) (report, error) {
+func (c *apartConsumers) ask(o order) (report, error) {
 	return c.askWithin(context.Background(), o, c.answerWithin)
 }
 
 // askWithin is ask with a bound of its own. If the answer takes longer, it closes the connection,
 // and the worker has failed.
-func (c *remoteConsumers) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
+func (c *apartConsumers) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	if err := c.worker.failure.get(); errors.Is(err, ErrConsumerProcess) {
@@ -124,14 +124,14 @@ func (c *remoteConsumers) askWithin(ctx context.Context, o order, within time.Du
 }
 
 // giveUp makes err the worker's failure, closes the connection and returns err.
-func (c *remoteConsumers) giveUp(err error) error {
+func (c *apartConsumers) giveUp(err error) error {
 	c.worker.failure.set(err)
 	_ = c.conn.Close() // err says more than another error of the same connection
 	return err
 }
 
 // prepare makes the consumers in the other process. It must come before all other orders.
-func (c *remoteConsumers) prepare() error {
+func (c *apartConsumers) prepare() error {
 	w := c.worker
 	_, err := c.ask(order{Do: doPrepare, Prepare: &preparation{
 		Consumers: w.consumerSetup(), Producers: w.plan.producerIDs(), Subscriptions: len(w.plan.Topology.Subscriptions),
@@ -140,8 +140,8 @@ func (c *remoteConsumers) prepare() error {
 	return err
 }
 
-// start leaves the consumers until the end of ctx to connect, or without one, Plan.Connect.
-func (c *remoteConsumers) start(ctx context.Context) (registration, error) {
+// start gives the consumers time to connect until ctx's deadline, or for Plan.Connect if it has none.
+func (c *apartConsumers) start(ctx context.Context) (registration, error) {
 	within := c.worker.plan.Connect
 	if end, ok := ctx.Deadline(); ok {
 		within = time.Until(end)
@@ -157,7 +157,7 @@ func (c *remoteConsumers) start(ctx context.Context) (registration, error) {
 	return *r.Registered, nil
 }
 
-func (c *remoteConsumers) listen(t *trial) {
+func (c *apartConsumers) listen(t *trial) {
 	w := c.worker
 	firstSeqs := make([]uint64, w.plan.producerIDs())
 	for _, sender := range w.clients {
@@ -178,7 +178,7 @@ func (c *remoteConsumers) listen(t *trial) {
 // learned later than that, it would book the first messages of the phase as warm-up.
 const announceLead = 250 * time.Millisecond
 
-func (c *remoteConsumers) announce(t *trial, proposed int64) int64 {
+func (c *apartConsumers) announce(t *trial, proposed int64) int64 {
 	phase := t.phaseFrom(max(proposed, clock.Now()+int64(announceLead)))
 	if _, err := c.ask(order{Do: doMeasure, Phase: &phase}); err != nil {
 		c.worker.failure.set(err)
@@ -189,7 +189,7 @@ func (c *remoteConsumers) announce(t *trial, proposed int64) int64 {
 }
 
 // collect asks for the ledgers, unless nothing has come since they were last asked for.
-func (c *remoteConsumers) collect(t *trial) {
+func (c *apartConsumers) collect(t *trial) {
 	if !c.changed.Swap(false) {
 		return
 	}
@@ -202,7 +202,7 @@ func (c *remoteConsumers) collect(t *trial) {
 	}
 }
 
-func (c *remoteConsumers) end(t *trial) (consumerReport, error) {
+func (c *apartConsumers) end(t *trial) (consumerReport, error) {
 	r, err := c.ask(order{Do: doEnd})
 	c.trial.Store(nil)
 	if err != nil {
@@ -217,7 +217,7 @@ func (c *remoteConsumers) end(t *trial) (consumerReport, error) {
 	return *r.Heard, nil
 }
 
-func (c *remoteConsumers) span() span {
+func (c *apartConsumers) span() span {
 	if s := c.reported.Load(); s != nil {
 		return *s
 	}
@@ -225,7 +225,7 @@ func (c *remoteConsumers) span() span {
 }
 
 // close closes the consumers and the connection, and blocks until nothing is read from it any more.
-func (c *remoteConsumers) close() error {
+func (c *apartConsumers) close() error {
 	var err error
 	if c.started && !errors.Is(c.worker.failure.get(), ErrConsumerProcess) {
 		_, err = c.ask(order{Do: doClose})
