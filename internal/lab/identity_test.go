@@ -9,7 +9,7 @@ import (
 )
 
 func TestEveryProducerThatASpecAllowsHasAnIdentity(t *testing.T) {
-	for producers, allowed := range map[int]bool{wire.Producers: true, wire.Producers + 1: false} {
+	for producers, allowed := range map[int]bool{wire.MaxProducers: true, wire.MaxProducers + 1: false} {
 		s, err := study.Parse("wide.yaml", fmt.Appendf(nil, "measure: peak\ntopics: %d\n", producers))
 		if err == nil {
 			_, err = s.Points()

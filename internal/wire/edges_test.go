@@ -20,10 +20,10 @@ func TestStatusesAndIdentitiesAreWrittenForPeople(t *testing.T) {
 }
 
 func TestAnIdentityLosesWhatItHasNoRoomFor(t *testing.T) {
-	if got := MakeID(Producers, MaxSeq+1); got != 0 {
+	if got := MakeID(MaxProducers, MaxSeq+1); got != 0 {
 		t.Errorf("%v", got)
 	}
-	if got := MakeID(Producers+7, MaxSeq+6); got.Producer() != 7 || got.Seq() != 5 {
+	if got := MakeID(MaxProducers+7, MaxSeq+6); got.Producer() != 7 || got.Seq() != 5 {
 		t.Errorf("%v, want 7/5", got)
 	}
 }

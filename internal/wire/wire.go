@@ -26,7 +26,7 @@ import (
 //
 // The checksum is the lower half of the 64-bit XXH3 hash of the first 24 bytes, seeded with the hash of everything from byte 28 on.
 // That seed is the same for every message of one buffer, so Prepare computes it once and Stamp hashes only 24 bytes. One damaged payload
-// in 2³² has the right checksum by chance. Decision 018 says why it is no CRC.
+// in 2³² has the right checksum by chance. docs/decisions/018-a-faster-checksum.md says why it is no CRC.
 const (
 	IDSize     = 8  // the smallest payload
 	HeaderSize = 32 // the smallest payload that carries times and a checksum
@@ -41,20 +41,20 @@ const (
 	version = 3
 )
 
-// ID is the identity of a message: its producer and its sequence number.
+// ID is the identity of a message: its producer and its sequence number. Message 7 of producer 3 has the ID 3<<42 | 7.
 type ID uint64
 
 const (
 	seqBits = 42
 
-	// Producers bounds the producers of a run. 4,194,304 are enough for a million topics with four producers each, as in the widest
-	// workloads of the OpenMessaging Benchmark.
-	Producers = 1 << (64 - seqBits)
+	// MaxProducers is how many producers a run may have. 4,194,304 are enough for a million topics with four producers each, as in the
+	// widest workloads of the OpenMessaging Benchmark.
+	MaxProducers = 1 << (64 - seqBits)
 	// MaxSeq is the largest sequence number of a producer. A million messages per second reach it after 50 days.
 	MaxSeq = 1<<seqBits - 1
 )
 
-// MakeID makes an identity. It cuts off the upper bits of a seq above MaxSeq and of a producer from Producers on.
+// MakeID makes an identity. It cuts off the upper bits of a seq above MaxSeq and of a producer from MaxProducers on.
 func MakeID(producer uint32, seq uint64) ID { return ID(uint64(producer)<<seqBits | seq&MaxSeq) }
 
 // Producer returns the number of the producer in its run.
@@ -65,13 +65,13 @@ func (id ID) Seq() uint64 { return uint64(id) & MaxSeq }
 
 func (id ID) String() string { return fmt.Sprintf("%d/%d", id.Producer(), id.Seq()) }
 
-// Header is the identity and the times that a payload carries.
+// Header is what a payload carries: the identity of its message, the times, and the run.
 type Header struct {
 	ID       ID
-	Intended int64 // ns, on the sender's axis
-	Sent     int64 // ns, on the sender's axis
-	Run      uint16
-	Timed    bool // the payload has room for all of these; otherwise only ID is set
+	Intended int64  // when the message was due, ns on the sender's clock
+	Sent     int64  // when it was sent, ns on the sender's clock
+	Run      uint16 // as in Prepare
+	Timed    bool   // the payload has room for all of these; otherwise only ID is set
 }
 
 // Status is the result of checking a payload.
@@ -97,9 +97,9 @@ func (s Status) String() string {
 	return fmt.Sprintf("status %d", uint8(s))
 }
 
-// Prepare writes the part of the header that all messages of a run have in common into a payload whose body is in place. It returns the
-// sum to pass to Stamp until the body changes; 0 for payloads shorter than HeaderSize, which have no checksum. run tells the messages of
-// this run from those that an earlier run left on the broker.
+// Prepare writes the part of the header that all messages of a run have in common into a payload whose body, the rest of it, is in place. It
+// returns the hash of both, which has to be passed to Stamp until the body changes; 0 for payloads shorter than HeaderSize, which have no
+// checksum. run is a number that tells the messages of this run from those that an earlier run left on the broker.
 func Prepare(payload []byte, run uint16) (bodySum uint64) {
 	if len(payload) < HeaderSize {
 		return 0

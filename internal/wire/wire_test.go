@@ -50,8 +50,8 @@ func TestAnySingleFlippedBitIsNoticed(t *testing.T) {
 }
 
 func TestWhatWasStampedIsRead(t *testing.T) {
-	id := MakeID(Producers-1, MaxSeq)
-	if id.Producer() != Producers-1 || id.Seq() != MaxSeq {
+	id := MakeID(MaxProducers-1, MaxSeq)
+	if id.Producer() != MaxProducers-1 || id.Seq() != MaxSeq {
 		t.Fatalf("id %v", id)
 	}
 	want := Header{ID: id, Intended: 1_000_000_007, Sent: -3, Run: 0xBEEF, Timed: true}
@@ -75,7 +75,7 @@ func TestWhatWasStampedIsRead(t *testing.T) {
 
 func TestAnIdentityHoldsAnyProducerAndSequence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		producer := rapid.Uint32Range(0, Producers-1).Draw(t, "producer")
+		producer := rapid.Uint32Range(0, MaxProducers-1).Draw(t, "producer")
 		seq := rapid.Uint64Range(0, MaxSeq).Draw(t, "seq")
 		id := MakeID(producer, seq)
 		if id.Producer() != producer || id.Seq() != seq {
@@ -90,8 +90,8 @@ func TestAnIdentityHoldsAnyProducerAndSequence(t *testing.T) {
 }
 
 func TestAMillionTopicsWithFourProducersHaveIdentities(t *testing.T) {
-	if Producers < 4_000_000 {
-		t.Errorf("%d producers", Producers)
+	if MaxProducers < 4_000_000 {
+		t.Errorf("%d producers", MaxProducers)
 	}
 	const week = 7 * 24 * 3600
 	if most := uint64(MaxSeq) / 2 / week; most < 3_000_000 { // the upper half is the probes'

@@ -9,13 +9,14 @@ import (
 )
 
 // Load describes one trial: a warm-up, a measured phase that Duration or Messages ends (exactly one is set), and a drain, in which nothing
-// new is sent. All of it can be sent to another process as data, except the Hooks.
+// new is sent. For example, with a Schedule of 1,000/s, a Warmup of 5 s and a Duration of 10 s, 15,000 messages are sent, and 10,000 of them
+// are measured. All of it can be sent to another process as data, except the Hooks.
 type Load struct {
 	Hooks `json:"-"`
 
 	Start    int64             // when the first schedule begins, ns on the clock's axis; 0: as soon as everything is ready
 	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
-	// Before is the schedule of the warm-up. Schedule then begins with the measured phase. nil: Schedule begins with the warm-up.
+	// Before is the schedule of the warm-up, before Schedule, which then begins with the measured phase. nil: Schedule begins with the warm-up.
 	Before schedule.Schedule
 	Window int // closed loop: the most unconfirmed messages per client; 0: Plan.InFlight
 	// RateForThreads, in messages per second, replaces the rate of Schedule where the number of threads is chosen. The trials of a search

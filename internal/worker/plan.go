@@ -48,7 +48,7 @@ type Plan struct {
 
 // Producer is one producer and the topic it sends to.
 type Producer struct {
-	ID    int // unique over the whole run, below wire.Producers
+	ID    int // unique over the whole run, below wire.MaxProducers
 	Topic int // index into Plan.Topology.Topics
 }
 
