@@ -13,9 +13,10 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// bench runs one repetition of a point: run brings up the broker and its clients and measures, close takes everything down. It fills the
-// record as it goes on, so that the record of a repetition that fails halfway has what was known by then. It is used by one goroutine,
-// except that meters and faults of a running trial have goroutines of their own.
+// bench runs one repetition of a point. A point is one combination of a study's settings, Kafka with messages of 1 KiB for example, and it is
+// measured several times. run brings up the broker and its clients and measures, close takes everything down. It fills the record as it
+// goes on, so that the record of a repetition that fails halfway has what was known by then. It is used by one goroutine, except that
+// meters and faults of a running trial have goroutines of their own.
 type bench struct {
 	lab      *lab
 	spec     study.Spec

@@ -13,15 +13,16 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// judge decides whether a finished trial stands. It returns nil if so, or else an error that says how the repetition ends, by these
-// rules in their order:
+// judge decides whether a finished trial stands: whether its figures say something about the broker. It returns nil if so, or else an error
+// that says how the repetition ends, by these rules in their order:
 //
 //  1. A trial that could not run to its end because the broker, an agent or the clock was lost ends as that error says.
 //  2. A broken promise, such as a lost message that the broker had confirmed, fails it whatever the generator did.
 //  3. A saturated generator voids it, so its figures don't count: what is missing or late need not be the broker's fault.
 //  4. Messages that are missing or late fail it.
 //
-// Lesser deviations become doubts (doubtsAbout). rate is the offered rate, messages per second; 0 in a closed loop.
+// For example, if 3 messages were late and the generator used up its cores, the trial is void by rule 3, not failed by rule 4. Lesser
+// deviations become doubts (doubtsAbout). rate is the offered rate, messages per second; 0 in a closed loop.
 func (b *bench) judge(t trial, rate float64) error {
 	if endsUnjudged(t.Err) {
 		return t.Err
@@ -29,14 +30,14 @@ func (b *bench) judge(t trial, rate float64) error {
 	if err := b.judgePromises(t); err != nil {
 		return err
 	}
-	missing := b.judgeArrivals(t)
+	failure := b.judgeArrivals(t)
 	why, saturated := rule(b.spec).Saturated(b.evidence(t, rate, true))
 	if !saturated {
-		return missing
+		return failure
 	}
 	pause := t.longestPause(t.latest().pauses)
-	if missing != nil {
-		return void("%s; %s%s%s", why, missing, pause, b.whyNoMore())
+	if failure != nil {
+		return void("%s; %s%s%s", why, failure, pause, b.whyNoMore())
 	}
 	return void("%s%s%s", why, pause, b.whyNoMore())
 }
@@ -57,8 +58,8 @@ func (b *bench) judgePromises(t trial) error {
 	if t.Arriving { // missing messages are late, not lost
 		books.LostAcked = 0
 	}
-	if v := store.Promise(b.spec, b.record.Failover, books); v.Promise == ledger.Broken {
-		return b.breachError(v.Breaches[0], t.Err)
+	if verdict := store.Promise(b.spec, b.record.Failover, books); verdict.Promise == ledger.Broken {
+		return b.breachError(verdict.Breaches[0], t.Err)
 	}
 	if errors.Is(t.SendErr, context.DeadlineExceeded) { // the client gave up on sends; the broker did not refuse them
 		return nil
@@ -101,8 +102,10 @@ func (b *bench) judgeSends(t trial) error {
 // only the first is reported.
 func (b *bench) judgeArrivals(t trial) error {
 	m, missing := t.Measured, t.Measured.WronglyLost()
-	faulty := len(b.spec.Faults) > 0
+	faulty := len(b.spec.Faults) > 0 // the spec asks for faults, which explain silence
 	mustArrive := b.spec.Delivery != "at-most-once"
+	noneConfirmed := m.Acked+m.Failed == 0
+	noneArrived := m.Received == 0 && m.Expected > 0 && m.Acked > 0
 	limitExplainsGap := m.MayDrop > 0 && missing == 0 // what is missing, the broker's queues may have dropped
 	switch {
 	case brokeOff(t):
@@ -112,9 +115,9 @@ func (b *bench) judgeArrivals(t trial) error {
 			time.Duration(t.Early.By), time.Duration(t.ClockBound))
 	case m.Sent == 0:
 		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
-	case m.Acked+m.Failed == 0 && !faulty:
+	case noneConfirmed && !faulty:
 		return failed("none of %d messages was confirmed before the drain allowance of %s was used up", m.Sent, b.spec.Drain)
-	case m.Expected > 0 && m.Received == 0 && m.Acked > 0 && !faulty:
+	case noneArrived && !faulty:
 		return failed("none of %d messages that were sent arrived", m.Sent)
 	case missing > 0 && mustArrive && t.Arriving:
 		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", missing, b.spec.Drain)

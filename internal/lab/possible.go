@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -33,8 +34,8 @@ func Possible(s study.Spec) error {
 	return err
 }
 
-// supported returns an error if the broker, as it is started here, or its driver can't do what a spec asks for. c is the spec as the
-// driver takes it, still without a target: the addresses of a broker.
+// supported returns an error if the broker, as it is started here, or its driver can't do what a spec asks for. c is what decoded returns
+// for the spec. Its Target is still empty: it would say how a running broker is reached.
 func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	recipe, hasProcesses := catalog.Started(s.Broker)
 	var err error
@@ -47,17 +48,8 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	if err != nil {
 		return err
 	}
-	whyNoKeys := ""
-	if kind.Keyless != nil {
-		whyNoKeys = kind.Keyless(c.Client)
-	}
-	switch {
-	case s.Measure == study.MeasureBacklog && kind.Transient:
-		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
-	case s.Connections > 0 && !kind.Shared:
-		return driver.Unsupported(fmt.Sprintf("connections: %d", s.Connections), "%s has a connection for every producer and consumer here; allowed: 0", kind.Name)
-	case keyKinds[s.KeyDistributor] != "none" && whyNoKeys != "":
-		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", whyNoKeys)
+	if err := offered(kind, s, c.Client); err != nil {
+		return err
 	}
 	if c.Target, err = expectedTarget(s); err != nil {
 		return err
@@ -70,8 +62,24 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	})
 }
 
-// expectedTarget returns what is known of a broker before it runs, as driver.Kind.Fits wants it: a broker that will be started
-// has as many addresses as nodes, all of them empty.
+// offered refuses what a kind of broker, or its driver, never offers: backlogs, shared connections or keys.
+func offered(kind driver.Kind, s study.Spec, client driver.Values) error {
+	if s.Measure == study.MeasureBacklog && kind.Transient {
+		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
+	}
+	if s.Connections > 0 && !kind.Shared {
+		return driver.Unsupported(fmt.Sprintf("connections: %d", s.Connections), "%s has a connection for every producer and consumer here; allowed: 0", kind.Name)
+	}
+	if keyKinds[s.KeyDistributor] != "none" && kind.Keyless != nil {
+		if why := kind.Keyless(client); why != "" {
+			return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", why)
+		}
+	}
+	return nil
+}
+
+// expectedTarget returns what is known of a broker before it runs. Of one that will be started, that is the version, the settings and the
+// number of nodes: with 3 nodes, it has 3 addresses, which are still empty.
 func expectedTarget(s study.Spec) (driver.Target, error) {
 	recipe, hasProcesses := catalog.Started(s.Broker)
 	if !hasProcesses || len(s.Attach) > 0 {
@@ -81,13 +89,12 @@ func expectedTarget(s study.Spec) (driver.Target, error) {
 	if err != nil {
 		return driver.Target{}, err
 	}
-	server, err := serverSettings(s)
+	settings, err := serverSettings(s)
 	if err != nil {
 		return driver.Target{}, err
 	}
-	if server == nil {
-		server = map[string]any{} // nil would mean that somebody else starts the broker
-	}
+	server := map[string]any{} // never nil, by which drivers recognize a broker that somebody else starts
+	maps.Copy(server, settings)
 	return driver.Target{Addresses: make([]string, s.Nodes), User: s.User, Version: v.Name, Server: server}, nil
 }
 
@@ -129,7 +136,7 @@ func startable(r *provision.Recipe, s study.Spec) error {
 func inProcess(s study.Spec) error {
 	const anew, unreachable = "anew for each repetition", "and no other one reaches it"
 	const refusal = "%s runs in this process, %s"
-	for _, r := range []struct {
+	for _, impossible := range []struct {
 		asked        bool
 		setting, why string
 	}{
@@ -144,8 +151,8 @@ func inProcess(s study.Spec) error {
 		{s.BrokerWarmup > 0, "brokerWarmup", anew},
 		{s.Pipeline != nil, "pipeline", anew},
 	} {
-		if r.asked {
-			return driver.Unsupported(r.setting, refusal, s.Broker, r.why)
+		if impossible.asked {
+			return driver.Unsupported(impossible.setting, refusal, s.Broker, impossible.why)
 		}
 	}
 	if count := len(consumers(s)); s.ConsumerDelay > 0 && count > 1 {

@@ -21,15 +21,15 @@ type rateSearch struct {
 	goals  []search.Goal
 	trials []store.Trial // for the record: every trial, probes included, in the order in which they ran
 
-	threadsForRate float64       // in all trials the generator has as many threads as this rate needs
-	useAllThreads  bool          // those were too few: from now on the generator has all threads
+	threadsForRate float64       // in all trials, the generator has as many threads as this rate needs
+	useAllThreads  bool          // those were too few, so from now on the generator has all threads
 	minWarmup      time.Duration // the least that a trial's warm-up must last, by the latency of earlier trials
 	probesUntil    int64         // when probes have used up their part of the budget, ns on the clock's axis
 
 	// tried are the trials of each rate, judged for the first goal. The keys are Request.Rate, never recomputed: bounds are
 	// rates that were requested, so a bound finds its trials although the keys are floats.
 	tried      map[float64]attempts
-	lastReason string // why the most recent trial that did not pass did not; empty if all passed
+	lastReason string // of the last trial that did not pass; empty if all passed
 }
 
 // attempts are the trials at one rate.
@@ -44,7 +44,7 @@ type attempts struct {
 func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	s := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{}}
 	found, err := s.search(ctx)
-	s.recordResult(found)
+	s.recordResult(found) // also after an error: the record keeps what was found until then
 	if err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	return first.Low, b.judge(confirming, confirming.Rate)
 }
 
-// giveUpBelow times the rate at which a search begins is the rate below which it gives up.
+// giveUpBelow is the share of a search's first rate below which it gives up: a search that begins at 20,000/s tries no rate below 20/s.
 const giveUpBelow = 1.0 / 1000
 
 // search searches for the bounds of all goals. Its result has bounds for each goal, also if it returns an error.
@@ -98,7 +98,7 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 	return answer, nil
 }
 
-// enormousRate is more messages per second than any generator sends. A load that is given as many threads as it needs gets all of them.
+// enormousRate is more messages per second than any generator sends: one that has as many threads as this rate needs has all of them.
 const enormousRate = 1e12
 
 const (
@@ -109,8 +109,8 @@ const (
 	longestWarmup = 10 * time.Second
 )
 
-// load returns what the loads of all trials of a search have in common. A broker must not fail because its latency is long. So the
-// warm-up covers the time until the first deliveries come, in which the backlog grows, and the drain allowance is the spec's.
+// load returns what the loads of all trials of a search have in common. A broker must not fail because its latency is long: until the first
+// deliveries come, the backlog grows. So the warm-up lasts at least as long.
 func (s *rateSearch) load(length time.Duration) worker.Load {
 	spec := s.bench.spec
 	warmup := max(time.Duration(spec.Sustainable.Warmup), min(s.minWarmup, longestWarmup))
@@ -124,8 +124,8 @@ func (s *rateSearch) stage(k search.Kind) string {
 	return fmt.Sprintf("trial %d: %s", len(s.trials)+1, k)
 }
 
-// hopelessAfter reports whether a running trial can only fail, by its samples so far. Each look costs a regression over all of them, so
-// in long trials it looks at every 50th sample only.
+// hopelessAfter reports whether a running trial can only fail, by its samples so far. It fits a line to all of them, which takes long with
+// many. So in trials of more than a minute it looks only when their number is a multiple of 50.
 func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bool {
 	skip := r.For > time.Minute && len(samples)%50 != 0
 	if len(samples) == 0 || skip {
@@ -154,8 +154,8 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	return answer
 }
 
-// keep adds a trial to the record's list, and keeps the trial itself if the record may be filled from it. The judgement for the
-// first goal decides. saturated says how the generator was saturated; empty if it was not.
+// keep adds a trial to the record's list. It also keeps the trial itself if the record may be filled from it, which the judgement for the first
+// goal decides. saturated says how the generator was saturated; empty if it was not.
 func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth search.Growth, saturated string) {
 	first := a.Judgements[0]
 	stored := storedTrial(r.Kind, r.Rate, first.Verdict, t)

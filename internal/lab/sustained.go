@@ -101,9 +101,10 @@ const (
 	sendingMost = 0.8 // of the producers' time: hardly any is left to wait for the next message to be due
 )
 
-// bottleneck guesses what ran out just above the rate found, by the trial that failed there. The first cause that fits wins: limits that
-// the spec sets (a latency, the consumers' delay) come first, then the cores of the machine, then the client, since a machine without
-// free cores makes the client slow as well.
+// bottleneck guesses what ran out just above the rate found, by the trial that failed there. For example, if producers waited for slots for
+// 60 % of their time in that trial, and half of the cores were free, it was the client's window. The first cause that fits counts: limits
+// that the spec sets (a latency, the consumers' delay), then the cores of the machine, then the client, which is slow as well if no core is
+// free.
 func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
 		return limitGenerator

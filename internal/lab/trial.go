@@ -125,27 +125,31 @@ const nearlyAll = 0.99
 
 // throughputUntilArrived returns how many messages per second came through the broker, from the start of the measured phase until nearly all
 // had arrived, with the drain. If nothing holds a closed loop back, the client and the kernel take messages faster than the broker
-// does. Then only the time until all have arrived tells how fast the broker is. It returns 0 if there are too few samples to tell.
+// does. Then only the time until all have arrived tells how fast the broker is. For example, of 10,000 messages that were handed over within
+// 1 s, 9,900 had arrived after 5 s: that is 1,980/s. It returns 0 if there are too few samples to tell.
 func (t trial) throughputUntilArrived(subscriptions int) float64 {
-	arrived := func(s worker.Sample) float64 {
-		if subscriptions == 0 {
-			return float64(s.Count.Acked)
-		}
-		return float64(s.Count.Received) / float64(subscriptions)
-	}
 	begin := sort.Search(len(t.Samples), func(i int) bool { return t.Samples[i].At >= t.From })
 	samples := t.Samples[begin:]
 	if len(samples) == 0 {
 		return 0
 	}
-	first := samples[0]
-	all := arrived(samples[len(samples)-1]) - arrived(first)
-	end := sort.Search(len(samples)-1, func(i int) bool { return arrived(samples[i])-arrived(first) >= nearlyAll*all })
-	last := samples[end]
-	if last.At == first.At {
-		return 0
+	first, last := samples[0], samples[len(samples)-1]
+	all := arrived(last, subscriptions) - arrived(first, subscriptions)
+	for _, s := range samples[1:] {
+		came, elapsed := arrived(s, subscriptions)-arrived(first, subscriptions), seconds(first.At, s.At)
+		if came >= nearlyAll*all && elapsed > 0 {
+			return came / elapsed
+		}
 	}
-	return (arrived(last) - arrived(first)) / seconds(first.At, last.At)
+	return 0
+}
+
+// arrived returns how many messages had come through by a sample: the mean over the subscriptions, or those confirmed if nobody subscribes.
+func arrived(s worker.Sample, subscriptions int) float64 {
+	if subscriptions == 0 {
+		return float64(s.Count.Acked)
+	}
+	return float64(s.Count.Received) / float64(subscriptions)
 }
 
 // sendingTime returns the seconds, summed over all producers, until the last message was sent. The drain is left out. It is

@@ -45,8 +45,9 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	if first == 0 || last == 0 || first < warmingFactor*last {
 		return remark.Remark{}
 	}
-	more := firstCores * (1 - last/first) * seconds(t.From, t.Until) / 3 // of the processor, in seconds
-	if more < leastWarming.Seconds() {
+	used := firstCores * seconds(t.From, t.Until) / 3 // processor time of the first third, in seconds
+	usedWhenWarm := used * last / first               // for the same messages, at their cost in the last third
+	if used-usedWhenWarm < leastWarming.Seconds() {
 		return remark.Remark{}
 	}
 	return remark.Of("a million messages cost the broker %s of the processor in the first third of the measured phase, when it used %.1f cores, and %s in the last, when it used %.1f: it was still warming up",
