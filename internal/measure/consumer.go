@@ -45,10 +45,7 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		return
 	}
 	n := seq - s.base
-	phase, sent := s.phase(n), n < s.end.Load()
-	if !sent {
-		phase, sent = c.phaseIfSentElsewhere(s, n, h)
-	}
+	phase, sent := c.phaseOf(s, n, h)
 	if !sent {
 		c.counters.corrupted[phase].Add(1)
 		return
@@ -66,34 +63,38 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		// Others see the number of the key at once, so they have to see the message as well: a later copy is a duplicate, not reordered.
 		c.received.add(c.arrivals.publish())
 	}
-	if !isNew {
-		return
+	if isNew {
+		c.addLatencies(s, n, h, phase, now)
 	}
-	intended, sentAt, known := h.Intended, h.Sent, h.Timed
-	if !known || s.host != nil {
-		intended, sentAt, known = s.timesOf(n, h)
-	}
-	if !known {
-		c.counters.untimed[phase].Add(1)
-		return
-	}
-	if s.host != nil && sentAt > now {
-		c.counters.addEarly(sentAt - now)
-	}
-	c.counters.endToEnd.add(&c.endToEnd, phase, now-intended)
-	c.counters.endToEndService.add(&c.service, phase, now-sentAt)
 }
 
-// phaseIfSentElsewhere returns the phase of message n, which this process hasn't sent, and whether another process can have sent it. The
-// numbers sent there are not known here, so each message counts as sent that carries its times.
-func (c *Consumer) phaseIfSentElsewhere(s *stream, n uint64, h wire.Header) (phase Phase, sent bool) {
+// phaseOf returns the phase of message n of a stream, and whether the message was sent. Which numbers were sent is known of producers in
+// this process. The others are on another host (Trial.SetHost), or in another process of this one (Shape.Apart). Of theirs, each message that
+// carries its times counts as sent, and its intended time tells its phase.
+func (c *Consumer) phaseOf(s *stream, n uint64, h wire.Header) (phase Phase, sent bool) {
 	switch {
+	case n < s.end.Load(): // end stays 0 if the producer is not in this process
+		return s.phase(n), true
 	case h.Timed && s.host != nil:
 		return s.host.phase(h.Intended), true
 	case h.Timed && c.trial.apart:
 		return c.trial.phase(h.Intended), true
 	}
 	return s.phase(n), false
+}
+
+// addLatencies adds the latencies of message n of a stream, which was received at now.
+func (c *Consumer) addLatencies(s *stream, n uint64, h wire.Header, phase Phase, now int64) {
+	intended, sent, known := s.timesOf(n, h)
+	if !known {
+		c.counters.untimed[phase].Add(1)
+		return
+	}
+	if s.host != nil && sent > now { // its clock and ours are off
+		c.counters.addEarly(sent - now)
+	}
+	c.counters.endToEnd.add(&c.endToEnd, phase, now-intended)
+	c.counters.endToEndService.add(&c.service, phase, now-sent)
 }
 
 // timesOf returns the times of message n, ns on our axis; known is false if nobody has them any more.
