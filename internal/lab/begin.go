@@ -20,7 +20,7 @@ import (
 func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
 	b := s.bench
 	if n := b.lab.neighbourOf(b.record); n != nil {
-		s.minWarmup = warmupFor(n.p99)
+		s.adaptWarmup(n.p99)
 		found := math.Sqrt(n.low * n.high)
 		carried, err := s.carries(ctx, found/2)
 		if carried || err != nil {
@@ -226,7 +226,7 @@ func (s *rateSearch) runProbeOnce(ctx context.Context, load worker.Load, rate fl
 	}
 	t := s.bench.runTrial(ctx, s.stage(search.Probe), rate, load)
 	if s.minWarmup == 0 {
-		s.adaptWarmup(t)
+		s.adaptWarmup(s.bench.latency(t).Quantile(0.99))
 	}
 	s.trials = append(s.trials, storedTrial(search.Probe, rate, search.Pass, t)) // a probe is not judged, so it can't fail
 	through := s.bench.throughputWhileSending(t)

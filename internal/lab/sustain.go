@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -85,7 +86,7 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 	load := s.load(r.For)
 	load.Schedule, load.RateForThreads = arrivals, s.threadsForRate
 	if s.useAllThreads {
-		load.RateForThreads = enormousRate
+		load.RateForThreads = math.MaxFloat64 // needs more threads than there are
 	}
 	load.Hopeless = func(samples []worker.Sample) bool { return s.hopelessAfter(r, samples) }
 	began := clock.Now()
@@ -97,9 +98,6 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 	answer.Took = time.Duration(clock.Now() - began)
 	return answer, nil
 }
-
-// enormousRate is more messages per second than any generator sends: one that has as many threads as this rate needs has all of them.
-const enormousRate = 1e12
 
 const (
 	// settle bounds how long the search waits for messages that an overloaded trial has left behind. They would burden the
@@ -175,7 +173,7 @@ func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth sea
 		if r.For >= s.goals[0].FinalDuration {
 			atRate.passed = &t
 		}
-		s.adaptWarmup(t)
+		s.adaptWarmup(s.bench.latency(t).Quantile(0.99))
 	case search.Fail:
 		atRate.failed, s.lastReason = &t, first.Reason
 	case search.Void:
@@ -195,9 +193,6 @@ func storedTrial(k search.Kind, rate float64, v search.Verdict, t trial) store.T
 	}
 }
 
-// adaptWarmup makes the next warm-ups long enough for the latency of a trial.
-func (s *rateSearch) adaptWarmup(t trial) { s.minWarmup = warmupFor(s.bench.latency(t).Quantile(0.99)) }
-
-// warmupFor returns how long a warm-up must last at a latency, given by its p99 in ns: twice as long, since by then messages are
-// delivered as fast as they are sent.
-func warmupFor(p99 int64) time.Duration { return 2 * time.Duration(p99) }
+// adaptWarmup makes the next warm-ups long enough for a latency, given by its p99 in ns: twice as long, since by then messages are delivered
+// as fast as they are sent.
+func (s *rateSearch) adaptWarmup(p99 int64) { s.minWarmup = 2 * time.Duration(p99) }

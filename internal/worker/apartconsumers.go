@@ -14,9 +14,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// apartConsumers is all consumers of a worker, in another process of this host (ServeConsumers). It sends orders to that process, such
-// as "end", and waits for the answer to each. Meanwhile the process reports every 10 ms what was received, and apartConsumers adds it to
-// the worker's books. protocol.go defines orders and reports.
+// apartConsumers is all consumers of a worker, in another process of this host (ServeConsumers). It sends orders to that process,
+// such as "end", and waits for the answer to each. Meanwhile the process reports every 10 ms what was received, and
+// apartConsumers adds it to the worker's books. protocol.go defines orders and reports.
 type apartConsumers struct {
 	worker       *Worker
 	conn         io.ReadWriteCloser
@@ -33,12 +33,10 @@ type apartConsumers struct {
 	changed  atomic.Bool           // messages have come since the ledgers were collected
 }
 
-// answerTime is how long the other process may take for an order: for doStart, that and the time for
-// connecting.
+// answerTime is how long the other process may take for an order: for doStart, that and the time for connecting.
 const answerTime = 30 * time.Second
 
-// ErrConsumerProcess means that the other process ended, doesn't answer, or gives an answer that lacks
-// something.
+// ErrConsumerProcess means that the other process ended, doesn't answer, or gives an answer that lacks something.
 var ErrConsumerProcess = errors.New("the consumers' process")
 
 // ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
@@ -54,8 +52,7 @@ func newApartConsumers(conn io.ReadWriteCloser, w *Worker) *apartConsumers {
 	return c
 }
 
-// readReports reads reports until the connection ends. It books the receipts in them and passes
-// answers on.
+// readReports reads reports until the connection ends. It books the receipts in them and passes answers on.
 func (c *apartConsumers) readReports() {
 	defer close(c.ended)
 	in := json.NewDecoder(c.conn)
@@ -94,8 +91,7 @@ func (c *apartConsumers) ask(o order) (report, error) {
 	return c.askWithin(context.Background(), o, c.answerWithin)
 }
 
-// askWithin is ask with a bound of its own. If the answer takes longer, it closes the connection,
-// and the worker has failed.
+// askWithin is ask with a bound of its own. If the answer takes longer, it closes the connection, and the worker has failed.
 func (c *apartConsumers) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	c.asking.Lock()
 	defer c.asking.Unlock()
@@ -174,8 +170,8 @@ func (c *apartConsumers) listen(t *trial) {
 	}
 }
 
-// announceLead is how long before the measured phase begins the other process is told of it. If it
-// learned later than that, it would book the first messages of the phase as warm-up.
+// announceLead is how long before the measured phase begins the other process is told of it. If it learned later than that, it
+// would book the first messages of the phase as warm-up.
 const announceLead = 250 * time.Millisecond
 
 func (c *apartConsumers) announce(t *trial, proposed int64) int64 {

@@ -9,17 +9,16 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// A backlog trial measures how fast consumers receive the messages that were sent while they were off. For example, 1,000,000 messages are
-// sent and confirmed; that is filling the backlog. Then two consumers are connected, and draining begins. The second one has registered at
-// 7.0 s, when the first has already received 10,000 messages. The last message comes at 9.0 s. So the backlog was drained at 990,000
-// messages in 2.0 s.
+// A backlog trial measures how fast consumers receive the messages that were sent while they were off. For example, 1,000,000
+// messages are sent and confirmed; that is filling the backlog. Then two consumers are connected, and draining begins. The second
+// one has registered at 7.0 s, when the first has already received 10,000 messages. The last message comes at 9.0 s. So the
+// backlog was drained at 990,000 messages in 2.0 s.
 
-// ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose
-// broker stopped delivering.
+// ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose broker stopped delivering.
 var ErrRanDry = errors.New("the backlog stopped draining")
 
-// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the load's goal is reached (drainGoal), or until
-// nothing more comes (ErrRanDry). If the load has a schedule for it (Backlog.Meanwhile), producers go on sending.
+// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the load's goal is reached (drainGoal), or
+// until nothing more comes (ErrRanDry). If the load has a schedule for it (Backlog.Meanwhile), producers go on sending.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, error) {
 	t.awaitConfirmations(ctx)
 	if t.load.Filled != nil {
@@ -46,8 +45,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 	return d, errors.Join(err, endSending())
 }
 
-// awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than
-// the drain allowance.
+// awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
 func (t *trial) awaitConfirmations(ctx context.Context) {
 	waited := t.newTimer()
 	for waited.Awake() < t.load.Drain && ctx.Err() == nil && !resolved(t.recording.books.Count()) {
@@ -64,8 +62,8 @@ func (w *Worker) lastAck() int64 {
 	return last
 }
 
-// sendMeanwhile lets the producers send while the backlog drains, if the load wants that, until end is
-// called. No message is due from then on.
+// sendMeanwhile lets the producers send while the backlog drains, if the load wants that, until end is called. No message is due
+// from then on.
 func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (end func() error) {
 	toSend := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
 	if toSend.main == nil {
@@ -82,14 +80,15 @@ func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (end func() error)
 	}
 }
 
-// drainGoal is when the draining of a backlog ends: after a number of deliveries or a time, whichever comes first. Either may be unlimited.
+// drainGoal is when the draining of a backlog ends: after a number of deliveries or a time, whichever comes first. Either may be
+// unlimited.
 type drainGoal struct {
 	deliveries int64
 	within     time.Duration
 }
 
-// drainGoal returns the goal of draining a backlog of so many messages. With 2 subscriptions and a Ratio of 0.9, a backlog of 1,000
-// messages is drained after 1,800 deliveries.
+// drainGoal returns the goal of draining a backlog of so many messages. With 2 subscriptions and a Ratio of 0.9, a backlog of
+// 1,000 messages is drained after 1,800 deliveries.
 func (t *trial) drainGoal(filled int64) drainGoal {
 	b := t.load.Backlog
 	all := filled * int64(t.recording.books.Subscriptions())
@@ -129,9 +128,9 @@ func ranDry(received, wanted int64, silent time.Duration) error {
 	return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, received, wanted, silent)
 }
 
-// mostSilence returns how long nothing may come from a backlog before the rest counts as missing. Before the first delivery that is the
-// whole allowance. Then it is as long as draining has taken so far, but at least 5 s and at most 30 s: a broker that has delivered
-// 1,500,000 messages in four seconds doesn't hold the last ones back for minutes.
+// mostSilence returns how long nothing may come from a backlog before the rest counts as missing. Before the first delivery that
+// is the whole allowance. Then it is as long as draining has taken so far, but at least 5 s and at most 30 s: a broker that has
+// delivered 1,500,000 messages in four seconds doesn't hold the last ones back for minutes.
 func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	const least, most = deliveryGap, 30 * time.Second
 	if !begun {
@@ -140,9 +139,9 @@ func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	return min(allowance, max(least, min(draining, most)))
 }
 
-// timeFrom sets when the timing of the drain begins, and how many deliveries count. Both begin when the last consumer has registered: if
-// 10,000 of 1,000,000 deliveries came before that, 990,000 count. If most deliveries came before that, 600,000 for example, too few would
-// be left. Then the timing begins with the first delivery, and all 1,000,000 count.
+// timeFrom sets when the timing of the drain begins, and how many deliveries count. Both begin when the last consumer has
+// registered: if 10,000 of 1,000,000 deliveries came before that, 990,000 count. If most deliveries came before that, 600,000 for
+// example, too few would be left. Then the timing begins with the first delivery, and all 1,000,000 count.
 func (d *BacklogDrain) timeFrom(registered registration, firstDelivery, received int64) {
 	if registered.Before > received/2 {
 		d.From, d.Received = firstDelivery, received

@@ -16,22 +16,22 @@ import (
 // maxBatch bounds how many messages one Send carries.
 const maxBatch = 512
 
-// client is one connection of the broker's client library that sends messages (conn). It sends for one producer of the plan, or for
-// several that share it. What one producer sends is a stream.
+// client is one connection of the broker's client library that sends messages (conn). It sends for one producer of the plan, or
+// for several that share it. What one producer sends is a stream.
 //
-// A client has a fixed number of slots, one for each message that may be unconfirmed at once. With 100 slots, of which 98 are taken, it can
-// send 2 more messages before one of the others is confirmed. A message takes a free slot, is stamped and booked (fillSlot), and is
-// sent in a batch (send). When the broker has confirmed it, the library names its slot (Done), which is free again then. Per message,
-// nothing allocates memory or takes a lock.
+// A client has a fixed number of slots, one for each message that may be unconfirmed at once. With 100 slots, of which 98 are
+// taken, it can send 2 more messages before one of the others is confirmed. A message takes a free slot, is stamped and booked
+// (fillSlot), and is sent in a batch (send). When the broker has confirmed it, the library names its slot (Done), which is free
+// again then. Per message, nothing allocates memory or takes a lock.
 //
-// The goroutine that sends a trial and the one that probes use a client one after the other, never at once. Any goroutine may call Done and
-// Resent at any time, also for messages of an earlier trial.
+// The goroutine that sends a trial and the one that probes use a client one after the other, never at once. Any goroutine may
+// call Done and Resent at any time, also for messages of an earlier trial.
 type client struct {
 	worker     *Worker
 	index      int // with 3 clients, client 1 has the producers 1, 4, 7 and so on of the plan
 	streams    []stream
-	conn       driver.Producer
-	freeSlots  *slotRing
+	conn       driver.Producer  // to the library
+	freeSlots  *slotRing        // hands out the slots by their numbers
 	slots      []slot           // by slot number
 	batch      []driver.Message // handed over by the next Send
 	batchSlots []uint32         // the slots that were taken for the batch
@@ -39,8 +39,8 @@ type client struct {
 	// Of the current trial.
 	segments []*segment // what this client sends
 	ownLag   ownLag
-	// activity is what the client did. Each trial has one of its own, so a Done that is still under way
-	// when the next trial begins writes to the old one.
+	// activity is what the client did. Each trial has one of its own, so a Done that is still under way when the next trial
+	// begins writes to the old one.
 	activity atomic.Pointer[activity]
 }
 
@@ -75,8 +75,8 @@ func (s *slot) setBody(b *bodies, body int) {
 func newClient(ctx context.Context, w *Worker, index int) (*client, error) {
 	c := &client{worker: w, index: index, streams: w.plan.streamsOf(index)}
 	c.activity.Store(new(activity))
-	perProducer := max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.largest)) // no body is empty
-	inFlight := len(c.streams) * perProducer
+	fitting := w.plan.Bytes / w.bodies.largest // largest is above 0, since no body is empty
+	inFlight := len(c.streams) * max(1, min(w.plan.InFlight, fitting))
 	c.allocateSlots(inFlight)
 	conn, err := w.driver.Producer(ctx, driver.ProducerConfig{
 		ID: c.firstProducer(), Topics: topicsOf(c.streams), InFlight: inFlight, MaxBytes: w.bodies.largest,
@@ -91,8 +91,7 @@ func newClient(ctx context.Context, w *Worker, index int) (*client, error) {
 // firstProducer returns the ID of the first of the client's producers. Errors name the client by it.
 func (c *client) firstProducer() int { return c.streams[0].producer.ID }
 
-// streamsOf lists the streams of one client: at least one, since there are no more clients than
-// producers.
+// streamsOf lists the streams of one client: at least one, since there are no more clients than producers.
 func (p *Plan) streamsOf(client int) []stream {
 	var streams []stream
 	for i := client; i < len(p.Producers); i += p.clients() {
@@ -145,18 +144,18 @@ func (c *client) recorderOf(t *trial, s *stream) *measure.Producer {
 	return s.recorder
 }
 
-// stamp is the number and the times of a message. For example, a message was due at 5.000 s and is stamped at 5.003 s. The client was
-// busy until 5.002 s. So intended is 5.000 s, sent is 5.003 s, and own is 1 ms.
+// stamp is the number and the times of a message. For example, a message was due at 5.000 s and is stamped at 5.003 s. The client
+// was busy until 5.002 s. So intended is 5.000 s, sent is 5.003 s, and own is 1 ms.
 type stamp struct {
 	seq            uint64
 	intended, sent int64 // when it was due and when it is stamped, ns on the clock's axis
 	own            int64 // how much of the time in between the generator itself caused (ownLag), ns
 }
 
-// fillSlot makes a message of a stream in slot id and puts it at position i of the batch. A nil
-// recorder marks a probe, which is not counted.
-func (c *client) fillSlot(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
-	s := &c.slots[id]
+// fillSlot makes the next message of a stream in a slot, and puts it at position i of the batch. The recorder books it as sent; a
+// probe, which is not counted, has none.
+func (c *client) fillSlot(i int, slot uint32, from *stream, m stamp, recorder *measure.Producer) {
+	s := &c.slots[slot]
 	if b := c.worker.bodies; !b.sameSize() {
 		if body := b.pick(from.producer.ID, m.seq); body != s.body {
 			s.setBody(b, body)
@@ -169,18 +168,18 @@ func (c *client) fillSlot(i int, id uint32, from *stream, m stamp, recorder *mea
 		s.phase = recorder.Sent(m.seq, len(payload), m.intended, m.sent, m.own)
 	}
 	d := &c.batch[i]
-	d.Slot, d.Topic, d.Payload = id, from.producer.Topic, payload
+	d.Slot, d.Topic, d.Payload = slot, from.producer.Topic, payload
 	if k := c.worker.keys; k != nil {
 		d.Key = k.text[k.of(from.producer.ID, m.seq)]
 	}
 }
 
-// sendBackoff is the pause after a Send that failed, so that a broker that is being restarted is not
-// hammered meanwhile.
+// sendBackoff is the pause after a Send that failed, so that a broker that is being restarted is not hammered meanwhile.
 const sendBackoff = 5 * time.Millisecond
 
-// send hands over the first n messages of the batch. It returns the time in which the client could not go on: that of Send and, if Send
-// failed, of the pause after it. Only the first counts as sending. The slots of a Send that failed come back through Done.
+// send hands over the first n messages of the batch. It returns the time in which the client could not go on: that of Send and,
+// if Send failed, of the pause after it. Only the first counts as sending. The slots of a Send that failed come back through
+// Done.
 func (c *client) send(ctx context.Context, t *trial, n int) hold {
 	a := c.activity.Load()
 	h := beginHold(t.recording.watch)
@@ -200,8 +199,8 @@ func (c *client) send(ctx context.Context, t *trial, n int) hold {
 	return h
 }
 
-// awaitSlots blocks until an eighth of the window is free or the trial stops. If it waited for one slot only, each batch of a full window
-// would have one message. It returns the time in which it waited.
+// awaitSlots blocks until an eighth of the window is free or the trial stops. If it waited for one slot only, each batch of a
+// full window would have one message. It returns the time in which it waited.
 func (c *client) awaitSlots(t *trial) hold {
 	h := beginHold(t.recording.watch)
 	window := len(c.slots)
@@ -214,8 +213,8 @@ func (c *client) awaitSlots(t *trial) hold {
 	return h
 }
 
-// bookUnresolved books the messages of this trial that are still in flight. Call it when the sending goroutine has ended. A Done that comes
-// later changes nothing, because the outcome has been read by then.
+// bookUnresolved books the messages of this trial that are still in flight. Call it when the sending goroutine has ended. A Done
+// that comes later changes nothing, because the outcome has been read by then.
 func (c *client) bookUnresolved(t *trial) {
 	for _, id := range c.freeSlots.inFlight() {
 		if s := &c.slots[id]; s.recorder != nil && s.recorder.RecordsFor(t.recording.books) {

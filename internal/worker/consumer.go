@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// consumer is the driver.Sink of one consumer: the driver delivers messages to it, and it books them in the trial that is running. A driver
-// may deliver from several goroutines. The messages of a batch came together.
+// consumer is the driver.Sink of one consumer: the driver delivers messages to it, and it books them in the trial that is
+// running. A driver may deliver from several goroutines. The messages of a batch came together.
 type consumer struct {
 	index       int // among the worker's consumers
 	config      driver.ConsumerConfig
@@ -25,8 +25,7 @@ type consumer struct {
 	recorder *measure.Consumer // nil between trials
 }
 
-// bookWith books the deliveries from now on with r. If r is nil, they are not booked. It waits for a
-// batch that is being booked.
+// bookWith books the deliveries from now on with r. If r is nil, they are not booked. It waits for a batch that is being booked.
 func (c *consumer) bookWith(r *measure.Consumer) {
 	c.mu.Lock()
 	c.recorder = r
@@ -42,8 +41,8 @@ func (c *consumer) Deliver(batch [][]byte) {
 	c.application.process(batch, c.book)
 }
 
-// book books messages and reports whether any of them was counted as received. They came together, so
-// the clock is read once for all.
+// book books messages and reports whether any of them was counted as received. They came together, so the clock is read once for
+// all.
 func (c *consumer) book(batch [][]byte) bool {
 	now := clock.Now()
 	c.mu.Lock()

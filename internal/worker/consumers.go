@@ -14,15 +14,15 @@ import (
 // consumers is all consumers of a worker: in its own process (localConsumers), or apart, in another process of this host
 // (apartConsumers). Once started, they stay connected over all trials.
 //
-// A trial begins with listen and ends with end. The methods that return no error make the worker
-// fail if something goes wrong (Worker.failure).
+// A trial begins with listen and ends with end. The methods that return no error make the worker fail if something goes wrong
+// (Worker.failure).
 type consumers interface {
 	// start connects the consumers and blocks until all are registered with the broker.
 	start(ctx context.Context) (registration, error)
 	// listen books the deliveries from now on in t.
 	listen(t *trial)
-	// announce tells the consumers that t's measured phase is to begin at proposed. It returns when
-	// it does begin, which is later if they would learn of it too late.
+	// announce tells the consumers that t's measured phase is to begin at proposed. It returns when it does begin, which is later
+	// if they would learn of it too late.
 	announce(t *trial, proposed int64) int64
 	// collect brings t's ledgers, which say which messages came, up to date with the deliveries so far.
 	collect(t *trial)
@@ -34,9 +34,9 @@ type consumers interface {
 	close() error
 }
 
-// registration is when the last consumer had registered with the broker, ns on the clock's axis, and how many deliveries had been booked
-// before that. For example, consumer 0 registers at 6 s and receives 500 messages until consumer 1 registers at 7 s. Then At is 7 s and
-// Before is 500. Between trials nothing is booked, and Before is 0.
+// registration is when the last consumer had registered with the broker, ns on the clock's axis, and how many deliveries had been
+// booked before that. For example, consumer 0 registers at 6 s and receives 500 messages until consumer 1 registers at 7 s. Then
+// At is 7 s and Before is 500. Between trials nothing is booked, and Before is 0.
 type registration struct{ At, Before int64 }
 
 // consumerReport is what is known of the consumers of a trial and isn't in its books.
@@ -46,8 +46,7 @@ type consumerReport struct {
 	Pauses  Pauses  // of the consumers' process, if it is not the worker's
 }
 
-// span is when the first and the last message came, 0 if none did, and when that was looked at; ns
-// on the clock's axis.
+// span is when the first and the last message came, 0 if none did, and when that was looked at; ns on the clock's axis.
 type span struct{ First, Last, At int64 }
 
 // consumerSetup is what consumers have to know, apart from their driver.
@@ -58,8 +57,8 @@ type consumerSetup struct {
 	Shortest  int // bytes of the shortest payload that is sent
 }
 
-// localConsumers is all consumers of a worker, in this process. If they are apart from their worker, that other process has them as
-// localConsumers, too.
+// localConsumers is all consumers of a worker, in this process. If they are apart from their worker, that other process has them
+// as localConsumers, too.
 type localConsumers struct {
 	driver  driver.Driver // set by the time of start
 	list    []*consumer

@@ -7,13 +7,13 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// course is what a trial sends: a schedule for the warm-up, if it has its own, and the main one. The clients deal the messages of both out
-// among them, and a client's share of a schedule is a segment.
+// course is what a trial sends: a schedule for the warm-up, if it has its own, and the main one. The clients deal the messages of
+// both out among them, and a client's share of a schedule is a segment.
 //
-// For example, two clients share a constant rate of 100 messages/s that starts at 5 s: client 0 sends
-// arrivals 0, 2, 4 … of the schedule, intended at 5.00 s, 5.02 s, 5.04 s …, and client 1 sends arrivals
-// 1, 3, 5 …. If the warm-up has a schedule of its own and the measured phase begins at 8.5 s, both
-// clients leave the first schedule there, and arrival 0 of the second one is intended at 8.5 s.
+// For example, two clients share a constant rate of 100 messages/s that starts at 5 s: client 0 sends messages 0, 2, 4 … of the
+// schedule, intended at 5.00 s, 5.02 s, 5.04 s …, and client 1 sends messages 1, 3, 5 …. If the warm-up has a schedule of its own
+// and the measured phase begins at 8.5 s, both clients leave the first schedule there, and message 0 of the second one is
+// intended at 8.5 s.
 type course struct {
 	warmup   schedule.Schedule // until the measured phase begins; nil: main covers the warm-up, too
 	main     schedule.Schedule // nil: closed loop
@@ -21,8 +21,8 @@ type course struct {
 	messages int64             // of main, over all clients; 0: the end of the measured phase ends the course
 }
 
-// limits returns, by client, how many messages of the main schedule it sends; unlimited if the end of
-// the measured phase ends the course.
+// limits returns, by client, how many messages of the main schedule it sends; unlimited if the end of the measured phase ends the
+// course.
 func (c course) limits(p *Plan) []int64 {
 	if c.messages > 0 {
 		return p.limits(c.main, c.messages)
@@ -43,7 +43,7 @@ type segment struct {
 	turns schedule.Turns    // which of the client's producers sends which message
 	start int64             // of the schedule, ns on the clock's axis
 	until func() int64      // the segment has no messages from this time on, which may be decided while it is sent
-	limit int64             // the segment has no more messages than this
+	limit int64             // the segment has no more messages than this; unlimited if until alone ends it
 	next  int64             // index of the next message to send
 }
 
@@ -83,13 +83,13 @@ func (s *segment) due(now int64, most int) int {
 	return schedule.Due(s.share, s.next, now-s.start, most)
 }
 
-// maxUnsentBookings bounds how many times the unsent messages of a segment are booked. Hundreds of
-// millions may be unsent, and booking each of them would take longer than the trial. Neighbours are
-// then booked together, with the shortest of their waiting times.
+// maxUnsentBookings bounds how many times the unsent messages of a segment are booked. Hundreds of millions may be unsent, and
+// booking each of them would take longer than the trial. Neighbours are then booked together, with the shortest of their waiting
+// times.
 const maxUnsentBookings = 100_000
 
-// bookUnsent books the messages that this client was to send in a trial and never sent. A message that was due is booked with the time
-// that it had waited when sending ended. Otherwise the latencies would look the better the fewer messages the broker took.
+// bookUnsent books the messages that this client was to send in a trial and never sent. A message that was due is booked with the
+// time that it had waited when sending ended. Otherwise the latencies would look the better the fewer messages the broker took.
 func (c *client) bookUnsent(t *trial) {
 	recorder := t.recording.books.ProducerOn(c.firstProducer(), c.index) // a message that was never sent belongs to no stream
 	for _, s := range c.segments {
@@ -101,8 +101,8 @@ func (c *client) bookUnsent(t *trial) {
 	}
 }
 
-// bookUnsentOf books the unsent messages of a segment with a schedule. For example, a client was to send 100 messages/s until 10 s, and
-// had sent the first 700 when sending ended at 12 s. Messages 700 to 999 were due, and have waited for 5 s to 2.01 s.
+// bookUnsentOf books the unsent messages of a segment with a schedule. For example, a client was to send 100 messages/s until 10
+// s, and had sent the first 700 when sending ended at 12 s. Messages 700 to 999 were due, and have waited for 5 s to 2.01 s.
 func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
 	ended := t.sendingEndedAt
 	end := s.limit // the messages from s.next on, below end, were not sent
@@ -129,9 +129,8 @@ func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) 
 	recorder.UnsentUntimed(measure.Measured, end-dueEnd-warmup)
 }
 
-// dueCounter counts the messages of a course that are due in a period. It belongs to one goroutine,
-// which should ask for later and later periods: a schedule of random arrivals begins again from arrival
-// 0 for an earlier one.
+// dueCounter counts the messages of a course that are due in a period. It belongs to one goroutine, which should ask for later
+// and later periods: for an earlier one, a random schedule is computed again from its first message.
 type dueCounter struct {
 	warmup, main schedule.Counter // warmup is nil as in the course
 	start        int64
@@ -149,8 +148,8 @@ func (c course) dueCounter(p *Plan) *dueCounter {
 	return d
 }
 
-// count returns the number of messages due in [from, until). measuredSince is when the measured phase begins. For example, if a warm-up of
-// 100/s has its own schedule until 5 s, and 1,000/s follow, 1,100 messages are due from 4 s until 6 s.
+// count returns the number of messages due in [from, until). measuredSince is when the measured phase begins. For example, if a
+// warm-up of 100/s has its own schedule until 5 s, and 1,000/s follow, 1,100 messages are due from 4 s until 6 s.
 func (d *dueCounter) count(measuredSince, from, until int64) int64 {
 	if d.warmup == nil {
 		return countBetween(d.main, d.start, from, until)
@@ -159,7 +158,7 @@ func (d *dueCounter) count(measuredSince, from, until int64) int64 {
 		countBetween(d.main, measuredSince, max(from, measuredSince), max(until, measuredSince))
 }
 
-// countBetween counts the arrivals in [from, until) of a schedule that begins at start.
+// countBetween counts the messages due in [from, until) by a schedule that begins at start.
 func countBetween(c schedule.Counter, start, from, until int64) int64 {
 	if from >= until {
 		return 0

@@ -8,19 +8,19 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// Delay is the time that a consumer's application works on each message before it takes the next one. The consumer acknowledges a message
-// to the broker after that.
+// Delay is the time that a consumer's application works on each message before it takes the next one. The consumer acknowledges a
+// message to the broker after that.
 type Delay struct {
 	Mean        time.Duration // 0: messages are only counted
 	Exponential bool          // the time is exponentially distributed; false: it is always Mean
 	Seed        int64
 }
 
-// application simulates the application of one consumer: a server that works on one message after the other. All times are ns on the
-// clock's axis.
+// application simulates the application of one consumer: a server that works on one message after the other. All times are ns on
+// the clock's axis.
 //
-// It sleeps until times that are computed from the work alone, so that late timers don't add up. With work of 2 ms per message, a batch
-// of three that comes at 0 is done at 6 ms, also if the timer of the first message fired at 2.7 ms instead of 2 ms.
+// It sleeps until times that are computed from the work alone, so that late timers don't add up. With work of 2 ms per message, a
+// batch of three that comes at 0 is done at 6 ms, also if the timer of the first message fired at 2.7 ms instead of 2 ms.
 type application struct {
 	delay Delay
 	rng   *rand.Rand
@@ -33,8 +33,9 @@ type application struct {
 	worked atomic.Int64 // ns of work taken on in this trial
 }
 
-// A timer of the runtime is up to a millisecond late. If the next batch comes within maxGap, ns, the application was never idle, and it
-// makes up for the time that it woke too late. It makes up for maxCatchUp at most, because a longer delay is not a timer's.
+// A timer of the runtime is up to a millisecond late. If the next batch comes within maxGap, ns, the application was never idle,
+// and it makes up for the time that it woke too late. It makes up for maxCatchUp at most, because a longer delay is not a
+// timer's.
 const (
 	maxGap     = int64(time.Millisecond)
 	maxCatchUp = int64(5 * time.Millisecond)
@@ -49,8 +50,8 @@ func newApplication(d Delay, consumer int, ended <-chan struct{}) *application {
 	return &application{delay: d, rng: rng, timer: time.NewTimer(0), ended: ended}
 }
 
-// process passes the messages of a batch to receive, each when the work on the one before it is done, and returns when the work on the
-// last one is done. receive reports whether there is work to do on a message.
+// process passes the messages of a batch to receive, each when the work on the one before it is done, and returns when the work
+// on the last one is done. receive reports whether there is work to do on a message.
 func (a *application) process(batch [][]byte, receive func(one [][]byte) bool) {
 	began := clock.Now()
 	if began-a.finishedAt > maxGap {
@@ -79,9 +80,9 @@ func (a *application) nextWork() int64 {
 	return int64(a.delay.Mean)
 }
 
-// busyShare returns for which share of its time the application worked, from when its first message came until the work on the last one is
-// done. For example, 400 messages with 2 ms of work each that come within 1 s keep it busy for 0.8 of the time. It is 0 without an
-// application, and if no message came.
+// busyShare returns for which share of its time the application worked, from when its first message came until the work on the
+// last one is done. For example, 400 messages with 2 ms of work each that come within 1 s keep it busy for 0.8 of the time. It is
+// 0 without an application, and if no message came.
 func (a *application) busyShare(first, last int64) float64 {
 	if a == nil || first == 0 {
 		return 0

@@ -7,9 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// After the last message was sent, a trial drains: it waits for confirmations and deliveries that are
-// still under way. The drain ends when all have come, when its allowance (Load.Drain) is used up, or,
-// if the load permits it, when nothing has come for a while.
+// After the last message was sent, a trial drains: it waits for confirmations and deliveries that are still under way. The drain
+// ends when all have come, when its allowance (Load.Drain) is used up, or, if the load permits it, when nothing has come for a
+// while.
 
 const (
 	lossyQuiet  = time.Second     // a drain in which messages may be lost ends when nothing has come for so long
@@ -23,8 +23,8 @@ func (w *Worker) awaitArrivals(ctx context.Context, t *trial, out *Outcome) (dra
 	return end, err
 }
 
-// awaitOverdue goes on waiting after a drain that has used up its allowance, until load.Settle is over as well. It adds to the outcome what
-// was overdue, and whether it still came.
+// awaitOverdue goes on waiting after a drain that has used up its allowance, until load.Settle is over as well. It adds to the
+// outcome what was overdue, and whether it still came.
 func (w *Worker) awaitOverdue(ctx context.Context, t *trial, out *Outcome) error {
 	out.Overdue = w.missing(t)
 	end, err := w.drain(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
@@ -60,8 +60,8 @@ const (
 // usedUp reports whether the drain has used up its allowance.
 func (e drainEnd) usedUp() bool { return e == stoppedArriving || e == stoppedSilent }
 
-// drain blocks until everything sent has been confirmed and received, or one of the limits is reached. If messages may be lost, the drain
-// is brisk in any case. It returns an error only with stoppedEarly.
+// drain blocks until everything sent has been confirmed and received, or one of the limits is reached. If messages may be lost,
+// the drain is brisk in any case. It returns an error only with stoppedEarly.
 func (w *Worker) drain(ctx context.Context, t *trial, limits drainLimits) (drainEnd, error) {
 	waited, unchanged := t.newTimer(), t.newStopwatch()
 	brisk := limits.brisk || t.load.Lossy
@@ -93,13 +93,13 @@ func (w *Worker) allCame(t *trial, c measure.Count) bool {
 	if !resolved(c) || t.undelivered(c) > 0 {
 		return false
 	}
-	// A message whose send failed may have arrived all the same. The counts look complete then although another one is missing, and only
-	// the ledgers can tell.
+	// A message whose send failed may have arrived all the same. The counts look complete then although another one is missing,
+	// and only the ledgers can tell.
 	return c.Failed == 0 || w.missing(t) == 0
 }
 
-// missing counts the deliveries that have not come by the ledgers, which takes longer than reading the counters. Only if several workers
-// share the streams, it goes by their counters.
+// missing counts the deliveries that have not come by the ledgers, which takes longer than reading the counters. Only if several
+// workers share the streams, it goes by their counters.
 func (w *Worker) missing(t *trial) int64 {
 	if t.load.CountAll != nil {
 		c, _ := t.count()
@@ -109,20 +109,20 @@ func (w *Worker) missing(t *trial) int64 {
 	return t.recording.books.Missing()
 }
 
-// undelivered counts the deliveries still to come if no message that failed comes. For example, of 100 messages 2 have failed. With 3
-// subscriptions and 290 deliveries so far, 4 are still to come.
+// undelivered counts the deliveries still to come if no message that failed comes. For example, of 100 messages 2 have failed.
+// With 3 subscriptions and 290 deliveries so far, 4 are still to come.
 func (t *trial) undelivered(c measure.Count) int64 {
 	return (c.Sent-c.Failed)*int64(t.recording.books.Subscriptions()) - c.Received
 }
 
-// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather
-// than lost. silent is how long nothing has come.
+// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather than lost. silent is how
+// long nothing has come.
 func arrivedLately(silent, allowance time.Duration) bool {
 	return silent < min(deliveryGap, allowance/2)
 }
 
-// quietTime is how long nothing must have come for a brisk drain to end: a second if messages may be lost, and else 5 s or half of the
-// allowance, whichever is less.
+// quietTime is how long nothing must have come for a brisk drain to end: a second if messages may be lost, and else 5 s or half
+// of the allowance, whichever is less.
 func (t *trial) quietTime() time.Duration {
 	if t.load.Lossy {
 		return lossyQuiet

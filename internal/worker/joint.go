@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Joint joins the samples of several workers, each of which runs a part of one trial, into one sequence of samples. All times must be on
-// one clock.
+// Joint joins the samples of several workers, each of which runs a part of one trial, into one sequence of samples. All times
+// must be on one clock.
 //
-// Samples are joined in rounds. A round takes the earliest samples, at most one of each part. Its joint sample has the sum of their counts
-// and the time of the latest. The next round begins with the second sample of a part. A part without a sample in a round counts with
-// its last one:
+// Samples are joined in rounds. A round takes the earliest samples, at most one of each part. Its joint sample has the sum of
+// their counts and the time of the latest. The next round begins with the second sample of a part. A part without a sample in a
+// round counts with its last one:
 //
 //	part 0   20 ms: 10 sent    40 ms: 20 sent    60 ms: 30 sent
 //	part 1   23 ms:  7 sent                      62 ms: 21 sent
@@ -26,16 +26,16 @@ type Joint struct {
 // jointPart is one part of a Joint.
 type jointPart struct {
 	waiting []Sample // that are in no round yet
-	// reached is the time of the newest sample that came. A part that has sent none counts from the first batch of any part; 0: there has
-	// been none.
+	// reached is the time of the newest sample that came. A part that has sent none counts from the first batch of any part; 0:
+	// there has been none.
 	reached int64
 	ended   bool   // no more samples come
 	last    Sample // the last one that is in a round
 	inRound bool   // last is in the round under way
 }
 
-// maxWait, in ns, is how far a part's samples may be behind those of others before a round goes on without it. Agents send their samples
-// twice a second.
+// maxWait, in ns, is how far a part's samples may be behind those of others before a round goes on without it. Agents send their
+// samples twice a second.
 const maxWait = 1_500_000_000
 
 // NewJoint makes a Joint of so many parts.
@@ -89,8 +89,8 @@ func (j *Joint) SetQuantiles(samples []Sample) {
 	}
 }
 
-// advance moves waiting samples into rounds, the earliest first, until a part must be waited for. It returns the samples of the rounds
-// that end.
+// advance moves waiting samples into rounds, the earliest first, until a part must be waited for. It returns the samples of the
+// rounds that end.
 func (j *Joint) advance() []Sample {
 	var samples []Sample
 	for {

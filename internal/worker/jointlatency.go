@@ -8,10 +8,11 @@ import (
 
 // jointLatencies computes the quantiles of the latencies of several parts of a trial, interval by interval.
 //
-// About twice a second each part delivers the histograms of its whole trial so far. An interval ends when all parts have delivered, or when
-// one delivers a second time because others are silent. The histograms of all parts are then merged. What has been added to them since
-// the interval before are the latencies of this one. For example, if the merged histogram holds 900 messages at the end of an interval
-// and 2,000 at the end of the next, the quantiles of the second interval are those of 1,100 messages.
+// About twice a second each part delivers the histograms of its whole trial so far. An interval ends when all parts have
+// delivered, or when one delivers a second time because others are silent. The histograms of all parts are then merged. What has
+// been added to them since the interval before are the latencies of this one. For example, if the merged histogram holds 900
+// messages at the end of an interval and 2,000 at the end of the next, the quantiles of the second interval are those of 1,100
+// messages.
 type jointLatencies struct {
 	parts      []partLatency
 	before     hist.Snapshot // of all parts at the end of the last interval: from intended time to receipt

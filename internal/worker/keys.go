@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Keys says which key each message carries. Keys are the numbers 0 to N-1 as decimal text. A message's key is a pure function of its
-// producer and sequence number, so a consumer knows it without reading it.
+// Keys says which key each message carries. Keys are the numbers 0 to N-1 as decimal text. A message's key is a pure function of
+// its producer and sequence number, so a consumer knows it without reading it.
 type Keys struct {
 	Kind     string  // none | roundrobin | random | zipf; "" is none
 	N        int     // distinct keys
@@ -49,8 +49,8 @@ func newKeyChooser(spec Keys) (*keyChooser, error) {
 	return k, nil
 }
 
-// zipf returns the cumulative probabilities of Zipf's law for n keys. With exponent 1, three keys have 6/11, 3/11 and 2/11, so
-// it returns 0.55, 0.82 and 1.
+// zipf returns the cumulative probabilities of Zipf's law for n keys. With exponent 1, three keys have 6/11, 3/11 and 2/11, so it
+// returns 0.55, 0.82 and 1.
 func zipf(n int, exponent float64) []float64 {
 	cumulative := make([]float64, n)
 	var sum float64

@@ -8,19 +8,20 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// Load describes one trial: a warm-up, a measured phase that Duration or Messages ends (exactly one is set), and a drain, in which nothing
-// new is sent. For example, with a Schedule of 1,000/s, a Warmup of 5 s and a Duration of 10 s, 15,000 messages are sent, and 10,000 of them
-// are measured. All of it can be sent to another process as data, except the Hooks.
+// Load describes one trial: a warm-up, a measured phase that Duration or Messages ends (exactly one is set), and a drain, in
+// which nothing new is sent. For example, with a Schedule of 1,000/s, a Warmup of 5 s and a Duration of 10 s, 15,000 messages are
+// sent, and 10,000 of them are measured. All of it can be sent to another process as data, except the Hooks.
 type Load struct {
 	Hooks `json:"-"`
 
 	Start    int64             // when the first schedule begins, ns on the clock's axis; 0: as soon as everything is ready
 	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
-	// Before is the schedule of the warm-up, before Schedule, which then begins with the measured phase. nil: Schedule begins with the warm-up.
+	// Before is the schedule of the warm-up, before Schedule, which then begins with the measured phase. nil: Schedule begins
+	// with the warm-up.
 	Before schedule.Schedule
 	Window int // closed loop: the most unconfirmed messages per client; 0: Plan.InFlight
-	// RateForThreads, in messages per second, replaces the rate of Schedule where the number of threads is chosen. The trials of a search
-	// have different schedules but pass the same rate, so that all run on as many threads. 0: Schedule decides.
+	// RateForThreads, in messages per second, replaces the rate of Schedule where the number of threads is chosen. The trials of
+	// a search have different schedules but pass the same rate, so that all run on as many threads. 0: Schedule decides.
 	RateForThreads float64
 
 	Warmup   Warmup
@@ -31,9 +32,9 @@ type Load struct {
 	Backlog *Backlog
 
 	Drain time.Duration // how long, after the last send, everything may take to be confirmed and received
-	// Settle is how long, after the last send, a trial waits for messages under way, so that they don't burden the next trial. Those that
-	// come later than Drain are overdue all the same (Outcome.Drained, Overdue). This wait ends when nothing has come for some seconds. It
-	// has no effect unless it is longer than Drain.
+	// Settle is how long, after the last send, a trial waits for messages under way, so that they don't burden the next trial.
+	// Those that come later than Drain are overdue all the same (Outcome.Drained, Overdue). This wait ends when nothing has come
+	// for some seconds. It has no effect unless it is longer than Drain.
 	Settle time.Duration
 	Brisk  bool // the drain ends, too, when nothing has come for some seconds: a search has more trials to run
 	Lossy  bool // the drain ends, too, when nothing has come for a second: with at most once, lost messages never come
@@ -42,13 +43,15 @@ type Load struct {
 	Peers   []PeerProducers // the producers of other workers that send to this one's consumers; only with Plan.Peers
 }
 
-// Warmup is the length of a warm-up. For example, {For: 5 * time.Second} takes five seconds, and {Auto: true, For: 5 * time.Second, Max:
-// time.Minute} takes until rate and median latency are steady (SteadyState), but at least five seconds and at most a minute.
+// Warmup is the length of a warm-up. For example, {For: 5 * time.Second} takes five seconds, and {Auto: true, For: 5 *
+// time.Second, Max: time.Minute} takes until rate and median latency are steady (SteadyState), but at least five seconds and at
+// most a minute.
 type Warmup struct {
 	Auto bool          // it ends when rate and latency are steady
 	For  time.Duration // its length, or if Auto is set, the least
 	Max  time.Duration // the greatest length if Auto is set
-	// Coordinated leaves the end of an automatic warm-up to Hooks.MeasureFrom. It is for several workers, none of which sees all samples.
+	// Coordinated leaves the end of an automatic warm-up to Hooks.MeasureFrom. It is for several workers, none of which sees all
+	// samples.
 	Coordinated bool
 }
 
@@ -71,13 +74,14 @@ type Hooks struct {
 	Filled func(ctx context.Context) error
 	// Observe receives a sample about ten times a second, from one goroutine.
 	Observe func(Sample)
-	// Hopeless is called about ten times a second during the measured phase, with all samples so far. If it returns true, the phase
-	// ends there. It must not keep the samples.
+	// Hopeless is called about ten times a second during the measured phase, with all samples so far. If it returns true, the
+	// phase ends there. It must not keep the samples.
 	Hopeless func([]Sample) bool
-	// MeasureFrom is called every few milliseconds of a warm-up that is Coordinated. It returns when the measured phase begins; 0: that
-	// is not decided yet.
+	// MeasureFrom is called every few milliseconds of a warm-up that is Coordinated. It returns when the measured phase begins;
+	// 0: that is not decided yet.
 	MeasureFrom func() int64
 	// CountAll is called every few milliseconds of the drain if workers share streams, with the counts of this worker. It returns
-	// the counts of all these workers together, and whether one of them still sends. Without it, a worker waits for its own messages.
+	// the counts of all these workers together, and whether one of them still sends. Without it, a worker waits for its own
+	// messages.
 	CountAll func(own measure.Count) (all measure.Count, sending bool)
 }

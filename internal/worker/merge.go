@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Moved returns the outcome with offset, in ns, added to all times but those in Shard: as another host's clock would have shown them. A
-// time of 0 stays 0, because it stands for an event that didn't happen.
+// Moved returns the outcome with offset, in ns, added to all times but those in Shard: as another host's clock would have shown
+// them. A time of 0 stays 0, because it stands for an event that didn't happen.
 func (o Outcome) Moved(offset int64) Outcome {
 	for _, t := range []*int64{
 		&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked,
@@ -40,14 +40,14 @@ func moved(intervals []Interval, offset int64) []Interval {
 	return intervals
 }
 
-// Merged returns the outcome of one trial that several workers ran together, given that of each. Their parts of the plan share no stream
-// (Plan.Split), and all times must be on one clock (Moved). For example, the measured phase of one worker was from 10 s to 20 s, and it
-// received 500 messages. That of another one was from 10.1 s to 20.2 s, with 700 messages. Merged, that is 1,200 messages from 10 s to
-// 20.2 s.
+// Merged returns the outcome of one trial that several workers ran together, given that of each. Their parts of the plan share no
+// stream (Plan.Split), and all times must be on one clock (Moved). For example, the measured phase of one worker was from 10 s to
+// 20 s, and it received 500 messages. That of another one was from 10.1 s to 20.2 s, with 700 messages. Merged, that is 1,200
+// messages from 10 s to 20.2 s.
 //
-// Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from the samples of all workers together.
-// These samples have no latencies yet: Joint.SetQuantiles sets them. Of several errors, the first part's is kept. There must be at least
-// one part.
+// Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from the samples of all workers
+// together. These samples have no latencies yet: Joint.SetQuantiles sets them. Of several errors, the first part's is kept. There
+// must be at least one part.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
@@ -124,10 +124,11 @@ func earliest(a, b int64) int64 {
 	return min(a, b)
 }
 
-// Joined returns the outcome of one trial of workers that share streams (Plan.Spread), each of which ran load. It is Merged, but its books
-// and latencies include the messages that one worker sent and another one received: they are computed anew from the shards of all. The
-// times of the outcomes must be on the clock of this host (Moved). Those inside a shard are on its worker's own clock: axes[i] converts
-// those of outcomes[i]. If the shards can't be joined, Err is set, and the books miss the messages between workers.
+// Joined returns the outcome of one trial of workers that share streams (Plan.Spread), each of which ran load. It is Merged, but
+// its books and latencies include the messages that one worker sent and another one received: they are computed anew from the
+// shards of all. The times of the outcomes must be on the clock of this host (Moved). Those inside a shard are on its worker's
+// own clock: axes[i] converts those of outcomes[i]. If the shards can't be joined, Err is set, and the books miss the messages
+// between workers.
 func (p Plan) Joined(load Load, outcomes []Outcome, axes []clock.Line) Outcome {
 	out := Merged(outcomes)
 	out.Overdue = 0

@@ -8,16 +8,17 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// SampleEvery is the time between two samples. A backlog rises and falls with the batches of client and broker. Whether it grows shows in
-// its lowest values, and these are seen only if there are several samples for each batch.
+// SampleEvery is the time between two samples. A backlog rises and falls with the batches of client and broker. Whether it grows
+// shows in its lowest values, and these are seen only if there are several samples for each batch.
 const SampleEvery = 20 * time.Millisecond
 
-// maxKept bounds the samples that are kept, of 150 bytes each: all samples of 20 minutes, every second one of 40 minutes, and so on.
+// maxKept bounds the samples that are kept, of 150 bytes each: all samples of 20 minutes, every second one of 40 minutes, and so
+// on.
 const maxKept = 60_000
 
-// observer watches a running trial. Every SampleEvery it reads the trial's counters into a Sample, which it keeps. From the samples it
-// finds out how long nothing was delivered or confirmed, when an automatic warm-up is steady, and whether the load is hopeless. Reading
-// holds no producer or consumer up: the counters are atomic.
+// observer watches a running trial. Every SampleEvery it reads the trial's counters into a Sample, which it keeps. From the
+// samples it finds out how long nothing was delivered or confirmed, when an automatic warm-up is steady, and whether the load is
+// hopeless. Reading holds no producer or consumer up: the counters are atomic.
 type observer struct {
 	worker     *Worker
 	trial      *trial
@@ -101,8 +102,8 @@ func (o *observer) look(d depth) {
 	}
 }
 
-// pass passes a sample to Load.Observe, at full depth with the latencies. The observer keeps samples without them: over hours, the
-// histograms would fill the memory.
+// pass passes a sample to Load.Observe, at full depth with the latencies. The observer keeps samples without them: over hours,
+// the histograms would fill the memory.
 func (o *observer) pass(s Sample, d depth) {
 	if o.trial.load.Observe == nil {
 		return
@@ -169,8 +170,9 @@ func (o *observer) decidePhase(s Sample, d depth) {
 	}
 }
 
-// endOfWarmup returns when an automatic warm-up ends, if that is decided. If other workers take part in the trial (Warmup.Coordinated), it is
-// decided for all of them, and Load.MeasureFrom returns it. A trial that learns of it too late is halted.
+// endOfWarmup returns when an automatic warm-up ends, if that is decided. If other workers take part in the trial
+// (Warmup.Coordinated), it is decided for all of them, and Load.MeasureFrom returns it. A trial that learns of it too late is
+// halted.
 func (o *observer) endOfWarmup(s Sample, d depth) (at int64, decided bool) {
 	t, soonest := o.trial, s.At+int64(phaseLead)
 	if !t.load.Warmup.Coordinated {

@@ -7,11 +7,11 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Outcome is the result of a trial. Times are ns on the clock's axis; 0 is the time of an event that didn't happen. If Err is set, the
-// trial ended early, and the other fields hold what was measured until then.
+// Outcome is the result of a trial. Times are ns on the clock's axis; 0 is the time of an event that didn't happen. If Err is
+// set, the trial ended early, and the other fields hold what was measured until then.
 //
-// For example, 1,000 messages/s are due for 10 s, and the broker takes only 900/s. Then the measured phase is From 0 s Until 10 s, and
-// Measured.Due is 10,000. LastSent is about 11.1 s, because messages that are late are sent all the same.
+// For example, 1,000 messages/s are due for 10 s, and the broker takes only 900/s. Then the measured phase is From 0 s Until 10
+// s, and Measured.Due is 10,000. LastSent is about 11.1 s, because messages that are late are sent all the same.
 type Outcome struct {
 	Err     error // why the trial ended early
 	SendErr error // why messages failed: the first error of a Send or of an acknowledgement
@@ -39,8 +39,8 @@ type Outcome struct {
 	// Over time.
 	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on
 	BacklogMax int64    // the largest of all samples from the start of the measured phase on
-	// The silences are the longest times in which messages were due and none was delivered, or none was confirmed (Silences). They begin
-	// in the measured phase and are in no order.
+	// The silences are the longest times in which messages were due and none was delivered, or none was confirmed (Silences).
+	// They begin in the measured phase and are in no order.
 	DeliverySilences     []Interval `json:"Undelivered"`
 	ConfirmationSilences []Interval `json:"Unconfirmed"`
 	Pauses               Pauses     // in which the generator stood still
@@ -52,16 +52,15 @@ type Outcome struct {
 	Sending   time.Duration // for which clients were inside Send of their library, summed
 	Working   float64       // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
 
-	// Several workers or hosts.
-	// Shard is set if workers share streams: it holds everything that this worker counted. The books above then miss messages that one
-	// worker sent and another one received (Plan.Joined).
+	// Several workers or hosts. Shard is set if workers share streams: it holds everything that this worker counted. The books
+	// above then miss messages that one worker sent and another one received (Plan.Joined).
 	Shard *measure.Shard
 	Early measure.Early // messages of other hosts that seem to have come before they were sent
 	// Unordered is the number of ledgers for which the order of messages that came to several workers isn't known; see
 	// measure.Trial.Unordered.
 	Unordered int
-	// ClockBound is how far latencies between hosts may be off, ns. The process that relates their clocks sets it; 0: all messages stay
-	// on one host.
+	// ClockBound is how far latencies between hosts may be off, ns. The process that relates their clocks sets it; 0: all
+	// messages stay on one host.
 	ClockBound int64
 }
 
@@ -76,19 +75,20 @@ type BacklogDrain struct {
 	Received int64 // deliveries between From and To
 }
 
-// Sample is a momentary view of a running trial. For example, 100 messages are due by now, 90 have been confirmed and 1 has failed. Of the
-// deliveries to 2 subscriptions, 150 have come. Then 9 messages are unconfirmed, 2·(100 - 1) - 150 = 48 deliveries are still to come, and
-// the backlog is 48.
+// Sample is a momentary view of a running trial. For example, 100 messages are due by now, 90 have been confirmed and 1 has
+// failed. Of the deliveries to 2 subscriptions, 150 have come. Then 9 messages are unconfirmed, 2·(100 - 1) - 150 = 48 deliveries
+// are still to come, and the backlog is 48.
 type Sample struct {
 	At      int64 // ns on the clock's axis
 	Phase   measure.Phase
 	Sending bool // false while draining
 	Count   measure.Count
 	Due     int64 // messages due by now by the schedule; those sent in closed loop
-	// Unconfirmed counts the messages that are due and neither confirmed nor failed. Undelivered counts the deliveries still to come of
-	// messages that are due and haven't failed, over all subscriptions. Both include messages that wait in the generator for a free
-	// slot, so a bounded client window can't hide a stalled broker. In one of several workers that share streams, Undelivered may be
-	// below 0, because its consumers receive messages of the others. Only the sum over all workers has a meaning then (Joint).
+	// Unconfirmed counts the messages that are due and neither confirmed nor failed. Undelivered counts the deliveries still to
+	// come of messages that are due and haven't failed, over all subscriptions. Both include messages that wait in the generator
+	// for a free slot, so a bounded client window can't hide a stalled broker. In one of several workers that share streams,
+	// Undelivered may be below 0, because its consumers receive messages of the others. Only the sum over all workers has a
+	// meaning then (Joint).
 	Unconfirmed, Undelivered int64
 	Backlog                  int64     // the larger of the two
 	EndToEnd                 Quantiles // latencies of the messages received in the last half second
@@ -96,7 +96,8 @@ type Sample struct {
 	Latency                  *Latency  // set in every fifth sample that is passed to Hooks.Observe; else nil
 }
 
-// Latency holds the histograms of a trial so far, ns: from the intended time (EndToEnd) and from the actual send (Service) to receipt.
+// Latency holds the histograms of a trial so far, ns: from the intended time (EndToEnd) and from the actual send (Service) to
+// receipt.
 type Latency struct{ EndToEnd, Service hist.Snapshot }
 
 // Quantiles are a number of latencies, and two quantiles of them in ns.

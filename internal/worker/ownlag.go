@@ -2,15 +2,15 @@ package worker
 
 import "github.com/brokermark/brokermark/internal/clock"
 
-// ownLag tells how much of a message's delay the generator, this program, has caused itself. The rest was caused by the client library: its
-// Send took long, or its window of unconfirmed messages was full.
+// ownLag tells how much of a message's delay the generator, this program, has caused itself. The rest was caused by the client
+// library: its Send took long, or its window of unconfirmed messages was full.
 //
-// For example, a message is due at 0, and its Send takes 5 ms. The next one is due at 1 ms and sent at 5.1 ms. It is 4.1 ms late, but even a
-// generator that is never late could not have sent it before 5 ms. So the generator's own part is 0.1 ms.
+// For example, a message is due at 0, and its Send takes 5 ms. The next one is due at 1 ms and sent at 5.1 ms. It is 4.1 ms late,
+// but even a generator that is never late could not have sent it before 5 ms. So the generator's own part is 0.1 ms.
 //
-// In general, ownLag follows such an imagined generator. It sends the same batches through the same library. It begins batch k when the
-// batch's first message is due, at due(k), or when it is free again. Then the library holds it for held(k), as long as it held the real one
-// in Send and in waiting for slots. So the imagined generator is free again at
+// In general, ownLag follows such an imagined generator. It sends the same batches through the same library. It begins batch k
+// when the batch's first message is due, at due(k), or when it is free again. Then the library holds it for held(k), as long as
+// it held the real one in Send and in waiting for slots. So the imagined generator is free again at
 //
 //	free(k) = max(free(k−1), due(k)) + held(k)          (Lindley's recursion for a queue with one server)
 //
@@ -18,9 +18,9 @@ import "github.com/brokermark/brokermark/internal/clock"
 //
 //	own = sent − max(intended, free(k−1))
 //
-// Two more rules define held(k). A time in which the whole process stood still is not part of it. And while the window is full, it begins
-// when the hold before it ended: slots then become free when the broker is ready, however quick the generator is. If the generator loses
-// 1 ms between two holds, it waits 1 ms less in the second one.
+// Two more rules define held(k). A time in which the whole process stood still is not part of it. And while the window is full,
+// it begins when the hold before it ended: slots then become free when the broker is ready, however quick the generator is. If
+// the generator loses 1 ms between two holds, it waits 1 ms less in the second one.
 type ownLag struct {
 	freeAt     int64 // when the imagined generator is free again, ns on the clock's axis
 	lastHold   hold  // of the real one; zero before the first

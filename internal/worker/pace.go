@@ -8,18 +8,18 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// coalesce is the least time between two wake-ups of a client that follows a schedule. Messages that become due meanwhile are sent together,
-// up to this much late, and the lag is recorded. At 20,000/s that halves the processor time of pacing.
+// coalesce is the least time between two wake-ups of a client that follows a schedule. Messages that become due meanwhile are
+// sent together, up to this much late, and the lag is recorded. At 20,000/s that halves the processor time of pacing.
 const coalesce = 200 * time.Microsecond
 
 // maxSleep bounds one sleep, so that a client notices that the trial was stopped.
 const maxSleep = 50 * time.Millisecond
 
-// sendSegment sends a segment and reports whether it was sent to its end; false if the trial was stopped. sleeper is nil in a closed
-// loop, where a message is due as soon as a slot is free.
+// sendSegment sends a segment and reports whether it was sent to its end; false if the trial was stopped. sleeper is nil in a
+// closed loop, where a message is due as soon as a slot is free.
 //
-// It sends the messages that are due in batches, as many as there are free slots. If no slot is free, the messages of a schedule stay due
-// and are sent late. Each keeps its intended time, so that its latency includes the wait.
+// It sends the messages that are due in batches, as many as there are free slots. If no slot is free, the messages of a schedule
+// stay due and are sent late. Each keeps its intended time, so that its latency includes the wait.
 func (c *client) sendSegment(ctx context.Context, t *trial, s *segment, sleeper sleeper) (finished bool) {
 	c.ownLag.freeAt = max(c.ownLag.freeAt, s.start)
 	for s.next < s.limit {
@@ -50,9 +50,9 @@ func (c *client) sendSegment(ctx context.Context, t *trial, s *segment, sleeper 
 	return true
 }
 
-// fillBatch fills the batch with the next messages of a segment, in the first so many slots of batchSlots. If the segment has fewer
-// messages, it frees the slots that are left. It returns the number of messages. They are booked before they are handed over, because a
-// consumer can receive one before Send returns.
+// fillBatch fills the batch with the next messages of a segment, in the first so many slots of batchSlots. If the segment has
+// fewer messages, it frees the slots that are left. It returns the number of messages. They are booked before they are handed
+// over, because a consumer can receive one before Send returns.
 func (c *client) fillBatch(t *trial, s *segment, slots int) (n int) {
 	until, now := s.until(), clock.Now()
 	var recorder *measure.Producer // of the stream of the last message; it must commit before that of another stream books
@@ -84,8 +84,9 @@ func commit(recorder *measure.Producer) {
 	}
 }
 
-// reserveSlots takes slots out of use until only a window of them is left, and returns a function that gives them back: of 1,000 slots,
-// a window of 32 messages reserves 968. So many are free, since the trial before has left at most a window of messages in flight.
+// reserveSlots takes slots out of use until only a window of them is left, and returns a function that gives them back: of 1,000
+// slots, a window of 32 messages reserves 968. So many are free, since the trial before has left at most a window of messages in
+// flight.
 func (c *client) reserveSlots(window int) (release func()) {
 	if window == 0 || window >= len(c.slots) {
 		return func() {}

@@ -7,12 +7,12 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// Part says which clients of a whole plan a plan has. A fleet divides a plan into one part for each
-// agent (Plan.Split, Plan.Spread).
+// Part says which clients of a whole plan a plan has. A fleet divides a plan into one part for each agent (Plan.Split,
+// Plan.Spread).
 //
-// A client of a part sends exactly what it would send in the whole plan. For example, 4 clients with
-// one producer each send 100 messages/s: client 0 at 0, 40, 80 ms, client 1 at 10, 50, 90 ms, and so
-// on. A part with the clients 1 and 3 sends at 10, 30, 50, 70, 90 ms.
+// A client of a part sends exactly what it would send in the whole plan. For example, 4 clients with one producer each send 100
+// messages/s: client 0 at 0, 40, 80 ms, client 1 at 10, 50, 90 ms, and so on. A part with the clients 1 and 3 sends at 10, 30,
+// 50, 70, 90 ms.
 type Part struct {
 	Clients []int         // by client of the part: its number in the whole plan; ascending
 	Whole   schedule.Deal // how the whole plan deals its schedule out
@@ -57,8 +57,8 @@ func (c counterSum) Count(d int64) (n int64) {
 	return n
 }
 
-// limits returns how many messages each client sends if the whole plan sends the first total messages of s. With 4 clients that share a
-// constant rate, the first 10 messages are 3, 3, 2 and 2.
+// limits returns how many messages each client sends if the whole plan sends the first total messages of s. With 4 clients that
+// share a constant rate, the first 10 messages are 3, 3, 2 and 2.
 func (p *Plan) limits(s schedule.Schedule, total int64) []int64 {
 	whole := p.deal().Limits(s, total)
 	own := make([]int64, p.clients())
@@ -68,8 +68,8 @@ func (p *Plan) limits(s schedule.Schedule, total int64) []int64 {
 	return own
 }
 
-// share returns which share of the whole plan's messages this worker handles, from 0 to 1. It is 1 if
-// workers share streams, because the consumers of one may receive all messages.
+// share returns which share of the whole plan's messages this worker handles, from 0 to 1. It is 1 if workers share streams,
+// because the consumers of one may receive all messages.
 func (p *Plan) share() float64 {
 	if p.Part == nil || p.Peers != nil {
 		return 1

@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// patience decides when to give up the sending of a trial. For example, with a drain allowance of 5 s, a broker that is to take 1,000
-// messages and confirms none for 5 s has stalled. patience never counts a time in which this process stood still.
+// patience decides when to give up the sending of a trial. For example, with a drain allowance of 5 s, a broker that is to take
+// 1,000 messages and confirms none for 5 s has stalled. patience never counts a time in which this process stood still.
 type patience struct {
 	trial   *trial
 	unmoved *stopwatch   // since a count of the trial changed
@@ -18,8 +18,8 @@ type patience struct {
 
 func newPatience(t *trial) *patience { return &patience{trial: t, unmoved: t.newStopwatch()} }
 
-// stalled returns an error if none of the trial's counts has changed within the drain allowance while a confirmation was outstanding. A trial
-// that time ends can't stall. It is called every few milliseconds.
+// stalled returns an error if none of the trial's counts has changed within the drain allowance while a confirmation was
+// outstanding. A trial that time ends can't stall. It is called every few milliseconds.
 func (p *patience) stalled() error {
 	t := p.trial
 	if t.load.Messages == 0 { // time ends it
@@ -34,8 +34,8 @@ func (p *patience) stalled() error {
 		c.Sent, c.Acked, c.Failed, t.load.Drain)
 }
 
-// overdue reports whether the measured phase ended longer ago than the drain allowance. Until then, messages that were due in the phase are
-// still sent. It is called every few milliseconds.
+// overdue reports whether the measured phase ended longer ago than the drain allowance. Until then, messages that were due in the
+// phase are still sent. It is called every few milliseconds.
 func (p *patience) overdue() bool {
 	if p.late == nil {
 		if clock.Now() > p.trial.recording.measuredUntil.Load() {

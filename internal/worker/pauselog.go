@@ -8,9 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// PauseLog records the pauses of a process that doesn't know when trials begin, such as a relay.
-// After a trial, LateWakeUps returns the part of the log that belongs to it. PausesOf makes Pauses
-// from that part, in another process if need be.
+// PauseLog records the pauses of a process that doesn't know when trials begin, such as a relay. After a trial, LateWakeUps
+// returns the part of the log that belongs to it. PausesOf makes Pauses from that part, in another process if need be.
 type PauseLog struct {
 	watch *clock.Watch
 
@@ -18,8 +17,7 @@ type PauseLog struct {
 	late []Interval // of late wake-ups, each from when it was due until it came; the newest maxStops at least, at most twice as many
 }
 
-// minLogged is the least lateness of a wake-up that a PauseLog keeps. Smaller ones raise no doubt
-// about a result.
+// minLogged is the least lateness of a wake-up that a PauseLog keeps. Smaller ones raise no doubt about a result.
 const minLogged = time.Millisecond
 
 // NewPauseLog begins to record. The caller closes the log.
@@ -41,8 +39,7 @@ func (l *PauseLog) wakeUp(due, came int64) {
 	l.late = append(l.late, Interval{From: due, To: came})
 }
 
-// LateWakeUps returns the late wake-ups that reach into [from, to), in order: each from when it was
-// due until it came.
+// LateWakeUps returns the late wake-ups that reach into [from, to), in order: each from when it was due until it came.
 func (l *PauseLog) LateWakeUps(from, to int64) []Interval {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,9 +49,8 @@ func (l *PauseLog) LateWakeUps(from, to int64) []Interval {
 // Close ends the recording.
 func (l *PauseLog) Close() { l.watch.Close() }
 
-// PausesOf returns the Pauses of a measured phase [from, until), given its late wake-ups
-// (PauseLog.LateWakeUps). The log doesn't keep the other wake-ups, so they count as in time: a
-// quantile of Late below minLogged is 0.
+// PausesOf returns the Pauses of a measured phase [from, until), given its late wake-ups (PauseLog.LateWakeUps). The log doesn't
+// keep the other wake-ups, so they count as in time: a quantile of Late below minLogged is 0.
 func PausesOf(late []Interval, from, until int64) Pauses {
 	r := &pauseRecorder{phase: func() phaseTimes { return phaseTimes{From: from, Until: until} }}
 	for _, i := range late {

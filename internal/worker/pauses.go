@@ -9,17 +9,16 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Pauses are the times in which a process stood still during a trial: stopped by its garbage
-// collector, its machine or the hypervisor. They are seen by a thread that only sleeps and notes how
-// late it woke (clock.Watch, the method of Gil Tene's jHiccup).
+// Pauses are the times in which a process stood still during a trial: stopped by its garbage collector, its machine or the
+// hypervisor. They are seen by a thread that only sleeps and notes how late it woke (clock.Watch, the method of Gil Tene's
+// jHiccup).
 type Pauses struct {
-	// Late is how late the thread woke in the measured phase, in ns. Each wake-up that was due during
-	// a pause counts with the rest of the pause, so Late has the distribution of the delays of messages
-	// that come at random moments. With a wake-up due every 5 ms, a pause of 12 ms counts as wake-ups
-	// 12, 7 and 2 ms late.
+	// Late is how late the thread woke in the measured phase, in ns. Each wake-up that was due during a pause counts with the
+	// rest of the pause, so Late has the distribution of the delays of messages that come at random moments. With a wake-up due
+	// every 5 ms, a pause of 12 ms counts as wake-ups 12, 7 and 2 ms late.
 	Late hist.Snapshot
-	// Stops are the pauses of at least clock.Standstill in the whole trial, warm-up and drain included,
-	// in order. Of more than maxStops the longest are kept.
+	// Stops are the pauses of at least clock.Standstill in the whole trial, warm-up and drain included, in order. Of more than
+	// maxStops the longest are kept.
 	Stops []Interval
 }
 
@@ -34,8 +33,7 @@ func (i Interval) length() int64 { return i.To - i.From }
 // overlap returns the length of the part of the interval that lies in [from, to).
 func (i Interval) overlap(from, to int64) int64 { return max(0, min(to, i.To)-max(from, i.From)) }
 
-// Union returns the times in which at least one of two processes stood still. Pauses that overlap
-// become one.
+// Union returns the times in which at least one of two processes stood still. Pauses that overlap become one.
 func (p Pauses) Union(other Pauses) Pauses {
 	union := Pauses{Late: p.Late.Merge(other.Late)}
 	stops := slices.Concat(p.Stops, other.Stops)
@@ -77,8 +75,7 @@ func (p Pauses) StoodStill(from, to int64) int64 {
 	return sum
 }
 
-// Longest returns the longest pause that reaches into [from, to), in its whole length. Without one it
-// returns the zero Interval.
+// Longest returns the longest pause that reaches into [from, to), in its whole length. Without one it returns the zero Interval.
 func (p Pauses) Longest(from, to int64) Interval {
 	var longest Interval
 	for _, s := range p.Stops {

@@ -43,8 +43,8 @@ type body struct {
 	checksum uint64 // of the content, for wire.Stamp
 }
 
-// bodyGroup is the bodies of one size, or all samples. Sizes of 100 and 1000 bytes with weights 3 and 1 and a pool of 4 make the groups
-// {first: 0, n: 4, upTo: 0.75} and {first: 4, n: 4, upTo: 1}.
+// bodyGroup is the bodies of one size, or all samples. Sizes of 100 and 1000 bytes with weights 3 and 1 and a pool of 4 make the
+// groups {first: 0, n: 4, upTo: 0.75} and {first: 4, n: 4, upTo: 1}.
 type bodyGroup struct {
 	first, n int     // the bodies all[first:first+n]
 	upTo     float64 // probability of this group or one before it
@@ -113,7 +113,8 @@ func (b *bodies) add(content []byte) {
 	b.largest = max(b.largest, len(content))
 }
 
-// sameSize reports whether all bodies have the same size. A slot then keeps its body, which saves choosing and copying one per message.
+// sameSize reports whether all bodies have the same size. A slot then keeps its body, which saves choosing and copying one per
+// message.
 func (b *bodies) sameSize() bool { return b.smallest == b.largest }
 
 // pick returns the index of the body of message seq of a producer. It is a pure function, so that a run can be repeated.
@@ -144,8 +145,8 @@ func fillRandom(b []byte, rng *rand.Rand) {
 // golden is 2^64 divided by the golden ratio, the increment of SplitMix64.
 const golden = 0x9e3779b97f4a7c15
 
-// mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its outputs for different
-// inputs are as good as independent random numbers.
+// mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its outputs for
+// different inputs are as good as independent random numbers.
 func mix(x uint64) uint64 {
 	x += golden
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -9,23 +9,24 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Peers describes workers that share streams: the producers of one send to the consumers of another one, on this host or elsewhere. For
-// example, worker 0 sends 1,000 messages and has no consumers, and worker 1 receives 999 of them. Neither can tell alone which message was
-// lost. So the Outcome of each holds a Shard with everything that it sent and received, and Plan.Joined computes the books from all shards.
+// Peers describes workers that share streams: the producers of one send to the consumers of another one, on this host or
+// elsewhere. For example, worker 0 sends 1,000 messages and has no consumers, and worker 1 receives 999 of them. Neither can tell
+// alone which message was lost. So the Outcome of each holds a Shard with everything that it sent and received, and Plan.Joined
+// computes the books from all shards.
 type Peers struct {
 	Producers int // of all these workers together, the plan's own included; their IDs are 0 to Producers-1, and each is in one worker
 }
 
-// PeerProducers describes the producers of another worker in a trial. Consumers here tell by it which messages belong to the trial and to its
-// measured phase: if producer 3's FirstMessage is 500, its message 499 is of the trial before.
+// PeerProducers describes the producers of another worker in a trial. Consumers here tell by it which messages belong to the
+// trial and to its measured phase: if producer 3's FirstMessage is 500, its message 499 is of the trial before.
 type PeerProducers struct {
 	Axis      clock.Line // converts times of that worker's clock to this one's
 	From      int64      // when their measured phase begins, ns on their clock
 	Producers []FirstMessage
 }
 
-// FirstMessage is the sequence number of a producer's first message in a trial: 0 in the first trial, then one past the last one of the trial
-// before (Base + End of its measure.Sent in the Shard).
+// FirstMessage is the sequence number of a producer's first message in a trial: 0 in the first trial, then one past the last one
+// of the trial before (Base + End of its measure.Sent in the Shard).
 type FirstMessage struct {
 	Producer int
 	Seq      uint64
@@ -47,7 +48,8 @@ func (p *Plan) checkForSharing() error {
 	return nil
 }
 
-// checkHeaders refuses payloads that are too short for a header. Consumers in another process read from it when a message was sent.
+// checkHeaders refuses payloads that are too short for a header. Consumers in another process read from it when a message was
+// sent.
 func (b *bodies) checkHeaders() error {
 	if b.smallest >= wire.HeaderSize {
 		return nil
@@ -92,23 +94,19 @@ func (t *trial) expectPeers(peers []PeerProducers) {
 	}
 }
 
-// errMissedStart ends a trial before it begins.
-var errMissedStart = wordedError{
-	text: "the consumers listened only after the start that all workers were given, when messages may have been sent already", kind: ErrLate,
-}
-
-// checkStart returns errMissedStart if the consumers of a worker that shares streams began to listen
-// after the trial's start. Messages that other workers sent before would count as lost.
+// checkStart returns an ErrLate if the consumers of a worker that shares streams began to listen after the trial's start.
+// Messages that other workers sent before would count as lost.
 func (w *Worker) checkStart(l Load) error {
 	receivesOfPeers := w.plan.Peers != nil && len(w.plan.Consumers) > 0
 	if receivesOfPeers && l.Start != 0 && clock.Now() > l.Start {
-		return errMissedStart
+		return wordedError{
+			text: "the consumers listened only after the start that all workers were given, when messages may have been sent already", kind: ErrLate,
+		}
 	}
 	return nil
 }
 
-// count returns the counts of all workers that share the trial's streams, and whether another one
-// still sends.
+// count returns the counts of all workers that share the trial's streams, and whether another one still sends.
 func (t *trial) count() (c measure.Count, othersSend bool) {
 	c = t.recording.books.Count()
 	if t.load.CountAll == nil {

@@ -2,15 +2,16 @@ package worker
 
 import "github.com/brokermark/brokermark/internal/measure"
 
-// phaseTimes is the measured phase [From, Until) of a trial, ns on the clock's axis. A bound that is not decided yet is measure.Undecided,
-// which is later than any time.
+// phaseTimes is the measured phase [From, Until) of a trial, ns on the clock's axis. A bound that is not decided yet is
+// measure.Undecided, which is later than any time.
 //
-// From is the end of the warm-up. If that has a fixed length, From is decided when the trial begins, otherwise by the observer, when rate
-// and latency are steady. Until is Load.Duration later. If Load.Messages are asked for instead, the last one ends the phase. No message
-// is sent that is intended at Until or later.
+// From is the end of the warm-up. If that has a fixed length, From is decided when the trial begins, otherwise by the observer,
+// when rate and latency are steady. Until is Load.Duration later. If Load.Messages are asked for instead, the last one ends the
+// phase. No message is sent that is intended at Until or later.
 //
-// For example, a trial begins at 100 s, with a warm-up of 5 s and a Duration of 10 s. Its phase is from 105 s until 115 s. If the trial is
-// cancelled at 108 s, the phase is from 105 s until 108 s. If it is cancelled at 103 s, the phase is empty, from 103 s until 103 s.
+// For example, a trial begins at 100 s, with a warm-up of 5 s and a Duration of 10 s. Its phase is from 105 s until 115 s. If the
+// trial is cancelled at 108 s, the phase is from 105 s until 108 s. If it is cancelled at 103 s, the phase is empty, from 103 s
+// until 103 s.
 type phaseTimes struct{ From, Until int64 }
 
 // beginMeasuring decides when the measured phase begins, and when it ends if time ends it.
@@ -34,9 +35,9 @@ func (t *trial) endMeasuring(at int64) {
 	t.recording.measuredUntil.Store(min(at, t.recording.measuredUntil.Load()))
 }
 
-// finalPhase decides what is still open of the measured phase and returns it. The sending has ended, at the latest with lastSent. The phase
-// is empty if the trial ended in its warm-up. If err ended it, nothing after the end of the sending counts, so that rates don't include a
-// time in which nothing was sent.
+// finalPhase decides what is still open of the measured phase and returns it. The sending has ended, at the latest with lastSent.
+// The phase is empty if the trial ended in its warm-up. If err ended it, nothing after the end of the sending counts, so that
+// rates don't include a time in which nothing was sent.
 func (t *trial) finalPhase(lastSent int64, err error) phaseTimes {
 	from := t.recording.books.MeasuredSince()
 	if from == measure.Undecided || err != nil {

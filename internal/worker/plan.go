@@ -1,5 +1,5 @@
-// Package worker runs trials with the producers and consumers of one driver: it paces the sends, stamps the messages, and books in
-// package measure whether they were sent, confirmed and received. It knows nothing of searches or records.
+// Package worker runs trials with the producers and consumers of one driver: it paces the sends, stamps the messages, and books
+// in package measure whether they were sent, confirmed and received. It knows nothing of searches or records.
 //
 // A worker connects once and then runs one trial after the other:
 //
@@ -8,9 +8,9 @@
 //	// out.Measured.Balanced() holds: each message was sent or not, and confirmed, refused or unresolved
 //	err = w.Close()
 //
-// The way of a message: when it is due, a client takes a free slot, stamps the payload, books the message as sent and hands it to the
-// broker's client library. When the broker has confirmed it, the library calls Done, which books the confirmation and frees the slot. A
-// consumer reads identity and times from the payload and books the delivery.
+// The way of a message: when it is due, a client takes a free slot, stamps the payload, books the message as sent and hands it to
+// the broker's client library. When the broker has confirmed it, the library calls Done, which books the confirmation and frees
+// the slot. A consumer reads identity and times from the payload and books the delivery.
 package worker
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Plan is everything that stays the same over the trials of a point: a broker with its settings and a load, as one line of a study
-// describes it.
+// Plan is everything that stays the same over the trials of a point: a broker with its settings and a load, as one line of a
+// study describes it.
 type Plan struct {
 	Topology  driver.Topology // topics and subscriptions
 	Producers []Producer
 	Consumers []driver.ConsumerConfig
-	// Clients is the number of client connections that the producers share, and with them their windows: producer i uses client
-	// i mod Clients. With 8 producers, 2 Clients and an InFlight of 100, each client has 4 producers and a window of 400 unconfirmed
-	// messages. 0: each producer has a client of its own.
+	// Clients is the number of client connections that the producers share, and with them their windows: producer i uses client i
+	// mod Clients. With 8 producers, 2 Clients and an InFlight of 100, each client has 4 producers and a window of 400
+	// unconfirmed messages. 0: each producer has a client of its own.
 	Clients      int
 	Delay        Delay // of every consumer
 	ConsumeLater bool  // the consumers are connected when a backlog trial has filled its backlog, not by Prepare

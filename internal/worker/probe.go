@@ -11,38 +11,36 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// A broker may accept connections before it has set up all routes, and lose what is sent meanwhile.
-// Therefore producers send probes, which no trial counts, until every subscription has received one
-// of every producer. With 3 producers and 2 subscriptions these are 6 pairs. Only then may a trial
-// begin.
+// A broker may accept connections before it has set up all routes, and lose what is sent meanwhile. Therefore producers send
+// probes, which no trial counts, until every subscription has received one of every producer. With 3 producers and 2
+// subscriptions these are 6 pairs. Only then may a trial begin.
 
-// probeBit marks the sequence numbers of probes, which no trial counts.
+// probeBit is the highest bit of a sequence number. It marks probes: the messages of trials are never as many.
 const probeBit = uint64(wire.MaxSeq+1) / 2
 
-// Probes are sent again after firstProbeWait, then after twice as long, and so on up to
-// maxProbeWait. For each probe under way, perProbe is added: probes that are sent again too soon
-// only delay the others.
+// Probes are sent again after firstProbeWait, then after twice as long, and so on up to maxProbeWait. For each probe under way,
+// perProbe is added: probes that are sent again too soon only delay the others.
 const (
 	firstProbeWait = 20 * time.Millisecond
 	maxProbeWait   = time.Second
 	perProbe       = 200 * time.Microsecond
 )
 
-// Probes records which subscription has seen a probe of which producer. Any goroutine may use it,
-// from before the first consumer is connected: a delivery may come at any moment.
+// Probes records which subscription has seen a probe of which producer. Any goroutine may use it, from before the first consumer
+// is connected: a delivery may come at any moment.
 //
-// Workers that share streams have to know which probes the consumers of the others have seen:
-// OnSeen of one calls Seen of the others. The hooks may be nil, and are set before the worker is prepared.
+// Workers that share streams have to know which probes the consumers of the others have seen: OnSeen of one calls Seen of the
+// others. The hooks may be nil, and are set before the worker is prepared.
 type Probes struct {
-	// OnSeen is called once for every producer and subscription of which the worker's own consumers have seen a probe. Any goroutine
-	// calls it, and it must not block.
+	// OnSeen is called once for every producer and subscription of which the worker's own consumers have seen a probe. Any
+	// goroutine calls it, and it must not block.
 	OnSeen func(producer, subscription int)
 	// OnTopicsMade is called when the worker has made the topics, which one worker does for all that share streams.
 	OnTopicsMade func()
 
 	subscriptions int
-	// seen has a place for each pair of a producer and a subscription. With 3 producers and 2 subscriptions, that of producer 2 and
-	// subscription 1 is 2·2 + 1 = 5.
+	// seen has a place for each pair of a producer and a subscription. With 3 producers and 2 subscriptions, that of producer 2
+	// and subscription 1 is 2·2 + 1 = 5.
 	seen []atomic.Bool
 }
 
@@ -66,8 +64,8 @@ func (p *Probes) receive(producer, subscription int) {
 	}
 }
 
-// index returns the place in seen of a producer and a subscription, or -1 if the plan does not have them:
-// messages of other runs may name any producer.
+// index returns the place in seen of a producer and a subscription, or -1 if the plan does not have them: messages of other runs
+// may name any producer.
 func (p *Probes) index(producer, subscription int) int {
 	knownSubscription := subscription >= 0 && subscription < p.subscriptions
 	if !knownSubscription || producer < 0 || producer >= len(p.seen)/p.subscriptions {
@@ -131,8 +129,8 @@ func (w *Worker) probe(ctx context.Context) error {
 	}
 }
 
-// awaitProbes blocks until every subscription has seen every producer, but no longer than most. It
-// returns an error if nothing can come any more.
+// awaitProbes blocks until every subscription has seen every producer, but no longer than most. It returns an error if nothing
+// can come any more.
 func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	for began := time.Now(); time.Since(began) < most; {
 		unseen, count := w.unseen()
@@ -151,8 +149,8 @@ func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	return nil
 }
 
-// send sends a probe for each stream. Earlier probes may still occupy slots of the client; if none is free,
-// the remaining streams wait for the next attempt.
+// send sends a probe for each stream. Earlier probes may still occupy slots of the client; if none is free, the remaining streams
+// wait for the next attempt.
 func (u unseenStreams) send(ctx context.Context, attempt uint64) error {
 	c := u.client
 	for rest := u.streams; len(rest) > 0; {

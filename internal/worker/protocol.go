@@ -7,10 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// This file defines the messages between a worker and consumers in another process of the same
-// host: lines of JSON over one connection. The worker sends orders, each after the answer to the
-// one before. The consumers send reports: the answers, and every reportEvery what is new. Both
-// processes read the same clock.
+// This file defines the messages between a worker and consumers in another process of the same host: lines of JSON over one
+// connection. The worker sends orders, each after the answer to the one before. The consumers send reports: the answers, and
+// every reportEvery what is new. Both processes read the same clock.
 //
 //	worker                 consumers
 //	prepare, start    →

@@ -10,11 +10,11 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Done implements driver.Receipts: the library calls it when messages were confirmed (err is nil) or have failed, named by their slots. It
-// frees the slots, and counts the messages of the current trial; the books of earlier trials are closed.
+// Done implements driver.Receipts: the library calls it when messages were confirmed (err is nil) or have failed, named by their
+// slots. It frees the slots, and counts the messages of the current trial; the books of earlier trials are closed.
 //
-// The counters are raised (Confirm) only after the slots are free. Otherwise a trial could end because every message is confirmed, find one
-// of them in flight by its slot, and book it as unresolved, too.
+// The counters are raised (Confirm) only after the slots are free. Otherwise a trial could end because every message is
+// confirmed, find one of them in flight by its slot, and book it as unresolved, too.
 func (c *client) Done(ids []uint32, err error) {
 	now := clock.Now()
 	current := c.activity.Load()
@@ -53,8 +53,8 @@ func (c *client) Resent(ids []uint32) {
 	}
 }
 
-// activity is what one client did in one trial: how long it sent and waited, when, and why messages failed. The sending goroutine alone
-// writes the fields before lastAck, and others read them after it has ended. Any goroutine may use the others.
+// activity is what one client did in one trial: how long it sent and waited, when, and why messages failed. The sending goroutine
+// alone writes the fields before lastAck, and others read them after it has ended. Any goroutine may use the others.
 type activity struct {
 	trial               *measure.Trial
 	sending, blocked    int64 // ns inside the library's Send, and waiting for free slots
@@ -77,8 +77,8 @@ func (a *activity) noteAck(now int64) {
 // noteFailure keeps why messages failed. The first reason stays, since the last may only be that the client was closed.
 func (a *activity) noteFailure(err error) { a.failure.CompareAndSwap(nil, &err) }
 
-// noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often
-// before Send returned. Why ctx ended says more than that, so it takes that error's place.
+// noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often before
+// Send returned. Why ctx ended says more than that, so it takes that error's place.
 func (a *activity) noteSendFailure(ctx context.Context, err error) {
 	cause := context.Cause(ctx)
 	if cause == nil {

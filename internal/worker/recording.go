@@ -7,8 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// recording is what one process records of a trial: its messages, the measured phase, and when the process stood still. Each process that
-// takes part has one. If a worker's consumers run in a process of their own, they have a second one, with the deliveries.
+// recording is what one process records of a trial: its messages, the measured phase, and when the process stood still. Each
+// process that takes part has one. If a worker's consumers run in a process of their own, they have a second one, with the
+// deliveries.
 type recording struct {
 	books         *measure.Trial // of messages; they also hold the beginning of the measured phase
 	measuredUntil atomic.Int64   // end of the measured phase, or measure.Undecided
@@ -35,7 +36,8 @@ func (r *recording) measuredPhase() phaseTimes {
 	return phaseTimes{From: r.books.MeasuredSince(), Until: r.measuredUntil.Load()}
 }
 
-// setMeasuredPhase decides the measured phase. It sets the end first, because a reader that finds the beginning takes the end for decided, too.
+// setMeasuredPhase decides the measured phase. It sets the end first, because a reader that finds the beginning takes the end for
+// decided, too.
 func (r *recording) setMeasuredPhase(p phaseTimes) {
 	r.measuredUntil.Store(p.Until)
 	r.books.MeasureFrom(p.From)

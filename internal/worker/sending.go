@@ -9,18 +9,17 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// endGrace is how long a client may take, once sending is to end, to hand over the messages that it
-// has accepted.
+// endGrace is how long a client may take, once sending is to end, to hand over the messages that it has accepted.
 const endGrace = time.Second
 
-// errHeld is why messages failed that the client held back for too long. It takes the place of the driver's error: when we cut off a blocked
-// write, a driver calls the connection lost.
+// errHeld is why messages failed that the client held back for too long. It takes the place of the driver's error: when we cut
+// off a blocked write, a driver calls the connection lost.
 var errHeld error = wordedError{
 	text: "the client still held messages back when the drain allowance was used up", kind: context.DeadlineExceeded,
 }
 
-// sendAll sends a course, with one goroutine for each client. It blocks until everything is sent, ctx ends, a consumer fails, or patience
-// has run out. After that no client is sending.
+// sendAll sends a course, with one goroutine for each client. It blocks until everything is sent, ctx ends, a consumer fails, or
+// patience has run out. After that no client is sending.
 //
 // Errors of Flush are returned only if everything was sent. After a stop they only say that it was stopped.
 func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
@@ -83,8 +82,8 @@ func (w *Worker) startSending(ctx context.Context, t *trial, toSend course) *sen
 	return s
 }
 
-// stop stops the clients, blocks until they have ended, and returns why. A client that still waits for the broker after endGrace is cut
-// off. Its messages fail then, and why is kept as their reason.
+// stop stops the clients, blocks until they have ended, and returns why. A client that still waits for the broker after endGrace
+// is cut off. Its messages fail then, and why is kept as their reason.
 func (s *sending) stop(why error) error {
 	s.trial.halt()
 	select {
@@ -99,8 +98,8 @@ func (s *sending) stop(why error) error {
 	return why
 }
 
-// sendShare sends this client's share of a course: of the main schedule, at most limit messages. It
-// blocks until that is done or the trial is stopped. c.segments then says how far it came.
+// sendShare sends this client's share of a course: of the main schedule, at most limit messages. It blocks until that is done or
+// the trial is stopped. c.segments then says how far it came.
 func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit int64, sleepers sleepers) {
 	main := c.worker.plan.segment(toSend.main, c.index, toSend.start, t.recording.measuredUntil.Load)
 	main.limit = limit
@@ -133,8 +132,7 @@ func (c *client) sendClosedLoop(ctx context.Context, t *trial, s *segment) {
 	c.sendSegment(ctx, t, s, nil)
 }
 
-// awaitStart blocks until the trial's start, which may be a time ahead that several workers were
-// given, or until it is stopped.
+// awaitStart blocks until the trial's start, which may be a time ahead that several workers were given, or until it is stopped.
 func (t *trial) awaitStart(ctx context.Context) {
 	select {
 	case <-time.After(time.Duration(t.startedAt - clock.Now())):

@@ -14,9 +14,9 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// ServeConsumers runs the consumers of a worker that is in another process and was prepared with
-// the other end of conn (PrepareApart). It blocks until the worker closes the consumers or conn
-// ends. open connects to the broker, where the worker has made all topics.
+// ServeConsumers runs the consumers of a worker that is in another process and was prepared with the other end of conn
+// (PrepareApart). It blocks until the worker closes the consumers or conn ends. open connects to the broker, where the worker has
+// made all topics.
 func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Driver, error)) error {
 	s := &consumerServer{
 		open: open, failure: newFailure(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
@@ -29,13 +29,11 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 	return errors.Join(err, s.close())
 }
 
-// consumerServer runs consumers for a worker in another process. One goroutine carries out the
-// worker's orders, another one sends reports meanwhile; protocol.go defines both. A trial's
-// deliveries are booked here, and reports add them to the worker's books.
+// consumerServer runs consumers for a worker in another process. One goroutine carries out the worker's orders, another one sends
+// reports meanwhile; protocol.go defines both. A trial's deliveries are booked here, and reports add them to the worker's books.
 //
-// Orders come in this turn: prepare and start, then for each trial listen and end, at last close. If a
-// trial fills a backlog first, listen comes before start. Between listen and end, measure may come once
-// and collect any number of times.
+// Orders come in this turn: prepare and start, then for each trial listen and end, at last close. If a trial fills a backlog
+// first, listen comes before start. Between listen and end, measure may come once and collect any number of times.
 type consumerServer struct {
 	open      func(context.Context) (driver.Driver, error)
 	driver    driver.Driver // nil until doStart
@@ -46,9 +44,8 @@ type consumerServer struct {
 	keys      *keyChooser   // nil unless order is promised for each key
 	consumers *localConsumers
 
-	// mu is held while a report is made and sent, so that no report of a trial follows the answer
-	// that ends it. It guards the fields below. The goroutine of the orders alone writes probes and
-	// trial, and reads them without mu.
+	// mu is held while a report is made and sent, so that no report of a trial follows the answer that ends it. It guards the
+	// fields below. The goroutine of the orders alone writes probes and trial, and reads them without mu.
 	mu       sync.Mutex
 	reports  *json.Encoder
 	probes   *Probes    // probes that the consumers have seen; nil until doPrepare
@@ -56,8 +53,7 @@ type consumerServer struct {
 	trial    *recording // nil between trials
 }
 
-// carryOutAll carries out orders and answers them, until the worker closes the consumers or the
-// connection ends.
+// carryOutAll carries out orders and answers them, until the worker closes the consumers or the connection ends.
 func (s *consumerServer) carryOutAll(orders *json.Decoder) error {
 	for {
 		var o order
@@ -92,8 +88,8 @@ func (s *consumerServer) carryOut(o order) report {
 	return answer
 }
 
-// do carries out an order and adds to the answer what was asked for. It refuses an order that is
-// unknown, out of turn or lacks its field.
+// do carries out an order and adds to the answer what was asked for. It refuses an order that is unknown, out of turn or lacks
+// its field.
 func (s *consumerServer) do(o order, answer *report) error {
 	prepared, started, inTrial := s.plan != nil, s.driver != nil, s.trial != nil
 	switch {
@@ -179,8 +175,7 @@ func (s *consumerServer) endTrial(answer *report) {
 	s.trial = nil
 }
 
-// close ends the trial, if there is one, and the consumers, and closes the driver. A second call
-// does nothing.
+// close ends the trial, if there is one, and the consumers, and closes the driver. A second call does nothing.
 func (s *consumerServer) close() error {
 	if s.trial != nil {
 		s.endTrial(&report{}) // nobody asks for its records any more
@@ -196,8 +191,7 @@ func (s *consumerServer) close() error {
 	return err
 }
 
-// reportAll sends a report every reportEvery if there is news, and at once when a consumer has
-// ended by itself.
+// reportAll sends a report every reportEvery if there is news, and at once when a consumer has ended by itself.
 func (s *consumerServer) reportAll() {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
@@ -229,8 +223,7 @@ func (s *consumerServer) sendNews(r report, withLatencies bool) error {
 	return s.reports.Encode(r)
 }
 
-// addNews adds the receipts of the trial so far; between trials, the probes that came since the
-// last report. The caller holds mu.
+// addNews adds the receipts of the trial so far; between trials, the probes that came since the last report. The caller holds mu.
 func (s *consumerServer) addNews(r *report, withLatencies bool) {
 	switch {
 	case s.trial != nil:

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Silences returns the times in which messages were outstanding and none of them was finished, in no order. With Deliveries as progress,
-// finished means delivered, and with Confirmations, confirmed. A silence lasts from one sample that counts progress to the next one. It
-// counts if it begins in the measured phase [from, until), and of more than a hundred, the longest are returned.
+// Silences returns the times in which messages were outstanding and none of them was finished, in no order. With Deliveries as
+// progress, finished means delivered, and with Confirmations, confirmed. A silence lasts from one sample that counts progress to
+// the next one. It counts if it begins in the measured phase [from, until), and of more than a hundred, the longest are returned.
 //
-// For example, samples at 20, 40, 60 and 80 ms count 5, 7, 7 and 9 deliveries, and further messages are outstanding all the time. There are
-// silences from 20 to 40 ms and from 40 to 80 ms. If nothing was outstanding at 60 ms, the second one begins at 60 ms.
+// For example, samples at 20, 40, 60 and 80 ms count 5, 7, 7 and 9 deliveries, and further messages are outstanding all the time.
+// There are silences from 20 to 40 ms and from 40 to 80 ms. If nothing was outstanding at 60 ms, the second one begins at 60 ms.
 func Silences(samples []Sample, from, until int64, progress func(Sample) Progress) []Interval {
 	phase := phaseTimes{From: from, Until: until}
 	var r silenceRecorder
@@ -41,8 +41,8 @@ type silenceRecorder struct {
 	longest  []Interval
 }
 
-// maxSilences is how many silences are kept at least. Callers take off the times in which this process itself stood still, which may make
-// another silence the longest.
+// maxSilences is how many silences are kept at least. Callers take off the times in which this process itself stood still, which
+// may make another silence the longest.
 const maxSilences = 100
 
 // add takes the next sample, of a time. The end of the phase need not be known yet.
@@ -74,8 +74,9 @@ func (r *silenceRecorder) keep(s Interval, phase phaseTimes) {
 	}
 }
 
-// silences ends the recording and returns the silences. The phase is known by now, and may have ended earlier than add was told, because a
-// number of messages ends it with its last message. The silence under way counts up to the end of the phase: nothing may be due later.
+// silences ends the recording and returns the silences. The phase is known by now, and may have ended earlier than add was told,
+// because a number of messages ends it with its last message. The silence under way counts up to the end of the phase: nothing
+// may be due later.
 func (r *silenceRecorder) silences(phase phaseTimes) []Interval {
 	if !r.inPhase {
 		r.since = phase.From

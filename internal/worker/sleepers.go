@@ -8,8 +8,8 @@ type sleeper interface {
 	Close()
 }
 
-// maxThreads is how many clients may have a thread of their own to sleep on, which wakes them most exactly. More clients share one
-// alarm: it wakes them a little later, but a thousand threads would cost more.
+// maxThreads is how many clients may have a thread of their own to sleep on, which wakes them most exactly. More clients share
+// one alarm: it wakes them a little later, but a thousand threads would cost more.
 const maxThreads = 4
 
 // sleepers makes the sleepers of all clients of a trial.

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// slotRing hands out the slots of one client, numbered from 0. Their number is fixed. The sending goroutine takes slots, and any goroutine may
-// put them back, without a lock.
+// slotRing hands out the slots of one client, numbered from 0. Their number is fixed. The sending goroutine takes slots, and any
+// goroutine may put them back, without a lock.
 //
-// Free slots stand in a ring that can hold all of them, so put never finds it full. A writer claims the next position with one atomic add
-// and stores the slot there, marked with that position. If the mark of a place isn't the reader's position, the place is claimed but
-// not yet written, or was last used in an earlier lap. So nothing has to be cleared.
+// Free slots stand in a ring that can hold all of them, so put never finds it full. A writer claims the next position with one
+// atomic add and stores the slot there, marked with that position. If the mark of a place isn't the reader's position, the place
+// is claimed but not yet written, or was last used in an earlier lap. So nothing has to be cleared.
 //
-// For example, a ring of 4 places has slots 0 to 3 at positions 0 to 3. After take has read positions 0 and 1, put(1) writes slot 1 at
-// position 4, which is place 0. The reader finds it there in its second lap, with mark 4 instead of 0.
+// For example, a ring of 4 places has slots 0 to 3 at positions 0 to 3. After take has read positions 0 and 1, put(1) writes slot
+// 1 at position 4, which is place 0. The reader finds it there in its second lap, with mark 4 instead of 0.
 type slotRing struct {
 	places  []atomic.Uint64 // mark (lower 32 bits of the position) << 32 | slot; a power of two of them
 	slots   int             // how many there are, free or not
@@ -75,8 +75,8 @@ func (s *slotRing) put(ids []uint32) {
 func (s *slotRing) wait(n int, stop <-chan struct{}) bool {
 	want := int64(s.head) + int64(n)
 	s.waiting.Store(want)
-	// Slots may have become free between the caller's last look and the line above. Then put saw nobody waiting, and no other
-	// put may ever come to wake us.
+	// Slots may have become free between the caller's last look and the line above. Then put saw nobody waiting, and no other put
+	// may ever come to wake us.
 	if int64(s.tail.Load()) >= want && s.waiting.CompareAndSwap(want, 0) {
 		return true
 	}

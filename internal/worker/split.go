@@ -7,9 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Split divides a plan into n parts for n agents, n being at least 1. Together they send and receive
-// exactly what the plan would. No stream is divided: all producers and consumers of a topic are in one
-// part, and so are all topics that share connections.
+// Split divides a plan into n parts for n agents, n being at least 1. Together they send and receive exactly what the plan would.
+// No stream is divided: all producers and consumers of a topic are in one part, and so are all topics that share connections.
 func (p Plan) Split(n int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
@@ -33,10 +32,9 @@ func (p Plan) Split(n int) ([]Plan, error) {
 // MaxParts returns the most parts that Split can make.
 func (p Plan) MaxParts() int { return len(p.topicGroups()) }
 
-// topicGroups returns the groups of topics that must stay on one agent, because they share a client or
-// a consumer. Each group is in ascending order, and the groups are in the order of their first topics.
-// For example, if producers 0 and 2 share client 0 and send to topics 0 and 2, and producer 1 sends to
-// topic 1, the groups are {0, 2} and {1}. The algorithm is union-find.
+// topicGroups returns the groups of topics that must stay on one agent, because they share a client or a consumer. Each group is
+// in ascending order, and the groups are in the order of their first topics. For example, if producers 0 and 2 share client 0 and
+// send to topics 0 and 2, and producer 1 sends to topic 1, the groups are {0, 2} and {1}. The algorithm is union-find.
 func (p Plan) topicGroups() [][]int {
 	sets := make(topicSets, len(p.Topology.Topics))
 	for t := range sets {
@@ -76,8 +74,8 @@ func (s topicSets) join(a, b int) {
 	s[max(a, b)] = min(a, b)
 }
 
-// withTopics returns the part of a plan with these topics, which are whole groups in ascending order.
-// A group has all producers of its clients.
+// withTopics returns the part of a plan with these topics, which are whole groups in ascending order. A group has all producers
+// of its clients.
 func (p Plan) withTopics(topics []int) Plan {
 	newIndex := map[int]int{} // of a topic in the part, by its index in the whole plan
 	for i, t := range topics {
@@ -113,8 +111,8 @@ func (p Plan) withTopics(topics []int) Plan {
 	return part
 }
 
-// part returns the part of a plan with these clients, in ascending order, and consumers. Its clients
-// have the same producers in the same turns.
+// part returns the part of a plan with these clients, in ascending order, and consumers. Its clients have the same producers in
+// the same turns.
 func (p Plan) part(clients []int, consumers []driver.ConsumerConfig) Plan {
 	part := p
 	part.Part = &Part{Clients: clients, Whole: p.deal()}
@@ -127,14 +125,12 @@ func (p Plan) part(clients []int, consumers []driver.ConsumerConfig) Plan {
 	return part
 }
 
-// Spread divides a plan into n parts for n workers that share its streams, n being at least 1: a topic
-// may have producers in one part and consumers in another one. Clients of producers go in turn to the
-// parts listed in producing, by numbers below n, and consumers to those in consuming. A part that is
-// listed twice gets twice as many. An empty list means all parts.
+// Spread divides a plan into n parts for n workers that share its streams, n being at least 1: a topic may have producers in one
+// part and consumers in another one. Clients of producers go in turn to the parts listed in producing, by numbers below n, and
+// consumers to those in consuming. A part that is listed twice gets twice as many. An empty list means all parts.
 //
-// Without a list, consumers begin at the part after that of the last client, or at part 1 if that is
-// the last part. So one topic with one producer and one consumer, spread over 2 parts, has its
-// producer in part 0 and its consumer in part 1.
+// Without a list, consumers begin at the part after that of the last client, or at part 1 if that is the last part. So one topic
+// with one producer and one consumer, spread over 2 parts, has its producer in part 0 and its consumer in part 1.
 func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil

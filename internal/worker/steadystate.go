@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// SteadyState decides when an automatic warm-up may end: when the rate of confirmations and the median latency have not drifted for three
-// intervals between samples. For example, rates of 9,800/s, 10,100/s and 10,300/s are steady, because each is within 10 % of their mean,
-// and so are medians of 40 µs, 100 µs and 40 µs, because each is within 50 µs of their mean.
+// SteadyState decides when an automatic warm-up may end: when the rate of confirmations and the median latency have not drifted
+// for three intervals between samples. For example, rates of 9,800/s, 10,100/s and 10,300/s are steady, because each is within 10
+// % of their mean, and so are medians of 40 µs, 100 µs and 40 µs, because each is within 50 µs of their mean.
 type SteadyState struct {
 	warmup  Warmup
 	last    *Sample   // nil before the first
@@ -25,8 +25,8 @@ const (
 // NewSteadyState returns the SteadyState of an automatic warm-up, which lasts at least w.For and at most w.Max.
 func NewSteadyState(w Warmup) *SteadyState { return &SteadyState{warmup: w} }
 
-// Reached takes the next sample, of a warm-up that has lasted for elapsed, and reports whether the warm-up may end. Call it about every
-// half second. A sample that is not later than the one before makes no interval and is ignored.
+// Reached takes the next sample, of a warm-up that has lasted for elapsed, and reports whether the warm-up may end. Call it about
+// every half second. A sample that is not later than the one before makes no interval and is ignored.
 func (s *SteadyState) Reached(elapsed time.Duration, sample Sample) bool {
 	if s.last == nil {
 		s.last = &sample
@@ -48,8 +48,8 @@ func addRecent(values []float64, v float64) []float64 {
 	return slices.Delete(values, 0, max(0, len(values)-steadySpan))
 }
 
-// steady reports whether there are steadySpan values, each of which differs from the mean of all by at most steadyShare of the mean, or by
-// at most slack. If all values are 0, nothing has been measured yet, and that is not steady.
+// steady reports whether there are steadySpan values, each of which differs from the mean of all by at most steadyShare of the
+// mean, or by at most slack. If all values are 0, nothing has been measured yet, and that is not steady.
 func steady(values []float64, slack float64) bool {
 	if len(values) < steadySpan {
 		return false

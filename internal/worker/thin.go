@@ -1,10 +1,11 @@
 package worker
 
-// Thinned keeps an evenly spread part of a sequence of values that may go on for days, in constant memory. It keeps all values until they
-// reach its limit. Then it drops every second one, and from then on keeps only every second new value, later every fourth, eighth and
-// so on. It never averages values.
+// Thinned keeps an evenly spread part of a sequence of values that may go on for days, in constant memory. It keeps all values
+// until they reach its limit. Then it drops every second one, and from then on keeps only every second new value, later every
+// fourth, eighth and so on. It never averages values.
 //
-// NewThinned makes one. With a limit of 4, the values 1 to 4 are all kept; after value 5, 1, 3 and 5 are left; after value 9, 1, 5 and 9.
+// NewThinned makes one. With a limit of 4, the values 1 to 4 are all kept; after value 5, 1, 3 and 5 are left; after value 9, 1,
+// 5 and 9.
 type Thinned[T any] struct {
 	limit int
 	kept  []T

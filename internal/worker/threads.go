@@ -7,11 +7,11 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// limitThreads limits the runtime (GOMAXPROCS) to one thread if one can carry the load, and to Plan.Procs otherwise. It returns the
-// number of threads and a function that lifts the limit.
+// limitThreads limits the runtime (GOMAXPROCS) to one thread if one can carry the load, and to Plan.Procs otherwise. It returns
+// the number of threads and a function that lifts the limit.
 //
-// With more threads, every message wakes idle ones that look for work, find none and sleep again. At 1,000/s that was half of the generator's
-// processor time, taken from cores that the broker needs. Threads that only sleep don't count.
+// With more threads, every message wakes idle ones that look for work, find none and sleep again. At 1,000/s that was half of the
+// generator's processor time, taken from cores that the broker needs. Threads that only sleep don't count.
 func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
 	before := runtime.GOMAXPROCS(0)
 	procs = w.plan.Procs
@@ -53,8 +53,8 @@ func (m messageWork) oneThreadCarries(rate float64) bool {
 	return equivalent <= oneThreadRate && equivalent*m.meanBytes <= oneThreadBytes
 }
 
-// oneThreadCarriesAll reports whether one thread can carry a share of a schedule, from 0 to 1, all the time. It looks at the rate of the
-// first minute only, every 100 ms; a ramp may rise after that.
+// oneThreadCarriesAll reports whether one thread can carry a share of a schedule, from 0 to 1, all the time. It looks at the rate
+// of the first minute only, every 100 ms; a ramp may rise after that.
 func (m messageWork) oneThreadCarriesAll(s schedule.Schedule, share float64) bool {
 	for at := time.Duration(0); at <= time.Minute; at += 100 * time.Millisecond {
 		if !m.oneThreadCarries(share * s.Rate(int64(at))) {

@@ -14,8 +14,8 @@ import (
 
 // trial is one running trial. All times are ns on the clock's axis.
 //
-// A trial sends (warm-up, then the measured phase) and drains. A message belongs to the phase in
-// which it was intended to be sent, whenever it was sent or received:
+// A trial sends (warm-up, then the measured phase) and drains. A message belongs to the phase in which it was intended to be
+// sent, whenever it was sent or received:
 //
 //	startedAt              From                Until          sendingEndedAt
 //	    |     warm-up        |  measured phase   |   late sends     |   drain
@@ -32,8 +32,8 @@ type trial struct {
 	sendingEndedAt int64       // when that was; only the goroutine of Run uses it, once the sending has ended
 }
 
-// Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may
-// run at a time. If ctx ends it early, the outcome holds what was measured until then, with Err set.
+// Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may run at a time. If ctx ends
+// it early, the outcome holds what was measured until then, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if err := w.plan.checkLoad(load); err != nil {
 		return Outcome{Err: err}
@@ -54,8 +54,8 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	return out
 }
 
-// runUp is the time between the beginning of a trial and its first message. Without it, the time that
-// the producers take to start would count as lag.
+// runUp is the time between the beginning of a trial and its first message. Without it, the time that the producers take to start
+// would count as lag.
 const runUp = 20 * time.Millisecond
 
 // begin makes a trial and lets producers and consumers book in it. Nothing is sent yet.
@@ -91,8 +91,8 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	return t
 }
 
-// sendAndDrain sends the load and waits for confirmations and deliveries. It adds to the outcome how
-// the trial drained, and returns why it ended early.
+// sendAndDrain sends the load and waits for confirmations and deliveries. It adds to the outcome how the trial drained, and
+// returns why it ended early.
 func (w *Worker) sendAndDrain(ctx context.Context, t *trial, out *Outcome) error {
 	if err := w.checkStart(t.load); err != nil {
 		t.sendingEndedAt = clock.Now()
@@ -121,12 +121,12 @@ func (t *trial) course() course {
 // halt ends sending. Any goroutine may call it, more than once.
 func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 
-// newTimer returns a timer for waiting for the broker. It stops while this process stands still, for
-// which the broker is not to blame.
+// newTimer returns a timer for waiting for the broker. It stops while this process stands still, for which the broker is not to
+// blame.
 func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watch) }
 
-// finish ends the booking and completes the outcome. Producers and observer have ended by now. The end of the measured phase follows from
-// the producers' last sends, and what is booked as unresolved or unsent from the phase.
+// finish ends the booking and completes the outcome. Producers and observer have ended by now. The end of the measured phase
+// follows from the producers' last sends, and what is booked as unresolved or unsent from the phase.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	heard, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
@@ -149,8 +149,8 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	w.addBooks(t, out)
 }
 
-// bothErrors returns the errors of two steps as one. The second is left out if it is the first again: the failure that ends a trial is
-// returned by every later step as well.
+// bothErrors returns the errors of two steps as one. The second is left out if it is the first again: the failure that ends a
+// trial is returned by every later step as well.
 func bothErrors(first, second error) error {
 	if second == nil || errors.Is(first, second) {
 		return first
@@ -167,8 +167,7 @@ type wordedError struct {
 func (e wordedError) Error() string { return e.text }
 func (e wordedError) Unwrap() error { return e.kind }
 
-// addBooks adds what producers and consumers have booked to an outcome that has the bounds of the
-// measured phase.
+// addBooks adds what producers and consumers have booked to an outcome that has the bounds of the measured phase.
 func (w *Worker) addBooks(t *trial, out *Outcome) {
 	books := t.recording.books
 	if due := t.course().dueCounter(&w.plan); due != nil { // nil: the books take what was sent or unsent as due

@@ -26,17 +26,17 @@ type Worker struct {
 	probes    *Probes     // which subscription has seen which producer
 }
 
-// Prepare connects producers and consumers, and sends probes until every subscription has seen every producer. With plan.ConsumeLater, it
-// connects the producers only.
+// Prepare connects producers and consumers, and sends probes until every subscription has seen every producer. With
+// plan.ConsumeLater, it connects the producers only.
 //
-// It blocks for plan.Connect at most. If it fails, it closes what was connected, which may take some seconds more. The caller closes the
-// Worker, and then the driver.
+// It blocks for plan.Connect at most. If it fails, it closes what was connected, which may take some seconds more. The caller
+// closes the Worker, and then the driver.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
 	return prepareHere(ctx, d, plan, plan.newProbes())
 }
 
-// PrepareShared is Prepare for a worker that shares streams with others (plan.Peers). All these workers must be prepared at the same time:
-// each waits until every subscription, wherever its consumers are, has seen its producers. probes must not be nil.
+// PrepareShared is Prepare for a worker that shares streams with others (plan.Peers). All these workers must be prepared at the
+// same time: each waits until every subscription, wherever its consumers are, has seen its producers. probes must not be nil.
 func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 	if err := plan.checkForSharing(); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func prepareHere(ctx context.Context, d driver.Driver, plan Plan, probes *Probes
 	return w.connect(ctx)
 }
 
-// PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end
-// of conn. The Worker closes conn.
+// PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end of conn. The Worker closes
+// conn.
 func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadWriteCloser) (*Worker, error) {
 	w, err := newWorker(d, plan, plan.newProbes())
 	if err == nil {
@@ -102,8 +102,8 @@ func (w *Worker) connect(ctx context.Context) (*Worker, error) {
 	return w, nil
 }
 
-// connectAll sets the topics up and connects consumers before producers, since some brokers keep
-// nothing for a subscription that does not exist yet. Then it probes.
+// connectAll sets the topics up and connects consumers before producers, since some brokers keep nothing for a subscription that
+// does not exist yet. Then it probes.
 func (w *Worker) connectAll(ctx context.Context) error {
 	if err := w.driver.Setup(ctx, w.plan.Topology); err != nil {
 		return fmt.Errorf("set up topics: %w", err)
@@ -126,8 +126,7 @@ func (w *Worker) connectAll(ctx context.Context) error {
 	return w.probe(ctx)
 }
 
-// makeClients connects all clients. If one fails, w.clients holds those that were connected, so
-// that Close closes them.
+// makeClients connects all clients. If one fails, w.clients holds those that were connected, so that Close closes them.
 func (w *Worker) makeClients(ctx context.Context) error {
 	made := make([]*client, w.plan.clients())
 	err := eachAtOnce(ctx, len(made), func(ctx context.Context, i int) (err error) {
@@ -138,8 +137,7 @@ func (w *Worker) makeClients(ctx context.Context) error {
 	return err
 }
 
-// maxConnecting bounds how many producers, or consumers, connect at once: of thousands, a broker
-// refuses some.
+// maxConnecting bounds how many producers, or consumers, connect at once: of thousands, a broker refuses some.
 const maxConnecting = 64
 
 // eachAtOnce calls do for 0 to n-1, up to maxConnecting at once, and returns the first error.
@@ -185,8 +183,8 @@ func (w *Worker) Close() error {
 	return errors.Join(append(errs, w.consumers.close())...)
 }
 
-// failure says why a worker is unusable for good: a consumer ended by itself. If a broker dies, many consumers end at once, and the first
-// error is kept. Any goroutine may use it.
+// failure says why a worker is unusable for good: a consumer ended by itself. If a broker dies, many consumers end at once, and
+// the first error is kept. Any goroutine may use it.
 type failure struct {
 	once     sync.Once
 	happened chan struct{} // closed after err has been set
