@@ -78,22 +78,29 @@ func (l *lab) remember(r *store.Record, found search.Bounds, p99 int64) {
 const maxSizeRatio = 4
 
 // neighbourOf returns the point most like that of a record, of several the latest: the same point in an earlier
-// repetition, or else one of the same study and broker that differs in one axis and has messages of similar size.
-// It returns nil if there is none.
+// repetition, or else a similar one. It returns nil if there is none.
 func (l *lab) neighbourOf(r *store.Record) *neighbour {
 	var similar *neighbour
-	for i := range l.searched {
-		n := &l.searched[len(l.searched)-1-i]
+	for _, n := range slices.Backward(l.searched) {
 		if n.point == r.PointID {
-			return n
+			return &n
 		}
-		ratio := n.messageSize / r.Spec.MessageSize.Mean()
-		similarSize := ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio
-		if similar == nil && n.study == r.Study && n.broker == r.Spec.Broker && similarSize && differingAxes(n.axes, r.Axes) == 1 {
-			similar = n
+		if similar == nil && n.isSimilar(r) {
+			similar = &n
 		}
 	}
 	return similar
+}
+
+// isSimilar reports whether the point of a record is of the same study and broker, differs in one axis, and has messages of similar
+// size.
+func (n neighbour) isSimilar(r *store.Record) bool {
+	if n.study != r.Study || n.broker != r.Spec.Broker {
+		return false
+	}
+	ratio := n.messageSize / r.Spec.MessageSize.Mean()
+	similarSize := ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio
+	return similarSize && differingAxes(n.axes, r.Axes) == 1
 }
 
 // differingAxes counts the axes in which two points differ.

@@ -69,7 +69,8 @@ func (b *bench) run(ctx context.Context) error {
 		return b.measurePipeline(ctx)
 	}
 	plan := b.agentPlan()
-	if lone := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1; lone && !driver.UsesStock(config.Client) {
+	loneClients := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1
+	if loneClients && !driver.UsesStock(config.Client) {
 		plan.Worker.Procs = threads(kind.Procs, b.lab.machine.Cores) // no more than a single client can use
 	}
 	if err := b.connect(ctx, plan); err != nil {

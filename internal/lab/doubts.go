@@ -52,8 +52,9 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
 	}
 	b.doubtWarmup(t, &d)
+	ranToItsEnd := len(t.Samples) > 0 && t.Err == nil
 	measuredArrived := t.Measured.Lost == 0 && t.Measured.Unresolved == 0
-	if len(t.Samples) > 0 && t.Err == nil && !t.Drained && measuredArrived { // so messages of the warm-up are missing
+	if ranToItsEnd && !t.Drained && measuredArrived { // so messages of the warm-up are missing
 		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
 	return d

@@ -44,15 +44,15 @@ func goals(s study.Spec) []search.Goal {
 	return list
 }
 
-// evidence describes a trial to the rule. rate is the offered rate; fullLength is false for a short trial of a search. The books include
-// the warm-up: a promise may be broken there as well, and messages that the warm-up lost never drain.
-func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence {
+// evidence describes a trial to the rule, as one of full length; searches have short ones as well. rate is the offered rate. The books
+// include the warm-up: a promise may be broken there as well, and messages that the warm-up lost never drain.
+func (b *bench) evidence(t trial, rate float64) search.Evidence {
 	books, warmup := t.Measured, t.Warmup
 	books.Due = max(books.Due, books.Sent) // what was sent was due
 	warmup.Due = max(warmup.Due, warmup.Sent)
 	books.Add(warmup)
 	e := search.Evidence{
-		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: fullLength, Hopeless: t.Hopeless,
+		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: true, Hopeless: t.Hopeless,
 		Drained: t.Drained, StillArriving: t.Arriving, ClockBound: time.Duration(t.ClockBound), Impossible: !t.Early.Possible(t.ClockBound),
 		Books: books, Generator: t.generatorUse(b.lab.machine.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}

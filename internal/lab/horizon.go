@@ -16,7 +16,8 @@ const ownLogs = 0.1
 func (b *bench) doubtHorizon(t trial) {
 	written := t.Cost.BrokerDiskWriteBytes // -1 if not known
 	writesMessages := written > 0 && float64(written) > ownLogs*float64(t.Cost.Bytes)
-	if b.spec.Persistence == "fsync" || !t.Cost.BrokerKnown || !b.meters.brokerIsHere() || !writesMessages {
+	writesHere := writesMessages && t.Cost.BrokerKnown && b.meters.brokerIsHere()
+	if !writesHere || b.spec.Persistence == "fsync" { // with fsync, the broker itself waits for the disk
 		return
 	}
 	if room := pageCacheRoom(); written < room {

@@ -31,7 +31,7 @@ func (b *bench) judge(t trial, rate float64) error {
 		return err
 	}
 	failure := b.judgeArrivals(t)
-	why, saturated := rule(b.spec).Saturated(b.evidence(t, rate, true))
+	why, saturated := rule(b.spec).Saturated(b.evidence(t, rate))
 	if !saturated {
 		return failure
 	}

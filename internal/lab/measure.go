@@ -87,7 +87,8 @@ func (b *bench) measurePeak(ctx context.Context) error {
 	if err := b.judge(t, 0); err != nil {
 		return err
 	}
-	if confirms := b.spec.Delivery != "at-most-once"; confirms && result.PublishRate == 0 && len(b.spec.Faults) == 0 {
+	mustConfirm := b.spec.Delivery != "at-most-once" && len(b.spec.Faults) == 0
+	if mustConfirm && result.PublishRate == 0 {
 		if paused := t.pauseEffect(0, ""); paused.Text != "" { // a confirmation that came then was noticed afterwards
 			return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, paused)
 		}

@@ -60,7 +60,8 @@ func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance tim
 	for {
 		w.sample(ctx)
 		arrived := w.arrived(ctx) >= accepted
-		if arrived && w.received.settled(o.Failed, clock.Now()) || ctx.Err() != nil || time.Now().After(end) {
+		settled := arrived && w.received.settled(o.Failed, clock.Now())
+		if settled || ctx.Err() != nil || time.Now().After(end) {
 			return arrived
 		}
 		time.Sleep(watchEvery)

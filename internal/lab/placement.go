@@ -81,7 +81,7 @@ func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, lo
 		if t.Err != nil {
 			return t
 		}
-		passRule, evidence := rule(b.spec), b.evidence(t, rate, true)
+		passRule, evidence := rule(b.spec), b.evidence(t, rate)
 		why, saturated := passRule.Saturated(evidence)
 		// More threads come first: after such a trial, rateSearch.judge allows all of them.
 		threadsWillGrow := load.RateForThreads > 0 && t.lacksThreads(evidence, passRule, b.lab.machine.Cores)

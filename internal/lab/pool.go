@@ -29,7 +29,9 @@ func newPool(h *provision.Host, keep bool) *pool {
 // is empty if the point starts no broker, if its settings are refused, or if it has a broker of its own: a point with faults breaks its
 // broker on purpose.
 func SharedBroker(s study.Spec) string {
-	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || s.Isolation != "shared" || len(s.Faults) > 0 {
+	_, hasProcesses := catalog.Started(s.Broker)
+	startedHere := hasProcesses && len(s.Attach) == 0
+	if !startedHere || s.Isolation != "shared" || len(s.Faults) > 0 {
 		return ""
 	}
 	settings, err := serverSettings(s)

@@ -68,7 +68,8 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 	}
 	b.doubtVersion(version)
 	// Plain is what the nodes of a cluster say to each other without TLS; empty: nothing.
-	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && instance.Nodes() > 1 && t.TLS != nil {
+	encryptedCluster := instance.Nodes() > 1 && t.TLS != nil
+	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && encryptedCluster {
 		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
 	}
 	return t, nil

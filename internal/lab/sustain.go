@@ -138,7 +138,8 @@ func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bo
 // judge judges a trial for every goal and keeps it.
 func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	b, passRule := s.bench, rule(s.bench.spec)
-	evidence := b.evidence(t, r.Rate, r.Kind != search.Short)
+	evidence := b.evidence(t, r.Rate)
+	evidence.FullLength = r.Kind != search.Short
 	answer := search.Answer{Served: evidence.Served(), Through: b.throughputWhileSending(t)}
 	for _, goal := range s.goals {
 		judged := t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.machine.Cores))

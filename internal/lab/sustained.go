@@ -135,7 +135,8 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 // none. high is 0 if there is no upper bound.
 func (s *rateSearch) saturatedBetween(low, high float64) string {
 	for _, rate := range slices.Sorted(maps.Keys(s.tried)) {
-		if why := s.tried[rate].saturated; why != "" && rate > low && (high == 0 || rate < high) {
+		between := rate > low && (high == 0 || rate < high)
+		if why := s.tried[rate].saturated; between && why != "" {
 			return why
 		}
 	}

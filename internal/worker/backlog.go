@@ -48,7 +48,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 // awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
 func (t *trial) awaitConfirmations(ctx context.Context) {
 	waited := t.newTimer()
-	for waited.Awake() < t.load.Drain && ctx.Err() == nil && !resolved(t.recording.books.Count()) {
+	for !resolved(t.recording.books.Count()) && waited.Awake() < t.load.Drain && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 }

@@ -74,8 +74,11 @@ func (p *Probes) index(producer, subscription int) int {
 	return producer*p.subscriptions + subscription
 }
 
-// mark notes that the pair at place i of seen has met, and reports whether that is new. It ignores a place that does not exist.
-func (p *Probes) mark(i int) (isNew bool) { return i >= 0 && i < len(p.seen) && !p.seen[i].Swap(true) }
+// mark notes that the pair at a place of seen has met, and reports whether that is new. It ignores a place that does not exist.
+func (p *Probes) mark(place int) (isNew bool) {
+	exists := place >= 0 && place < len(p.seen)
+	return exists && !p.seen[place].Swap(true)
+}
 
 // seenByAll reports whether every subscription has seen a producer.
 func (p *Probes) seenByAll(producer int) bool {

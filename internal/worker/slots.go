@@ -66,7 +66,9 @@ func (s *slotRing) put(ids []uint32) {
 		s.places[position&s.mask].Store(marked(position, slot))
 		position++
 	}
-	if want := s.waiting.Load(); want != 0 && int64(end) >= want && s.waiting.CompareAndSwap(want, 0) {
+	want := s.waiting.Load()
+	enough := want != 0 && int64(end) >= want
+	if enough && s.waiting.CompareAndSwap(want, 0) { // another put may be faster, and wakes then
 		s.wake <- struct{}{}
 	}
 }
