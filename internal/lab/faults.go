@@ -57,7 +57,7 @@ func actionsOf(list []study.Fault) []*faultAction {
 	ended := map[*faultAction]bool{}
 	for i, a := range actions {
 		if a.ends == nil {
-			a.ends = a.lastOpen(actions[:i], ended)
+			a.ends = a.lastOpen(actions[:i], ended) // nil if a begins a fault
 		}
 		ended[a.ends] = true
 	}

@@ -44,7 +44,7 @@ func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 }
 
 // countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no rate. If messages is
-// 0, they are as many as make up the bytes of payload: 1 MB are 1,000 messages with a mean size of 1 kB.
+// 0, their number follows from the bytes of payload: 1 MB are 1,000 messages with a mean size of 1 kB.
 func (b *bench) countedLoad(messages int64, bytes study.Size) (worker.Load, error) {
 	if messages == 0 {
 		messages = max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
@@ -139,11 +139,12 @@ func (b *bench) measureCount(ctx context.Context) error {
 // confirmation, and messages received per second until the last delivery. For example, 1,000 messages that are all confirmed after
 // 2 s and received after 4 s have rates of 500/s and 250/s. With at most once, deliveries may come long after the last send.
 func (b *bench) fillCount(t trial) {
-	publishing := max(0, seconds(t.FirstSent, t.LastAcked)) // 0 if none was confirmed
-	receiving := max(0, seconds(t.FirstSent, t.LastReceived))
+	publishing := seconds(t.FirstSent, t.LastAcked) // 0 if none was confirmed
+	receiving := seconds(t.FirstSent, t.LastReceived)
 	r := b.record.Result
 	r.Count = &store.Count{Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: publishing, TotalSeconds: max(publishing, receiving)}
-	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, perSecond(t.Measured.Acked, publishing), perSecond(t.Measured.Received, receiving)
+	r.Seconds, r.PublishRate = publishing, perSecond(t.Measured.Acked, publishing)
+	r.ReceiveRate = perSecond(t.Measured.Received, receiving)
 }
 
 // measureBacklog fills the topics while the consumers are off, then lets the consumers drain them.
@@ -168,8 +169,8 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// fill turns a trial into the record's result, and adds its doubts to the record's. A missed rate goes before all others, since it
-// explains them; bench.doubts returns it first.
+// fill turns a trial into the record's result, and adds its doubts to the record's. A missed rate, which doubtsAbout returns first, goes
+// before all others, since it explains them.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
 	found := b.doubtsAbout(t)

@@ -111,16 +111,7 @@ func (m *metering) sleepUntil(t int64) bool {
 
 // finish reads the meters after the drain and sets what the trial cost. If ctx has ended, it waits for no remote meter.
 func (m *metering) finish(ctx context.Context, t *trial) {
-	close(m.over)
-	m.pending.Wait()
-	drained := m.bench.survey()
-	begin, end := drained, drained
-	if m.begin != nil {
-		begin = *m.begin
-	}
-	if m.end != nil && m.end.at > begin.at {
-		end = *m.end
-	}
+	begin, end, drained := m.lastReadings()
 	m.settleRemote(ctx, t, &begin, &end, &drained)
 	useAgents(t.Parts, &begin, &end, &drained)
 	for _, r := range []reading{begin, end, drained} {
@@ -140,4 +131,20 @@ func (m *metering) finish(ctx context.Context, t *trial) {
 	t.neighbours, t.brokerMayBeNeighbour = busiest.neighbours, m.bench.meters.hidden
 	t.bursts = m.bursts
 	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
+}
+
+// lastReadings ends the metering and returns its three readings. One that was never taken, because the trial broke off before, is that
+// after the drain.
+func (m *metering) lastReadings() (begin, end, drained reading) {
+	close(m.over)
+	m.pending.Wait()
+	drained = m.bench.survey()
+	begin, end = drained, drained
+	if m.begin != nil {
+		begin = *m.begin
+	}
+	if m.end != nil && m.end.at > begin.at {
+		end = *m.end
+	}
+	return begin, end, drained
 }

@@ -70,5 +70,5 @@ func costPerMessage(ticks []store.Tick) (cost, cores float64) {
 
 // perMillion is the time that a million messages cost if one costs that many seconds.
 func perMillion(cost float64) time.Duration {
-	return time.Duration(cost * 1e15).Round(10 * time.Millisecond)
+	return time.Duration(cost * 1e6 * float64(time.Second)).Round(10 * time.Millisecond)
 }

@@ -147,7 +147,7 @@ func (j *Joint) endRound() Sample {
 	joint.Undelivered = max(0, joint.Undelivered) // it is below 0 in parts whose consumers receive messages of other parts
 	joint.Backlog = max(joint.Unconfirmed, joint.Undelivered)
 	if j.latencies.unreported {
-		joint.Latency = j.latencies.report()
+		joint.Latency, j.latencies.unreported = j.latencies.merged(), false
 	}
 	return joint
 }

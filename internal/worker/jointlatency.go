@@ -18,7 +18,7 @@ type jointLatencies struct {
 	before     hist.Snapshot // of all parts at the end of the last interval: from intended time to receipt
 	current    Quantiles     // of the last interval; zero before the end of the first
 	history    Thinned[intervalQuantiles]
-	unreported bool // an interval has ended since the last report
+	unreported bool // an interval has ended since the last joint sample with latencies
 }
 
 type partLatency struct {
@@ -58,15 +58,9 @@ func (l *jointLatencies) endInterval(at int64) {
 	}
 }
 
-// report returns the latencies of all parts, of the whole trial so far.
-func (l *jointLatencies) report() *Latency {
-	l.unreported = false
-	all := l.merged()
-	return &all
-}
-
-func (l *jointLatencies) merged() Latency {
-	var all Latency
+// merged returns the latencies of all parts, of the whole trial so far.
+func (l *jointLatencies) merged() *Latency {
+	all := &Latency{}
 	for _, p := range l.parts {
 		all.EndToEnd = all.EndToEnd.Merge(p.latest.EndToEnd)
 		all.Service = all.Service.Merge(p.latest.Service)
