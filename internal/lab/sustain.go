@@ -37,7 +37,7 @@ type rateSearch struct {
 type attempts struct {
 	passed    *trial // the last full-length trial that passed; nil if none did
 	failed    *trial // the last trial that failed; nil if none did
-	saturated string // how the generator was saturated in one of them; empty if it never was
+	saturated string // how the generator reached its own limit in one of them, late or out of cores; empty if it never did
 }
 
 // searchSustainable searches for the sustainable rate of each goal and returns that of the first goal. It fills the record's result from
@@ -159,7 +159,7 @@ func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth sea
 	first := a.Judgements[0]
 	stored := storedTrial(r.Kind, r.Rate, first.Verdict, t)
 	stored.Reason = first.Reason
-	for _, other := range a.Judgements[1:] {
+	for _, other := range a.Judgements[1:] { // for the further goals
 		stored.Others = append(stored.Others, string(other.Verdict))
 	}
 	if growth.Known() {

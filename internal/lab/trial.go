@@ -71,13 +71,12 @@ func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, seconds(
 // throughput. For example, of 10,000 messages due in 10 s all arrived, but 4,000 of them in the drain: 600/s were delivered.
 func (t trial) rates(length float64) (acked, received float64) {
 	acked, received = perSecond(t.Measured.Acked, length), perSecond(t.Measured.Received, length)
-	if ackedFlow, receivedFlow, ok := t.ratesWhileSending(); ok {
-		if missed(ackedFlow, acked, length) {
-			acked = ackedFlow
-		}
-		if missed(receivedFlow, received, length) {
-			received = receivedFlow
-		}
+	ackedFlow, receivedFlow, known := t.ratesWhileSending()
+	if known && missed(ackedFlow, acked, length) { // so the rest was confirmed in the drain
+		acked = ackedFlow
+	}
+	if known && missed(receivedFlow, received, length) {
+		received = receivedFlow
 	}
 	return acked, received
 }

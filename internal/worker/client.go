@@ -59,7 +59,7 @@ type slot struct {
 	seq            uint64
 	intended, sent int64  // ns on the clock's axis
 	body           int    // index of the body that the payload holds
-	bodySum        uint64 // checksum of that body, for wire.Stamp
+	bodySum        uint64 // of that body, for wire.Stamp
 	phase          measure.Phase
 }
 
@@ -68,7 +68,7 @@ func (s *slot) setBody(b *bodies, body int) {
 	content := b.all[body].content
 	s.payload = s.payload[:len(content)]
 	copy(s.payload, content)
-	s.body, s.bodySum = body, b.all[body].checksum
+	s.body, s.bodySum = body, b.all[body].bodySum
 }
 
 // newClient connects client index of the plan.

@@ -9,8 +9,8 @@ import "github.com/brokermark/brokermark/internal/clock"
 // but even a generator that is never late could not have sent it before 5 ms. So the generator's own part is 0.1 ms.
 //
 // In general, ownLag follows such an imagined generator. It sends the same batches through the same library. It begins batch k
-// when the batch's first message is due, at due(k), or when it is free again. Then the library holds it for held(k), as long as
-// it held the real one in Send and in waiting for slots. So the imagined generator is free again at
+// when the batch's first message is due, at due(k), or when it is free again, whichever is later. Then the library holds it for
+// held(k), as long as it held the real one in Send and in waiting for slots. So the imagined generator is free again at
 //
 //	free(k) = max(free(k−1), due(k)) + held(k)          (Lindley's recursion for a queue with one server)
 //

@@ -27,7 +27,7 @@ type Size struct {
 	Weight float64
 }
 
-// bodies are the payloads that messages choose from.
+// bodies are the payloads that messages choose from. With sizes of 100 and 1000 bytes and a pool of 4, there are 8.
 type bodies struct {
 	all               []body
 	groups            []bodyGroup
@@ -39,8 +39,8 @@ type bodies struct {
 
 // body is one payload, complete but for the header that each message gets.
 type body struct {
-	content  []byte
-	checksum uint64 // of the content, for wire.Stamp
+	content []byte
+	bodySum uint64 // from wire.Prepare, for wire.Stamp
 }
 
 // bodyGroup is the bodies of one size, or all samples. Sizes of 100 and 1000 bytes with weights 3 and 1 and a pool of 4 make the
@@ -108,7 +108,7 @@ func (b *bodies) generate(p Payload) error {
 }
 
 func (b *bodies) add(content []byte) {
-	b.all = append(b.all, body{content: content, checksum: wire.Prepare(content, b.run)})
+	b.all = append(b.all, body{content: content, bodySum: wire.Prepare(content, b.run)})
 	b.smallest = min(b.smallest, len(content))
 	b.largest = max(b.largest, len(content))
 }

@@ -48,8 +48,7 @@ func (p *Plan) checkForSharing() error {
 	return nil
 }
 
-// checkHeaders refuses payloads that are too short for a header. Consumers in another process read from it when a message was
-// sent.
+// checkHeaders refuses payloads that are too short for a header, where consumers in another process read when a message was sent.
 func (b *bodies) checkHeaders() error {
 	if b.smallest >= wire.HeaderSize {
 		return nil
