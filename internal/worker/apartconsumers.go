@@ -57,7 +57,7 @@ func (c *apartConsumers) readReports() {
 	defer close(c.ended)
 	in := json.NewDecoder(c.conn)
 	var booked *trial           // the trial of the last report
-	var before measure.Receipts // of that trial, as last reported: each report has the totals, and only the difference is booked
+	var before measure.Receipts // of that trial, as last reported: a report has totals, and only what they have risen by is booked
 	for {
 		var r report
 		if err := in.Decode(&r); err != nil {

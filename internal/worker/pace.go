@@ -15,8 +15,9 @@ const coalesce = 200 * time.Microsecond
 // maxSleep bounds one sleep, so that a client notices that the trial was stopped.
 const maxSleep = 50 * time.Millisecond
 
-// sendSegment sends a segment and reports whether it was sent to its end; false if the trial was stopped. sleeper is nil in a
-// closed loop, where a message is due as soon as a slot is free.
+// sendSegment sends a segment, the client's share of a schedule, and reports whether it was sent to its end; false if the trial
+// was stopped. For example, a message is due every 2 ms, and Send takes 6 ms. Then three are due when it returns, and they make
+// the next batch. sleeper is nil in a closed loop, where a message is due as soon as a slot is free.
 //
 // It sends the messages that are due in batches, as many as there are free slots. If no slot is free, the messages of a schedule
 // stay due and are sent late. Each keeps its intended time, so that its latency includes the wait.

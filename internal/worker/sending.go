@@ -9,6 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
+// Each client sends its share of a trial's messages in a goroutine of its own. This file starts these goroutines and waits for
+// them. If the trial can't go on, because the broker has died for example, it stops them.
+
 // endGrace is how long a client may take, once sending is to end, to hand over the messages that it has accepted.
 const endGrace = time.Second
 
