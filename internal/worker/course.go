@@ -2,6 +2,7 @@ package worker
 
 import (
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/schedule"
@@ -27,11 +28,7 @@ func (c course) limits(p *Plan) []int64 {
 	if c.messages > 0 {
 		return p.limits(c.main, c.messages)
 	}
-	limits := make([]int64, p.clients())
-	for i := range limits {
-		limits[i] = unlimited
-	}
-	return limits
+	return slices.Repeat([]int64{unlimited}, p.clients())
 }
 
 // unlimited is a number of messages, or of ns, that is never reached.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/brokermark/brokermark/internal/wire"
 )
@@ -121,14 +122,9 @@ func (b *bodies) sameSize() bool { return b.smallest == b.largest }
 func (b *bodies) pick(producer int, seq uint64) int {
 	r := mix(b.seed ^ mix(uint64(wire.MakeID(uint32(producer), seq))))
 	u, last := unitInterval(r), len(b.groups)-1
-	g := b.groups[last] // also if rounding left its upTo below 1
-	for _, lower := range b.groups[:last] {
-		if u < lower.upTo {
-			g = lower
-			break
-		}
-	}
-	return g.first + int(mix(r)%uint64(g.n))
+	i := sort.Search(last, func(i int) bool { return u < b.groups[i].upTo }) // last also if rounding left its upTo below 1
+	group := b.groups[i]
+	return group.first + int(mix(r)%uint64(group.n))
 }
 
 // fillRandom fills b with random bytes.
