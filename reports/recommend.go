@@ -1,9 +1,10 @@
 // The recommend report: the best settings of a sweep, and what each setting changed. A sweep is one
-// workload that was measured at several settings, the axes of the sweep. Here they are a producer's
+// workload that was measured at several settings, the axes of the sweep. Here the axes are a producer's
 // batch size and linger:
 //
-//	Of 8 points client.batch.size=16KiB client.linger.ms=0 is the best by e2e p99: 12.9 ms, 0.80× the median of all. No difference
-//	to it is shown for 2 of the next best 4. Most was changed by client.linger.ms: 20 instead of 0 made it 1.50× [1.40×–1.60×].
+//	Of 8 points client.batch.size=16KiB client.linger.ms=0 is the best by e2e p99: 12.9 ms, 0.80× the
+//	median of all. No difference to it is shown for 2 of the next best 4. Most was changed by
+//	client.linger.ms: 20 instead of 0 made it 1.50× [1.40×–1.60×].
 //
 //	The best 5 of 8 by e2e p99
 //	batch.size  linger.ms  e2e p99  CPU broker  n
@@ -32,7 +33,7 @@ func init() {
 
 const (
 	minSweepPoints = 4 // with fewer points, one glance at the summary's table tells as much
-	maxBest        = 5 // how many of the best points a table and a test take
+	maxBest        = 5 // how many of the best points are shown and tested
 )
 
 func recommendReport(set *results.Set) (document.Document, error) {
@@ -52,15 +53,16 @@ func recommendReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// sweep is a workload that was measured at several settings.
+// sweep is a workload that was measured at several settings. With the axes broker (kafka, nats) and
+// linger.ms (0, 5) the place of nats with linger.ms=0 is {1, 0}: the index of its value on each axis.
 type sweep struct {
 	title  string
-	metric results.Metric // that the points are ranked by: the headline of the workload
+	metric results.Metric // by which points are ranked: the headline of the workload
 	points []results.Point
-	best   []results.Point          // those with a figure that keep their objectives, the best first
+	ranked []results.Point          // those with a figure that keep their objectives, the best first
 	missed int                      // how many points have a figure and miss an objective
 	axes   []results.Axis           // the settings in which points differ
-	places map[string]results.Place // for each axis the index of a point's value, by the point's ID
+	places map[string]results.Place // by the point's ID
 }
 
 // sweepsOf finds the workloads with at least minSweepPoints points of which some are of one broker at
@@ -68,27 +70,26 @@ type sweep struct {
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
 	for _, w := range byWorkload(rankable(points)) {
-		brokers := results.GroupBy(w.Members, func(p results.Point) string { return p.Spec.Broker })
 		metric, hasHeadline := results.Headline(measureOf(w))
-		if len(w.Members) < minSweepPoints || len(brokers) == len(w.Members) || !hasHeadline {
+		brokers := results.GroupBy(w.Members, func(p results.Point) string { return p.Spec.Broker })
+		onePointEach := len(brokers) == len(w.Members)
+		if !hasHeadline || onePointEach || len(w.Members) < minSweepPoints {
 			continue
 		}
 		s := newSweep(w.Members, metric)
 		sweptSetting := slices.ContainsFunc(s.axes, func(a results.Axis) bool { return a.Name != "broker" })
-		if sweptSetting && len(s.best)+s.missed > 1 {
+		withFigure := len(s.ranked) + s.missed
+		if sweptSetting && withFigure > 1 {
 			sweeps = append(sweeps, s)
 		}
 	}
 	return sweeps
 }
 
-// newSweep is the sweep of the points of one workload.
 func newSweep(points []results.Point, metric results.Metric) sweep {
+	s := sweep{title: points[0].Setting() + ", " + points[0].Load(), metric: metric, points: points}
 	axes, places := results.SweptAxes(points)
-	s := sweep{
-		title: points[0].Setting() + ", " + points[0].Load(), metric: metric, points: points,
-		axes: axes, places: map[string]results.Place{},
-	}
+	s.axes, s.places = axes, map[string]results.Place{}
 	for i, p := range points {
 		s.places[p.ID] = places[i]
 	}
@@ -96,11 +97,17 @@ func newSweep(points []results.Point, metric results.Metric) sweep {
 		if missesObjective(p, p.Ok()) {
 			s.missed++
 		} else {
-			s.best = append(s.best, p)
+			s.ranked = append(s.ranked, p)
 		}
 	}
 	return s
 }
+
+// best are the first few of the ranked points.
+func (s sweep) best() []results.Point { return s.ranked[:min(maxBest, len(s.ranked))] }
+
+// tradeoff lists the metrics between which one has to choose: rate, latency and cost.
+func (s sweep) tradeoff() []results.Metric { return results.Tradeoff(s.points[0].Spec.Measure) }
 
 // isRecommended tells whether points are those of sweeps of one broker each. Then the recommendation
 // replaces the ranking, which would rank the broker against itself.
@@ -123,12 +130,12 @@ func (s sweep) addTo(d *document.Document) {
 	v.Headed = true
 	d.Add(v)
 	d.Say(s.layout().sentence())
-	best := s.best[:min(maxBest, len(s.best))]
+	best := s.best()
 	d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.points), s.metric.Name), best))
 	if effects := s.effectTable(); len(effects.Rows) > 0 {
 		d.Add(effects)
 	}
-	if unbeaten := results.Pareto(s.best, results.Tradeoff(s.points[0].Spec.Measure)); len(unbeaten) > 1 {
+	if unbeaten := results.Pareto(s.ranked, s.tradeoff()); len(unbeaten) > 1 {
 		d.Add(s.table("What no other point beats in rate, latency and cost", unbeaten))
 	}
 }
@@ -146,11 +153,12 @@ func (s sweep) layout() layout {
 	return l
 }
 
-// settings names the values of a point on the axes: "client.linger.ms=5 client.batch.size=64KiB".
+// settings names the values of a point on the axes: "kafka linger.ms=5 batch.size=64KiB".
 func (s sweep) settings(p results.Point) string {
 	var words []string
 	for i, axis := range s.axes {
-		switch value := s.value(p, i); {
+		value := s.value(p, i)
+		switch {
 		case value == "":
 		case axis.Name == "broker":
 			words = append(words, value)
@@ -161,7 +169,7 @@ func (s sweep) settings(p results.Point) string {
 	return strings.Join(words, " ")
 }
 
-// value is the value of a point on an axis, by the axis's index. It is empty if the point has none.
+// value is the value of a point on the axis with this index. It is empty if the point has none.
 func (s sweep) value(p results.Point, axis int) string {
 	place := s.places[p.ID][axis]
 	if place == results.Unset {
@@ -178,7 +186,7 @@ func (s sweep) table(title string, points []results.Point) document.Table {
 		columns = append(columns, textColumn(AxisColumn(a.Name), func(p results.Point) string { return s.value(p, i) }))
 	}
 	keys := []string{s.metric.Key}
-	for _, m := range results.Tradeoff(s.points[0].Spec.Measure) {
+	for _, m := range s.tradeoff() {
 		measured := slices.ContainsFunc(s.points, func(p results.Point) bool { return len(m.Values(p.Ok())) > 0 })
 		if measured && !slices.Contains(keys, m.Key) {
 			keys = append(keys, m.Key)
@@ -191,8 +199,8 @@ func (s sweep) table(title string, points []results.Point) document.Table {
 	return tableOf(title, columns, points)
 }
 
-// axisChange is the change that one value of an axis made, against its first value: a ratio, summed up
-// over the combinations of the other axes.
+// axisChange is the change that one value of an axis made, against the axis's first value: linger.ms=20
+// instead of 0 made the metric 1.5 times as large, in the median over the combinations of the other axes.
 type axisChange struct {
 	axis, from, to string
 	ratio          results.Summary
@@ -202,57 +210,66 @@ type axisChange struct {
 func (s sweep) effectTable() document.Table {
 	var changes []axisChange
 	for _, e := range results.Effects(s.points, s.metric) {
-		for i, c := range e.Changes {
-			if c.N > 0 && !math.IsNaN(c.Median) {
-				changes = append(changes, axisChange{axis: e.Axis, from: e.Values[0], to: e.Values[i], ratio: c})
+		for i, ratio := range e.Changes {
+			if ratio.N > 0 {
+				changes = append(changes, axisChange{axis: e.Axis, from: e.Values[0], to: e.Values[i], ratio: ratio})
 			}
 		}
 	}
-	return tableOf("What each axis changed: "+s.metric.Name, []columnOf[axisChange]{
-		textColumn(document.Column{Key: "axis", Name: "axis", Identifies: true}, func(c axisChange) string { return c.axis }),
-		textColumn(document.Column{Key: "from", Name: "from", Identifies: true}, func(c axisChange) string { return c.from }),
-		textColumn(document.Column{Key: "to", Name: "to", Identifies: true}, func(c axisChange) string { return c.to }),
-		cellColumn(document.Column{Key: "change", Name: "change", Unit: unit.Factor, Spread: true}, func(c axisChange) document.Cell { return c.ratio.Cell() }),
-		numberColumn(document.Column{Key: "combinations", Name: "combinations", Unit: unit.Count}, func(c axisChange) int { return c.ratio.N }),
-	}, changes)
+	return tableOf("What each axis changed: "+s.metric.Name, effectColumns, changes)
+}
+
+var effectColumns = []columnOf[axisChange]{
+	textColumn(document.Column{Key: "axis", Name: "axis", Identifies: true}, func(c axisChange) string { return c.axis }),
+	textColumn(document.Column{Key: "from", Name: "from", Identifies: true}, func(c axisChange) string { return c.from }),
+	textColumn(document.Column{Key: "to", Name: "to", Identifies: true}, func(c axisChange) string { return c.to }),
+	cellColumn(document.Column{Key: "change", Name: "change", Unit: unit.Factor, Spread: true},
+		func(c axisChange) document.Cell { return c.ratio.Cell() }),
+	numberColumn(document.Column{Key: "combinations", Name: "combinations", Unit: unit.Count},
+		func(c axisChange) int { return c.ratio.N }),
 }
 
 // verdict names the best settings, how much they gain, and how sure that is.
 func (s sweep) verdict() document.Verdict {
 	v := document.Verdict{About: "Recommendation, " + s.title}
-	if len(s.best) == 0 {
+	if len(s.ranked) == 0 {
 		v.Finding = fmt.Sprintf("None of the %d points that were measured keeps its objectives.", s.missed)
 		return v
 	}
-	var medians []float64
-	for _, p := range s.best {
+	v.Finding = joinNonEmpty(" ", s.bestText(), s.closeRivals())
+	v.Detail = joinNonEmpty(" ", s.leftOut(), s.largestEffect())
+	return v
+}
+
+// bestText names the best point and its gain: "Of 8 points linger.ms=0 is the best by e2e p99: 12.9 ms,
+// 0.80× the median of all."
+func (s sweep) bestText() string {
+	var medians []float64 // the best first
+	for _, p := range s.ranked {
 		medians = append(medians, s.metric.Over(p.Ok()).Median)
 	}
 	best, middle := medians[0], results.Summarize(medians).Median
-	v.Finding = fmt.Sprintf("Of %d points %s is the best by %s: %s", len(s.points), s.settings(s.best[0]), s.metric.Name, s.metric.Unit.Format(best))
-	if len(s.best) > 2 && middle > 0 && best > 0 {
-		v.Finding += fmt.Sprintf(", %s the median of all", unit.Factor.Format(best/middle))
+	text := fmt.Sprintf("Of %d points %s is the best by %s: %s",
+		len(s.points), s.settings(s.ranked[0]), s.metric.Name, s.metric.Unit.Format(best))
+	hasRatio := best > 0 && middle > 0
+	if len(medians) > 2 && hasRatio {
+		text += fmt.Sprintf(", %s the median of all", unit.Factor.Format(best/middle))
 	}
-	v.Finding = strings.TrimSpace(v.Finding + ". " + s.closeRivals())
-	v.Detail = strings.TrimSpace(s.leftOut() + " " + s.largestEffect())
-	return v
+	return text + "."
 }
 
 // closeRivals counts the next best points that may be as good as the best. It is empty if all are shown
 // to be behind.
 func (s sweep) closeRivals() string {
-	if len(s.best) < 2 {
-		return ""
-	}
 	var contenders []results.Contender
-	for _, p := range s.best[:min(maxBest, len(s.best))] {
+	for _, p := range s.best() {
 		contenders = append(contenders, results.NewContender(s.settings(p), s.metric, p.Ok()))
 	}
 	ranking := results.Rank(s.metric, contenders)
-	if rivals := ranking.BehindBest(results.NoDifferenceShown); len(rivals) > 0 {
+	if rivals := ranking.WithAnswer(results.NoDifferenceShown); len(rivals) > 0 {
 		return fmt.Sprintf("No difference to it is shown for %d of the next best %d.", len(rivals), len(contenders)-1)
 	}
-	if len(ranking.BehindBest(results.NotTested)) > 0 {
+	if len(ranking.WithAnswer(results.NotTested)) > 0 {
 		return "With so few repetitions the order of the best is not tested."
 	}
 	return ""
@@ -265,15 +282,15 @@ func (s sweep) leftOut() string {
 	if s.missed > 0 {
 		parts = append(parts, fmt.Sprintf("%d that miss an objective", s.missed))
 	}
-	count, withoutFigure := map[results.Status]int{}, 0
+	withoutFigure, counts := 0, map[results.Status]int{}
 	for _, p := range s.points {
 		if len(s.metric.Values(p.Ok())) == 0 {
-			count[worstStatus(p)]++
 			withoutFigure++
+			counts[worstStatus(p)]++
 		}
 	}
 	if withoutFigure > 0 {
-		parts = append(parts, fmt.Sprintf("%d without a usable figure (%s)", withoutFigure, statusCounts(count)))
+		parts = append(parts, fmt.Sprintf("%d without a usable figure (%s)", withoutFigure, statusCounts(counts)))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -300,21 +317,22 @@ func (s sweep) largestEffect() string {
 		return ""
 	}
 	largest := effects[0] // they are sorted by size
-	value, change := largest.Largest()
+	value, ratio := largest.Largest()
 	switch {
-	case change.N == 0 || math.IsNaN(change.Median):
+	case ratio.N == 0:
 		return ""
-	case math.Abs(math.Log(change.Median)) < littleChange:
+	case math.Abs(math.Log(ratio.Median)) < littleChange:
 		return "No axis changed it by more than 1 %."
 	}
-	return fmt.Sprintf("Most was changed by %s: %s instead of %s made it %s.", largest.Axis, largest.Values[value], largest.Values[0], ratioText(change))
+	return fmt.Sprintf("Most was changed by %s: %s instead of %s made it %s.",
+		largest.Axis, largest.Values[value], largest.Values[0], factorText(ratio))
 }
 
-// ratioText is a ratio with its interval: "1.50× [1.40×–1.60×]".
-func ratioText(ratio results.Summary) string {
-	text := unit.Factor.Format(ratio.Median)
-	if ratio.N > 1 {
-		text += fmt.Sprintf(" [%s–%s]", unit.Factor.Format(ratio.Low), unit.Factor.Format(ratio.High))
+// factorText is a factor with its interval, if it is of several combinations: "1.50× [1.40×–1.60×]".
+func factorText(factor results.Summary) string {
+	text := unit.Factor.Format(factor.Median)
+	if factor.N > 1 {
+		text += fmt.Sprintf(" [%s–%s]", unit.Factor.Format(factor.Low), unit.Factor.Format(factor.High))
 	}
 	return text
 }

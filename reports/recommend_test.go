@@ -49,7 +49,7 @@ func TestTheBestIsComparedWithTheMedianOfAllAlsoOfAnEvenNumber(t *testing.T) {
 		})
 	}
 	points := results.Of(records).Points
-	s := sweep{metric: results.MustMetric(results.KeyPublishRate), points: points, best: points}
+	s := sweep{metric: results.MustMetric(results.KeyPublishRate), points: points, ranked: points}
 	if got := s.verdict().Finding; !strings.Contains(got, "4k/s, 2.00× the median of all.") {
 		t.Errorf("got %q", got)
 	}

@@ -8,18 +8,17 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Bracket is the sustainable rate over repetitions. Each repetition searched for it and ended with two bounds: the highest rate that
-// passed, and the lowest that failed. Low..High encloses the bounds of all searches. Searches that ended with 40k–42k, 41k–43k and
-// 40k–41k messages per second have the median 40k and the bracket 40k..43k.
+// Bracket is the sustainable rate over repetitions. Each repetition searched for it and ended with two bounds: the highest
+// rate that passed, and the lowest that failed. Three searches that ended with 40k–42k, 41k–43k and 40k–41k messages per
+// second have the median 40k, of the rates that passed, and the bracket 40k..43k, which encloses all bounds.
 //
-// A bracket is not an interval of the median, as that of a Summary is: it also reflects how close to each other the searches brought
-// their bounds.
+// A bracket is not an interval of the median, as that of a Summary is: it also reflects how close to each other the searches
+// brought their bounds.
 type Bracket struct {
-	N      int       // searches that found a bound
-	Passed []float64 // the highest rate that passed in each search, messages per second
-	Median float64   // of Passed; NaN if N is 0
-	Low    float64   // the least of Passed; NaN if N is 0
-	High   float64   // the greatest rate with which a search ended as failed; +Inf if some search saw no rate fail; NaN if N is 0
+	N      int     // searches that found a bound; without any, the rates are NaN
+	Median float64 // of the rates that passed, messages per second
+	Low    float64 // the least rate that passed
+	High   float64 // the greatest rate that failed; +Inf if some search saw no rate fail
 }
 
 // searchBounds are the bounds that one search ended with, messages per second.
@@ -28,8 +27,8 @@ type searchBounds struct {
 	failed float64 // the lowest rate that failed; +Inf if none did
 }
 
-// boundsOf reads the bounds of a search as records hold them: 0 if no rate passed, 0 if none failed. Nothing was found if both are 0:
-// every trial was void.
+// boundsOf reads the bounds of a search as records hold them: low is 0 if no rate passed, high is 0 if none failed. If both are
+// 0 every trial was void, and nothing was found.
 func boundsOf(low, high float64) (b searchBounds, found bool) {
 	if low == 0 && high == 0 {
 		return searchBounds{}, false
@@ -63,13 +62,13 @@ func bracketOf(searches []searchBounds) Bracket {
 	if len(searches) == 0 {
 		return Bracket{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
-	b := Bracket{N: len(searches)}
+	var passed []float64
+	high := 0.0
 	for _, s := range searches {
-		b.Passed = append(b.Passed, s.passed)
-		b.High = max(b.High, s.passed, s.failed) // a rate may pass in a search in which a lower one failed
+		passed = append(passed, s.passed)
+		high = max(high, s.passed, s.failed) // a rate may pass in a search in which a lower one failed
 	}
-	b.Median, b.Low = Summarize(b.Passed).Median, slices.Min(b.Passed)
-	return b
+	return Bracket{N: len(searches), Median: Summarize(passed).Median, Low: slices.Min(passed), High: high}
 }
 
 // Summary is the bracket in the form of other figures, for those who show both.

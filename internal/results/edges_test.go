@@ -35,7 +35,7 @@ func TestFivePerCentIsNoTest(t *testing.T) {
 	// Of three contenders two pairs are tested, and only from 80 values on.
 	for n, want := range map[int]int{79: 0, 80: 2} {
 		r := Rank(MustMetric("publish_rate"), once(n))
-		if got := 2 - len(r.BehindBest(NotTested)); got != want {
+		if got := 2 - len(r.WithAnswer(NotTested)); got != want {
 			t.Errorf("%d values and twice one: %d tests: %s", n, got, r)
 		}
 	}
@@ -175,10 +175,10 @@ func TestABasisQuotesTheWeakestEvidence(t *testing.T) {
 		r := Rank(MustMetric("e2e_p99_ns"), contenders)
 		var parts []string
 		largest, smallest := -1.0, 2.0
-		for _, s := range r.BehindBest(Different) {
+		for _, s := range r.WithAnswer(Different) {
 			largest = max(largest, s.Against.Adjusted)
 		}
-		for _, s := range r.BehindBest(NoDifferenceShown) {
+		for _, s := range r.WithAnswer(NoDifferenceShown) {
 			smallest = min(smallest, s.Against.Adjusted)
 		}
 		write := func(n int, several string, p float64) string {
@@ -191,7 +191,7 @@ func TestABasisQuotesTheWeakestEvidence(t *testing.T) {
 			}
 			return fmt.Sprintf("p %s %.3f", sign, p)
 		}
-		behind, loadPoint := len(r.BehindBest(Different)), len(r.BehindBest(NoDifferenceShown))
+		behind, loadPoint := len(r.WithAnswer(Different)), len(r.WithAnswer(NoDifferenceShown))
 		if behind > 0 {
 			parts = append(parts, write(behind, "≤", largest))
 		}

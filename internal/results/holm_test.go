@@ -173,7 +173,7 @@ func TestFalseAlarmsStayBelowFivePerCentOfReports(t *testing.T) {
 			contenders = append(contenders, Contender{Name: fmt.Sprint(i), Values: draw(8)})
 		}
 		r := Rank(MustMetric("e2e_p99_ns"), contenders)
-		if len(r.BehindBest(Different)) > 0 {
+		if len(r.WithAnswer(Different)) > 0 {
 			ranked++
 		}
 		if slices.ContainsFunc(r.Rest, func(s Standing) bool { return s.Against.P < 0.05 }) {
@@ -212,7 +212,7 @@ func TestARankingCountsEveryPairThatCouldBeTested(t *testing.T) {
 				}
 			}
 		}
-		if got := testablePairs(contenders); got != counted {
+		if got := familyOfPairs(contenders).testable; got != counted {
 			t.Fatalf("%v: %d pairs, want %d", contenders, got, counted)
 		}
 	}
@@ -225,7 +225,7 @@ func TestARankingCountsEveryPairThatCouldBeTested(t *testing.T) {
 		key, best string
 	}{{"e2e_p99_ns", "0"}, {"publish_rate", "9"}} {
 		r := Rank(MustMetric(better.key), contenders)
-		if r.Best.Name != better.best || len(r.BehindBest(Different)) != 9 || r.Rest[0].Against.Family != 45 || !near(r.Rest[0].Against.Adjusted, 45*2/binomial(18, 9)) {
+		if r.Best.Name != better.best || len(r.WithAnswer(Different)) != 9 || r.Rest[0].Against.Family != 45 || !near(r.Rest[0].Against.Adjusted, 45*2/binomial(18, 9)) {
 			t.Errorf("%s: best %s, %+v", better.key, r.Best.Name, r.Rest[0].Against)
 		}
 	}
@@ -247,14 +247,14 @@ func TestASentenceHasTheWordsOfItsAnswersAndNoOthers(t *testing.T) {
 		r := Rank(MustMetric("publish_rate"), contenders)
 		text := r.String()
 		for words, answer := range map[string]Answer{"no difference shown": NoDifferenceShown, "ot tested": NotTested} {
-			if got, want := strings.Contains(strings.ToLower(text), words), len(r.BehindBest(answer)) > 0; got != want {
+			if got, want := strings.Contains(strings.ToLower(text), words), len(r.WithAnswer(answer)) > 0; got != want {
 				t.Fatalf("%q says %q: %v, want %v", text, words, got, want)
 			}
 		}
-		if got, want := strings.Contains(text, "Highest ") || strings.Contains(text, "behind them"), len(r.BehindBest(Different)) > 0; got != want {
+		if got, want := strings.Contains(text, "Highest ") || strings.Contains(text, "behind them"), len(r.WithAnswer(Different)) > 0; got != want {
 			t.Fatalf("%q ranks: %v, want %v", text, got, want)
 		}
-		if got, want := strings.Contains(text, "p "), len(r.BehindBest(Different))+len(r.BehindBest(NoDifferenceShown)) > 0; got != want {
+		if got, want := strings.Contains(text, "p "), len(r.WithAnswer(Different))+len(r.WithAnswer(NoDifferenceShown)) > 0; got != want {
 			t.Fatalf("%q has a p value: %v, want %v", text, got, want)
 		}
 		for _, c := range contenders {

@@ -191,7 +191,7 @@ func TestABracketIsNoSpread(t *testing.T) {
 	}
 	// Brackets that don't overlap show nothing by themselves.
 	other := NewContender("b", MustMetric("sustainable_low"), searches([]float64{1000}, 1.01))
-	if r := Rank(MustMetric("sustainable_low"), []Contender{NewContender("a", MustMetric("sustainable_low"), records[:1]), other}); len(r.BehindBest(NotTested)) != 1 {
+	if r := Rank(MustMetric("sustainable_low"), []Contender{NewContender("a", MustMetric("sustainable_low"), records[:1]), other}); len(r.WithAnswer(NotTested)) != 1 {
 		t.Errorf("one search each: %s", r)
 	}
 	if open := Sustained(searches([]float64{5}, 0)); !math.IsInf(open.High, 1) || open.Low != 5 {

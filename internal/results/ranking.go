@@ -17,21 +17,31 @@ type Contender struct {
 
 // NewContender makes a contender for m from records that conclusions may be drawn from.
 func NewContender(name string, m Metric, records []store.Record) Contender {
-	if m.Key == KeySustainableLow {
-		if b := Sustained(records); b.N > 0 {
-			return Contender{Name: name, Values: b.Passed, Bracket: &b}
-		}
+	c := Contender{Name: name, Values: m.Values(records), ClockBound: m.ClockBound(records)}
+	if m.Key == KeySustainableLow && len(c.Values) > 0 {
+		bracket := Sustained(records)
+		c.Bracket = &bracket
 	}
-	return Contender{Name: name, Values: m.Values(records), ClockBound: m.ClockBound(records)}
+	return c
 }
 
 func (c Contender) median() float64 { return Summarize(c.Values).Median }
 
-// Ranking orders contenders by the medians of a metric and tests each against the best. The order of
-// medians alone shows nothing: the Answer of a Standing's test says whether it is behind the best.
+// differenceFrom is how the values of c differ from those of another contender. It is tested by itself.
+func (c Contender) differenceFrom(other Contender) Difference {
+	d := Contrast(other.Values, c.Values)
+	d.A.ClockBound, d.B.ClockBound = other.ClockBound, c.ClockBound
+	return d
+}
+
+// Ranking orders contenders by the medians of a metric and tests each against the best. The order of medians alone shows
+// nothing: the Answer of a Standing's test says whether it is behind the best. With these latencies a is the best:
 //
-// Of latencies of 1.0 ms (a), 1.1 ms (b) and 5 ms (c), five repetitions each, a is the best, and b and c are the rest. If the test
-// shows a difference between a and c only, a and b share the first place, and c is behind them.
+//	   median  values      test against a          meaning
+//	a  17 ms   16..18 ms
+//	b  18 ms   17..19 ms   no difference is shown  b shares the first place
+//	c  90 ms   85..95 ms   a difference is shown   c is behind
+//	d  99 ms   16..200 ms  no difference is shown  d varies too much to have a place: its median is worse than that of c
 type Ranking struct {
 	Metric Metric
 	Best   *Contender // nil if no contender has a value
@@ -46,24 +56,22 @@ type Standing struct {
 
 // Rank orders the contenders that have a value and tests each against the best.
 //
-// The same values that are tested decide which contender is the best, so any pair of contenders might have been tested. The p
+// Which contender is the best depends on the values that are tested, so any pair of contenders might have been tested. The p
 // values are therefore corrected for all pairs, not only for those with the best.
 func Rank(m Metric, contenders []Contender) Ranking {
 	ordered := byMedian(m, contenders)
 	if len(ordered) == 0 {
 		return Ranking{Metric: m}
 	}
-	r := Ranking{Metric: m, Best: &ordered[0], Rest: make([]Standing, len(ordered)-1)}
-	var tests []*Difference
-	for i, c := range ordered[1:] {
-		against := Contrast(r.Best.Values, c.Values)
-		against.A.ClockBound, against.B.ClockBound = r.Best.ClockBound, c.ClockBound
-		r.Rest[i] = Standing{Contender: c, Against: against}
-		tests = append(tests, &r.Rest[i].Against)
+	best, others := ordered[0], ordered[1:]
+	rest := make([]Standing, len(others))
+	tests := make([]*Difference, len(others)) // those of rest
+	for i, c := range others {
+		rest[i] = Standing{Contender: c, Against: c.differenceFrom(best)}
+		tests[i] = &rest[i].Against
 	}
-	pairs := len(ordered) * (len(ordered) - 1) / 2
-	family{comparisons: pairs, testable: testablePairs(ordered)}.correct(tests)
-	return r
+	familyOfPairs(ordered).correct(tests)
+	return Ranking{Metric: m, Best: &best, Rest: rest}
 }
 
 // byMedian lists the contenders that have a value, the best median first.
@@ -81,50 +89,57 @@ func (m Metric) compare(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// testablePairs counts the pairs of contenders with enough repetitions for a test to show a difference.
-func testablePairs(contenders []Contender) int {
-	n := 0
+// familyOfPairs is the family of the tests of each contender against each other.
+func familyOfPairs(contenders []Contender) family {
+	var f family
 	for i, a := range contenders {
 		for _, b := range contenders[i+1:] {
+			f.comparisons++
 			if canShow(len(a.Values), len(b.Values)) {
-				n++
+				f.testable++
 			}
 		}
 	}
-	return n
+	return f
 }
 
-// BehindBest lists the contenders whose test against the best had this answer, the best first.
-func (r Ranking) BehindBest(answer Answer) []Standing { return withAnswer(r.Rest, answer) }
-
-func withAnswer(standings []Standing, answer Answer) []Standing {
-	return slices.DeleteFunc(slices.Clone(standings), func(s Standing) bool { return s.Against.Answer() != answer })
+// WithAnswer lists the contenders whose test against the best had this answer, the best first.
+func (r Ranking) WithAnswer(answer Answer) []Standing {
+	return slices.DeleteFunc(slices.Clone(r.Rest), func(s Standing) bool { return s.Against.Answer() != answer })
 }
 
-// TiedWithBest lists the best and those that share its place: no difference from it was shown for
-// them, and their median is better than that of every contender that is shown to be behind.
+// TiedWithBest lists the best and those that share its place: no difference from it was shown for them, and their median is
+// better than that of every contender that is shown to be behind.
 func (r Ranking) TiedWithBest() []Contender {
 	if r.Best == nil {
 		return nil
 	}
 	tied := []Contender{*r.Best}
-	for _, s := range withAnswer(r.Rest[:r.firstBehind()], NoDifferenceShown) {
-		tied = append(tied, s.Contender)
+	for _, s := range r.Rest {
+		switch s.Against.Answer() {
+		case NoDifferenceShown:
+			tied = append(tied, s.Contender)
+		case Different:
+			return tied
+		}
 	}
 	return tied
 }
 
-// tooVariable lists the contenders for which no difference from the best was shown, although one with
-// a better median is shown to be behind: their repetitions vary too much for a test to tell.
+// tooVariable lists the contenders for which no difference from the best was shown, although one with a better median is
+// shown to be behind: their repetitions vary too much for a test to tell.
 func (r Ranking) tooVariable() []Standing {
-	return withAnswer(r.Rest[r.firstBehind():], NoDifferenceShown)
-}
-
-// firstBehind is the index in Rest of the first contender that is shown to be behind; len(Rest) if none is.
-func (r Ranking) firstBehind() int {
-	i := slices.IndexFunc(r.Rest, func(s Standing) bool { return s.Against.Shown() })
-	if i < 0 {
-		return len(r.Rest)
+	var variable []Standing
+	anyBehind := false
+	for _, s := range r.Rest {
+		switch s.Against.Answer() {
+		case Different:
+			anyBehind = true
+		case NoDifferenceShown:
+			if anyBehind {
+				variable = append(variable, s)
+			}
+		}
 	}
-	return i
+	return variable
 }

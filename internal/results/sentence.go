@@ -31,7 +31,7 @@ func (r Ranking) Claim() string {
 
 // claimAboutBest is the claim without the contenders that are too variable. The ranking has a best.
 func (r Ranking) claimAboutBest() string {
-	tied, behind, untested := r.TiedWithBest(), r.BehindBest(Different), r.BehindBest(NotTested)
+	tied, behind, untested := r.TiedWithBest(), r.WithAnswer(Different), r.WithAnswer(NotTested)
 	best := r.nameAndFigure(*r.Best)
 	switch {
 	case len(r.Rest) == 0:
@@ -58,7 +58,7 @@ func (r Ranking) claimAboutBest() string {
 
 // Basis names the tests that the claim rests on, and who was measured but not tested. It is empty for a single contender.
 func (r Ranking) Basis() string {
-	untested := r.BehindBest(NotTested)
+	untested := r.WithAnswer(NotTested)
 	switch {
 	case len(r.Rest) == 0:
 		return ""
@@ -74,7 +74,7 @@ func (r Ranking) Basis() string {
 // p = 0.310 where not, Mann–Whitney U, Holm over 6 pairs." The p values are the weakest evidence: the
 // largest of those that show a difference, the smallest of those that don't.
 func (r Ranking) evidence() string {
-	shown, notShown := r.BehindBest(Different), r.BehindBest(NoDifferenceShown)
+	shown, notShown := r.WithAnswer(Different), r.WithAnswer(NoDifferenceShown)
 	byP := func(a, b Standing) int { return cmp.Compare(a.Against.Adjusted, b.Against.Adjusted) }
 	var parts []string
 	if len(shown) > 0 {
@@ -114,7 +114,7 @@ func (r Ranking) Short(load string) string {
 	for _, c := range r.TiedWithBest() {
 		names = append(names, c.Name+" "+r.Metric.Unit.Format(c.median()))
 	}
-	untested := r.BehindBest(NotTested)
+	untested := r.WithAnswer(NotTested)
 	switch {
 	case len(names) == 0:
 		return "nobody"
