@@ -1,6 +1,6 @@
-// The promise report: for each broker a table of fault trials, repetitions in which it was killed, paused
-// or restarted on purpose. What was acknowledged, lost and delivered twice is held against the guarantee
-// that was asked for:
+// The promise report: for each broker a table of fault trials. A fault trial is a repetition in which the
+// broker was killed, paused or restarted on purpose. Each is judged by the guarantee that was asked for:
+// exactly-once delivery promises that no message is delivered twice, so one duplicate breaks it.
 //
 //	guarantee            fault        promise  acked   failed  lost after ack  dup.  outage  why
 //	exactly-once, fsync  kill -9, 1s  broken   10 000       0               0     1  1.40 s  1 delivered twice, 2 out of order
@@ -46,8 +46,7 @@ func promiseReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// faultTrials judges every repetition in which faults were planned, sorts them, and counts the other
-// repetitions.
+// faultTrials judges and sorts the repetitions in which faults were planned, and counts all others.
 func faultTrials(points []results.Point) (trials []faultTrial, withoutFault int) {
 	for _, p := range points {
 		for _, r := range p.Records {
@@ -62,25 +61,25 @@ func faultTrials(points []results.Point) (trials []faultTrial, withoutFault int)
 	return trials, withoutFault
 }
 
-// countVerdicts counts the verdicts and names the trials that broke a promise.
+// countVerdicts counts the verdicts and names the trials that broke a promise: "3 trials: 2 kept, 1 broken.
+// Broken by kafka (at-most-once, log, restart): 3 delivered twice."
 func countVerdicts(trials []faultTrial) string {
 	counts := map[promiseVerdict]int{}
 	var breaches []string
 	for _, t := range trials {
 		counts[t.verdict]++
 		if t.verdict == verdictBroken {
-			s := t.record.Spec
-			breaches = append(breaches, fmt.Sprintf("%s (%s, %s): %s", s.Broker, guaranteeText(s), faultText(s.Faults), t.why))
+			breaches = append(breaches, fmt.Sprintf("%s (%s, %s): %s", t.record.Spec.Broker, t.guarantee(), t.fault(), t.why))
 		}
 	}
 	var parts []string
 	for _, v := range promiseVerdicts {
-		n, words := counts[v], string(v)
+		words := string(v)
 		if v == verdictNoneMade {
 			words = "where nothing was promised"
 		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, words))
+		if counts[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[v], words))
 		}
 	}
 	text := fmt.Sprintf("%s: %s.", plural(len(trials), "trial"), strings.Join(parts, ", "))
@@ -93,9 +92,10 @@ func countVerdicts(trials []faultTrial) string {
 // promiseColumns are the columns of a broker's trials: what was promised, what was done to the broker, the
 // verdict, and what it rests on.
 func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
-	repetition := document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, MachinesOnly: !anyTrial(trials, isLaterRepetition)}
+	onlyFirst := !anyTrial(trials, isLaterRepetition)
+	repetition := document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, MachinesOnly: onlyFirst}
 	return slices.Concat(
-		promiseColumnsOfPrograms,
+		promiseColumnsForPrograms,
 		[]columnOf[faultTrial]{
 			textColumn(document.Column{Key: "guarantee", Name: "guarantee", Identifies: true}, faultTrial.guarantee),
 			textColumn(document.Column{Key: "fault", Name: "fault", Identifies: true}, faultTrial.fault),
@@ -109,13 +109,14 @@ func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 	)
 }
 
-// promiseColumnsOfPrograms have each word of the guarantee by itself.
-var promiseColumnsOfPrograms = []columnOf[faultTrial]{
+// promiseColumnsForPrograms have each word of the guarantee by itself.
+var promiseColumnsForPrograms = []columnOf[faultTrial]{
 	textColumn(forPrograms("broker"), func(t faultTrial) string { return t.record.Spec.Broker }),
 	textColumn(forPrograms("version"), func(t faultTrial) string { return t.record.Versions.Broker }),
 	textColumn(forPrograms("delivery"), func(t faultTrial) string { return t.record.Spec.Delivery }),
 	textColumn(forPrograms("persistence"), func(t faultTrial) string { return t.record.Spec.Persistence }),
-	numberColumn(document.Column{Key: "replicas", Unit: unit.Count, MachinesOnly: true}, func(t faultTrial) int { return t.record.Spec.Replicas }),
+	numberColumn(document.Column{Key: "replicas", Unit: unit.Count, MachinesOnly: true},
+		func(t faultTrial) int { return t.record.Spec.Replicas }),
 	textColumn(forPrograms("acks"), func(t faultTrial) string { return t.record.Spec.Acks }),
 	textColumn(forPrograms("ordering"), func(t faultTrial) string { return t.record.Spec.Ordering }),
 }
@@ -123,17 +124,17 @@ var promiseColumnsOfPrograms = []columnOf[faultTrial]{
 // forPrograms is a column that people don't see.
 func forPrograms(key string) document.Column { return document.Column{Key: key, MachinesOnly: true} }
 
-// promiseFigures are the counts by which a promise is judged, those that explain them, and the outage. The figures of a void trial are
-// put in parentheses: no conclusion is drawn from them.
+// promiseFigures are the counts by which a promise is judged, those that explain them, and the outage. The
+// figures of a void trial stand in parentheses, because no conclusion is drawn from them.
 func promiseFigures(trials []faultTrial) []columnOf[faultTrial] {
 	hidden := hiddenColumns{results.KeySent: true, results.KeyResent: !anyTrial(trials, wasResent)}
 	figures := append(countColumns(promiseCounts, hidden, faultTrial.counts),
-		cellColumn(document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outage))
+		cellColumn(document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outageCell))
 	for i, figure := range figures {
-		figures[i].cell = func(t faultTrial) document.Cell {
+		figures[i] = cellColumn(figure.Column, func(t faultTrial) document.Cell {
 			cell := figure.cell(t)
 			return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
-		}
+		})
 	}
 	return figures
 }
@@ -167,15 +168,24 @@ func (t faultTrial) counts() *results.Books {
 	return &t.books
 }
 
-// outage is blank if nothing was measured, and in records without samples of deliveries.
-func (t faultTrial) outage() document.Cell {
-	if t.record.Result == nil || t.record.Result.Outage == nil {
+// leavesLossesOut tells whether messages are missing that may not be lost, so that the verdict leaves them
+// out.
+func (t faultTrial) leavesLossesOut() bool {
+	return t.lossesUnproven && booksOf(t.record).LostAcked > 0
+}
+
+// hasOutage is false if nothing was measured, and for records without samples of deliveries.
+func (t faultTrial) hasOutage() bool { return t.record.Result != nil && t.record.Result.Outage != nil }
+
+func (t faultTrial) outageCell() document.Cell {
+	if !t.hasOutage() {
 		return document.Cell{}
 	}
 	return document.Number(t.record.Result.Outage.ReceiveNs)
 }
 
-// guaranteeText names the guarantee. It leaves out the usual replicas and ordering.
+// guaranteeText names the guarantee: "exactly-once, log, 3 copies". A single copy and "ordered" are usual,
+// and left out.
 func guaranteeText(s study.Spec) string {
 	text := s.Delivery + ", " + s.Persistence
 	if s.Replicas > 1 {
@@ -187,52 +197,53 @@ func guaranteeText(s study.Spec) string {
 	return text
 }
 
-// promiseTerms explains the columns that the tables have, a sentence each.
+// promiseTerms explains the columns that the tables have, a sentence or two each.
 func promiseTerms(trials []faultTrial) string {
-	terms := []string{
-		"Acked: confirmed as the guarantee demands. With at-most-once nothing is confirmed, and every message handed to the client counts.",
-		"Failed: the client reported an error; the message may have been delivered nevertheless.",
+	terms := []struct {
+		applies bool
+		text    string
+	}{
+		{true, "Acked: confirmed as the guarantee demands. " +
+			"With at-most-once nothing is confirmed, and every message handed to the client counts."},
+		{true, "Failed: the client reported an error; the message may have been delivered nevertheless."},
+		{anyTrial(trials, wasResent), "Resent: sent once more because the connection was lost or no answer came."},
+		{true, "Lost after ack: acked and never delivered."},
+		{
+			slices.ContainsFunc(trials, faultTrial.leavesLossesOut),
+			"Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.",
+		},
+		{true, "Dup.: deliveries of a message that had been delivered."},
+		{true, "Reord.: first deliveries after a later message of the same stream."},
+		{
+			slices.ContainsFunc(trials, faultTrial.hasOutage),
+			"Outage: the longest time in which nothing was delivered, from samples " + sampleIntervals(trials) + " apart.",
+		},
 	}
-	if anyTrial(trials, wasResent) {
-		terms = append(terms, "Resent: sent once more because the connection was lost or no answer came.")
+	var applying []string
+	for _, term := range terms {
+		if term.applies {
+			applying = append(applying, term.text)
+		}
 	}
-	terms = append(terms, "Lost after ack: acked and never delivered.")
-	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.lossesUnproven && booksOf(t.record).LostAcked > 0 }) {
-		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
-	}
-	terms = append(terms,
-		"Dup.: deliveries of a message that had been delivered.",
-		"Reord.: first deliveries after a later message of the same stream.",
-	)
-	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.outage().Kind != document.Blank }) {
-		terms = append(terms, "Outage: the longest time in which nothing was delivered"+sampleIntervals(trials)+".")
-	}
-	return strings.Join(terms, " ")
+	return strings.Join(applying, " ")
 }
 
 func anyTrial(trials []faultTrial, condition func(results.Record) bool) bool {
 	return slices.ContainsFunc(trials, func(t faultTrial) bool { return condition(t.record) })
 }
 
-// sampleIntervals states how far apart the samples were that outages were read from: ", from samples
-// 20 ms apart". It is empty if no record says so.
+// sampleIntervals lists the times between the samples that outages were read from: "20 ms or 50 ms".
 func sampleIntervals(trials []faultTrial) string {
 	var intervals []int64 // ns
 	for _, t := range trials {
-		if t.record.Result == nil {
-			continue
+		if t.hasOutage() {
+			intervals = append(intervals, t.record.Result.OutageSampleNs())
 		}
-		if ns := t.record.Result.OutageSampleNs(); ns > 0 {
-			intervals = append(intervals, ns)
-		}
-	}
-	if len(intervals) == 0 {
-		return ""
 	}
 	slices.Sort(intervals)
 	var words []string
 	for _, ns := range slices.Compact(intervals) {
 		words = append(words, fmt.Sprintf("%g ms", float64(ns)/1e6))
 	}
-	return ", from samples " + strings.Join(words, " or ") + " apart"
+	return strings.Join(words, " or ")
 }
