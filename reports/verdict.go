@@ -1,9 +1,10 @@
-// The verdict on a table of points: which broker is best at each workload, in sentences. The sentences
-// on one workload, with their tests, come from package results. Here the workloads are ranked one by
-// one, and their sentences are joined, in short form where they are many:
+// The verdict on a table of points: which broker is best at each workload, in sentences. A workload is
+// the work that several points were given, such as 1,000 messages/s. Package results ranks the points of
+// a workload and words the ranking. Here the sentences on all workloads become verdicts:
 //
-//	Sustainable, not tested: kafka 828k/s (bracket 812–887k/s, n=2), then jetstream 97.9k/s (bracket 96–105k/s, n=2, 8.5 times lower). ...
-//	Lowest e2e p99: jetstream 3.78 ms at 1k/s (not tested: rabbitmq is 1.5 times higher); jetstream 4.61 ms at 20k/s. Refused by nats.
+//	Sustainable, not tested: kafka 828k/s (bracket 812–887k/s, n=2), then jetstream 97.9k/s (bracket
+//	96–105k/s, n=2, 8.5 times lower). Lowest e2e p99: jetstream 3.78 ms at 1k/s (not tested: rabbitmq is
+//	1.5 times higher); jetstream 4.61 ms at 20k/s. Refused by nats.
 
 package reports
 
@@ -24,20 +25,13 @@ const maxFullRankings = 2
 // setting have a verdict each; one more is about all others.
 func rankingVerdicts(about string, points []results.Point) []document.Verdict {
 	workloads := byWorkload(points)
-	atRates := 0
-	for _, w := range workloads {
-		if isFixedRate(w) {
-			atRates++
+	onlyFixedRates := !slices.ContainsFunc(workloads, func(w group) bool { return !isFixedRate(w) })
+	c := conclusions{fullRankings: onlyFixedRates && len(workloads) <= maxFullRankings}
+	for _, kind := range results.GroupBy(workloads, measureOf) {
+		values := settingValues(kind.Members)
+		for _, w := range kind.Members {
+			c.add(w, varyingSettings(w.Members[0], values))
 		}
-	}
-	c := conclusions{fullRankings: atRates == len(workloads) && atRates <= maxFullRankings}
-	values := valuesByMeasure(workloads)
-	for _, w := range workloads {
-		settings := ""
-		if !isFixedRate(w) { // every sentence about a fixed rate names it
-			settings = varyingSettings(w.Members[0], values[measureOf(w)])
-		}
-		c.add(w, settings)
 	}
 	return c.verdicts(about)
 }
@@ -52,7 +46,8 @@ func byWorkload(points []results.Point) []group {
 	for _, p := range points {
 		for axis := range p.Records[0].Axes { // all records of a point have the same axes
 			isLoad := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
-			if results.InNames(axis) && !isLoad && !slices.Contains(mayDiffer, axis) {
+			isNew := !slices.Contains(mayDiffer, axis)
+			if results.InNames(axis) && !isLoad && isNew {
 				mayDiffer = append(mayDiffer, axis)
 			}
 		}
@@ -63,7 +58,9 @@ func byWorkload(points []results.Point) []group {
 // rankable leaves out points with planned faults, which the promise report covers, and the figures of
 // publications, which are only shown beside measured ones.
 func rankable(points []results.Point) []results.Point {
-	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 || p.Published() })
+	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
+		return len(p.Spec.Faults) > 0 || p.Published()
+	})
 }
 
 // measureOf is the kind of measurement of a workload. All its points were given the same work.
@@ -71,17 +68,11 @@ func measureOf(workload group) string { return workload.Members[0].Spec.Measure 
 
 func isFixedRate(workload group) bool { return measureOf(workload) == "rate" }
 
-// valuesByMeasure gathers, for each kind of measurement, the values that its workloads have of the
-// settings by which sentences tell workloads from each other. Without these settings "kafka is best" and
-// "nats is best" would contradict each other.
-func valuesByMeasure(workloads []group) map[string]results.Values {
-	byMeasure := map[string]results.Values{}
+// settingValues gathers the values that workloads have of the settings by which sentences tell them apart.
+// Without these settings "kafka is best" and "nats is best" would contradict each other.
+func settingValues(workloads []group) results.Values {
+	values := results.Values{}
 	for _, w := range workloads {
-		values := byMeasure[measureOf(w)]
-		if values == nil {
-			values = results.Values{}
-			byMeasure[measureOf(w)] = values
-		}
 		p := w.Members[0]
 		facts := p.Facts()
 		values.Add("load", p.Load())
@@ -89,7 +80,7 @@ func valuesByMeasure(workloads []group) map[string]results.Values {
 			values.Add(path, facts[path])
 		}
 	}
-	return byMeasure
+	return values
 }
 
 // maxSettingsNamed is how many varying settings a sentence names. The warning below the table names
@@ -114,7 +105,7 @@ func varyingSettings(p results.Point, values results.Values) string {
 
 // conclusions collects the parts of verdicts before they become sentences.
 type conclusions struct {
-	fullRankings  bool          // a fixed rate has a sentence with every contender and the test, instead of one of shortRankings
+	fullRankings  bool          // tells to word rankings at fixed rates in full, in common; else they are in shortRankings
 	separate      []sentences   // one for each workload that has a verdict of its own
 	common        sentences     // of the verdict on all other workloads
 	shortRankings []string      // the best at a fixed rate: "nats 1.31 ms at 1k/s"
@@ -144,31 +135,60 @@ func (s *sentences) addList(before string, items []string, separator string) {
 	}
 }
 
-// add draws the conclusions from a workload. With settings, which name what sets it apart, it has a
-// verdict of its own.
+// add draws the conclusions from a workload. settings name what sets it apart from others of its kind;
+// they are empty if nothing does.
 func (c *conclusions) add(w group, settings string) {
 	metric, ok := results.Headline(measureOf(w))
 	if !ok {
 		return
 	}
-	contenders := c.contenders(w, metric)
-	ranking := results.Rank(metric, contenders)
-	if ranking.Best == nil {
-		return
+	c.noteUnranked(w)
+	var contenders []results.Contender
+	for _, p := range w.Members {
+		contenders = append(contenders, results.NewContender(p.Name, metric, p.Ok()))
 	}
-	first := w.Members[0]
-	if isFixedRate(w) {
+	ranking := results.Rank(metric, contenders) // without those that have no value
+	switch {
+	case ranking.Best == nil: // nobody has a value
+	case isFixedRate(w):
+		c.addAtRate(ranking, w.Members[0])
+	default:
+		c.addWithCosts(ranking, w, settings)
+	}
+}
+
+// noteUnranked notes the points of a workload that were refused or have no usable figure.
+func (c *conclusions) noteUnranked(w group) {
+	for _, p := range w.Members {
 		switch {
-		case len(ranking.Rest) == 0:
-			median := results.Summarize(ranking.Best.Values).Median
-			c.alone = append(c.alone, aloneFigure{of: metric.Name + " of " + ranking.Best.Name, figure: metric.Unit.Format(median) + " at " + first.Rate()})
-		case c.fullRankings:
-			c.common.add("At "+first.Load()+": "+ranking.Claim(), ranking.Basis())
+		case len(p.Ok()) > 0:
+		case p.All(results.Refused):
+			c.refused = append(c.refused, p.Name)
 		default:
-			c.shortRankings = append(c.shortRankings, ranking.Short(first.Rate()))
+			c.unusable = append(c.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
 		}
-		return
 	}
+}
+
+// addAtRate adds the ranking at the fixed rate of a point.
+func (c *conclusions) addAtRate(ranking results.Ranking, p results.Point) {
+	switch {
+	case len(ranking.Rest) == 0:
+		median := results.Summarize(ranking.Best.Values).Median
+		c.alone = append(c.alone, aloneFigure{
+			of:     ranking.Metric.Name + " of " + ranking.Best.Name,
+			figure: ranking.Metric.Unit.Format(median) + " at " + p.Rate(),
+		})
+	case c.fullRankings:
+		c.common.add("At "+p.Load()+": "+ranking.Claim(), ranking.Basis())
+	default:
+		c.shortRankings = append(c.shortRankings, ranking.Short(p.Rate()))
+	}
+}
+
+// addWithCosts adds the ranking of a workload and what the best had to pay for their places. With
+// settings it becomes a verdict of its own: "With persistence log, highest sustainable: kafka ..."
+func (c *conclusions) addWithCosts(ranking results.Ranking, w group, settings string) {
 	claim, costs := ranking.Claim(), costsOf(ranking.TiedWithBest(), w.Members)
 	if settings == "" {
 		c.common.add(claim, ranking.Basis(), costs)
@@ -179,34 +199,10 @@ func (c *conclusions) add(w group, settings string) {
 	c.separate = append(c.separate, own)
 }
 
-// contenders are the points of a workload that ended ok. The others are noted as refused or unusable.
-func (c *conclusions) contenders(w group, m results.Metric) []results.Contender {
-	var contenders []results.Contender
-	for _, p := range w.Members {
-		switch {
-		case len(p.Ok()) > 0:
-			contenders = append(contenders, results.NewContender(p.Name, m, p.Ok()))
-		case p.All(results.Refused):
-			c.refused = append(c.refused, p.Name)
-		default:
-			c.unusable = append(c.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
-		}
-	}
-	return contenders
-}
-
 // verdicts words the conclusions. The last verdict ends with those who have no figure.
 func (c *conclusions) verdicts(about string) []document.Verdict {
-	var alone []string
-	for _, g := range results.GroupBy(c.alone, func(a aloneFigure) string { return a.of }) {
-		var figures []string
-		for _, a := range g.Members {
-			figures = append(figures, a.figure)
-		}
-		alone = append(alone, g.Name+" "+strings.Join(figures, ", "))
-	}
 	c.common.addList("Lowest e2e p99: ", c.shortRankings, "; ") // the headline of fixed rates
-	c.common.addList("Measured alone: ", alone, "; ")
+	c.common.addList("Measured alone: ", aloneTexts(c.alone), "; ")
 	all := c.separate
 	if len(c.common) > 0 {
 		all = append(all, c.common)
@@ -225,6 +221,19 @@ func (c *conclusions) verdicts(about string) []document.Verdict {
 	return verdicts
 }
 
+// aloneTexts joins the figures that are of the same: "e2e p99 of kafka 13.1 ms at 1k/s, 13.4 ms at 20k/s".
+func aloneTexts(alone []aloneFigure) []string {
+	var texts []string
+	for _, g := range results.GroupBy(alone, func(a aloneFigure) string { return a.of }) {
+		var figures []string
+		for _, a := range g.Members {
+			figures = append(figures, a.figure)
+		}
+		texts = append(texts, g.Name+" "+strings.Join(figures, ", "))
+	}
+	return texts
+}
+
 // maxCosts is how many contenders may share the best place if the verdict is to state the cost of each.
 const maxCosts = 2
 
@@ -237,13 +246,15 @@ func costsOf(best []results.Contender, points []results.Point) string {
 	var costs []string
 	for _, p := range points {
 		isBest := slices.ContainsFunc(best, func(c results.Contender) bool { return c.Name == p.Name })
-		if figures := costFiguresOf(p); isBest && len(figures) > 0 {
-			when := "At that rate "
-			if p.Spec.Measure == "count" || p.Spec.Measure == "backlog" {
-				when = "In that, "
-			}
-			costs = append(costs, when+p.Name+" had "+strings.Join(figures, ", ")+".")
+		figures := costFiguresOf(p)
+		if !isBest || len(figures) == 0 {
+			continue
 		}
+		when := "At that rate "
+		if p.Spec.Measure == "count" || p.Spec.Measure == "backlog" {
+			when = "In that, "
+		}
+		costs = append(costs, when+p.Name+" had "+strings.Join(figures, ", ")+".")
 	}
 	return strings.Join(costs, " ")
 }
