@@ -21,8 +21,9 @@ import (
 // maxAxisColumns is how many axes a table has columns for; more would leave no room for the figures.
 const maxAxisColumns = 5
 
-// layout is how a table identifies its points. The zero value identifies them by their names. Whatever
-// broker, load and settings hold is stated above the table, so that readers need no column of it.
+// layout is how a table identifies its points: by a column for each of its axes or, without axes, by the
+// points' names. Whatever broker, load and settings hold is stated above the table, so that readers need no
+// column of it.
 type layout struct {
 	axes     []string // settings that have a column each
 	broker   string   // of all points; empty if they differ
@@ -36,20 +37,21 @@ func (l layout) byName() bool { return len(l.axes) == 0 }
 // layoutOf chooses the layout of a table of points. Points that differ in nothing but their broker,
 // or in too many settings, are identified by their names.
 func layoutOf(points []results.Point) layout {
-	var named []results.SettingValue // settings in the names of points
+	var named []results.SettingValue // the settings in the names of all points
 	var brokers []string
 	for _, p := range points {
 		named = append(named, p.Variant...)
 		brokers = append(brokers, p.Kind())
 	}
 	l := layout{broker: common(brokers)}
-	for _, axis := range results.GroupBy(named, func(s results.SettingValue) string { return s.Name }) {
-		first := axis.Members[0]
-		differs := slices.ContainsFunc(axis.Members, func(s results.SettingValue) bool { return s != first })
-		if differs || len(axis.Members) < len(points) { // not every name has the axis
-			l.axes = append(l.axes, axis.Name)
+	for _, setting := range results.GroupBy(named, func(s results.SettingValue) string { return s.Name }) {
+		first := setting.Members[0]
+		hasOtherValue := slices.ContainsFunc(setting.Members, func(s results.SettingValue) bool { return s != first })
+		isMissing := len(setting.Members) < len(points) // in the names of some points
+		if hasOtherValue || isMissing {
+			l.axes = append(l.axes, setting.Name)
 		} else {
-			l.settings = append(l.settings, axis.Name+" "+first.Value)
+			l.settings = append(l.settings, setting.Name+" "+first.Value)
 		}
 	}
 	if len(l.axes) > maxAxisColumns || l.byName() {
@@ -106,10 +108,10 @@ func sharedSettings(points []results.Point, axes []string) []string {
 
 // common is the one value that all have. It is empty if values differ or there are none.
 func common(values []string) string {
-	if len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
-		return ""
+	if distinct := slices.Compact(slices.Clone(values)); len(distinct) == 1 {
+		return distinct[0]
 	}
-	return values[0]
+	return ""
 }
 
 // columns identify a point: by its whole name for programs and charts, by the parts of the name for
@@ -120,11 +122,11 @@ func (l layout) columns() []columnOf[results.Point] {
 	if l.byName() {
 		return []columnOf[results.Point]{textColumn(document.Column{Key: "broker", Name: "broker", Identifies: true}, name)}
 	}
+	stated := l.broker != "" // above the table
 	columns := []columnOf[results.Point]{
 		// A column for machines is not shown; charts take the colour of a row from its Label.
 		textColumn(document.Column{Key: "broker", MachinesOnly: true, Label: true}, name),
-		// Where all have one broker, the sentence above the table names it.
-		textColumn(document.Column{Key: "product", Name: "broker", Identifies: true, MachinesOnly: l.broker != ""}, results.Point.Kind),
+		textColumn(document.Column{Key: "product", Name: "broker", Identifies: true, MachinesOnly: stated}, results.Point.Kind),
 	}
 	for _, axis := range l.axes {
 		columns = append(columns, textColumn(AxisColumn(axis), func(p results.Point) string { return axisValue(p, axis) }))
@@ -145,8 +147,9 @@ func axisValue(p results.Point, axis string) string {
 // longHead is the number of characters from which the head of a column takes two lines.
 const longHead = 13
 
-// AxisColumn is the column of an axis's values. Its head is the axis's path, in two lines if that is
-// long. The column is Named: charts name it with its values, because "5" alone says nothing.
+// AxisColumn is the column of an axis's values. Its head is the axis's path without "client.", in two
+// lines if that is long. The column is Named: charts name it with its values, because "5" alone says
+// nothing.
 func AxisColumn(axis string) document.Column {
 	name := strings.TrimPrefix(axis, "client.")
 	if dot := strings.LastIndex(name, "."); dot > 0 && utf8.RuneCountInString(name) >= longHead {

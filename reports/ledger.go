@@ -1,9 +1,9 @@
 // The ledger report shows the message counts (books) of every repetition, then each stream in which
 // messages were lost, duplicated, reordered or corrupted. A stream is all messages of one producer to
-// one topic, as one subscription sees them.
+// one topic, as one subscription sees them. Here one lost messages 17, 18 and 9120 of 10,000:
 //
 //	producer   topic   subscription   sent     received   lost   lost sequence numbers
-//	3          t0      s0             10 000   9 997      3      17–18 9120
+//	3          t0      s0             10 000   9997       3      17–18 9120
 
 package reports
 
@@ -39,28 +39,35 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		d.Say("Due: by the schedule; never sent: of those, what there was no room for until the run ended.")
 	}
 	if anyLoad(points, wasResent) {
-		d.Say("Resent: sent once more because the connection was lost or no answer came; such a message is counted once in all other columns.")
+		d.Say("Resent: sent once more because the connection was lost or no answer came; " +
+			"such a message is counted once in all other columns.")
 	}
 	if anyLoad(points, orderUnknown) {
-		d.Say("Several agents received messages of one stream in an order that their clocks do not show: the count of reordered messages is a lower bound.")
+		d.Say("Several agents received messages of one stream in an order that their clocks do not show: " +
+			"the count of reordered messages is a lower bound.")
 	}
-	var streamTables []document.Block
+	anyStream := false
 	for _, a := range accounts {
-		if len(a.load.Record.Result.Streams) > 0 { // only streams with a fault are recorded
-			streamTables = append(streamTables, a.streamTable())
+		if len(a.streams()) > 0 {
+			anyStream = true
+			d.Add(a.streamTable())
 		}
 	}
-	switch {
-	case len(streamTables) > 0:
-		d.Add(streamTables...)
-	case anyLoad(points, hasDeviations):
-		d.Say("Which streams the faults were in was not recorded.")
-	case anyLoad(points, orderUnknown):
-		d.Say("No stream is known to have a fault: nothing was lost, duplicated or corrupted.")
-	default:
-		d.Say("No stream shows a fault: nothing was lost, duplicated, reordered or corrupted.")
+	if !anyStream {
+		d.Say(withoutStreams(points))
 	}
 	return d, nil
+}
+
+// withoutStreams says why no stream is shown.
+func withoutStreams(points []results.Point) string {
+	switch {
+	case anyLoad(points, hasDeviations):
+		return "Which streams the faults were in was not recorded."
+	case anyLoad(points, orderUnknown):
+		return "No stream is known to have a fault: nothing was lost, duplicated or corrupted."
+	}
+	return "No stream shows a fault: nothing was lost, duplicated, reordered or corrupted."
 }
 
 // account holds the books of one repetition of a point under one load.
@@ -69,8 +76,8 @@ type account struct {
 	load  results.RepetitionLoad // its record has a result
 }
 
-// accountsOf lists the repetitions whose books were recorded. Publications have no books, and older
-// records have none for the rates of a curve.
+// accountsOf lists the repetitions whose books were recorded, and the rates of their curves. Publications
+// have no books, and older records have none for the rates of a curve.
 func accountsOf(points []results.Point) []account {
 	var accounts []account
 	for _, p := range points {
@@ -79,8 +86,8 @@ func accountsOf(points []results.Point) []account {
 		}
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				result := l.Record.Result
-				if result != nil && (l.Rate == 0 || result.Books != results.Books{}) {
+				isCurveRate, hasBooks := l.Rate > 0, booksOf(l.Record) != results.Books{}
+				if l.Record.Result != nil && (hasBooks || !isCurveRate) {
 					accounts = append(accounts, account{point: p, load: l})
 				}
 			}
@@ -91,6 +98,9 @@ func accountsOf(points []results.Point) []account {
 
 func (a account) books() *results.Books { return &a.load.Record.Result.Books }
 
+// streams are those with a fault. Others are not recorded.
+func (a account) streams() []results.Stream { return a.load.Record.Result.Streams }
+
 func (a account) statusCell() document.Cell {
 	r := a.load.Record
 	return document.Text(results.Ending(string(r.Status), []results.Record{r})).Toned(statusTones[r.Status])
@@ -99,11 +109,12 @@ func (a account) statusCell() document.Cell {
 // bookColumns identify the repetition and count its messages. Columns that would be empty or repeat
 // another one are for programs only.
 func bookColumns(points []results.Point) []columnOf[account] {
+	onlyFirst := !anyLoad(points, isLaterRepetition)
 	identity := []columnOf[account]{
 		textColumn(document.Column{Key: "broker", Name: "broker", Identifies: true}, func(a account) string { return a.point.Name }),
 		textColumn(document.Column{Key: "setting", Name: "messages", Identifies: true}, func(a account) string { return a.point.Setting() }),
 		textColumn(document.Column{Key: "load", Name: "load", Identifies: true}, func(a account) string { return a.load.RowTitle }),
-		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Identifies: true, MachinesOnly: !anyLoad(points, isLaterRepetition)},
+		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Identifies: true, MachinesOnly: onlyFirst},
 			func(a account) int { return a.load.Record.Repetition }),
 		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, account.statusCell),
 	}
@@ -126,16 +137,20 @@ var bookKeys = []string{
 // streamTable shows the streams that have a fault.
 func (a account) streamTable() document.Table {
 	title := fmt.Sprintf("Faults: %s, %s, %s, repetition %d", a.point.Name, a.point.Setting(), a.load.RowTitle, a.load.Record.Repetition)
-	return tableOf(title, streamColumns, a.load.Record.Result.Streams)
+	return tableOf(title, streamColumns, a.streams())
 }
 
-var streamColumns = slices.Concat([]columnOf[results.Stream]{
-	numberColumn(document.Column{Key: "producer", Name: "producer", Unit: unit.Count, Identifies: true}, func(s results.Stream) int { return s.Producer }),
-	textColumn(document.Column{Key: "topic", Name: "topic", Identifies: true}, func(s results.Stream) string { return s.Topic }),
-	textColumn(document.Column{Key: "subscription", Name: "subscription", Identifies: true}, func(s results.Stream) string { return s.Subscription }),
-}, countColumns(streamKeys, nil, func(s results.Stream) *results.Books { return &s.Books }), []columnOf[results.Stream]{
-	textColumn(document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, lostRanges),
-})
+var streamColumns = slices.Concat(
+	[]columnOf[results.Stream]{
+		numberColumn(document.Column{Key: "producer", Name: "producer", Unit: unit.Count, Identifies: true},
+			func(s results.Stream) int { return s.Producer }),
+		textColumn(document.Column{Key: "topic", Name: "topic", Identifies: true}, func(s results.Stream) string { return s.Topic }),
+		textColumn(document.Column{Key: "subscription", Name: "subscription", Identifies: true},
+			func(s results.Stream) string { return s.Subscription }),
+	},
+	countColumns(streamKeys, nil, func(s results.Stream) *results.Books { return &s.Books }),
+	[]columnOf[results.Stream]{textColumn(document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, lostRanges)},
+)
 
 // streamKeys are the keys of the counts of a stream. Which stream messages were due in or sent again in
 // is not recorded.

@@ -29,23 +29,25 @@ func objectiveVerdicts(set *results.Set) []document.Verdict {
 
 // objectiveVerdict sums up the verdicts on all loads that an objective was applied to.
 func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict {
-	v := document.Verdict{About: "Objective " + objective}
 	kept, unmeasured := 0, 0
 	var missed, undecided []string // loads with their figures
 	for _, on := range onLoads {
+		if on.Point == gate.AllPoints {
+			continue // it says that no load could be judged, as the counts show
+		}
 		text := fmt.Sprintf("%s: %s", on.Point, on.Text)
-		switch {
-		case on.Point == gate.AllPoints: // says that no load could be judged, as the counts say below
-		case on.Outcome == gate.Passed:
+		switch on.Outcome {
+		case gate.Passed:
 			kept++
-		case on.Outcome == gate.Skipped:
+		case gate.Skipped:
 			unmeasured++
-		case on.Outcome == gate.Undecided: // the limit is within the error of the agents' clocks
+		case gate.Undecided: // the limit is within the error of the agents' clocks
 			undecided = append(undecided, text)
 		default:
 			missed = append(missed, text)
 		}
 	}
+	v := document.Verdict{About: "Objective " + objective}
 	judged := kept + len(missed) + len(undecided)
 	var details []string
 	switch {
@@ -61,12 +63,12 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 	case len(undecided) > 0:
 		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(undecided), plural(judged, "load"), firstLoads(undecided))
 		details = append(details, furtherLoads(undecided))
-	case judged == 1 && unmeasured == 0:
+	case unmeasured > 0:
+		v.Finding = fmt.Sprintf("Kept by %d of %s.", kept, plural(judged+unmeasured, "load"))
+	case kept == 1:
 		v.Finding = "Kept by the only load."
-	case unmeasured == 0:
-		v.Finding = fmt.Sprintf("Kept by all %d loads.", judged)
 	default:
-		v.Finding = fmt.Sprintf("Kept by %d of %s.", judged, plural(judged+unmeasured, "load"))
+		v.Finding = fmt.Sprintf("Kept by all %d loads.", kept)
 	}
 	if unmeasured > 0 {
 		details = append(details, plural(unmeasured, "load")+" can't be judged by it.")
@@ -88,13 +90,16 @@ func furtherLoads(loads []string) string {
 	return fmt.Sprintf("The same holds for %d more.", len(loads)-maxLoadsNamed)
 }
 
-// missesObjective tells whether a load of a point missed an objective of its spec. Objectives that
-// can't be read here, because a newer version wrote them, are not judged.
+// missesObjective tells whether a load of a point missed an objective of its spec. records are those of
+// the load. Objectives that can't be read here, because a newer version wrote them, are not judged.
 func missesObjective(p results.Point, records []results.Record) bool {
 	if len(records) == 0 {
 		return false
 	}
-	conditions, err := gate.Objectives(p.Records[len(p.Records)-1].Spec)
-	missed := func(c gate.Condition) bool { return c.Missed(records) }
-	return err == nil && slices.ContainsFunc(conditions, missed)
+	latest := p.Records[len(p.Records)-1]
+	objectives, err := gate.Objectives(latest.Spec)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(objectives, func(c gate.Condition) bool { return c.Missed(records) })
 }

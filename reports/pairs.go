@@ -1,6 +1,6 @@
 // A comparison has two sides, such as two versions of a broker. A pair is what both sides measured of
 // the same work: of "100 B, at-least-once, rate 1k/s" the points of one side and those of the other.
-// Here the pairs are found.
+// Here the pairs are found, and the workloads counted that only one side was given.
 
 package reports
 
@@ -67,7 +67,9 @@ func (h half) has(m results.Metric) bool { return len(m.Values(h.usable())) > 0 
 // hasLatency tells whether any usable record has latencies from the intended time. Results imported
 // from other tools don't.
 func (h half) hasLatency() bool {
-	return slices.ContainsFunc(h.usable(), func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
+	return slices.ContainsFunc(h.usable(), func(r results.Record) bool {
+		return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0
+	})
 }
 
 // matches are the pairs of a comparison.
@@ -76,25 +78,28 @@ type matches struct {
 	unmatched int // workloads that only one side was given
 }
 
-// match pairs the points that were given exactly the same work. If there are none, it pairs those with
-// the same message size, guarantee and load. Figures of a publication are paired by their place in the
-// study, because a paper's workload is known only as far as the paper tells it.
+// match pairs the points that were given exactly the same work, but for the named spec paths. If there
+// are none, it pairs those with the same message size, guarantee and load. Figures of a publication are
+// paired by their place in the study, because a paper's workload is known only as far as the paper tells
+// it.
 func match(a, b Side, named []string) matches {
-	publishedPoints := func(s Side) bool { return slices.ContainsFunc(s.Set.Points, results.Point.Published) }
-	if publishedPoints(a) || publishedPoints(b) {
+	if a.hasPublished() || b.hasPublished() {
 		return matchBy(a, b, placeInStudy)
 	}
 	found := matchBy(a, b, func(p results.Point) string { return p.Workload(named...) })
 	if len(found.pairs) > 0 {
 		return found
 	}
-	return matchBy(a, b, func(p results.Point) string { return p.Setting() + ", " + results.LoadID(p.Spec) })
+	return matchBy(a, b, func(p results.Point) string { return p.Setting() + ", " + loadID(p) })
 }
+
+func (s Side) hasPublished() bool { return slices.ContainsFunc(s.Set.Points, results.Point.Published) }
+
+func loadID(p results.Point) string { return results.LoadID(p.Spec) }
 
 // matchBy pairs points with the same key. The key leaves out the load if loads are what is compared;
 // then each load of one side is paired with each load of the other.
 func matchBy(a, b Side, key func(results.Point) string) matches {
-	loadOf := func(p results.Point) string { return results.LoadID(p.Spec) }
 	firsts, seconds := results.GroupBy(a.Set.Points, key), results.GroupBy(b.Set.Points, key)
 	found := matches{unmatched: len(firsts) + len(seconds)}
 	for _, first := range firsts {
@@ -103,8 +108,8 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 			continue
 		}
 		found.unmatched -= 2 // one of each side
-		for _, ofFirst := range results.GroupBy(first.Members, loadOf) {
-			for _, ofSecond := range results.GroupBy(seconds[i].Members, loadOf) {
+		for _, ofFirst := range results.GroupBy(first.Members, loadID) {
+			for _, ofSecond := range results.GroupBy(seconds[i].Members, loadID) {
 				found.pairs = append(found.pairs, pair{
 					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0]),
 					first:  half{sideName: a.Name, points: ofFirst.Members},
@@ -117,8 +122,8 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 }
 
 // placeInStudy names a point's study and its values on the study's axes, except when and in which
-// version it was measured. A point that a paper ran for a minute and we ran for seconds was given
-// different work, but has the same place.
+// version it was measured: "dyjach-2024 broker=kafka messageSize=100". A point that a paper ran for a minute
+// and we ran for seconds was given different work, but has the same place.
 func placeInStudy(p results.Point) string {
 	r := p.Records[0] // all records of a point have the same axes
 	words := []string{r.Study}

@@ -12,7 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Report turns results into a document. Build never changes the results, and makes a document of an empty set, too.
+// Report turns results into a document. Build never changes the results, and makes a document of an empty
+// set, too.
 type Report struct {
 	Name  string // for commands: "headtohead"
 	Doc   string // its contents in one line, for help
@@ -24,7 +25,8 @@ const Default = "summary"
 
 var reports = map[string]Report{}
 
-// Register adds a report. It panics on a duplicate name and on an incomplete report. Reports call it from init.
+// Register adds a report. It panics on a duplicate name and on an incomplete report. Reports call it from
+// init.
 func Register(r Report) {
 	if r.Name == "" || r.Doc == "" || r.Build == nil {
 		panic(fmt.Sprintf("report: incomplete report %q", r.Name))
@@ -60,7 +62,7 @@ type Section struct {
 	Name    string // "100 B, at-least-once"
 	Points  []results.Point
 	Blocks  []document.Block // without the heading
-	Caution string           // a caution for charts that compare these brokers: some flush to the disk, some don't; empty if they are alike
+	Caution string           // for charts: some of these brokers flush to the disk, some don't; empty if they are alike
 }
 
 // Document is the whole report in the usual order.
@@ -82,8 +84,8 @@ func (s Sections) Body() []document.Block {
 func (s Section) Guarantees() string {
 	var asked []string
 	for _, p := range s.Points {
-		spec := p.Spec
-		guarantee := fmt.Sprintf("%s, persistence %s, %s with acks %s, %s", spec.Delivery, spec.Persistence, plural(spec.Replicas, "replica"), spec.Acks, spec.Ordering)
+		guarantee := fmt.Sprintf("%s, persistence %s, %s with acks %s, %s", p.Spec.Delivery, p.Spec.Persistence,
+			plural(p.Spec.Replicas, "replica"), p.Spec.Acks, p.Spec.Ordering)
 		if !slices.Contains(asked, guarantee) {
 			asked = append(asked, guarantee)
 		}

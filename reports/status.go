@@ -1,7 +1,8 @@
 // How repetitions ended, and how far their figures can be trusted: in cells, in footnotes, and in the
 // first sentence of a report. A repetition that ended "ok" counts. One that failed, is void (limited by
 // the load generator, not by the broker), was aborted or refused is shown and never used. A doubt is a
-// stored reason why a figure that counts deserves less trust.
+// reason why a figure that counts deserves less trust, such as "pauses: the generator stood still for
+// 120 ms". Doubts with the same code, here "pauses", are of one kind.
 
 package reports
 
@@ -76,17 +77,20 @@ func plural(n int, thing string) string {
 // status of its own.
 func isCurveRate(l results.LoadPoint) bool { return l.Point.Spec.Measure == "curve" && l.Rate > 0 }
 
-// statusCell shows how a load point ended and which targets it missed, with footnotes that say why.
+// statusCell shows how a load point ended and which targets it missed: "void, rate missed". Footnotes say
+// why it didn't end ok.
 func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
 	p := l.Point
-	missed := missedTargets(p, l.Records)
-	if !isCurveRate(l) {
-		text := strings.Join(append([]string{p.Status()}, missed...), ", ")
-		return document.Text(text).Toned(worstTone(p)).Marked(reasonMarks(p, notes)...)
+	ending, tone := p.Status(), worstTone(p)
+	if isCurveRate(l) {
+		ending, tone = string(l.Status), statusTones[l.Status]
 	}
-	text := strings.Join(append([]string{string(l.Status)}, missed...), ", ")
-	cell := document.Text(text).Toned(statusTones[l.Status])
-	if l.Why.Text == "" {
+	missed := missedTargets(p, l.Records)
+	cell := document.Text(strings.Join(append([]string{ending}, missed...), ", ")).Toned(tone)
+	switch {
+	case !isCurveRate(l):
+		return cell.Marked(reasonMarks(p, notes)...)
+	case l.Why.Text == "":
 		return cell
 	}
 	return cell.Marked(notes.Mark(p.Spec.Broker, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
@@ -107,7 +111,7 @@ func missedTargets(p results.Point, records []results.Record) []string {
 // statusTones are the tones of repetitions that didn't end ok. Statuses without a tone are plain.
 var statusTones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
 
-// worstTone is the tone of the worst repetition of points.
+// worstTone is the tone of the worst repetition of points. Tones are in the order of their alarm.
 func worstTone(points ...results.Point) document.Tone {
 	worst := document.Plain
 	for _, p := range points {
@@ -142,19 +146,13 @@ func addMark(marks []int, mark int) []int {
 	return append(marks, mark)
 }
 
-// doubtsSentence counts the repetitions that each kind of doubt is about, for reports without a column of doubts. It is empty if there are
-// none.
+// doubtsSentence counts the repetitions that each kind of doubt is about, for reports without a column of
+// doubts. It is empty if there are none.
 func doubtsSentence(points []results.Point) string {
 	repetitions := map[string]int{} // by the code of a doubt
 	for _, p := range points {
 		for _, r := range p.Ok() {
-			codes := map[string]bool{}
-			for _, cut := range withRates([]results.Record{r}) {
-				for _, d := range cut.Doubts {
-					codes[d.Code] = true
-				}
-			}
-			for code := range codes {
+			for code := range doubtCodes(withRates([]results.Record{r})) {
 				repetitions[code]++
 			}
 		}
@@ -166,22 +164,33 @@ func doubtsSentence(points []results.Point) string {
 	for _, code := range slices.Sorted(maps.Keys(repetitions)) {
 		counts = append(counts, fmt.Sprintf("%s %d", code, repetitions[code]))
 	}
-	return "Doubts, by the repetitions that ended ok and have them: " + strings.Join(counts, ", ") + ". The summary (brokermark report) says which and why."
+	return "Doubts, by the repetitions that ended ok and have them: " + strings.Join(counts, ", ") +
+		". The summary (brokermark report) says which and why."
+}
+
+// doubtCodes holds the code of each kind of doubt about records.
+func doubtCodes(records []results.Record) map[string]bool {
+	codes := map[string]bool{}
+	for _, r := range records {
+		for _, d := range r.Doubts {
+			codes[d.Code] = true
+		}
+	}
+	return codes
 }
 
 // doubtsColumn counts the kinds of doubts about a row's records, with a footnote for each doubt.
 func doubtsColumn[T any](notes *document.Footnotes, records func(T) []results.Record) columnOf[T] {
-	return cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(row T) document.Cell { return doubtsCell(records(row), notes) })
+	return cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count},
+		func(row T) document.Cell { return doubtsCell(records(row), notes) })
 }
 
-// doubtsCell counts the kinds of doubts about records, with a footnote for each doubt. It is blank if there are none. Rows with the same
-// doubt share its footnote, which has the range of its figures.
+// doubtsCell counts the kinds of doubts about records, with a footnote for each doubt. It is blank if there
+// are none. Rows with the same doubt share its footnote, which has the range of its figures.
 func doubtsCell(records []results.Record, notes *document.Footnotes) document.Cell {
-	codes := map[string]bool{}
 	var marks []int
 	for _, r := range records {
 		for _, d := range r.Doubts {
-			codes[d.Code] = true
 			marks = addMark(marks, notes.Mark("doubt", remark.Of("%s: %s", d.Code, d)))
 		}
 	}
@@ -189,5 +198,5 @@ func doubtsCell(records []results.Record, notes *document.Footnotes) document.Ce
 		return document.Cell{}
 	}
 	slices.Sort(marks)
-	return document.Number(len(codes)).Marked(marks...)
+	return document.Number(len(doubtCodes(records))).Marked(marks...)
 }
