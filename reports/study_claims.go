@@ -1,7 +1,9 @@
 // The claims of a publication, with the answer that each side's records give. A claim is one or more
 // statements, such as "the p99 of kafka grows by at least 10 % along the rate"; each is judged at one or
-// more places, such as message sizes. The figures behind an answer are put into words: "12 to 15 % along
-// rate, R² 0.98 (holds at 3 of 4, n=5)".
+// more places, such as message sizes. Here it holds at three of four sizes, with five repetitions of each:
+//
+//	claim                           verdict now   measured now
+//	The latency of kafka grows ...  holds         12 to 15 % along rate, R² 0.98 (holds at 3 of 4, n=5)
 
 package reports
 
@@ -46,13 +48,17 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 		d.Say("Nothing of this study was measured yet.")
 	}
 	d.Add(tableOf("", p.claimColumns(sides, own, notes), judged))
-	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; where the repetitions lie on " +
-		"both sides it cannot be told. Where a point was measured once there is no spread: the answer is that of this one run, another run may " +
-		"answer otherwise, and nothing is tested.")
+	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; " +
+		"where the repetitions lie on both sides it cannot be told. Where a point was measured once there is no " +
+		"spread: the answer is that of this one run, another run may answer otherwise, and nothing is tested.")
 }
 
 // sideNames are the sides of a study in words.
-var sideNames = map[string]string{claim.Then: "Then (the paper's versions)", claim.Now: "Now (today's versions)", claim.Published: "Published"}
+var sideNames = map[string]string{
+	claim.Then:      "Then (the paper's versions)",
+	claim.Now:       "Now (today's versions)",
+	claim.Published: "Published",
+}
 
 // countAnswers counts the answers of a side, and warns of those that rest on one repetition of a point.
 func countAnswers(judged []judgedClaim, side string) string {
@@ -64,11 +70,13 @@ func countAnswers(judged []judgedClaim, side string) string {
 			single++
 		}
 	}
-	return fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told%s.", plural(len(judged), "claim"),
-		counts[claim.Holds], counts[claim.DoesNotHold], counts[claim.CannotBeTold], singleRunWarning(single, counts[claim.Holds]+counts[claim.DoesNotHold]))
+	hold, doNot := counts[claim.Holds], counts[claim.DoesNotHold]
+	return fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told%s.",
+		plural(len(judged), "claim"), hold, doNot, counts[claim.CannotBeTold], singleRunWarning(single, hold+doNot))
 }
 
-// singleRunWarning warns of answers that rest on one repetition of a point. It is empty if there are none.
+// singleRunWarning warns of the answers that rest on one repetition of a point, among all decided ones. It
+// is empty if there are none.
 func singleRunWarning(single, decided int) string {
 	switch single {
 	case 0:
@@ -83,7 +91,8 @@ func singleRunWarning(single, decided int) string {
 func (p Paper) claimColumns(sides []string, own *results.Set, notes *document.Footnotes) []columnOf[judgedClaim] {
 	columns := []columnOf[judgedClaim]{
 		textColumn(document.Column{Key: "claim", Name: "no.", Identifies: true}, func(j judgedClaim) string { return j.ID }),
-		cellColumn(document.Column{Key: "says", Name: "claim", Wide: true}, func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, own, notes) }),
+		cellColumn(document.Column{Key: "says", Name: "claim", Wide: true},
+			func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, own, notes) }),
 	}
 	for _, side := range sides {
 		columns = append(columns, cellColumn(document.Column{Key: "verdict_" + side, Name: "verdict\n" + side},
@@ -104,11 +113,13 @@ func (p Paper) claimColumns(sides []string, own *results.Set, notes *document.Fo
 // contradict it.
 func (p Paper) claimCell(c claim.Claim, own *results.Set, notes *document.Footnotes) document.Cell {
 	cell := document.Text(c.Says)
+	subject := p.Study.Name + " " + c.ID
 	if c.Note != "" {
-		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID, remark.Of("%s", c.Note)))
+		cell = cell.Marked(notes.Mark(subject, remark.Of("%s", c.Note)))
 	}
 	if a := claim.Evaluate(c, own, p.Study.Name, claim.Published); a.Verdict == claim.DoesNotHold {
-		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID+" tables", remark.Of("by the paper's own tables it does not hold: %s", measuredText(c, a))))
+		contradiction := remark.Of("by the paper's own tables it does not hold: %s", measuredText(c, a))
+		cell = cell.Marked(notes.Mark(subject+" tables", contradiction))
 	}
 	return cell
 }
@@ -120,10 +131,12 @@ func answerCell(a claim.Answer, notes *document.Footnotes) document.Cell {
 	case a.Why != "":
 		cell = cell.Marked(notes.Mark(string(a.Reason), remark.Of("%s", a.Why)))
 	case a.Repetitions() == 1:
-		cell = cell.Marked(notes.Mark("one run", remark.Of("one repetition, so there is no spread to hold it against: another run may answer otherwise")))
+		cell = cell.Marked(notes.Mark("one run",
+			remark.Of("one repetition, so there is no spread to hold it against: another run may answer otherwise")))
 	}
 	if a.Closed && len(a.Parts) > 0 {
-		cell = cell.Marked(notes.Mark("closed", remark.Of("the latency of a closed loop: it says how full the client's window was, as the paper's does")))
+		cell = cell.Marked(notes.Mark("closed",
+			remark.Of("the latency of a closed loop: it says how full the client's window was, as the paper's does")))
 	}
 	return cell
 }
@@ -140,8 +153,8 @@ func measuredText(c claim.Claim, a claim.Answer) string {
 	return strings.Join(clauses, "; ")
 }
 
-// partText is the figure of a statement, with how many places and repetitions it is of. It is empty if
-// nothing was measured for it.
+// partText is the figure of a statement, with how many places and repetitions it is of: "12 to 15 % along
+// rate, R² 0.98 (holds at 3 of 4, n=5)". It is empty if nothing was measured for it.
 func partText(s claim.Statement, p claim.Part) string {
 	if p.Figure.N == 0 {
 		return ""
@@ -151,11 +164,12 @@ func partText(s claim.Statement, p claim.Part) string {
 		text += fmt.Sprintf(" along %s, R² %s", s.Along, r2Text(p.R2.Value))
 	}
 	var counts []string
-	switch n := len(p.Cells); {
-	case n > 1 && judgedByPlace(s):
-		counts = append(counts, fmt.Sprintf("holds at %d of %d", p.Count(claim.Holds), n))
-	case n > 1:
-		counts = append(counts, fmt.Sprintf("%s of %d", s.Take, n))
+	if places := len(p.Cells); places > 1 {
+		if judgedByPlace(s) {
+			counts = append(counts, fmt.Sprintf("holds at %d of %d", p.Count(claim.Holds), places))
+		} else {
+			counts = append(counts, fmt.Sprintf("%s of %d", s.Take, places))
+		}
 	}
 	if p.Figure.N > 1 {
 		counts = append(counts, fmt.Sprintf("n=%d", p.Figure.N))
@@ -171,7 +185,8 @@ func judgedByPlace(s claim.Statement) bool {
 	return s.Take == claim.TakeEach || s.Take == claim.TakeShare
 }
 
-// figureText is the figure of a statement with its interval, or the range of the figures of all places.
+// figureText is the figure of a statement with its interval, "13 % [12 to 15 %]", or the range of the
+// figures of all places. The figure of a rank is a lead over another contender: "1.20× the best other".
 func figureText(s claim.Statement, p claim.Part) string {
 	f := p.Figure
 	text := f.Unit.Format(f.Value)
@@ -183,15 +198,15 @@ func figureText(s claim.Statement, p claim.Part) string {
 	}
 	switch {
 	case s.Kind != claim.Rank:
+		return text
 	case s.Ranking.Place == claim.LastPlace:
-		text += " the worst other"
-	default:
-		text += " the best other"
+		return text + " the worst other"
 	}
-	return text
+	return text + " the best other"
 }
 
-// rangeText is the interval of a figure: "12 to 15 %". A ratio has no lower bound but 0 if what it is divided by has no upper one.
+// rangeText is the interval of a figure: "12 to 15 %". A ratio has no lower bound but 0 if what it is
+// divided by has no upper one.
 func rangeText(f claim.Figure) string {
 	low, high := f.Unit.Format(f.Low), f.Unit.Format(f.High)
 	openBelow, openAbove := f.Unit == unit.Factor && f.Low == 0, math.IsInf(f.High, 1)

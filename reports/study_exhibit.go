@@ -44,9 +44,9 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	}
 }
 
-// exhibit is a table or figure of the publication, filled from records. Its rows are the values of a
-// setting (study.Exhibit.Rows) or the rates of curves, for each value of a further setting (Series), if
-// it has one.
+// exhibit is a table or figure of the publication, filled from records. Each row is one value of a setting,
+// such as a message size, or one rate of a curve. study.Exhibit.Rows names the setting. If the exhibit has a
+// further setting, Series, there is a row for each pair of values.
 type exhibit struct {
 	study.Exhibit
 	sides   []string // that have content, in the order of their columns
@@ -78,19 +78,24 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 		x.sides = append([]string{claim.Published}, x.sides...)
 	}
 	for _, c := range e.Columns {
-		if m, err := results.MetricByKey(c.Name); err == nil { // other columns are settings, which the rows show
+		m, err := results.MetricByKey(c.Name)
+		if err == nil { // other columns are settings, which the rows show
 			x.columns = append(x.columns, exhibitColumn{metric: m.AsRecorded(), unit: c.Unit})
 		}
 	}
 	for _, point := range own.Points {
 		axes := point.Records[0].Axes
-		otherExperiment := e.Experiment != "" && axes["sweep"] != e.Experiment
-		if !otherExperiment && hasValues(axes, e.Where) {
+		isOfExperiment := e.Experiment == "" || e.Experiment == axes["sweep"]
+		if isOfExperiment && hasValues(axes, e.Where) {
 			x.addPoint(point, axes)
 		}
 	}
 	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
-		return cmp.Or(results.CompareValues(a.series, b.series), cmp.Compare(a.rate, b.rate), results.CompareValues(a.value, b.value))
+		return cmp.Or(
+			results.CompareValues(a.series, b.series),
+			cmp.Compare(a.rate, b.rate),
+			results.CompareValues(a.value, b.value),
+		)
 	})
 	x.leaveOutUnmeasured()
 	return x
@@ -99,7 +104,8 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 // addPoint puts a point with these axis values in its row, or each rate of its curve in a row of its own.
 func (x *exhibit) addPoint(point results.Point, axes map[string]string) {
 	row := exhibitRow{value: axes[x.Rows], series: axes[x.Series]}
-	if _, onAxis := axes[x.Rows]; onAxis || x.Rows != study.RowsOfRates {
+	_, onAxis := axes[x.Rows]
+	if onAxis || x.Rows != study.RowsOfRates {
 		x.put(row, sideOf(point), point.AsLoadPoint())
 		return
 	}
@@ -147,23 +153,34 @@ func hasValues(axes, values map[string]string) bool {
 // table too wide.
 const maxColumnsBeside = 3
 
-// table sets the sides beside each other if the columns are few. Else each side of a row has a row of
-// its own.
+// table sets the sides beside each other if the columns are few, and else below each other.
 func (x exhibit) table() document.Table {
-	columns := x.rowColumns()
 	if len(x.columns) <= maxColumnsBeside {
-		for _, c := range x.columns {
-			for _, side := range x.sides {
-				column := c.column()
-				column.Spread = side != claim.Published // published figures have no spread
-				column.Key, column.Name = column.Key+"_"+side, column.Name+"\n"+side
-				columns = append(columns, cellColumn(column, func(r exhibitRow) document.Cell { return c.cell(r, side) }))
-			}
-		}
-		return tableOf("", columns, x.rows)
+		return x.tableWithSidesBeside()
 	}
+	return x.tableWithSidesBelow()
+}
+
+// tableWithSidesBeside has a column for each column of the publication and each side.
+func (x exhibit) tableWithSidesBeside() document.Table {
+	columns := x.rowColumns()
+	for _, c := range x.columns {
+		for _, side := range x.sides {
+			column := c.column()
+			column.Spread = side != claim.Published // published figures have no spread
+			column.Key, column.Name = column.Key+"_"+side, column.Name+"\n"+side
+			columns = append(columns, cellColumn(column, func(r exhibitRow) document.Cell { return c.cell(r, side) }))
+		}
+	}
+	return tableOf("", columns, x.rows)
+}
+
+// tableWithSidesBelow has a row for each row of the publication and each side that has it.
+func (x exhibit) tableWithSidesBelow() document.Table {
+	columns := x.rowColumns()
 	if len(x.sides) > 1 {
-		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Identifies: true}, func(r exhibitRow) string { return r.onlySide }))
+		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Identifies: true},
+			func(r exhibitRow) string { return r.onlySide }))
 	}
 	for _, c := range x.columns {
 		columns = append(columns, cellColumn(c.column(), func(r exhibitRow) document.Cell { return c.cell(r, r.onlySide) }))
@@ -190,7 +207,8 @@ func (x exhibit) rowColumns() []columnOf[exhibitRow] {
 		textColumn(document.Column{Key: x.Rows, Name: name, Identifies: true}, func(r exhibitRow) string { return r.value }),
 	}
 	if x.Series != "" {
-		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Identifies: true}, func(r exhibitRow) string { return r.series }))
+		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Identifies: true},
+			func(r exhibitRow) string { return r.series }))
 	}
 	return columns
 }
@@ -212,12 +230,13 @@ func (c exhibitColumn) column() document.Column {
 // cell is the figure of a side, in the publication's unit, or how its repetitions ended if they have none.
 func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
 	l, ok := r.loadPoints[side]
+	isCurveRate := r.rate > 0
 	switch {
 	case !ok:
 		return document.Cell{}
 	case len(l.Records) == 0:
 		return document.Text(l.Point.Status())
-	case r.rate > 0 && !l.Used():
+	case isCurveRate && !l.Used():
 		return document.Text(string(l.Status))
 	}
 	cell := c.metric.Over(l.Records).Cell()

@@ -20,9 +20,10 @@ import (
 
 // olderMethod is a way in which publications computed a figure, beside ours of the same messages.
 type olderMethod struct {
-	name         string
-	hides        string // what it can hide
-	theirs, ours string // keys of metrics
+	name   string
+	hides  string // what it can hide
+	theirs string // key of the metric that computes the figure in the older way
+	ours   string // key of our metric
 }
 
 const (
@@ -39,7 +40,10 @@ var olderMethods = []olderMethod{
 	},
 	{name: "mean, corrected by an expected interval", hides: someOfWaits, theirs: results.KeyCorrectedMean, ours: results.KeyEndToEndMean},
 	{name: "p99, corrected by an expected interval", hides: someOfWaits, theirs: results.KeyCorrectedP99, ours: results.KeyEndToEndP99},
-	{name: "the rate before latency jumps", hides: "a backlog that grows before latency shows it", theirs: results.KeyKneeRate, ours: results.KeySustainableLow},
+	{
+		name: "the rate before latency jumps", hides: "a backlog that grows before latency shows it",
+		theirs: results.KeyKneeRate, ours: results.KeySustainableLow,
+	},
 }
 
 // clearFactor is the least factor between two ways of computing a figure at which the table says that
@@ -55,17 +59,20 @@ func (p Paper) addOlderMethods(d *document.Document, own *results.Set) {
 			compared = append(compared, c)
 		}
 	}
-	closedLoops := slices.ContainsFunc(own.Points, func(p results.Point) bool { return !p.Published() && p.Spec.ClosedLoop() })
-	if len(compared) == 0 && !closedLoops {
+	isClosedLoop := func(p results.Point) bool { return !p.Published() && p.Spec.ClosedLoop() }
+	anyClosedLoop := slices.ContainsFunc(own.Points, isClosedLoop)
+	if len(compared) == 0 && !anyClosedLoop {
 		return
 	}
 	d.Add(document.Heading{Level: 2, Text: p.choose("What the older method hid", "What older ways of computing would hide")})
 	if len(compared) > 0 {
-		d.Say(fmt.Sprintf("Both figures are of the same messages. A load is said to differ where they are more than %s apart.", unit.Factor.Format(clearFactor)))
+		d.Say(fmt.Sprintf("Both figures are of the same messages. A load is said to differ where they are more than %s apart.",
+			unit.Factor.Format(clearFactor)))
 		d.Add(tableOf("", methodColumns, compared))
 	}
-	if closedLoops {
-		d.Say("Latencies in the tables above that were measured flat out are those of a closed loop" + p.choose(", computed as the paper did", "") +
+	if anyClosedLoop {
+		d.Say("Latencies in the tables above that were measured flat out are those of a closed loop" +
+			p.choose(", computed as the paper did", "") +
 			": by Little's law they say how full the client's window was, whatever the broker.")
 	}
 }
@@ -73,27 +80,30 @@ func (p Paper) addOlderMethods(d *document.Document, own *results.Set) {
 // methodComparison says how far an older way of computing a figure is from ours, and where it is farthest.
 type methodComparison struct {
 	method       olderMethod
-	unit         unit.Unit
+	unit         unit.Unit       // of both figures
 	loads        int             // that have both figures
 	differ       int             // of them, those with more than clearFactor between the figures
 	farthest     string          // the point and load with the largest factor
-	theirs, ours results.Summary // there
+	theirs, ours results.Summary // the figures there
 }
 
 var methodColumns = []columnOf[methodComparison]{
 	textColumn(document.Column{Key: "way", Name: "older way", Identifies: true, Wide: true},
 		func(c methodComparison) string { return c.method.name + " (can hide " + c.method.hides + ")" }),
-	textColumn(document.Column{Key: "point", Name: "where it differs most", Wide: true}, func(c methodComparison) string { return c.farthest }),
-	cellColumn(document.Column{Key: "theirs", Name: "its figure"}, func(c methodComparison) document.Cell { return c.theirs.Cell().In(c.unit) }),
-	cellColumn(document.Column{Key: "ours", Name: "ours"}, func(c methodComparison) document.Cell { return c.ours.Cell().In(c.unit) }),
+	textColumn(document.Column{Key: "point", Name: "where it differs most", Wide: true},
+		func(c methodComparison) string { return c.farthest }),
+	cellColumn(document.Column{Key: "theirs", Name: "its figure"},
+		func(c methodComparison) document.Cell { return c.theirs.Cell().In(c.unit) }),
+	cellColumn(document.Column{Key: "ours", Name: "ours"},
+		func(c methodComparison) document.Cell { return c.ours.Cell().In(c.unit) }),
 	numberColumn(document.Column{Key: "ratio", Name: "ours / its", Unit: unit.Factor},
 		func(c methodComparison) float64 { return c.ours.Median / c.theirs.Median }),
-	numberColumn(document.Column{Key: "differ", Name: "loads that\ndiffer", Unit: unit.Count}, func(c methodComparison) int { return c.differ }),
+	numberColumn(document.Column{Key: "differ", Name: "loads that\ndiffer", Unit: unit.Count},
+		func(c methodComparison) int { return c.differ }),
 	numberColumn(document.Column{Key: "loads", Name: "loads", Unit: unit.Count}, func(c methodComparison) int { return c.loads }),
 }
 
-// compare looks at every load that has both figures. Figures that aren't positive have no ratio, and are
-// left out.
+// compare looks at every load that was measured and has both figures.
 func (m olderMethod) compare(own *results.Set) methodComparison {
 	theirs, ours := results.MustMetric(m.theirs), results.MustMetric(m.ours)
 	c := methodComparison{method: m, unit: ours.Unit}
@@ -108,7 +118,8 @@ func (m olderMethod) compare(own *results.Set) methodComparison {
 		}
 		for _, l := range loadPoints {
 			theirFigure, ourFigure := theirs.Over(l.Records), ours.Over(l.Records)
-			if !l.Used() || theirFigure.N == 0 || ourFigure.N == 0 || theirFigure.Median <= 0 || ourFigure.Median <= 0 {
+			hasRatio := theirFigure.Median > 0 && ourFigure.Median > 0 // neither is unknown (NaN)
+			if !l.Used() || !hasRatio {
 				continue
 			}
 			c.loads++

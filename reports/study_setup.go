@@ -25,12 +25,12 @@ import (
 func (p Paper) addSetup(d *document.Document, own *results.Set) {
 	d.Add(document.Heading{Level: 2, Text: p.choose("What differs", "What was run")})
 	d.Say(p.Study.Description)
-	var sides []sideSetup
+	var setups []sideSetup
 	for _, side := range p.measuredSides(own) {
-		sides = append(sides, setupOf(side, own))
+		setups = append(setups, setupOf(side, own))
 	}
-	if len(sides) > 0 {
-		d.Add(tableOf("", setupColumns, sides))
+	if len(setups) > 0 {
+		d.Add(tableOf("", setupColumns, setups))
 	}
 	if changes := p.changedSettings(own); len(changes) > 0 {
 		d.Say(p.choose("Where the work differs from the paper's own grid (as --scale full runs it):",
@@ -48,10 +48,11 @@ type sideSetup struct {
 
 var setupColumns = []columnOf[sideSetup]{
 	textColumn(document.Column{Key: "side", Name: "side", Identifies: true}, func(s sideSetup) string { return s.side }),
-	cellColumn(document.Column{Key: "brokers", Name: "brokers", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.brokers) }),
-	cellColumn(document.Column{Key: "clients", Name: "clients", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.clients) }),
-	cellColumn(document.Column{Key: "machine", Name: "machine", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.machines) }),
-	numberColumn(document.Column{Key: "repetitions", Name: "repetitions", Unit: unit.Count}, func(s sideSetup) int { return s.repetitions }),
+	textColumn(document.Column{Key: "brokers", Name: "brokers", Wide: true}, func(s sideSetup) string { return listText(s.brokers) }),
+	textColumn(document.Column{Key: "clients", Name: "clients", Wide: true}, func(s sideSetup) string { return listText(s.clients) }),
+	textColumn(document.Column{Key: "machine", Name: "machine", Wide: true}, func(s sideSetup) string { return listText(s.machines) }),
+	numberColumn(document.Column{Key: "repetitions", Name: "repetitions", Unit: unit.Count},
+		func(s sideSetup) int { return s.repetitions }),
 }
 
 // setupOf gathers the setup of a side from its records that ended ok.
@@ -71,9 +72,9 @@ func setupOf(side string, own *results.Set) sideSetup {
 	return s
 }
 
-// listCell lists texts, each once and sorted, without empty ones.
-func listCell(texts []string) document.Cell {
-	return document.Text(joinNonEmpty("; ", slices.Compact(slices.Sorted(slices.Values(texts)))...))
+// listText lists texts, each once and sorted, without empty ones.
+func listText(texts []string) string {
+	return joinNonEmpty("; ", slices.Compact(slices.Sorted(slices.Values(texts)))...)
 }
 
 // machine describes a host by what is known of it.
@@ -88,8 +89,8 @@ func machine(h results.Host) string {
 	return joinNonEmpty(", ", words...)
 }
 
-// settingChange is a setting that points were run with, other than in the full grid. A value that is not
-// set is empty.
+// settingChange is a setting that points were run with, other than in the full grid: sustainable.trial, full
+// 1m0s, here 10s. A value that is not set is empty.
 type settingChange struct{ path, full, here string }
 
 // changeCount is how many points have a change.
@@ -101,14 +102,17 @@ type changeCount struct {
 func (p Paper) changeColumns() []columnOf[changeCount] {
 	return []columnOf[changeCount]{
 		textColumn(document.Column{Key: "setting", Name: "setting", Identifies: true}, func(c changeCount) string { return c.path }),
-		textColumn(document.Column{Key: "paper", Name: p.choose("in the paper", "at scale full"), Wide: true}, func(c changeCount) string { return cmp.Or(c.full, "unset") }),
-		textColumn(document.Column{Key: "here", Name: "here", Wide: true}, func(c changeCount) string { return cmp.Or(c.here, "unset") }),
-		numberColumn(document.Column{Key: "points", Name: "points", Unit: unit.Count}, func(c changeCount) int { return c.points }),
+		textColumn(document.Column{Key: "paper", Name: p.choose("in the paper", "at scale full"), Wide: true},
+			func(c changeCount) string { return cmp.Or(c.full, "unset") }),
+		textColumn(document.Column{Key: "here", Name: "here", Wide: true},
+			func(c changeCount) string { return cmp.Or(c.here, "unset") }),
+		numberColumn(document.Column{Key: "points", Name: "points", Unit: unit.Count},
+			func(c changeCount) int { return c.points }),
 	}
 }
 
-// changedSettings lists the settings in which measured points differ from the point of the full grid that has the
-// same axis values, by path.
+// changedSettings lists the settings in which measured points differ from the point of the full grid that
+// has the same axis values, by path.
 func (p Paper) changedSettings(own *results.Set) []changeCount {
 	planned := map[string]study.Spec{} // by axis values
 	for _, point := range p.Grid {
@@ -134,8 +138,8 @@ func (p Paper) changedSettings(own *results.Set) []changeCount {
 	return changes
 }
 
-// changesBetween lists the settings in which two specs differ, by path. If nothing was searched, measure says
-// so, and the settings of the search are left out.
+// changesBetween lists the settings in which two specs differ, by path. If nothing was searched, the setting
+// measure says so, and the settings of the search are left out.
 func changesBetween(planned, measured study.Spec) []settingChange {
 	full, here := results.SpecFacts(planned), results.SpecFacts(measured)
 	nothingSearched := here["sustainable.trial"] == "0s"
@@ -143,7 +147,8 @@ func changesBetween(planned, measured study.Spec) []settingChange {
 	maps.Copy(paths, here)
 	var changes []settingChange
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if full[path] == here[path] || nothingSearched && strings.HasPrefix(path, "sustainable.") {
+		isIdleSearch := nothingSearched && strings.HasPrefix(path, "sustainable.")
+		if full[path] == here[path] || isIdleSearch {
 			continue
 		}
 		c := settingChange{path: path, full: shortList(full[path]), here: shortList(here[path])}
@@ -158,8 +163,8 @@ func changesBetween(planned, measured study.Spec) []settingChange {
 // maxListItems is how many items of a list setting a table shows.
 const maxListItems = 5
 
-// shortList sums up a long list, which facts hold as JSON, by its length and its ends: "12 values, 100 to 50000". Other values stay
-// as they are.
+// shortList sums up a long list, which facts hold as JSON, by its length and its ends: "12 values, 100 to
+// 50000". Other values stay as they are.
 func shortList(value string) string {
 	var items []json.RawMessage
 	if json.Unmarshal([]byte(value), &items) != nil || len(items) <= maxListItems {

@@ -72,7 +72,8 @@ func verdicts(set *results.Set) []document.Block {
 		d.Add(v)
 	}
 	if trials, _ := faultTrials(points); len(trials) > 0 {
-		d.Add(document.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: "More: brokermark report promise."})
+		detail := "More: brokermark report promise."
+		d.Add(document.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: detail})
 	}
 	return d.Blocks
 }
@@ -110,8 +111,9 @@ func summaryColumns(points []results.Point, l layout, notes *document.Footnotes)
 	)
 }
 
-// summaryCell shows a metric of a load point. A count is the total over all repetitions that ran: the load point leaves out those that
-// failed, if others didn't. Each rate of a curve has counts of its own, which the repetition's total would mix.
+// summaryCell shows a metric of a load point. A count is the total over all repetitions that ran: the load
+// point leaves out those that failed, if others didn't. Each rate of a curve has counts of its own, which
+// the repetition's total would mix.
 func summaryCell(lp results.LoadPoint, key string) document.Cell {
 	if results.MustMetric(key).Counts() && !isCurveRate(lp) {
 		return totalCell(lp.Point, key)
@@ -122,7 +124,8 @@ func summaryCell(lp results.LoadPoint, key string) document.Cell {
 // summaryKeys are the keys of a row's figures.
 var summaryKeys = []string{
 	results.KeyOfferedRate, results.KeyDue, results.KeyUnsent, results.KeyPublishRate, results.KeyTotalSeconds, results.KeyDrainRate,
-	results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyServiceP50, results.KeyServiceP99, results.KeyEndToEndServiceP50, results.KeyEndToEndServiceP99,
+	results.KeyEndToEndP50, results.KeyEndToEndP99,
+	results.KeyServiceP50, results.KeyServiceP99, results.KeyEndToEndServiceP50, results.KeyEndToEndServiceP99,
 	results.KeyPauseP99, results.KeyPauseMax, results.KeyLost, results.KeyDuplicated,
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes,
 }
@@ -147,7 +150,8 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 
 // pipelineFigures are the keys of the figures that only a pipeline has, an application around a broker.
 var pipelineFigures = []string{
-	results.KeyResponseP50, results.KeyResponseP99, results.KeyResponseMax, results.KeyQueueMax, results.KeyServerCPUPerRequest, results.KeyConsumerCPUMax,
+	results.KeyResponseP50, results.KeyResponseP99, results.KeyResponseMax,
+	results.KeyQueueMax, results.KeyServerCPUPerRequest, results.KeyConsumerCPUMax,
 }
 
 // pipelineTable has a row for every load of every pipeline among points.
@@ -171,9 +175,6 @@ func totalCell(p results.Point, key string) document.Cell {
 
 // howToRead explains the figures of the tables. It is empty if nothing was measured.
 func howToRead(points []results.Point) []document.Block {
-	isMeasured := func(p results.Point) bool {
-		return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
-	}
 	if !slices.ContainsFunc(points, isMeasured) {
 		return nil
 	}
@@ -181,18 +182,30 @@ func howToRead(points []results.Point) []document.Block {
 	if results.AnyClosedLoop(points) {
 		d.Say(results.ClosedLoopNote)
 	}
-	if slices.ContainsFunc(points, func(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }) {
-		d.Say("Conditional throughput: at the sustainable rate at least this many messages per second came through, in all of the time but the share " +
-			"that a goal may be missed for. A goal is undecided if the trials left a bound unknown, or the bounds too far apart.")
+	if slices.ContainsFunc(points, hasGoals) {
+		d.Say("Conditional throughput: at the sustainable rate at least this many messages per second came through, " +
+			"in all of the time but the share that a goal may be missed for. " +
+			"A goal is undecided if the trials left a bound unknown, or the bounds too far apart.")
 	}
 	if anyLoad(points, results.OnlyFromSend) {
-		d.Say("Latencies of imported results are known from the actual send only: they hide every wait before it, and stand in columns of their own.")
+		d.Say("Latencies of imported results are known from the actual send only: " +
+			"they hide every wait before it, and stand in columns of their own.")
 	}
 	curves := ""
-	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
+	if slices.ContainsFunc(points, isCurve) {
 		curves = "Each rate of a curve is a measurement of its own. "
 	}
-	d.Say("Rates and latencies are medians over the n repetitions that ended ok; counts of messages are sums, also over those that failed. " +
-		"A sustainable rate is followed by " + bracketWords + ". " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
+	d.Say("Rates and latencies are medians over the n repetitions that ended ok; " +
+		"counts of messages are sums, also over those that failed. " +
+		"A sustainable rate is followed by " + bracketWords + ". " + curves +
+		"CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	return d.Blocks
 }
+
+func isMeasured(p results.Point) bool {
+	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
+}
+
+func hasGoals(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }
+
+func isCurve(p results.Point) bool { return p.Spec.Measure == "curve" }

@@ -1,3 +1,9 @@
+// The repetitions without a usable figure, by how they ended and why:
+//
+//	Refused
+//	broker   reason                        cells                                   repetitions
+//	nats     persistence log: has no log   100 B, at-least-once, rate 1k/s and …   6
+
 package reports
 
 import (
@@ -39,26 +45,29 @@ type cause struct {
 	repetitions int             // in which it happened
 }
 
-// causesOf groups the repetitions with a status by contender and by the form of their reason, in that
-// order.
+// causesOf lists the causes of the repetitions with a status, by contender and by the form of their reason:
+// its text without the figures, which differ from one repetition to the next.
 func causesOf(points []results.Point, status results.Status) []cause {
-	type run struct {
+	type repetition struct {
 		contender, load string
 		reason          remark.Remark
 	}
-	var runs []run
+	var repetitions []repetition
 	for _, p := range points {
 		for _, r := range p.Records {
 			if r.Status == status {
-				runs = append(runs, run{contender: p.Name, load: p.Setting() + ", " + p.Load(), reason: r.Why()})
+				load := p.Setting() + ", " + p.Load()
+				repetitions = append(repetitions, repetition{contender: p.Name, load: load, reason: r.Why()})
 			}
 		}
 	}
 	var causes []cause
-	for _, g := range results.GroupBy(runs, func(r run) string { return r.contender + "\x00" + r.reason.Form() }) {
+	byCause := func(r repetition) string { return r.contender + "\x00" + r.reason.Form() }
+	for _, g := range results.GroupBy(repetitions, byCause) {
 		c := cause{contender: g.Members[0].contender, repetitions: len(g.Members)}
 		for _, r := range g.Members {
-			if !slices.ContainsFunc(c.reasons, func(known remark.Remark) bool { return known.Text == r.reason.Text }) {
+			isKnown := slices.ContainsFunc(c.reasons, func(known remark.Remark) bool { return known.Text == r.reason.Text })
+			if !isKnown {
 				c.reasons = append(c.reasons, r.reason)
 			}
 			if !slices.Contains(c.loads, r.load) {
