@@ -10,25 +10,25 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Difference is how sample b differs from sample a, such as the latencies of two brokers, with a value for each repetition. With
-// a = 10, 11, 12, 13 and b = 20, 22, 24, 26 the Ratio is 2, within 1.54..2.6, Delta is 1 and P is 2/70.
+// Difference is how sample b differs from sample a, such as the latencies of two brokers, with a value for each repetition.
+// With a = 10, 11, 12, 13 and b = 20, 22, 24, 26 the Ratio is 2, within 1.54..2.6, Delta is 1 and P is 2/70.
 type Difference struct {
 	A, B Summary
-	// P is the p value of the two-sided Mann–Whitney U test by itself; 1 if no test is made, because there are too few values or because
-	// all are equal.
+	// P is the p value of the two-sided Mann–Whitney U test by itself; 1 if no test is made, because there are too few
+	// values or because all are equal.
 	P float64
 	// Adjusted is P corrected for all tests that were made together (see Correct), and Family is their number.
 	Adjusted float64
 	Family   int
-	// Needed is how many repetitions each sample needs at least for a test in this family to show a difference; 0 if both have them, or
-	// if there is nothing to compare.
+	// Needed is how many repetitions each sample needs at least for a test in this family to show a difference; 0 if both
+	// have them, or if there is nothing to compare.
 	Needed int
-	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of Mathematical Statistics
-	// 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an interval. Ratio is
-	// NaN if a value isn't positive.
+	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of
+	// Mathematical Statistics 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with
+	// too few values for an interval. Ratio is NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
-	// Delta is Cliff's delta: the share of pairs in which b's value is above a's, less the share in which it is below. It is −1 if all of b
-	// is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).
+	// Delta is Cliff's delta: the share of pairs in which b's value is above a's, less the share in which it is below. It
+	// is −1 if all of b is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).
 	Delta float64
 
 	same bool // all values of both samples are equal
@@ -37,8 +37,8 @@ type Difference struct {
 // empty tells that a sample has no values, so that there is nothing to compare.
 func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
 
-// Contrast compares two samples without assuming a distribution, and changes neither. Its p value is that of a single test; if several are
-// made together, Correct corrects them.
+// Contrast compares two samples without assuming a distribution, and changes neither. Its p value is that of a single test;
+// if several are made together, Correct corrects them.
 func Contrast(a, b []float64) Difference {
 	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
 	if !d.empty() {
@@ -173,35 +173,42 @@ func (d Difference) ChangeFrom(a string) string {
 
 type changeWords struct{ equal, higher, lower string }
 
-// A change is a percentage below a factor of 1.5, has one decimal place up to 10, and is a whole factor from there on.
-const (
-	leastFactor = 1.5
-	wholeFactor = 9.95 // the least factor that rounds to 10.0
-)
-
 func (d Difference) change(words changeWords) string {
-	hasRatio := !math.IsNaN(d.Ratio)
-	rise := d.Ratio - 1 // above 0: b is higher
-	if !hasRatio || d.Ratio == 1 {
-		rise = d.Delta
-	}
 	direction := words.lower
-	if rise > 0 {
+	hasRatio := !math.IsNaN(d.Ratio)
+	switch {
+	case d.same:
+		return words.equal
+	case hasRatio && d.Ratio != 1:
+		if d.Ratio > 1 {
+			direction = words.higher
+		}
+		return ratioSize(d.Ratio) + " " + direction
+	case d.Delta == 0 && hasRatio:
+		return words.equal
+	case d.Delta == 0:
+		return "neither higher nor " + words.lower
+	}
+	if d.Delta > 0 {
 		direction = words.higher
 	}
-	switch factor := max(d.Ratio, 1/d.Ratio); {
-	case d.same, d.Ratio == 1 && rise == 0:
-		return words.equal
-	case d.Ratio == 1:
+	if hasRatio { // most pairs of values are equal
 		return "mostly " + words.equal + ", else " + direction
-	case !hasRatio && rise == 0:
-		return "neither higher nor " + words.lower
-	case !hasRatio:
-		return direction
-	case factor >= wholeFactor:
-		return fmt.Sprintf("%.0f times %s", factor, direction)
-	case factor >= leastFactor:
-		return fmt.Sprintf("%.1f times %s", factor, direction)
 	}
-	return unit.Share.Format(math.Abs(rise)) + " " + direction
+	return direction
+}
+
+// ratioSize says how far a ratio is from 1, either way: 1.032 is "3.2 %", 2 and 0.5 are "2.0 times", 46 is "46 times".
+func ratioSize(ratio float64) string {
+	const (
+		leastFactor = 1.5  // below it a percentage is easier to read
+		wholeFactor = 9.95 // the least factor that rounds to 10.0
+	)
+	switch factor := max(ratio, 1/ratio); {
+	case factor >= wholeFactor:
+		return fmt.Sprintf("%.0f times", factor)
+	case factor >= leastFactor:
+		return fmt.Sprintf("%.1f times", factor)
+	}
+	return unit.Share.Format(math.Abs(ratio - 1))
 }

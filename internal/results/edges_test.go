@@ -258,7 +258,7 @@ func TestWhatOnePointLacksIsUnset(t *testing.T) {
 func TestWhatIsNoJSONIsNamed(t *testing.T) {
 	r := measured()
 	r.Settings.Client = map[string]any{"f": func() {}}
-	if got := Facts(r)["settings"]; !strings.Contains(got, "unsupported type") {
+	if got := new(factCache).ofRecord(r)["settings"]; !strings.Contains(got, "unsupported type") {
 		t.Errorf("settings are %q", got)
 	}
 	r.Spec.Measure, r.Spec.Load.Rate = "rate", math.NaN()

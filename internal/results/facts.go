@@ -26,9 +26,6 @@ var notCompared = map[string]bool{
 	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
 }
 
-// Facts are the facts of a record by path.
-func Facts(r store.Record) map[string]string { return new(factCache).ofRecord(r) }
-
 // SpecFacts are the facts of a spec alone.
 func SpecFacts(s study.Spec) map[string]string { return new(factCache).ofSpec(s) }
 

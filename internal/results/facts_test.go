@@ -19,7 +19,7 @@ func TestFactsAreEverythingThatCouldDiffer(t *testing.T) {
 	r.Spec.Attach, r.Spec.Name, r.Spec.Label, r.Spec.CAFile = []string{"a:1", "b:2"}, "n", "l", "ca"
 	r.Settings = store.Settings{Client: map[string]any{"window": 7, "deep": map[string]any{"er": true}}}
 	r.Host = store.Host{Name: "h", Cores: 2, MemoryBytes: 5}
-	facts := Facts(r)
+	facts := new(factCache).ofRecord(r)
 	for path, want := range map[string]string{
 		"broker": "kafka", "sweep": "3", "attach": `["a:1","b:2"]`, "client.linger.ms": "5", "settings.client.window": "7", "settings.client.deep.er": "true",
 		"versions.broker": "4.3.1", "host.name": "h", "host.cores": "2", "messageSize": "1KiB",
@@ -34,7 +34,7 @@ func TestFactsAreEverythingThatCouldDiffer(t *testing.T) {
 		}
 	}
 	r.Host.Cores = 0
-	if _, ok := Facts(r)["host.cores"]; ok {
+	if _, ok := new(factCache).ofRecord(r)["host.cores"]; ok {
 		t.Error("cores that aren't known are a fact")
 	}
 }

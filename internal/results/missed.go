@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Missed says at which loads of a repetition less came through than was offered: of at most two, and how many others there are. It is
-// empty if there are none. A curve's rates above the sustainable rate are left out: they are meant to be missed.
+// Missed says at which loads of a repetition less came through than was offered: of at most two, and how many others there
+// are. It is empty if there are none. A curve's rates above the sustainable rate are left out: they are meant to be missed.
 func Missed(r store.Record) string {
 	var texts []string
 	for _, l := range Loads(r) {
@@ -18,13 +18,14 @@ func Missed(r store.Record) string {
 			continue
 		}
 		for _, d := range l.Record.Doubts {
-			switch {
-			case !isRateMissed(d):
-			case l.Rate > 0:
-				texts = append(texts, fmt.Sprintf("%s: %s", l.Name, d.Text))
-			default:
-				texts = append(texts, d.Text)
+			if !isRateMissed(d) {
+				continue
 			}
+			text := d.Text
+			if l.Rate > 0 { // of a curve
+				text = l.Name + ": " + text
+			}
+			texts = append(texts, text)
 		}
 	}
 	const most = 2
@@ -38,8 +39,8 @@ func Missed(r store.Record) string {
 	return text
 }
 
-// MissedRates is one verdict on all points that missed a rate: it names at most five, and how many others there are. The list is empty if
-// no point did.
+// MissedRates is one verdict on all points that missed a rate: it names at most five, and how many others there are. The list
+// is empty if no point did.
 func MissedRates(points []Point) []document.Verdict {
 	var texts []string
 	for _, p := range points {
@@ -47,26 +48,29 @@ func MissedRates(points []Point) []document.Verdict {
 			texts = append(texts, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Setting(), p.Load(), text))
 		}
 	}
-	if len(texts) == 0 {
-		return nil
-	}
 	const (
 		most        = 5
 		about       = "Rate missed"
 		finding     = "Not everything that was offered came through"
 		consequence = "What was never sent counts in the latencies as late as the end of the run."
 	)
-	if len(texts) == 1 {
+	switch len(texts) {
+	case 0:
+		return nil
+	case 1:
 		return []document.Verdict{{About: about, Finding: finding + ". " + texts[0] + ".", Detail: consequence}}
 	}
-	named := strings.Join(texts[:min(most, len(texts))], ". ") + "."
+	detail := strings.Join(texts[:min(most, len(texts))], ". ") + "."
 	if more := len(texts) - most; more > 0 {
-		named += fmt.Sprintf(" The same holds for %d more.", more)
+		detail += fmt.Sprintf(" The same holds for %d more.", more)
 	}
-	return []document.Verdict{{About: about, Finding: fmt.Sprintf("%s at %d points.", finding, len(texts)), Detail: named + " " + consequence}}
+	return []document.Verdict{{
+		About: about, Finding: fmt.Sprintf("%s at %d points.", finding, len(texts)), Detail: detail + " " + consequence,
+	}}
 }
 
-// missedOf is what the first repetition that missed its rate says, with the number of those that did. It is empty if none did.
+// missedOf is what the first repetition of a point that missed its rate says, with the number of those that did. It is empty
+// if none did.
 func missedOf(p Point) string {
 	var missed []string
 	for _, r := range p.Ok() {

@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Effect is what one axis of a sweep changed. For each value it compares the points that have this value with those that have the first
-// one and are equal on all other axes. With a throughput of
+// Effect is what one axis of a sweep changed. For each value it compares the points that have this value with those that have
+// the first one and are equal on all other axes. With a throughput of
 //
 //	          linger=0  linger=5
 //	batch=16    10k/s     20k/s
@@ -65,20 +65,21 @@ func (e Effect) size() float64 {
 	return distance(change)
 }
 
-// effectOf is the effect of the i-th axis. places and medians are those of the points, in their order. Points without a value on the axis
-// are left out, and so are those whose median is not known or not positive, since it has no ratio.
-func effectOf(i int, axis Axis, places []Place, medians []float64) Effect {
+// effectOf is the effect of the axis with this index. places and medians are those of the points, in their order. Points without
+// a value on the axis are left out, and so are those whose median is not known or not positive, since it has no ratio.
+func effectOf(index int, axis Axis, places []Place, medians []float64) Effect {
 	firsts := map[string]float64{} // the median with the first value, by the combination of the other axes
-	for k, place := range places {
-		if place[i] == 0 && medians[k] > 0 {
-			firsts[place.without(i)] = medians[k]
+	for i, place := range places {
+		if place[index] == 0 && medians[i] > 0 {
+			firsts[place.without(index)] = medians[i]
 		}
 	}
 	ratios := make([][]float64, len(axis.Values)) // by value
-	for k, place := range places {
-		value, first := place[i], firsts[place.without(i)] // 0 if no point has the first value
-		if value > 0 && first > 0 && medians[k] > 0 {
-			ratios[value] = append(ratios[value], medians[k]/first)
+	for i, place := range places {
+		value := place[index] // 0 is the first, Unset is less
+		first, known := firsts[place.without(index)]
+		if value > 0 && known && medians[i] > 0 {
+			ratios[value] = append(ratios[value], medians[i]/first)
 		}
 	}
 	e := Effect{Axis: axis.Name, Values: axis.Values}
@@ -109,9 +110,9 @@ func Best(points []Point, m Metric) []Point {
 	return known
 }
 
-// Pareto lists the points that no other point beats (the Pareto front): none is at least as good in all metrics and better in one. A
-// metric that no point has is left out, and so is a point that lacks one of the others. Of 10k/s at 5 ms, 8k/s at 2 ms and 8k/s at 3 ms
-// the last is beaten by the second.
+// Pareto lists the points that no other point beats (the Pareto front): none is at least as good in all metrics and better in
+// one. A metric that no point has is left out, and so is a point that lacks one of the others. Of 10k/s at 5 ms, 8k/s at 2 ms
+// and 8k/s at 3 ms the last is beaten by the second.
 func Pareto(points []Point, metrics []Metric) []Point {
 	isUnknown := func(m Metric) bool {
 		return !slices.ContainsFunc(points, func(p Point) bool { return !math.IsNaN(p.median(m)) })

@@ -19,14 +19,14 @@ func (r Ranking) Claim() string {
 		return ""
 	}
 	claim, variable := r.claimAboutBest(), r.tooVariable()
-	switch len(variable) {
-	case 0:
+	if len(variable) == 0 {
 		return claim
-	case 1:
-		return fmt.Sprintf("%s %s scatters too much to be told from the best.", claim, r.list(variable))
-	default:
-		return fmt.Sprintf("%s %s scatter too much to be told from the best.", claim, r.list(variable))
 	}
+	scatter := "scatter"
+	if len(variable) == 1 {
+		scatter = "scatters"
+	}
+	return fmt.Sprintf("%s %s %s too much to be told from the best.", claim, r.list(variable), scatter)
 }
 
 // claimAboutBest is the claim without the contenders that are too variable. The ranking has a best.
@@ -70,9 +70,9 @@ func (r Ranking) Basis() string {
 	return fmt.Sprintf("%s Not tested: %s. %s", r.evidence(), r.list(untested), whyUntested(untested))
 }
 
-// evidence states the p values of the tests against the best, and the method: "p ≤ 0.048 where shown,
-// p = 0.310 where not, Mann–Whitney U, Holm over 6 pairs." The p values are the weakest evidence: the
-// largest of those that show a difference, the smallest of those that don't.
+// evidence states the p values of the tests against the best, and the method: "p ≤ 0.048 where shown, p = 0.310 where not,
+// Mann–Whitney U, Holm over 6 pairs." The p values are the weakest evidence: the largest of those that show a difference, the
+// smallest of those that don't.
 func (r Ranking) evidence() string {
 	shown, notShown := r.WithAnswer(Different), r.WithAnswer(NoDifferenceShown)
 	byP := func(a, b Standing) int { return cmp.Compare(a.Against.Adjusted, b.Against.Adjusted) }
@@ -90,7 +90,8 @@ func (r Ranking) evidence() string {
 	return anyTest.method(strings.Join(parts, ", "), "pairs") + "."
 }
 
-// signOf is the sign before the extreme p value of tests: bound, or "=" if there is one test only.
+// signOf is the sign before the largest or smallest p value of tests: the sign of a bound, "≤" or "≥", unless it is of the
+// only test.
 func signOf(tests []Standing, bound string) string {
 	if len(tests) == 1 {
 		return "="
@@ -126,7 +127,8 @@ func (r Ranking) Short(load string) string {
 	return names[0] + " at " + load
 }
 
-// list names contenders with their figures, and how each compares with the best unless no difference was shown.
+// list names contenders with their figures, and how each compares with the best unless no difference was shown: "kafka 13.1 ms
+// (n=5, 4.5 times higher) and redis 20.0 ms (n=5, 7.0 times higher)".
 func (r Ranking) list(standings []Standing) string {
 	var texts []string
 	for _, s := range standings {
