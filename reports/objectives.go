@@ -8,7 +8,6 @@ package reports
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
@@ -55,14 +54,16 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 		v.Finding = "Nothing was measured that could be judged by it."
 		return v
 	case len(missed) > 0:
-		v.Finding = fmt.Sprintf("Missed by %d of %s. %s.", len(missed), plural(judged, "load"), firstLoads(missed))
-		details = append(details, furtherLoads(missed))
+		first, further := results.FirstSentences(missed, maxLoadsNamed)
+		v.Finding = fmt.Sprintf("Missed by %d of %s. %s", len(missed), plural(judged, "load"), first)
+		details = append(details, further)
 		if n := len(undecided); n > 0 {
 			details = append(details, fmt.Sprintf("For %d more the clocks of the agents don't tell.", n))
 		}
 	case len(undecided) > 0:
-		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(undecided), plural(judged, "load"), firstLoads(undecided))
-		details = append(details, furtherLoads(undecided))
+		first, further := results.FirstSentences(undecided, maxLoadsNamed)
+		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s", len(undecided), plural(judged, "load"), first)
+		details = append(details, further)
 	case unmeasured > 0:
 		v.Finding = fmt.Sprintf("Kept by %d of %s.", kept, plural(judged+unmeasured, "load"))
 	case kept == 1:
@@ -75,19 +76,6 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 	}
 	v.Detail = joinNonEmpty(" ", details...)
 	return v
-}
-
-// firstLoads joins the first few loads with their figures.
-func firstLoads(loads []string) string {
-	return strings.Join(loads[:min(maxLoadsNamed, len(loads))], ". ")
-}
-
-// furtherLoads counts the loads that firstLoads leaves out. It is empty if there are none.
-func furtherLoads(loads []string) string {
-	if len(loads) <= maxLoadsNamed {
-		return ""
-	}
-	return fmt.Sprintf("The same holds for %d more.", len(loads)-maxLoadsNamed)
 }
 
 // missesObjective tells whether a load of a point missed an objective of its spec. records are those of

@@ -34,7 +34,8 @@ type family struct {
 
 // correct corrects differences of the family. These may be fewer than it counts.
 func (f family) correct(differences []*Difference) {
-	var candidates, tooFew []*Difference // tooFew have too few repetitions for any outcome to show a difference
+	var candidates []*Difference // whose test can show a difference if it is made alone
+	var tooFew []*Difference     // those with too few repetitions for any outcome to show one
 	for _, d := range differences {
 		d.Adjusted, d.Needed = 1, 0
 		switch {

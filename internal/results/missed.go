@@ -60,12 +60,10 @@ func MissedRates(points []Point) []document.Verdict {
 	case 1:
 		return []document.Verdict{{About: about, Finding: finding + ". " + texts[0] + ".", Detail: consequence}}
 	}
-	detail := strings.Join(texts[:min(most, len(texts))], ". ") + "."
-	if more := len(texts) - most; more > 0 {
-		detail += fmt.Sprintf(" The same holds for %d more.", more)
-	}
+	first, further := FirstSentences(texts, most)
 	return []document.Verdict{{
-		About: about, Finding: fmt.Sprintf("%s at %d points.", finding, len(texts)), Detail: detail + " " + consequence,
+		About: about, Finding: fmt.Sprintf("%s at %d points.", finding, len(texts)),
+		Detail: strings.TrimSpace(first+" "+further) + " " + consequence,
 	}}
 }
 

@@ -190,6 +190,15 @@ func FirstFew(items []string, n int) string {
 	return strings.Join(items, ", ")
 }
 
+// FirstSentences joins at most n sentences: "kafka missed it. nats missed it." further counts the others: "The same holds for 3
+// more." It is empty if there are none.
+func FirstSentences(texts []string, n int) (first, further string) {
+	if len(texts) > n {
+		further = fmt.Sprintf("The same holds for %d more.", len(texts)-n)
+	}
+	return strings.Join(texts[:min(n, len(texts))], ". ") + ".", further
+}
+
 // enumerate joins items as a sentence does: "a, b and c".
 func enumerate(items []string) string {
 	if len(items) < 2 {
