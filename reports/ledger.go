@@ -130,13 +130,16 @@ func bookColumns(points []results.Point) []columnOf[account] {
 
 // bookKeys are the keys of the counts of a repetition.
 var bookKeys = []string{
-	results.KeyDue, results.KeyUnsent, results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyResent, results.KeyUnresolved,
-	results.KeyExpected, results.KeyReceived, results.KeyLost, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
+	results.KeyDue, results.KeyUnsent, results.KeySent,
+	results.KeyAcked, results.KeyFailed, results.KeyResent, results.KeyUnresolved,
+	results.KeyExpected, results.KeyReceived, results.KeyLost, results.KeyLostAcked,
+	results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
 }
 
 // streamTable shows the streams that have a fault.
 func (a account) streamTable() document.Table {
-	title := fmt.Sprintf("Faults: %s, %s, %s, repetition %d", a.point.Name, a.point.Setting(), a.load.RowTitle, a.load.Record.Repetition)
+	title := fmt.Sprintf("Faults: %s, %s, %s, repetition %d",
+		a.point.Name, a.point.Setting(), a.load.RowTitle, a.load.Record.Repetition)
 	return tableOf(title, streamColumns, a.streams())
 }
 

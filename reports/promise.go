@@ -3,7 +3,7 @@
 // exactly-once delivery promises that no message is delivered twice, so one duplicate breaks it.
 //
 //	guarantee            fault        promise  acked   failed  lost after ack  dup.  outage  why
-//	exactly-once, fsync  kill -9, 1s  broken   10 000       0               0     1  1.40 s  1 delivered twice, 2 out of order
+//	exactly-once, fsync  kill -9, 1s  broken   10 000       0               0     1  1.40 s  1 delivered twice
 
 package reports
 

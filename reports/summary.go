@@ -157,9 +157,11 @@ var pipelineFigures = []string{
 // pipelineTable has a row for every load of every pipeline among points.
 func pipelineTable(points []results.Point, l layout) document.Table {
 	pipelines := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Pipeline == nil })
-	columns := slices.Concat(pointColumns(l), metricColumns(pipelineFigures, nil, results.LoadPoint.Cell), []columnOf[results.LoadPoint]{
-		repetitionsColumn(func(lp results.LoadPoint) int { return len(lp.Records) }),
-	})
+	columns := slices.Concat(
+		pointColumns(l),
+		metricColumns(pipelineFigures, nil, results.LoadPoint.Cell),
+		[]columnOf[results.LoadPoint]{repetitionsColumn(func(lp results.LoadPoint) int { return len(lp.Records) })},
+	)
 	title := "The pipelines; response times are what clients saw, from the sending of a request to its last answer"
 	return tableOf(title, columns, results.LoadPointsOf(pipelines))
 }

@@ -20,21 +20,25 @@ import (
 // status, with the reasons.
 func Unusable(points []results.Point) []document.Block {
 	var blocks []document.Block
-	for _, s := range []struct {
-		status  results.Status
-		title   string
-		meaning string
-	}{
-		{status: results.Refused, title: "Refused", meaning: "What was asked for and can't be done."},
-		{status: results.Failed, title: "Failed", meaning: "Promises broken, or nothing measured."},
-		{status: results.Void, title: "Void", meaning: "Limited by the generator instead of the broker; part of no conclusion."},
-		{status: results.Aborted, title: "Aborted", meaning: "Interrupted before the end."},
-	} {
-		if causes := causesOf(points, s.status); len(causes) > 0 {
-			blocks = append(blocks, document.Heading{Level: 1, Text: s.title}, document.Paragraph{Text: s.meaning}, tableOf("", causeColumns, causes))
+	for _, s := range unusableStatuses {
+		causes := causesOf(points, s.status)
+		if len(causes) == 0 {
+			continue
 		}
+		blocks = append(blocks,
+			document.Heading{Level: 1, Text: s.title}, document.Paragraph{Text: s.meaning}, tableOf("", causeColumns, causes))
 	}
 	return blocks
+}
+
+var unusableStatuses = []struct {
+	status         results.Status
+	title, meaning string
+}{
+	{status: results.Refused, title: "Refused", meaning: "What was asked for and can't be done."},
+	{status: results.Failed, title: "Failed", meaning: "Promises broken, or nothing measured."},
+	{status: results.Void, title: "Void", meaning: "Limited by the generator instead of the broker; part of no conclusion."},
+	{status: results.Aborted, title: "Aborted", meaning: "Interrupted before the end."},
 }
 
 // cause is why repetitions of a contender have no usable figure.
@@ -82,12 +86,13 @@ func causesOf(points []results.Point, status results.Status) []cause {
 	return causes
 }
 
-// maxLoadsOfCause is how many loads a row names; a broker that can't be started may have hundreds.
+// maxLoadsOfCause is how many loads a row names. A broker that can't be started may have hundreds.
 const maxLoadsOfCause = 6
 
 var causeColumns = []columnOf[cause]{
 	textColumn(document.Column{Key: "broker", Name: "broker", Identifies: true}, func(c cause) string { return c.contender }),
 	textColumn(document.Column{Key: "reason", Name: "reason", Wide: true}, func(c cause) string { return remark.Join(c.reasons) }),
-	textColumn(document.Column{Key: "cells", Name: "cells", Wide: true}, func(c cause) string { return results.FirstFew(c.loads, maxLoadsOfCause) }),
+	textColumn(document.Column{Key: "cells", Name: "cells", Wide: true},
+		func(c cause) string { return results.FirstFew(c.loads, maxLoadsOfCause) }),
 	numberColumn(document.Column{Key: "n", Name: "repetitions", Unit: unit.Count}, func(c cause) int { return c.repetitions }),
 }

@@ -10,6 +10,7 @@ package reports
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,17 +43,17 @@ type group = results.Group[results.Point]
 // byWorkload groups the points that may be ranked against each other: those that were given the
 // same work. They differ in the broker and in the settings that their names show.
 func byWorkload(points []results.Point) []group {
-	mayDiffer := []string{"broker"} // spec paths
+	mayDiffer := map[string]bool{"broker": true} // spec paths
 	for _, p := range points {
 		for axis := range p.Records[0].Axes { // all records of a point have the same axes
 			isLoad := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
-			isNew := !slices.Contains(mayDiffer, axis)
-			if results.InNames(axis) && !isLoad && isNew {
-				mayDiffer = append(mayDiffer, axis)
+			if results.InNames(axis) && !isLoad {
+				mayDiffer[axis] = true
 			}
 		}
 	}
-	return results.GroupBy(points, func(p results.Point) string { return p.Workload(mayDiffer...) })
+	paths := slices.Sorted(maps.Keys(mayDiffer))
+	return results.GroupBy(points, func(p results.Point) string { return p.Workload(paths...) })
 }
 
 // rankable leaves out points with planned faults, which the promise report covers, and the figures of
@@ -105,7 +106,7 @@ func varyingSettings(p results.Point, values results.Values) string {
 
 // conclusions collects the parts of verdicts before they become sentences.
 type conclusions struct {
-	fullRankings  bool          // tells to word rankings at fixed rates in full, in common; else they are in shortRankings
+	fullRankings  bool          // whether common has rankings at fixed rates in full, or shortRankings has them
 	separate      []sentences   // one for each workload that has a verdict of its own
 	common        sentences     // of the verdict on all other workloads
 	shortRankings []string      // the best at a fixed rate: "nats 1.31 ms at 1k/s"
