@@ -23,10 +23,11 @@ func GoalName(g store.GoalResult) string {
 }
 
 // Goal is one goal of the searches of a point, over its repetitions: the highest rate at which a quantile of latency stays under a bound.
+// If three searches for "p99 ≤ 10ms" ended with 40k–42k, 41k–43k and 40k–41k messages per second, N is 3 and Sustained 40k..43k.
 type Goal struct {
-	Name        string // "p99 ≤ 10ms"
-	LatencyNs   int64  // the bound at Quantile; 0 if there is none
-	Quantile    float64
+	Name        string          // "p99 ≤ 10ms"
+	LatencyNs   int64           // the bound at Quantile; 0 if there is none
+	Quantile    float64         // 0.99
 	N           int             // searches that answered it
 	Sustained   Bracket         // between which rates they ended
 	Conditional Summary         // conditional throughput, messages per second, of the repetitions in which a rate passed

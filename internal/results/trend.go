@@ -48,13 +48,15 @@ func Trends(points []Point) []document.Verdict {
 	}
 	var verdicts []document.Verdict
 	for i, adjusted := range holm(ps, len(ps)) {
-		isLarge := math.Abs(math.Log(trends[i].change)) >= math.Log1p(smallestTrend) // either way
-		if adjusted < alpha && isLarge {
-			verdicts = append(verdicts, trends[i].verdict(adjusted))
+		if t := trends[i]; adjusted < alpha && t.isLarge() {
+			verdicts = append(verdicts, t.verdict(adjusted))
 		}
 	}
 	return verdicts
 }
+
+// isLarge tells whether figures rose by smallestTrend or more, or fell by as large a factor: to 1.1 or to 1/1.1 of what they were.
+func (t trend) isLarge() bool { return max(t.change, 1/t.change) >= 1+smallestTrend }
 
 // likelyCause names what may have changed from one repetition of a point to the next: whatever was not started anew for each.
 func likelyCause(p Point) string {
@@ -88,7 +90,7 @@ func trendOf(points []Point) (t trend, ok bool) {
 		}
 		score += kendallScore(values)
 		variance += kendallVariance(values)
-		half := len(values) / 2
+		half := len(values) / 2 // an odd one in the middle is in neither half
 		changes = append(changes, Summarize(values[len(values)-half:]).Median/Summarize(values[:half]).Median)
 	}
 	t.points, t.change, t.p = len(changes), Summarize(changes).Median, seasonalKendall(score, variance)
