@@ -86,8 +86,8 @@ func accountsOf(points []results.Point) []account {
 		}
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				isCurveRate, hasBooks := l.Rate > 0, booksOf(l.Record) != results.Books{}
-				if l.Record.Result != nil && (hasBooks || !isCurveRate) {
+				ofCurve, hasBooks := l.Rate > 0, booksOf(l.Record) != results.Books{}
+				if l.Record.Result != nil && (hasBooks || !ofCurve) {
 					accounts = append(accounts, account{point: p, load: l})
 				}
 			}

@@ -173,11 +173,5 @@ func shortList(value string) string {
 	return fmt.Sprintf("%d values, %s to %s", len(items), items[0], items[len(items)-1])
 }
 
-// axesText identifies a point of a grid by its values on the axes.
-func axesText(axes map[string]string) string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(axes)) {
-		b.WriteString(name + "=" + axes[name] + "\n")
-	}
-	return b.String()
-}
+// axesText identifies a point of a grid by its values on the axes. fmt sorts the keys of a map.
+func axesText(axes map[string]string) string { return fmt.Sprintf("%q", axes) }
