@@ -65,11 +65,11 @@ func Compare(w io.Writer, a, b reports.Side, differing []string, s Source) error
 // recordsOf lists the records of both sides for the figures. If a point or a name occurs on both sides, as in two runs or two versions,
 // the side becomes part of the names: equal points must not be pooled, nor look alike.
 func recordsOf(a, b reports.Side) []store.Record {
-	ofA := map[string]bool{} // IDs and names
+	takenByA := map[string]bool{} // IDs and names
 	for _, p := range a.Set.Points {
-		ofA[p.ID], ofA[p.Name] = true, true
+		takenByA[p.ID], takenByA[p.Name] = true, true
 	}
-	if slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return ofA[p.ID] || ofA[p.Name] }) {
+	if slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return takenByA[p.ID] || takenByA[p.Name] }) {
 		return slices.Concat(withSide(a), withSide(b))
 	}
 	return slices.Concat(a.Set.Records, b.Set.Records)
@@ -96,8 +96,8 @@ type content struct {
 	Style   template.CSS
 	Script  template.JS
 	Data    template.JS   // JSON for the front end; null without figures
-	Lead    template.HTML // above the figures
-	Rest    template.HTML // below the figures
+	Above   template.HTML // the figures
+	Below   template.HTML // the figures
 	Figures bool
 	Origin  string // when, where and with which version the records were made
 	Command string // as typed to make the page
@@ -118,7 +118,7 @@ func write(w io.Writer, s Source, title string, makeTexts func() (texts, error))
 	var out bytes.Buffer
 	err = pageTemplate.Execute(&out, content{
 		Title: title, Policy: policyFor(script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded),
-		Lead: template.HTML(text.above + render.Fragment(reports.Gates(s.Gates), "gates", 2)), Rest: template.HTML(text.below),
+		Above: template.HTML(text.above + render.Fragment(reports.Gates(s.Gates), "gates", 2)), Below: template.HTML(text.below),
 		Figures: s.hasFigures(), Origin: origin(s), Command: s.Command,
 	})
 	if err != nil {
@@ -128,8 +128,9 @@ func write(w io.Writer, s Source, title string, makeTexts func() (texts, error))
 	return err
 }
 
-// compute makes the texts and the figures at the same time: each takes seconds for thousands of records. figures are nil if s has none.
-func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *data, err error) {
+// compute makes the texts and the figures at the same time: each takes seconds for thousands of records. figures are
+// nil if s has none.
+func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *figureData, err error) {
 	var repeat instructions
 	var work errgroup.Group
 	work.Go(func() (err error) {

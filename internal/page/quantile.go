@@ -1,3 +1,6 @@
+// Distributions of latencies, as curves that the front end draws: latency against quantile. Of 1000 messages a curve
+// ends at the quantile 0.999, beyond which only the slowest message lies.
+
 package page
 
 import (
@@ -9,13 +12,14 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// quantiles are the 49 quantiles from 0 to 0.999999 at which distributions are drawn: evenly spaced on HdrHistogram's axis, which is
-// 1/(1−q) on a logarithmic scale.
+// quantiles are the 49 quantiles at which distributions are drawn: 0, 0.25, 0.44, 0.58 … 0.9, 0.925 … 0.99 … 0.999999.
+// The share beyond them, 1−q, falls to a tenth in eight even steps, as on HdrHistogram's axis.
 var quantiles = func() []float64 {
-	const perDecade = 8
+	const nines, stepsPerNine = 6, 8
 	var qs []float64
-	for i := range 6*perDecade + 1 {
-		qs = append(qs, 1-math.Pow(10, -float64(i)/perDecade))
+	for step := range nines*stepsPerNine + 1 {
+		beyond := math.Pow(10, -float64(step)/stepsPerNine)
+		qs = append(qs, 1-beyond)
 	}
 	return qs
 }()
@@ -29,7 +33,8 @@ var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k res
 type curve struct {
 	N   int64  `json:"n"` // latencies counted
 	Max number `json:"max"`
-	// Values are the latencies at quantiles. They end with the first quantile beyond 1−1/N: from there on all are Max.
+	// Values are the latencies at quantiles. They end with the first quantile beyond which less than one message lies:
+	// from there on all are Max.
 	Values []number `json:"v"`
 }
 
@@ -37,14 +42,14 @@ type curve struct {
 func curves(records []store.Record, kinds []results.LatencyKind) []*curve {
 	out := make([]*curve, len(kinds))
 	for i, kind := range kinds {
-		out[i] = merged(records, func(r *store.Result) hist.Snapshot { return kind.Of(r.Latency) })
+		out[i] = mergedCurve(records, func(r *store.Result) hist.Snapshot { return kind.Of(r.Latency) })
 	}
 	return out
 }
 
 // ownPauses is the distribution of the generator's own pauses. It is nil if they weren't recorded.
 func ownPauses(records []store.Record) *curve {
-	return merged(records, func(r *store.Result) hist.Snapshot {
+	return mergedCurve(records, func(r *store.Result) hist.Snapshot {
 		if r.Pauses == nil {
 			return hist.Snapshot{}
 		}
@@ -52,12 +57,12 @@ func ownPauses(records []store.Record) *curve {
 	})
 }
 
-// merged is the curve of one distribution over all records. It is nil if nothing was counted.
-func merged(records []store.Record, of func(*store.Result) hist.Snapshot) *curve {
+// mergedCurve is the curve of one histogram of each record, all merged. It is nil if nothing was counted.
+func mergedCurve(records []store.Record, histogramOf func(*store.Result) hist.Snapshot) *curve {
 	var all hist.Snapshot
 	for _, r := range records {
 		if r.Result != nil {
-			all = all.Merge(of(r.Result))
+			all = all.Merge(histogramOf(r.Result))
 		}
 	}
 	n := all.Count()
@@ -67,7 +72,8 @@ func merged(records []store.Record, of func(*store.Result) hist.Snapshot) *curve
 	c := &curve{N: n, Max: number(all.Max())}
 	for _, q := range quantiles {
 		c.Values = append(c.Values, number(all.Quantile(q)))
-		if (1-q)*float64(n) < 1 {
+		messagesBeyond := (1 - q) * float64(n)
+		if messagesBeyond < 1 {
 			break
 		}
 	}

@@ -1,3 +1,9 @@
+// How to repeat each point: the points report in a form for the front end. Its listings share their lines, because the
+// specs of one study differ in two lines of seventy. Two listings "a b c" and "a x c" become
+//
+//	lines:    a, b, c, x
+//	listings: [0, 3] (from line 0, three lines) and [0, 1, 3, 1, 2, 1] (lines 0, 3 and 2, one each)
+
 package page
 
 import (
@@ -9,9 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// instructions say how to repeat each point: the points report in a form for the front end. Its listings share their lines, because the
-// specs of one study differ in two lines of seventy: two listings "a b c" and "a x c" are the lines a, b, c, x and the ranges 0 to 2,
-// and 0, 3, 2.
+// instructions say how to repeat each point.
 type instructions struct {
 	points []pointInstructions
 	lines  []string // of all listings, each once

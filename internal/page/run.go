@@ -1,7 +1,11 @@
-// Repetitions over time, for the front end: rates, latencies, backlog and CPU, with phases and faults. Values are listed line by line:
+// Repetitions over time, for the front end: rates, latencies, backlog and CPU, with phases and faults. A run is one
+// repetition, and a tick is one sample of it. Values are listed line by line:
 //
 //	{"p": 0, "load": "rate 1k/s", "rep": 1, "t": [0, 1, 2], "phases": [{"name": "warm-up", "until": 1}, ...],
 //	 "panels": [{"i": 0, "v": [[1000, 1000, 998], [1000, 999, 1001]]}], ...}
+//
+// Here the page's panel 0 shows rates, in two lines: 1000, 1000 and 998 messages/s were published at 0, 1 and 2 s, and
+// 1000, 999 and 1001 messages/s were received.
 
 package page
 
@@ -23,23 +27,23 @@ const (
 
 // run is one repetition under one load, over time.
 type run struct {
-	Point      int            `json:"p"` // index in data.Points
+	Point      int            `json:"p"` // index in figureData.Points
 	Load       string         `json:"load"`
 	Repetition int            `json:"rep"`
 	Status     string         `json:"status"`
 	Reason     string         `json:"reason,omitempty"`
-	Doubts     []string       `json:"doubts,omitempty"`
-	Began      string         `json:"began"`
+	Doubts     []string       `json:"doubts,omitempty"` // "late: 5 messages came after the drain"
+	Began      string         `json:"began"`            // UTC; empty if that isn't known
 	Cores      int            `json:"cores"`
 	Seconds    []number       `json:"t"` // of each tick, since the start of the measured phase
 	Phases     []phase        `json:"phases"`
 	Panels     []panelLines   `json:"panels"`
 	Faults     []plannedFault `json:"faults,omitempty"`
 	Books      []counted      `json:"books,omitempty"`
-	Pauses     *pauses        `json:"own,omitempty"`
+	Pauses     *pauses        `json:"own,omitempty"` // nil if they weren't recorded
 }
 
-// coursePanel is one of the charts below each other that draw a run. Runs share the descriptions of their panels.
+// coursePanel describes one of the charts below each other that draw a run. Runs with the same lines share it.
 type coursePanel struct {
 	Title string   `json:"title"`
 	Unit  string   `json:"unit"`
@@ -48,11 +52,11 @@ type coursePanel struct {
 
 // panelLines are a run's lines in a panel.
 type panelLines struct {
-	Panel  int        `json:"i"` // in data.Panels
+	Panel  int        `json:"i"` // index in figureData.Panels
 	Values [][]number `json:"v"` // of each line at each tick
 }
 
-// counted is a count of the books.
+// counted is one count of the books: 3 messages "lost". The books say what became of every message that was due.
 type counted struct {
 	Name string `json:"name"`
 	N    number `json:"n"`
@@ -84,33 +88,34 @@ type plannedFault struct {
 
 // candidate is a repetition under one load that may become a run of the page, if it fits.
 type candidate struct {
-	point  int // index in data.Points
-	load   string
-	record store.Record // cut down to the load; it has a result
+	pointIndex int // in figureData.Points
+	load       string
+	record     store.Record // cut down to the load; it has a result
 }
 
-// urgency orders candidates: those with faults first.
-func (c candidate) urgency() int {
-	if len(c.record.Result.Faults) > 0 {
-		return 0
-	}
-	return 1
-}
+func (c candidate) hasFaults() bool { return len(c.record.Result.Faults) > 0 }
 
-// addRuns adds as many repetitions as fit, in the order of points. If they are too many, those with faults come first, then the first
-// repetition of each point, then the second, and so on. 3000 runs have 40 ticks each, and of 4000 runs 1000 are left out.
-func (d *data) addRuns(points []results.Point) {
-	all := candidatesOf(points)
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), cmp.Compare(a.record.Repetition, b.record.Repetition))
+// addRuns adds as many repetitions as fit, in the order of points. If they are too many, those with faults are chosen
+// first, then the first repetition of each point, then the second, and so on. Of 1000 runs each has up to 120 ticks,
+// of 3000 runs each has 40, and of 4000 runs 1000 are left out.
+func (d *figureData) addRuns(points []results.Point) {
+	candidates := candidatesOf(points)
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
+		if a.hasFaults() == b.hasFaults() {
+			return cmp.Compare(a.record.Repetition, b.record.Repetition)
+		}
+		if a.hasFaults() {
+			return -1
+		}
+		return 1
 	})
 	d.Runs, d.Panels = []run{}, []coursePanel{}
-	ticksEach := max(minTicks, maxTicks/max(1, len(all)))
+	ticksEach := max(minTicks, maxTicks/max(1, len(candidates)))
 	ticks := 0
-	for i, c := range all {
+	for i, c := range candidates {
 		ticks += min(ticksEach, len(c.record.Result.Series))
 		if ticks > maxTicks {
-			d.RunsLeftOut = len(all) - i
+			d.RunsLeftOut = len(candidates) - i
 			break
 		}
 		d.Runs = append(d.Runs, d.runOf(c, ticksEach))
@@ -122,61 +127,67 @@ func (d *data) addRuns(points []results.Point) {
 
 // candidatesOf lists the repetitions that were sampled over time, under each of their loads.
 func candidatesOf(points []results.Point) []candidate {
-	var all []candidate
+	var candidates []candidate
 	for i, p := range points {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
 				if l.Record.Result != nil && len(l.Record.Result.Series) > 1 {
-					all = append(all, candidate{point: i, load: l.RowTitle, record: l.Record})
+					candidates = append(candidates, candidate{pointIndex: i, load: l.RowTitle, record: l.Record})
 				}
 			}
 		}
 	}
-	return all
+	return candidates
 }
 
-// runOf is the run of a repetition, with so many ticks at most. It adds its panels to d.
-func (d *data) runOf(c candidate, atMost int) run {
+// runOf is the run of a repetition, with tickLimit ticks at most. Panels that d doesn't describe yet are added to it.
+func (d *figureData) runOf(c candidate, tickLimit int) run {
 	out := describeRun(c)
-	ticks := results.Course(c.record)
-	joined := join(results.Moments(c.record, ticks), atMost)
-	for _, moments := range joined {
+	course := results.Course(c.record)
+	groups := groupMoments(results.Moments(c.record, course), tickLimit) // each becomes one tick of the run
+	for _, moments := range groups {
 		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
 	}
 	for _, p := range results.CoursePanels(c.record) {
 		lines := panelLines{Panel: d.panelIndex(p)}
 		for _, line := range p.Lines {
-			values := make([]number, len(joined))
-			for i, moments := range joined {
-				values[i] = lineValue(p.Unit, line, moments)
+			var values []number
+			for _, moments := range groups {
+				values = append(values, lineValue(p.Unit, line, moments))
 			}
 			lines.Values = append(lines.Values, values)
 		}
 		out.Panels = append(out.Panels, lines)
 	}
-	for _, p := range results.Phases(c.record, ticks) {
+	for _, p := range results.Phases(c.record, course) {
 		out.Phases = append(out.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
 	return out
 }
 
-// join groups neighbouring moments, so that there are at most n groups: of 100 moments and n = 40, groups of two or three.
-func join(moments []results.Moment, n int) [][]results.Moment {
-	groups := make([][]results.Moment, min(n, len(moments)))
+// groupMoments groups neighbouring moments, so that there are at most maxGroups groups: of 100 moments and 40 groups,
+// the first has the moments 0 and 1, the second 2 to 4, and so on up to 99.
+func groupMoments(moments []results.Moment, maxGroups int) [][]results.Moment {
+	groups := make([][]results.Moment, min(maxGroups, len(moments)))
 	for i := range groups {
-		groups[i] = moments[i*len(moments)/len(groups) : (i+1)*len(moments)/len(groups)]
+		first := i * len(moments) / len(groups)
+		firstOfNext := (i + 1) * len(moments) / len(groups)
+		groups[i] = moments[first:firstOfNext]
 	}
 	return groups
 }
 
-// lineValue is the value of a line at neighbouring moments: the mean of rates, and the largest of everything else, so that a stall does
-// not vanish between two dots. It is NaN if no moment has a value. Counts and bytes keep the digits that a tooltip shows.
+// lineValue is the value of a line at neighbouring moments: the mean of rates, and the largest of everything else, so
+// that a stall does not vanish between two dots. It is NaN if no moment has a value. Counts and bytes keep the digits
+// that a tooltip shows.
 func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) number {
-	sum, known := 0.0, 0
-	largest := math.Inf(-1)
+	sum, largest := 0.0, math.Inf(-1)
+	known := 0 // moments with a value
 	for _, m := range moments {
 		if v := line.At(m); !math.IsNaN(v) {
-			sum, known, largest = sum+v, known+1, max(largest, v)
+			known++
+			sum += v
+			largest = max(largest, v)
 		}
 	}
 	switch {
@@ -195,8 +206,8 @@ func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) n
 func describeRun(c candidate) run {
 	r := c.record
 	described := run{
-		Point: c.point, Load: c.load, Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
-		Books: books(r), Pauses: pausesOf(r),
+		Point: c.pointIndex, Load: c.load, Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason,
+		Cores: r.Host.Cores, Books: books(r), Pauses: pausesOf(r),
 	}
 	if !r.Began.IsZero() {
 		described.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
@@ -205,37 +216,44 @@ func describeRun(c candidate) run {
 		described.Doubts = append(described.Doubts, d.Code+": "+d.Text)
 	}
 	for _, f := range r.Result.Faults {
-		described.Faults = append(described.Faults, plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: results.Struck(f), Err: f.Err})
+		fault := plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: results.Struck(f), Err: f.Err}
+		described.Faults = append(described.Faults, fault)
 	}
 	return described
 }
 
 // panelIndex is the index of p in d.Panels, to which it is added if it isn't there.
-func (d *data) panelIndex(p results.CoursePanel) int {
-	described := coursePanel{Title: p.Title, Unit: units[p.Unit]}
+func (d *figureData) panelIndex(p results.CoursePanel) int {
+	described := coursePanel{Title: p.Title, Unit: unitNames[p.Unit]}
 	for _, l := range p.Lines {
 		described.Lines = append(described.Lines, l.Name)
 	}
-	same := func(o coursePanel) bool { return o.Title == described.Title && slices.Equal(o.Lines, described.Lines) }
-	if i := slices.IndexFunc(d.Panels, same); i >= 0 {
-		return i
+	for i, known := range d.Panels {
+		if known.Title == described.Title && slices.Equal(known.Lines, described.Lines) {
+			return i
+		}
 	}
 	d.Panels = append(d.Panels, described)
 	return len(d.Panels) - 1
 }
 
-// books are the message counts of a record that are known. Counts of what should not happen are left out if they are 0, except for
-// messages lost and never sent, where a reader looks for the 0.
+// books are the message counts of a record that are known. Counts of what should not happen are left out if they are 0,
+// except for messages lost and never sent, where a reader looks for the 0.
 func books(r store.Record) []counted {
-	var out []counted
+	var counts []counted
 	for _, m := range results.Metrics {
-		v := m.Of(r)
-		always := m.Better == results.Neither || m.Key == results.KeyUnsent || m.Key == results.KeyLost
-		if m.Counts() && !math.IsNaN(v) && (always || v != 0) {
-			out = append(out, counted{Name: m.Name, N: number(v)})
+		n := m.Of(r)
+		if !m.Counts() || math.IsNaN(n) {
+			continue
 		}
+		shouldNotHappen := m.Better != results.Neither
+		isLookedFor := m.Key == results.KeyUnsent || m.Key == results.KeyLost
+		if n == 0 && shouldNotHappen && !isLookedFor {
+			continue
+		}
+		counts = append(counts, counted{Name: m.Name, N: number(n)})
 	}
-	return out
+	return counts
 }
 
 // pausesOf is nil if pauses weren't recorded.

@@ -17,7 +17,7 @@ func TestAThinnedCourseKeepsTheLargestValueOfEveryLineButRates(t *testing.T) {
 		}
 		r.Result.Series = append(r.Result.Series, tick)
 	}
-	d := &data{}
+	d := &figureData{}
 	c := d.runOf(candidate{record: r}, 10)
 	if len(c.Seconds) != 10 || c.Seconds[0] != 3 || c.Seconds[9] != 39 {
 		t.Errorf("at %v s, want the last of four ticks each", c.Seconds)
