@@ -1,6 +1,15 @@
+// The figure "heatmap": one metric over two axes, such as brokers (rows) and message sizes (columns). A cell holds the
+// median of one point, a broker with all its settings. If points differ in a third axis, such as partitions, each of its
+// values has a panel (see facetsOf).
+//
+//	         100 B    1 KiB
+//	kafka   412k/s   188k/s
+//	nats    315k/s  refused
+
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,8 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// maxCells is how many rows or columns a heat map has; with more, the cells would be too small for
-// their figures.
+// maxCells is how many rows or columns a heat map has; with more, the cells would be too small for their figures.
 const maxCells = 40
 
 // Lengths of heat maps.
@@ -28,8 +36,7 @@ const (
 	maxCellName     = 4 * vg.Centimeter
 )
 
-// heatmap draws one metric over two axes, in a panel for each combination of the values of the other
-// axes that vary.
+// heatmap draws one metric over two axes, in a panel for each combination of the values of the other axes that vary.
 func heatmap(points []results.Point, o Options) (Figure, error) {
 	metric, points, err := selectMetric(points, o)
 	if err != nil {
@@ -78,27 +85,29 @@ func (a heatAxes) cellOf(p results.Point) cellKey {
 	return cellKey{row: facts[a.row], col: facts[a.col]}
 }
 
-// chooseHeatAxes checks the axes that were asked for, and chooses the others among those that vary:
-// brokers as rows if it can.
+// chooseHeatAxes takes the axes that were asked for (o.Row and o.Col), which must be known, and fills in the others
+// from the axes that vary: first the broker, then by name.
 func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
-	varied, facts := results.Values{}, results.Values{}
+	swept, facts := results.Values{}, results.Values{}
 	for _, p := range points {
-		varied.AddAll(p.Records[0].Axes)
+		swept.AddAll(p.Records[0].Axes)
 		facts.AddAll(p.Facts())
 	}
-	varying := varied.Varying()
+	varying := swept.Varying()
 	for _, asked := range []string{o.Row, o.Col} {
-		if asked != "" && facts[asked] == nil && varied[asked] == nil {
+		isKnown := facts[asked] != nil || swept[asked] != nil
+		if asked != "" && !isKnown {
 			return heatAxes{}, nothing("no record has a setting %q; axes that vary: %s", asked, listed(varying))
 		}
 	}
-	free := slices.DeleteFunc(slices.Clone(varying), func(a string) bool { return a == o.Row || a == o.Col || a == "measure" })
-	slices.SortStableFunc(free, func(a, b string) int { return compareBools(a != "broker", b != "broker") })
-	axes := heatAxes{row: o.Row, col: o.Col}
-	for _, axis := range []*string{&axes.row, &axes.col} {
-		if *axis == "" && len(free) > 0 {
-			*axis, free = free[0], free[1:]
-		}
+	candidates := slices.DeleteFunc(slices.Clone(varying), func(axis string) bool {
+		return axis == o.Row || axis == o.Col || axis == "measure"
+	})
+	slices.SortStableFunc(candidates, func(a, b string) int { return compareBools(a != "broker", b != "broker") })
+	candidates = append(candidates, "", "") // no axis, if too few vary
+	axes := heatAxes{row: o.Row, col: cmp.Or(o.Col, candidates[0])}
+	if o.Row == "" {
+		axes = heatAxes{row: candidates[0], col: cmp.Or(o.Col, candidates[1])}
 	}
 	switch {
 	case axes.row == "" || axes.col == "":
@@ -110,7 +119,7 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 	}
 }
 
-// emptyHeat has the rows, the columns and the colours of points, and no cell.
+// emptyHeat is a heat map with the rows, the columns and the range of colours that points need, and without their cells.
 func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 	h := heat{metric: m, colours: colourScale{emptySpan()}}
 	for _, p := range points {

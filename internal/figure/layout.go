@@ -1,3 +1,7 @@
+// The layout of a figure: title, legend, panels and notes below each other. Panels stand in a grid whose data are
+// equally wide, and equally high in a row, so that equal values stand above each other whatever the width of their
+// labels. Two columns with margins of 40 and 20 points and a gap of 16 leave 324 points of 400, 162 for each column.
+
 package figure
 
 import (
@@ -16,7 +20,7 @@ type Panel struct {
 	*plot.Plot
 	Title     string  // above the plot
 	X, Y      string  // what the axes show: X stands below the plot, Y above it
-	Weight    float64 // share of the height among the panels above and below
+	Weight    float64 // of its height: a panel of weight 2 gets twice the data height of one with weight 1 below it
 	grid      *plotter.Grid
 	hasUnused bool // shows marks that aren't used
 }
@@ -102,12 +106,6 @@ func (p *Panel) margins(c draw.Canvas) margins {
 	return margins{left: d.Min.X - c.Min.X, right: c.Max.X - d.Max.X, bottom: d.Min.Y - c.Min.Y, top: c.Max.Y - d.Max.Y}
 }
 
-// widen makes m as large as o on every side.
-func (m *margins) widen(o margins) {
-	m.left, m.right = max(m.left, o.left), max(m.right, o.right)
-	m.bottom, m.top = max(m.bottom, o.bottom), max(m.top, o.top)
-}
-
 // headHeight is the room for the words above a plot.
 func (p *Panel) headHeight() vg.Length {
 	var h vg.Length
@@ -128,78 +126,90 @@ func (p *Panel) footHeight() vg.Length {
 	return belowAxisSpacing * letters(bodySize, ink).FontExtents().Height
 }
 
-// panelRow is the room that a row of panels takes, from top to bottom.
+// panelGrid is the room that panels take.
+type panelGrid struct {
+	columns   []panelColumn
+	rows      []panelRow
+	dataWidth vg.Length // in every column
+}
+
+// panelColumn is the room beside the data of a column of panels.
+type panelColumn struct{ left, right vg.Length }
+
+// panelRow is the room that a row of panels takes, from top to bottom: words, margin, data, margin, words.
 type panelRow struct {
-	margins
-	head, data, foot vg.Length
-	weight           float64 // share of the height that all data get
+	head, top, data, bottom, foot vg.Length
+	weight                        float64 // the largest Panel.Weight
 }
 
 func (r panelRow) height() vg.Length { return r.head + r.top + r.data + r.bottom + r.foot }
 
-// panelGrid is the room that panels take. The data of all panels are equally wide, and equally high
-// in a row, so that equal values stand above each other whatever the width of their labels.
-type panelGrid struct {
-	columns   []margins // the widest of each column
-	rows      []panelRow
-	dataWidth vg.Length
-}
-
-// divide divides a canvas among panels. What margins and words leave is for the data: its width in
-// equal parts, its height by weight.
-func divide(c draw.Canvas, panels [][]*Panel) panelGrid {
-	g := panelGrid{columns: make([]margins, len(panels[0])), rows: make([]panelRow, len(panels))}
-	for j := range g.rows {
-		row := &g.rows[j]
+// fitGrid is a grid in which there is room for the margins and words of all panels, and none for data yet.
+func fitGrid(c draw.Canvas, panels [][]*Panel) panelGrid {
+	g := panelGrid{columns: make([]panelColumn, len(panels[0])), rows: make([]panelRow, len(panels))}
+	for j := range panels {
 		for i, p := range panels[j] {
 			if p == nil {
 				continue
 			}
-			need := p.margins(c)
-			g.columns[i].widen(need)
-			row.widen(need)
+			m, column, row := p.margins(c), &g.columns[i], &g.rows[j]
+			column.left, column.right = max(column.left, m.left), max(column.right, m.right)
+			row.top, row.bottom = max(row.top, m.top), max(row.bottom, m.bottom)
 			row.head, row.foot = max(row.head, p.headHeight()), max(row.foot, p.footHeight())
 			row.weight = max(row.weight, p.Weight)
 		}
 	}
-	width := c.Size().X - panelGapX*vg.Length(len(g.columns)-1)
-	for _, m := range g.columns {
-		width -= m.left + m.right
+	return g
+}
+
+// divideWidth gives the data of every column an equal part of what margins and gaps leave of a width.
+func (g *panelGrid) divideWidth(width vg.Length) {
+	width -= panelGapX * vg.Length(len(g.columns)-1)
+	for _, column := range g.columns {
+		width -= column.left + column.right
 	}
 	g.dataWidth = max(width/vg.Length(len(g.columns)), leastData)
-	height, weights := c.Size().Y-panelGapY*vg.Length(len(g.rows)-1), 0.0
-	for _, r := range g.rows {
-		height -= r.height() // as yet without data
-		weights += r.weight
+}
+
+// divideHeight gives the data of every row a part, by its weight, of what margins, words and gaps leave of a height.
+func (g *panelGrid) divideHeight(height vg.Length) {
+	height -= panelGapY * vg.Length(len(g.rows)-1)
+	allWeights := 0.0
+	for _, row := range g.rows {
+		height -= row.height() // as yet without data
+		allWeights += row.weight
 	}
 	for j := range g.rows {
-		g.rows[j].data = max(height*vg.Length(g.rows[j].weight/weights), leastData)
+		row := &g.rows[j]
+		row.data = max(height*vg.Length(row.weight/allWeights), leastData)
 	}
-	return g
 }
 
 func drawPanels(c draw.Canvas, panels [][]*Panel) {
 	if len(panels) == 0 {
 		return
 	}
-	g := divide(c, panels)
+	g := fitGrid(c, panels)
+	g.divideWidth(c.Size().X)
+	g.divideHeight(c.Size().Y)
 	top := c.Max.Y
 	for j, row := range g.rows {
 		left := c.Min.X
-		for i, p := range panels[j] {
-			data := box(left+g.columns[i].left, left+g.columns[i].left+g.dataWidth, top-row.head-row.top-row.data, top-row.head-row.top)
-			if p != nil {
+		for i, column := range g.columns {
+			dataLeft, dataTop := left+column.left, top-row.head-row.top
+			data := box(dataLeft, dataLeft+g.dataWidth, dataTop-row.data, dataTop)
+			if p := panels[j][i]; p != nil {
 				p.drawPlot(c, data)
 				p.drawWords(c, data, vg.Point{X: left, Y: top}, data.Min.Y-row.bottom-row.foot)
 			}
-			left = data.Max.X + g.columns[i].right + panelGapX
+			left = data.Max.X + column.right + panelGapX
 		}
 		top -= row.height() + panelGapY
 	}
 }
 
-// drawPlot draws the plot so that its data fill a rectangle. The library takes the rectangle with
-// the margins instead, which depend a little on the size: three rounds settle them.
+// drawPlot draws the plot so that its data fill a rectangle. The library takes the rectangle with the margins instead,
+// which depend a little on the size: three rounds settle them.
 func (p *Panel) drawPlot(c draw.Canvas, data vg.Rectangle) {
 	c.Rectangle = data
 	for range 3 {
@@ -211,15 +221,15 @@ func (p *Panel) drawPlot(c draw.Canvas, data vg.Rectangle) {
 
 // drawWords writes the words above the data from the corner down, and those below it at the bottom.
 func (p *Panel) drawWords(c draw.Canvas, data vg.Rectangle, corner vg.Point, bottom vg.Length) {
-	write := func(style text.Style, s string, spacing vg.Length) {
+	writeLine := func(style text.Style, s string, spacing vg.Length) {
 		if s != "" {
 			style.YAlign = draw.YTop
 			c.FillText(style, corner, cut(style, s, data.Max.X-corner.X))
 			corner.Y -= spacing * style.FontExtents().Height
 		}
 	}
-	write(bold(panelTitleSize), p.Title, panelTitleSpacing)
-	write(letters(smallSize, soft), p.Y, aboveAxisSpacing)
+	writeLine(bold(panelTitleSize), p.Title, panelTitleSpacing)
+	writeLine(letters(smallSize, soft), p.Y, aboveAxisSpacing)
 	style := letters(bodySize, ink)
 	style.XAlign = draw.XCenter
 	c.FillText(style, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: bottom + style.FontExtents().Descent}, p.X)

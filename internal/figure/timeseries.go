@@ -62,8 +62,8 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	for i, content := range contents {
 		p := coursePanel(content, runs)
 		for _, fault := range faultLines(runs) {
-			if i > 0 {
-				fault.text = "" // the first panel has it
+			if i > 0 { // the first panel has the texts
+				fault.text = ""
 			}
 			p.Add(fault)
 		}
@@ -77,8 +77,7 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	return f, nil
 }
 
-// runsOf picks a repetition of each point that has a course over time: the first of those that ended
-// ok, else of all.
+// runsOf picks a repetition of each point that has a course over time: the first that ended ok, else the first of all.
 func runsOf(points []results.Point) []run {
 	hasCourse := func(r store.Record) bool { return r.Result != nil && len(r.Result.Series) > 0 }
 	var runs []run
@@ -122,7 +121,7 @@ func (r run) traces(panel results.CoursePanel) []trace {
 	moments := results.Moments(r.record, results.Course(r.record))
 	var traces []trace
 	for i, l := range panel.Lines {
-		t := trace{line: r.lineStyle(l, i)}
+		t := trace{line: r.lineStyle(panel, i)}
 		for _, m := range moments {
 			t.marks = append(t.marks, exactMark(seconds(m.OffsetNs), l.At(m), r.ok()))
 		}
@@ -131,11 +130,17 @@ func (r run) traces(panel results.CoursePanel) []trace {
 	return traces
 }
 
-// lineStyle is the style of the i-th line of a panel: solid for the first, dashed for the second, both in the run's
-// colour. The parts of a pipeline have colours of their own.
-func (r run) lineStyle(l results.CourseLine, i int) draw.LineStyle {
+// hasParts tells whether a panel has a line for each part of a pipeline: client, server, broker, consumer. Any other
+// panel has one line or two, such as the rates published and received.
+func hasParts(panel results.CoursePanel) bool {
+	return slices.ContainsFunc(panel.Lines, func(l results.CourseLine) bool { return l.Part != "" })
+}
+
+// lineStyle is the style of the i-th line of a panel. The first is solid and the second is dashed, both in the run's
+// colour. Parts of a pipeline have colours of their own.
+func (r run) lineStyle(panel results.CoursePanel, i int) draw.LineStyle {
 	switch {
-	case l.Part != "":
+	case hasParts(panel):
 		return line(partColour(i))
 	case i == 0:
 		return line(r.colour)
@@ -144,47 +149,42 @@ func (r run) lineStyle(l results.CourseLine, i int) draw.LineStyle {
 	}
 }
 
-// partColour is the colour of the i-th part of a pipeline. Parts are drawn of a single run only,
-// whose own colour is the first.
+// partColour is the colour of the i-th part of a pipeline. Parts are drawn of a single run only, whose own colour is
+// the first.
 func partColour(i int) color.RGBA { return colourOf(1 + i) }
 
-// courseLegend explains colours and dashes: a colour for each run, solid and dashed for the first and second line of
-// panels that have two, and a colour for each part of a pipeline.
+// courseLegend explains the colour of each run, what is solid and what is dashed, and the colour of each part of a
+// pipeline.
 func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
 	var entries []Entry
 	for _, r := range runs {
 		entries = append(entries, lineEntry(r.name, line(r.colour)))
 	}
-	var solidNames, dashedNames, parts []string
+	var solidNames, dashedNames []string
+	var parts []results.CourseLine // those of one panel stand for all: every panel of parts has all of them
 	for _, p := range panels {
-		for i, l := range p.Lines {
-			switch {
-			case l.Part != "":
-				parts = addNew(parts, l.Part)
-			case len(p.Lines) == 1: // the panel's title names it
-			case i == 0:
-				solidNames = addNew(solidNames, l.Name)
-			default:
-				dashedNames = addNew(dashedNames, l.Name)
-			}
+		if hasParts(p) {
+			parts = p.Lines
+		} else if len(p.Lines) == 2 { // a panel's title names a single line
+			solidNames, dashedNames = addNew(solidNames, p.Lines[0].Name), addNew(dashedNames, p.Lines[1].Name)
 		}
 	}
 	if solidNames != nil {
-		entries = append(entries, lineEntry(strings.Join(solidNames, " · "), line(soft)))
-	}
-	if dashedNames != nil {
-		entries = append(entries, lineEntry(strings.Join(dashedNames, " · "), lineDashed(soft, dashed)))
+		entries = append(entries,
+			lineEntry(strings.Join(solidNames, " · "), line(soft)),
+			lineEntry(strings.Join(dashedNames, " · "), lineDashed(soft, dashed)))
 	}
 	entries = append(entries, Entry{Text: "warm-up and drain", Fill: shade})
-	for i, name := range parts { // every panel of parts has all of them
-		entries = append(entries, lineEntry(name, line(partColour(i))))
+	for i, l := range parts {
+		entries = append(entries, lineEntry(l.Part, line(partColour(i))))
 	}
 	return entries
 }
 
 // courseNotes say which repetitions are drawn, by number and ending if any did not end ok.
 func courseNotes(runs []run) []string {
-	if !slices.ContainsFunc(runs, func(r run) bool { return !r.ok() }) {
+	allOk := !slices.ContainsFunc(runs, func(r run) bool { return !r.ok() })
+	if allOk {
 		note := "One repetition of each."
 		if slices.ContainsFunc(runs, func(r run) bool { return results.CourseHasLatency(r.record) }) {
 			note += " A gap in latency means that nothing arrived."
