@@ -1,3 +1,5 @@
+// The sheets behind those of the experiments: Gates, Repetitions, Settings, Points, Doubts and About.
+
 package sheet
 
 import (
@@ -10,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// gates writes the verdicts of thresholds and objectives, if there are any.
-func (b *book) gates(judged []gate.Verdict) {
+// writeGates writes the verdicts of thresholds and objectives, if there are any.
+func (b *book) writeGates(judged []gate.Verdict) {
 	if len(judged) == 0 {
 		return
 	}
@@ -19,7 +21,7 @@ func (b *book) gates(judged []gate.Verdict) {
 	for _, v := range judged {
 		rows = append(rows, []any{v.Point, v.Condition, string(v.Outcome), v.Text, v.Study})
 	}
-	b.table(b.sheet("Gates"), []heading{
+	b.writeTable(b.addSheet("Gates"), []heading{
 		{name: "point", width: 40},
 		{name: "threshold", width: 24},
 		{name: "outcome", width: 10},
@@ -28,19 +30,19 @@ func (b *book) gates(judged []gate.Verdict) {
 	}, 1, slices.Values(rows))
 }
 
-// repetitions writes every record with the flat columns that every format shares, in base units.
-func (b *book) repetitions(records []store.Record) {
+// writeRepetitions writes every record with the flat columns that every format shares, in base units.
+func (b *book) writeRepetitions(records []store.Record) {
 	names, rows := results.FlatTable(records)
 	var headings []heading
 	for _, name := range names {
 		headings = append(headings, heading{name: name, width: 16})
 	}
-	b.table(b.sheet("Repetitions"), headings, 2, rows)
+	b.writeTable(b.addSheet("Repetitions"), headings, 2, rows)
 }
 
-// settings writes a sheet of the settings that all points share, and one of the points with a column
-// for each setting in which they differ.
-func (b *book) settings(points []results.Point) {
+// writeSettings writes a sheet of the settings that all points share, and one of the points with a column for each
+// setting in which they differ.
+func (b *book) writeSettings(points []results.Point) {
 	values := results.Values{}
 	for _, p := range points {
 		values.AddAll(p.Facts())
@@ -55,7 +57,7 @@ func (b *book) settings(points []results.Point) {
 			shared = append(shared, []any{path, points[0].Facts()[path]})
 		}
 	}
-	b.table(b.sheet("Settings"), []heading{{name: "setting, equal in all points", width: 40}, {name: "value", width: 60}}, 1, slices.Values(shared))
+	b.writeTable(b.addSheet("Settings"), []heading{{name: "setting, equal in all points", width: 40}, {name: "value", width: 60}}, 1, slices.Values(shared))
 
 	headings := []heading{{name: "point", width: 20}, {name: "label", width: 34}}
 	for _, path := range differing {
@@ -69,7 +71,7 @@ func (b *book) settings(points []results.Point) {
 		}
 		rows = append(rows, row)
 	}
-	b.table(b.sheet("Points"), headings, 2, slices.Values(rows))
+	b.writeTable(b.addSheet("Points"), headings, 2, slices.Values(rows))
 }
 
 // finding is a reason to distrust a repetition: {"late", "5 messages came after the drain"} or {"failed", "the broker ended"}.
@@ -78,8 +80,8 @@ type finding struct {
 	text string
 }
 
-// findingsOf are the findings of a repetition and of the rates of its curve, each once. The text of a
-// rate's own finding begins with the rate.
+// findingsOf are the findings of a repetition and of the rates of its curve, each once. The text of a rate's own finding
+// begins with the rate.
 func findingsOf(r store.Record) []finding {
 	var findings []finding
 	add := func(code, text string) {
@@ -109,8 +111,8 @@ func findingsOf(r store.Record) []finding {
 	return findings
 }
 
-// doubts writes the findings about each point, with the number of repetitions that have them.
-func (b *book) doubts(points []results.Point) {
+// writeDoubts writes the findings about each point, with the number of repetitions that have them.
+func (b *book) writeDoubts(points []results.Point) {
 	var rows [][]any
 	for _, p := range points {
 		var findings []finding // each once, in the order of the repetitions
@@ -128,7 +130,7 @@ func (b *book) doubts(points []results.Point) {
 			rows = append(rows, []any{measured, f.code, f.text, repetitions[f], p.ID})
 		}
 	}
-	b.table(b.sheet("Doubts"), []heading{
+	b.writeTable(b.addSheet("Doubts"), []heading{
 		{name: "measured", width: 34},
 		{name: "doubt or ending", width: 20},
 		{name: "text", width: 90},
@@ -158,8 +160,8 @@ var meanings = [][]any{
 	{"resent, lost, duplicated, reordered", "Sums over all repetitions in the row. Resent messages were sent once more because the connection was lost or no answer came."},
 }
 
-// about explains the columns, and names the versions and machines of the records.
-func (b *book) about(records []store.Record) {
+// writeAbout explains the columns, and names the versions and machines of the records.
+func (b *book) writeAbout(records []store.Record) {
 	var rows [][]any
 	if len(records) == 0 {
 		rows = append(rows, []any{"", "The store holds no records that match: nothing was measured."})
@@ -173,5 +175,5 @@ func (b *book) about(records []store.Record) {
 	for _, text := range slices.Sorted(maps.Keys(measured)) {
 		rows = append(rows, []any{"measured", text})
 	}
-	b.table(b.sheet("About"), []heading{{name: "column", width: 24}, {name: "meaning", width: 110}}, 1, slices.Values(rows))
+	b.writeTable(b.addSheet("About"), []heading{{name: "column", width: 24}, {name: "meaning", width: 110}}, 1, slices.Values(rows))
 }

@@ -1,3 +1,6 @@
+// The charts of an experiment's sheet: throughput and latency of its rows. A chart holds no numbers; it points to a
+// range of cells, such as 'window rate'!$F$2:$F$9. The rows that can be used come first, so their cells are one range.
+
 package sheet
 
 import (
@@ -20,12 +23,12 @@ const (
 	maxChartHeight = 900 // what fits a screen
 )
 
-// chartSource is where on a sheet the charted rows are.
+// chartSource says where on a sheet the rows are that charts draw.
 type chartSource struct {
 	sheet       string
 	headings    []heading
-	figuresFrom int // number of the first figure column, from 1
-	usable      int // rows that are charted; they come first
+	figuresFrom int // number of the first of figureColumns on the sheet, from 1
+	usable      int // rows that are drawn; they come first
 	rows        int // all rows
 }
 
@@ -50,16 +53,17 @@ func (s chartSource) series(names ...string) []excelize.ChartSeries {
 	return series
 }
 
-// charts draws throughput and latency of the usable rows below the table, or on a sheet of their own
-// if the table is long.
-func (b *book) charts(s chartSource) {
+// writeCharts draws throughput and latency of the usable rows below the table, or on a sheet of their own if the table
+// is long.
+func (b *book) writeCharts(s chartSource) {
 	if s.usable == 0 || b.err != nil {
 		return
 	}
-	sheet, row, headings := s.sheet, headRows+s.rows+3, s.headings
+	const gap = 2 // empty rows between the table and the charts
+	sheet, row, headings := s.sheet, headRows+s.rows+gap+1, s.headings
 	if s.rows > maxRowsAboveChart {
-		sheet, row, headings = b.sheet(s.sheet+" charts"), 2, nil
-		b.paper(sheet, perPage)
+		sheet, row, headings = b.addSheet(s.sheet+" charts"), 2, nil
+		b.setPrintLayout(sheet, columnsPerPage)
 	}
 	// excelize computes a chart's extent from the widths of columns, which the page sets later.
 	for i, h := range headings {
@@ -83,14 +87,14 @@ func (s chartSource) chart(title, unit string, series []excelize.ChartSeries) *e
 		legend = "none"
 	}
 	axisFont := excelize.Font{Color: "404040", Size: 9}
-	height := uint(max(minChartHeight, min(maxChartHeight, chartFrame+s.usable*barHeight)))
+	height := min(max(chartFrame+s.usable*barHeight, minChartHeight), maxChartHeight)
 	return &excelize.Chart{
 		Type:       kind,
 		Series:     series,
 		VaryColors: new(false),
 		Title:      excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},
 		Legend:     excelize.ChartLegend{Position: legend},
-		Dimension:  excelize.ChartDimension{Width: chartWidth, Height: height},
+		Dimension:  excelize.ChartDimension{Width: chartWidth, Height: uint(height)},
 		XAxis:      excelize.ChartAxis{Font: axisFont, ReverseOrder: kind == excelize.Bar},
 		YAxis: excelize.ChartAxis{
 			Font: axisFont, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: unit}}},
@@ -107,19 +111,22 @@ func letterOf(column int) string {
 	return text
 }
 
-// columnAfter is the first column that begins so many pixels to the right, or further: with columns 75
-// pixels wide, it is the 10th (J) for 660 pixels. Columns without a heading have the usual width.
+// columnAfter is the first column that begins so many pixels to the right, or further: with columns 75 pixels wide, it
+// is the 10th (J) for 660 pixels. Columns without a heading have the usual width.
 func columnAfter(headings []heading, pixels float64) int {
-	// As spreadsheets draw the default font: the usual width in letters, a letter's and a cell's
-	// padding in pixels.
-	const usual, letter, padding = 8.43, 7, 5
+	// As spreadsheets draw the default font.
+	const (
+		usualWidth    = 8.43 // of a column, in letters
+		letterPixels  = 7
+		paddingPixels = 5 // of a cell
+	)
 	column := 1
 	for ; pixels > 0; column++ {
-		width := usual
+		width := usualWidth
 		if column <= len(headings) {
 			width = headings[column-1].width
 		}
-		pixels -= width*letter + padding
+		pixels -= width*letterPixels + paddingPixels
 	}
 	return column
 }

@@ -1,3 +1,8 @@
+// A report as a spreadsheet. A column of intervals takes three columns, and every number is in the unit of its heading:
+//
+//	broker  rate (per second)  rate, low (per second)  rate, high (per second)  e2e p99 (ms)
+//	kafka             412,000                 400,000                  425,000         4.900
+
 package sheet
 
 import (
@@ -14,23 +19,23 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as
-// text, tables as cells with real numbers, intervals in columns of their own.
+// Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as text, tables as cells
+// with real numbers, intervals in columns of their own.
 func Document(w io.Writer, d document.Document) error {
 	b := newBook(d.Title)
 	defer b.file.Close()
-	p := documentPage{page: b.page(b.sheet(d.Title), columnWidths(d)), canFilter: len(d.Tables()) == 1, notes: d.Notes()}
+	p := documentSheet{sheetWriter: b.newSheetWriter(b.addSheet(d.Title), columnWidths(d)), canFilter: len(d.Tables()) == 1, notes: d.Notes()}
 	p.text(d.Title, b.style(look{role: title}))
 	for _, block := range d.Blocks {
 		p.block(block)
 	}
-	p.end()
-	return b.write(w)
+	p.finish()
+	return b.writeTo(w)
 }
 
-// documentPage is a sheet with the blocks of a document below each other.
-type documentPage struct {
-	*page
+// documentSheet is a sheet with the blocks of a document below each other.
+type documentSheet struct {
+	*sheetWriter
 	canFilter bool           // a sheet filters one table at most
 	notes     map[int]string // text by mark
 }
@@ -58,11 +63,11 @@ func columnWidths(d document.Document) []float64 {
 	return widths
 }
 
-func (p *documentPage) text(text string, style int) {
-	p.add([]any{excelize.Cell{StyleID: style, Value: text}})
+func (p *documentSheet) text(text string, style int) {
+	p.addRow([]any{excelize.Cell{StyleID: style, Value: text}})
 }
 
-func (p *documentPage) block(b document.Block) {
+func (p *documentSheet) block(b document.Block) {
 	switch b := document.Worded(b).(type) {
 	case document.Heading:
 		p.row++
@@ -82,7 +87,7 @@ func (p *documentPage) block(b document.Block) {
 }
 
 // table writes a table with its title, and the footnotes of each row in a last column.
-func (p *documentPage) table(t document.Table) {
+func (p *documentSheet) table(t document.Table) {
 	p.row++
 	if t.Title != "" {
 		p.text(t.Title, p.book.style(look{role: title}))
@@ -97,7 +102,7 @@ func (p *documentPage) table(t document.Table) {
 		names = append(names, "notes")
 	}
 	headerRow := p.row
-	p.add(p.book.headerCells(names))
+	p.addRow(p.book.headerCells(names))
 	for _, row := range t.Rows {
 		var values []any
 		for _, c := range columns {
@@ -106,10 +111,10 @@ func (p *documentPage) table(t document.Table) {
 		if hasNotes {
 			values = append(values, strings.Join(t.RowNotes(row, p.notes), " | "))
 		}
-		p.add(values)
+		p.addRow(values)
 	}
 	if p.canFilter {
-		p.filter(headerRow, len(names))
+		p.addFilter(headerRow, len(names))
 	}
 	p.row++
 }
@@ -189,8 +194,8 @@ func (c tableColumn) number(cell document.Cell) float64 {
 	}
 }
 
-// value is what the sheet has of a cell in one of its columns. It is nil if there is nothing: for a
-// blank cell, an infinite bound, and the bounds of words.
+// value is what the sheet has of a cell in one of its columns. It is nil if there is nothing: for a blank cell, an
+// infinite bound, and the bounds of words.
 func (b *book) value(c tableColumn, cell document.Cell) any {
 	if c.part == unitPart {
 		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: c.scale(cell).word}

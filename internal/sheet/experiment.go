@@ -29,10 +29,10 @@ type loadRow struct {
 	distributions map[string]results.Distribution
 }
 
-// experiment writes the sheet. Rows that can be used come first: charts are drawn from an unbroken range of cells,
+// writeExperiment writes the sheet. Rows that can be used come first: charts are drawn from an unbroken range of cells,
 // which must hold nothing void.
-func (b *book) experiment(name string, points []results.Point) {
-	sheet := b.sheet(name)
+func (b *book) writeExperiment(name string, points []results.Point) {
+	sheet := b.addSheet(name)
 	loadRows, usable := loadRowsOf(points)
 	places := placeColumns(points, loadRows)
 	columns := slices.Concat(places, figureColumns, endingColumns)
@@ -40,12 +40,12 @@ func (b *book) experiment(name string, points []results.Point) {
 	for _, c := range columns {
 		headings = append(headings, heading{name: c.name, unit: c.unit, width: c.width})
 	}
-	b.charts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(loadRows), headings: headings})
+	b.writeCharts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(loadRows), headings: headings})
 	var rows [][]any
 	for _, l := range loadRows {
 		rows = append(rows, b.cells(l, columns))
 	}
-	b.table(sheet, headings, 1, slices.Values(rows))
+	b.writeTable(sheet, headings, 1, slices.Values(rows))
 }
 
 // cells are a row's cells under columns, in grey if the row can't be used.

@@ -320,15 +320,15 @@ func TestADoubtCountsTheRepetitionsThatHaveIt(t *testing.T) {
 
 func TestASheetThatIsFullIsAnError(t *testing.T) {
 	b := newBook("t")
-	p := b.page(b.sheet("s"), []float64{10})
+	p := b.newSheetWriter(b.addSheet("s"), []float64{10})
 	if p.row = maxRows; b.err != nil {
 		t.Fatal(b.err)
 	}
-	p.add([]any{1})
+	p.addRow([]any{1})
 	if b.err != nil {
 		t.Errorf("the last row: %v", b.err)
 	}
-	if p.add([]any{2}); b.err == nil || !strings.Contains(b.err.Error(), `"s" has more than 1000000 rows`) {
+	if p.addRow([]any{2}); b.err == nil || !strings.Contains(b.err.Error(), `"s" has more than 1000000 rows`) {
 		t.Errorf("one more: %v", b.err)
 	}
 }

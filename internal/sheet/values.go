@@ -1,3 +1,9 @@
+// What columns make of a load's repetitions. A load that was repeated three times becomes one row:
+//
+//	msg/s   998, 1000, 1003   the median, 1000
+//	lost    0, 2, 1           the sum of a count, 3
+//	99th    three histograms  the percentile of all their messages together
+
 package sheet
 
 import (
@@ -12,27 +18,25 @@ import (
 // cellValue makes the value of a column for a row: a string or a number, or nil if it is not known.
 type cellValue func(loadRow) any
 
-// medianOf is a metric over the repetitions of a load: its median, or the sum of a count of
-// messages, because a median would hide a single loss.
-func medianOf(key string) cellValue {
+// overRepetitions is a metric over the repetitions of a load: its median, or the sum of a count of messages, because a
+// median would hide a single loss.
+func overRepetitions(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l loadRow) any { return toCell(m, m.Over(l.Records).Median) } // the median of a sum is the sum
 }
 
-// medianOfFullRuns is the median of a metric over complete repetitions: every rate of a curve shows the metric of the
-// whole curve.
-func medianOfFullRuns(key string) cellValue {
+// overFullRuns is a metric over complete repetitions: every rate of a curve shows the metric of the whole curve.
+func overFullRuns(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l loadRow) any { return toCell(m, m.Over(l.FullRecords).Median) }
 }
 
-// medianBy is the median of a function of a record over the repetitions of a load, without those for
-// which it is NaN.
-func medianBy(of func(store.Record) float64) cellValue {
+// medianBy is the median of a figure of a record over the repetitions of a load, without those for which it is NaN.
+func medianBy(figure func(store.Record) float64) cellValue {
 	return func(l loadRow) any {
 		var values []float64
 		for _, r := range l.Records {
-			if v := of(r); !math.IsNaN(v) {
+			if v := figure(r); !math.IsNaN(v) {
 				values = append(values, v)
 			}
 		}
@@ -47,12 +51,12 @@ func largestOf(key string) cellValue {
 }
 
 // worstPauses is the largest value, in any repetition, of a figure of the generator's pauses.
-func worstPauses(of func(*store.Pauses) float64) cellValue {
+func worstPauses(figure func(*store.Pauses) float64) cellValue {
 	return func(l loadRow) any {
 		var values []float64
 		for _, r := range l.Records {
 			if p := r.Result.Pauses; p != nil {
-				values = append(values, of(p))
+				values = append(values, figure(p))
 			}
 		}
 		return numberOrNil(largest(values))
@@ -67,21 +71,21 @@ func largest(values []float64) float64 {
 	return slices.Max(values)
 }
 
-// fromHistogram is read from the histogram of all repetitions together, as percentiles can't be
-// averaged. Latencies of closed loops are left out.
+// fromHistogram is a metric of the merged histogram of all repetitions, as percentiles can't be averaged. Latencies of
+// closed loops are left out.
 func fromHistogram(key string) cellValue {
 	m := results.MustMetric(key)
 	return func(l loadRow) any {
-		d := l.distributions[m.Histogram]
-		if d.N == 0 || d.Closed {
+		merged := l.distributions[m.Histogram]
+		if merged.N == 0 || merged.Closed {
 			return nil
 		}
-		return toCell(m, m.Statistic(d.Latencies))
+		return toCell(m, m.Statistic(merged.Latencies))
 	}
 }
 
-// startOfLongestPause is when the longest pause of any repetition began, in seconds since the start of
-// its measured phase.
+// startOfLongestPause is when the longest pause of any repetition began, in seconds since the start of its measured
+// phase.
 func startOfLongestPause(l loadRow) any {
 	var longest *store.Pauses
 	for _, r := range l.Records {
