@@ -38,10 +38,9 @@ func (s *span) add(v float64, axis scaling) {
 	}
 }
 
-// setAxis makes an axis for values. It has at most so many labels if it is logarithmic, about so
-// many if it is linear.
-func setAxis(a *plot.Axis, kind scaling, values span, u unit.Unit, labels int) {
-	if kind == linear {
+// setAxis makes an axis for values. It has at most so many labels if it is logarithmic, about so many if it is linear.
+func setAxis(a *plot.Axis, s scaling, values span, u unit.Unit, labels int) {
+	if s == linear {
 		setLinear(a, values, u, labels)
 	} else {
 		setLogarithmic(a, values, u, labels)
@@ -69,8 +68,8 @@ func hasPlace(a plot.Axis, v float64) bool {
 	return !isLogarithmic || math.IsNaN(v) || v > 0
 }
 
-// logTicks are at the multiples of powers of ten: 1, 2, 3 … 9, 10, 20, 30 … They have as many labels
-// as possible up to a limit.
+// logTicks are at the multiples of powers of ten: 1, 2, 3 … 9, 10, 20, 30 … They have as many labels as possible up to
+// a limit.
 func logTicks(low, high float64, u unit.Unit, maxLabels int) []plot.Tick {
 	for _, digits := range [][]int{{1, 2, 3, 4, 5, 7}, {1, 2, 5}, {1, 3}} {
 		if ticks := decadeTicks(low, high, u, digits, 1); countLabels(ticks) <= maxLabels {
@@ -124,8 +123,8 @@ func setLinear(a *plot.Axis, values span, u unit.Unit, labels int) {
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return linearTicks(low, high, u, labels) })
 }
 
-// linearTicks are about n ticks at multiples of 1, 2 or 5 times a power of ten. Bytes are counted in
-// the largest power of 1024: 0, 200 MiB, 400 MiB.
+// linearTicks are about n ticks at multiples of 1, 2 or 5 times a power of ten. Bytes are counted in the largest power
+// of 1024: 0, 200 MiB, 400 MiB.
 func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 	base := 1.0
 	if u == unit.Bytes {
@@ -133,21 +132,24 @@ func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 			base *= 1024
 		}
 	}
-	least := (high - low) / base / float64(n) // between ticks
-	power := math.Pow10(int(math.Floor(math.Log10(least))))
-	step := 10 * power
-	for _, digit := range []float64{5, 2, 1} {
-		if least <= digit*power {
-			step = digit * power
-		}
-	}
-	step *= base
+	step := base * roundStep((high-low)/base/float64(n))
 	const rounding = 1e-9 // a tick at the very end of an axis stays on it
 	var ticks []plot.Tick
 	for i := math.Ceil(low/step - rounding); i*step <= high*(1+rounding); i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: tickLabel(i*step, u)})
 	}
 	return ticks
+}
+
+// roundStep is the least of all numbers 1, 2 or 5 times a power of ten that is not below least: 50 for 37.
+func roundStep(least float64) float64 {
+	power := math.Pow10(int(math.Floor(math.Log10(least))))
+	for _, digit := range []float64{1, 2, 5} {
+		if least <= digit*power {
+			return digit * power
+		}
+	}
+	return 10 * power
 }
 
 // tickLabel is a number in its unit without the zeros at the end of a fraction: 1 ms, not 1.00 ms.

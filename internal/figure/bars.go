@@ -37,8 +37,7 @@ func ofBars(title string, rows [][]*Panel, bars int, barHeight vg.Length) (Figur
 	return Figure{Title: title, Panels: rows, Width: figureWidth, Height: height}, nil
 }
 
-// bar is a row of a panel: parts stacked from 0, an interval of their sum, and the sum as a text at
-// the end.
+// bar is a row of a panel: parts stacked from 0, an interval of their sum, and the sum as a text at the end.
 type bar struct {
 	name     string
 	colour   color.RGBA // of the first part; later ones are lighter

@@ -53,17 +53,21 @@ func (s sweep) heldAxes(points []results.Point, cellAxes heatAxes) (axisList, er
 			slices.Sort(held)
 			return held, nil
 		}
-		next := -1 // the axis that tells the two apart; -1 if there is none
+		var differing axisList
 		for a, axis := range s.axes {
-			differs := s.places[i][a] != s.places[j][a] && axis.Name != cellAxes.row && axis.Name != cellAxes.col
-			if differs && (next < 0 || s.axes[next].Name == sweepAxis) {
-				next = a
+			isCellAxis := axis.Name == cellAxes.row || axis.Name == cellAxes.col
+			if !isCellAxis && s.places[i][a] != s.places[j][a] {
+				differing = append(differing, a)
 			}
 		}
-		if next < 0 {
+		switch {
+		case len(differing) == 0:
 			return nil, samePlace(points[i], points[j])
+		case len(differing) > 1 && s.axes[differing[0]].Name == sweepAxis:
+			held = append(held, differing[1])
+		default:
+			held = append(held, differing[0])
 		}
-		held = append(held, next)
 	}
 }
 

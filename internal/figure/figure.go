@@ -121,7 +121,7 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 		counts = "n = 1"
 	}
 	subtitle := append(circumstances(set.Points), strings.ReplaceAll(counts, " ", noBreakSpace))
-	f.Subtitle = strings.Join(known(subtitle), " · ")
+	f.Subtitle = strings.Join(withoutEmpty(subtitle), " · ")
 	if doubts := doubtsNote(set.Points); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
 		f.Height += 2 * smallSize // it may take two lines
@@ -147,7 +147,7 @@ func circumstances(points []results.Point) []string {
 		}
 	}
 	slices.Sort(versions)
-	return []string{strings.Join(known(versions), ", "), strings.Join(known(machines), " and ")}
+	return []string{strings.Join(withoutEmpty(versions), ", "), strings.Join(withoutEmpty(machines), " and ")}
 }
 
 // repetitionCounts says how many repetitions of each point are shown: "n = 3 to 5". It is empty if none is.
@@ -169,8 +169,8 @@ func repetitionCounts(points []results.Point) string {
 	return n
 }
 
-// known drops empty texts.
-func known(texts []string) []string {
+// withoutEmpty drops empty texts.
+func withoutEmpty(texts []string) []string {
 	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
 
@@ -182,7 +182,7 @@ func machineOf(r store.Record) string {
 	if r.Host.Cores > 0 {
 		parts = append(parts, fmt.Sprintf("%d cores", r.Host.Cores))
 	}
-	return strings.Join(known(parts), ", ")
+	return strings.Join(withoutEmpty(parts), ", ")
 }
 
 // doubtsNote counts the repetitions with each kind of doubt, because a figure is shown without the report and its
@@ -224,8 +224,7 @@ func ofPanels(title string, panels []*Panel, columns int, panelHeight vg.Length)
 	return Figure{Title: title, Panels: rows, Width: figureWidth, Height: aroundPanels + vg.Length(len(rows))*panelHeight}
 }
 
-// grid arranges panels in rows of equally many places, at most columns. Places that are left over are
-// nil.
+// grid arranges panels in rows of equally many places, at most columns. Places that are left over are nil.
 func grid(panels []*Panel, columns int) [][]*Panel {
 	columns = max(1, min(columns, len(panels)))
 	var rows [][]*Panel

@@ -1,7 +1,13 @@
+// The floor of the figure "percentiles". A thread that only sleeps notes how late it wakes. If one time in a hundred it
+// was late by 2 ms or more, then so may messages have been, through no fault of the broker: at 99 %, the latencies
+// below 2 ms are shaded.
+
 package figure
 
 import (
+	"cmp"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -11,32 +17,27 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// floor shades the latencies that the measuring machine itself may have caused: at each percentile
-// those below the pauses that a thread of it, which only sleeps, suffered at that percentile.
+// floor shades the latencies that the measuring machine itself may have caused. Its marks are pauses by percentile.
 type floor struct{ marks []mark }
 
 const floorText = "own pauses of this machine: nothing is known below"
 
 var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 
-// floorOf is the floor below distributions: at each percentile the longest pause of any of their
-// machines. It is nil if no pauses were recorded.
+// floorOf is the floor below distributions: at each percentile the longest pause of any of their machines. It is nil if
+// no pauses were recorded.
 func floorOf(distributions []results.Distribution) *floor {
 	var recordings []hist.Snapshot
-	var largest hist.Snapshot // the recording of the most pauses, whose percentiles go furthest
 	for _, d := range distributions {
-		if !d.Used || d.Pauses.Count() == 0 {
-			continue
-		}
-		recordings = append(recordings, d.Pauses)
-		if d.Pauses.Count() > largest.Count() {
-			largest = d.Pauses
+		if d.Used && d.Pauses.Count() > 0 {
+			recordings = append(recordings, d.Pauses)
 		}
 	}
 	if recordings == nil {
 		return nil
 	}
-	marks := percentileMarks(largest, true)
+	byCount := func(a, b hist.Snapshot) int { return cmp.Compare(a.Count(), b.Count()) }
+	marks := percentileMarks(slices.MaxFunc(recordings, byCount), true) // of the most pauses: its percentiles go furthest
 	last := &marks[len(marks)-1]
 	for _, r := range recordings {
 		for i := range marks {
@@ -47,8 +48,8 @@ func floorOf(distributions []results.Distribution) *floor {
 	return &floor{marks: marks}
 }
 
-// widen makes room for the floor in an extent: up to the longest pause, and down to a tenth of the
-// lowest latency, as a floor further down tells nothing.
+// widen makes room for the floor in an extent: up to the longest pause, and down to a tenth of the lowest latency, as a
+// floor further down tells nothing.
 func (f *floor) widen(e *extent) {
 	least := e.y.low / 10
 	for _, m := range f.marks {

@@ -1,6 +1,6 @@
 // The figure "heatmap": one metric over two axes, such as brokers (rows) and message sizes (columns). A cell holds the
-// median of one point, a broker with all its settings. If points differ in a third axis, such as partitions, each of its
-// values has a panel (see facetsOf).
+// median of one point, a broker with all its settings. If points differ in a third axis, such as partitions, each of
+// its values has a panel (see facetsOf).
 //
 //	         100 B    1 KiB
 //	kafka   412k/s   188k/s

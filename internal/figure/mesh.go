@@ -63,27 +63,11 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 		return nil, err
 	}
 	m := &mesh{sweep: sweep{axes: axes, places: places}, loadPoints: loadPoints, metric: metric}
-	var withoutRole axisList
-	for i, a := range axes {
-		switch a.Name {
-		case along:
-			m.along = i
-			m.evenSteps = a.Numbers == nil || (!o.Linear && slices.Min(a.Numbers) <= 0)
-		case line:
-			m.byLine = axisList{i}
-		case sweepAxis:
-			withoutRole = axisList{i}
-		default:
-			m.byPanel = append(m.byPanel, i)
-		}
-	}
-	if m.clash() != nil { // panels for each sweep may tell the load points apart
-		m.byPanel = append(m.byPanel, withoutRole...)
-		slices.Sort(m.byPanel)
-	}
-	if err := m.clash(); err != nil {
+	if err := m.assignRoles(line, along); err != nil {
 		return nil, err
 	}
+	numbers := axes[m.along].Numbers
+	m.evenSteps = numbers == nil || (o.scaling() == logarithmic && slices.Min(numbers) <= 0)
 	m.placeDots(o.scaling())
 	m.nameParts()
 	if err := tooMany(len(m.panelTitles), maxPanels, "panels"); err != nil {
@@ -93,6 +77,30 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 		return nil, err
 	}
 	return m, nil
+}
+
+// assignRoles gives each axis its role. The sweep axis has none, unless load points can't be told apart without it.
+// The error says that they can't be told apart even so.
+func (m *mesh) assignRoles(line, along string) error {
+	var sweepRole axisList
+	for i, a := range m.axes {
+		switch a.Name {
+		case along:
+			m.along = i
+		case line:
+			m.byLine = axisList{i}
+		case sweepAxis:
+			sweepRole = axisList{i}
+		default:
+			m.byPanel = append(m.byPanel, i)
+		}
+	}
+	if m.clash() == nil {
+		return nil
+	}
+	m.byPanel = append(m.byPanel, sweepRole...)
+	slices.Sort(m.byPanel)
+	return m.clash()
 }
 
 // chooseAxes names the axis that has a line for each value, and the one that the panels go along. Those that were asked
@@ -174,22 +182,25 @@ func (m *mesh) clash() error {
 func (m *mesh) placeDots(asked scaling) {
 	m.metricAxis = asked
 	for i, l := range m.loadPoints {
-		switch s, ok := m.summary(i); {
-		case !ok:
+		s, ok := m.summary(i)
+		if !ok {
 			m.addMissing(m.position(i), string(l.Status))
-		case l.Used() && s.Low <= 0:
+		} else if l.Used() && s.Low <= 0 {
 			m.metricAxis = linear
 		}
 	}
 	for i, l := range m.loadPoints {
-		pos := m.position(i)
-		switch s, ok := m.summary(i); {
-		case !ok: // named above
-		case m.metricAxis == linear || s.Low > 0:
-			m.dots = append(m.dots, dot{position: pos, mark: mark{x: m.x(pos.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
-		default:
-			m.addMissing(pos, m.metric.Unit.Format(s.Median)+", not used")
+		s, ok := m.summary(i)
+		if !ok {
+			continue // named above
 		}
+		pos := m.position(i)
+		if m.metricAxis == logarithmic && s.Low <= 0 {
+			m.addMissing(pos, m.metric.Unit.Format(s.Median)+", not used")
+			continue
+		}
+		placed := mark{x: m.x(pos.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}
+		m.dots = append(m.dots, dot{position: pos, mark: placed})
 	}
 }
 
@@ -202,7 +213,7 @@ func (m *mesh) x(i int) float64 {
 }
 
 func (m *mesh) addMissing(p position, why string) {
-	names := known([]string{p.line, p.panel})
+	names := withoutEmpty([]string{p.line, p.panel})
 	if p.value != results.Unset {
 		names = append(names, "at "+m.axes[m.along].Values[p.value])
 	}

@@ -1,3 +1,7 @@
+// The figure "multiples": one metric along an axis, in several panels with the same scales. For e2e p99 along the window
+// (1, 10 and 100 messages), with a line for each broker, there is a panel for 100 B and one for 1 KiB. A mesh says where
+// each measurement stands.
+
 package figure
 
 import (
@@ -20,9 +24,8 @@ const (
 	multipleData  = 4.4 * vg.Centimeter // about the width of a panel's data if three panels stand beside each other
 )
 
-// multiples draws one metric along an axis: a panel for each combination of the values of the other
-// axes, and in it a line for each value of the row axis. Axes are those of the HTML report's sweeps.
-// All panels have the same scales.
+// multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a
+// line for each value of the row axis. Axes are those of the HTML report's sweeps. All panels have the same scales.
 func multiples(points []results.Point, o Options) (Figure, error) {
 	metric, points, err := selectMetric(points, o)
 	if err != nil {
@@ -52,7 +55,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 // columns is how many panels stand beside each other, so that their titles can be read.
 func (m *mesh) columns() int {
 	isLong := func(title string) bool { return bold(panelTitleSize).Width(title) > longTitle }
-	if len(m.panelTitles) == 4 || slices.ContainsFunc(m.panelTitles, isLong) {
+	if len(m.panelTitles) == 4 || slices.ContainsFunc(m.panelTitles, isLong) { // four are two rows of two
 		return 2
 	}
 	return 3
@@ -81,9 +84,8 @@ func (m *mesh) panels(bounds []bound, along scaling) []*Panel {
 	return panels
 }
 
-// joined are the marks of a line in a panel, from left to right, divided into those that the line
-// joins: all of them, or each alone if the axis has names, such as brokers, between which there is
-// nothing.
+// joined are the marks of a line in a panel, from left to right, divided into those that the line joins: all of them,
+// or each alone if the axis has names, such as brokers, between which there is nothing.
 func (m *mesh) joined(panel, line string) [][]mark {
 	var marks []mark
 	for _, d := range m.dots {
@@ -103,8 +105,9 @@ func (m *mesh) setAlong(x *plot.Axis, asked scaling) {
 	const room = 0.06 // on either side, as a share of the range
 	values := m.axes[m.along].Values
 	low, high := m.x(0), m.x(len(values)-1)
-	share := func(v float64) float64 { return (v - low) / (high - low) }
+	var share func(v float64) float64 // how far v is from low (0) to high (1)
 	if m.evenSteps || asked == linear {
+		share = func(v float64) float64 { return (v - low) / (high - low) }
 		x.Min, x.Max = low-room*(high-low), high+room*(high-low)
 	} else {
 		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }
@@ -118,8 +121,7 @@ func (m *mesh) setAlong(x *plot.Axis, asked scaling) {
 	x.Tick.Marker = plot.ConstantTicks(withoutOverlaps(ticks, share))
 }
 
-// withoutOverlaps removes labels that would touch the one before. share is how far along the axis a
-// value stands.
+// withoutOverlaps removes labels that would touch the one before. share is how far along the axis a value stands.
 func withoutOverlaps(ticks []plot.Tick, share func(v float64) float64) []plot.Tick {
 	const gap = 0.02 // between labels, as a share of the axis
 	style := letters(smallSize, ink)

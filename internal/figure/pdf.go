@@ -10,10 +10,9 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas writes texts with letters and fonts that vgpdf lacks: vgpdf takes each byte of a string
-// for a letter of code page 1252, and embeds a single font in a document. Figures have two fonts.
-// Text in the regular one is encoded in that code page. Bold text, and text with other letters such
-// as "≤", is drawn as the outlines of its letters.
+// pdfCanvas writes texts with letters and fonts that vgpdf lacks: vgpdf takes each byte of a string for a letter of
+// code page 1252, and embeds a single font in a document. Figures have two fonts. Text in the regular one is encoded in
+// that code page. Bold text, and text with other letters such as "≤", is drawn as the outlines of its letters.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
 // FillString writes s from origin, the left end of its base line.

@@ -26,8 +26,7 @@ const (
 	glyphRadius   vg.Length = 2.6
 	crossRadius   vg.Length = 3
 
-	// middleOfLetters is how far the middle of small letters lies above their base line, as a share of
-	// the ascent.
+	// middleOfLetters is how far the middle of small letters lies above their base line, as a share of the ascent.
 	middleOfLetters = 0.36
 )
 

@@ -1,3 +1,9 @@
+// The figure "sustainable": the highest rate that each broker sustains. A search offers one rate after the other until
+// one fails; the bracket is what is known after that.
+//
+//	kafka   ▇▇▇▇▇▇▇├──┤  188k/s    passed at 188k/s, failed at 207k/s
+//	nats    ▇▇▇▇▇├──▸    140k/s    passed at 140k/s, and no rate failed
+
 package figure
 
 import (
@@ -9,8 +15,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// sustainable draws the highest rate that passed for each point, and over it the bracket of all
-// repetitions: from the lowest rate that passed to the highest that failed.
+// sustainable draws the highest rate that passed for each point, and over it the bracket of all repetitions: from the
+// lowest rate that passed to the highest that failed.
 func sustainable(points []results.Point, _ Options) (Figure, error) {
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !isSearch(p) })
 	if len(points) == 0 {
@@ -31,11 +37,14 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 	return f, nil
 }
 
-// isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates
-// follow from a search should, unless it ended ok: then its records just don't hold the search.
+// isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates follow from a search
+// should, unless it ended ok: then its records just don't hold the search.
 func isSearch(p results.Point) bool {
+	if p.Spec.Measure == "sustainable" || results.Sustained(p.Shown()).N > 0 {
+		return true
+	}
 	isSearchedCurve := p.Spec.Measure == "curve" && len(p.Spec.Curve.Rates) == 0
-	return results.Sustained(p.Shown()).N > 0 || p.Spec.Measure == "sustainable" || (isSearchedCurve && len(p.Ok()) == 0)
+	return isSearchedCurve && len(p.Ok()) == 0
 }
 
 // sustainableBars are the bars of one panel, the highest first.
@@ -44,7 +53,8 @@ func sustainableBars(points []results.Point, names []string) []bar {
 	for _, p := range points {
 		b := bar{name: p.Name, used: len(p.Ok()) > 0, colour: colourOf(slices.Index(names, p.Name))}
 		bracket := results.Sustained(p.Shown())
-		if bracket.N > 0 && (b.used || bracket.Median > 0) { // in a failed search of 0 no rate passed
+		foundNone := !b.used && bracket.Median <= 0 // a failed search in which no rate passed
+		if bracket.N > 0 && !foundNone {
 			b.parts, b.interval = []float64{bracket.Median}, &span{low: bracket.Low, high: bracket.High}
 		} else {
 			b.word = wordFor(p)

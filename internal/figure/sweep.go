@@ -1,3 +1,6 @@
+// Sweeps: points that differ in several settings, each of which is an axis. Two brokers with 1 and 4 partitions are four
+// points; the place of kafka with 4 partitions is {0, 1}, the indexes of its values on the axes broker and partitions.
+
 package figure
 
 import (
@@ -73,9 +76,8 @@ func (s sweep) title(axes axisList, p results.Place) string {
 	return strings.Join(parts, ", ")
 }
 
-// selectMetric is the metric that the options ask for, or else the one that the points were measured
-// for. The points are those of the kinds of measurement of which any point has the metric: among
-// them, those without it failed.
+// selectMetric is the metric that the options ask for, or else the one that the points were measured for. The points
+// are those of the kinds of measurement of which any point has the metric: among them, those without it failed.
 func selectMetric(points []results.Point, o Options) (results.Metric, []results.Point, error) {
 	metric, ok := results.Headline(points[0].Spec.Measure)
 	if !ok || o.Metric != "" {
@@ -111,8 +113,7 @@ func compareBools(a, b bool) int {
 
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
-// samePlace is the error of two points that would have the same place in a figure. It says in what
-// they differ.
+// samePlace is the error of two points that would have the same place in a figure. It says in what they differ.
 func samePlace(a, b results.Point) error {
 	const most = 4 // differences
 	differ := results.Residue([]store.Record{a.Records[0], b.Records[0]})

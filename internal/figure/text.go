@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// lineSpacing is the distance between the base lines of a paragraph, as a multiple of the letters'
-// height.
+// lineSpacing is the distance between the base lines of a paragraph, as a multiple of the letters' height.
 const lineSpacing = 1.2
 
 // fillTop writes a paragraph at the top of c and returns the rest of c.
@@ -30,8 +29,7 @@ func fillBeside(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	c.FillText(style, at, s)
 }
 
-// wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a
-// line is cut.
+// wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a line is cut.
 func wrap(style text.Style, s string, width vg.Length) []string {
 	var lines []string
 	current := ""

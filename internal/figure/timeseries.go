@@ -99,18 +99,18 @@ func coursePanel(content results.CoursePanel, runs []run) *Panel {
 	for _, b := range unmeasured(runs, from, to) {
 		p.Add(b)
 	}
-	kind, labels := linear, 4
+	yScaling, labels := linear, 4
 	if content.Unit == unit.Nanoseconds {
-		kind, labels = logarithmic, 6
+		yScaling, labels = logarithmic, 6
 	}
-	e := newExtent(kind)
+	e := newExtent(yScaling)
 	for _, r := range runs {
 		for _, t := range r.traces(content) {
 			p.addTrace(t)
 			e.addMarks(t.marks)
 		}
 	}
-	setAxis(&p.Plot.Y, kind, e.y, content.Unit, labels)
+	setAxis(&p.Plot.Y, yScaling, e.y, content.Unit, labels)
 	p.Plot.X.Min, p.Plot.X.Max = from, to
 	p.Plot.X.Tick.Marker = plot.TickerFunc(secondsTicks)
 	return p

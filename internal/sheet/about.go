@@ -74,14 +74,15 @@ func (b *book) writeSettings(points []results.Point) {
 	b.writeTable(b.addSheet("Points"), headings, 2, slices.Values(rows))
 }
 
-// finding is a reason to distrust a repetition: {"late", "5 messages came after the drain"} or {"failed", "the broker ended"}.
+// finding is a reason to distrust a repetition: {"late", "5 messages came after the drain"} or {"failed", "the broker
+// ended"}.
 type finding struct {
 	code string // of a doubt, or the status if the repetition didn't end ok
 	text string
 }
 
-// findingsOf are the findings of a repetition and of the rates of its curve, each once. The text of a rate's own finding
-// begins with the rate.
+// findingsOf are the findings of a repetition and of the rates of its curve, each once. The text of a rate's own
+// finding begins with the rate.
 func findingsOf(r store.Record) []finding {
 	var findings []finding
 	add := func(code, text string) {

@@ -149,8 +149,9 @@ const (
 	unitPart               // the unit of the row
 )
 
-// tableColumns lists the columns of the sheet that show a table. A column "rate" of intervals becomes three: "rate", "rate, low" and
-// "rate, high". If rows have units of their own, a column "unit" stands before them. Neighbours with the same units share it.
+// tableColumns lists the columns of the sheet that show a table. A column "rate" of intervals becomes three: "rate",
+// "rate, low" and "rate, high". If rows have units of their own, a column "unit" stands before them. Neighbours with
+// the same units share it.
 func tableColumns(t document.Table) []tableColumn {
 	var columns []tableColumn
 	unitsOf := "" // key of the column whose units were named last
@@ -171,7 +172,8 @@ func tableColumns(t document.Table) []tableColumn {
 	return columns
 }
 
-// sameUnits tells whether, in every row, the figure of the column "other" has the unit of the column "named". Words have no unit.
+// sameUnits tells whether, in every row, the figure of the column "other" has the unit of the column "named". Words
+// have no unit.
 func sameUnits(t document.Table, named, other string) bool {
 	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
 		isFigure := row[other].Kind == document.Figure || row[other].Kind == document.Interval

@@ -1,5 +1,5 @@
-// Package sheet writes stored records as a spreadsheet (XLSX) with real numbers and charts. It knows the format; package
-// results says what the numbers mean.
+// Package sheet writes stored records as a spreadsheet (XLSX) with real numbers and charts. It knows the format;
+// package results says what the numbers mean.
 //
 //	err := sheet.Write(file, results.Of(records), nil) // without verdicts of gates
 //
