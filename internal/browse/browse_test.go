@@ -277,7 +277,7 @@ func TestARunOfAnotherMachineIsLinkedOnlyWhereItCanBeReached(t *testing.T) {
 
 func TestWhatIsOfferedCanBeCompared(t *testing.T) {
 	records := demo()
-	names, sides := choices(records, runsOf(records))
+	names, sides := selections(records, runsOf(records))
 	if len(names) == 0 || len(sides) < 4 {
 		t.Fatalf("%v, %v", names, sides)
 	}

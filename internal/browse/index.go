@@ -1,3 +1,6 @@
+// The first page of the site: the runs that the store holds, a form for a report of a selection, such as
+// "study=smoke,began=2026-10-01", and a form that compares two sides, such as "kafka" and "nats".
+
 package browse
 
 import (
@@ -25,8 +28,8 @@ type contents struct {
 	LivePages []livePage
 	Runs      []run
 	Reports   []reports.Report
-	Names     []string // settings by which records can be selected
-	Sides     []string // selections that can be compared
+	Settings  []string // by which records can be selected: "client.linger.ms"
+	Sides     []string // selections that can be compared: "kafka", "client.linger.ms=5"
 }
 
 // livePage shows a run that is under way.
@@ -67,7 +70,7 @@ func (s site) index(w *bytes.Buffer, r *http.Request) error {
 		}
 		c.Reports = append(c.Reports, report)
 	}
-	c.Names, c.Sides = choices(records, c.Runs)
+	c.Settings, c.Sides = selections(records, c.Runs)
 	return templates.ExecuteTemplate(w, "index.html", c)
 }
 
@@ -118,28 +121,30 @@ func counted(n int, noun string) string {
 // maxValues is how many values a setting may have for each to be offered as a side of a comparison.
 const maxValues = 12
 
-// choices lists the settings in which records differ, and the sides that can be compared: brokers, values of such settings, and runs.
-func choices(records []store.Record, runs []run) (names, sides []string) {
+// selections lists the settings in which records differ, and the sides that can be compared: brokers, values of such
+// settings, and runs.
+func selections(records []store.Record, runs []run) (settings, sides []string) {
 	values := results.Selectable(records)
-	for name, all := range values {
-		if len(all) > 1 {
-			names = append(names, name)
+	for setting, itsValues := range values {
+		if len(itsValues) > 1 {
+			settings = append(settings, setting)
 		}
 	}
-	slices.Sort(names)
+	slices.Sort(settings)
 	sides = slices.Clone(values["broker"])
-	for _, name := range names {
-		if name == "broker" || name == "began" || name == "point" || len(values[name]) > maxValues {
-			continue // brokers and runs are offered by themselves
+	for _, setting := range settings {
+		offeredOtherwise := slices.Contains([]string{"broker", "began", "point"}, setting) // as brokers and runs
+		if offeredOtherwise || len(values[setting]) > maxValues {
+			continue
 		}
-		for _, v := range values[name] {
-			sides = append(sides, name+"="+v)
+		for _, v := range values[setting] {
+			sides = append(sides, setting+"="+v)
 		}
 	}
 	for _, r := range runs {
 		sides = append(sides, r.Where)
 	}
-	return names, sides
+	return settings, sides
 }
 
 // runsOf lists the studies by the day on which their repetitions began, the latest day first.
@@ -163,19 +168,20 @@ func runOf(records []store.Record) run {
 	if strings.Contains(study, ",") { // a comma separates the parts of a selection
 		where = "began=" + day
 	}
-	points, brokers, endings := map[string]bool{}, map[string]bool{}, map[store.Status]int{}
+	points, brokers := map[string]bool{}, map[string]bool{}
+	withStatus := map[store.Status]int{} // how many records have it
 	for _, r := range records {
 		points[r.PointID], brokers[r.Spec.Broker] = true, true
-		endings[r.Status]++
+		withStatus[r.Status]++
 	}
-	var words []string
+	var endings []string
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Refused, store.Aborted, store.Published} {
-		if n := endings[status]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, status))
+		if n := withStatus[status]; n > 0 {
+			endings = append(endings, fmt.Sprintf("%d %s", n, status))
 		}
 	}
 	return run{
 		Study: study, Day: day, Brokers: strings.Join(slices.Sorted(maps.Keys(brokers)), ", "),
-		Points: len(points), Repetitions: len(records), Endings: strings.Join(words, ", "), Where: where,
+		Points: len(points), Repetitions: len(records), Endings: strings.Join(endings, ", "), Where: where,
 	}
 }

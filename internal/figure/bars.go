@@ -1,3 +1,9 @@
+// Panels of bars, for the figures "cost" and "sustainable":
+//
+//	kafka    ▇▇▇▇▇▇▇▇▒▒▒├──┤ 412k/s    two parts, stacked, and an interval of their sum
+//	nats     ╍╍╍╍╍╍╍╍ (315k/s)         void: only an outline
+//	pulsar   refused                   a word instead of a figure
+
 package figure
 
 import (
@@ -57,6 +63,11 @@ func (b bar) sum() float64 {
 }
 
 func (b bar) hasFigure() bool { return b.word == "" && !math.IsNaN(b.sum()) }
+
+// hasInterval tells whether the bar has an interval that is drawn.
+func (b bar) hasInterval() bool {
+	return b.used && b.interval != nil && b.interval.high > b.interval.low
+}
 
 // text stands at the end of the bar.
 func (b bar) text(u unit.Unit) string {
@@ -123,7 +134,7 @@ func longestOf(bars []bar) float64 {
 		if b.hasFigure() {
 			longest = max(longest, b.sum())
 		}
-		if b.used && b.interval != nil && !math.IsInf(b.interval.high, 1) {
+		if b.hasInterval() && !math.IsInf(b.interval.high, 1) {
 			longest = max(longest, b.interval.high)
 		}
 	}
@@ -147,7 +158,7 @@ func (s barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			b.drawParts(c, x, middle, half)
 			end = x(b.sum())
 		}
-		if b.used && b.interval != nil && b.interval.high > b.interval.low {
+		if b.hasInterval() {
 			low, high := x(max(0, b.interval.low)), x(b.intervalEnd(p.X.Max))
 			b.drawInterval(c, low, high, middle, half)
 			end = max(end, high)

@@ -49,12 +49,12 @@ type position struct {
 
 // newMesh gives the axes their roles and places every load point that has the metric.
 func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, error) {
-	hasFigure := func(l results.LoadPoint) bool { return len(metric.Values(l.Records)) > 0 }
+	hasMetric := func(l results.LoadPoint) bool { return len(metric.Values(l.Records)) > 0 }
 	loadPoints := slices.DeleteFunc(results.LoadPointsOf(points), func(l results.LoadPoint) bool {
-		isFailed := l.Records == nil // stays: the notes name it
-		return !isFailed && !hasFigure(l)
+		wasMeasured := l.Records != nil // others stay: the notes name them
+		return wasMeasured && !hasMetric(l)
 	})
-	if !slices.ContainsFunc(loadPoints, hasFigure) {
+	if !slices.ContainsFunc(loadPoints, hasMetric) {
 		return nil, nothing("none of the loads has the metric %s", metric.Key)
 	}
 	axes, places := results.Axes(loadPoints)

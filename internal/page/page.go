@@ -1,6 +1,5 @@
 // Package page writes reports as self-contained HTML files: documents as text and tables, records as figures, with the
-// front end of package web inside. Package results computes every figure in it, and a finished file needs no
-// network.
+// front end of package web inside. Package results computes every figure in it, and a finished file needs no network.
 package page
 
 import (

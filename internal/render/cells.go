@@ -3,6 +3,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +19,10 @@ func forReaders(t document.Table) document.Table {
 			return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0
 		}
 		isBlank := !slices.ContainsFunc(t.Rows, isFilled)
-		namesMissingRows := c.Identifies && len(t.Rows) == 0 // says what the rows would have been
-		return c.MachinesOnly || isBlank && !namesMissingRows
+		if c.Identifies && len(t.Rows) == 0 { // says what the rows would have been
+			isBlank = false
+		}
+		return c.MachinesOnly || isBlank
 	})
 	return t
 }
@@ -37,12 +40,7 @@ func isNumber(cell document.Cell) bool {
 }
 
 // unitOf is the unit of a cell's number: the cell's own, else the column's.
-func unitOf(c document.Column, cell document.Cell) unit.Unit {
-	if cell.Unit != unit.None {
-		return cell.Unit
-	}
-	return c.Unit
-}
+func unitOf(c document.Column, cell document.Cell) unit.Unit { return cmp.Or(cell.Unit, c.Unit) }
 
 // cellText writes a cell for people: "1.50 ms [1.20 ms–1.80 ms]¹˒²".
 func cellText(c document.Column, cell document.Cell) string {

@@ -236,7 +236,8 @@ func (c chart) trackMarkup(cell document.Cell, colour int) string {
 		return track + "</span>"
 	}
 	track += fmt.Sprintf("<span class=\"%s c%d\" style=\"%s:%.2f%%\"></span>", shape, colour, place, c.scale.percent(cell.Number))
-	if low, high := max(c.scale.from, cell.Low), min(c.scale.to, cell.High); cell.Kind == document.Interval && low < high {
+	low, high := max(c.scale.from, cell.Low), min(c.scale.to, cell.High)
+	if cell.Kind == document.Interval && low < high {
 		left, right := c.scale.percent(low), c.scale.percent(high)
 		track += fmt.Sprintf("<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", left, right-left)
 	}

@@ -1,3 +1,10 @@
+// From events of the lab to what people see of a run:
+//
+//	Began                        the View has a Title, "kafka #2", and the Stage "preparing"
+//	Staged, "starting kafka"     the Stage is "starting kafka"
+//	Sampled, ten times a second  Now holds the rates and latencies of the last second
+//	Ended                        the Title is empty, and there is one more Ending
+
 package watch
 
 import (
@@ -15,7 +22,7 @@ import (
 
 const (
 	samplesPerSecond = 10                     // as many as the lab sends
-	tickEvery        = 450 * time.Millisecond // the least time between two ticks of the history: about every fifth sample
+	minTickGap       = 450 * time.Millisecond // between two ticks of the history: about every fifth sample is one
 	maxTicks         = 1200                   // of the history, about ten minutes
 	maxEndings       = 1000                   // of the history
 )
@@ -27,11 +34,11 @@ type Follower struct {
 
 	mu           sync.Mutex
 	run          study.Run // of the last event
-	view         View      // as of the last event; its durations are set when it is asked for
+	view         View      // as of the last event, without durations: viewOfRun sets them
 	stageBegan   time.Time
 	expectedEnd  time.Time // of the run
 	lastSampled  time.Time
-	samples      []worker.Sample // the last second of the load that runs
+	samples      []worker.Sample // of the last second of the load that runs
 	ticks        []Tick          // of the stage
 	endings      []Ending        // the last maxEndings
 	endingsTotal int
@@ -90,7 +97,7 @@ func (f *Follower) addSample(e lab.Event) {
 	tick := tickOver(f.samples, e)
 	tick.AtNs = int64(f.lastSampled.Sub(f.stageBegan))
 	f.view.Now = &tick
-	if n := len(f.ticks); n == 0 || tick.AtNs-f.ticks[n-1].AtNs >= int64(tickEvery) {
+	if n := len(f.ticks); n == 0 || tick.AtNs-f.ticks[n-1].AtNs >= int64(minTickGap) {
 		f.ticks = keepLast(append(f.ticks, tick), maxTicks)
 	}
 }
@@ -127,7 +134,7 @@ func tickOver(samples []worker.Sample, e lab.Event) Tick {
 
 func (f *Follower) addEnding(e lab.Event) {
 	r := *e.Record
-	reason, _, _ := strings.Cut(r.Reason, "\n")
+	reason, _, _ := strings.Cut(r.Reason, "\n") // the first line
 	ending := Ending{
 		Number: e.Done, Point: pointName(e), Title: Title(e), Status: r.Status, Stored: e.Kind == lab.Skipped,
 		TookNs: int64(r.Took()), Outcome: Outcome{Text: reason},

@@ -28,11 +28,18 @@ const (
 // The first three metrics are those of OpenTelemetry's messaging clients, under the names that its rules for Prometheus give them. The
 // others have no convention.
 var (
-	sentMessages      = describe("messaging_client_sent_messages_total", "Messages that the client library reported as sent, confirmed as the guarantee asks; with error_type those that it reported as failed.", labelSystem, labelOperation, labelDestination, labelTemporary, "error_type")
-	consumedMessages  = describe("messaging_client_consumed_messages_total", "Messages delivered to the application, over all subscriptions.", labelSystem, labelOperation, labelDestination, labelTemporary)
-	operationDuration = describe("messaging_client_operation_duration_seconds", "From handing a message to the client library until the broker's confirmation; without closed loops, where it says how full the window was.", labelSystem, labelOperation, labelDestination, labelTemporary)
+	sentMessages = describe("messaging_client_sent_messages_total",
+		"Messages that the client library reported as sent, confirmed as the guarantee asks; with error_type those that it reported as failed.",
+		labelSystem, labelOperation, labelDestination, labelTemporary, "error_type")
+	consumedMessages = describe("messaging_client_consumed_messages_total", "Messages delivered to the application, over all subscriptions.",
+		labelSystem, labelOperation, labelDestination, labelTemporary)
+	operationDuration = describe("messaging_client_operation_duration_seconds",
+		"From handing a message to the client library until the broker's confirmation; without closed loops, where it says how full the window was.",
+		labelSystem, labelOperation, labelDestination, labelTemporary)
 
-	endToEnd     = describe("brokermark_end_to_end_latency_seconds", "From the intended time of sending until delivery; publish latency where nobody subscribes. Without closed loops.", labelSystem, labelDestination, labelTemporary)
+	endToEnd = describe("brokermark_end_to_end_latency_seconds",
+		"From the intended time of sending until delivery; publish latency where nobody subscribes. Without closed loops.",
+		labelSystem, labelDestination, labelTemporary)
 	backlog      = describe("brokermark_backlog_messages", "Messages due but not delivered or not confirmed.")
 	target       = describe("brokermark_target_rate", "Messages per second that the schedule asks for; absent in a closed loop.")
 	brokerCPU    = describe("brokermark_broker_cpu_cores", "Processor cores that the broker's processes used over the last half second.")
