@@ -55,7 +55,7 @@ func layLegend(entries []Entry, width vg.Length) legendLayout {
 		l.textWidth = max(l.textWidth, letters(bodySize, ink).Width(e.Text))
 	}
 	l.textWidth = min(l.textWidth, width-sampleWidth-sampleGap)
-	l.columns = max(1, int((width+entryGap)/l.columnWidth()))
+	l.columns = max(1, int((width+entryGap)/l.columnWidth())) // the last one needs no gap
 	l.rows = (len(entries) + l.columns - 1) / l.columns
 	return l
 }

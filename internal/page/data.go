@@ -88,10 +88,10 @@ type doubt struct {
 
 // trial is one step of the search for a sustainable rate: one rate, offered for a while, which passed or failed.
 type trial struct {
-	Point   int      `json:"p"` // index in figureData.Points
-	Kind    string   `json:"kind"`
-	Verdict string   `json:"verdict"`
-	Figures []number `json:"f"` // rate, published rate, p50 and p99 of the end-to-end latency
+	Point   int      `json:"p"`       // index in figureData.Points
+	Kind    string   `json:"kind"`    // short | confirm
+	Verdict string   `json:"verdict"` // pass | fail | void
+	Figures []number `json:"f"`       // rate, published rate, p50 and p99 of the end-to-end latency
 }
 
 // The limits keep a page of many points small enough to open.
@@ -167,8 +167,8 @@ func (d *figureData) addLoadPoints(points []results.Point) {
 			Point: pointIndexes[l.Point.ID], Load: l.Name, Rate: number(l.Rate), Status: string(l.Status), Reason: l.Why.Text,
 			At: places[i], Metrics: metricsOf(l),
 		}
-		for _, d := range firstOfEachKind(l.Records) {
-			drawn.Doubts = append(drawn.Doubts, doubts.add(d))
+		for _, found := range firstOfEachKind(l.Records) {
+			drawn.Doubts = append(drawn.Doubts, doubts.add(found))
 		}
 		if len(l.Records) > 0 && !l.Closed { // a closed loop has no latency
 			drawn.Curves, drawn.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
@@ -185,11 +185,11 @@ func metricsOf(l results.LoadPoint) []summary {
 	}
 	var summaries []summary
 	for _, m := range drawnMetrics {
-		sum := m.Over(l.Records)
+		figure := m.Over(l.Records)
 		if m.Key == results.KeySustainableLow {
-			sum = results.Sustained(l.Records).Summary()
+			figure = results.Sustained(l.Records).Summary()
 		}
-		summaries = append(summaries, summary{sum})
+		summaries = append(summaries, summary{figure})
 	}
 	return summaries
 }

@@ -19,9 +19,9 @@ type section struct {
 	title  string
 	about  string           // a sentence below the title; empty if it needs none
 	blocks []document.Block // the section is left out if there are none
-	// notes is the prefix of the anchors of its footnotes, "h" of "h-note-1". Footnotes of every section are numbered from 1, so
-	// sections of one page need different prefixes.
-	notes string
+	// notePrefix begins the anchors of its footnotes, as "h" does in "h-note-1". Footnotes of every section are numbered
+	// from 1, so sections of one page need different prefixes.
+	notePrefix string
 }
 
 func (s section) html() string {
@@ -32,7 +32,7 @@ func (s section) html() string {
 	if s.about != "" {
 		out += fmt.Sprintf("<p class=\"about\">%s</p>\n", s.about)
 	}
-	return out + render.Fragment(s.blocks, s.notes, 3)
+	return out + render.Fragment(s.blocks, s.notePrefix, 3)
 }
 
 // The reports, by their names in package reports, that parts of a page are made of.
@@ -59,13 +59,13 @@ func compose(set *results.Set) (texts, error) {
 		return texts{}, err
 	}
 	comparison := withGuarantees(headToHead)
-	promised := section{title: "Who kept its promise", blocks: fromFirstHeading(promises), notes: "k"}
-	recommended := section{title: "Recommended settings", blocks: withoutShown(advice, summary.Opening), notes: "r"}
+	promised := section{title: "Who kept its promise", blocks: fromFirstHeading(promises), notePrefix: "k"}
+	recommended := section{title: "Recommended settings", blocks: withoutShown(advice, summary.Opening), notePrefix: "r"}
 	compared := section{
 		title: "In figures", about: "Who sustains what, at which latency and cost, under which guarantee.",
-		blocks: withoutShown(comparison, summary.Opening), notes: "h",
+		blocks: withoutShown(comparison, summary.Opening), notePrefix: "h",
 	}
-	everyPoint := section{title: "Every point", blocks: withoutShown(summary.Body(), comparison), notes: "s"}
+	everyPoint := section{title: "Every point", blocks: withoutShown(summary.Body(), comparison), notePrefix: "s"}
 	return texts{
 		above: opening + promised.html() + recommended.html() + compared.html(),
 		below: render.Fragment(reports.Unusable(set.Points), "m", 2) + everyPoint.html(),
@@ -201,5 +201,5 @@ func verdictsFirst(blocks []document.Block) string {
 	if verdicts == nil {
 		return render.Fragment(blocks, "d", 2)
 	}
-	return "<h2>Verdict</h2>\n" + cards(verdicts) + section{title: "In figures", blocks: others, notes: "d"}.html()
+	return "<h2>Verdict</h2>\n" + cards(verdicts) + section{title: "In figures", blocks: others, notePrefix: "d"}.html()
 }

@@ -202,20 +202,22 @@ func (b *book) value(c tableColumn, cell document.Cell) any {
 	if c.part == unitPart {
 		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: c.scale(cell).word}
 	}
-	var shown any
 	var looks look
 	if cell.Unused {
 		looks.role = unused
 	}
-	if cell.Kind != document.Words {
-		s := c.scale(cell)
-		shown, looks.format = numberOrNil(s.factor*c.number(cell)), s.format
-	} else if c.part == figurePart {
-		shown = cell.Text
+	if cell.Kind == document.Words {
+		if c.part != figurePart {
+			return nil
+		}
+		return excelize.Cell{StyleID: b.style(looks), Value: cell.Text}
 	}
+	s := c.scale(cell)
+	shown := numberOrNil(s.factor * c.number(cell))
 	if shown == nil {
 		return nil
 	}
+	looks.format = s.format
 	return excelize.Cell{StyleID: b.style(looks), Value: shown}
 }
 
