@@ -45,24 +45,10 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	isDrawn := func(m results.Metric) bool { return m.Histogram == kind.Name }
 	var panels []*Panel
 	for _, group := range groups {
-		p := newPanel(group.Name, "throughput (messages/s, confirmed)", kind.Text)
-		e := newExtent(o.scaling())
-		for i, name := range names {
-			for _, quantile := range drawnQuantiles {
-				marks := throughputMarks(group.Members, name, kind.Quantile(quantile.q))
-				p.addTrace(trace{marks: marks, line: lineDashed(colourOf(i), quantile.dashes), glyph: glyph(i)})
-				e.addMarks(marks)
-			}
-		}
-		if e.empty() {
-			continue
-		}
 		bounds := boundsOf(group.Members, isDrawn)
-		p.addBounds(bounds)
-		e.addBounds(bounds)
-		setAxis(&p.Plot.X, o.scaling(), e.x, unit.PerSecond, maxRateLabels)
-		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, maxLatencyLabels)
-		panels = append(panels, p)
+		if p, hasMarks := throughputPanel(group, names, kind, bounds, o.scaling()); hasMarks {
+			panels = append(panels, p)
+		}
 	}
 	if panels == nil {
 		return Figure{}, nothing("none of the records holds a latency at a given rate (measure curve or rate)")
@@ -75,6 +61,30 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	f.Legend = append(f.Legend, boundEntries(boundsOf(points, isDrawn))...)
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals. " + latencyNote(kind)}
 	return f, nil
+}
+
+// throughputPanel draws the points of one size and guarantee, with the lines of each broker in names. hasMarks is false
+// if none of them has a latency.
+func throughputPanel(
+	group results.Group[results.Point], names []string, kind results.LatencyKind, bounds []bound, axes scaling,
+) (p *Panel, hasMarks bool) {
+	p = newPanel(group.Name, "throughput (messages/s, confirmed)", kind.Text)
+	e := newExtent(axes)
+	for i, name := range names {
+		for _, quantile := range drawnQuantiles {
+			marks := throughputMarks(group.Members, name, kind.Quantile(quantile.q))
+			p.addTrace(trace{marks: marks, line: lineDashed(colourOf(i), quantile.dashes), glyph: glyph(i)})
+			e.addMarks(marks)
+		}
+	}
+	if e.empty() {
+		return nil, false
+	}
+	p.addBounds(bounds)
+	e.addBounds(bounds)
+	setAxis(&p.Plot.X, axes, e.x, unit.PerSecond, maxRateLabels)
+	setAxis(&p.Plot.Y, axes, e.y, unit.Nanoseconds, maxLatencyLabels)
+	return p, true
 }
 
 // throughputMarks are a broker's marks in one panel: a quantile of latency against the rate that was confirmed. They

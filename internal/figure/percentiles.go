@@ -43,25 +43,12 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	if err := tooMany(len(groups), maxPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
+	styleOf := func(d results.Distribution) draw.LineStyle {
+		return percentileLine(slices.Index(names, lineName(d, drawn)))
+	}
 	var panels []*Panel
 	for _, group := range groups {
-		p := newPanel(group.Name, "percentile (%)", kind.Text)
-		e := newExtent(o.scaling())
-		below := floorOf(group.Members)
-		if below != nil {
-			p.Add(below)
-		}
-		for _, d := range group.Members {
-			marks := percentileMarks(d.Latencies, d.Used)
-			p.addTrace(trace{marks: marks, line: percentileLine(slices.Index(names, lineName(d, drawn)))})
-			e.addMarks(marks)
-		}
-		if below != nil {
-			below.widen(&e)
-		}
-		setAxis(&p.Plot.Y, o.scaling(), e.y, unit.Nanoseconds, maxLatencyLabels)
-		setPercentiles(&p.Plot.X, e.x.high)
-		panels = append(panels, p)
+		panels = append(panels, percentilePanel(group, kind, styleOf, o.scaling()))
 	}
 	f := ofPanels("Latency by percentile", panels, 2, latencyPanel)
 	for i, name := range names {
@@ -72,6 +59,29 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	}
 	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + latencyNote(kind)}
 	return f, nil
+}
+
+// percentilePanel draws a line for each distribution of one size and guarantee, above the floor of their machines.
+func percentilePanel(
+	group results.Group[results.Distribution], kind results.LatencyKind, styleOf func(results.Distribution) draw.LineStyle, y scaling,
+) *Panel {
+	p := newPanel(group.Name, "percentile (%)", kind.Text)
+	e := newExtent(y)
+	below := floorOf(group.Members)
+	if below != nil {
+		p.Add(below)
+	}
+	for _, d := range group.Members {
+		marks := percentileMarks(d.Latencies, d.Used)
+		p.addTrace(trace{marks: marks, line: styleOf(d)})
+		e.addMarks(marks)
+	}
+	if below != nil {
+		below.widen(&e)
+	}
+	setAxis(&p.Plot.Y, y, e.y, unit.Nanoseconds, maxLatencyLabels)
+	setPercentiles(&p.Plot.X, e.x.high)
+	return p
 }
 
 // percentileMarks are the marks of a distribution, from its minimum to its maximum. The maximum is the quantile 1,

@@ -1,5 +1,5 @@
-// Package render writes documents as text for terminals, Markdown, CSV, JSON lines and fragments
-// of HTML. It knows no broker, no record and no metric.
+// Package render writes documents as text for terminals, Markdown, CSV, JSON lines and fragments of HTML. It knows no
+// broker, no record and no metric.
 //
 //	err := render.Render(os.Stdout, d, "terminal", render.OptionsFor(os.Stdout))
 package render
@@ -28,8 +28,8 @@ const (
 	minWidth     = 60 // tables can't be read on less
 )
 
-// OptionsFor fits the page to f. The width is that of the terminal, or COLUMNS if f is none. Colour
-// needs a terminal, and that NO_COLOR isn't set.
+// OptionsFor fits the page to f. The width is that of the terminal, or COLUMNS if f is none. Colour needs a terminal, and
+// that NO_COLOR isn't set.
 func OptionsFor(f *os.File) Options {
 	if !term.IsTerminal(int(f.Fd())) {
 		columns, err := strconv.Atoi(os.Getenv("COLUMNS"))

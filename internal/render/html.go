@@ -17,13 +17,13 @@ import (
 // longTable is the number of rows above which a table is folded away, so that a page opens at once.
 const longTable = 200
 
-// Fragment writes blocks as a piece of an HTML page. A cell's number also stands in its base unit as
-// data-value, without the bounds of its interval. Headings begin at level, with 2 as <h2>.
+// Fragment writes blocks as a piece of an HTML page. A cell's number also stands in its base unit as data-value, without
+// the bounds of its interval. Headings begin at level, with 2 as <h2>.
 //
-// Marks link to the notes among the blocks; a mark without one is no link. id begins the anchors of
-// the notes, so fragments of one page that have notes need different ones.
-func Fragment(blocks []document.Block, id string, level int) string {
-	f := fragment{id: id, level: level, notes: document.Document{Blocks: blocks}.Notes()}
+// Marks link to the notes among the blocks; a mark without one is no link. notePrefix begins the anchors of the notes,
+// so fragments of one page that have notes need different ones.
+func Fragment(blocks []document.Block, notePrefix string, level int) string {
+	f := fragment{notePrefix: notePrefix, level: level, notes: document.Document{Blocks: blocks}.Notes()}
 	inNotes := false // a list of footnotes is open
 	for _, b := range blocks {
 		note, isNote := b.(document.Note)
@@ -35,7 +35,7 @@ func Fragment(blocks []document.Block, id string, level int) string {
 		}
 		inNotes = isNote
 		if isNote {
-			f.writef("<li id=\"%s-note-%d\"><sup>%d</sup> %s</li>\n", id, note.Mark, note.Mark, escape(note.Text))
+			f.writef("<li id=\"%s-note-%d\"><sup>%d</sup> %s</li>\n", notePrefix, note.Mark, note.Mark, escape(note.Text))
 		} else {
 			f.block(b)
 		}
@@ -48,11 +48,11 @@ func Fragment(blocks []document.Block, id string, level int) string {
 
 // fragment gathers the HTML of blocks.
 type fragment struct {
-	out     strings.Builder
-	id      string
-	level   int            // of the largest heading
-	notes   map[int]string // text by mark
-	heading string         // the last one, which names tables without a title
+	out        strings.Builder
+	notePrefix string
+	level      int            // of the largest heading
+	notes      map[int]string // text by mark
+	heading    string         // the last one, which names tables without a title
 }
 
 func (f *fragment) writef(format string, values ...any) { fmt.Fprintf(&f.out, format, values...) }
@@ -96,42 +96,52 @@ type htmlColumn struct {
 	numeric bool // holds no words; its blanks are aligned to the right, too
 }
 
+// table writes a table in a group that the keyboard can scroll, as a table wider than a phone needs.
 func (f *fragment) table(t document.Table) {
 	name := "Table"
 	if title := cmp.Or(t.Title, f.heading); title != "" {
 		name += ": " + title
 	}
-	// The keyboard can scroll the group; a table wider than a phone needs that.
 	f.writef(`<div class="scroll" role="group" tabindex="0" aria-label="%s">`+"\n<table>\n", escape(name))
 	if t.Title != "" {
 		f.writef("<caption>%s</caption>\n", escape(t.Title))
 	}
-	f.writef("<thead><tr>")
-	var shown []htmlColumn
+	var columns []htmlColumn
 	for _, c := range forReaders(t).Columns {
-		column := htmlColumn{Column: c, numeric: numeric(t, c)}
-		shown = append(shown, column)
+		columns = append(columns, htmlColumn{Column: c, numeric: numeric(t, c)})
+	}
+	f.header(columns)
+	f.writef("<tbody>\n")
+	attributes := attributesOf(t.Columns)
+	for _, row := range t.Rows {
+		f.row(columns, attributes, row)
+	}
+	f.writef("</tbody></table></div>\n")
+}
+
+func (f *fragment) header(columns []htmlColumn) {
+	f.writef("<thead><tr>")
+	for _, c := range columns {
 		class := ""
-		if column.numeric {
+		if c.numeric {
 			class = ` class="n"`
 		}
 		lines := strings.ReplaceAll(html.EscapeString(cleanLines(c.Name)), "\n", "<br>")
 		f.writef(`<th scope="col"%s>%s</th>`, class, lines)
 	}
-	f.writef("</tr></thead>\n<tbody>\n")
-	attributes := attributesOf(t.Columns)
-	for _, row := range t.Rows {
-		f.writef("<tr")
-		for _, a := range attributes {
-			f.writef(` %s="%s"`, a.name, escape(machineText(row[a.key])))
-		}
-		f.writef(">")
-		for _, c := range shown {
-			f.cell(c, row[c.Key])
-		}
-		f.writef("</tr>\n")
+	f.writef("</tr></thead>\n")
+}
+
+func (f *fragment) row(columns []htmlColumn, attributes []attribute, row document.Row) {
+	f.writef("<tr")
+	for _, a := range attributes {
+		f.writef(` %s="%s"`, a.name, escape(machineText(row[a.key])))
 	}
-	f.writef("</tbody></table></div>\n")
+	f.writef(">")
+	for _, c := range columns {
+		f.cell(c, row[c.Key])
+	}
+	f.writef("</tr>\n")
 }
 
 // attribute is an attribute of rows that holds the cells of a column.
@@ -229,7 +239,7 @@ func (f *fragment) noteLinks(marks []int) string {
 			continue
 		}
 		links += fmt.Sprintf(`<sup><a href="#%s-note-%d" title="%s" aria-label="note %d">%d</a></sup>`,
-			f.id, mark, escape(note), mark, mark)
+			f.notePrefix, mark, escape(note), mark, mark)
 	}
 	return links
 }
