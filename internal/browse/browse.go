@@ -38,7 +38,6 @@ type Source struct {
 	Page func(set *results.Set, where string, args ...string) page.Source
 }
 
-// site serves a Source.
 type site struct {
 	Source
 	turn chan struct{} // holds an element while a page is made
@@ -81,7 +80,6 @@ const (
 	ownPolicy    = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// httpError is an error with the HTTP status of its answer.
 type httpError struct {
 	code int
 	err  error

@@ -48,7 +48,6 @@ type run struct {
 	Where       string // selects its records
 }
 
-// index writes the list of runs.
 func (s site) index(w *bytes.Buffer, r *http.Request) error {
 	records, err := s.read(r.Context(), "")
 	if err != nil {

@@ -69,7 +69,6 @@ func (b bar) hasInterval() bool {
 	return b.used && b.interval != nil && b.interval.high > b.interval.low
 }
 
-// text stands at the end of the bar.
 func (b bar) text(u unit.Unit) string {
 	switch {
 	case b.word != "":

@@ -132,7 +132,6 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	return f, nil
 }
 
-// hasUnused tells whether a panel shows marks that aren't used.
 func (f Figure) hasUnused() bool {
 	return slices.ContainsFunc(slices.Concat(f.Panels...), func(p *Panel) bool { return p != nil && p.hasUnused })
 }
@@ -169,7 +168,6 @@ func repetitionCounts(points []results.Point) string {
 	return n
 }
 
-// withoutEmpty drops empty texts.
 func withoutEmpty(texts []string) []string {
 	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
@@ -247,7 +245,6 @@ func tooMany(n, most int, what string) error {
 	return nothing("the selection gives %d %s, a figure shows at most %d: narrow it with --where", n, what, most)
 }
 
-// addNew appends a text unless it is already there.
 func addNew(texts []string, text string) []string {
 	if slices.Contains(texts, text) {
 		return texts

@@ -33,7 +33,6 @@ type heatCell struct {
 	word  string  // instead of a figure: "refused"
 }
 
-// text is the figure of a cell, or its word.
 func (h heat) text(c heatCell) string {
 	switch {
 	case c.word != "":

@@ -79,7 +79,6 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 // heatAxes are the axes of a heat map: axes of studies, or spec paths.
 type heatAxes struct{ row, col string }
 
-// cellOf names the cell of a point.
 func (a heatAxes) cellOf(p results.Point) cellKey {
 	facts := p.Facts()
 	return cellKey{row: facts[a.row], col: facts[a.col]}

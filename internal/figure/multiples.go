@@ -61,7 +61,6 @@ func (m *mesh) columns() int {
 	return 3
 }
 
-// panels draws a panel for each title.
 func (m *mesh) panels(bounds []bound, along scaling) []*Panel {
 	e := newExtent(m.metricAxis)
 	for _, d := range m.dots {

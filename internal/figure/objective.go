@@ -47,7 +47,6 @@ func boundsOf(points []results.Point, draws func(results.Metric) bool) []bound {
 	return bounds
 }
 
-// addBounds draws bounds across p.
 func (p *Panel) addBounds(bounds []bound) {
 	for _, b := range bounds {
 		p.Add(b)

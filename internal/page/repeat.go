@@ -7,7 +7,6 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -33,29 +32,20 @@ type instructionsPart struct {
 	Listing   lineRanges `json:"lines,omitempty"`
 }
 
-// lineRanges are the lines of a listing. In JSON they are [first, count, first, count, …]: lines 0, 1, 2 and 7 are [0, 3, 7, 1].
-type lineRanges []lineRange
-
-// lineRange stands for consecutive ones of the lines that all listings share.
-type lineRange struct{ first, count int }
+// lineRanges are the lines of a listing as [first, count, first, count, …]: lines 0, 1, 2 and 7 are [0, 3, 7, 1].
+type lineRanges []int
 
 // add appends the line with an index.
 func (r *lineRanges) add(index int) {
 	ranges := *r
-	if last := len(ranges) - 1; last >= 0 && ranges[last].first+ranges[last].count == index {
-		ranges[last].count++
-		return
+	if n := len(ranges); n > 0 {
+		first, count := ranges[n-2], ranges[n-1]
+		if index == first+count {
+			ranges[n-1]++
+			return
+		}
 	}
-	*r = append(ranges, lineRange{first: index, count: 1})
-}
-
-// MarshalJSON writes the ranges as one list of numbers.
-func (r lineRanges) MarshalJSON() ([]byte, error) {
-	numbers := make([]int, 0, 2*len(r))
-	for _, l := range r {
-		numbers = append(numbers, l.first, l.count)
-	}
-	return json.Marshal(numbers)
+	*r = append(ranges, index, 1)
 }
 
 // instructionsOf splits the points report at its headings, of which every point has one.

@@ -1,3 +1,14 @@
+// The texts of a report's page, from top to bottom:
+//
+//	At a glance            charts of the head-to-head: what each broker sustains, at which latency and cost
+//	                       verdicts, as cards: "kafka sustains more than nats"
+//	Who kept its promise   what was lost in spite of a guarantee, after faults
+//	Recommended settings
+//	In figures             the head-to-head: a table for each message size and guarantee, a row for each broker
+//	                       (the figures, which the front end draws)
+//	                       why points have no figure
+//	Every point            a row for each
+
 package page
 
 import (
@@ -42,8 +53,7 @@ const (
 	recommendReport = "recommend"
 )
 
-// compose writes the texts of the whole report. Above the figures: charts, verdicts, promises kept through faults, recommended settings,
-// and how the brokers compare. Below them: why points have no figure, and a row for every point.
+// compose writes the texts of the whole report.
 func compose(set *results.Set) (texts, error) {
 	summary, headToHead := reports.Summary(set), reports.HeadToHead(set)
 	opening := charts(headToHead, set.Points) + cards(summary.Opening)

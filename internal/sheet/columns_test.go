@@ -14,16 +14,16 @@ func TestProcessorSharesAreThoseOfTheMeasuredPhase(t *testing.T) {
 		Seconds: 20, Messages: 1000, Shares: &store.Shares{Seconds: 2, Broker: 1, Generator: 0.4},
 	}}}}
 	r.Host.Cores = 2
-	user, system := brokerUser(r), brokerSystem(r)
+	user, system := brokerUserPercent(r), brokerSystemPercent(r)
 	if user != 37.5 || system != 12.5 || generatorPercent(r) != 20 {
 		t.Errorf("user %v, system %v, generator %v %%; want 37.5, 12.5 and 20", user, system, generatorPercent(r))
 	}
 	r.Result.Cost.Shares = nil // an older record
-	if user, generator := brokerUser(r), generatorPercent(r); user != 3.75 || math.Abs(generator-2) > 1e-9 {
+	if user, generator := brokerUserPercent(r), generatorPercent(r); user != 3.75 || math.Abs(generator-2) > 1e-9 {
 		t.Errorf("without shares: user %v, generator %v %%; want 3.75 and 2", user, generator)
 	}
 	r.Result.Cost.BrokerKnown = false
-	if user := brokerUser(r); !math.IsNaN(user) {
+	if user := brokerUserPercent(r); !math.IsNaN(user) {
 		t.Errorf("a broker that nobody metered used %v %%", user)
 	}
 }
@@ -35,7 +35,7 @@ func TestTheBrokersUserAndSystemTimeAreThoseOfTheMeasuredPhase(t *testing.T) {
 		Shares: &store.Shares{Seconds: 2, Broker: 1, BrokerUser: 0.9, BrokerSystem: 0.1},
 	}}}}
 	r.Host.Cores = 2
-	if user, system := brokerUser(r), brokerSystem(r); math.Abs(user-45) > 1e-9 || math.Abs(system-5) > 1e-9 {
+	if user, system := brokerUserPercent(r), brokerSystemPercent(r); math.Abs(user-45) > 1e-9 || math.Abs(system-5) > 1e-9 {
 		t.Errorf("user %.1f %%, system %.1f %%; want 45 and 5", user, system)
 	}
 }

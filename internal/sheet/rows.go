@@ -78,7 +78,6 @@ func cell(column, row int) string {
 	return name
 }
 
-// heading is the head of a column.
 type heading struct {
 	name  string
 	unit  string  // in parentheses behind the name; may be empty

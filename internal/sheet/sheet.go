@@ -56,7 +56,6 @@ func newBook(title string) *book {
 	return b
 }
 
-// writeTo writes the finished workbook.
 func (b *book) writeTo(w io.Writer) error {
 	if b.err != nil {
 		return fmt.Errorf("make the spreadsheet: %w", b.err)

@@ -8,7 +8,6 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// look is what a cell looks like.
 type look struct {
 	format string // of numbers; empty for words
 	role   role

@@ -116,13 +116,11 @@ func numberOrNil(v float64) any {
 	return v
 }
 
-// brokerUser is the broker's time in user mode as a percentage of all cores.
-func brokerUser(r store.Record) float64 {
+func brokerUserPercent(r store.Record) float64 {
 	return brokerPercent(r, r.Result.Cost.BrokerUserSeconds, func(s *store.Shares) float64 { return s.BrokerUser })
 }
 
-// brokerSystem is the broker's time in the kernel as a percentage of all cores.
-func brokerSystem(r store.Record) float64 {
+func brokerSystemPercent(r store.Record) float64 {
 	return brokerPercent(r, r.Result.Cost.BrokerSystemSeconds, func(s *store.Shares) float64 { return s.BrokerSystem })
 }
 
