@@ -21,14 +21,15 @@ const (
 
 // burst is time that the hypervisor took from one core between two readings.
 type burst struct {
-	at    int64 // when the second was taken, ns on the clock's axis
+	from  int64 // when the first was taken, ns on the clock's axis
+	at    int64 // when the second was taken
 	core  int
 	taken time.Duration
 }
 
 // addBurst notes the core that lost most between two readings, if that was a burst.
 func (m *metering) addBurst(from, to reading) {
-	most := burst{at: to.at}
+	most := burst{from: from.at, at: to.at}
 	for core, stolen := range to.stolen {
 		if before, known := from.stolen[core]; known && stolen-before > most.taken {
 			most.core, most.taken = core, stolen-before
@@ -46,8 +47,9 @@ func (m *metering) addBurst(from, to reading) {
 func (t trial) stolenEffect(p99 int64, measured string) remark.Remark {
 	var longest burst
 	var all, waitedLong time.Duration
+	lastHeldUp := max(t.Until, t.LastReceived) // what the phase has sent may arrive in the drain
 	for _, b := range t.bursts {
-		if b.at <= t.From {
+		if b.at <= t.From || b.from >= lastHeldUp {
 			continue
 		}
 		if b.taken > longest.taken {
@@ -59,6 +61,6 @@ func (t trial) stolenEffect(p99 int64, measured string) remark.Remark {
 	if p99 == 0 || waitedLong.Seconds() <= stolenShare*seconds(t.From, t.Until) {
 		return remark.Remark{}
 	}
-	return remark.Of("the hypervisor took %s of core %d within half a second, %s into the measured phase, and %s in all such times: what ran there stood still, and %s was %s at p99",
+	return remark.Of("the hypervisor took %s of core %d within half a second, %s after the measured phase began, and %s in all such times: what ran there stood still, and %s was %s at p99",
 		longest.taken, longest.core, ms(longest.at-t.From), all, measured, ms(p99))
 }

@@ -30,22 +30,31 @@ func TestALatencyThatTheHypervisorShapedIsDoubted(t *testing.T) {
 	for name, c := range map[string]struct {
 		stolen []([2]time.Duration) // from two cores, every half second
 		from   time.Duration        // of the measured phase, which lasts 5 s from there
+		last   time.Duration        // when the last message came
 		p99    time.Duration
 		want   string
 	}{
 		"one core taken for 190 ms": {
 			[][2]time.Duration{{3 * time.Hour, 0}, {3 * time.Hour, 0}, {3*time.Hour + 10*ms, 190 * ms}, {3*time.Hour + 20*ms, 190 * ms}},
-			0, 226 * ms,
-			"the hypervisor took 190ms of core 1 within half a second, 1s into the measured phase, and 190ms in all such times: what ran there stood still, and end to end was 226ms at p99",
+			0, 0, 226 * ms,
+			"the hypervisor took 190ms of core 1 within half a second, 1s after the measured phase began, and 190ms in all such times: what ran there stood still, and end to end was 226ms at p99",
 		},
-		"too short for that latency":    {[][2]time.Duration{{0, 0}, {0, 60 * ms}}, 0, 226 * ms, ""},
-		"too seldom for the p99":        {[][2]time.Duration{{0, 0}, {0, 60 * ms}}, 0, 30 * ms, ""},
-		"in the warm-up":                {[][2]time.Duration{{0, 0}, {0, 190 * ms}, {0, 190 * ms}}, time.Second, 226 * ms, ""},
-		"a little in every half second": {[][2]time.Duration{{0, 0}, {20 * ms, 0}, {40 * ms, 0}, {60 * ms, 0}, {80 * ms, 0}, {100 * ms, 0}}, 0, 2 * ms, ""},
+		"too short for that latency": {[][2]time.Duration{{0, 0}, {0, 60 * ms}}, 0, 0, 226 * ms, ""},
+		"too seldom for the p99":     {[][2]time.Duration{{0, 0}, {0, 60 * ms}}, 0, 0, 30 * ms, ""},
+		"in the warm-up":             {[][2]time.Duration{{0, 0}, {0, 190 * ms}, {0, 190 * ms}}, time.Second, 0, 226 * ms, ""},
+		"in the drain, after the last message": {
+			[][2]time.Duration{{0, 0}, {0, 0}, {0, 190 * ms}}, -6 * time.Second, 500 * ms, 226 * ms, "",
+		},
+		"in the drain, before the last message": {
+			[][2]time.Duration{{0, 0}, {0, 0}, {0, 190 * ms}},
+			-6 * time.Second, 501 * ms, 226 * ms,
+			"the hypervisor took 190ms of core 1 within half a second, 7s after the measured phase began, and 190ms in all such times: what ran there stood still, and end to end was 226ms at p99",
+		},
+		"a little in every half second": {[][2]time.Duration{{0, 0}, {20 * ms, 0}, {40 * ms, 0}, {60 * ms, 0}, {80 * ms, 0}, {100 * ms, 0}}, 0, 0, 2 * ms, ""},
 	} {
 		h := hist.New()
 		h.Record(int64(c.p99))
-		tr := trial{Outcome: worker.Outcome{From: int64(c.from), Until: int64(c.from + 5*time.Second), Histograms: measure.Histograms{EndToEnd: h.Snapshot()}}}
+		tr := trial{Outcome: worker.Outcome{From: int64(c.from), Until: int64(c.from + 5*time.Second), LastReceived: int64(c.last), Histograms: measure.Histograms{EndToEnd: h.Snapshot()}}}
 		tr.bursts = meterStolen(c.stolen...).bursts
 		b, d := &bench{spec: study.Defaults()}, doubts{}
 		b.doubtGenerator(tr, &d)
