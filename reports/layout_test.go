@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -120,6 +121,11 @@ func TestASweepOfOneBrokerIsAnsweredByItsRecommendation(t *testing.T) {
 	text := strings.Join(strings.Fields(string(rendered(t, build(t, "summary", records), "terminal", 100))), " ")
 	if strings.Contains(text, "then kafka client") || !strings.Contains(text, "Of 8 points client.batch.size=16KiB client.linger.ms=0 inFlight.messages=1000 is the best") || !strings.Contains(text, "Not considered: 1 without a usable figure (1 void).") {
 		t.Errorf("the summary of a sweep says:\n%s", text)
+	}
+	records = altered(tuned("kafka"), "", func(r *store.Record) {})
+	records[0].Result.Latency.EndToEnd = hist.Snapshot{}
+	if text := string(rendered(t, build(t, "summary", records), "jsonl", 0)); !strings.Contains(text, "Not considered: 1 of which e2e p99 is not known.") {
+		t.Errorf("a point that ended ok without the figure: %s", text)
 	}
 	both := string(rendered(t, build(t, "summary", tuned("kafka", "rabbitmq")), "terminal", 100))
 	if !strings.Contains(both, "e2e p99, not tested: rabbitmq") {

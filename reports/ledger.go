@@ -46,28 +46,28 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		d.Say("Several agents received messages of one stream in an order that their clocks do not show: " +
 			"the count of reordered messages is a lower bound.")
 	}
-	anyStream := false
+	recorded, unrecorded := false, false // streams with a fault
 	for _, a := range accounts {
-		if len(a.streams()) > 0 {
-			anyStream = true
+		switch {
+		case len(a.streams()) > 0:
+			recorded = true
 			d.Add(a.streamTable())
+		case hasDeviations(a.load.Record):
+			unrecorded = true
 		}
 	}
-	if !anyStream {
-		d.Say(withoutStreams(points))
+	switch {
+	case recorded && unrecorded:
+		d.Say("Which streams the faults of other repetitions were in was not recorded.")
+	case unrecorded:
+		d.Say("Which streams the faults were in was not recorded.")
+	case recorded:
+	case anyLoad(points, orderUnknown):
+		d.Say("No stream is known to have a fault: nothing was lost, duplicated or corrupted.")
+	default:
+		d.Say("No stream shows a fault: nothing was lost, duplicated, reordered or corrupted.")
 	}
 	return d, nil
-}
-
-// withoutStreams says why no stream is shown.
-func withoutStreams(points []results.Point) string {
-	switch {
-	case anyLoad(points, hasDeviations):
-		return "Which streams the faults were in was not recorded."
-	case anyLoad(points, orderUnknown):
-		return "No stream is known to have a fault: nothing was lost, duplicated or corrupted."
-	}
-	return "No stream shows a fault: nothing was lost, duplicated, reordered or corrupted."
 }
 
 // account holds the books of one repetition of a point under one load.

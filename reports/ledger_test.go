@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,13 @@ func TestALedgerShowsTheColumnsThatSaySomething(t *testing.T) {
 				t.Errorf("%q: %v in %s", other, other != words, text)
 			}
 		}
+	}
+	lost := func(point string, streams []store.Stream) []store.Record {
+		return altered(once, point, func(r *store.Record) { r.Result.Books.Lost, r.Result.Streams = 1, streams })
+	}
+	both := slices.Concat(lost("a", []store.Stream{{Topic: "t", LostRanges: [][2]int64{{4, 4}}}}), lost("b", nil))
+	if text := string(rendered(t, build(t, "ledger", both), "markdown", 0)); !strings.Contains(text, "the faults of other repetitions were in was not recorded") {
+		t.Errorf("one of two records has streams: %s", text)
 	}
 	resentText := string(rendered(t, build(t, "ledger", with(func(r *store.Record) { r.Result.Books.Resent = 1 })), "markdown", 0))
 	if !strings.Contains(resentText, "Resent: sent once more") || strings.Contains(faultless, "Resent:") {

@@ -282,15 +282,22 @@ func (s sweep) leftOut() string {
 	if s.missed > 0 {
 		parts = append(parts, fmt.Sprintf("%d that miss an objective", s.missed))
 	}
-	withoutFigure, counts := 0, map[results.Status]int{}
+	withoutFigure, withoutMetric, counts := 0, 0, map[results.Status]int{}
 	for _, p := range s.points {
-		if len(s.metric.Values(p.Ok())) == 0 {
+		switch {
+		case len(s.metric.Values(p.Ok())) > 0:
+		case len(p.Ok()) > 0:
+			withoutMetric++
+		default:
 			withoutFigure++
 			counts[worstStatus(p)]++
 		}
 	}
 	if withoutFigure > 0 {
 		parts = append(parts, fmt.Sprintf("%d without a usable figure (%s)", withoutFigure, statusCounts(counts)))
+	}
+	if withoutMetric > 0 {
+		parts = append(parts, fmt.Sprintf("%d of which %s is not known", withoutMetric, s.metric.Name))
 	}
 	if len(parts) == 0 {
 		return ""

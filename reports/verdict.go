@@ -143,10 +143,13 @@ func (c *conclusions) add(w group, settings string) {
 	if !ok {
 		return
 	}
-	c.noteUnranked(w)
 	var contenders []results.Contender
 	for _, p := range w.Members {
-		contenders = append(contenders, results.NewContender(p.Name, metric, p.Ok()))
+		contender := results.NewContender(p.Name, metric, p.Ok())
+		contenders = append(contenders, contender)
+		if len(contender.Values) == 0 {
+			c.noteUnranked(p, metric)
+		}
 	}
 	ranking := results.Rank(metric, contenders) // without those that have no value
 	switch {
@@ -158,17 +161,17 @@ func (c *conclusions) add(w group, settings string) {
 	}
 }
 
-// noteUnranked notes the points of a workload that were refused or have no usable figure.
-func (c *conclusions) noteUnranked(w group) {
-	for _, p := range w.Members {
-		switch {
-		case len(p.Ok()) > 0:
-		case p.All(results.Refused):
-			c.refused = append(c.refused, p.Name)
-		default:
-			c.unusable = append(c.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
-		}
+// noteUnranked notes a point that has no value of the metric by which its workload is ranked.
+func (c *conclusions) noteUnranked(p results.Point, metric results.Metric) {
+	why := p.Status()
+	switch {
+	case p.All(results.Refused):
+		c.refused = append(c.refused, p.Name)
+		return
+	case len(p.Ok()) > 0:
+		why = "no " + metric.Name
 	}
+	c.unusable = append(c.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), why))
 }
 
 // addAtRate adds the ranking at the fixed rate of a point.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -65,9 +66,12 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 		r.PointID, r.Spec.Load.Rate = "other", 5
 		again = append(again, r)
 	}
-	v := rankingVerdicts("g", results.Of(slices.Concat(kafka, void, no, again)).Points)[0]
+	silent := altered(atRate("jetstream", 1), "silent", func(r *store.Record) {
+		r.Spec.Broker, r.Result.Latency.EndToEnd = "qpid", hist.Snapshot{}
+	})
+	v := rankingVerdicts("g", results.Of(slices.Concat(kafka, void, silent, no, again)).Points)[0]
 	text := v.Text()
-	for _, want := range []string{"g: Measured alone: e2e p99 of kafka", "Without a usable figure: jetstream at rate 1k/s (void).", "Refused by rabbitmq."} {
+	for _, want := range []string{"g: Measured alone: e2e p99 of kafka", "Without a usable figure: jetstream at rate 1k/s (void), qpid at rate 1k/s (no e2e p99).", "Refused by rabbitmq."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
