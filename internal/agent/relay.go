@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,17 +61,19 @@ func (r Relay) run(ctx context.Context, log io.Writer) error {
 	}
 	pauses := worker.NewPauseLog()
 	defer pauses.Close()
+	return r.runOn(ctx, relayer, pauses)
+}
+
+// runOn is run on a driver that is connected.
+func (r Relay) runOn(ctx context.Context, relayer driver.Relayer, pauses *worker.PauseLog) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ready := func() {
+	err := relayer.Relay(ctx, r.Config, func() {
 		if err := r.answer(ctx, pauses); err != nil {
 			cancel(err)
 		}
-	}
-	if err := relayer.Relay(ctx, r.Config, ready); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
+	})
+	return cmp.Or(context.Cause(ctx), err) // of a relay that couldn't listen, Relay only says that it was cancelled
 }
 
 // period is a time in which a relay may have stood still, ns on this machine's clock.

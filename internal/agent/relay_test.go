@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -56,5 +58,35 @@ func TestARelayThatDoesNotGreetIsNotWaitedForLongerThanTheContext(t *testing.T) 
 	began := time.Now()
 	if _, err := RelayPauses(ctx, l.Addr().String(), 0, 1); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > greetingTime/2 {
 		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+}
+
+// relayerFunc is a driver.Relayer that relays nothing.
+type relayerFunc func(ctx context.Context, ready func()) error
+
+func (f relayerFunc) Relay(ctx context.Context, _ driver.RelayConfig, ready func()) error {
+	return f(ctx, ready)
+}
+
+func TestARelayThatCannotListenSaysSo(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	pauses := worker.NewPauseLog()
+	defer pauses.Close()
+	untilItEnds := relayerFunc(func(ctx context.Context, ready func()) error {
+		ready()
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err := (Relay{Listen: l.Addr().String()}).runOn(t.Context(), untilItEnds, pauses); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("a port that is taken: %v", err)
+	}
+	broken := errors.New("the broker is gone")
+	fails := relayerFunc(func(context.Context, func()) error { return broken })
+	if err := (Relay{}).runOn(t.Context(), fails, pauses); !errors.Is(err, broken) {
+		t.Errorf("a relay that fails: %v", err)
 	}
 }
