@@ -30,8 +30,11 @@ func chromium() (string, error) {
 	if path, err := exec.LookPath("chromium"); err == nil {
 		return path, nil
 	}
-	install := provision.Install{Log: func(string, ...any) {}}
-	if err := install.Apt(context.Background(), "chromium"); err != nil {
+	host, err := provision.NewHost(provision.DefaultDir(), nil)
+	if err != nil {
+		return "", err
+	}
+	if err := host.Meet(context.Background(), provision.Need{Command: "chromium", Apt: []string{"chromium"}}); err != nil {
 		return "", err
 	}
 	return exec.LookPath("chromium")

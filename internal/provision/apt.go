@@ -18,23 +18,6 @@ var aptUpdated sync.Mutex // held while apt works; updatedOnce says whether the 
 
 var updatedOnce bool
 
-// Apt installs Debian packages on the machine (root only; otherwise *ErrMissing with the command to type).
-func (i *Install) Apt(ctx context.Context, packages ...string) error {
-	absent := slices.DeleteFunc(slices.Clone(packages), debInstalled)
-	if len(absent) == 0 {
-		return nil
-	}
-	what := "the system package " + strings.Join(absent, ", ")
-	if os.Geteuid() != 0 {
-		return &ErrMissing{What: what, Fix: aptCommand(absent)}
-	}
-	i.Log("installing %s", what)
-	if err := aptInstall(ctx, absent); err != nil {
-		return &ErrMissing{What: what, Fix: aptCommand(absent), Err: err}
-	}
-	return nil
-}
-
 func aptCommand(packages []string) string {
 	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
 }
@@ -67,7 +50,7 @@ func aptInstall(ctx context.Context, packages []string) error {
 // aptGet changes the whole machine, so it is never killed in its tracks: cancelling ctx asks it to end.
 func aptGet(ctx context.Context, guard *guard, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
-	cmd.ExtraFiles = guard.locks() // it goes on where the tool is killed, and services must not start then either
+	cmd.ExtraFiles = guard.locks() // apt-get goes on where the tool is killed, and services must not start then either
 	home, _ := os.UserHomeDir()
 	cmd.Env = cleanEnvironment(home, append(handed(network, apts), aptQuiet...)) // maintainers' scripts see it, too
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -105,11 +88,11 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 	}
 	i.Log("fetching %s of Debian %s", strings.Join(packages, ", "), suite)
 	env := append(handed(network, apts), aptQuiet...)
-	if _, err := i.own(ctx, work, env, "apt-get", append(options, "update")...); err != nil {
+	if err := i.own(ctx, work, env, "apt-get", append(options, "update")...); err != nil {
 		return err
 	}
 	base := []string{"dash", "bash", "coreutils", "sed", "grep", "gawk"} // what start scripts call
-	if _, err := i.own(ctx, work, env, "apt-get", slices.Concat(options, []string{"-y", "-d", "install"}, packages, base)...); err != nil {
+	if err := i.own(ctx, work, env, "apt-get", slices.Concat(options, []string{"-y", "-d", "install"}, packages, base)...); err != nil {
 		return err
 	}
 	tree := filepath.Join(i.Dir, "tree")
@@ -121,7 +104,7 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 		return errors.Join(fmt.Errorf("no package of %s was fetched", suite), err)
 	}
 	for _, deb := range debs {
-		if _, err := i.own(ctx, work, nil, "sh", "-c", unpack, "sh", deb, tree); err != nil {
+		if err := i.own(ctx, work, nil, "sh", "-c", unpack, "sh", deb, tree); err != nil {
 			return err
 		}
 	}

@@ -75,11 +75,9 @@ func (f *Foreign) chooseListeners(ctx context.Context, address string) error {
 		}
 		at = endpoint{ips, port}
 	}
-	pids, why := listeners(f.mount, at)
-	if why = f.passable(pids, why); why != "" {
+	if why := f.listensOn(at); why != "" {
 		return fmt.Errorf("%s: %s", address, why)
 	}
-	f.endpoints, f.roots = append(f.endpoints, at), append(f.roots, f.identities(pids)...)
 	return nil
 }
 

@@ -40,20 +40,16 @@ func Holdings(dir string) ([]Holding, error) {
 		return nil, err
 	}
 	for _, lock := range locks {
-		hold := Holding{Path: strings.TrimSuffix(lock, ".lock"), What: "installation"}
-		if busy(lock) {
-			hold.InUse = "it is being installed"
-		}
-		list = append(list, hold)
+		inUse := whyLocked(lock, "it is being installed")
+		list = append(list, Holding{Path: strings.TrimSuffix(lock, ".lock"), What: "installation", InUse: inUse})
 	}
 	states, err := filepath.Glob(filepath.Join(dir, "run", "*", stateFile))
 	if err != nil {
 		return nil, err
 	}
 	for _, state := range states {
-		hold := Holding{Path: filepath.Dir(state), What: "run directory"}
-		hold.InUse = inUse(hold.Path)
-		list = append(list, hold)
+		run := filepath.Dir(state)
+		list = append(list, Holding{Path: run, What: "run directory", InUse: inUse(run)})
 	}
 	list = append(list, halves(dir)...)
 	for name, what := range map[string]string{LogFile: "log", packagesFile: "list of packages"} {
@@ -64,7 +60,14 @@ func Holdings(dir string) ([]Holding, error) {
 	for _, report := range crashReports() {
 		list = append(list, Holding{Path: report, What: "crash report"})
 	}
-	list = append(list, ofFleets(dir)...)
+	if path := filepath.Join(dir, ControlDir); isDir(path) {
+		list = append(list, Holding{Path: path, What: "control server"})
+	}
+	results, _ := filepath.Glob(filepath.Join(dir, ResultsDir, "*"))
+	for _, path := range results {
+		inUse := whyLocked(path, "an agent keeps it until it is stored")
+		list = append(list, Holding{Path: path, What: "result", InUse: inUse})
+	}
 	slices.SortStableFunc(list, func(a, b Holding) int { return strings.Compare(a.Path, b.Path) })
 	for i := range list {
 		list[i].Bytes = taken(list[i].Path)
@@ -73,22 +76,6 @@ func Holdings(dir string) ([]Holding, error) {
 		}
 	}
 	return list, nil
-}
-
-// ofFleets are what a coordinator and agents have put there.
-func ofFleets(dir string) (list []Holding) {
-	if path := filepath.Join(dir, ControlDir); isDir(path) {
-		list = append(list, Holding{Path: path, What: "control server"})
-	}
-	kept, _ := filepath.Glob(filepath.Join(dir, ResultsDir, "*"))
-	for _, path := range kept {
-		hold := Holding{Path: path, What: "result"}
-		if busy(path) {
-			hold.InUse = "an agent keeps it until it is stored"
-		}
-		list = append(list, hold)
-	}
-	return list
 }
 
 // halves are directories of instances that a killed tool had only begun.
@@ -141,12 +128,11 @@ func Packages(dir string) []string {
 // keepPackages adds names to the list of packages.
 func (h *Host) keepPackages(names []string) {
 	f, err := os.OpenFile(filepath.Join(h.Dir, packagesFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		h.log("keep the list of packages: %v", err)
-		return
+	if err == nil {
+		defer f.Close()
+		_, err = f.WriteString(strings.Join(names, "\n") + "\n")
 	}
-	defer f.Close()
-	if _, err := f.WriteString(strings.Join(names, "\n") + "\n"); err != nil {
+	if err != nil {
 		h.log("keep the list of packages: %v", err)
 	}
 }
@@ -209,12 +195,14 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// busy tells that another process holds the lock.
-func busy(lock string) bool {
-	f, err := os.Open(lock)
-	if err != nil {
-		return false
+// whyLocked is why where another process holds the lock, and otherwise empty.
+func whyLocked(lock, why string) string {
+	f, err := openLocked(lock, os.O_RDONLY, exclusiveNow)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return why
 	}
-	defer f.Close()
-	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	if err == nil {
+		f.Close()
+	}
+	return ""
 }

@@ -1,8 +1,10 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,9 +65,9 @@ func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 // job is c as a supervisor wants it.
 func (n *Node) job(c Command) (job, error) {
 	host := n.Cluster.host
-	j := job{Path: c.Path, Args: c.Args, Dir: c.Dir, Program: c.Program, UID: host.uid, GID: host.gid, Mask: privateMask}
-	if j.Dir == "" {
-		j.Dir = n.Dir
+	j := job{
+		Path: c.Path, Args: c.Args, Dir: cmp.Or(c.Dir, n.Dir), Program: c.Program,
+		UID: host.uid, GID: host.gid, Mask: privateMask,
 	}
 	if !n.Cluster.keep {
 		j.Remove = n.Cluster.dir
@@ -81,12 +83,7 @@ func (n *Node) job(c Command) (job, error) {
 	return j, nil
 }
 
-func (c Command) name() string {
-	if c.Program != "" {
-		return c.Program
-	}
-	return filepath.Base(c.Path)
-}
+func (c Command) name() string { return cmp.Or(c.Program, filepath.Base(c.Path)) }
 
 const (
 	tailLines = 12
@@ -102,23 +99,22 @@ func tail(text string, n int) []string {
 	return lines[max(0, len(lines)-n):]
 }
 
-// tailOf reads only the end of the file: a broker's log may be huge.
+// tailOf is the last n lines of a file, or as many of them as its last 64 KiB hold.
 func tailOf(path string, n int) []string {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	return tailOfFile(f, n)
+	text, _ := lastBytes(path, tailBytes)
+	return tail(string(text), n)
 }
 
-func tailOfFile(f *os.File, n int) []string {
-	fi, err := f.Stat()
+// lastBytes reads the last bytes of a file, at most so many: a broker's log may be huge.
+func lastBytes(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	from := max(0, fi.Size()-tailBytes)
-	buf := make([]byte, fi.Size()-from)
-	got, _ := f.ReadAt(buf, from)
-	return tail(string(buf[:got]), n)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
 }

@@ -68,11 +68,8 @@ func (h *Host) attach(s State) (*Instance, error) {
 	if in.held, err = hold(c.dir); err != nil {
 		return nil, err
 	}
-	for i, ns := range s.Nodes {
-		n := &Node{ID: i + 1, Cluster: c, Dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", i+1)), Ports: ns.Ports}
-		n.Data = filepath.Join(n.Dir, "data")
-		c.Nodes = append(c.Nodes, n)
-		m := &member{node: n, in: in, proc: adopt(ns.Supervisor, ns.Main), expected: true}
+	for _, ns := range s.Nodes {
+		m := &member{node: c.addNode(ns.Ports), in: in, proc: adopt(ns.Supervisor, ns.Main), expected: true}
 		in.members = append(in.members, m)
 		go m.watch(m.proc)
 	}

@@ -130,6 +130,21 @@ func (in *Instance) InSync(ctx context.Context, copies int) (int, error) {
 	return have, err
 }
 
+// Processes lists the process IDs of a running node, its supervisor left out. Node counts from 1.
+func (in *Instance) Processes(node int) ([]int, error) {
+	_, p, err := in.running(node)
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, d := range descendants(p.Supervisor.PID) {
+		if d.State != "Z" && d.State != "X" {
+			list = append(list, d.PID)
+		}
+	}
+	return list, nil
+}
+
 func (in *Instance) running(node int) (*member, *process, error) {
 	m, err := in.member(node)
 	if err != nil {

@@ -53,10 +53,7 @@ func (f *Foreign) Sample() Usage {
 		sum.add(u)
 	}
 	f.members = alive
-	f.high.User, f.high.System = max(f.high.User, sum.User), max(f.high.System, sum.System)
-	sum.User, sum.System = f.high.User, f.high.System
-	sum.Disk = sum.rise(&f.high.Disk)
-	return sum
+	return sum.rise(&f.high)
 }
 
 // lose books a member that has ended. Parents come first, so one that is still in seen has just been read.
@@ -80,20 +77,21 @@ func (f *Foreign) usage(id identity) (Usage, bool) {
 	}
 	u := used(s)
 	if u.Processes > 0 {
-		u.Disk = untold
-		if fs, err := procfs.NewFS(f.mount); err == nil {
-			u.Disk = diskOf(fs.Proc(id.PID))
-		}
+		u.Disk = diskOf(f.process(id.PID))
 	}
 	return u, true
 }
 
-func (f *Foreign) stat(pid int) (procfs.ProcStat, error) {
+func (f *Foreign) process(pid int) (procfs.Proc, error) {
 	fs, err := procfs.NewFS(f.mount)
 	if err != nil {
-		return procfs.ProcStat{}, err
+		return procfs.Proc{}, err
 	}
-	p, err := fs.Proc(pid)
+	return fs.Proc(pid)
+}
+
+func (f *Foreign) stat(pid int) (procfs.ProcStat, error) {
+	p, err := f.process(pid)
 	if err != nil {
 		return procfs.ProcStat{}, err
 	}
@@ -112,16 +110,17 @@ func (f *Foreign) look() {
 		return
 	}
 	f.relook()
-	services := f.services(fs)
+	services := f.services()
 	children := map[int][]procfs.ProcStat{}
-	next := []procfs.ProcStat{}
+	var next []procfs.ProcStat
 	for _, p := range all {
 		s, err := p.Stat()
 		if err != nil {
 			continue
 		}
 		children[s.PPID] = append(children[s.PPID], s)
-		if slices.Contains(f.roots, identity{s.PID, s.Starttime}) || len(services) > 0 && slices.Contains(services, service(p)) {
+		isRoot := slices.Contains(f.roots, identity{s.PID, s.Starttime})
+		if isRoot || len(services) > 0 && slices.Contains(services, service(p)) {
 			next = append(next, s)
 		}
 	}
@@ -162,12 +161,9 @@ func (f *Foreign) relook() {
 		}
 	}
 	for _, e := range f.endpoints {
-		pids, why := listeners(f.mount, e)
-		if f.passable(pids, why) != "" {
-			f.partial = true
-			continue
-		}
+		pids, why := f.behind(e)
 		found(pids)
+		f.partial = f.partial || why != ""
 	}
 	for _, unit := range f.units {
 		pids := f.ofUnit(unit)
@@ -178,14 +174,14 @@ func (f *Foreign) relook() {
 }
 
 // services are the control groups of the roots that hold nothing else, us included.
-func (f *Foreign) services(fs procfs.FS) []string {
+func (f *Foreign) services() []string {
 	var list []string
 	mine := ""
-	if p, err := fs.Proc(f.self); err == nil {
+	if p, err := f.process(f.self); err == nil {
 		mine = service(p)
 	}
 	for _, id := range f.roots {
-		p, err := fs.Proc(id.PID)
+		p, err := f.process(id.PID)
 		if err != nil {
 			continue
 		}

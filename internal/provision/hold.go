@@ -18,19 +18,15 @@ const holdFile = "held"
 // its name when it is locked: one that nobody holds is that of a tool that ended.
 func hold(dir string) (*os.File, error) {
 	path := filepath.Join(dir, holdFile)
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	made := errors.Is(err, fs.ErrNotExist)
-	if made {
-		f, err = os.OpenFile(filepath.Join(dir, "."+holdFile), os.O_CREATE|os.O_EXCL|os.O_RDONLY|syscall.O_NOFOLLOW, privateFile)
+	f, err := openLocked(path, os.O_RDONLY, syscall.LOCK_SH)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
 	}
+	f, err = openLocked(filepath.Join(dir, "."+holdFile), os.O_CREATE|os.O_EXCL, syscall.LOCK_SH)
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH)
-	if err == nil && made {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err := os.Rename(f.Name(), path); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -39,34 +35,40 @@ func hold(dir string) (*os.File, error) {
 
 // seize takes the directory of an instance that nobody holds any more; nil: somebody does, or that can't be told.
 func seize(dir string) *os.File {
-	f, err := os.OpenFile(filepath.Join(dir, holdFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil
-	}
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		f.Close()
-		return nil
-	}
+	f, _ := openLocked(filepath.Join(dir, holdFile), os.O_RDONLY, exclusiveNow)
 	return f
+}
+
+// exclusiveNow is a lock that is refused with EWOULDBLOCK, instead of being waited for, where somebody else has one.
+const exclusiveNow = syscall.LOCK_EX | syscall.LOCK_NB
+
+// openLocked opens a file that is no link and locks it as flock(2) does: LOCK_SH, LOCK_EX. The lock goes with the last copy
+// of the open file. After an error the file is nil.
+func openLocked(path string, flags, lock int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW, privateFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), lock); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // remove deletes an instance's directory so that what says whose it is goes last: a removal that is cut off is
 // finished by the next Sweep.
 func remove(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	var errs []error
 	for _, e := range entries {
 		if e.Name() != stateFile && e.Name() != holdFile {
-			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return err
 	}
 	return os.RemoveAll(dir)

@@ -18,15 +18,8 @@ import (
 // Install makes a broker version available and returns its directory; "" means the default version. It is quick when
 // that was done before. Two tools never install the same thing at once; a failed installation leaves nothing.
 func (h *Host) Install(ctx context.Context, broker, version string) (dir string, err error) {
-	r, err := Lookup(broker)
+	r, v, err := startable(broker, version)
 	if err != nil {
-		return "", &ErrRefused{Broker: broker, Reason: err.Error()}
-	}
-	v, err := r.Version(version)
-	if err != nil {
-		return "", err
-	}
-	if err := r.startsHere(adoptsOrphans); err != nil {
 		return "", err
 	}
 	dir = h.installDir(r, v)
@@ -35,7 +28,7 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 		return "", fmt.Errorf("wait for another installation of %s %s: %w", broker, v.Name, err)
 	}
 	defer unlock()
-	if err := h.meet(ctx, v.Needs); err != nil {
+	if err := h.Meet(ctx, v.Needs...); err != nil {
 		return "", fmt.Errorf("%s %s: %w", broker, v.Name, err)
 	}
 	if r.there(dir) {
@@ -45,6 +38,19 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 		return "", err
 	}
 	return dir, h.fill(ctx, r, v, dir)
+}
+
+// startable finds the recipe and the version, and refuses (*ErrRefused) what there isn't or can't be started on this system.
+func startable(broker, version string) (*Recipe, Version, error) {
+	r, err := Lookup(broker)
+	if err != nil {
+		return nil, Version{}, &ErrRefused{Broker: broker, Reason: err.Error()}
+	}
+	v, err := r.Version(version)
+	if err != nil {
+		return nil, Version{}, err
+	}
+	return r, v, r.startsHere(adoptsOrphans)
 }
 
 // unfinishedInstall ends the name of a directory that is being filled.
@@ -85,8 +91,7 @@ func (r *Recipe) there(dir string) bool {
 }
 
 func installFailed(broker, version string, err error) error {
-	var missing *ErrMissing
-	if errors.As(err, &missing) || errors.Is(err, context.Canceled) {
+	if _, missing := errors.AsType[*ErrMissing](err); missing || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("install %s %s: %w", broker, version, err)
 	}
 	return &ErrMissing{What: broker + " " + version, Err: err}
@@ -134,8 +139,9 @@ func (r *Recipe) Version(name string) (Version, error) {
 	return Version{}, &ErrRefused{Broker: r.Broker, Reason: fmt.Sprintf("no version %q; obtainable: %s", name, strings.Join(known, ", ")), Path: "version"}
 }
 
-// meet installs the system packages that are missing where we may, and otherwise names the command.
-func (h *Host) meet(ctx context.Context, needs []Need) error {
+// Meet sees to it that needs are on this machine: it installs Debian packages where we are root and answers with
+// *ErrMissing, which names the command to type, where it can't.
+func (h *Host) Meet(ctx context.Context, needs ...Need) error {
 	for _, n := range needs {
 		if n.met() {
 			continue

@@ -54,7 +54,7 @@ func takePort(port int) *os.File {
 	if err != nil {
 		return nil
 	}
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+	if syscall.Flock(int(f.Fd()), exclusiveNow) != nil {
 		f.Close()
 		return nil
 	}

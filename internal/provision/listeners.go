@@ -38,14 +38,9 @@ func Find(ctx context.Context, addresses []string) (*Foreign, []Missing) {
 		case !Metered:
 			missing = append(missing, Missing{Address: a, Here: true, Why: runtime.GOOS + " doesn't say who listens on it"})
 		default:
-			at := endpoint{ips, port}
-			pids, why := listeners(f.mount, at)
-			if why = f.passable(pids, why); why != "" {
+			if why := f.listensOn(endpoint{ips, port}); why != "" {
 				missing = append(missing, Missing{Address: a, Here: true, Why: why})
-				continue
 			}
-			f.endpoints = append(f.endpoints, at)
-			f.roots = append(f.roots, f.identities(pids)...)
 		}
 	}
 	if len(f.roots) == 0 {
@@ -156,6 +151,25 @@ func kernelIP(text string) net.IP {
 // forwarders listen for others.
 var forwarders = []string{
 	"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "gvproxy", "kubectl", "ssh", "sshd", "socat",
+}
+
+// behind are the processes that listen at e, or why they can't be taken for the broker.
+func (f *Foreign) behind(e endpoint) (pids []int, why string) {
+	pids, why = listeners(f.mount, e)
+	if why = f.passable(pids, why); why != "" {
+		return nil, why
+	}
+	return pids, ""
+}
+
+// listensOn adds the processes that listen at e to those that are metered, or tells why it can't.
+func (f *Foreign) listensOn(e endpoint) (why string) {
+	pids, why := f.behind(e)
+	if why == "" {
+		f.endpoints = append(f.endpoints, e)
+		f.roots = append(f.roots, f.identities(pids)...)
+	}
+	return why
 }
 
 // passable is why the processes behind an address can't be taken for the broker, empty if they can.

@@ -60,7 +60,7 @@ func (m *member) start(ctx context.Context) error {
 	if err := m.in.save(); err != nil {
 		return err
 	}
-	return m.untilReady(ctx, p)
+	return m.untilReady(ctx)
 }
 
 func (m *member) adopt(p *process) {

@@ -50,33 +50,30 @@ func (m *Meter) Sample() Usage {
 	for _, member := range m.in.members {
 		sum.add(member.usage(m.trees))
 	}
-	m.high.User = max(m.high.User, sum.User)
-	m.high.System = max(m.high.System, sum.System)
-	sum.User, sum.System = m.high.User, m.high.System
-	sum.Disk = sum.rise(&m.high.Disk)
-	return sum
+	return sum.rise(&m.high)
 }
 
-// look refreshes what is too dear for every reading.
+// look refreshes what is too dear for every reading: once a second, and when a node was started since the last look.
 func (m *Meter) look() {
-	now := time.Now()
-	fresh := true
+	fresh := time.Since(m.scanned) < rescan
+	var supervisors []int
 	for _, member := range m.in.members {
-		if p := member.current(); p != nil && !p.dead() && m.trees[p.Supervisor.PID] == nil {
-			fresh = false // started since the last look
+		if p := member.current(); p != nil && !p.dead() {
+			supervisors = append(supervisors, p.Supervisor.PID)
+			_, known := m.trees[p.Supervisor.PID]
+			fresh = fresh && known
 		}
 	}
-	if !fresh || now.Sub(m.scanned) >= rescan {
-		m.trees, m.scanned = map[int][]identity{}, now
-		for _, member := range m.in.members {
-			if p := member.current(); p != nil && !p.dead() {
-				tree := []identity{}
-				for _, d := range descendants(p.Supervisor.PID) {
-					tree = append(tree, identity{d.PID, d.Starttime})
-				}
-				m.trees[p.Supervisor.PID] = tree
-			}
+	if fresh {
+		return
+	}
+	m.trees, m.scanned = map[int][]identity{}, time.Now()
+	for _, supervisor := range supervisors {
+		var tree []identity
+		for _, d := range descendants(supervisor) {
+			tree = append(tree, identity{d.PID, d.Starttime})
 		}
+		m.trees[supervisor] = tree
 	}
 }
 
@@ -188,6 +185,22 @@ func (u *Usage) add(v Usage) {
 	u.RSSBytes += v.RSSBytes
 	u.Processes += v.Processes
 	u.Disk.add(v.Disk)
+}
+
+// rise raises high to the figures of u that are above it, and returns u with those of high for what only ever grows:
+// processor time, and disk traffic where it is known.
+func (u Usage) rise(high *Usage) Usage {
+	high.User, high.System = max(high.User, u.User), max(high.System, u.System)
+	high.DiskReadBytes = max(high.DiskReadBytes, u.DiskReadBytes)
+	high.DiskWriteBytes = max(high.DiskWriteBytes, u.DiskWriteBytes)
+	u.User, u.System = high.User, high.System
+	if u.DiskReadBytes >= 0 {
+		u.DiskReadBytes = high.DiskReadBytes
+	}
+	if u.DiskWriteBytes >= 0 {
+		u.DiskWriteBytes = high.DiskWriteBytes
+	}
+	return u
 }
 
 // turnEvery is after how many files others have a turn: a walk of 10,000 of them takes a tenth of a second, in which a

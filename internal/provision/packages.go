@@ -39,7 +39,7 @@ func (i *Install) Archive(ctx context.Context, locks fs.FS, coordinate string, o
 		return err
 	}
 	const unpack = "umask 022; tar xzf archive/*.tar.gz --strip-components=1 --no-same-owner --no-same-permissions"
-	if _, err := i.own(ctx, i.Dir, nil, "sh", "-c", unpack); err != nil {
+	if err := i.own(ctx, i.Dir, nil, "sh", "-c", unpack); err != nil {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(i.Dir, "archive"))
@@ -77,10 +77,10 @@ func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, 
 		options = append(options, "--strict-checksums") // a file whose checksum doesn't fit, or isn't there, fails it
 	}
 	args := []string{"-q", "-B", "-Dstyle.color=never", copier + ":" + goal, "-DoutputDirectory=" + filepath.Join(work.dir, to)}
-	env := work.environment(handed(network, mavens, named))
 	// Java asks the list of users for the home, which need not know this one.
-	env = with(env, "MAVEN_OPTS", strings.TrimSpace(os.Getenv("MAVEN_OPTS")+" -Duser.home="+work.dir))
-	if _, err := i.execute(ctx, job{Path: path, Args: append(args, options...), Env: env, Dir: work.dir, UID: work.uid, GID: work.gid}); err != nil {
+	opts := "MAVEN_OPTS=" + strings.TrimSpace(os.Getenv("MAVEN_OPTS")+" -Duser.home="+work.dir)
+	env := append(handed(network, mavens, named), opts)
+	if _, err := i.execute(ctx, work.job(path, append(args, options...), env)); err != nil {
 		return err
 	}
 	return accept(filepath.Join(work.dir, to), filepath.Join(i.Dir, to), lock)
@@ -152,8 +152,7 @@ func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error 
 	}
 	i.Log("building %s %s", pkg, i.Version)
 	env := []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly -buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off"}
-	_, err = i.own(ctx, work, append(handed(network, gos), env...), "go", "build", "-o", filepath.Join(i.Dir, "bin")+"/", pkg)
-	return err
+	return i.own(ctx, work, append(handed(network, gos), env...), "go", "build", "-o", filepath.Join(i.Dir, "bin")+"/", pkg)
 }
 
 func lookPath(command string, apt ...string) (string, error) {

@@ -35,25 +35,22 @@ type guard struct {
 
 // forbid returns with no service allowed to start, unless the machine has a policy of its own, which is left alone.
 func (p policy) forbid() *guard {
-	f, err := os.OpenFile(p.lock, os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, privateFile)
+	lock, err := openLocked(p.lock, os.O_CREATE, syscall.LOCK_SH)
+	g := &guard{policy: p, lock: lock}
 	if err != nil {
-		return &guard{policy: p}
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err != nil {
-		f.Close()
-		return &guard{policy: p}
+		return g
 	}
 	// By a link, which is made with all of its text or not at all, and never over another file.
 	temp, err := os.CreateTemp(filepath.Dir(p.file), ".brokermark-policy-")
 	if err != nil {
-		return &guard{policy: p, lock: f}
+		return g
 	}
 	defer os.Remove(temp.Name())
-	_, errW := temp.Write(p.script())
-	if errors.Join(errW, temp.Chmod(0o755), temp.Close()) == nil {
+	_, err = temp.Write(p.script())
+	if errors.Join(err, temp.Chmod(0o755), temp.Close()) == nil {
 		_ = os.Link(temp.Name(), p.file)
 	}
-	return &guard{policy: p, lock: f}
+	return g
 }
 
 // allow ends this tool's share; the last one takes the policy away.
@@ -73,14 +70,11 @@ func (g *guard) locks() []*os.File {
 
 // restore takes away a policy that we made and nobody holds any more, of a tool that was killed, too.
 func (p policy) restore() {
-	f, err := os.OpenFile(p.lock, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	lock, err := openLocked(p.lock, os.O_RDONLY, exclusiveNow)
 	if err != nil {
 		return
 	}
-	defer f.Close()
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		return
-	}
+	defer lock.Close()
 	// Whoever forbids next waits for this lock and makes the file anew.
 	if text, err := bounded.File(p.file, 4<<10); err == nil && bytes.Equal(text, p.script()) {
 		_ = os.Remove(p.file)

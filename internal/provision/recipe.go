@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -125,6 +126,15 @@ type Cluster struct {
 	host *Host
 	dir  string // holds everything of this instance
 	keep bool   // dir outlives the instance
+}
+
+// addNode adds the next node; its directory is not made yet.
+func (c *Cluster) addNode(ports map[string]int) *Node {
+	id := len(c.Nodes) + 1
+	dir := filepath.Join(c.dir, fmt.Sprintf("node-%d", id))
+	n := &Node{ID: id, Cluster: c, Dir: dir, Data: filepath.Join(dir, "data"), Ports: ports}
+	c.Nodes = append(c.Nodes, n)
+	return n
 }
 
 // Login is the one user that a broker lets in. The password guards a throw-away broker on 127.0.0.1: it stands in the

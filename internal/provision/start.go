@@ -80,15 +80,8 @@ func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
 
 // complete fills defaults in and refuses what the recipe can't do.
 func (o *Options) complete() (*Recipe, error) {
-	r, err := Lookup(o.Broker)
+	r, v, err := startable(o.Broker, o.Version)
 	if err != nil {
-		return nil, &ErrRefused{Broker: o.Broker, Reason: err.Error()}
-	}
-	v, err := r.Version(o.Version)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.startsHere(adoptsOrphans); err != nil {
 		return nil, err
 	}
 	if err := plainSettings(o.Server); err != nil {
@@ -96,22 +89,23 @@ func (o *Options) complete() (*Recipe, error) {
 	}
 	o.Version = v.Name
 	o.Nodes = max(o.Nodes, 1)
-	if most := r.Largest(v); o.Nodes > most {
-		return nil, &ErrRefused{Broker: o.Broker, Reason: fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, most)}
-	}
 	o.TLS = o.TLS || o.Mutual
-	switch {
+	o.Deadline = cmp.Or(o.Deadline, r.Deadline, usualDeadline)
+	reason := ""
+	switch most := r.Largest(v); {
+	case o.Nodes > most:
+		reason = fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, most)
 	case o.TLS && !r.TLS:
-		return nil, &ErrRefused{Broker: o.Broker, Reason: "TLS was asked for, but it can't be started with TLS"}
+		reason = "TLS was asked for, but it can't be started with TLS"
 	case o.Mutual && !r.Mutual:
-		return nil, &ErrRefused{Broker: o.Broker, Reason: "mutual TLS was asked for, but it can't be started so that it demands client certificates"}
+		reason = "mutual TLS was asked for, but it can't be started so that it demands client certificates"
 	case o.Login != nil && !r.Login:
-		return nil, &ErrRefused{Broker: o.Broker, Reason: "a login was asked for, but it can't be started so that it demands one"}
+		reason = "a login was asked for, but it can't be started so that it demands one"
 	case o.Login != nil && !(plainWord.MatchString(o.Login.User) && plainWord.MatchString(o.Login.Password)):
-		return nil, &ErrRefused{Broker: o.Broker, Reason: "user and password that it is started with must be of letters, digits, - and _"}
+		reason = "user and password that it is started with must be of letters, digits, - and _"
 	}
-	if o.Deadline == 0 {
-		o.Deadline = cmp.Or(r.Deadline, usualDeadline)
+	if reason != "" {
+		return nil, &ErrRefused{Broker: o.Broker, Reason: reason}
 	}
 	return r, nil
 }
@@ -142,13 +136,10 @@ func unbroken(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r =
 
 // clashed tells that a broker ended because somebody took its port between our look and its bind.
 func clashed(err error) ([]string, bool) {
-	var died *ErrDied
-	var notReady *ErrNotReady
 	var log []string
-	switch {
-	case errors.As(err, &died):
+	if died, ok := errors.AsType[*ErrDied](err); ok {
 		log = died.Log
-	case errors.As(err, &notReady):
+	} else if notReady, ok := errors.AsType[*ErrNotReady](err); ok {
 		log = notReady.Log
 	}
 	return log, slices.ContainsFunc(log, portClash.MatchString)
@@ -228,9 +219,7 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 		if err != nil {
 			return nil, err
 		}
-		n := &Node{ID: i, Cluster: c, Dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", i)), Ports: taken.Numbers}
-		n.Data = filepath.Join(n.Dir, "data")
-		c.Nodes = append(c.Nodes, n)
+		n := c.addNode(taken.Numbers)
 		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
 		if err := errors.Join(os.Mkdir(n.Dir, privateDir), h.give(n.Dir), n.MakeDir("data"), n.MakeDir(temp)); err != nil {
 			return nil, err
@@ -254,61 +243,56 @@ func newID(broker string) string {
 
 // explain turns a failure into the kind of error it is.
 func (in *Instance) explain(ctx context.Context, err error, began time.Time) error {
-	var died *ErrDied
-	var notReady *ErrNotReady
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case errors.As(err, &died):
+	}
+	if died, ok := errors.AsType[*ErrDied](err); ok {
 		return died
-	case errors.As(err, &notReady):
+	}
+	if notReady, ok := errors.AsType[*ErrNotReady](err); ok {
 		notReady.After = time.Since(began)
 		return notReady
-	case errors.Is(err, context.DeadlineExceeded):
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
 		return &ErrNotReady{Broker: in.Broker(), After: time.Since(began), Last: err}
 	}
 	return err
 }
 
-// untilReady asks again and again, at once giving up when the process has ended.
-func (m *member) untilReady(ctx context.Context, p *process) error {
-	alive, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		_ = p.wait(alive)
-		cancel()
-	}()
-	last := probe(alive, func(ctx context.Context) error { return m.in.cluster.Recipe.Ready(ctx, m.node) })
-	switch {
-	case last == nil:
-		return nil
-	case p.dead():
-		return m.death(p)
-	case errors.Is(ctx.Err(), context.Canceled):
-		return ctx.Err()
-	}
-	return &ErrNotReady{Broker: m.in.Broker(), Node: m.node.ID, Last: last, Log: m.tail(tailLines)}
+// untilReady waits for a node that has been launched.
+func (m *member) untilReady(ctx context.Context) error {
+	return m.in.until(ctx, m.node.ID, []*member{m}, func(ctx context.Context) error { return m.in.cluster.Recipe.Ready(ctx, m.node) })
 }
 
+// untilFormed waits for the cluster of nodes that are ready.
 func (in *Instance) untilFormed(ctx context.Context) error {
+	return in.until(ctx, 0, in.members, func(ctx context.Context) error { return in.cluster.Recipe.Formed(ctx, in.cluster) })
+}
+
+// until asks again and again until ask agrees, and gives up at once when one of the members has ended. An *ErrNotReady
+// names the node; 0: the cluster.
+func (in *Instance) until(ctx context.Context, node int, members []*member, ask func(context.Context) error) error {
 	alive, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for _, m := range in.members {
+	for _, m := range members {
 		go func() {
 			_ = m.current().wait(alive)
 			cancel()
 		}()
 	}
-	last := probe(alive, func(ctx context.Context) error { return in.cluster.Recipe.Formed(ctx, in.cluster) })
+	last := probe(alive, ask)
 	if last == nil {
 		return nil
 	}
-	for _, m := range in.members {
+	for _, m := range members {
 		if p := m.current(); p.dead() {
 			return m.death(p)
 		}
 	}
-	return &ErrNotReady{Broker: in.Broker(), Last: last, Log: in.members[0].tail(tailLines)}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return &ErrNotReady{Broker: in.Broker(), Node: node, Last: last, Log: members[0].tail(tailLines)}
 }
 
 // probe tries until ask agrees or ctx ends, and returns what ask said last; being cut off by ctx says nothing.

@@ -66,7 +66,7 @@ func runTogether(args []string) int {
 		select {
 		case <-e.term:
 		case p := <-e.ended:
-			err = fmt.Errorf("%s has ended: %s", p.name, p.cmd.ProcessState)
+			err = p.hasEnded()
 		}
 	}
 	if err != nil {
@@ -81,6 +81,8 @@ func runTogether(args []string) int {
 
 // errTold is the wish to end before everything was started.
 var errTold = errors.New("told to end before all was started")
+
+func (p *part) hasEnded() error { return fmt.Errorf("%s has ended: %s", p.name, p.cmd.ProcessState) }
 
 func (e *ensemble) start(steps []Step) error {
 	for _, s := range steps {
@@ -98,13 +100,7 @@ func (e *ensemble) start(steps []Step) error {
 		}
 		if s.Done == "" {
 			e.running = append(e.running, p)
-			go func() {
-				<-p.over
-				e.ended <- p
-			}()
-			continue
-		}
-		if err := e.complete(p, s.Done); err != nil {
+		} else if err := e.complete(p, s.Done); err != nil {
 			return err
 		}
 	}
@@ -121,6 +117,9 @@ func (e *ensemble) launch(s Step) (*part, error) {
 	go func() {
 		_ = p.cmd.Wait()
 		close(p.over)
+		if s.Done == "" {
+			e.ended <- p
+		}
 	}()
 	return p, nil
 }
@@ -132,7 +131,7 @@ func (e *ensemble) await(need string) error {
 		case <-e.term:
 			return errTold
 		case p := <-e.ended:
-			return fmt.Errorf("%s has ended: %s", p.name, p.cmd.ProcessState)
+			return p.hasEnded()
 		case <-time.After(togetherLook):
 		}
 	}
@@ -147,7 +146,7 @@ func (e *ensemble) complete(p *part, done string) error {
 		return errTold
 	case dead := <-e.ended:
 		e.running = append(e.running, p)
-		return fmt.Errorf("%s has ended: %s", dead.name, dead.cmd.ProcessState)
+		return dead.hasEnded()
 	case <-p.over:
 	}
 	if !p.cmd.ProcessState.Success() {

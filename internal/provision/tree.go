@@ -73,19 +73,6 @@ func (d *Disk) add(e Disk) {
 	*d = Disk{sum(d.DiskReadBytes, e.DiskReadBytes), sum(d.DiskWriteBytes, e.DiskWriteBytes)}
 }
 
-// rise is the larger of each, unless d is not told.
-func (d Disk) rise(high *Disk) Disk {
-	if d.DiskReadBytes >= 0 {
-		high.DiskReadBytes = max(high.DiskReadBytes, d.DiskReadBytes)
-		d.DiskReadBytes = high.DiskReadBytes
-	}
-	if d.DiskWriteBytes >= 0 {
-		high.DiskWriteBytes = max(high.DiskWriteBytes, d.DiskWriteBytes)
-		d.DiskWriteBytes = high.DiskWriteBytes
-	}
-	return d
-}
-
 // freeze and thaw act on the whole tree below root until every member obeys: one may fork while we look. A process
 // that waits for its disk (D) obeys as soon as the disk answers; it is not waited for.
 func freeze(root int) bool {

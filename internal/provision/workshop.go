@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (i *Install) Run(ctx context.Context, c Command) (string, error) {
 		return "", err
 	}
 	defer leave()
-	return i.execute(ctx, job{Path: path, Args: c.Args, Env: work.environment(c.Env), Dir: work.dir, UID: work.uid, GID: work.gid})
+	return i.execute(ctx, work.job(path, c.Args, c.Env))
 }
 
 // workshop is a directory that a program of others works in: its home, and all that it may write to.
@@ -68,17 +69,21 @@ func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), e
 	return w, leave, nil
 }
 
-func (w workshop) environment(more []string) []string { return cleanEnvironment(w.dir, more) }
+// job runs a program in the workshop.
+func (w workshop) job(path string, args, env []string) job {
+	return job{Path: path, Args: args, Env: cleanEnvironment(w.dir, env), Dir: w.dir, UID: w.uid, GID: w.gid}
+}
 
 // own runs a program of the machine's own (a package manager, tar, a compiler) as ourselves, since what it makes must not
 // belong to the user that brokers run as.
-func (i *Install) own(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+func (i *Install) own(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", &ErrMissing{What: name}
+		return &ErrMissing{What: name}
 	}
 	home, _ := os.UserHomeDir()
-	return i.execute(ctx, job{Path: path, Args: args, Env: cleanEnvironment(home, env), Dir: dir, UID: -1, GID: -1})
+	_, err = i.execute(ctx, job{Path: path, Args: args, Env: cleanEnvironment(home, env), Dir: dir, UID: -1, GID: -1})
+	return err
 }
 
 // execute runs j to its end and returns what it printed, which is also the end of an error. It ends, with all it started,
@@ -142,24 +147,15 @@ func handed(lists ...[]string) (env []string) {
 	return env
 }
 
-// with is env with one variable set.
-func with(env []string, name, value string) []string {
-	return append(slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }), name+"="+value)
-}
-
-// cleanEnvironment starts from nothing: a program must behave the same whoever starts it, and learn no secret. What it leaves in a temporary
-// directory goes with its home.
+// cleanEnvironment starts from nothing: a program must behave the same whoever starts it, and learn no secret. What it
+// leaves in a temporary directory goes with its home. Of a variable that own sets twice the last value holds.
 func cleanEnvironment(home string, own []string) []string {
-	path := os.Getenv("PATH")
-	if path == "" {
-		path = usualPath
-	}
-	env := map[string]string{"PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+	env := map[string]string{"PATH": cmp.Or(os.Getenv("PATH"), usualPath), "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
 	for _, kv := range own {
 		k, v, _ := strings.Cut(kv, "=")
 		env[k] = v
 	}
-	list := make([]string, 0, len(env))
+	var list []string
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		list = append(list, k+"="+env[k])
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -94,22 +93,8 @@ func (n *Node) Read(name string, limit int64) ([]byte, error) {
 	return bounded.FileIn(root.FS(), name, limit)
 }
 
-// lastLog is how much of a node's output is looked at, in bytes.
-const lastLog = 16 << 20
-
 // Log is the end of the node's output, 16 MiB at most.
-func (n *Node) Log() ([]byte, error) {
-	f, err := os.Open(n.LogPath())
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-lastLog), lastLog))
-}
+func (n *Node) Log() ([]byte, error) { return lastBytes(n.LogPath(), 16<<20) }
 
 // own hands an open file or directory, whatever it is called by now, to the user that brokers run as.
 func (n *Node) own(f *os.File) error {
