@@ -6,13 +6,10 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/brokermark/brokermark/internal/driver"
 )
 
 const (
@@ -30,24 +27,16 @@ func (r *run) cutConnections(t *testing.T) {
 		s.newSender(t, 0, s.topics()...).bound = slotBound
 		open = append(open, s)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), restartBound)
-	defer cancel()
-	over := make(chan struct{})
-	errs := make([]error, len(open))
-	var sending sync.WaitGroup
-	for i, s := range open {
-		sending.Go(func() { errs[i] = s.all[0].pour(ctx, over) })
-	}
 	broken := 0
-	for round := 0; round < cuts && (broken > 0 || round == 0); round++ {
-		for _, s := range open {
-			s.flowsOn()
+	errs := sendDuring(open, (*sender).pour, func() {
+		for round := 0; round < cuts && (broken > 0 || round == 0); round++ {
+			for _, s := range open {
+				s.flowsOn()
+			}
+			time.Sleep(rand.N(cutWithin))
+			broken += Cut(r.target.Addresses)
 		}
-		time.Sleep(rand.N(cutWithin))
-		broken += Cut(r.target.Addresses)
-	}
-	close(over)
-	sending.Wait()
+	})
 	if broken == 0 {
 		for _, s := range open {
 			s.all[0].close(t, false)
@@ -116,6 +105,3 @@ func Cut(addresses []string) (n int) {
 	}
 	return n
 }
-
-// lossy tells that a guarantee lets messages fail or get lost with a connection.
-func lossy(g driver.Guarantee) bool { return g.Delivery == driver.AtMostOnce }

@@ -2,7 +2,6 @@ package drivertest
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -38,7 +37,7 @@ func (r *run) whatFitsIsAccepted(t *testing.T) {
 		}
 		if r.suite.Kind.Refusal(c, s) == nil {
 			tried++
-			if err := r.use(c, s); errors.As(err, new(*driver.ErrUnsupported)) {
+			if err := r.use(c, s); refused(err) {
 				t.Errorf("%+v, %+v, client %v, topic %v: accepted, and then: %v", c.Guarantee, s, c.Client, c.Topic, err)
 			}
 		}

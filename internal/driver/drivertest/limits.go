@@ -85,23 +85,16 @@ func (r *run) limited(t *testing.T, g driver.Guarantee, l Limit) {
 
 // saysSo wants the driver to say of a topic's own limit that it drops, and no more than it says.
 func (r *run) saysSo(t *testing.T, l Limit, sent, got int) {
-	k := r.suite.Kind
-	if len(l.Topic) == 0 || k.Keeps == nil {
+	keeps := r.suite.Kind.Keeps
+	if len(l.Topic) == 0 || keeps == nil {
 		return
 	}
-	client, err := driver.Decode(k.Settings, driver.ClientScope, l.Client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	topic, err := driver.Decode(k.Settings, driver.TopicScope, l.Topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit := k.Keeps(client, topic, 1)
+	c := r.config(t, driver.Guarantee{}, r.target) // with the settings of l
+	limit := keeps(c.Client, c.Topic, 1)
 	if drops := l.Full != Refuses; drops != (limit.Setting != "") {
 		t.Errorf("a topic that %s is said to have the limit %+v", l.Full, limit)
-	} else if k := k.Keeps(client, topic, largest); drops && int64(got) < min(int64(sent), k.Messages) {
-		t.Errorf("received %d messages of a topic that is said to keep %d", got, k.Messages)
+	} else if said := keeps(c.Client, c.Topic, largest).Messages; drops && int64(got) < min(int64(sent), said) {
+		t.Errorf("received %d messages of a topic that is said to keep %d", got, said)
 	}
 }
 

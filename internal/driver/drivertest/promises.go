@@ -64,12 +64,7 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
 	for range 3 {
-		p := s.newSender(t, 0, 0)
-		if err := p.send(ctx, 100); err != nil {
-			t.Fatal(err)
-		}
-		p.settle(t)
-		p.close(t, true)
+		s.sendAll(t, 100)
 	}
 	// Every settled message must have come before outcomes become uncertain.
 	s.caughtUp()
@@ -116,12 +111,7 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
-	p := s.newSender(t, 0, 0)
-	if err := p.send(ctx, sendMax); err != nil {
-		t.Error(err)
-	}
-	p.settle(t)
-	p.close(t, true)
+	s.sendAll(t, sendMax)
 	if err := cleaner.Clean(ctx); err != nil {
 		t.Errorf("Clean: %v", err)
 	}
@@ -147,16 +137,13 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 func (s *session) consumeTooLate(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
-	ended := make(chan error, 1)
 	sink := &consumer{tally: s.tallies[0][0], scratch: make([]byte, largest)}
-	go func() { ended <- s.drv.Consume(ctx, driver.ConsumerConfig{}, sink, func() {}) }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Errorf("Consume ended with %q; want nil", err)
-		}
-	case <-time.After(cancelBound):
+	inTime, err := returns(cancelBound, func() error { return s.drv.Consume(ctx, driver.ConsumerConfig{}, sink, func() {}) })
+	switch {
+	case !inTime:
 		t.Errorf("Consume had not returned after %v", cancelBound)
+	case err != nil:
+		t.Errorf("Consume ended with %q; want nil", err)
 	}
 }
 

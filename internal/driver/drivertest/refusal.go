@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -37,27 +36,10 @@ func (r *run) unknownSettingIsRefused(t *testing.T) {
 	}
 }
 
-// everyGuarantee is the cross product of all words, with 1 and 3 replicas.
-func everyGuarantee() []driver.Guarantee {
-	var all []driver.Guarantee
-	for _, d := range []driver.Delivery{driver.AtMostOnce, driver.AtLeastOnce, driver.ExactlyOnce} {
-		for _, p := range []driver.Persistence{driver.Memory, driver.Log, driver.Fsync} {
-			for _, a := range []driver.Acks{driver.AcksNone, driver.AcksLeader, driver.AcksQuorum} {
-				for _, o := range []driver.Ordering{driver.Ordered, driver.Unordered} {
-					for _, n := range []int{1, 3} {
-						all = append(all, driver.Guarantee{Delivery: d, Persistence: p, Acks: a, Ordering: o, Replicas: n})
-					}
-				}
-			}
-		}
-	}
-	return all
-}
-
 func (r *run) guaranteesAreAnswered(t *testing.T) {
-	for _, g := range everyGuarantee() {
-		if err := r.suite.Kind.Supports(g); err != nil {
-			requireRefusal(t, g, err)
+	for _, c := range r.suite.Kind.Matrix() {
+		if c.Refusal != nil {
+			requireRefusal(t, c.Guarantee, c.Refusal)
 		}
 	}
 	for _, g := range r.suite.Guarantees {
@@ -69,14 +51,18 @@ func (r *run) guaranteesAreAnswered(t *testing.T) {
 
 func requireRefusal(t *testing.T, g driver.Guarantee, err error) {
 	t.Helper()
-	var refusal *driver.ErrUnsupported
-	if !errors.As(err, &refusal) {
+	refusal, ok := errors.AsType[*driver.ErrUnsupported](err)
+	if !ok {
 		t.Errorf("%+v: %v; want an ErrUnsupported", g, err)
-		return
-	}
-	if refusal.Setting == "" || refusal.Reason == "" {
+	} else if refusal.Setting == "" || refusal.Reason == "" {
 		t.Errorf("%+v: the refusal %q lacks a setting or a reason", g, err)
 	}
+}
+
+// refused tells that err refuses a setting or guarantee.
+func refused(err error) bool {
+	_, ok := errors.AsType[*driver.ErrUnsupported](err)
+	return ok
 }
 
 // refusalsHold asks the running broker for one refused guarantee per delivery and persistence: each must be refused
@@ -87,35 +73,25 @@ func (r *run) refusalsHold(t *testing.T) {
 		driver.Persistence
 	}
 	asked := map[words]bool{}
-	for _, g := range everyGuarantee() {
+	for _, c := range r.suite.Kind.Matrix() {
+		g := c.Guarantee
 		key := words{g.Delivery, g.Persistence}
-		if r.suite.Kind.Supports(g) == nil || asked[key] {
+		if c.Refusal == nil || asked[key] {
 			continue
 		}
 		asked[key] = true
-		err := r.openAndSetUp(t, g)
-		if err == nil {
+		if err := r.openAndSetUp(t, g, newTopology(shape{topics: 1, subscriptions: 1})); err != nil {
+			requireRefusal(t, g, err)
+		} else {
 			t.Errorf("%+v is refused by Supports, but Open and Setup accepted it", g)
-			continue
 		}
-		requireRefusal(t, g, err)
 	}
 	if len(asked) == 0 {
 		t.Skip("this driver refuses no guarantee")
 	}
 }
 
-func (r *run) openAndSetUp(t *testing.T, g driver.Guarantee) error {
-	t.Helper()
-	return r.openAndSetUpAs(t, g, shape{topics: 1, subscriptions: 1})
-}
-
-func (r *run) openAndSetUpAs(t *testing.T, g driver.Guarantee, sh shape) error {
-	t.Helper()
-	return r.openAndSetUpThis(t, g, newTopology(sh))
-}
-
-func (r *run) openAndSetUpThis(t *testing.T, g driver.Guarantee, topology driver.Topology) error {
+func (r *run) openAndSetUp(t *testing.T, g driver.Guarantee, topology driver.Topology) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -142,23 +118,27 @@ func (r *run) deadAddressFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cfg := r.config(t, r.suite.Guarantees[0], driver.Target{Addresses: []string{dead}})
-	failed := make(chan error, 1)
-	go func() {
+	if err := r.openingFails(t, driver.Target{Addresses: []string{dead}}); !strings.Contains(err.Error(), dead) {
+		t.Errorf("opening %s failed with %q, which doesn't name the address", dead, err)
+	}
+}
+
+// openingFails wants Open to fail within the bound, and returns its error.
+func (r *run) openingFails(t *testing.T, to driver.Target) error {
+	t.Helper()
+	cfg := r.config(t, r.suite.Guarantees[0], to)
+	inTime, err := returns(openBound, func() error {
 		drv, err := r.suite.Kind.Open(context.Background(), cfg)
 		if err == nil {
 			_ = drv.Close()
 		}
-		failed <- err
-	}()
-	select {
-	case err := <-failed:
-		if err == nil {
-			t.Errorf("opening %s, where nobody listens, succeeded", dead)
-		} else if !strings.Contains(err.Error(), dead) {
-			t.Errorf("opening %s failed with %q, which doesn't name the address", dead, err)
-		}
-	case <-time.After(openBound):
-		t.Errorf("opening %s, where nobody listens, had not failed after %v", dead, openBound)
+		return err
+	})
+	switch {
+	case !inTime:
+		t.Fatalf("opening %v had not failed after %v", to.Addresses, openBound)
+	case err == nil:
+		t.Fatalf("opening %v succeeded", to.Addresses)
 	}
+	return err
 }

@@ -92,16 +92,26 @@ func (p *sender) settle(t *testing.T) {
 // close closes the producer within the bound.
 func (p *sender) close(t *testing.T, healthy bool) {
 	t.Helper()
+	inTime, err := returns(closeBound, p.prod.Close)
+	if !inTime {
+		t.Errorf("Producer.Close had not returned after %v", closeBound)
+		return
+	}
+	p.slots.close()
+	if healthy && err != nil {
+		t.Errorf("closing a producer: %v", err)
+	}
+}
+
+// returns calls f and tells whether it returned within the bound, and what.
+func returns(bound time.Duration, f func() error) (inTime bool, err error) {
 	ended := make(chan error, 1)
-	go func() { ended <- p.prod.Close() }()
+	go func() { ended <- f() }()
 	select {
 	case err := <-ended:
-		p.slots.close()
-		if healthy && err != nil {
-			t.Errorf("closing a producer: %v", err)
-		}
-	case <-time.After(closeBound):
-		t.Errorf("Producer.Close had not returned after %v", closeBound)
+		return true, err
+	case <-time.After(bound):
+		return false, nil
 	}
 }
 

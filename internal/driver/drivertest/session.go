@@ -155,10 +155,8 @@ func (s *session) lagging() int {
 		}
 	}
 	worst := 0
-	for topic, row := range s.tallies {
-		for _, a := range row {
-			worst = max(worst, sent[topic]-a.received())
-		}
+	for _, a := range slices.Concat(s.tallies...) {
+		worst = max(worst, sent[a.topic]-a.received())
 	}
 	return worst
 }
@@ -174,14 +172,7 @@ func (s *session) broken() bool {
 			return true
 		}
 	}
-	for _, row := range s.tallies {
-		for _, a := range row {
-			if a.faults.any() {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(s.tallies...), func(a *tally) bool { return a.faults.any() })
 }
 
 // close ends consumers and driver, in the order the contract promises to drivers: producers were closed before.
@@ -193,15 +184,11 @@ func (s *session) close(t *testing.T, healthy bool) {
 	for _, c := range s.consumers {
 		c.stop(t, healthy)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.drv.Close() }()
-	select {
-	case err := <-ended:
-		if healthy && err != nil {
-			t.Errorf("closing the driver: %v", err)
-		}
-	case <-time.After(closeBound):
+	switch inTime, err := returns(closeBound, s.drv.Close); {
+	case !inTime:
 		t.Errorf("Driver.Close had not returned after %v", closeBound)
+	case healthy && err != nil:
+		t.Errorf("closing the driver: %v", err)
 	}
 }
 
@@ -232,9 +219,7 @@ func (s *session) reportSlots(t *testing.T) {
 // reportTallies reports wrong deliveries.
 func (s *session) reportTallies(t *testing.T) {
 	t.Helper()
-	for _, row := range s.tallies {
-		for _, a := range row {
-			a.faults.report(t)
-		}
+	for _, a := range slices.Concat(s.tallies...) {
+		a.faults.report(t)
 	}
 }

@@ -2,7 +2,6 @@ package drivertest
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -93,10 +92,10 @@ type consumer struct {
 	also     map[int]*tally // of further topics
 	scratch  []byte
 	inside   atomic.Bool
-	returned atomic.Bool
 	readies  atomic.Int32
 	ready    chan struct{}
-	ended    chan error
+	returned chan struct{} // closed when Consume has returned
+	err      error         // what it returned
 	cancel   context.CancelFunc
 }
 
@@ -107,7 +106,7 @@ func (c *consumer) Deliver(batch [][]byte) {
 		return
 	}
 	defer c.inside.Store(false)
-	if c.returned.Load() {
+	if c.hasEnded() {
 		c.tally.faults.add("Deliver was called after Consume had returned")
 	}
 	for _, p := range batch {
@@ -130,34 +129,31 @@ func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally, also 
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &consumer{
 		id: cfg.ID, tally: a, also: map[int]*tally{}, scratch: make([]byte, largest),
-		ready: make(chan struct{}), ended: make(chan error, 1), cancel: cancel,
+		ready: make(chan struct{}), returned: make(chan struct{}), cancel: cancel,
 	}
 	for _, other := range also {
 		c.also[other.topic] = other
 		cfg.Also = append(cfg.Also, other.topic)
 	}
 	go func() {
-		err := drv.Consume(ctx, cfg, c, func() {
+		defer close(c.returned)
+		c.err = drv.Consume(ctx, cfg, c, func() {
 			if c.readies.Add(1) == 1 {
 				close(c.ready)
 				return
 			}
 			a.faults.add("ready was called a second time")
 		})
-		c.returned.Store(true)
-		c.ended <- err
 	}()
 	return c
 }
 
 // awaitRefusal waits until the consumer is ready, or has ended because the driver refuses another one beside the first.
 func (c *consumer) awaitRefusal() bool {
-	var refused *driver.ErrUnsupported
 	select {
 	case <-c.ready:
-	case err := <-c.ended:
-		c.ended <- err
-		return errors.As(err, &refused)
+	case <-c.returned:
+		return refused(c.err)
 	case <-time.After(patience):
 	}
 	return false
@@ -167,26 +163,31 @@ func (c *consumer) awaitReady(t *testing.T) {
 	t.Helper()
 	select {
 	case <-c.ready:
-	case err := <-c.ended:
-		c.ended <- err
-		t.Fatalf("Consume ended before it was ready: %v", err)
+	case <-c.returned:
+		t.Fatalf("Consume ended before it was ready: %v", c.err)
 	case <-time.After(patience):
 		t.Fatalf("a consumer was not ready after %v", patience)
 	}
 }
 
 // hasEnded tells whether Consume has returned.
-func (c *consumer) hasEnded() bool { return len(c.ended) > 0 }
+func (c *consumer) hasEnded() bool {
+	select {
+	case <-c.returned:
+		return true
+	default:
+		return false
+	}
+}
 
 // stop cancels the consumer; healthy says that its broker lives, so that nil is the only right end.
 func (c *consumer) stop(t *testing.T, healthy bool) {
 	t.Helper()
 	c.cancel()
 	select {
-	case err := <-c.ended:
-		c.ended <- err
-		if healthy && err != nil {
-			t.Errorf("Consume ended with %q after cancel; want nil", err)
+	case <-c.returned:
+		if healthy && c.err != nil {
+			t.Errorf("Consume ended with %q after cancel; want nil", c.err)
 		}
 	case <-time.After(cancelBound):
 		t.Errorf("Consume had not returned %v after cancel", cancelBound)

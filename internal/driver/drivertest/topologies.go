@@ -2,7 +2,6 @@ package drivertest
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 
@@ -65,9 +64,8 @@ func (r *run) topologies(t *testing.T) {
 			if shape.shared && !r.suite.Kind.Shared {
 				t.Skip("this driver's topics don't share connections")
 			}
-			var refused *driver.ErrUnsupported
-			if err := r.openAndSetUpAs(t, g, shape.shape); shape.partitions > 1 && errors.As(err, &refused) {
-				t.Skip(refused)
+			if err := r.openAndSetUp(t, g, newTopology(shape.shape)); shape.partitions > 1 && refused(err) {
+				t.Skip(err)
 			}
 			s := r.open(t, g, shape.shape)
 			r.exchange(t, s, shape, nil)
@@ -106,8 +104,8 @@ func (r *run) makesNothing(t *testing.T, g driver.Guarantee) {
 		topology := newTopology(shape{topics: 1, subscriptions: 2})
 		others := topology
 		others.Existing = true
-		_ = r.openAndSetUpThis(t, g, others) // it may say that there is nothing
-		if err := r.openAndSetUpThis(t, g, topology); err != nil {
+		_ = r.openAndSetUp(t, g, others) // it may say that there is nothing
+		if err := r.openAndSetUp(t, g, topology); err != nil {
 			t.Errorf("Setup with Existing has made a topic: %v", err)
 		}
 		return
@@ -132,14 +130,14 @@ func (r *run) heldBefore(t *testing.T, g driver.Guarantee, early bool) (held int
 	if early {
 		others := topology
 		others.Existing = true
-		_ = r.openAndSetUpThis(t, g, others) // it may say that there is nothing
+		_ = r.openAndSetUp(t, g, others) // it may say that there is nothing
 	}
 	before := topology
 	before.Subscriptions = newTopology(two).Subscriptions
 	first := r.reopen(t, g, two, before)
 	first.sendAll(t, sendMax)
 	first.close(t, true)
-	if err := r.openAndSetUpThis(t, g, topology); err != nil {
+	if err := r.openAndSetUp(t, g, topology); err != nil {
 		return 0, err
 	}
 	two.consumers = 1
@@ -176,9 +174,8 @@ func (r *run) keyOrder(t *testing.T) {
 			continue
 		}
 		shape := topology{shape: shape{topics: 1, subscriptions: 1, consumers: min(several, r.suite.Consumers), partitions: partitions}, producers: 2, messages: perTopic}
-		var refused *driver.ErrUnsupported
-		if err := r.openAndSetUpAs(t, g, shape.shape); errors.As(err, &refused) {
-			t.Logf("with one partition: %v", refused)
+		if err := r.openAndSetUp(t, g, newTopology(shape.shape)); refused(err) {
+			t.Logf("with one partition: %v", err)
 			shape.partitions = 1
 		}
 		s := r.open(t, g, shape.shape)
@@ -199,12 +196,8 @@ func (r *run) keyOrder(t *testing.T) {
 // exchange sends everything, waits until it has arrived and closes the session.
 func (r *run) exchange(t *testing.T, s *session, shape topology, prepare func(*sender)) {
 	t.Helper()
-	topics := make([]int, shape.topics)
-	for i := range topics {
-		topics[i] = i
-	}
 	for id := range shape.producers {
-		p := s.newSender(t, id, topics...)
+		p := s.newSender(t, id, s.topics()...)
 		if prepare != nil {
 			prepare(p)
 		}
@@ -214,7 +207,7 @@ func (r *run) exchange(t *testing.T, s *session, shape topology, prepare func(*s
 	errs := make([]error, len(s.all))
 	var wg sync.WaitGroup
 	for i, p := range s.all {
-		wg.Go(func() { errs[i] = p.send(ctx, shape.messages*len(topics)) })
+		wg.Go(func() { errs[i] = p.send(ctx, shape.messages*shape.topics) })
 	}
 	wg.Wait()
 	for i, p := range s.all {
