@@ -89,45 +89,35 @@ func Rows(matrix []Cell) []Row {
 		}
 	}
 	boxes = folded(boxes)
-	slices.SortStableFunc(boxes, func(a, b box) int {
-		if (a.cells[0].Refusal == nil) != (b.cells[0].Refusal == nil) {
-			if a.cells[0].Refusal == nil {
-				return -1
-			}
-			return 1
+	var kept, refused []Row
+	for _, b := range boxes {
+		row := Row{v.text(0, b.sets), v.text(1, b.sets), v.text(2, b.sets), v.text(3, b.sets), v.text(4, b.sets), b.cells, conditioned(b.cells)}
+		if b.cells[0].Refusal == nil {
+			kept = append(kept, row)
+		} else {
+			refused = append(refused, row)
 		}
-		return 0
-	})
-	rows := make([]Row, len(boxes))
-	for i, b := range boxes {
-		rows[i] = Row{v.text(0, b.sets), v.text(1, b.sets), v.text(2, b.sets), v.text(3, b.sets), v.text(4, b.sets), b.cells, conditioned(b.cells)}
 	}
-	return rows
+	return append(kept, refused...)
 }
 
 // generalised gives kept cells that differ in copies and ordering only the same settings, with their conditions.
 func generalised(matrix []Cell) []Cell {
-	type words struct {
-		Delivery
-		Persistence
-		Acks
+	family := func(c Cell) Guarantee {
+		g := c.Guarantee
+		g.Replicas, g.Ordering = 0, ""
+		return g
 	}
-	families := map[words][]int{}
-	for i, c := range matrix {
+	families := map[Guarantee][]Cell{}
+	for _, c := range matrix {
 		if c.Refusal == nil {
-			w := words{c.Guarantee.Delivery, c.Guarantee.Persistence, c.Guarantee.Acks}
-			families[w] = append(families[w], i)
+			families[family(c)] = append(families[family(c)], c)
 		}
 	}
 	out := slices.Clone(matrix)
-	for _, family := range families {
-		var cells []Cell
-		for _, i := range family {
-			cells = append(cells, matrix[i])
-		}
-		list := conditioned(cells)
-		for _, i := range family {
-			out[i].Native = list
+	for i, c := range matrix {
+		if c.Refusal == nil {
+			out[i].Native = conditioned(families[family(c)])
 		}
 	}
 	return out

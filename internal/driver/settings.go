@@ -119,11 +119,6 @@ func (s Scope) unknown(name string, known []string) error {
 	return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s, name), Reason: reason, Path: s.path(name), Unknown: true}
 }
 
-// refuse refuses a native setting.
-func (s Scope) refuse(name, reason string, args ...any) error {
-	return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s, name), Reason: fmt.Sprintf(reason, args...), Path: s.path(name)}
-}
-
 // Idle refuses, by name, settings that the spec gives and that would have no effect under g.
 func Idle(settings []Setting, g Guarantee, client, topic Values) error {
 	for _, s := range settings {
@@ -135,7 +130,7 @@ func Idle(settings []Setting, g Guarantee, client, topic Values) error {
 			continue
 		}
 		if why := s.Idle(g, values); why != "" {
-			return s.Scope.refuse(s.Name, "it would have no effect: %s", why)
+			return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s.Scope, s.Name), Reason: "it would have no effect: " + why, Path: s.Path()}
 		}
 	}
 	return nil

@@ -68,14 +68,10 @@ func refused(err error) bool {
 // refusalsHold asks the running broker for one refused guarantee per delivery and persistence: each must be refused
 // there too, or else a caller that didn't ask Supports would measure a weaker guarantee.
 func (r *run) refusalsHold(t *testing.T) {
-	type words struct {
-		driver.Delivery
-		driver.Persistence
-	}
-	asked := map[words]bool{}
+	asked := map[driver.Guarantee]bool{}
 	for _, c := range r.suite.Kind.Matrix() {
 		g := c.Guarantee
-		key := words{g.Delivery, g.Persistence}
+		key := driver.Guarantee{Delivery: g.Delivery, Persistence: g.Persistence}
 		if c.Refusal == nil || asked[key] {
 			continue
 		}
