@@ -25,6 +25,11 @@ type choice struct {
 	set   layer
 }
 
+// indexOf is the index of the axis of that name, or -1.
+func indexOf(axes []axis, name string) int {
+	return slices.IndexFunc(axes, func(a axis) bool { return a.name == name })
+}
+
 // sets tells whether any value of the axis gives path.
 func (a axis) sets(path string) bool {
 	return slices.ContainsFunc(a.values, func(c choice) bool {
@@ -69,7 +74,7 @@ func canonical(path string) string {
 func AxisName(path string) string { return canonical(path) }
 
 func (d decoder) axes(n *yaml.Node, path string) []axis {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+	if isNull(n) {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
@@ -82,7 +87,7 @@ func (d decoder) axes(n *yaml.Node, path string) []axis {
 		if !ok {
 			continue
 		}
-		if i := slices.IndexFunc(out, func(o axis) bool { return o.name == a.name }); i >= 0 {
+		if i := indexOf(out, a.name); i >= 0 {
 			d.add(a.at, join(path, p.key), "given twice: the axis%s means the same", onLine(out[i].at))
 			continue
 		}
@@ -210,12 +215,12 @@ func (d decoder) span(n *yaml.Node, full string) ([]float64, bool) {
 func (d decoder) choices(items []*yaml.Node, full string) []choice {
 	var out []choice
 	for i, item := range items {
-		path := full + "[" + strconv.Itoa(i) + "]"
+		path := element(full, i)
 		var c choice
 		for _, p := range d.pairs(item, path) {
 			switch p.key {
 			case "name":
-				d.value(p.value, path+".name", reflect.ValueOf(&c.label).Elem(), nil)
+				d.into(p.value, path+".name", &c.label)
 			case "set":
 				c.set = d.set(p.value, path+".set")
 			default:
@@ -256,7 +261,7 @@ func (d decoder) rules(n *yaml.Node, path string) []rule {
 	}
 	var out []rule
 	for i, item := range n.Content {
-		full := path + "[" + strconv.Itoa(i) + "]"
+		full := element(path, i)
 		item = resolve(item)
 		if item.Kind != yaml.MappingNode || len(item.Content) == 0 {
 			d.add(d.at(item), full, "%s is not a mapping of settings to values", Seen(item))

@@ -29,23 +29,6 @@ func fixed() Spec {
 
 func seconds(s float64) Duration { return Duration(s * float64(time.Second)) }
 
-// defaultDelivery is the guarantee asked of a broker when the spec names none: a broker that keeps a copy of a message
-// is compared at the guarantee people run it with.
-func defaultDelivery(d usual.Defaults) string {
-	if d.NoCopy {
-		return atMostOnce
-	}
-	return atLeastOnce
-}
-
-// defaultPersistence is what must have happened to an acknowledged message when the spec says nothing.
-func defaultPersistence(d usual.Defaults, delivery string) string {
-	if d.Persistence == usual.Memory || d.Persistence == usual.MemoryAtMostOnce && delivery == atMostOnce {
-		return memory
-	}
-	return log
-}
-
 // complete lays what was given over the fixed defaults and derives the rest.
 func complete(d *draft) Spec {
 	s := fixed()
@@ -65,7 +48,9 @@ func complete(d *draft) Spec {
 	if s.Place.Deal == PlaceTopic && !s.Place.Named() { // as if nobody had said it
 		s.Place.Deal = ""
 	}
-	completeDelay(&s, d)
+	if s.ConsumerDelay > 0 {
+		fill(d, "consumerDelays", &s.ConsumerDelays, constant)
+	}
 	return s
 }
 
@@ -92,8 +77,10 @@ func completeBroker(s *Spec, d *draft) {
 		s.Version = g.value.(map[string]string)[s.Broker] // validation tells of a broker that isn't there
 	}
 	broker := usual.Of(s.Broker)
-	fill(d, "delivery", &s.Delivery, defaultDelivery(broker))
-	fill(d, "persistence", &s.Persistence, defaultPersistence(broker, s.Delivery))
+	// A broker that keeps a copy of a message is compared at the guarantee people run it with.
+	fill(d, "delivery", &s.Delivery, first(broker.NoCopy, atMostOnce, atLeastOnce))
+	inMemory := broker.Persistence == usual.Memory || broker.Persistence == usual.MemoryAtMostOnce && s.Delivery == atMostOnce
+	fill(d, "persistence", &s.Persistence, first(inMemory, memory, log))
 	acks := acksLeader
 	switch {
 	case s.Delivery == atMostOnce:
@@ -117,24 +104,12 @@ func completeBroker(s *Spec, d *draft) {
 // have. One application that uses more shares them.
 const fewTopics = 16
 
-// defaultConnections is how many connections the topics share when the spec says nothing: as many as applications open
-// where the client is made to be shared and sharing was seen to serve as much.
-func defaultConnections(s Spec) int {
-	if s.Topics <= fewTopics {
-		return 0
-	}
-	return usual.Of(s.Broker).Connections(s.Topics, s.PartitionsPerTopic)
-}
-
-// completeDelay gives a delay its distribution; without a delay there is none.
-func completeDelay(s *Spec, d *draft) {
-	if s.ConsumerDelay > 0 {
-		fill(d, "consumerDelays", &s.ConsumerDelays, constant)
-	}
-}
-
+// completeConnections has many topics share as many connections as applications open, where the client is made to be
+// shared and sharing was seen to serve as much.
 func completeConnections(s *Spec, d *draft) {
-	fill(d, "connections", &s.Connections, defaultConnections(*s))
+	if s.Topics > fewTopics {
+		fill(d, "connections", &s.Connections, usual.Of(s.Broker).Connections(s.Topics, s.PartitionsPerTopic))
+	}
 	if s.Connections == s.Topics {
 		s.Connections = 0
 	}
@@ -145,7 +120,7 @@ const poolBytes = 16 << 20
 
 func completeMessages(s *Spec, d *draft) {
 	s.MessageSize = slices.Clone(s.MessageSize)
-	slices.SortStableFunc(s.MessageSize, func(a, b WeightedSize) int { return cmp.Compare(a.Size, b.Size) })
+	slices.SortStableFunc(s.MessageSize, bySize)
 	if len(s.MessageSize) == 1 && s.MessageSize[0].Weight > 0 {
 		s.MessageSize[0].Weight = 1
 	}

@@ -75,13 +75,9 @@ func (c Consumers) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (c *Consumers) UnmarshalJSON(data []byte) error {
-	var text string
-	if len(data) > 0 && data[0] == '"' {
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
-		}
-	} else {
-		text = string(data)
+	text, err := unquoted(data)
+	if err != nil {
+		return err
 	}
 	if *c = nil; text == "0" || text == "null" {
 		return nil
@@ -102,8 +98,7 @@ func (c *Consumers) parse(text string) error {
 
 // consumers takes a number, or one for each subscription: 3+2.
 func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
-	var text string
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+	if !isScalar(n) {
 		hint := ""
 		if n.Kind == yaml.SequenceNode {
 			hint = "; several values belong under axes, and the consumers of several subscriptions are written 3+2"
@@ -111,7 +106,7 @@ func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
 		d.add(d.at(n), path, "%s is not a whole number%s", Seen(n), hint)
 		return false
 	}
-	text = strings.TrimSpace(n.Value)
+	text := strings.TrimSpace(n.Value)
 	var c Consumers
 	if err := c.parse(text); err != nil {
 		if strings.Contains(text, "+") {
@@ -128,7 +123,7 @@ func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
 func (d decoder) subscriptions(at place, n *yaml.Node, name, full string) []setting {
 	if n.Kind != yaml.SequenceNode {
 		var count int
-		if !d.value(n, full, reflect.ValueOf(&count).Elem(), nil) {
+		if !d.into(n, full, &count) {
 			return nil
 		}
 		return []setting{{path: "subscriptionsPerTopic", value: count, at: at, as: name}}
@@ -143,7 +138,7 @@ func (d decoder) subscriptions(at place, n *yaml.Node, name, full string) []sett
 		one := struct {
 			Consumers int `json:"consumers"`
 		}{1}
-		if !d.value(item, fmt.Sprintf("%s[%d]", full, i), reflect.ValueOf(&one).Elem(), nil) {
+		if !d.into(item, element(full, i), &one) {
 			return nil
 		}
 		each = append(each, one.Consumers)

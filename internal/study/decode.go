@@ -32,6 +32,17 @@ func (d decoder) at(n *yaml.Node) place {
 	return place{d.file, n.Line}
 }
 
+// isNull tells that nothing stands there: "payloadFile:" or ~.
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+// isScalar tells that one value stands there: a text, a number, true or false.
+func isScalar(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && !isNull(n) }
+
+// into decodes n into what target points to, and reports whether all was well.
+func (d decoder) into(n *yaml.Node, path string, target any) bool {
+	return d.value(n, path, reflect.ValueOf(target).Elem(), nil)
+}
+
 // value decodes n into v, which is settable; allowed is a closed set of words or nil. It reports whether all was well.
 func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []string) bool {
 	n = resolve(n)
@@ -52,7 +63,7 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 	case reflect.Interface:
 		return d.native(n, path, v)
 	}
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+	if !isScalar(n) {
 		hint := ""
 		if n.Kind == yaml.SequenceNode {
 			hint = "; several values belong under axes"
@@ -60,26 +71,23 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 		d.add(d.at(n), path, "%s is not %s%s", Seen(n), expected(v.Type(), allowed), hint)
 		return false
 	}
-	if into, isNumber := v.Addr().Interface().(*float64); isNumber && isRate(path) {
-		rate, err := parseRate(strings.TrimSpace(n.Value))
-		if err != nil {
-			d.add(d.at(n), path, "%v", err)
-			return false
-		}
-		*into = rate
-		return true
+	var err error
+	text := strings.TrimSpace(n.Value)
+	if rate, isNumber := v.Addr().Interface().(*float64); isNumber && isRate(path) {
+		*rate, err = parseRate(text)
+	} else {
+		err = scalar(text, v, allowed)
 	}
-	if err := scalar(strings.TrimSpace(n.Value), v, allowed); err != nil {
+	if err != nil {
 		d.add(d.at(n), path, "%v", err)
-		return false
 	}
-	return true
+	return err == nil
 }
 
 func (d decoder) sizes(n *yaml.Node, path string, v reflect.Value) bool {
 	if n.Kind != yaml.SequenceNode {
 		var one Size
-		ok := d.value(n, path, reflect.ValueOf(&one).Elem(), nil)
+		ok := d.into(n, path, &one)
 		v.Set(reflect.ValueOf(Sizes{{one, 1}}))
 		return ok
 	}
@@ -100,9 +108,9 @@ func (d decoder) list(n *yaml.Node, path string, v reflect.Value) bool {
 		v.Set(reflect.ValueOf(values))
 		return ok
 	}
-	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" && elem.Kind() == reflect.String {
+	if isScalar(n) && elem.Kind() == reflect.String {
 		var one string
-		ok := d.value(n, path, reflect.ValueOf(&one).Elem(), nil)
+		ok := d.into(n, path, &one)
 		v.Set(reflect.ValueOf([]string{one}))
 		return ok
 	}
@@ -113,7 +121,7 @@ func (d decoder) list(n *yaml.Node, path string, v reflect.Value) bool {
 	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	ok := true
 	for i, c := range n.Content {
-		ok = d.value(c, fmt.Sprintf("%s[%d]", path, i), out.Index(i), nil) && ok
+		ok = d.value(c, element(path, i), out.Index(i), nil) && ok
 	}
 	v.Set(out)
 	return ok
@@ -151,7 +159,7 @@ var elementWords = map[string][]string{"Fault.do": {"pause", "resume", "kill", "
 // native keeps a native setting's value as the scalar YAML says it is.
 func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
 	var value any
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" || n.Decode(&value) != nil {
+	if !isScalar(n) || n.Decode(&value) != nil {
 		d.add(d.at(n), path, "%s is not a single value: native settings are texts, numbers, true or false", Seen(n))
 		return false
 	}
@@ -165,38 +173,29 @@ func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
 }
 
 // scalar parses text into v.
-func scalar(text string, v reflect.Value, allowed []string) error {
+func scalar(text string, v reflect.Value, allowed []string) (err error) {
 	switch p := v.Addr().Interface().(type) {
 	case *Duration:
-		d, err := ParseDuration(text)
-		*p = d
-		return err
+		*p, err = ParseDuration(text)
 	case *Size:
-		s, err := ParseSize(text)
-		*p = s
-		return err
+		*p, err = ParseSize(text)
 	case *bool:
-		b, ok := switchWord(text)
-		if !ok {
-			return fmt.Errorf("%q is not true or false", text)
+		var ok bool
+		if *p, ok = switchWord(text); !ok {
+			err = fmt.Errorf("%q is not true or false", text)
 		}
-		*p = b
 	case *float64:
-		f, err := strconv.ParseFloat(yamlSpecials.Replace(text), 64)
-		if err != nil {
-			return fmt.Errorf("%q is not a number", text)
+		if *p, err = strconv.ParseFloat(yamlSpecials.Replace(text), 64); err != nil {
+			err = fmt.Errorf("%q is not a number", text)
 		}
-		*p = f
 	case *string:
-		return word(text, p, allowed)
+		*p, err = word(text, allowed)
 	default: // int, int64
-		i, err := wholeNumber(text)
-		if err != nil {
-			return err
-		}
+		var i int64
+		i, err = wholeNumber(text)
 		v.SetInt(i)
 	}
-	return nil
+	return err
 }
 
 // yamlSpecials rewrites YAML's .nan and .inf for strconv, so that validation can name them.
@@ -217,25 +216,16 @@ func wholeNumber(text string) (int64, error) {
 }
 
 // word checks a text against a closed set; on and off may be written as YAML's booleans.
-func word(text string, into *string, allowed []string) error {
+func word(text string, allowed []string) (string, error) {
 	if slices.Contains(allowed, TLSOff) {
-		if b, ok := switchWord(text); ok {
-			text = TLSOff
-			if b {
-				text = TLSOn
-			}
+		if on, ok := switchWord(text); ok {
+			text = first(on, TLSOn, TLSOff)
 		}
 	}
-	*into = text
-	for _, a := range allowed {
-		if a == text {
-			return nil
-		}
+	if allowed != nil && !slices.Contains(allowed, text) {
+		return "", fmt.Errorf("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
 	}
-	if allowed == nil {
-		return nil
-	}
-	return fmt.Errorf("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
+	return text, nil
 }
 
 func switchWord(text string) (value, ok bool) {
@@ -290,7 +280,7 @@ func Seen(n *yaml.Node) string {
 		return "a mapping"
 	case n.Kind == yaml.SequenceNode:
 		return "a list"
-	case n.Tag == "!!null":
+	case isNull(n):
 		return "nothing"
 	}
 	return strconv.Quote(n.Value)

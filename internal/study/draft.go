@@ -21,12 +21,7 @@ type ranked struct {
 func newDraft(file string) *draft { return &draft{given: map[string]ranked{}, file: file} }
 
 // has tells whether path was given; a group's name asks for anything in it.
-func (d *draft) has(path string) bool {
-	if _, ok := d.given[path]; ok {
-		return true
-	}
-	return len(d.under(path)) > 0
-}
+func (d *draft) has(path string) bool { return len(d.under(path)) > 0 }
 
 // under lists the given paths at or below path, sorted.
 func (d *draft) under(path string) []string {
@@ -56,39 +51,34 @@ var madeUp = []string{"randomBytesRatio", "randomizedPayloadPoolSize"}
 func (d *draft) put(l layer, rank int) {
 	for _, s := range l {
 		if rival, ok := exclusive[s.path]; ok {
-			d.drop(rival, rank)
+			d.drop(rank, rival)
 		}
 		switch s.path {
 		case "broker":
-			d.drop("version", rank)
+			d.drop(rank, "version")
 			if of, ok := d.given[versions]; ok && of.value.(map[string]string)[s.value.(string)] == "" {
-				d.drop(versions, rank)
+				d.drop(rank, versions)
 			}
 		case "load.shape":
 			for _, p := range d.under("load") {
 				if p != "load.rate" {
-					d.drop(p, rank)
+					d.drop(rank, p)
 				}
 			}
 		case "attach":
-			for _, p := range []string{"nodes", "version", versions, "isolation"} {
-				d.drop(p, rank)
-			}
+			d.drop(rank, "nodes", "version", versions, "isolation")
 		case "consumerPerSubscription":
 			if len(s.value.(Consumers)) > 1 {
-				d.drop("subscriptionsPerTopic", rank)
+				d.drop(rank, "subscriptionsPerTopic")
 			}
 		case "payloadFile":
-			for _, p := range append([]string{"useRandomizedPayloads", "payloadColumn"}, madeUp...) {
-				d.drop(p, rank)
-			}
+			d.drop(rank, "useRandomizedPayloads", "payloadColumn")
+			d.drop(rank, madeUp...)
 		case "messageSize":
-			d.drop("payloadColumn", rank)
+			d.drop(rank, "payloadColumn")
 		case "useRandomizedPayloads":
 			if s.value == false {
-				for _, p := range madeUp {
-					d.drop(p, rank)
-				}
+				d.drop(rank, madeUp...)
 			}
 		}
 	}
@@ -97,10 +87,20 @@ func (d *draft) put(l layer, rank int) {
 	}
 }
 
-// drop forgets what an earlier layer said of path.
-func (d *draft) drop(path string, rank int) {
-	if g, ok := d.given[path]; ok && g.rank < rank {
-		delete(d.given, path)
+// where tells where path, or the first setting below it, was written.
+func (d *draft) where(path string) (at place, given bool) {
+	if under := d.under(path); len(under) > 0 {
+		return d.given[under[0]].at, true
+	}
+	return place{}, false
+}
+
+// drop forgets what layers before rank said of paths.
+func (d *draft) drop(rank int, paths ...string) {
+	for _, path := range paths {
+		if g, ok := d.given[path]; ok && g.rank < rank {
+			delete(d.given, path)
+		}
 	}
 }
 

@@ -46,35 +46,27 @@ func Fields() []Field {
 type leaf struct {
 	path  string
 	typ   reflect.Type
-	index [][]int // one step per level
+	index []int // of the fields on the way, as in reflect.Value.FieldByIndex
 }
 
 // in finds the leaf in a Spec; the zero Value when a pointer on the way is nil.
 func (l leaf) in(spec reflect.Value) reflect.Value {
-	for _, step := range l.index {
-		if spec.Kind() == reflect.Pointer {
-			if spec.IsNil() {
-				return reflect.Value{}
-			}
-			spec = spec.Elem()
-		}
-		spec = spec.FieldByIndex(step)
-	}
-	return spec
+	v, _ := spec.FieldByIndexErr(l.index) // which fails at nil pointers only
+	return v
 }
 
 // place finds the leaf in an addressable Spec and makes the pointers on the way.
-func (l leaf) place(spec reflect.Value) reflect.Value {
-	for _, step := range l.index {
-		if spec.Kind() == reflect.Pointer {
-			if spec.IsNil() {
-				spec.Set(reflect.New(spec.Type().Elem()))
+func (l leaf) place(v reflect.Value) reflect.Value {
+	for _, i := range l.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
 			}
-			spec = spec.Elem()
+			v = v.Elem()
 		}
-		spec = spec.FieldByIndex(step)
+		v = v.Field(i)
 	}
-	return spec
+	return v
 }
 
 // outline is the shape of Spec as its users write it.
@@ -93,7 +85,7 @@ var layout = sync.OnceValue(func() outline {
 	return p
 })
 
-func (p outline) walk(t reflect.Type, prefix string, index [][]int) {
+func (p outline) walk(t reflect.Type, prefix string, index []int) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		path := strings.TrimPrefix(prefix+"."+name, ".")
@@ -101,7 +93,7 @@ func (p outline) walk(t reflect.Type, prefix string, index [][]int) {
 			continue
 		}
 		p.groups[prefix] = append(p.groups[prefix], name)
-		l := leaf{path, f.Type, append(slices.Clone(index), f.Index)}
+		l := leaf{path, f.Type, slices.Concat(index, f.Index)}
 		inner := f.Type
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()

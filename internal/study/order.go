@@ -1,6 +1,9 @@
 package study
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // Run is one repetition of one point.
 type Run struct {
@@ -14,12 +17,11 @@ func Order(points []Point, repeats int, seed int64) []Run {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0x6272_6f6b_6572)) // any fixed stream will do
 	runs := make([]Run, 0, len(points)*max(0, repeats))
 	for r := 1; r <= repeats; r++ {
-		first := len(runs)
-		for _, p := range points {
+		round := slices.Clone(points)
+		rng.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
+		for _, p := range round {
 			runs = append(runs, Run{p, r})
 		}
-		round := runs[first:]
-		rng.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
 	}
 	return runs
 }

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"reflect"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -62,7 +61,7 @@ func otherNames() []string {
 // brokerAtVersion splits kafka@4.3.1.
 func (d decoder) brokerAtVersion(at place, n *yaml.Node, name, full string) []setting {
 	var text string
-	if !d.value(n, full, reflect.ValueOf(&text).Elem(), nil) {
+	if !d.into(n, full, &text) {
 		return nil
 	}
 	broker, version, versioned := strings.Cut(text, "@")
@@ -86,11 +85,11 @@ func (d decoder) warmup(at place, n *yaml.Node, name, full string) []setting {
 		return []setting{{path: "warmup.auto", value: true, at: at, as: name}}
 	}
 	var t Duration
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+	if !isScalar(n) {
 		d.add(d.at(n), full, "%s is not a time, auto, or a mapping with auto, for, max", Seen(n))
 		return nil
 	}
-	if !d.value(n, full, reflect.ValueOf(&t).Elem(), nil) {
+	if !d.into(n, full, &t) {
 		return nil
 	}
 	return fixedWarmup(t, at, name, false)
@@ -106,7 +105,7 @@ func fixedWarmup(t Duration, at place, as string, soft bool) []setting {
 // producerRate is load.rate, but 0 asks for the highest sustainable rate.
 func (d decoder) producerRate(at place, n *yaml.Node, name, full string) []setting {
 	var rate float64
-	if !d.value(n, full, reflect.ValueOf(&rate).Elem(), nil) {
+	if !d.into(n, full, &rate) {
 		return nil
 	}
 	if rate == 0 {
@@ -133,7 +132,7 @@ func (d decoder) warmupMinutes(at place, n *yaml.Node, name, full string) []sett
 
 func (d decoder) minutes(n *yaml.Node, full string) (Duration, bool) {
 	var m float64
-	if !d.value(n, full, reflect.ValueOf(&m).Elem(), nil) {
+	if !d.into(n, full, &m) {
 		return 0, false
 	}
 	if !(m >= 0 && m <= maxDuration.Seconds()/60) {
@@ -147,7 +146,7 @@ func (d decoder) minutes(n *yaml.Node, full string) (Duration, bool) {
 // producers go on while the backlog drains. 0 asks for nothing.
 func (d decoder) backlogSize(at place, n *yaml.Node, name, full string) []setting {
 	var gb float64
-	if !d.value(n, full, reflect.ValueOf(&gb).Elem(), nil) {
+	if !d.into(n, full, &gb) {
 		return nil
 	}
 	if !(gb >= 0 && gb <= 1<<20) {
@@ -165,7 +164,7 @@ func (d decoder) backlogSize(at place, n *yaml.Node, name, full string) []settin
 
 func (d decoder) drainRatio(at place, n *yaml.Node, name, full string) []setting {
 	var ratio float64
-	if !d.value(n, full, reflect.ValueOf(&ratio).Elem(), nil) {
+	if !d.into(n, full, &ratio) {
 		return nil
 	}
 	return []setting{{path: "backlog.drainRatio", value: ratio, at: at, as: name, soft: true}}

@@ -112,7 +112,7 @@ func (w sweep) overridden(name string, choices []choice) (_ sweep, why string) {
 	for _, s := range choices[0].set {
 		w.over = slices.DeleteFunc(w.over, func(o setting) bool { return o.path == s.path })
 	}
-	at := slices.IndexFunc(w.axes, func(a axis) bool { return a.name == name })
+	at := indexOf(w.axes, name)
 	switch {
 	case len(choices) == 1:
 		if at >= 0 {

@@ -2,7 +2,6 @@ package study
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
@@ -203,12 +202,13 @@ const mostNamed = 12
 
 // with counts one more sample of a size.
 func (s Sizes) with(size Size) Sizes {
-	i, ok := slices.BinarySearchFunc(s, size, func(w WeightedSize, size Size) int { return cmp.Compare(w.Size, size) })
+	one := WeightedSize{size, 1}
+	i, ok := slices.BinarySearchFunc(s, one, bySize)
 	if ok {
 		s[i].Weight++
 		return s
 	}
-	return slices.Insert(s, i, WeightedSize{size, 1})
+	return slices.Insert(s, i, one)
 }
 
 // completePayload replaces the name of a payload file by what it holds, and returns that.

@@ -46,7 +46,7 @@ func (d decoder) place(at place, n *yaml.Node, name, full string) []setting {
 		return d.layer(n, name, strings.TrimSuffix(strings.TrimSuffix(full, name), "."), nil)
 	}
 	var deal string
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+	if !isScalar(n) {
 		d.add(d.at(n), full, "%s is not topic, spread, or a mapping with producers and consumers, which name agents", Seen(n))
 		return nil
 	}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -28,14 +29,10 @@ func (p Point) Where(path string) string {
 	if p.given == nil {
 		return ""
 	}
-	given := p.given.under(path)
-	if path == "version" && len(given) == 0 {
-		given = p.given.under(versions)
+	at, ok := p.given.where(path)
+	if !ok && path == "version" {
+		at, _ = p.given.where(versions)
 	}
-	if len(given) == 0 {
-		return ""
-	}
-	at := p.given.given[given[0]].at
 	if at.line > 0 {
 		return fmt.Sprintf("%s:%d", at.file, at.line)
 	}
@@ -119,22 +116,22 @@ type expansion struct {
 }
 
 func (e *expansion) sweep(w sweep) {
-	if e.rivals(w) {
+	if !e.rivals(w) {
+		e.combine(w, nil)
+	}
+}
+
+// combine makes the points of all combinations that begin with what was chosen of the first axes.
+func (e *expansion) combine(w sweep, chosen []choice) {
+	if len(e.found) >= enoughWrong {
 		return
 	}
-	at := make([]int, len(w.axes))
-	for len(e.found) < enoughWrong {
-		e.point(w, at)
-		i := len(at) - 1
-		for ; i >= 0; i-- { // the last axis turns fastest
-			if at[i]++; at[i] < len(w.axes[i].values) {
-				break
-			}
-			at[i] = 0
-		}
-		if i < 0 {
-			return
-		}
+	if len(chosen) == len(w.axes) {
+		e.point(w, chosen)
+		return
+	}
+	for _, c := range w.axes[len(chosen)].values {
+		e.combine(w, append(chosen, c))
 	}
 }
 
@@ -166,21 +163,16 @@ func (e *expansion) rivals(w sweep) bool {
 	return len(e.found) > before
 }
 
-// point makes the point of one combination.
-func (e *expansion) point(w sweep, at []int) {
-	file := e.study.File
-	if file == "" {
-		file = e.study.Name
-	}
-	d := newDraft(file)
+// point makes the point of one combination: a choice of each axis.
+func (e *expansion) point(w sweep, choices []choice) {
+	d := newDraft(cmp.Or(e.study.File, e.study.Name))
 	d.put(e.study.base, rankBase)
 	d.put(w.set, rankSweep)
 	p := Point{Study: e.study.Name, Axes: map[string]string{}}
-	chosen := map[int]layer{}
+	chosen := map[int]layer{} // by rank
 	for i, a := range w.axes {
-		c := a.values[at[i]]
-		p.Axes[a.name] = c.label
-		chosen[a.rank] = append(chosen[a.rank], c.set...)
+		p.Axes[a.name] = choices[i].label
+		chosen[a.rank] = append(chosen[a.rank], choices[i].set...)
 	}
 	d.put(chosen[rankAxes], rankAxes)
 	d.put(w.scaled, rankScale)

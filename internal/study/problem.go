@@ -15,20 +15,19 @@ type Problem struct {
 	Text string
 }
 
+// String is study.yaml:7: load.rate: what is wrong.
 func (p Problem) String() string {
-	var b strings.Builder
-	b.WriteString(p.File)
-	if p.Line > 0 {
-		fmt.Fprintf(&b, ":%d", p.Line)
-	}
-	if p.File != "" {
-		b.WriteString(": ")
-	}
+	text := p.Text
 	if p.Path != "" {
-		b.WriteString(p.Path + ": ")
+		text = p.Path + ": " + text
 	}
-	b.WriteString(p.Text)
-	return b.String()
+	switch {
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, text)
+	case p.File != "":
+		return p.File + ": " + text
+	}
+	return text
 }
 
 // Errors are all the problems found in one go, at most shown ten.

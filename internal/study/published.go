@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -48,7 +47,7 @@ const RowsOfRates = "load.rate"
 func (d decoder) tables(n *yaml.Node) (out []Published) {
 	for i, item := range d.entries(n, "published") {
 		var p Published
-		full := "published[" + strconv.Itoa(i) + "]"
+		full := element("published", i)
 		d.keyed(item, full, map[string]any{
 			"file": &p.File, "experiment": &p.Experiment, "where": &p.Where, "axes": &p.Axes, "fixed": &p.Fixed, "metrics": &p.Metrics,
 		})
@@ -80,7 +79,7 @@ func byAxis(m map[string]string) map[string]string {
 func (d decoder) exhibits(n *yaml.Node) (out []Exhibit) {
 	for i, item := range d.entries(n, "exhibits") {
 		var e Exhibit
-		full := "exhibits[" + strconv.Itoa(i) + "]"
+		full := element("exhibits", i)
 		d.keyed(item, full, map[string]any{
 			"title": &e.Title, "place": &e.Place, "note": &e.Note, "experiment": &e.Experiment,
 			"rows": &e.Rows, "series": &e.Series, "columns": &e.Columns, "where": &e.Where,
@@ -102,7 +101,7 @@ func (d decoder) entries(n *yaml.Node, full string) (out []*yaml.Node) {
 	}
 	for i, item := range n.Content {
 		if item = resolve(item); item.Kind != yaml.MappingNode {
-			d.add(d.at(item), full+"["+strconv.Itoa(i)+"]", "%s is not a mapping", Seen(item))
+			d.add(d.at(item), element(full, i), "%s is not a mapping", Seen(item))
 			continue
 		}
 		out = append(out, item)
@@ -133,7 +132,7 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 				continue
 			}
 			for i, c := range p.value.Content {
-				*field = append(*field, d.column(resolve(c), at+"["+strconv.Itoa(i)+"]", "metric"))
+				*field = append(*field, d.column(resolve(c), element(at, i), "metric"))
 			}
 		default:
 			names := slices.Sorted(maps.Keys(into))
@@ -152,7 +151,7 @@ func (d decoder) below(n *yaml.Node, full string) []pair {
 }
 
 func (d decoder) text(n *yaml.Node, full string) string {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+	if !isScalar(n) {
 		d.add(d.at(n), full, "%s is not a text", Seen(n))
 		return ""
 	}
@@ -175,9 +174,8 @@ func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
 // beside holds published tables and exhibits against the experiments they name.
 func (s *Study) beside(d decoder) {
 	for i, p := range s.Published {
-		full := "published[" + strconv.Itoa(i) + "]"
 		axes := slices.Concat(slices.Sorted(maps.Keys(p.Axes)), slices.Sorted(maps.Keys(p.Fixed)))
-		s.names(d, full, p.Experiment, axes)
+		s.names(d, element("published", i), p.Experiment, axes)
 	}
 	for i, e := range s.Exhibits {
 		axes := slices.Sorted(maps.Keys(e.Where))
@@ -187,13 +185,13 @@ func (s *Study) beside(d decoder) {
 		if e.Series != "" {
 			axes = append(axes, e.Series)
 		}
-		s.names(d, "exhibits["+strconv.Itoa(i)+"]", e.Experiment, axes)
+		s.names(d, element("exhibits", i), e.Experiment, axes)
 	}
 }
 
 // curves tells that the rows of an exhibit are the rates of a curve.
 func (s *Study) curves(e Exhibit) bool {
-	i := slices.IndexFunc(s.sweeps, func(w sweep) bool { return w.name == e.Experiment })
+	i := s.sweep(e.Experiment)
 	if e.Rows != RowsOfRates || i < 0 {
 		return false
 	}
@@ -208,20 +206,22 @@ func (s *Study) curves(e Exhibit) bool {
 // names refuses experiments and axes that the study doesn't have.
 func (s *Study) names(d decoder, full, experiment string, axes []string) {
 	at := place{file: d.file}
-	i := slices.IndexFunc(s.sweeps, func(w sweep) bool { return w.name == experiment })
+	i := s.sweep(experiment)
 	if i < 0 {
 		d.add(at, full+".experiment", "no experiment %q; allowed: %s", experiment, strings.Join(s.Experiments(), ", "))
 		return
 	}
-	var there []string
-	for _, a := range s.sweeps[i].axes {
-		there = append(there, a.name)
-	}
+	there := axisNames(s.sweeps[i])
 	for _, name := range axes {
 		if name != "" && !slices.Contains(there, canonical(name)) { // that it is missing has been said
 			d.add(at, full, "the experiment %q has no axis %q; it has %s", experiment, name, cmp.Or(strings.Join(there, ", "), "none"))
 		}
 	}
+}
+
+// sweep is the index of the sweep of that name, or -1.
+func (s *Study) sweep(name string) int {
+	return slices.IndexFunc(s.sweeps, func(w sweep) bool { return w.name == name })
 }
 
 // Experiments are the names of the study's sweeps, in the order written; none where it has one without a name.

@@ -15,53 +15,45 @@ const (
 	untilMost = 20
 )
 
-// Repeats is how often every point is measured: so many times, or until the interval of what it is measured for is as narrow
-// as asked for, and at most so many times.
-type Repeats struct {
-	Most  int
-	Until float64 // half the interval's width as a share of the median; 0: always Most times
-}
-
 var until = regexp.MustCompile(`^until\s+([0-9.]+)\s*%(?:\s*,?\s*(?:at most|or)\s+([0-9]+))?$`)
 
 const repeatsAllowed = `allowed: 1 to 10000, or "until 5%" or "until 5%, at most 30"`
 
-func parseRepeats(text string) (Repeats, error) {
+// parseRepeats reads Study.Repeats and Study.Until: "until 5%, at most 30" is 30 and 0.05, "3" is 3 and 0.
+func parseRepeats(text string) (most int, share float64, err error) {
 	text = strings.TrimSpace(text)
 	if parts := until.FindStringSubmatch(text); parts != nil {
-		r := Repeats{Most: untilMost}
+		most = untilMost
 		percent, err := strconv.ParseFloat(parts[1], 64)
 		if err == nil && parts[2] != "" {
-			r.Most, err = strconv.Atoi(parts[2])
+			most, err = strconv.Atoi(parts[2])
 		}
-		if r.Until = percent / 100; err != nil || r.Until <= 0 || r.Until >= 1 || r.Most < 1 || r.Most > maxRepeats {
-			return r, fmt.Errorf("%q is out of range; %s", text, repeatsAllowed)
+		share = percent / 100
+		if err != nil || share <= 0 || share >= 1 || most < 1 || most > maxRepeats {
+			return 0, 0, fmt.Errorf("%q is out of range; %s", text, repeatsAllowed)
 		}
-		return r, nil
+		return most, share, nil
 	}
 	if strings.HasPrefix(text, "until") {
-		return Repeats{}, fmt.Errorf("%q is no number of repetitions; %s", text, repeatsAllowed)
+		return 0, 0, fmt.Errorf("%q is no number of repetitions; %s", text, repeatsAllowed)
 	}
 	n, err := wholeNumber(text)
-	switch {
-	case err != nil:
-		return Repeats{}, err
-	case n < 1 || n > maxRepeats:
-		return Repeats{}, fmt.Errorf("%d is out of range; allowed: 1 to %d", n, maxRepeats)
+	if err == nil && (n < 1 || n > maxRepeats) {
+		err = fmt.Errorf("%d is out of range; allowed: 1 to %d", n, maxRepeats)
 	}
-	return Repeats{Most: int(n)}, nil
+	return int(n), 0, err
 }
 
 // repeats decodes repeats into a study.
 func (d decoder) repeats(n *yaml.Node, path string, s *Study) {
-	if n = resolve(n); n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+	if n = resolve(n); !isScalar(n) {
 		d.add(d.at(n), path, "%s is not a whole number", Seen(n))
 		return
 	}
-	r, err := parseRepeats(n.Value)
+	most, share, err := parseRepeats(n.Value)
 	if err != nil {
 		d.add(d.at(n), path, "%v", err)
 		return
 	}
-	s.Repeats, s.Until = r.Most, r.Until
+	s.Repeats, s.Until = most, share
 }

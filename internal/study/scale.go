@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func (d decoder) scales(n *yaml.Node, sweeps []sweep) (out []scale) {
 			}
 		}
 		for _, a := range all.axes {
-			if !slices.ContainsFunc(sweeps, func(w sweep) bool { return w.axis(a.name) >= 0 }) {
+			if !slices.ContainsFunc(sweeps, func(w sweep) bool { return indexOf(w.axes, a.name) >= 0 }) {
 				d.add(a.at, a.full, "no sweep has such an axis")
 			}
 		}
@@ -131,7 +130,7 @@ func (d decoder) scale(n *yaml.Node, full string, repeats *int) (all part, each 
 		at := join(full, p.key)
 		switch p.key {
 		case "repeats":
-			if d.value(p.value, at, reflect.ValueOf(repeats).Elem(), nil) && (*repeats < 1 || *repeats > maxRepeats) {
+			if d.into(p.value, at, repeats) && (*repeats < 1 || *repeats > maxRepeats) {
 				d.add(d.at(p.value), at, "%d is out of range; allowed: 1 to %d", *repeats, maxRepeats)
 			}
 		case "sweeps":
@@ -169,16 +168,11 @@ func (d decoder) part(pairs []pair, full string, allowed []string) (out part) {
 	return out
 }
 
-// axis is the index of the axis of that name, or -1.
-func (w sweep) axis(name string) int {
-	return slices.IndexFunc(w.axes, func(a axis) bool { return a.name == name })
-}
-
 // scaled is the sweep in another size.
 func (d decoder) scaled(w sweep, all, own part) sweep {
 	w.axes, w.exclude = slices.Clone(w.axes), slices.Concat(w.exclude, all.exclude, own.exclude)
 	for _, s := range slices.Concat(all.set, own.set) {
-		if i := w.axis(s.path); i >= 0 {
+		if indexOf(w.axes, s.path) >= 0 {
 			d.add(s.at, s.as, "%s is an axis of %s; a scale chooses its values under axes", s.path, w.name)
 			continue
 		}
@@ -193,7 +187,7 @@ func (d decoder) scaled(w sweep, all, own part) sweep {
 		}
 	}
 	for _, a := range own.axes {
-		if w.axis(a.name) < 0 {
+		if indexOf(w.axes, a.name) < 0 {
 			d.add(a.at, a.full, "%s has no such axis; it has %s", w.name, strings.Join(axisNames(w), ", "))
 		}
 	}

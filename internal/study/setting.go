@@ -25,22 +25,22 @@ type setting struct {
 // layer is a set of settings given in one go; a later layer overrides an earlier one.
 type layer []setting
 
+func (l layer) index(path string) int {
+	return slices.IndexFunc(l, func(s setting) bool { return s.path == path })
+}
+
 func (l layer) find(path string) (setting, bool) {
-	for _, s := range l {
-		if s.path == path {
-			return s, true
-		}
+	if i := l.index(path); i >= 0 {
+		return l[i], true
 	}
 	return setting{}, false
 }
 
 // put adds s or replaces what l says of its path.
 func (l layer) put(s setting) layer {
-	for i := range l {
-		if l[i].path == s.path {
-			l[i] = s
-			return l
-		}
+	if i := l.index(s.path); i >= 0 {
+		l[i] = s
+		return l
 	}
 	return append(l, s)
 }
@@ -126,7 +126,7 @@ func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) 
 		if n.Kind == yaml.MappingNode {
 			return d.layer(n, path, shown, nil)
 		}
-		if n.Tag == "!!null" && n.Kind == yaml.ScalarNode {
+		if isNull(n) {
 			return nil
 		}
 		d.add(at, full, "%s is not a mapping; allowed: %s", Seen(n), strings.Join(names, ", "))
@@ -137,7 +137,7 @@ func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) 
 }
 
 func (d decoder) one(key, n *yaml.Node, path, full string, t reflect.Type, allowed []string) []setting {
-	if t.Kind() == reflect.String && n.Kind == yaml.ScalarNode && n.Tag == "!!null" && aboutOf[path].allowed == nil {
+	if t.Kind() == reflect.String && isNull(n) && aboutOf[path].allowed == nil {
 		return nil // an empty text is as good as none: payloadFile:
 	}
 	v := reflect.New(t).Elem()
@@ -148,11 +148,12 @@ func (d decoder) one(key, n *yaml.Node, path, full string, t reflect.Type, allow
 }
 
 func (d decoder) natives(n *yaml.Node, l leaf, path, full string) []setting {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+	if isNull(n) {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), full, "%s is not a mapping of %s", Seen(n), map[bool]string{true: "metrics to bounds, such as {e2e_p99: '< 20ms'}", false: "native settings"}[path == "objectives"])
+		of := first(path == "objectives", "metrics to bounds, such as {e2e_p99: '< 20ms'}", "native settings")
+		d.add(d.at(n), full, "%s is not a mapping of %s", Seen(n), of)
 		return nil
 	}
 	var out []setting
@@ -203,6 +204,9 @@ func cutLast(path string) (head, tail string, ok bool) {
 	}
 	return path[:i], path[i+1:], true
 }
+
+// element is the path of an element of a list.
+func element(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 func join(a, b string) string {
 	if a == "" || b == "" {

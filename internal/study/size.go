@@ -1,9 +1,11 @@
 package study
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,18 +67,24 @@ func (s Size) String() string {
 
 // UnmarshalJSON reads a number of bytes or a text with a unit.
 func (s *Size) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	if len(data) > 0 && data[0] == '"' {
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
-		}
-	}
-	n, err := ParseSize(text)
+	text, err := unquoted(data)
 	if err != nil {
 		return err
 	}
-	*s = n
-	return nil
+	n, err := ParseSize(text)
+	if err == nil {
+		*s = n
+	}
+	return err
+}
+
+// unquoted is the text of a JSON value that may be a string or a number.
+func unquoted(data []byte) (text string, err error) {
+	if !bytes.HasPrefix(data, []byte{'"'}) {
+		return string(data), nil
+	}
+	err = json.Unmarshal(data, &text)
+	return text, err
 }
 
 // MarshalJSON writes a single size as a number, a distribution as a list.
@@ -126,14 +134,10 @@ func (s Sizes) Summary() string {
 
 // Smallest tells the smallest size; 0 when there is none.
 func (s Sizes) Smallest() Size {
-	smallest := Size(math.MaxInt64)
-	for _, w := range s {
-		smallest = min(smallest, w.Size)
-	}
 	if len(s) == 0 {
 		return 0
 	}
-	return smallest
+	return slices.MinFunc(s, bySize).Size
 }
 
 // Largest tells the largest size; 0 when there is none.
@@ -144,6 +148,8 @@ func (s Sizes) Largest() Size {
 	}
 	return largest
 }
+
+func bySize(a, b WeightedSize) int { return cmp.Compare(a.Size, b.Size) }
 
 // Mean is the mean size in bytes over the distribution.
 func (s Sizes) Mean() float64 {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -163,7 +162,6 @@ func indentedByTab(data []byte) (text string, line int) {
 }
 
 func (s *Study) decode(d decoder, root *yaml.Node) {
-	into := map[string]any{"question": &s.Question, "description": &s.Description, "source": &s.Source}
 	var axes []axis
 	var exclude []rule
 	var sweepsNode, pointsNode, axesNode, scalesNode *yaml.Node
@@ -171,11 +169,7 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
 		switch p.key {
 		case "base":
-			if p.value.Kind != yaml.MappingNode {
-				d.add(d.at(p.value), "base", "%s is not a mapping of settings", Seen(p.value))
-				continue
-			}
-			s.base = d.layer(p.value, "", "base", nil)
+			s.base = d.set(p.value, "base")
 		case "axes":
 			axesNode = p.value
 			axes = d.axes(p.value, "axes")
@@ -191,13 +185,14 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 			s.Published = d.tables(p.value)
 		case "exhibits":
 			s.Exhibits = d.exhibits(p.value)
-		default:
-			if p.key == "repeats" {
-				d.repeats(p.value, "repeats", s)
-			}
-			if field, ok := into[p.key]; ok {
-				d.value(p.value, p.key, reflect.ValueOf(field).Elem(), nil)
-			}
+		case "repeats":
+			d.repeats(p.value, p.key, s)
+		case "question":
+			d.into(p.value, p.key, &s.Question)
+		case "description":
+			d.into(p.value, p.key, &s.Description)
+		case "source":
+			d.into(p.value, p.key, &s.Source)
 		}
 	}
 	s.mergeFlat(d, flat)
@@ -243,7 +238,7 @@ func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 	}
 	var out []sweep
 	for i, item := range n.Content {
-		path := "sweeps[" + strconv.Itoa(i) + "]"
+		path := element("sweeps", i)
 		if item = resolve(item); item.Kind != yaml.MappingNode {
 			d.add(d.at(item), path, "%s is not a mapping with name, set, axes, exclude", Seen(item))
 			continue
@@ -253,7 +248,7 @@ func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 		for _, p := range d.pairs(item, path) {
 			switch full := path + "." + p.key; p.key {
 			case "name":
-				d.value(p.value, full, reflect.ValueOf(&w.name).Elem(), nil)
+				d.into(p.value, full, &w.name)
 			case "set":
 				w.set = d.set(p.value, full)
 			case "axes":
@@ -267,12 +262,8 @@ func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 		if w.name == "" || slices.ContainsFunc(out, func(o sweep) bool { return o.name == w.name }) {
 			d.add(d.at(item), path+".name", "%q: every sweep needs a name of its own", w.name)
 		}
-		for _, a := range axes {
-			if !slices.ContainsFunc(own, func(o axis) bool { return o.name == a.name }) {
-				w.axes = append(w.axes, a)
-			}
-		}
-		w.axes = append(w.axes, own...)
+		inherited := slices.DeleteFunc(slices.Clone(axes), func(a axis) bool { return indexOf(own, a.name) >= 0 })
+		w.axes = append(inherited, own...)
 		out = append(out, w)
 	}
 	return out
@@ -294,7 +285,7 @@ func (d decoder) points(n *yaml.Node) []sweep {
 	}
 	var out []sweep
 	for i, item := range n.Content {
-		out = append(out, sweep{set: d.set(resolve(item), "points["+strconv.Itoa(i)+"]"), single: true})
+		out = append(out, sweep{set: d.set(resolve(item), element("points", i)), single: true})
 	}
 	return out
 }

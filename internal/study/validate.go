@@ -33,11 +33,9 @@ type validator struct {
 
 // fail blames the setting at path, where it was written if it was.
 func (v *validator) fail(path, format string, args ...any) {
-	at := place{file: v.given.file}
-	if g, ok := v.given.given[path]; ok {
-		at = g.at
-	} else if below := v.given.under(path); len(below) > 0 {
-		at = v.given.given[below[0]].at
+	at, ok := v.given.where(path)
+	if !ok {
+		at = place{file: v.given.file}
 	}
 	v.add(at, path, format, args...)
 }
