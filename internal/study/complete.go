@@ -78,9 +78,9 @@ func completeBroker(s *Spec, d *draft) {
 	}
 	broker := usual.Of(s.Broker)
 	// A broker that keeps a copy of a message is compared at the guarantee people run it with.
-	fill(d, "delivery", &s.Delivery, first(broker.NoCopy, atMostOnce, atLeastOnce))
+	fill(d, "delivery", &s.Delivery, either(broker.NoCopy, atMostOnce, atLeastOnce))
 	inMemory := broker.Persistence == usual.Memory || broker.Persistence == usual.MemoryAtMostOnce && s.Delivery == atMostOnce
-	fill(d, "persistence", &s.Persistence, first(inMemory, memory, log))
+	fill(d, "persistence", &s.Persistence, either(inMemory, memory, log))
 	acks := acksLeader
 	switch {
 	case s.Delivery == atMostOnce:

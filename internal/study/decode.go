@@ -219,7 +219,7 @@ func wholeNumber(text string) (int64, error) {
 func word(text string, allowed []string) (string, error) {
 	if slices.Contains(allowed, TLSOff) {
 		if on, ok := switchWord(text); ok {
-			text = first(on, TLSOn, TLSOff)
+			text = either(on, TLSOn, TLSOff)
 		}
 	}
 	if allowed != nil && !slices.Contains(allowed, text) {
@@ -291,12 +291,8 @@ func expected(t reflect.Type, allowed []string) string {
 	if allowed != nil {
 		return "one of " + strings.Join(allowed, ", ")
 	}
-	switch text := typeText(t); text {
-	case "text":
-		return "a text"
-	case "true or false":
-		return text
-	default:
-		return "a " + text
+	if t.Kind() == reflect.Bool {
+		return typeText(t)
 	}
+	return "a " + typeText(t)
 }

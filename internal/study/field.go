@@ -110,24 +110,21 @@ func (p outline) walk(t reflect.Type, prefix string, index []int) {
 	}
 }
 
+// typeTexts say what values of the package's own types look like.
+var typeTexts = map[reflect.Type]string{
+	reflect.TypeFor[Duration]():     "time",
+	reflect.TypeFor[Size]():         "size",
+	reflect.TypeFor[Sizes]():        "size, or list of {size, weight}",
+	reflect.TypeFor[Consumers]():    "whole number",
+	reflect.TypeFor[[]Step]():       "list of {rate, for}",
+	reflect.TypeFor[[]SearchGoal](): "list of {latency, quantile}",
+	reflect.TypeFor[Objectives]():   "mapping of metrics to bounds",
+	reflect.TypeFor[[]Fault]():      "list of {at, do, node, for}",
+}
+
 func typeText(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[Duration]():
-		return "time"
-	case reflect.TypeFor[Size]():
-		return "size"
-	case reflect.TypeFor[Sizes]():
-		return "size, or list of {size, weight}"
-	case reflect.TypeFor[Consumers]():
-		return "whole number"
-	case reflect.TypeFor[[]Step]():
-		return "list of {rate, for}"
-	case reflect.TypeFor[[]SearchGoal]():
-		return "list of {latency, quantile}"
-	case reflect.TypeFor[Objectives]():
-		return "mapping of metrics to bounds"
-	case reflect.TypeFor[[]Fault]():
-		return "list of {at, do, node, for}"
+	if text, ok := typeTexts[t]; ok {
+		return text
 	}
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64:

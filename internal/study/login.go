@@ -28,9 +28,9 @@ func (v *validator) login() {
 	case s.CAFile != "" && s.TLS == TLSOff:
 		v.fail("caFile", "tls is off; allowed with tls: on or mutual")
 	case (s.CertFile != "" || s.KeyFile != "") && s.TLS != TLSMutual:
-		v.fail(first(s.CertFile != "", "certFile", "keyFile"), "tls is %s; allowed with tls: mutual", s.TLS)
+		v.fail(either(s.CertFile != "", "certFile", "keyFile"), "tls is %s; allowed with tls: mutual", s.TLS)
 	case len(s.Attach) > 0 && s.TLS == TLSMutual && (s.CertFile == "" || s.KeyFile == ""):
-		v.fail(first(s.CertFile == "", "certFile", "keyFile"), "missing; an attached broker with tls: mutual needs certFile and keyFile")
+		v.fail(either(s.CertFile == "", "certFile", "keyFile"), "missing; an attached broker with tls: mutual needs certFile and keyFile")
 	}
 }
 
@@ -40,7 +40,7 @@ func (v *validator) password() {
 	case s.PasswordEnv != "" && s.PasswordFile != "":
 		v.fail("passwordFile", "passwordEnv is given, too; allowed: one of them")
 	case s.PasswordEnv+s.PasswordFile != "" && s.User == "":
-		v.fail(first(s.PasswordEnv != "", "passwordEnv", "passwordFile"), "no user; name one with user")
+		v.fail(either(s.PasswordEnv != "", "passwordEnv", "passwordFile"), "no user; name one with user")
 	case s.User != "" && s.PasswordEnv+s.PasswordFile == "":
 		v.fail("user", "no password; passwordEnv names an environment variable that holds it, passwordFile a file")
 	case strings.ContainsAny(s.PasswordEnv, "= \t"):
@@ -48,7 +48,8 @@ func (v *validator) password() {
 	}
 }
 
-func first(yes bool, a, b string) string {
+// either is a where yes holds, and b otherwise.
+func either(yes bool, a, b string) string {
 	if yes {
 		return a
 	}

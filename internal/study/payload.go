@@ -62,9 +62,7 @@ func (l *library) lookup(name, column string) samples {
 func (l *library) read(name, column string) samples {
 	if l.files != nil && fs.ValidPath(name) {
 		if _, err := fs.Stat(l.files, name); err == nil {
-			s, err := load(l.files, name, column)
-			s.err = err
-			return s
+			return load(l.files, name, column)
 		}
 	}
 	tried := []string{name}
@@ -73,9 +71,7 @@ func (l *library) read(name, column string) samples {
 	}
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
-			s, err := load(disk{}, path, column)
-			s.err = err
-			return s
+			return load(disk{}, path, column)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return samples{err: fmt.Errorf("payloads can't be read: %w", err)}
 		}
@@ -83,7 +79,7 @@ func (l *library) read(name, column string) samples {
 	return samples{err: fmt.Errorf("no file or directory %q here, beside the study or one folder above it; without it (payloadFile: \"\") payloads are made up", name)}
 }
 
-func load(files fs.FS, path, column string) (samples, error) {
+func load(files fs.FS, path, column string) samples {
 	s := samples{path: path}
 	sum := sha256.New()
 	total := 0
@@ -101,9 +97,7 @@ func load(files fs.FS, path, column string) (samples, error) {
 		if err != nil {
 			return err
 		}
-		if total += len(body); total > maxSamples {
-			return fmt.Errorf("more than %s of samples", Size(maxSamples))
-		}
+		total += len(body)
 		held, err := payloadsIn(name, body, column)
 		if err != nil {
 			return err
@@ -122,14 +116,14 @@ func load(files fs.FS, path, column string) (samples, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return s, fmt.Errorf("payloads can't be read: %w", err)
+	if err == nil && len(s.sizes) == 0 {
+		err = fmt.Errorf("no payload in %s", path)
 	}
-	if len(s.sizes) == 0 {
-		return s, fmt.Errorf("payloads can't be read: no payload in %s", path)
+	if err != nil {
+		return samples{err: fmt.Errorf("payloads can't be read: %w", err)}
 	}
 	s.digest = hex.EncodeToString(sum.Sum(nil)[:16])
-	return s, nil
+	return s
 }
 
 // payload is one of a file's, and where it stands.

@@ -117,9 +117,9 @@ func (v *validator) pipeline() {
 	if len(s.Attach) > 0 {
 		v.fail("pipeline", "can't be had with attach; allowed: a broker that is started here (brokermark pipeline attaches)")
 	}
-	v.within("pipeline.servers", int64(p.Servers), 1, mostServers)
-	v.within("pipeline.pool", int64(p.Pool), 1, mostConnections)
-	v.within("pipeline.threads", int64(p.Threads), 1, mostConnections)
+	v.within("pipeline.servers", p.Servers, 1, mostServers)
+	v.within("pipeline.pool", p.Pool, 1, mostConnections)
+	v.within("pipeline.threads", p.Threads, 1, mostConnections)
 	if p.Servers > 1 && p.Balancer == none {
 		v.fail("pipeline.balancer", "none, and %d servers; allowed before several: haproxy, nginx", p.Servers)
 	}

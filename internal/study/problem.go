@@ -37,12 +37,11 @@ const shownProblems = 10
 
 func (e *Errors) Error() string {
 	var lines []string
-	for i, p := range e.Problems {
-		if i == shownProblems {
-			lines = append(lines, fmt.Sprintf("and %d more", len(e.Problems)-i))
-			break
-		}
+	for _, p := range e.Problems[:min(len(e.Problems), shownProblems)] {
 		lines = append(lines, p.String())
+	}
+	if more := len(e.Problems) - shownProblems; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n")
 }

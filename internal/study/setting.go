@@ -152,7 +152,7 @@ func (d decoder) natives(n *yaml.Node, l leaf, path, full string) []setting {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		of := first(path == "objectives", "metrics to bounds, such as {e2e_p99: '< 20ms'}", "native settings")
+		of := either(path == "objectives", "metrics to bounds, such as {e2e_p99: '< 20ms'}", "native settings")
 		d.add(d.at(n), full, "%s is not a mapping of %s", Seen(n), of)
 		return nil
 	}
@@ -174,11 +174,8 @@ func (d decoder) renamed(list []setting, written, path string) []setting {
 func (d decoder) unknown(at place, path, shown string, also []string) {
 	group, name := "", path
 	names := append(slices.Clone(also), otherNames()...)
-	if head, tail, nested := cutLast(path); nested {
-		if _, ok := layout().groups[head]; ok {
-			group, name = head, tail
-			names = nil
-		}
+	if head, tail, nested := cutLast(path); nested && layout().groups[head] != nil {
+		group, name, names = head, tail, nil
 	}
 	names = append(names, layout().groups[group]...)
 	if group == "" && strings.Contains(path, ".") {

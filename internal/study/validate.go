@@ -52,21 +52,21 @@ func (v *validator) validate() {
 	v.inFlight()
 	v.faults()
 	v.pipeline()
-	switch v.spec.Measure {
-	case MeasureRate, MeasureCount, MeasureBacklog:
+	switch s := v.spec; s.Measure {
+	case MeasureRate:
 		v.load()
-	case MeasureSustainable, MeasureCurve:
-		v.shape()
-	}
-	switch v.spec.Measure {
+	case MeasureCount:
+		v.load()
+		v.amount("count", s.Count.Messages, s.Count.Bytes)
+	case MeasureBacklog:
+		v.load()
+		v.backlog()
 	case MeasureSustainable:
+		v.shape()
 		v.sustainable()
 	case MeasureCurve:
+		v.shape()
 		v.curve()
-	case MeasureCount:
-		v.count()
-	case MeasureBacklog:
-		v.backlog()
 	}
 }
 
@@ -86,7 +86,7 @@ func (v *validator) idle(paths []string) {
 }
 
 // within checks a whole number.
-func (v *validator) within(path string, n, low, high int64) bool {
+func (v *validator) within(path string, n, low, high int) bool {
 	if n >= low && n <= high {
 		return true
 	}
@@ -106,30 +106,27 @@ func (v *validator) rate(path string, r float64) bool {
 // silentRate is a rate that may be 0.
 func (v *validator) silentRate(path string, r float64) bool { return r == 0 || v.rate(path, r) }
 
-// time checks a duration; zero tells whether 0 is allowed.
-func (v *validator) time(path string, d Duration, zero bool) bool {
-	if d > 0 && d <= maxDuration || zero && d == 0 {
+// Whether the lower bound of a range is allowed itself; the upper one always is.
+const (
+	open   = false // it isn't
+	closed = true  // it is
+)
+
+// time checks a duration from 0, itself allowed where the range is closed, to maxDuration.
+func (v *validator) time(path string, d Duration, closed bool) bool {
+	if d > 0 && d <= maxDuration || closed && d == 0 {
 		return true
 	}
-	least := "above 0"
-	if zero {
-		least = "0"
-	}
-	v.fail(path, "%s is out of range; allowed: %s to %s", d, least, maxDuration)
+	v.fail(path, "%s is out of range; allowed: %s to %s", d, either(closed, "0", "above 0"), maxDuration)
 	return false
 }
 
-// share checks a number between bounds, low excluded unless closed.
-func (v *validator) share(path string, f, low, high float64, closed bool) bool {
+// share checks a number from low, itself allowed where the range is closed, to high.
+func (v *validator) share(path string, f, low, high float64, closed bool) {
 	if f > low && f <= high || closed && f == low {
-		return true
+		return
 	}
-	from := "above " + number(low)
-	if closed {
-		from = number(low)
-	}
-	v.fail(path, "%s is out of range; allowed: %s to %s", number(f), from, number(high))
-	return false
+	v.fail(path, "%s is out of range; allowed: %s%s to %s", number(f), either(closed, "", "above "), number(low), number(high))
 }
 
 func (v *validator) broker() {
@@ -141,7 +138,7 @@ func (v *validator) broker() {
 	if s.Broker == "" || s.Broker != strings.ToLower(s.Broker) {
 		v.fail("broker", "%q is not a broker; names are lower case", s.Broker)
 	}
-	v.within("nodes", int64(s.Nodes), 1, maxNodes)
+	v.within("nodes", s.Nodes, 1, maxNodes)
 	v.login()
 	if !v.given.has("attach") {
 		return
@@ -175,17 +172,14 @@ func (v *validator) broker() {
 
 func (v *validator) guarantee() {
 	s := v.spec
-	most := int64(s.Nodes)
-	if len(s.Attach) > 0 {
+	most := s.Nodes
+	if len(s.Attach) > 0 || s.Nodes < 1 { // whose nodes aren't known; that there are none has been said
 		most = maxNodes
 	}
-	if s.Nodes < 1 {
-		most = maxNodes // said already
-	}
-	if int64(s.Replicas) > most && s.Replicas <= maxNodes {
+	if s.Replicas > most && s.Replicas <= maxNodes {
 		v.fail("replicas", "%d replicas don't fit on %s; add nodes: %d", s.Replicas, plural(s.Nodes, "node"), s.Replicas)
 	} else {
-		v.within("replicas", int64(s.Replicas), 1, most)
+		v.within("replicas", s.Replicas, 1, most)
 	}
 	// Which words go together is the broker's to say: what it doesn't keep is a refused point, and no reason to refuse a
 	// sweep over all of them.
@@ -203,10 +197,10 @@ func plural(n int, thing string) string {
 
 func (v *validator) topology() {
 	s := v.spec
-	ok := v.within("topics", int64(s.Topics), 1, maxClients)
-	v.within("partitionsPerTopic", int64(s.PartitionsPerTopic), 1, maxClients)
-	ok = v.within("producersPerTopic", int64(s.ProducersPerTopic), 1, maxClients) && ok
-	ok = v.within("subscriptionsPerTopic", int64(s.SubscriptionsPerTopic), 0, maxClients) && ok
+	ok := v.within("topics", s.Topics, 1, maxClients)
+	v.within("partitionsPerTopic", s.PartitionsPerTopic, 1, maxClients)
+	ok = v.within("producersPerTopic", s.ProducersPerTopic, 1, maxClients) && ok
+	ok = v.within("subscriptionsPerTopic", s.SubscriptionsPerTopic, 0, maxClients) && ok
 	ok = v.consumers() && ok
 	if !ok {
 		return
@@ -217,7 +211,7 @@ func (v *validator) topology() {
 	v.relays()
 	v.placing()
 	if v.given.has("connections") {
-		v.within("connections", int64(s.Connections), 0, int64(s.Topics))
+		v.within("connections", s.Connections, 0, s.Topics)
 	}
 	if n := int64(s.Topics) * int64(s.ProducersPerTopic); n > maxClients {
 		v.fail("producersPerTopic", "%s of %s are %d; allowed: %d in all", plural(s.ProducersPerTopic, "producer"), plural(s.Topics, "topic"), n, maxClients)
@@ -232,7 +226,7 @@ func (v *validator) topology() {
 func (v *validator) consumers() bool {
 	c := v.spec.ConsumerPerSubscription
 	for _, n := range c {
-		if !v.within("consumerPerSubscription", int64(n), 1, maxClients) {
+		if !v.within("consumerPerSubscription", n, 1, maxClients) {
 			return false
 		}
 	}
@@ -246,7 +240,7 @@ func (v *validator) consumers() bool {
 // warm checks how long a broker is driven before its first measurement: it has to follow, and to live.
 func (v *validator) warm() {
 	s := v.spec
-	v.time("brokerWarmup", s.BrokerWarmup, true)
+	v.time("brokerWarmup", s.BrokerWarmup, closed)
 	switch {
 	case s.BrokerWarmup == 0:
 	case s.Measure == MeasureBacklog:
@@ -258,7 +252,7 @@ func (v *validator) warm() {
 
 func (v *validator) delay() {
 	s := v.spec
-	v.time("consumerDelay", s.ConsumerDelay, true)
+	v.time("consumerDelay", s.ConsumerDelay, closed)
 	switch {
 	case v.given.has("consumerDelays") && s.ConsumerDelay == 0:
 		v.fail("consumerDelays", "only used with consumerDelay")
@@ -283,7 +277,7 @@ func (v *validator) apart() {
 
 func (v *validator) relays() {
 	s := v.spec
-	if !v.within("relays", int64(s.Relays), 0, mostRelays) || s.Relays == 0 {
+	if !v.within("relays", s.Relays, 0, mostRelays) || s.Relays == 0 {
 		return
 	}
 	if s.SubscriptionsPerTopic == 0 {
@@ -316,14 +310,14 @@ func (v *validator) messages() {
 			v.fail("messageSize", "size %s is there twice", w.Size)
 		}
 	}
-	v.share("randomBytesRatio", s.RandomBytesRatio, 0, 1, true)
+	v.share("randomBytesRatio", s.RandomBytesRatio, 0, 1, closed)
 	for _, p := range madeUp {
 		if g, ok := v.given.given[p]; ok && !s.UseRandomizedPayloads && g.value != 0.0 && g.value != 0 {
-			v.fail(p, "not used: payloads are %s; allowed with useRandomizedPayloads: true", first(s.PayloadFile != "", "read from payloadFile", "all zero bytes"))
+			v.fail(p, "not used: payloads are %s; allowed with useRandomizedPayloads: true", either(s.PayloadFile != "", "read from payloadFile", "all zero bytes"))
 		}
 	}
 	if s.PayloadFile == "" {
-		v.within("randomizedPayloadPoolSize", int64(s.RandomizedPayloadPoolSize), 1, 1_000_000)
+		v.within("randomizedPayloadPoolSize", s.RandomizedPayloadPoolSize, 1, 1_000_000)
 	}
 }
 
@@ -337,11 +331,11 @@ func bytesText(s Size) string {
 
 func (v *validator) keys() {
 	s := v.spec
-	v.within("keys", int64(s.Keys), 1, 100_000_000)
+	v.within("keys", s.Keys, 1, 100_000_000)
 	if v.given.has("keys") && s.KeyDistributor == noKey {
 		v.fail("keys", "not used by keyDistributor: NO_KEY; allowed with KEY_ROUND_ROBIN, RANDOM_NANO, RANDOM, ZIPF")
 	}
-	v.share("zipfExponent", s.ZipfExponent, 1, 10, false)
+	v.share("zipfExponent", s.ZipfExponent, 1, 10, open)
 	if v.given.has("zipfExponent") && s.KeyDistributor != keyZipf {
 		v.fail("zipfExponent", "not used by keyDistributor: %s; allowed with ZIPF", s.KeyDistributor)
 	}
@@ -349,7 +343,7 @@ func (v *validator) keys() {
 
 func (v *validator) inFlight() {
 	s := v.spec
-	v.within("inFlight.messages", int64(s.InFlight.Messages), 1, 10_000_000)
+	v.within("inFlight.messages", s.InFlight.Messages, 1, 10_000_000)
 	if s.InFlight.Bytes < s.MessageSize.Largest() || s.InFlight.Bytes < 1 {
 		v.fail("inFlight.bytes", "%s holds no message of %s", bytesText(s.InFlight.Bytes), bytesText(s.MessageSize.Largest()))
 	}

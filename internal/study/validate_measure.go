@@ -8,13 +8,13 @@ import (
 
 func (v *validator) times() {
 	s := v.spec
-	v.time("duration", s.Duration, false)
-	v.time("drain", s.Drain, false)
+	v.time("duration", s.Duration, open)
+	v.time("drain", s.Drain, open)
 	v.time("warmup.for", s.Warmup.For, !s.Warmup.Auto)
 	switch {
 	case !s.Warmup.Auto && v.given.has("warmup.max"):
 		v.fail("warmup.max", "only used with auto: true")
-	case s.Warmup.Auto && v.time("warmup.max", s.Warmup.Max, false) && s.Warmup.Max < s.Warmup.For:
+	case s.Warmup.Auto && v.time("warmup.max", s.Warmup.Max, open) && s.Warmup.Max < s.Warmup.For:
 		v.fail("warmup.max", "%s is shorter than warmup.for: %s", s.Warmup.Max, s.Warmup.For)
 	}
 }
@@ -92,39 +92,43 @@ func (v *validator) burst(b Burst, base float64) {
 	if b.Rate == 0 && base == 0 {
 		v.fail("load.burst.rate", "0 beside load.rate: 0; allowed: one of them 0")
 	}
-	ok = v.time("load.burst.every", b.Every, false) && ok
-	if v.time("load.burst.for", b.For, false) && ok && b.For >= b.Every {
+	ok = v.time("load.burst.every", b.Every, open) && ok
+	if v.time("load.burst.for", b.For, open) && ok && b.For >= b.Every {
 		v.fail("load.burst.for", "%s is not shorter than load.burst.every: %s", b.For, b.Every)
 	}
 }
 
 func (v *validator) sustainable() {
 	s := v.spec.Sustainable
-	v.share("sustainable.width", s.Width, 0, 0.5, false)
-	v.time("sustainable.trial", s.Trial, false)
-	v.time("sustainable.confirm", s.Confirm, false)
-	v.time("sustainable.warmup", s.Warmup, true)
-	if v.within("sustainable.confirms", int64(s.Confirms), 1, 100) {
-		v.within("sustainable.maxTrials", int64(s.MaxTrials), int64(s.Confirms)+2, 10_000)
+	v.share("sustainable.width", s.Width, 0, 0.5, open)
+	v.time("sustainable.trial", s.Trial, open)
+	v.time("sustainable.confirm", s.Confirm, open)
+	v.time("sustainable.warmup", s.Warmup, closed)
+	if v.within("sustainable.confirms", s.Confirms, 1, 100) {
+		v.within("sustainable.maxTrials", s.MaxTrials, s.Confirms+2, 10_000)
 	}
 	if v.given.has("sustainable.maxRate") {
 		v.rate("sustainable.maxRate", s.MaxRate)
 	}
-	v.share("sustainable.exceed", s.Exceed, 0, 0.5, true)
-	v.time("sustainable.soak", s.Soak, true)
-	if least := Duration(float64(s.Confirms) * float64(s.Confirm+s.Warmup)); v.time("sustainable.budget", s.Budget, true) && s.Budget > 0 && s.Budget < least {
+	v.share("sustainable.exceed", s.Exceed, 0, 0.5, closed)
+	v.time("sustainable.soak", s.Soak, closed)
+	if least := Duration(float64(s.Confirms) * float64(s.Confirm+s.Warmup)); v.time("sustainable.budget", s.Budget, closed) && s.Budget > 0 && s.Budget < least {
 		v.fail("sustainable.budget", "%s is less than the confirming trials take: %s", s.Budget, least)
 	}
 	v.goals(s.Goals)
 	if v.given.has("sustainable.latency") {
-		v.time("sustainable.latency", s.Latency, false)
+		v.time("sustainable.latency", s.Latency, open)
 	} else if v.given.has("sustainable.quantile") {
 		v.fail("sustainable.quantile", "only used with sustainable.latency")
 	}
-	if !(s.Quantile > 0 && s.Quantile <= 1) {
-		v.fail("sustainable.quantile", "%s is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum", number(s.Quantile))
+	if !isQuantile(s.Quantile) {
+		v.fail("sustainable.quantile", noQuantile, number(s.Quantile))
 	}
 }
+
+const noQuantile = "%s is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum"
+
+func isQuantile(q float64) bool { return q > 0 && q <= 1 } // NaN is none either
 
 func (v *validator) goals(list []SearchGoal) {
 	if !v.given.has("sustainable.goals") {
@@ -140,8 +144,8 @@ func (v *validator) goals(list []SearchGoal) {
 		switch {
 		case g.Latency == 0 && g.Quantile != 0:
 			v.fail("sustainable.goals", "a quantile (%s) without a latency", number(g.Quantile))
-		case g.Latency != 0 && v.time("sustainable.goals", g.Latency, false) && !(g.Quantile > 0 && g.Quantile <= 1):
-			v.fail("sustainable.goals", "%s is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum", number(g.Quantile))
+		case g.Latency != 0 && v.time("sustainable.goals", g.Latency, open) && !isQuantile(g.Quantile):
+			v.fail("sustainable.goals", noQuantile, number(g.Quantile))
 		case slices.Contains(list[:i], g):
 			v.fail("sustainable.goals", "one goal is given twice")
 		}
@@ -170,21 +174,16 @@ func (v *validator) curve() {
 		v.fail("curve.fractions", "no fraction; allowed: a list of shares of the sustainable rate, above 0 to 10")
 	}
 	for _, f := range c.Fractions {
-		v.share("curve.fractions", f, 0, 10, false)
+		v.share("curve.fractions", f, 0, 10, open)
 	}
 }
 
 const maxMessages = 1e12
 
-func (v *validator) count() {
-	c := v.spec.Count
-	v.amount("count", c.Messages, c.Bytes)
-}
-
 func (v *validator) backlog() {
 	b := v.spec.Backlog
 	v.amount("backlog", b.Messages, b.Bytes)
-	v.share("backlog.drainRatio", b.DrainRatio, 0, 1, true)
+	v.share("backlog.drainRatio", b.DrainRatio, 0, 1, closed)
 	if b.KeepSending && !v.given.has("load.rate") {
 		v.fail("backlog.keepSending", "without load.rate; add the rate at which producers go on while consumers drain")
 	}
@@ -204,7 +203,7 @@ func (v *validator) amount(group string, messages int64, bytes Size) {
 		return
 	}
 	if !byBytes {
-		v.within(group+".messages", messages, 1, maxMessages)
+		v.within(group+".messages", int(messages), 1, maxMessages)
 		return
 	}
 	if largest := v.spec.MessageSize.Largest(); bytes < largest || bytes > maxBytes {
