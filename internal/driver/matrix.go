@@ -143,13 +143,17 @@ func conditioned(cells []Cell) []Native {
 	return all
 }
 
-// counts tells that in every cell n is the number of copies.
+// counts tells that n is the number of copies in every one of several cells, of which one has several copies.
 func counts(cells []Cell, n Native) bool {
-	return len(cells) > 1 && !slices.ContainsFunc(cells, func(c Cell) bool {
-		return !slices.ContainsFunc(c.Native, func(o Native) bool {
-			return o.Side == n.Side && o.Name == n.Name && o.Value == strconv.Itoa(c.Guarantee.Replicas)
-		})
-	}) && slices.ContainsFunc(cells, func(c Cell) bool { return c.Guarantee.Replicas > 1 })
+	copies := 0
+	for _, c := range cells {
+		copies = max(copies, c.Guarantee.Replicas)
+		n.Value = strconv.Itoa(c.Guarantee.Replicas)
+		if !slices.Contains(c.Native, n) {
+			return false
+		}
+	}
+	return len(cells) > 1 && copies > 1
 }
 
 // when says which of cells have n: "" for all of them.

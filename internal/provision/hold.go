@@ -77,13 +77,8 @@ func remove(dir string) error {
 // unfinished tells that a directory holds nothing but what is written before its state: a tool ended while it made it.
 func unfinished(dir string) bool {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false
+	more := func(e fs.DirEntry) bool {
+		return !slices.Contains([]string{holdFile, "." + holdFile, "." + stateFile}, e.Name())
 	}
-	for _, e := range entries {
-		if !slices.Contains([]string{holdFile, "." + holdFile, "." + stateFile}, e.Name()) {
-			return false
-		}
-	}
-	return true
+	return err == nil && !slices.ContainsFunc(entries, more)
 }

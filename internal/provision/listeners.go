@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -198,24 +199,12 @@ func service(p procfs.Proc) string {
 			continue
 		}
 		last := g.Path[strings.LastIndexByte(g.Path, '/')+1:]
-		if strings.HasSuffix(last, ".service") && !strings.HasPrefix(last, "user@") || containerID(last) {
+		if strings.HasSuffix(last, ".service") && !strings.HasPrefix(last, "user@") || containerID.MatchString(last) {
 			return g.Path
 		}
 	}
 	return ""
 }
 
-// containerID tells the name of a container's group by the 64 hexadecimal digits in it.
-func containerID(name string) bool {
-	digits := 0
-	for _, c := range name {
-		if c >= '0' && c <= '9' || c >= 'a' && c <= 'f' {
-			if digits++; digits == 64 {
-				return true
-			}
-		} else {
-			digits = 0
-		}
-	}
-	return false
-}
+// containerID is in the name of a container's group.
+var containerID = regexp.MustCompile(`[0-9a-f]{64}`)

@@ -104,13 +104,10 @@ func (p *ports) release() {
 }
 
 func firstDynamicPort() int {
-	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
-	if err == nil {
-		if f := strings.Fields(string(b)); len(f) == 2 {
-			if n, err := strconv.Atoi(f[0]); err == nil && n > lowestPort+1000 {
-				return n
-			}
-		}
+	bounds, _ := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range") // "32768	60999"
+	var first int
+	if _, err := fmt.Sscan(string(bounds), &first); err == nil && first > lowestPort+1000 {
+		return first
 	}
 	return usualFirstDyn
 }

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -20,14 +21,10 @@ type Queue struct {
 // Delay is the sum over all threads so far. The kernel forgets a thread's when it ends: of such a thread it is what was
 // last read. Without the kernel's accounting it is 0.
 func (q *Queue) Delay() time.Duration {
-	mount := q.mount
-	if mount == "" {
-		mount = procfs.DefaultMountPoint
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := map[int]time.Duration{}
-	if fs, err := procfs.NewFS(mount); err == nil {
+	if fs, err := procfs.NewFS(cmp.Or(q.mount, procfs.DefaultMountPoint)); err == nil {
 		if self, err := fs.Self(); err == nil {
 			threads, _ := fs.AllThreads(self.PID)
 			for _, t := range threads {
