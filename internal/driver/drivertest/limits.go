@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -49,12 +48,7 @@ func Limits(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, lim
 func (r *run) limited(t *testing.T, g driver.Guarantee, l Limit) {
 	s := r.open(t, g, shape{topics: 1, subscriptions: 1})
 	p := s.newSender(t, 0, 0)
-	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
-	defer cancel()
-	if err := p.send(ctx, beyondLimit); err != nil {
-		t.Fatal(err)
-	}
-	p.settle(t)
+	p.deliver(t, beyondLimit)
 	accepted := p.accepted(t)
 	got := s.drain()
 	p.close(t, true)

@@ -121,10 +121,7 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	again := r.reopen(t, g, read, s.topology)
 	again.senders = 1 // its messages are others than those left behind
 	after := again.newSender(t, 0, 0)
-	if err := after.send(ctx, sendMax); err != nil {
-		t.Error(err)
-	}
-	after.settle(t)
+	after.deliver(t, sendMax)
 	again.caughtUp()
 	after.close(t, true)
 	again.close(t, true)
@@ -156,13 +153,10 @@ func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 	}
 	s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
 	p := s.newSender(t, 0, 0)
+	p.deliver(t, sendMax)
+	s.caughtUp()
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
-	if err := p.send(ctx, sendMax); err != nil {
-		t.Fatal(err)
-	}
-	p.settle(t)
-	s.caughtUp()
 	r.suite.Pause(t)
 	resume := sync.OnceFunc(func() { r.suite.Resume(t) })
 	defer resume()
@@ -208,10 +202,7 @@ func (r *run) killedBroker(t *testing.T) {
 	for _, g := range r.suite.Guarantees {
 		s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
 		p := s.newSender(t, 0, 0)
-		if err := p.send(ctx, sendMax); err != nil {
-			t.Fatal(err)
-		}
-		p.settle(t)
+		p.deliver(t, sendMax)
 		if err := p.send(ctx, sendMax); err != nil {
 			t.Fatal(err)
 		}

@@ -18,20 +18,17 @@ func (r *run) queue(t *testing.T, g driver.Guarantee) {
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
 	p := s.newSender(t, 0, 0)
-	if err := p.send(ctx, perTopic); err != nil {
-		t.Error(err)
-	}
-	p.settle(t)
-	var q driver.Queue
+	p.deliver(t, perTopic)
 	is := func(n, want int64) bool { return n == want || n == driver.Unknown }
-	look := func(done func() bool) {
+	look := func(done func(q driver.Queue) bool) {
 		t.Helper()
+		var q driver.Queue
 		var err error
-		if !eventually(patience, func() bool { q, err = gauge.Queue(ctx, 0, 0); return err == nil && done() }) {
+		if !eventually(patience, func() bool { q, err = gauge.Queue(ctx, 0, 0); return err == nil && done(q) }) {
 			t.Errorf("of %d messages the broker says %+v, %v", perTopic, q, err)
 		}
 	}
-	look(func() bool { // a batch may count as one
+	look(func(q driver.Queue) bool { // a batch may count as one
 		return q.Waiting > 0 && q.Waiting <= perTopic && (r.suite.QueuedInBatches || q.Waiting == perTopic) &&
 			is(q.Published, perTopic) && is(q.Delivered, 0) && is(q.Unacked, 0)
 	})
@@ -39,7 +36,7 @@ func (r *run) queue(t *testing.T, g driver.Guarantee) {
 	s.consumers = append(s.consumers, c)
 	c.awaitReady(t)
 	s.caughtUp()
-	look(func() bool { return q.Waiting == 0 && is(q.Unacked, 0) && is(q.Delivered, perTopic) })
+	look(func(q driver.Queue) bool { return q.Waiting == 0 && is(q.Unacked, 0) && is(q.Delivered, perTopic) })
 	p.close(t, true)
 	s.close(t, true)
 }

@@ -89,6 +89,17 @@ func (p *sender) settle(t *testing.T) {
 	}
 }
 
+// deliver sends n messages and waits until each is settled.
+func (p *sender) deliver(t *testing.T, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
+	if err := p.send(ctx, n); err != nil {
+		t.Error(err)
+	}
+	p.settle(t)
+}
+
 // close closes the producer within the bound.
 func (p *sender) close(t *testing.T, healthy bool) {
 	t.Helper()
