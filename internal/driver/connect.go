@@ -93,9 +93,9 @@ func Refused(broker, address string, err error) error {
 // where that says so, else by asking the ports themselves, which takes four seconds at most. Refusals, other
 // explanations and interruptions pass unchanged.
 func Explain(broker string, addresses []string, t Target, err error) error {
-	var refusal *ErrUnsupported
-	var explained *ErrConnect
-	if err == nil || errors.As(err, &refusal) || errors.As(err, &explained) || errors.Is(err, context.Canceled) {
+	_, refused := errors.AsType[*ErrUnsupported](err)
+	_, explained := errors.AsType[*ErrConnect](err)
+	if err == nil || refused || explained || errors.Is(err, context.Canceled) {
 		return err
 	}
 	if len(addresses) == 0 {

@@ -58,18 +58,18 @@ func diagnose(address string, conf *tls.Config, err error) *ErrConnect {
 // inCertificates reads what a client's error says about certificates; a client may try TLS unasked, because its
 // protocol told it that the broker wants TLS.
 func inCertificates(conf *tls.Config, err error) string {
-	var verification *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
-	var hostname x509.HostnameError
-	var invalid x509.CertificateInvalidError
+	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	hostname, isHostname := errors.AsType[x509.HostnameError](err)
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
-	case !errors.As(err, &verification) && !errors.As(err, &unknown) && !errors.As(err, &hostname) && !errors.As(err, &invalid):
+	case !unverified && !unknown && !isHostname && !isInvalid:
 		return ""
 	case conf == nil:
 		return tlsPort
-	case errors.As(err, &hostname):
+	case isHostname:
 		return otherName + withoutPackage(hostname)
-	case errors.As(err, &invalid):
+	case isInvalid:
 		return unusable + withoutPackage(invalid)
 	}
 	return untrusted
@@ -128,8 +128,7 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 		return ""
 	case asked: // Kafka before 3 answers the missing certificate with what is no alert
 		return DemandsCertificate
-	}
-	if timedOut(met) {
+	case timedOut(met):
 		return unanswered
 	}
 	return plainPort

@@ -109,26 +109,15 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 	for topic := range s.topology.Topics {
 		var row []*tally
 		for range s.topology.Subscriptions {
-			a := &tally{topic: topic, counts: map[identity]int{}, apart: sh.apart, last: map[[2]int]int{}, lastInKey: map[[2]int]int{}}
-			row = append(row, a)
+			row = append(row, newTally(topic, sh.apart))
 		}
 		s.tallies = append(s.tallies, row)
 	}
-	for topic, row := range s.tallies {
-		for sub, a := range row {
-			var also []*tally
-			if sh.shared {
-				for _, other := range s.tallies[1:] {
-					also = append(also, other[sub])
-				}
-			}
-			of := sh.of(sub)
-			for id := range of {
-				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Of: of, Topic: topic, Subscription: sub}, a, also...))
-			}
-		}
-		if sh.shared {
-			break
+	if sh.shared {
+		s.startConsumers(sh, 0, s.tallies[1:]...)
+	} else {
+		for topic := range s.tallies {
+			s.startConsumers(sh, topic)
 		}
 	}
 	t.Cleanup(func() { // ends a session that a Fatal cut short
@@ -144,6 +133,21 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 		return refused
 	})
 	return s
+}
+
+// startConsumers starts those of a topic, which read further topics by the same connections.
+func (s *session) startConsumers(sh shape, topic int, further ...[]*tally) {
+	for sub, a := range s.tallies[topic] {
+		var also []*tally
+		for _, other := range further {
+			also = append(also, other[sub])
+		}
+		of := sh.of(sub)
+		for id := range of {
+			c := driver.ConsumerConfig{ID: id, Of: of, Topic: topic, Subscription: sub}
+			s.consumers = append(s.consumers, startConsumer(s.drv, c, a, also...))
+		}
+	}
 }
 
 // lagging returns how many messages the slowest subscription is behind what was sent.

@@ -27,6 +27,10 @@ type tally struct {
 	faults faults
 }
 
+func newTally(topic, apart int) *tally {
+	return &tally{topic: topic, counts: map[identity]int{}, apart: apart, last: map[[2]int]int{}, lastInKey: map[[2]int]int{}}
+}
+
 func (a *tally) received() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -50,7 +50,6 @@ type producer struct {
 	over   chan struct{} // closed when cut is taken back
 	closed bool
 
-	vain    bool          // the last attempt failed; run's
 	wake    chan struct{} // holds one wake-up
 	ended   chan struct{}
 	running context.Context //nolint:containedctx // ends with the producer, not with a call
@@ -197,6 +196,7 @@ func (p *producer) keep(slots []uint32, err error) bool {
 // run sends again what has failed, until Close.
 func (p *producer) run() {
 	defer close(p.ended)
+	vain := false // the last attempt failed
 	for {
 		select {
 		case <-p.wake:
@@ -210,11 +210,11 @@ func (p *producer) run() {
 			continue
 		}
 		p.turn.Lock()
-		p.attempt()
+		p.attempt(vain)
 		p.turn.Unlock()
 		p.mu.Lock()
-		p.vain = len(p.failed) > 0
-		if !p.vain {
+		vain = len(p.failed) > 0
+		if !vain {
 			p.cut.Store(false)
 			close(p.over)
 		}
@@ -248,7 +248,7 @@ func (p *producer) settle() bool {
 // attempt sends what has failed in the order in which it was sent first. As soon as something fails again, the rest
 // stays behind it for the next attempt. After an attempt in vain a single message goes ahead: while a broker is away,
 // not all of them shall be counted as sent again and again.
-func (p *producer) attempt() {
+func (p *producer) attempt(vain bool) {
 	ahead := p.sleep // what follows the single message waits for
 	if p.ordered {
 		if ahead = p.settle; !ahead() {
@@ -261,7 +261,7 @@ func (p *producer) attempt() {
 	p.mu.Unlock()
 	slices.SortFunc(slots, func(a, b uint32) int { return cmp.Compare(p.table[a].order, p.table[b].order) })
 	batch, size := make([]driver.Message, 0, most), most
-	if p.vain || p.ordered {
+	if vain || p.ordered {
 		size = 1
 	}
 	for len(slots) > 0 && p.running.Err() == nil && !p.failing() {
