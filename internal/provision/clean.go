@@ -195,7 +195,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// whyLocked is why where another process holds the lock, and otherwise empty.
+// whyLocked returns why if another process holds the lock, and otherwise nothing.
 func whyLocked(lock, why string) string {
 	f, err := openLocked(lock, os.O_RDONLY, exclusiveNow)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

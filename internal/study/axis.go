@@ -34,7 +34,7 @@ func indexOf(axes []axis, name string) int {
 func (a axis) sets(path string) bool {
 	return slices.ContainsFunc(a.values, func(c choice) bool {
 		_, ok := c.set.find(path)
-		_, byBroker := c.set.find(versions)
+		_, byBroker := c.set.find(versionByBroker)
 		return ok || path == "version" && byBroker
 	})
 }

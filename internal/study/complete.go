@@ -33,7 +33,7 @@ func seconds(s float64) Duration { return Duration(s * float64(time.Second)) }
 func complete(d *draft) Spec {
 	s := fixed()
 	for _, g := range d.given {
-		if g.path != versions {
+		if g.path != versionByBroker {
 			g.apply(&s)
 		}
 	}
@@ -73,7 +73,7 @@ func completeSubscriptions(s *Spec, d *draft) {
 }
 
 func completeBroker(s *Spec, d *draft) {
-	if g, ok := d.given[versions]; ok {
+	if g, ok := d.given[versionByBroker]; ok {
 		s.Version = g.value.(map[string]string)[s.Broker] // validation tells of a broker that isn't there
 	}
 	broker := usual.Of(s.Broker)

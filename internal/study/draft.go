@@ -6,7 +6,8 @@ import (
 )
 
 // draft is a spec in the making: what was given, and by which layer. Layers are numbered upwards; a later one
-// overrides an earlier one, and takes with it what the earlier one said only for the sake of what is overridden.
+// overrides an earlier one, and takes with it what the earlier one said only for the sake of what is overridden. Where the
+// base says "count.messages: 100" (rankBase) and a flag --set count.bytes=1MB (rankFlags), only the bytes stay.
 type draft struct {
 	given   map[string]ranked
 	file    string
@@ -41,7 +42,7 @@ var exclusive = map[string]string{
 	"backlog.messages": "backlog.bytes", "backlog.bytes": "backlog.messages",
 	"curve.fractions": "curve.rates", "curve.rates": "curve.fractions",
 	"messageSize": "payloadFile", "payloadFile": "messageSize",
-	"version": versions, versions: "version",
+	"version": versionByBroker, versionByBroker: "version",
 }
 
 // madeUp settings say how payloads are made up.
@@ -56,8 +57,8 @@ func (d *draft) put(l layer, rank int) {
 		switch s.path {
 		case "broker":
 			d.drop(rank, "version")
-			if of, ok := d.given[versions]; ok && of.value.(map[string]string)[s.value.(string)] == "" {
-				d.drop(rank, versions)
+			if of, ok := d.given[versionByBroker]; ok && of.value.(map[string]string)[s.value.(string)] == "" {
+				d.drop(rank, versionByBroker)
 			}
 		case "load.shape":
 			for _, p := range d.under("load") {
@@ -66,7 +67,7 @@ func (d *draft) put(l layer, rank int) {
 				}
 			}
 		case "attach":
-			d.drop(rank, "nodes", "version", versions, "isolation")
+			d.drop(rank, "nodes", "version", versionByBroker, "isolation")
 		case "consumerPerSubscription":
 			if len(s.value.(Consumers)) > 1 {
 				d.drop(rank, "subscriptionsPerTopic")
@@ -115,7 +116,7 @@ func (d *draft) decide() (idle []string, ambiguous bool) {
 		d.implied = true
 		d.given["measure"] = ranked{setting{path: "measure", value: measure, at: place{file: d.file}}, rank}
 	}
-	delete(d.given, meant)
+	delete(d.given, impliedMeasure)
 	for path, g := range d.given {
 		if serves(path, measure) && !(path == "load.shape" && g.rank < rank && varies(g.value, measure)) {
 			continue
@@ -152,8 +153,8 @@ func (d *draft) infer() (measure string, rank int, ambiguous bool) {
 			}
 		}
 	}
-	for _, c := range []struct{ path, measure string }{{"load", MeasureRate}, {"sustainable", MeasureSustainable}, {meant, MeasureSustainable}} {
-		if special && serves(c.path, measure) || c.path == meant && special {
+	for _, c := range []struct{ path, measure string }{{"load", MeasureRate}, {"sustainable", MeasureSustainable}, {impliedMeasure, MeasureSustainable}} {
+		if special && serves(c.path, measure) {
 			continue
 		}
 		for _, p := range d.under(c.path) {

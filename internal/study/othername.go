@@ -109,7 +109,7 @@ func (d decoder) producerRate(at place, n *yaml.Node, name, full string) []setti
 		return nil
 	}
 	if rate == 0 {
-		return []setting{{path: meant, value: MeasureSustainable, at: at, as: name, soft: true}}
+		return []setting{{path: impliedMeasure, value: MeasureSustainable, at: at, as: name, soft: true}}
 	}
 	return []setting{{path: "load.rate", value: rate, at: at, as: name}}
 }

@@ -18,7 +18,7 @@ func (s *Study) Set(pathEqualsValue string) error {
 	flag := "--set '" + pathEqualsValue + "'"
 	path, value, ok := strings.Cut(pathEqualsValue, "=")
 	if path = strings.TrimSpace(path); !ok || path == "" {
-		return &Errors{[]Problem{{File: flag, Text: "not a setting; allowed: path=value, such as load.rate=1000"}}}
+		return refusal(flag, 0, "not a setting; allowed: path=value, such as load.rate=1000")
 	}
 	return s.override(flag, path, []string{value})
 }
@@ -32,7 +32,7 @@ func (s *Study) SetAxis(path string, values []string) error {
 // SetAxisBy is SetAxis for a flag that is called something else: complaints name it as it was typed.
 func (s *Study) SetAxisBy(flag, path string, values []string) error {
 	if len(values) == 0 {
-		return &Errors{[]Problem{{File: strings.TrimSpace(flag), Text: "no value"}}}
+		return refusal(strings.TrimSpace(flag), 0, "no value")
 	}
 	return s.override(flag, path, values)
 }

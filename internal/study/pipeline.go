@@ -83,8 +83,8 @@ func listed(names []string) string {
 	return ", " + strings.Join(names, ", ")
 }
 
-// decided are settings that a pipeline decides itself.
-var decided = []string{
+// decidedByPipeline are settings that a pipeline decides itself.
+var decidedByPipeline = []string{
 	"producersPerTopic", "messageSize", "payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
 	"keyDistributor", "consumerDelay", "connections", "count.bytes", "warmup.auto",
 }
@@ -95,7 +95,7 @@ func (v *validator) pipeline() {
 	if p == nil {
 		return
 	}
-	for _, path := range decided {
+	for _, path := range decidedByPipeline {
 		if g, ok := v.given.given[path]; ok && g.value != false {
 			v.fail(path, "not used with pipeline: what is posted are rides, by as many producers as the servers have")
 		}

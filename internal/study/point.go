@@ -31,7 +31,7 @@ func (p Point) Where(path string) string {
 	}
 	at, ok := p.given.where(path)
 	if !ok && path == "version" {
-		at, _ = p.given.where(versions)
+		at, _ = p.given.where(versionByBroker)
 	}
 	if at.line > 0 {
 		return fmt.Sprintf("%s:%d", at.file, at.line)
@@ -147,7 +147,7 @@ func (e *expansion) rivals(w sweep) bool {
 			}
 		}
 		for path := range mine {
-			if other, ok := owner[path]; ok && path != meant && path != "version" && path != versions {
+			if other, ok := owner[path]; ok && path != impliedMeasure && path != "version" && path != versionByBroker {
 				e.add(a.at, "axes."+a.name, "gives %s, as the axis %q does", path, other)
 			}
 			owner[path] = a.name
@@ -214,7 +214,7 @@ func (e *expansion) keep(p Point, w sweep) {
 	e.seen[p.ID] = true
 	if w.single {
 		for _, s := range w.set {
-			if s.path != "name" && s.path != "label" && s.path != meant {
+			if s.path != "name" && s.path != "label" && s.path != impliedMeasure {
 				p.Axes[s.path] = text(reflect.ValueOf(s.value))
 			}
 		}

@@ -35,6 +35,11 @@ type Errors struct{ Problems []Problem }
 
 const shownProblems = 10
 
+// refusal is the error of one problem, of a flag (line 0) or of a whole file.
+func refusal(file string, line int, format string, args ...any) error {
+	return &Errors{[]Problem{{File: file, Line: line, Text: fmt.Sprintf(format, args...)}}}
+}
+
 func (e *Errors) Error() string {
 	var lines []string
 	for _, p := range e.Problems[:min(len(e.Problems), shownProblems)] {

@@ -171,11 +171,11 @@ func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
 	return c
 }
 
-// beside holds published tables and exhibits against the experiments they name.
-func (s *Study) beside(d decoder) {
+// checkExperiments holds published tables and exhibits against the experiments they name.
+func (s *Study) checkExperiments(d decoder) {
 	for i, p := range s.Published {
 		axes := slices.Concat(slices.Sorted(maps.Keys(p.Axes)), slices.Sorted(maps.Keys(p.Fixed)))
-		s.names(d, element("published", i), p.Experiment, axes)
+		s.checkExperiment(d, element("published", i), p.Experiment, axes)
 	}
 	for i, e := range s.Exhibits {
 		axes := slices.Sorted(maps.Keys(e.Where))
@@ -185,7 +185,7 @@ func (s *Study) beside(d decoder) {
 		if e.Series != "" {
 			axes = append(axes, e.Series)
 		}
-		s.names(d, element("exhibits", i), e.Experiment, axes)
+		s.checkExperiment(d, element("exhibits", i), e.Experiment, axes)
 	}
 }
 
@@ -203,8 +203,8 @@ func (s *Study) curves(e Exhibit) bool {
 	return false
 }
 
-// names refuses experiments and axes that the study doesn't have.
-func (s *Study) names(d decoder, full, experiment string, axes []string) {
+// checkExperiment refuses experiments and axes that the study doesn't have.
+func (s *Study) checkExperiment(d decoder, full, experiment string, axes []string) {
 	at := place{file: d.file}
 	i := s.sweep(experiment)
 	if i < 0 {

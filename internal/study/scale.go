@@ -2,7 +2,6 @@ package study
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -71,10 +70,8 @@ func (s *Study) Scale(name string) error {
 			return nil
 		}
 	}
-	return &Errors{[]Problem{{
-		File: "--scale " + name,
-		Text: fmt.Sprintf("%s has no such scale; allowed: %s%s", s.Name, strings.Join(s.Scales(), ", "), suggest.DidYouMean(name, s.Scales())),
-	}}}
+	return refusal("--scale "+name, 0, "%s has no such scale; allowed: %s%s",
+		s.Name, strings.Join(s.Scales(), ", "), suggest.DidYouMean(name, s.Scales()))
 }
 
 // Only leaves the named experiments. On error nothing has changed.
@@ -84,11 +81,11 @@ func (s *Study) Only(names []string) error {
 		if slices.Contains(there, name) {
 			continue
 		}
-		text := fmt.Sprintf("%s has no experiment %q; allowed: %s%s", s.Name, name, strings.Join(there, ", "), suggest.DidYouMean(name, there))
+		flag := "--only " + strings.Join(names, ",")
 		if len(there) == 0 {
-			text = fmt.Sprintf("%s has no experiments with names: its document has no sweeps", s.Name)
+			return refusal(flag, 0, "%s has no experiments with names: its document has no sweeps", s.Name)
 		}
-		return &Errors{[]Problem{{File: "--only " + strings.Join(names, ","), Text: text}}}
+		return refusal(flag, 0, "%s has no experiment %q; allowed: %s%s", s.Name, name, strings.Join(there, ", "), suggest.DidYouMean(name, there))
 	}
 	s.sweeps = slices.DeleteFunc(slices.Clone(s.sweeps), func(w sweep) bool { return !slices.Contains(names, w.name) })
 	return nil
@@ -181,7 +178,7 @@ func (d decoder) scaled(w sweep, all, own part) sweep {
 	for i := range w.axes {
 		for _, a := range slices.Concat(own.axes, all.axes) { // its own go before those of all
 			if a.name == w.axes[i].name {
-				w.axes[i].values = d.left(w.axes[i], a)
+				w.axes[i].values = d.kept(w.axes[i], a)
 				break
 			}
 		}
@@ -201,8 +198,8 @@ func axisNames(w sweep) (out []string) {
 	return out
 }
 
-// left are the values of an axis that a scale names: choices by their names, settings by their values.
-func (d decoder) left(a axis, chosen scaledAxis) (out []choice) {
+// kept are the values of an axis that a scale names: choices by their names, settings by their values.
+func (d decoder) kept(a axis, chosen scaledAxis) (out []choice) {
 	for _, item := range chosen.items {
 		if !a.named {
 			if set := d.settings(item, item, chosen.path, strings.TrimSuffix(chosen.full, "."+chosen.path), nil); len(set) > 0 {

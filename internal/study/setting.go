@@ -48,7 +48,7 @@ func (l layer) put(s setting) layer {
 // clash finds the first of more that l already says; an implied measure never clashes.
 func (l layer) clash(more []setting) (first, second setting, twice bool) {
 	for _, s := range more {
-		if f, ok := l.find(s.path); ok && s.path != meant {
+		if f, ok := l.find(s.path); ok && s.path != impliedMeasure {
 			return f, s, true
 		}
 	}
@@ -62,11 +62,11 @@ func onLine(at place) string {
 	return fmt.Sprintf(" at line %d", at.line)
 }
 
-// meant is the pseudo path of a measure that an alias implies: the file's own measure goes before it.
-const meant = "(measure)"
+// impliedMeasure is the pseudo path of a measure that an alias implies: the file's own measure goes before it.
+const impliedMeasure = "(measure)"
 
-// versions is the pseudo path of versions that depend on the broker: version: {kafka: 2.2.0, rabbitmq: 3.10.8}.
-const versions = "(version)"
+// versionByBroker is the pseudo path of versions that depend on the broker: version: {kafka: 2.2.0, rabbitmq: 3.10.8}.
+const versionByBroker = "(version)"
 
 // versionsOf decodes a mapping of brokers to versions.
 func (d decoder) versionsOf(key, n *yaml.Node, full string) []setting {
@@ -74,7 +74,7 @@ func (d decoder) versionsOf(key, n *yaml.Node, full string) []setting {
 	for _, p := range d.pairs(n, full) {
 		of[p.key] = d.text(p.value, join(full, p.key))
 	}
-	return []setting{{path: versions, value: of, at: d.at(key), as: "version"}}
+	return []setting{{path: versionByBroker, value: of, at: d.at(key), as: "version"}}
 }
 
 // layer decodes a mapping of settings; prefix is the path of the mapping ("" = a whole spec) and shown the path to

@@ -120,31 +120,28 @@ var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
 // document finds the one mapping of a document.
 func document(name string, data []byte) (*yaml.Node, error) {
-	fail := func(line int, text string) error {
-		return &Errors{[]Problem{{File: name, Line: line, Text: text}}}
-	}
 	if len(data) > maxDocument {
-		return nil, fail(0, "larger than "+Size(maxDocument).String()+": that is no study")
+		return nil, refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0:
-		return nil, fail(0, "empty; a study says at least what is measured, such as measure: peak")
+		return nil, refusal(name, 0, "empty; a study says at least what is measured, such as measure: peak")
 	case err != nil:
 		m := syntaxLine.FindStringSubmatch(err.Error())
 		line, _ := strconv.Atoi(m[1])
 		if text, tab := indentedByTab(data); tab > 0 {
-			return nil, fail(tab, "not YAML: a tab indents "+text+"; allowed: spaces")
+			return nil, refusal(name, tab, "not YAML: a tab indents %s; allowed: spaces", text)
 		}
-		return nil, fail(line, "not YAML: "+strings.TrimPrefix(err.Error(), m[0]))
+		return nil, refusal(name, line, "not YAML: %s", strings.TrimPrefix(err.Error(), m[0]))
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, fail(second.Line, "a second document; a file holds one study")
+		return nil, refusal(name, second.Line, "a second document; a file holds one study")
 	}
 	root := resolve(doc.Content[0])
 	if root.Kind != yaml.MappingNode {
-		return nil, fail(root.Line, Seen(root)+" is not a study; allowed: a mapping of settings")
+		return nil, refusal(name, root.Line, "%s is not a study; allowed: a mapping of settings", Seen(root))
 	}
 	return root, nil
 }
@@ -209,7 +206,7 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	if scalesNode != nil {
 		s.scales = d.scales(scalesNode, s.sweeps)
 	}
-	s.beside(d)
+	s.checkExperiments(d)
 }
 
 // mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.

@@ -131,7 +131,7 @@ func (v *validator) share(path string, f, low, high float64, closed bool) {
 
 func (v *validator) broker() {
 	s := v.spec
-	if g, ok := v.given.given[versions]; ok && s.Version == "" {
+	if g, ok := v.given.given[versionByBroker]; ok && s.Version == "" {
 		of := g.value.(map[string]string)
 		v.add(g.at, "version", "none for %s; given for %s", s.Broker, strings.Join(slices.Sorted(maps.Keys(of)), ", "))
 	}
