@@ -101,27 +101,25 @@ func (d decoder) axis(p pair, path string) (axis, bool) {
 	a := axis{name: canonical(p.key), at: d.at(p.keyNode), rank: rankAxes}
 	before := len(d.found)
 	items := d.items(p.value, full)
-	if len(items) == 0 {
-		if len(d.found) == before {
-			d.add(a.at, full, "no value; allowed: a list of values, or {from, to, step}")
-		}
-		return a, false
-	}
-	if !slices.ContainsFunc(items, func(n *yaml.Node) bool { return !isChoice(n, known(p.key)) }) {
+	notChoice := func(n *yaml.Node) bool { return !isChoice(n, known(p.key)) }
+	switch {
+	case len(items) > 0 && !slices.ContainsFunc(items, notChoice):
 		a.named = true
 		a.values = d.choices(items, full)
-		return a, true
-	}
-	if !known(p.key) {
+	case len(items) > 0 && !known(p.key):
 		d.unknown(a.at, p.key, path, nil)
 		return a, false
-	}
-	for _, item := range items {
-		if set := d.settings(item, item, p.key, path, nil); len(set) > 0 {
-			a.values = append(a.values, choice{labelOf(set), set})
+	default:
+		for _, item := range items {
+			if set := d.settings(item, item, p.key, path, nil); len(set) > 0 {
+				a.values = append(a.values, choice{labelOf(set), set})
+			}
 		}
 	}
-	return a, true
+	if len(a.values) == 0 && len(d.found) == before {
+		d.add(a.at, full, "no value; allowed: a list of values, or {from, to, step}")
+	}
+	return a, len(items) > 0
 }
 
 // isChoice tells a {name, set} from the value of a setting; where the axis is no setting any mapping is meant as one.

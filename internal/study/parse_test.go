@@ -71,6 +71,7 @@ func TestParseNamesFileLinePathAndWhatIsAllowed(t *testing.T) {
 		"axes: a list":        {"axes: [1]\n", `f.yaml:1: axes: a list is not a mapping of settings to lists of values`},
 		"axes: a scalar":      {"axes: {topics: 5}\n", `f.yaml:1: axes.topics: "5" is not a list of values, nor {from, to, step}`},
 		"axes: empty":         {"axes: {topics: []}\n", `f.yaml:1: axes.topics: no value; allowed: a list of values, or {from, to, step}`},
+		"axes: of nothing":    {"axes: {payloadFile: [~]}\n", `f.yaml:1: axes.payloadFile: no value; allowed: a list of values, or {from, to, step}`},
 		"axes: unknown":       {"axes: {topic: [1], topcs: [1, 2]}\n", "f.yaml:1: axes.topicConfig: \"1\" is not a mapping of native settings\nf.yaml:1: axes.topcs: unknown key \"topcs\"; did you mean \"topics\"?"},
 		"axes: two spellings": {"axes:\n  size: [10]\n  messageSize: [20]\n", `f.yaml:3: axes.messageSize: given twice: the axis at line 2 means the same`},
 		"axes: bad value":     {"axes:\n  topics:\n  - 1\n  - two\n", `f.yaml:4: axes.topics: "two" is not a whole number`},
