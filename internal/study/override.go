@@ -89,44 +89,44 @@ func flagNode(value string) *yaml.Node {
 // overridden lays choices for the axis called name over the sweep; why tells that none of its points is left.
 func (w sweep) overridden(name string, choices []choice) (_ sweep, why string) {
 	w.axes = slices.Clone(w.axes)
-	w.over = slices.Clone(w.over)
+	set := choices[0].set // those of the others are of the same paths
 	for i, a := range w.axes {
-		if a.named && (a.name == name || slices.ContainsFunc(choices[0].set, func(s setting) bool { return a.sets(s.path) })) {
-			left := slices.DeleteFunc(slices.Clone(a.values), func(c choice) bool {
-				byName := a.name == name && slices.ContainsFunc(choices, func(o choice) bool { return o.label == c.label })
-				return !byName && !agrees(c.set, choices)
-			})
-			if len(left) == 0 {
-				return w, fmt.Sprintf("no choice of the axis %q agrees; it has %s", a.name, strings.Join(labels(a), ", "))
+		setsIt := slices.ContainsFunc(set, func(s setting) bool { return a.sets(s.path) })
+		if a.named && (a.name == name || setsIt) {
+			if w.axes[i].values = a.agreeing(name, choices); len(w.axes[i].values) == 0 {
+				why = fmt.Sprintf("no choice of the axis %q agrees; it has %s", a.name, strings.Join(labels(a), ", "))
 			}
-			w.axes[i].values = left
-			return w, ""
+			return w, why
 		}
 	}
 	if _, given := w.set.find(name); name == "broker" && given {
 		if !agrees(w.set, choices) {
-			return w, "no point of the study has that broker"
+			why = "no point of the study has that broker"
 		}
-		return w, ""
+		return w, why
 	}
-	for _, s := range choices[0].set {
-		w.over = slices.DeleteFunc(w.over, func(o setting) bool { return o.path == s.path })
-	}
+	w.over = slices.DeleteFunc(slices.Clone(w.over), func(o setting) bool { return set.index(o.path) >= 0 })
 	at := indexOf(w.axes, name)
 	switch {
 	case len(choices) == 1:
 		if at >= 0 {
 			w.axes = slices.Delete(w.axes, at, at+1)
 		}
-		for _, s := range choices[0].set {
-			w.over = w.over.put(s)
-		}
+		w.over = append(w.over, set...)
 	case at >= 0:
 		w.axes[at].values, w.axes[at].rank = choices, rankFlags
 	default:
-		w.axes = append(w.axes, axis{name: name, at: choices[0].set[0].at, values: choices, rank: rankFlags})
+		w.axes = append(w.axes, axis{name: name, at: set[0].at, values: choices, rank: rankFlags})
 	}
 	return w, ""
+}
+
+// agreeing are the named choices of an axis that choices name, or say the same as.
+func (a axis) agreeing(name string, choices []choice) []choice {
+	return slices.DeleteFunc(slices.Clone(a.values), func(c choice) bool {
+		byName := a.name == name && slices.ContainsFunc(choices, func(o choice) bool { return o.label == c.label })
+		return !byName && !agrees(c.set, choices)
+	})
 }
 
 // agrees tells whether what l says is what one of the choices says, as far as both speak of it.
