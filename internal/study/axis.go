@@ -242,7 +242,7 @@ func labelOf(set []setting) string {
 		return value + "@" + set[1].value.(string)
 	case first.path == "warmup.auto" && first.value == true && len(set) == 1:
 		return "auto"
-	case len(set) > 1 && first.path != "warmup.for" && first.path != "place.deal" && first.path != "backlog.bytes":
+	case len(set) > 1 && !slices.Contains([]string{"warmup.for", "place.deal", "backlog.bytes"}, first.path):
 		var parts []string
 		for _, s := range set {
 			parts = append(parts, s.path+"="+text(reflect.ValueOf(s.value)))

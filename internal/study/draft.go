@@ -118,21 +118,20 @@ func (d *draft) decide() (idle []string, ambiguous bool) {
 	}
 	delete(d.given, impliedMeasure)
 	for path, g := range d.given {
-		if serves(path, measure) && !(path == "load.shape" && g.rank < rank && varies(g.value, measure)) {
+		overruled := path == "load.shape" && g.rank < rank && varies(g.value, measure)
+		if serves(path, measure) && !overruled {
 			continue
 		}
-		if g.soft || g.rank < rank || groupOf(path) == "warmup" && asksNothing(g.value) {
+		noWarmup := groupOf(path) == "warmup" && (g.value == Duration(0) || g.value == false)
+		if g.soft || g.rank < rank || noWarmup { // "warmup: 0s" agrees with a measure that has no warm-up
 			delete(d.given, path)
-			continue
+		} else {
+			idle = append(idle, path)
 		}
-		idle = append(idle, path)
 	}
 	slices.Sort(idle)
 	return idle, ambiguous
 }
-
-// asksNothing: "warmup: 0s" agrees with a measure that has no warm-up.
-func asksNothing(value any) bool { return value == Duration(0) || value == false }
 
 // infer reads the measure off the groups that were given. What a later layer gives decides; within one, the groups
 // that only one measure uses go before load, which several share.

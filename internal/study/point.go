@@ -147,17 +147,17 @@ func (e *expansion) rivals(w sweep) bool {
 			}
 		}
 		for path := range mine {
-			if other, ok := owner[path]; ok && path != impliedMeasure && path != "version" && path != versionByBroker {
+			other, taken := owner[path]
+			if taken && !slices.Contains([]string{impliedMeasure, "version", versionByBroker}, path) {
 				e.add(a.at, "axes."+a.name, "gives %s, as the axis %q does", path, other)
 			}
 			owner[path] = a.name
 		}
 	}
-	for _, r := range w.exclude {
-		for _, c := range r {
-			if c.name != "" && !slices.ContainsFunc(w.axes, func(a axis) bool { return a.named && a.name == c.name }) && len(e.study.sweeps) == 1 {
-				e.add(c.at, c.path, "no axis or setting %q%s", c.name, suggest.DidYouMean(c.name, append(otherNames(), layout().groups[""]...)))
-			}
+	for _, c := range slices.Concat(w.exclude...) {
+		isAxis := slices.ContainsFunc(w.axes, func(a axis) bool { return a.named && a.name == c.name })
+		if c.name != "" && !isAxis && len(e.study.sweeps) == 1 {
+			e.add(c.at, c.path, "no axis or setting %q%s", c.name, suggest.DidYouMean(c.name, append(otherNames(), layout().groups[""]...)))
 		}
 	}
 	return len(e.found) > before
@@ -264,14 +264,8 @@ func (e *expansion) label(p Point, w sweep) string {
 
 // excludes tells whether a rule of the sweep drops the point.
 func (w sweep) excludes(p Point) bool {
-	return slices.ContainsFunc(w.exclude, func(r rule) bool {
-		for _, c := range r {
-			if !c.holds(p) {
-				return false
-			}
-		}
-		return true
-	})
+	fails := func(c condition) bool { return !c.holds(p) }
+	return slices.ContainsFunc(w.exclude, func(r rule) bool { return !slices.ContainsFunc(r, fails) })
 }
 
 func (c condition) holds(p Point) bool {

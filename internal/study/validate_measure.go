@@ -224,6 +224,7 @@ func (v *validator) faults() {
 func (v *validator) fault(f Fault, before, after []Fault) {
 	name := fmt.Sprintf("%s at %s", f.Do, f.At)
 	timed := v.spec.Measure == MeasureRate || v.spec.Measure == MeasurePeak
+	atBroker := !slices.Contains(v.spec.Parts(), f.Node) // and not at a process around it
 	switch {
 	case f.Do == "":
 		v.fail("faults", "no do; allowed: pause, resume, kill, restart")
@@ -237,23 +238,25 @@ func (v *validator) fault(f Fault, before, after []Fault) {
 	case f.For > 0 && (f.Do == "resume" || f.Do == "restart"):
 		v.fail("faults", "%s: for is only used by pause and kill", name)
 	}
-	if f.Node != "all" && f.Node != "leader" && !slices.Contains(v.spec.Parts(), f.Node) {
+	if atBroker && f.Node != "all" && f.Node != "leader" {
 		if n, err := strconv.Atoi(f.Node); err != nil || n < 1 || n > v.spec.Nodes {
 			v.fail("faults", "%s: node %q is not there; allowed: 1 to %d, all, leader%s", name, f.Node, v.spec.Nodes, listed(v.spec.Parts()))
 			return
 		}
 	}
-	is := func(do string) func(Fault) bool {
-		return func(o Fault) bool { return o.Do == do && (o.Node == f.Node || o.Node == "all") }
+	undoneBy := func(do string) bool {
+		return slices.ContainsFunc(after, func(o Fault) bool { return o.Do == do && (o.Node == f.Node || o.Node == "all") })
 	}
-	switch {
-	case f.Do == "pause" && f.For == 0 && !slices.ContainsFunc(after, is("resume")):
-		v.fail("faults", "%s: it never ends; add for, or a resume of node %s", name, f.Node)
-	case f.Do == "resume" && !slices.ContainsFunc(before, func(o Fault) bool {
+	pausedBefore := slices.ContainsFunc(before, func(o Fault) bool {
 		return o.Do == "pause" && (o.Node == f.Node || o.Node == "all" || f.Node == "all")
-	}):
+	})
+	forEver := f.For == 0
+	switch {
+	case f.Do == "pause" && forEver && !undoneBy("resume"):
+		v.fail("faults", "%s: it never ends; add for, or a resume of node %s", name, f.Node)
+	case f.Do == "resume" && !pausedBefore:
 		v.fail("faults", "%s: nothing was paused before it on node %s", name, f.Node)
-	case f.Do == "kill" && f.For == 0 && v.spec.Isolation == shared && !slices.Contains(v.spec.Parts(), f.Node) && !slices.ContainsFunc(after, is("restart")):
+	case f.Do == "kill" && forEver && atBroker && v.spec.Isolation == shared && !undoneBy("restart"):
 		v.fail("faults", "%s: with isolation: shared the next point would find no broker; add for, or a restart of node %s", name, f.Node)
 	}
 }
