@@ -1,8 +1,6 @@
 package provision
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +12,10 @@ import (
 	"sync"
 )
 
-var aptUpdated sync.Mutex // held while apt works; updatedOnce says whether the lists are fresh
-
-var updatedOnce bool
+var (
+	aptTurn    sync.Mutex // held while apt works
+	aptUpdated bool       // the lists of packages are fresh
+)
 
 func aptCommand(packages []string) string {
 	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
@@ -29,18 +28,18 @@ func debInstalled(name string) bool {
 
 // aptInstall tries with the lists there are and fetches new ones only if that fails.
 func aptInstall(ctx context.Context, packages []string) error {
-	aptUpdated.Lock()
-	defer aptUpdated.Unlock()
+	aptTurn.Lock()
+	defer aptTurn.Unlock()
 	guard := machinePolicy.forbid()
 	defer guard.allow()
 	args := append([]string{"-o", "DPkg::Lock::Timeout=120", "-y", "--no-install-recommends", "install"}, packages...)
 	err := aptGet(ctx, guard, args...)
-	if err == nil || updatedOnce || ctx.Err() != nil {
+	if err == nil || aptUpdated || ctx.Err() != nil {
 		return err
 	}
 	// Its failure alone proves nothing: one unreachable third-party source is enough for it.
 	updateErr := aptGet(ctx, guard, "update")
-	updatedOnce = true
+	aptUpdated = true
 	if err := aptGet(ctx, guard, args...); err != nil {
 		return errors.Join(err, updateErr)
 	}
@@ -245,11 +244,11 @@ func parseSources(path string, b []byte) []aptSource {
 		}
 		return list
 	}
-	for stanza := range bytes.SplitSeq(b, []byte("\n\n")) {
+	for stanza := range strings.SplitSeq(string(b), "\n\n") {
 		var s aptSource
 		binary := false
-		for sc := bufio.NewScanner(bytes.NewReader(stanza)); sc.Scan(); {
-			key, value, _ := strings.Cut(sc.Text(), ":")
+		for line := range strings.Lines(stanza) {
+			key, value, _ := strings.Cut(line, ":")
 			fields := strings.Fields(value)
 			switch {
 			case len(fields) == 0:
