@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"strconv"
@@ -77,13 +76,11 @@ func (in *Instance) Endpoints() map[string]string {
 		return all
 	}
 	for _, m := range in.members {
-		mine := in.cluster.Recipe.Endpoints(m.node)
-		if m.node.ID == 1 {
-			maps.Copy(all, mine)
-			continue
-		}
-		for role, where := range mine {
-			all[fmt.Sprintf("%s-%d", role, m.node.ID)] = where
+		for role, where := range in.cluster.Recipe.Endpoints(m.node) {
+			if m.node.ID > 1 {
+				role = fmt.Sprintf("%s-%d", role, m.node.ID)
+			}
+			all[role] = where
 		}
 	}
 	return all

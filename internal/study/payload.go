@@ -45,9 +45,6 @@ type disk struct{}
 func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 
 func (l *library) lookup(name, column string) samples {
-	if l.found == nil {
-		l.found = map[[2]string]samples{}
-	}
 	key := [2]string{name, column}
 	s, ok := l.found[key]
 	if !ok {

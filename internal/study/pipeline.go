@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Words of a pipeline.
@@ -73,14 +72,6 @@ func (s Spec) Parts() (names []string) {
 		names = append(names, PartBalancer)
 	}
 	return append(names, PartConsumer)
-}
-
-// listed goes on with a list of words.
-func listed(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return ", " + strings.Join(names, ", ")
 }
 
 // decidedByPipeline are settings that a pipeline decides itself.

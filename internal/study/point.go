@@ -74,7 +74,8 @@ const (
 // validated, in the order written; of equal points the first. It reads payload files. What is wrong comes together, as
 // *Errors.
 func (s *Study) Points() ([]Point, error) {
-	e := &expansion{study: s, lib: &library{dir: filepath.Dir(s.File), files: s.Files}, seen: map[string]bool{}}
+	lib := &library{dir: filepath.Dir(s.File), files: s.Files, found: map[[2]string]samples{}}
+	e := &expansion{study: s, lib: lib, seen: map[string]bool{}}
 	total := 0
 	for _, w := range s.sweeps {
 		n := 1

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 func (v *validator) times() {
@@ -240,7 +241,8 @@ func (v *validator) fault(f Fault, before, after []Fault) {
 	}
 	if atBroker && f.Node != "all" && f.Node != "leader" {
 		if n, err := strconv.Atoi(f.Node); err != nil || n < 1 || n > v.spec.Nodes {
-			v.fail("faults", "%s: node %q is not there; allowed: 1 to %d, all, leader%s", name, f.Node, v.spec.Nodes, listed(v.spec.Parts()))
+			words := append([]string{"all", "leader"}, v.spec.Parts()...)
+			v.fail("faults", "%s: node %q is not there; allowed: 1 to %d, %s", name, f.Node, v.spec.Nodes, strings.Join(words, ", "))
 			return
 		}
 	}

@@ -203,7 +203,7 @@ func (p *producer) run() {
 		case <-p.running.Done():
 			return
 		}
-		if !p.sleep() {
+		if !p.sleep(pause) {
 			return
 		}
 		if !p.failing() { // woken for what the last attempt had taken already
@@ -222,10 +222,10 @@ func (p *producer) run() {
 	}
 }
 
-// sleep pauses and tells whether the producer still runs.
-func (p *producer) sleep() bool {
+// sleep waits for d and tells whether the producer still runs.
+func (p *producer) sleep(d time.Duration) bool {
 	select {
-	case <-time.After(pause):
+	case <-time.After(d):
 		return true
 	case <-p.running.Done():
 		return false
@@ -236,9 +236,7 @@ func (p *producer) sleep() bool {
 func (p *producer) settle() bool {
 	_ = p.inner.Flush(p.running) // what the client holds back would wait for ever
 	for p.settled.Load() != p.given {
-		select {
-		case <-time.After(look):
-		case <-p.running.Done():
+		if !p.sleep(look) {
 			return false
 		}
 	}
@@ -249,11 +247,8 @@ func (p *producer) settle() bool {
 // stays behind it for the next attempt. After an attempt in vain a single message goes ahead: while a broker is away,
 // not all of them shall be counted as sent again and again.
 func (p *producer) attempt(vain bool) {
-	ahead := p.sleep // what follows the single message waits for
-	if p.ordered {
-		if ahead = p.settle; !ahead() {
-			return
-		}
+	if p.ordered && !p.settle() {
+		return
 	}
 	p.mu.Lock()
 	slots := slices.Clone(p.failed)
@@ -277,7 +272,7 @@ func (p *producer) attempt(vain bool) {
 		p.given += int64(n)
 		_ = p.inner.Send(p.running, batch) // every slot comes back through Done
 		slots = slots[n:]
-		if size == 1 && len(slots) > 0 && !p.failing() && ahead() {
+		if size == 1 && len(slots) > 0 && !p.failing() && p.awaitFirst() {
 			size = most
 		}
 	}
@@ -285,6 +280,15 @@ func (p *producer) attempt(vain bool) {
 	p.failed = append(p.failed, slots...)
 	p.mu.Unlock()
 	_ = p.inner.Flush(p.running)
+}
+
+// awaitFirst gives a message that was sent ahead of the others the time to succeed or fail, and where there is an order
+// waits until it has; it tells whether the producer still runs.
+func (p *producer) awaitFirst() bool {
+	if p.ordered {
+		return p.settle()
+	}
+	return p.sleep(pause)
 }
 
 func (p *producer) failing() bool {
