@@ -149,7 +149,7 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, o.Deadline)
 	defer cancel()
-	in, err := h.prepare(r, install, o)
+	in, err := h.create(r, install, o)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +158,9 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 			in.abandon()
 		}
 	}()
+	if err := in.prepare(o); err != nil {
+		return nil, err
+	}
 	for _, m := range in.members {
 		if err := m.configure(limited); err != nil {
 			return nil, in.explain(ctx, fmt.Errorf("configure %s: %w", o.Broker, err), began)
@@ -182,13 +185,8 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 	return in, nil
 }
 
-// prepare makes the instance's directories, ports and certificates. From its first file on the instance's state says
-// who owns it, so that Sweep can clear up after a crash at any moment.
-func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err error) {
-	v, err := r.Version(o.Version)
-	if err != nil {
-		return nil, err
-	}
+// create makes an instance that has its directory and nothing else.
+func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 	id := newID(o.Broker)
 	c := &Cluster{
 		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Login: o.Login, Facts: map[string]string{},
@@ -199,40 +197,43 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 	if err := os.Mkdir(c.dir, 0o711); err != nil {
 		return nil, fmt.Errorf("make the instance's directory: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			in.abandon()
-		}
-	}()
+	return in, nil
+}
+
+// prepare makes the nodes' directories, ports and certificates. From its first file on the instance's state says who owns
+// it, so that Sweep can clear up after a crash at any moment.
+func (in *Instance) prepare(o Options) (err error) {
+	h, c := in.host, in.cluster
 	if in.held, err = hold(c.dir); err != nil {
-		return nil, err
+		return err
 	}
 	if err := in.save(); err != nil {
-		return nil, err
+		return err
 	}
-	for i := 1; i <= o.Nodes; i++ {
-		wanted := o.Ports
-		if i > 1 {
-			wanted = nil
-		}
-		taken, err := reservePorts(slices.Concat(r.Ports, v.Ports), r.Beside, wanted)
+	v, err := c.Recipe.Version(o.Version)
+	if err != nil {
+		return err
+	}
+	wanted := o.Ports
+	for range o.Nodes {
+		taken, err := reservePorts(slices.Concat(c.Recipe.Ports, v.Ports), c.Recipe.Beside, wanted)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n := c.addNode(taken.Numbers)
 		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
 		if err := errors.Join(os.Mkdir(n.Dir, privateDir), h.give(n.Dir), n.MakeDir("data"), n.MakeDir(temp)); err != nil {
-			return nil, err
+			return err
 		}
+		wanted = nil // they are those of the first node
 	}
 	if o.TLS {
-		dir := filepath.Join(c.dir, "tls")
-		if c.TLS, err = h.makeTLSFiles(dir, id); err != nil {
-			return nil, fmt.Errorf("make certificates: %w", err)
+		if c.TLS, err = h.makeTLSFiles(filepath.Join(c.dir, "tls"), c.ID); err != nil {
+			return fmt.Errorf("make certificates: %w", err)
 		}
 		c.TLS.Mutual = o.Mutual
 	}
-	return in, in.save()
+	return in.save()
 }
 
 func newID(broker string) string {

@@ -259,9 +259,9 @@ func text(v reflect.Value) string {
 		return strings.Join(parts, ",")
 	case reflect.Struct:
 		var parts []string
-		for i := range v.NumField() {
-			if !v.Field(i).IsZero() {
-				parts = append(parts, text(v.Field(i)))
+		for _, field := range v.Fields() {
+			if !field.IsZero() {
+				parts = append(parts, text(field))
 			}
 		}
 		return strings.Join(parts, " ")
