@@ -48,9 +48,9 @@ var (
 		Rank: {
 			"by":     func(s *Statement, n node) { s.By = study.AxisName(n.text()) },
 			"order":  func(s *Statement, n node) { s.Order = n.texts() },
-			"first":  func(s *Statement, n node) { s.Who, s.Place = n.text(), 1 },
-			"second": func(s *Statement, n node) { s.Who, s.Place = n.text(), 2 },
-			"last":   func(s *Statement, n node) { s.Who, s.Place = n.text(), LastPlace },
+			"first":  func(s *Statement, n node) { s.setPlace(n, 1) },
+			"second": func(s *Statement, n node) { s.setPlace(n, 2) },
+			"last":   func(s *Statement, n node) { s.setPlace(n, LastPlace) },
 		},
 		Slope: {
 			"along":  func(s *Statement, n node) { s.Along = study.AxisName(n.text()) },
@@ -66,12 +66,22 @@ var (
 	}
 )
 
+// setPlace reads who is said to be at a place.
+func (s *Statement) setPlace(n node, place int) {
+	if s.Place != 0 {
+		n.problem("a second place; allowed: one of first, second and last")
+	}
+	s.Who, s.Place = n.text(), place
+}
+
 // draft is a statement as far as it has been read. Of {metric: m, slope: {along: topics}} it has the metric, the kind
 // slope and its body {along: topics}, whose keys are read when all others are known.
 type draft struct {
 	Statement
 	body   node
 	bodies int // how many there were: a statement needs one, a claim with a list of statements none
+
+	problemsBefore int // how many problems were found before those of the claim
 }
 
 // read reads the value of a key that a claim and a statement may have.
@@ -91,7 +101,7 @@ func (n node) claim() Claim {
 		"id": &c.ID, "says": &c.Says, "where": &c.Where,
 		"published": &c.Published, "note": &c.Note, "undecidable": &c.Undecidable,
 	}
-	var shared draft
+	shared := draft{problemsBefore: len(n.found.list)}
 	shared.Expect, shared.Change, shared.Take = anywhere, anywhere, TakeEach
 	var all *node // the list of statements, if there is one
 	for key, entry := range n.entries(slices.Concat(claimKeys, kindKeys, keysOf(fieldsOfAll))...) {
@@ -152,11 +162,10 @@ func (n node) finish(d draft) Statement {
 	}
 	fields := maps.Clone(fieldsOfAll)
 	maps.Copy(fields, fieldsOfKind[d.Kind])
-	problems := len(n.found.list)
 	for key, entry := range d.body.entries(keysOf(fields)...) {
 		fields[key](&d.Statement, entry)
 	}
-	if len(n.found.list) == problems { // or else problems would follow from problems
+	if len(n.found.list) == d.problemsBefore { // or else problems would follow from problems
 		d.completeOperands()
 		d.body.check(d.Statement)
 	}
