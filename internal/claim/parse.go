@@ -105,7 +105,7 @@ func (n node) entries(allowed ...string) iter.Seq2[string, node] {
 			}
 			lines[name] = pair[0].Line
 			if len(allowed) > 0 && !slices.Contains(allowed, name) {
-				key.problem("unknown key %q%s; allowed: %s", name, suggest.DidYouMean(name, allowed), strings.Join(allowed, ", "))
+				key.problem("%s", suggest.UnknownKey(name, allowed))
 				continue
 			}
 			if !yield(name, newNode(n.found, pair[1], key.path)) {

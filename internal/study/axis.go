@@ -166,8 +166,8 @@ const maxSpan = 10_000
 func (d decoder) span(n *yaml.Node, full string) ([]float64, bool) {
 	got := map[string]float64{}
 	for _, p := range d.pairs(n, full) {
-		if !slices.Contains([]string{"from", "to", "step", "factor"}, p.key) {
-			d.add(d.at(p.keyNode), join(full, p.key), "unknown key %q; allowed: from, to and step or factor", p.key)
+		if allowed := []string{"from", "to", "step", "factor"}; !slices.Contains(allowed, p.key) {
+			d.unknownKey(p, join(full, p.key), allowed...)
 			return nil, false
 		}
 		v, err := strconv.ParseFloat(p.value.Value, 64)
@@ -222,7 +222,7 @@ func (d decoder) choices(items []*yaml.Node, full string) []choice {
 			case "set":
 				c.set = d.set(p.value, path+".set")
 			default:
-				d.add(d.at(p.keyNode), join(path, p.key), "unknown key %q; allowed: name, set", p.key)
+				d.unknownKey(p, join(path, p.key), "name", "set")
 			}
 		}
 		if c.label == "" || slices.ContainsFunc(out, func(o choice) bool { return o.label == c.label }) {

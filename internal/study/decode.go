@@ -144,7 +144,7 @@ func (d decoder) mapping(n *yaml.Node, path string, v reflect.Value) bool {
 	for _, p := range d.pairs(n, path) {
 		field, known := byName[p.key]
 		if !known {
-			d.add(d.at(p.keyNode), path+"."+p.key, "unknown key %q%s", p.key, suggest.DidYouMean(p.key, names))
+			d.unknownKey(p, path+"."+p.key, names...)
 			ok = false
 			continue
 		}

@@ -18,7 +18,7 @@ func TestParseNamesFileLinePathAndWhatIsAllowed(t *testing.T) {
 		"no YAML":            {"topics: 1\n\tx: 2\n", `f.yaml:2: not YAML: a tab indents x: 2; allowed: spaces`},
 		"unknown key":        {"topics: 1\nproducerRat: 5\n", `f.yaml:2: producerRat: unknown key "producerRat"; did you mean "producerRate"?`},
 		"unknown nested key": {"load:\n  rat: 5\n", `f.yaml:2: load.rat: unknown key "rat"; did you mean "rate"?`},
-		"far from any key":   {"load:\n  zzzzzzzz: 5\n", `f.yaml:2: load.zzzzzzzz: unknown key "zzzzzzzz"; known: shape, rate, to, steps, burst`},
+		"far from any key":   {"load:\n  zzzzzzzz: 5\n", `f.yaml:2: load.zzzzzzzz: unknown key "zzzzzzzz"; allowed: shape, rate, to, steps, burst`},
 		"wrong case":         {"messagesize: 5\n", `f.yaml:1: messagesize: unknown key "messagesize"; did you mean "messageSize"?`},
 		"misspelt study key": {"bsae: {topics: 1}\n", `f.yaml:1: bsae: unknown key "bsae"; did you mean "base"?`},
 		"unknown in base":    {"base:\n  topcs: 1\n", `f.yaml:2: base.topcs: unknown key "topcs"; did you mean "topics"?`},

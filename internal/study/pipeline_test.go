@@ -29,7 +29,7 @@ func TestPipelinesAreCompletedAndChecked(t *testing.T) {
 		"measure: count\npipeline: {servers: 0}\n":                                                                              "allowed: 1 to 16",
 		"measure: count\npipeline: {servers: 2, balancer: none}\n":                                                              "allowed before several: haproxy",
 		"measure: count\npipeline: {balancer: traefik}\n":                                                                       "is not one of none, haproxy, nginx",
-		"measure: count\npipeline: {servants: 1}\n":                                                                             "known: servers, balancer",
+		"measure: count\npipeline: {servants: 1}\n":                                                                             "allowed: servers, balancer",
 		"measure: count\npipeline: {threads: 0}\n":                                                                              "pipeline.threads",
 		"measure: count\ntopics: 2\npipeline: {threads: 3}\n":                                                                   "a pipeline has 1",
 		"measure: count\nmessageSize: 1KiB\npipeline: {threads: 3}\n":                                                           "not used with pipeline",

@@ -9,7 +9,6 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
-	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Published is a table of a paper, set beside the points of an experiment.
@@ -135,8 +134,7 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 				*field = append(*field, d.column(resolve(c), element(at, i), "metric"))
 			}
 		default:
-			names := slices.Sorted(maps.Keys(into))
-			d.add(d.at(p.keyNode), at, "unknown key %q%s; allowed: %s", p.key, suggest.DidYouMean(p.key, names), strings.Join(names, ", "))
+			d.unknownKey(p, at, slices.Sorted(maps.Keys(into))...)
 		}
 	}
 }

@@ -159,7 +159,7 @@ func (d decoder) part(pairs []pair, full string, allowed []string) (out part) {
 		case "exclude":
 			out.exclude = d.rules(p.value, at)
 		default:
-			d.add(d.at(p.keyNode), at, "unknown key %q%s; allowed: %s", p.key, suggest.DidYouMean(p.key, allowed), strings.Join(allowed, ", "))
+			d.unknownKey(p, at, allowed...)
 		}
 	}
 	return out

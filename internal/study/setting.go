@@ -184,14 +184,19 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 		}
 		slices.Sort(names)
 	}
-	hint := suggest.DidYouMean(name, names)
-	if hint == "" && group != "" {
-		hint = "; known: " + strings.Join(names, ", ")
+	text := suggest.UnknownKey(name, names)
+	if group == "" && suggest.DidYouMean(name, names) == "" { // they are too many to name
+		text = fmt.Sprintf("unknown key %q; brokermark list settings shows those of a spec", name)
+		if inBase := strings.HasPrefix(join(shown, path), "base.") || strings.HasPrefix(path, "base."); inBase {
+			text = fmt.Sprintf("unknown key %q; settings of a broker stand below client, server or topicConfig; brokermark list settings shows all others", name)
+		}
 	}
-	if hint == "" && (strings.HasPrefix(join(shown, path), "base.") || strings.HasPrefix(path, "base.")) {
-		hint = "; settings of a broker stand below client, server or topicConfig"
-	}
-	d.add(at, join(shown, path), "unknown key %q%s", name, hint)
+	d.add(at, join(shown, path), "%s", text)
+}
+
+// unknownKey complains about the key of a mapping that allows few.
+func (d decoder) unknownKey(p pair, path string, allowed ...string) {
+	d.add(d.at(p.keyNode), path, "%s", suggest.UnknownKey(p.key, allowed))
 }
 
 func cutLast(path string) (head, tail string, ok bool) {

@@ -13,7 +13,6 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
-	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Study is a question and the points that answer it. Repeats may be set directly; specs and axes change through Set,
@@ -253,7 +252,7 @@ func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 			case "exclude":
 				w.exclude = append(w.exclude, d.rules(p.value, full)...)
 			default:
-				d.add(d.at(p.keyNode), full, "unknown key %q%s", p.key, suggest.DidYouMean(p.key, []string{"name", "set", "axes", "exclude"}))
+				d.unknownKey(p, full, "name", "set", "axes", "exclude")
 			}
 		}
 		if w.name == "" || slices.ContainsFunc(out, func(o sweep) bool { return o.name == w.name }) {

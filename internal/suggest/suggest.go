@@ -31,6 +31,15 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
+// UnknownKey complains about a key: with the allowed one that was most likely meant, or else with all of them.
+func UnknownKey(key string, allowed []string) string {
+	hint := DidYouMean(key, allowed)
+	if hint == "" {
+		hint = "; allowed: " + strings.Join(allowed, ", ")
+	}
+	return fmt.Sprintf("unknown key %q", key) + hint
+}
+
 // Closest is the known word that is most like word, however little; of equally close ones the first by name. It is ""
 // only where nothing is known.
 func Closest(word string, known []string) string {
