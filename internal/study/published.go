@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
-
 )
 
 // Published is a table of a paper, set beside the points of an experiment.

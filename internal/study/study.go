@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
-
 )
 
 // Study is a question and the points that answer it. Repeats may be set directly; specs and axes change through Set,
