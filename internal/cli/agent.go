@@ -27,7 +27,7 @@ const (
 	tokenDoc = "`file` with the token of the control server"
 )
 
-// tokenFlags say where the token of a control server is.
+// tokenFlags are the two flags that say where the token of a control server is.
 type tokenFlags struct{ file, env string }
 
 func (t *tokenFlags) flags(f *pflag.FlagSet, doc string) {
@@ -35,7 +35,7 @@ func (t *tokenFlags) flags(f *pflag.FlagSet, doc string) {
 	f.StringVar(&t.env, "token-env", "", "environment `variable` that holds the token instead")
 }
 
-// argument is how an agent of the same machine is told the token, which without flags a control server keeps in dir.
+// argument returns the flag by which an agent of the same machine gets the token. Without flags the control server keeps one in dir.
 func (t *tokenFlags) argument(dir string) string {
 	if t.env != "" {
 		return "--token-env " + shellWord(t.env)
@@ -43,27 +43,20 @@ func (t *tokenFlags) argument(dir string) string {
 	return "--token-file " + shellWord(cmp.Or(t.file, fleet.TokenFile(dir)))
 }
 
-func (t *tokenFlags) given() bool { return t.file != "" || t.env != "" }
-
-// read is the token; "" where none is given.
-func (t *tokenFlags) read() (string, error) {
+// read returns the token, or "" without flags.
+func (t *tokenFlags) read() (token string, err error) {
 	switch {
 	case t.file != "" && t.env != "":
 		return "", badInput("--token-file and --token-env: give one of them")
 	case t.file != "":
-		token, err := fleet.ReadToken(t.file)
-		if err != nil {
-			return "", badInput("%v", err)
-		}
-		return token, nil
+		token, err = fleet.ReadToken(t.file)
 	case t.env != "":
-		token, err := fleet.TokenOf("environment variable "+t.env, os.Getenv(t.env))
-		if err != nil {
-			return "", badInput("%v", err)
-		}
-		return token, nil
+		token, err = fleet.TokenOf("environment variable "+t.env, os.Getenv(t.env))
 	}
-	return "", nil
+	if err != nil {
+		return "", badInput("%v", err)
+	}
+	return token, nil
 }
 
 func (s *shell) agentCommand() *cobra.Command {
@@ -205,12 +198,10 @@ func (s *shell) showAgents(list []fleet.Status) error {
 	return w.Flush()
 }
 
-// control reads where a control server is and its token.
+// control returns the address of a control server and its token, both of which are needed.
 func control(join string, t tokenFlags) (fleet.Address, string, error) {
-	if join == "" || !t.given() {
-		return fleet.Address{}, "", &failure{
-			code: exitInput, err: errors.New("--join and --token-file are needed"), hint: "brokermark run --agents N prints both for its control server",
-		}
+	if join == "" || t == (tokenFlags{}) {
+		return fleet.Address{}, "", hinted(badInput("--join and --token-file are needed"), "brokermark run --agents N prints both for its control server")
 	}
 	a, err := fleet.ParseAddress(join)
 	if err != nil {
@@ -220,56 +211,64 @@ func control(join string, t tokenFlags) (fleet.Address, string, error) {
 	return a, token, err
 }
 
-// autoAgents is one agent, and more where the generator is the limit.
+// The values of --agents that are no number: "auto" begins with one agent and takes more if they limit what is measured;
+// "ssh:bench-1,bench-2" places an agent on each host.
 const (
 	autoAgents = "auto"
-	agentsDoc  = "run producers and consumers on `n` agents (brokermark agent); auto: on one, and on more of those that are there where they limit what is measured; ssh:HOST,HOST: on agents that are placed on these hosts"
+	onHosts    = "ssh:"
 )
 
-// agents are the flags of a run on agents.
+// agents are the flags of a run on agents: processes, also on other machines, that run its producers and consumers. Run and
+// agents meet at a control server.
 type agents struct {
-	count   string   // as given
-	n       int      // 0: none
-	auto    bool     // n is where it begins
-	hosts   []string // on which they are placed
-	control string
+	count   string   // value of --agents
+	n       int      // how many agents it asks for at first; 0: the run needs none
+	auto    bool     // the run may take more than n
+	hosts   []string // on which agents are placed
+	control string   // address on which a control server is started, or nats:// of one that is there
 	token   tokenFlags
 	wait    time.Duration
-	names   []string // of the agents, where specs name them
+	names   []string // that specs give the agents; nil: specs name none
 
-	server *fleet.Control
-	at     *fleet.Meeting
-	fleet  *fleet.Fleet
-	placed *fleet.Placed
+	// What gather has made.
+	server  *fleet.Control // nil: there is one elsewhere
+	meeting *fleet.Meeting
+	placed  *fleet.Placed
+	fleet   *fleet.Fleet
 }
 
-// onHosts begins the names of hosts on which agents are placed.
-const onHosts = "ssh:"
-
 func (a *agents) flags(f *pflag.FlagSet) {
-	f.StringVar(&a.count, "agents", "", agentsDoc)
+	f.StringVar(&a.count, "agents", "", "run producers and consumers on `n` agents (brokermark agent); auto: on one, and on more of those that are there where they limit what is measured; ssh:HOST,HOST: on agents that are placed on these hosts")
 	f.StringVar(&a.control, "control", "127.0.0.1:4248", "`address` on which agents reach this run, or nats:// of a NATS server to meet at")
 	a.token.flags(f, "`file` with the token of the control server (default: one made in the work directory)")
 	f.DurationVar(&a.wait, "agents-wait", time.Minute, "how long to wait for agents that are not there")
 }
 
-// check refuses points that the agents can't run.
-func (a *agents) check(points []study.Point) error {
-	hosts, ssh := strings.CutPrefix(a.count, onHosts)
-	switch n, err := strconv.Atoi(a.count); {
+// parse reads --agents.
+func (a *agents) parse() (err error) {
+	hosts, isHosts := strings.CutPrefix(a.count, onHosts)
+	switch {
 	case a.count == "":
 	case a.count == autoAgents:
 		a.n, a.auto = 1, true
-	case ssh:
+	case isHosts:
 		a.hosts = strings.Split(hosts, ",")
+		a.n = len(a.hosts)
 		if err := fleet.CheckHosts(a.hosts); err != nil {
 			return badInput("--agents %s: %v", a.count, err)
 		}
-		a.n = len(a.hosts)
-	case err != nil || n < 1:
-		return badInput("--agents %s: allowed is 1 or more, %s, or ssh:HOST,HOST", a.count, autoAgents)
 	default:
-		a.n = n
+		if a.n, err = strconv.Atoi(a.count); err != nil || a.n < 1 {
+			return badInput("--agents %s: allowed is 1 or more, %s, or ssh:HOST,HOST", a.count, autoAgents)
+		}
+	}
+	return nil
+}
+
+// check parses --agents and refuses points that the agents can't run.
+func (a *agents) check(points []study.Point) error {
+	if err := a.parse(); err != nil {
+		return err
 	}
 	for _, p := range points {
 		err := lab.WithoutAgents(p.Spec)
@@ -292,51 +291,51 @@ func (a *agents) check(points []study.Point) error {
 	return nil
 }
 
-// gather opens the control server and waits for the agents.
+// gather connects to the control server, which it starts unless --control names one, and waits for the agents. The caller calls
+// close even after an error.
 func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, say func(string, ...any)) error {
 	if a.n == 0 {
 		return nil
 	}
-	var at fleet.Address
+	var address fleet.Address
 	token, err := a.token.read()
 	if err != nil {
 		return err
 	}
 	if strings.Contains(a.control, "://") {
-		if at, err = fleet.ParseAddress(a.control); err != nil {
+		if address, err = fleet.ParseAddress(a.control); err != nil {
 			return badInput("--%v", err)
 		}
 		if token == "" {
-			return badInput("--control %s: the server's token is needed: --token-file FILE or --token-env VARIABLE", at.Server)
+			return badInput("--control %s: the server's token is needed: --token-file FILE or --token-env VARIABLE", address.Server)
 		}
 	} else {
 		dir := filepath.Join(h.Dir, provision.ControlDir)
 		if a.server, err = fleet.Listen(a.control, dir, token); err != nil {
 			return brokerFailed(err)
 		}
-		say("agents join with: brokermark agent --join '%s' %s", a.server.Join, a.token.argument(dir))
+		address, token = a.server.Join, a.server.Token
+		say("agents join with: brokermark agent --join '%s' %s", address, a.token.argument(dir))
 	}
 	within, cancel := context.WithTimeout(ctx, a.wait)
 	defer cancel()
-	if a.at, err = fleet.Reach(within, a.server, at, token, say); err != nil {
-		return brokerFailed(fmt.Errorf("control server %s: %w", at.Server, err))
+	if a.meeting, err = fleet.Reach(within, a.server, address, token, say); err != nil {
+		return brokerFailed(fmt.Errorf("control server %s: %w", address.Server, err))
 	}
-	ctx, failed := context.WithCancelCause(ctx)
-	defer failed(nil)
+	ctx, agentFailed := context.WithCancelCause(ctx)
+	defer agentFailed(nil)
 	if a.hosts != nil {
-		if a.server != nil {
-			at, token = a.server.Join, a.server.Token
+		if address.CA != "" {
+			return badInput("--control %s: no host has the file %s; give the fingerprint of the server's certificate (?pin=sha256:…)", address.Server, address.CA)
 		}
-		if at.CA != "" {
-			return badInput("--control %s: no host has the file %s; give the fingerprint of the server's certificate (?pin=sha256:…)", at.Server, at.CA)
-		}
-		if a.placed, err = fleet.Place(ctx, a.hosts, at, token, say, failed); err != nil {
+		if a.placed, err = fleet.Place(ctx, a.hosts, address, token, say, agentFailed); err != nil {
 			return brokerFailed(err)
 		}
 	}
-	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Auto: a.auto, Names: a.names, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
+	a.fleet, err = a.meeting.Gather(ctx, fleet.Gathering{Agents: a.n, Auto: a.auto, Names: a.names, Wait: a.wait, Build: toolVersion(), Say: say})
+	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-			err = cause
+			err = cause // an agent that was placed has ended
 		}
 		return brokerFailed(err)
 	}
@@ -344,7 +343,7 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 	return nil
 }
 
-// close lets the agents go.
+// close frees the agents, and ends those that were placed.
 func (a *agents) close() {
 	if a.fleet != nil {
 		a.fleet.Close()
@@ -352,8 +351,8 @@ func (a *agents) close() {
 	if a.placed != nil {
 		a.placed.Close()
 	}
-	if a.at != nil {
-		a.at.Close()
+	if a.meeting != nil {
+		a.meeting.Close()
 	}
 	if a.server != nil {
 		a.server.Close()

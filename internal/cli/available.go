@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,15 +16,11 @@ type product struct{ broker, version string }
 
 func productOf(s study.Spec) product { return product{s.Broker, s.Version} }
 
-// install makes the brokers of the runs that are still to do available, before the first point: installations take
-// minutes and would spoil every estimate of time. It returns those that could not be installed. A version that
-// doesn't exist isn't among them: that is a refusal, which the results have to show.
+// install installs the brokers of the runs that are still to do, before the first point: installations take minutes and would
+// spoil every estimate of time. It returns those that could not be installed. A version that doesn't exist isn't among them: that
+// is a refusal, which the results have to show.
 func install(ctx context.Context, host *provision.Host, st *store.Store, p plan, again bool, view *progress) (map[product]error, error) {
-	var ids []string
-	for _, point := range p.points {
-		ids = append(ids, point.ID)
-	}
-	done, err := st.Done(ctx, ids)
+	done, err := st.Done(ctx, p.pointIDs())
 	if err != nil {
 		return nil, err
 	}
@@ -50,16 +45,16 @@ func install(ctx context.Context, host *provision.Host, st *store.Store, p plan,
 	return missing, nil
 }
 
-// unrefused leaves out the points that are known to be refused: nothing needs to be installed for them.
+// unrefused returns the plan without the points that are known to be refused, for which nothing needs to be installed.
 func (p plan) unrefused(refused map[string]string) plan {
 	p.runs = slices.DeleteFunc(slices.Clone(p.runs), func(r study.Run) bool { return refused[r.Point.ID] != "" })
 	return p
 }
 
-// without leaves out the points of missing brokers and says why.
+// without returns the plan without the points of missing brokers, and says why they are left out.
 func (p plan) without(missing map[product]error, view *progress) (plan, error) {
 	for b, err := range missing {
-		view.say("leaving out %s: %s", b.broker, firstLine(err))
+		view.say("leaving out %s: %s", b.broker, firstLine(err.Error()))
 	}
 	gone := func(point study.Point) bool { return starts(point.Spec) && missing[productOf(point.Spec)] != nil }
 	p.points = slices.DeleteFunc(slices.Clone(p.points), gone)
@@ -72,7 +67,7 @@ func (p plan) without(missing map[product]error, view *progress) (plan, error) {
 	return p, nil
 }
 
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(fmt.Sprint(err), "\n")
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
 	return line
 }

@@ -116,7 +116,7 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 	options := provision.Options{
 		Broker: p.broker, Version: p.version, Nodes: o.nodes, Server: map[string]any{}, Ports: map[string]int{},
 	}
-	if err := o.guarded(&options); err != nil {
+	if err := o.guard(&options); err != nil {
 		return err
 	}
 	for name, value := range o.server {
@@ -154,7 +154,7 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 		}
 	}
 	fmt.Fprintf(s.out, "  measure: brokermark run --broker %s --attach %s%s%s\n  stop: brokermark broker down %s\n",
-		p.broker, addresses, said, o.leave(in.TLSFiles()), in.ID())
+		p.broker, addresses, said, o.loginArguments(in.TLSFiles()), in.ID())
 	return nil
 }
 

@@ -55,7 +55,7 @@ installations. Check starts nothing and writes nothing.`,
 const shownPoints = 40
 
 func (s *shell) check(ctx context.Context, o checkOptions, args []string) error {
-	p, err := o.workload.load(ctx, args)
+	p, err := o.workload.load(args)
 	if err != nil {
 		return err
 	}
@@ -164,59 +164,55 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 	return same, t
 }
 
-// shownAxes have columns of their own.
+// shownAxes are the axes that always have a column.
 var shownAxes = []string{"broker", "version", "measure", "delivery", "messageSize", "load.rate", "sweep"}
 
-// mostAxes is how many axes have a column each; more stand in one.
+// mostAxes is up to how many axes have a column each. More are in one column.
 const mostAxes = 5
 
-// apart is in what points differ, beside those axes that always have columns.
+// apart is what sets points apart, beside the axes that always have a column: two studies that vary a client's linger time have the
+// groups "study" and the axes "client.linger.ms".
 type apart struct {
-	studies, sweeps bool // there are several
-	axes            []string
+	groups []string // "study" and "sweep", if there are several of them
+	axes   []string
 }
 
-func settingApart(points []study.Point) apart {
-	var a apart
-	values := map[string][]string{}
-	note := func(axis, value string) {
-		if !slices.Contains(values[axis], value) {
-			values[axis] = append(values[axis], value)
-		}
-	}
+func settingApart(points []study.Point) (a apart) {
+	axes := map[string]bool{}
 	for _, p := range points {
-		note("study", p.Study)
 		for axis := range p.Axes {
-			values[axis] = nil
+			axes[axis] = true
 		}
 	}
-	for _, p := range points {
-		for axis := range values {
-			if axis != "study" {
-				note(axis, p.Axes[axis]) // "" where it has no such axis
-			}
-		}
+	differ := func(value func(study.Point) string) bool {
+		return slices.ContainsFunc(points, func(p study.Point) bool { return value(p) != value(points[0]) })
 	}
-	for _, axis := range slices.Sorted(maps.Keys(values)) {
-		if axis != "study" && !slices.Contains(shownAxes, axis) && len(values[axis]) > 1 {
+	if differ(func(p study.Point) string { return p.Study }) {
+		a.groups = append(a.groups, "study")
+	}
+	if differ(func(p study.Point) string { return p.Axes["sweep"] }) {
+		a.groups = append(a.groups, "sweep")
+	}
+	for _, axis := range slices.Sorted(maps.Keys(axes)) {
+		if !slices.Contains(shownAxes, axis) && differ(func(p study.Point) string { return p.Axes[axis] }) {
 			a.axes = append(a.axes, axis)
 		}
 	}
-	a.studies, a.sweeps = len(values["study"]) > 1, len(values["sweep"]) > 1
 	return a
 }
 
-// columns are one for each axis, and for machines one that says them all in a line, as readers see where there are many.
+// hasColumns reports whether each group and axis has a column of its own.
+func (a apart) hasColumns() bool { return len(a.axes) <= mostAxes }
+
+// columns returns a column that says in a line what sets a point apart, for readers if there are many axes and else for machines
+// only, and the columns of groups and axes.
 func (a apart) columns() []document.Column {
-	columns := []document.Column{{Key: "apart", Name: "and", Wide: true, MachinesOnly: len(a.axes) <= mostAxes}}
-	if len(a.axes) > mostAxes {
+	columns := []document.Column{{Key: "apart", Name: "and", Wide: true, MachinesOnly: a.hasColumns()}}
+	if !a.hasColumns() {
 		return columns
 	}
-	if a.studies {
-		columns = append(columns, document.Column{Key: "study", Name: "study"})
-	}
-	if a.sweeps {
-		columns = append(columns, document.Column{Key: "sweep", Name: "sweep"})
+	for _, group := range a.groups {
+		columns = append(columns, document.Column{Key: group, Name: group})
 	}
 	for _, axis := range a.axes {
 		c := reports.AxisColumn(axis)
@@ -226,34 +222,32 @@ func (a apart) columns() []document.Column {
 	return columns
 }
 
+// name fills in the cells of a row for columns.
 func (a apart) name(row document.Row, p study.Point) {
 	var words []string
-	apartly := len(a.axes) <= mostAxes
-	if a.studies {
-		words = append(words, p.Study)
-		if apartly {
-			row["study"] = document.Text(p.Study)
+	cells := document.Row{}
+	for _, group := range a.groups {
+		value := p.Axes[group]
+		if group == "study" {
+			value = p.Study
 		}
-	}
-	if a.sweeps {
-		words = append(words, p.Axes["sweep"])
-		if apartly {
-			row["sweep"] = document.Text(p.Axes["sweep"])
-		}
+		words = append(words, value)
+		cells[group] = document.Text(value)
 	}
 	for _, axis := range a.axes {
 		value, has := p.Axes[axis]
 		if has {
 			words = append(words, axis+"="+value)
 		}
-		if apartly {
-			row[reports.AxisColumn(axis).Key] = document.Text(value)
-		}
+		cells[reports.AxisColumn(axis).Key] = document.Text(value)
+	}
+	if a.hasColumns() {
+		maps.Copy(row, cells)
 	}
 	row["apart"] = document.Text(strings.Join(words, ", "))
 }
 
-// repetitionSeconds is an estimate for one repetition, and for the broker that is started for it alone.
+// repetitionSeconds estimates how long a repetition takes, with the start of a broker that is for it alone.
 func repetitionSeconds(s study.Spec) float64 {
 	seconds := study.EstimateSeconds(s)
 	if starts(s) && lab.SharedBroker(s) == "" {
@@ -262,7 +256,7 @@ func repetitionSeconds(s study.Spec) float64 {
 	return seconds
 }
 
-// summary counts what there is to do.
+// summary says how many points and repetitions there are and how long they take.
 func summary(ctx context.Context, o checkOptions, p plan, refused map[string]string) (string, error) {
 	done, err := stored(ctx, o, p)
 	if err != nil {
@@ -295,7 +289,7 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 	return text, nil
 }
 
-// stored asks the store what need not run again; a store that isn't there yet holds nothing.
+// stored returns the repetitions that need not run again. A store that isn't there yet has none.
 func stored(ctx context.Context, o checkOptions, p plan) (map[string]map[int]store.Status, error) {
 	st, err := store.OpenReadOnlyContext(ctx, o.store)
 	if store.ProblemOf(err) == store.Missing {
@@ -305,11 +299,7 @@ func stored(ctx context.Context, o checkOptions, p plan) (map[string]map[int]sto
 		return nil, err
 	}
 	defer st.Close()
-	var ids []string
-	for _, point := range p.points {
-		ids = append(ids, point.ID)
-	}
-	return st.Done(ctx, ids)
+	return st.Done(ctx, p.pointIDs())
 }
 
 func counted(n int, thing string) string {

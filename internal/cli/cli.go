@@ -21,7 +21,7 @@ import (
 type shell struct {
 	in       io.Reader
 	out, err io.Writer
-	watched  *crash.Inside // who keeps what is under way if the program crashes; nil: nobody
+	watched  *crash.Inside // connection to the process that records what is under way if this one crashes; nil: there is none
 }
 
 // Main runs the program: args without its name, and the streams. It returns the exit code and never panics. When ctx
@@ -47,32 +47,28 @@ func (s *shell) main(ctx context.Context, args []string) (code int) {
 	return s.ended(ctx, root.ExecuteContext(ctx))
 }
 
-// ended says what went wrong and how the program ends.
+// ended prints an error with its hint, and returns the exit code for it.
 func (s *shell) ended(ctx context.Context, err error) int {
 	if err == nil {
 		return exitFine
 	}
-	var f *failure
+	f, isFailure := errors.AsType[*failure](err)
+	printed := isFailure && f.err == nil
 	code := codeOf(err)
-	if ctx.Err() != nil {
-		code = exitInterrupted
-	}
-	said := errors.As(err, &f) && f.err == nil
-	switch {
-	case code == exitInterrupted && !said:
-		fmt.Fprintln(s.err, "brokermark: interrupted")
-		fallthrough
-	case code == exitInterrupted:
+	if ctx.Err() != nil || code == exitInterrupted {
+		if !printed {
+			fmt.Fprintln(s.err, "brokermark: interrupted")
+		}
 		return interruption(ctx)
-	case said:
+	}
+	if printed {
 		return code
 	}
 	for line := range strings.Lines(secret.Redact(err.Error())) {
-		if strings.HasPrefix(line, "  ") { // the end of a broker's log
-			fmt.Fprintln(s.err, strings.TrimRight(line, "\n"))
-			continue
+		if !strings.HasPrefix(line, "  ") { // lines from a broker's log are indented
+			line = "brokermark: " + line
 		}
-		fmt.Fprintln(s.err, "brokermark: "+strings.TrimRight(line, "\n"))
+		fmt.Fprintln(s.err, strings.TrimRight(line, "\n"))
 	}
 	if hint := hintOf(err); hint != "" {
 		fmt.Fprintln(s.err, "hint: "+hint)
@@ -80,7 +76,7 @@ func (s *shell) ended(ctx context.Context, err error) int {
 	return code
 }
 
-// interruption is the exit code of a program whose context has ended: 128 and the number of the signal.
+// interruption returns the exit code of a program whose context a signal has ended: 128 and the number of the signal.
 func interruption(ctx context.Context) int {
 	if errors.Is(context.Cause(ctx), errTerminated) {
 		return exitTerminated
@@ -133,7 +129,7 @@ sustain, proves what each delivered and accounts for what it cost.`,
 		SilenceUsage:  true,
 		RunE:          group,
 	}
-	root.SetFlagErrorFunc(unknownFlag)
+	root.SetFlagErrorFunc(badFlag)
 	root.SetUsageTemplate(usage)
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
@@ -144,10 +140,10 @@ sustain, proves what each delivered and accounts for what it cost.`,
 	return root
 }
 
-// Command is the whole command line, for manuals and completions made from it.
+// Command returns the command with all its subcommands, of which manuals and completions are made.
 func Command() *cobra.Command { return (&shell{}).root() }
 
-// Usage is a command's path with its examples, for documents and tests made from the help.
+// Usage is a command such as "brokermark broker up" with the examples in its help.
 type Usage struct{ Path, Example string }
 
 // Commands lists every command that users type, in the order of the help.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,18 +16,22 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// completer suggests values for what has been typed of an argument.
+// completer returns the values that an argument may have, as far as they begin as typed or not.
 type completer func(c *cobra.Command, typed string) []string
 
-// complete gives the flags of a command and of those below it the values that they take.
+// complete adds completion to those flags of a command, and of the commands below it, whose values are known.
 func complete(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		values := valuesOf(f)
 		if _, set := c.GetFlagCompletionFunc(f.Name); values == nil || set {
 			return
 		}
+		directive := cobra.ShellCompDirectiveNoFileComp
+		if slices.Contains([]string{"set", "axis", "where", "fail-if"}, f.Name) { // an operator or a value follows
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
 		_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return begun(values(c, typed), typed), directive(f.Name)
+			return begun(values(c, typed), typed), directive
 		})
 	})
 	for _, below := range c.Commands() {
@@ -34,15 +39,7 @@ func complete(c *cobra.Command) {
 	}
 }
 
-// directive keeps the cursor at the word where something follows it: an operator, or a value.
-func directive(flag string) cobra.ShellCompDirective {
-	if slices.Contains([]string{"set", "axis", "where", "fail-if"}, flag) {
-		return cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	}
-	return cobra.ShellCompDirectiveNoFileComp
-}
-
-// begun are the values that begin as typed.
+// begun returns the values that begin as typed.
 func begun(values []string, typed string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, typed) })
 }
@@ -51,7 +48,7 @@ func fixed(values []string) completer {
 	return func(*cobra.Command, string) []string { return values }
 }
 
-// valuesOf is nil for flags that take anything.
+// valuesOf returns the completer of a flag, or nil if it takes anything.
 func valuesOf(f *pflag.Flag) completer {
 	switch f.Name {
 	case "format":
@@ -67,31 +64,24 @@ func valuesOf(f *pflag.Flag) completer {
 		return settings
 	}
 	for _, a := range axisFlags {
-		if a.name == f.Name {
-			if words := closedSets()[a.path]; words != nil {
-				return lists(words)
-			}
+		if allowed := allowedWords()[a.path]; a.name == f.Name && allowed != nil {
+			return func(_ *cobra.Command, typed string) []string { return prefixed(uptoComma(typed), allowed) }
 		}
 	}
 	return nil
 }
 
-// closedSets are the words that settings allow, by their paths.
-var closedSets = sync.OnceValue(func() map[string][]string {
-	sets := map[string][]string{}
+// allowedWords returns the words that each setting of a spec allows, by its path.
+var allowedWords = sync.OnceValue(func() map[string][]string {
+	allowed := map[string][]string{}
 	for _, f := range study.Fields() {
-		sets[f.Path] = f.Allowed
+		allowed[f.Path] = f.Allowed
 	}
-	return sets
+	return allowed
 })
 
-// lists completes the last of several values with commas between them.
-func lists(allowed []string) completer {
-	return func(_ *cobra.Command, typed string) []string {
-		before := typed[:strings.LastIndexByte(typed, ',')+1]
-		return prefixed(before, allowed)
-	}
-}
+// uptoComma returns what is before the last value of a list: "kafka," of "kafka,na".
+func uptoComma(typed string) string { return typed[:strings.LastIndexByte(typed, ',')+1] }
 
 func prefixed(before string, values []string) []string {
 	out := make([]string, len(values))
@@ -109,13 +99,10 @@ func metricNames() []string {
 	return names
 }
 
-// settings are the paths that --set takes, those of the brokers that are named or else of all, and after "=" the words that
-// a setting allows.
+// settings returns the paths that --set takes, such as "client.acks=", or after "=" the words that the setting allows. The brokers'
+// own are those of --broker, or of all brokers.
 func settings(c *cobra.Command, typed string) []string {
-	allowed := map[string][]string{}
-	for _, f := range study.Fields() {
-		allowed[f.Path] = f.Allowed
-	}
+	allowed := maps.Clone(allowedWords())
 	brokers := driver.Names()
 	if f := c.Flags().Lookup("broker"); f != nil && f.Changed {
 		brokers = strings.Split(f.Value.String(), ",")
@@ -143,7 +130,7 @@ func settings(c *cobra.Command, typed string) []string {
 
 // selections completes the last term of a selection from what the store holds.
 func selections(c *cobra.Command, typed string) []string {
-	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	before := uptoComma(typed)
 	name, _, written := strings.Cut(typed[len(before):], "=")
 	values := selectable(c)
 	if written {
@@ -159,7 +146,7 @@ func selections(c *cobra.Command, typed string) []string {
 	return names
 }
 
-// selectable are the names and values of what the store holds; nothing where there is none.
+// selectable returns the names by which records of the store can be selected, with their values. Without a store it returns none.
 func selectable(c *cobra.Command) map[string][]string {
 	path := defaultStore
 	if f := c.Flags().Lookup("store"); f != nil {
@@ -176,7 +163,7 @@ func selectable(c *cobra.Command) map[string][]string {
 	return results.Selectable(records)
 }
 
-// sides are what compare takes: brokers of the store, and one value of what differs in it.
+// sides completes the arguments of compare: the brokers in the store, and selections.
 func sides(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -187,7 +174,7 @@ func sides(c *cobra.Command, args []string, typed string) ([]string, cobra.Shell
 	return begun(list, typed), cobra.ShellCompDirectiveNoSpace // or the file of another store
 }
 
-// runningBrokers are those that were started with up.
+// runningBrokers completes the brokers that were started with broker up.
 func (s *shell) runningBrokers(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := provision.NewHost(provision.DefaultDir(), nil)
 	if err != nil {

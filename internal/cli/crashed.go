@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,14 +18,14 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// crashed keeps the trace of a panic for a report and spares the user.
+// crashed reports a panic of this process and returns the exit code for it.
 func (s *shell) crashed(panicked any) int {
-	s.confess(fmt.Sprint(panicked), fmt.Sprintf("%v\n\n%s", panicked, debug.Stack()))
+	s.reportCrash(fmt.Sprint(panicked), fmt.Sprintf("%v\n\n%s", panicked, debug.Stack()))
 	return exitInternal
 }
 
-// confess says that the program is broken, and where the trace is.
-func (s *shell) confess(what, trace string) {
+// reportCrash keeps the trace of an internal error in a file, and asks the user to report it.
+func (s *shell) reportCrash(what, trace string) {
 	trace = fmt.Sprintf("%s\nbrokermark %s\n%s", time.Now().Format(time.RFC3339), toolVersion(), trace)
 	where := "with what you did"
 	if path, err := keepTrace(secret.Redact(trace)); err == nil {
@@ -35,8 +34,8 @@ func (s *shell) confess(what, trace string) {
 	fmt.Fprintf(s.err, "brokermark: internal error: %s; please report it %s\n", secret.Redact(what), where)
 }
 
-// keepTrace writes to a file of a name that nobody could know before: one that somebody had put a link there under would
-// write over the link's end.
+// keepTrace writes a trace to a file whose name nobody can foresee: under a name that is known, somebody could have put a link to a
+// file that would be overwritten.
 func keepTrace(trace string) (path string, err error) {
 	f, err := os.CreateTemp("", "brokermark-crash-*.txt")
 	if err != nil {
@@ -46,7 +45,7 @@ func keepTrace(trace string) (path string, err error) {
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// after tells how a watched process ended, keeps the record of the repetition that it was at, and returns the exit code.
+// after reports how a watched process ended, records the repetition that was under way, and returns the exit code.
 func (s *shell) after(e crash.Ending) int {
 	why := fmt.Sprintf("the program ended itself with exit code %d where it should not: a library did", e.Code)
 	switch {
@@ -54,15 +53,15 @@ func (s *shell) after(e crash.Ending) int {
 		fmt.Fprint(s.err, e.Dump) // words of a library that only look like a dump
 		return e.Code
 	case e.Dump != "":
-		why, _, _ = strings.Cut(e.Dump, "\n")
-		s.confess(why, e.Dump)
+		why = firstLine(e.Dump)
+		s.reportCrash(why, e.Dump)
 	case e.Signal == syscall.SIGKILL:
 		fmt.Fprintln(s.err, "brokermark: killed; the kernel kills a program when memory runs out (dmesg tells)")
 		why = "killed"
 	case e.Signal != 0:
 		dieBy(e.Signal)
 	default:
-		s.confess(why, why+"\n")
+		s.reportCrash(why, why+"\n")
 	}
 	if kept, err := keepUnderWay(e, secret.Redact(why)); err != nil {
 		fmt.Fprintf(s.err, "brokermark: what was under way is not recorded: %s\n", secret.Redact(err.Error()))
@@ -75,7 +74,7 @@ func (s *shell) after(e crash.Ending) int {
 	return exitInternal
 }
 
-// dieBy ends this process as the watched one ended, for a shell that asks.
+// dieBy ends this process by the signal that ended the watched one, so that a shell sees the same.
 func dieBy(s syscall.Signal) {
 	signal.Reset(s)
 	_ = syscall.Kill(os.Getpid(), s)
@@ -83,20 +82,19 @@ func dieBy(s syscall.Signal) {
 	os.Exit(128 + int(s))
 }
 
-// underWay tells the process that watches this one which repetition is under way.
+// underWay notes, for the process that watches this one, which repetition is under way.
 type underWay struct {
-	watched *crash.Inside
+	watched *crash.Inside // nil: no process watches
 	host    store.Host
-	said    time.Time // when its progress was told
-	store   string
-	folders []string // for the record, where the store doesn't take it
+	noted   time.Time // when its progress was
+	attempt attempt   // the repetition, or the last one
 }
 
-// attempt is a repetition under way.
+// attempt is a repetition under way: the record of it if it ends now, and where that is to be stored.
 type attempt struct {
 	Record  store.Record
 	Store   string
-	Folders []string
+	Folders []string // for a file with the record if the store doesn't take it
 }
 
 // The kinds of notes.
@@ -106,7 +104,7 @@ const (
 )
 
 func (s *shell) underWay(path string, folders ...string) *underWay {
-	u := &underWay{watched: s.watched, store: path, folders: append([]string{unstoredIn(path)}, folders...)}
+	u := &underWay{watched: s.watched, attempt: attempt{Store: path, Folders: append([]string{unstoredIn(path)}, folders...)}}
 	if s.watched != nil {
 		u.host = lab.HostFacts()
 	}
@@ -118,17 +116,21 @@ func (u *underWay) event(e lab.Event) {
 	switch {
 	case u.watched == nil:
 	case e.Kind == lab.Began:
-		u.watched.Note(noteAttempt, attempt{lab.Blank(e.Run, u.host, toolVersion()), u.store, u.folders})
+		u.attempt.Record = lab.Blank(e.Run, u.host, toolVersion())
+		u.watched.Note(noteAttempt, u.attempt)
 	case e.Kind == lab.Ended:
 		u.watched.Note(noteAttempt, nil)
 		u.watched.Note(noteProgress, nil)
-	case e.Kind == lab.Sampled && e.Sample != nil && time.Since(u.said) > time.Second:
-		u.said = time.Now()
+	case e.Kind == lab.Sampled && e.Sample != nil && time.Since(u.noted) > time.Second:
+		u.noted = time.Now()
 		u.watched.Note(noteProgress, e.Sample.Count)
 	}
 }
 
-// keepUnderWay records the repetition that a crash has ended and returns its label; "": none was under way.
+// toRecord bounds the time for the record of a repetition that a crash has ended.
+const toRecord = 30 * time.Second
+
+// keepUnderWay records the repetition that a crash has ended, as failed, and returns its label, or "" if none was under way.
 func keepUnderWay(e crash.Ending, why string) (label string, err error) {
 	text, ok := e.Notes[noteAttempt]
 	if !ok {
@@ -153,6 +155,3 @@ func keepUnderWay(e crash.Ending, why string) (label string, err error) {
 	outbox := st.Outbox(func(string, ...any) {}, a.Folders...)
 	return a.Record.Label, errors.Join(outbox.Append(ctx, a.Record), outbox.Close(ctx))
 }
-
-// toRecord bounds the time for the last record.
-const toRecord = 30 * time.Second

@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Exit codes, one per kind of ending. Where several apply the first of 130, 6, 3, 4, 5, 7 is taken.
+// The exit codes. If several apply, the program ends with the first of 130, 6, 3, 4, 5, 7.
 const (
 	exitFine        = 0
 	exitInternal    = 1
@@ -33,7 +33,7 @@ type ExitCode struct {
 	Meaning string
 }
 
-// ExitCodes are all codes the program ends with.
+// ExitCodes are all exit codes of the program.
 var ExitCodes = []ExitCode{
 	{exitFine, "fine; single refused points of a sweep are answers too"},
 	{exitInternal, "an error of brokermark itself, or a disk that is full or broken"},
@@ -47,22 +47,21 @@ var ExitCodes = []ExitCode{
 	{exitTerminated, "terminated by SIGTERM; what was finished is stored"},
 }
 
-// exitCodes has the help list them, after what people look for first.
-func exitCodes() map[string]string { return map[string]string{"exit codes": exitTable()} }
-
-func exitTable() string {
-	var b strings.Builder
+// exitCodes is the annotation of a command whose help lists the exit codes.
+func exitCodes() map[string]string {
+	var table strings.Builder
 	for _, e := range ExitCodes {
-		fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Meaning)
+		fmt.Fprintf(&table, "  %3d  %s\n", e.Code, e.Meaning)
 	}
-	return b.String()
+	return map[string]string{"exit codes": table.String()}
 }
 
-// failure is an error with the exit code it deserves and what the user can do about it.
+// failure is an error with the exit code that the program ends with, and a hint what the user can do about it. It keeps both
+// when another error wraps it.
 type failure struct {
 	code int
-	hint string // a sentence or a command; empty where there is nothing to do
-	err  error  // nil: everything has been said already
+	hint string // a sentence or a command; "": there is nothing to do
+	err  error  // nil: it has been printed already
 }
 
 func (f *failure) Error() string {
@@ -74,16 +73,17 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// badInput is a complaint about what the user wrote.
+// badInput returns an error about what the user wrote.
 func badInput(format string, args ...any) error {
 	return &failure{code: exitInput, err: fmt.Errorf(format, args...)}
 }
 
+// hinted adds a hint to an error.
 func hinted(err error, hint string, args ...any) error {
 	return &failure{code: codeOf(err), err: err, hint: fmt.Sprintf(hint, args...)}
 }
 
-// brokerFailed is an error of installing, starting or finding a broker.
+// brokerFailed gives an error of installing, starting or finding a broker its exit code, unless it has one of its own.
 func brokerFailed(err error) error {
 	if err == nil || codeOf(err) != exitInternal {
 		return err
@@ -91,14 +91,14 @@ func brokerFailed(err error) error {
 	return &failure{code: exitBroker, err: err}
 }
 
-// codeOf tells the kind of an error.
+// codeOf returns the exit code for an error.
 func codeOf(err error) int {
-	var f *failure
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.code
+	}
 	switch {
 	case err == nil:
 		return exitFine
-	case errors.As(err, &f):
-		return f.code
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case store.ProblemOf(err) != "":
@@ -117,35 +117,31 @@ func is[T error](err error) bool {
 	return errors.As(err, &e)
 }
 
-// hintOf tells what the user can do; "" where nothing is known.
-func hintOf(err error) string {
-	var f *failure
-	if errors.As(err, &f) && f.hint != "" {
-		return f.hint
-	}
-	var unstored *store.Unstored
-	switch {
-	case errors.As(err, &unstored):
-		return fmt.Sprintf("they are stored by the next run with this store, or by: brokermark import %s --store %s", shellWord(unstored.Path), shellWord(unstored.Store))
-	case store.ProblemOf(err) == store.Locked:
-		return "wait for the other process to end, or name another file with --store"
-	case store.ProblemOf(err) == store.Full:
-		return "make room, or name a file on another disk with --store"
-	case store.ProblemOf(err) == store.Unreachable:
-		return "is the server running, and does it accept connections from this machine?"
-	case store.ProblemOf(err) == store.Denied:
-		return "a password may also come from PGPASSWORD or ~/.pgpass"
-	case store.ProblemOf(err) == store.Corrupt:
-		return "sqlite3 FILE .recover writes what is left as SQL; a copy of the file, or what was exported, can be imported into another store"
-	case store.ProblemOf(err) == store.Other:
-		return "name another file with --store"
-	case is[*provision.ErrNoDisk](err):
-		return "make room, or choose another directory with BROKERMARK_HOME"
-	}
-	return ""
+// storeHints say what the user can do about a problem of a store.
+var storeHints = map[store.Problem]string{
+	store.Locked:      "wait for the other process to end, or name another file with --store",
+	store.Full:        "make room, or name a file on another disk with --store",
+	store.Unreachable: "is the server running, and does it accept connections from this machine?",
+	store.Denied:      "a password may also come from PGPASSWORD or ~/.pgpass",
+	store.Corrupt:     "sqlite3 FILE .recover writes what is left as SQL; a copy of the file, or what was exported, can be imported into another store",
+	store.Other:       "name another file with --store",
 }
 
-// codeOfTally tells how a run went.
+// hintOf returns what the user can do about an error, or "".
+func hintOf(err error) string {
+	if f, ok := errors.AsType[*failure](err); ok && f.hint != "" {
+		return f.hint
+	}
+	if unstored, ok := errors.AsType[*store.Unstored](err); ok {
+		return fmt.Sprintf("they are stored by the next run with this store, or by: brokermark import %s --store %s", shellWord(unstored.Path), shellWord(unstored.Store))
+	}
+	if is[*provision.ErrNoDisk](err) {
+		return "make room, or choose another directory with BROKERMARK_HOME"
+	}
+	return storeHints[store.ProblemOf(err)]
+}
+
+// codeOfTally returns the exit code for the repetitions of a run.
 func codeOfTally(t lab.Tally) int {
 	switch {
 	case t.Aborted > t.Lost:

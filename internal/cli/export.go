@@ -2,14 +2,22 @@ package cli
 
 import (
 	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/exchange"
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -36,22 +44,21 @@ func (s *shell) exportCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&path, "store", defaultStore, storeDoc)
-	f.StringVar(&where, "where", "", whereDoc)
+	selectionFlags(f, &path, &where)
 	f.StringVarP(&out, "output", "o", "", "`file` to write instead of stdout, or a directory for formats with a file for each")
 	f.StringVar(&latency, "latency", "", "hgrm and hlog: which `latency`: "+strings.Join(results.LatencyNames(), ", "))
 	formatFlag(f, &format, exportFormatNames()...)
 	return c
 }
 
-// exportCSV writes the flat form of records. An unknown value is empty, and no text is a formula.
-func exportCSV(w io.Writer, records []store.Record) error {
+// writeCSV writes the flat form of records. An unknown value is empty, and no text is a formula.
+func writeCSV(w io.Writer, records []store.Record, _ results.LatencyKind) error {
 	header, rows := results.FlatTable(records)
 	for i, name := range header {
 		header[i] = render.Inert(name)
 	}
 	out := csv.NewWriter(w)
-	_ = out.Write(header) // an error stays until Error
+	_ = out.Write(header) // Error returns the first error of any Write
 	for values := range rows {
 		row := make([]string, len(values))
 		for i, v := range values {
@@ -67,4 +74,150 @@ func exportCSV(w io.Writer, records []store.Record) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// exporter writes records in one format: by write all into one file, or by split into a file for each record or load. Only the
+// formats of latencies use the kind of latency.
+type exporter struct {
+	format string
+	doc    string
+	binary bool // not for a terminal: it needs -o
+	write  func(w io.Writer, records []store.Record, latency results.LatencyKind) error
+	split  func(records []store.Record, latency results.LatencyKind) ([]exportFile, error) // nil for one file
+}
+
+// exportFile is one of several files of an export.
+type exportFile struct {
+	name  string // in the directory that -o names
+	write func(io.Writer) error
+}
+
+var exporters = []exporter{
+	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
+	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
+	{format: "csv", doc: "the figures: a row for each record and rate, a column for each axis", write: writeCSV},
+	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", binary: true, write: writeSheet},
+	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
+	{format: "hgrm", doc: "HdrHistogram's percentiles, a file for each point and load", split: splitHgrm},
+	{format: "omb", doc: "results of the OpenMessaging Benchmark, a file for each record", split: splitOMB},
+}
+
+func exportFormatNames() []string {
+	var names []string
+	for _, e := range exporters {
+		names = append(names, e.format)
+	}
+	return names
+}
+
+// exportTable lists the formats for the help.
+func exportTable() string {
+	var b strings.Builder
+	for _, e := range exporters {
+		fmt.Fprintf(&b, "  %-7s%s\n", e.format, e.doc)
+	}
+	return b.String()
+}
+
+// export writes records in a known format to out: a file, a directory for a format of several files, or stdout if out is "" or "-".
+func (s *shell) export(format, out, latency string, records []store.Record) error {
+	e := exporters[slices.Index(exportFormatNames(), format)]
+	kind, err := results.LatencyByName(latency)
+	if err != nil {
+		return badInput("--latency: %w", err)
+	}
+	write := func(w io.Writer) error { return e.write(w, records, kind) }
+	if e.split != nil {
+		files, err := e.split(records, kind)
+		if err != nil {
+			return badInput("%w", err)
+		}
+		if isDir(out) {
+			for _, f := range files {
+				if err := toFile(filepath.Join(out, f.name), f.write); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(files) != 1 {
+			return hinted(badInput("%d results match, a file of the format %s holds one", len(files), format),
+				"narrow the selection with --where, or name an existing directory with -o")
+		}
+		write = files[0].write
+	}
+	if isStdout(out) && e.binary {
+		return hinted(badInput("the format %s needs a file", format), "brokermark export --format %s -o results.%s", format, format)
+	}
+	err = s.writeTo(out, write)
+	if errors.Is(err, exchange.ErrEmpty) {
+		return badInput("nothing to export: %w (%s)", exchange.ErrEmpty, kind.Name)
+	}
+	return err
+}
+
+func writeSheet(w io.Writer, records []store.Record, _ results.LatencyKind) error {
+	set := results.Of(records)
+	return sheet.Write(w, set, gate.JudgeObjectives(set))
+}
+
+func writeRecords(w io.Writer, records []store.Record, _ results.LatencyKind) error {
+	out := json.NewEncoder(w)
+	for _, r := range records {
+		if err := out.Encode(r); err != nil {
+			return fmt.Errorf("write record %d: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+func writeFlat(w io.Writer, records []store.Record, _ results.LatencyKind) error {
+	out := json.NewEncoder(w)
+	for _, r := range records {
+		for _, f := range results.Flat(r) {
+			if err := out.Encode(f); err != nil {
+				return fmt.Errorf("write record %d: %w", r.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+func splitHgrm(records []store.Record, latency results.LatencyKind) ([]exportFile, error) {
+	var list []exportFile
+	for _, d := range results.Distributions(results.Of(records).Points, latency) {
+		name := strings.Join([]string{latency.Name, d.Point.ID, d.Point.Setting(), d.RowTitle, d.Point.Name}, "-")
+		name = unsafeInFileName.ReplaceAllString(name, "-") + ".hgrm"
+		list = append(list, exportFile{name, func(w io.Writer) error { return exchange.WriteHgrm(w, d, latency) }})
+	}
+	if list == nil {
+		return nil, fmt.Errorf("nothing to export: %w (%s)", exchange.ErrEmpty, latency.Name)
+	}
+	return list, nil
+}
+
+// unsafeInFileName is a character that not every file system takes.
+var unsafeInFileName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// splitOMB leaves out records without a result, and published figures: there is no way to write them in that format.
+func splitOMB(records []store.Record, _ results.LatencyKind) ([]exportFile, error) {
+	var list []exportFile
+	for _, r := range records {
+		if r.Result == nil || r.Kind == store.KindPublished {
+			continue
+		}
+		o, err := exchange.ToOMB(r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, exportFile{exchange.FileName(r), func(w io.Writer) error {
+			out := json.NewEncoder(w)
+			out.SetIndent("", "  ")
+			return out.Encode(o)
+		}})
+	}
+	if list == nil {
+		return nil, errors.New("nothing to export: none of the records holds a result")
+	}
+	return list, nil
 }

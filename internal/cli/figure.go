@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,8 +64,7 @@ func (s *shell) figureCommand() *cobra.Command {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVarP(&out, "output", "o", "", "`file` to draw to: .svg, .png or .pdf")
-	f.StringVar(&path, "store", defaultStore, storeDoc)
-	f.StringVar(&where, "where", "", whereDoc)
+	selectionFlags(f, &path, &where)
 	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows; multiples: of the lines (default: chosen from what varies)")
 	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of what goes across")
 	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of what is shown, such as e2e_p99 (default: what was measured for)")
@@ -84,7 +84,7 @@ func figureTable() string {
 	return b.String()
 }
 
-// checkFigure refuses what no store could make a figure of, and tells the format that the file's name asks for.
+// checkFigure refuses what is wrong whatever the store holds. It returns the format that the ending of the file out names.
 func checkFigure(name, out string, o figure.Options) (format string, err error) {
 	format = strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
 	switch {
@@ -93,8 +93,8 @@ func checkFigure(name, out string, o figure.Options) (format string, err error) 
 	case out == "":
 		return "", hinted(badInput("a figure needs a file to be drawn to"), "brokermark figure %s -o %s.svg", name, name)
 	}
-	if err := checkEnding(out, format, figure.Formats); err != nil {
-		return "", err
+	if !slices.Contains(figure.Formats, format) {
+		return "", badInput("-o %s: the ending doesn't name a format; allowed: .%s", out, strings.Join(figure.Formats, ", ."))
 	}
 	if _, err := results.LatencyByName(o.Latency); err != nil {
 		return "", badInput("--latency: %w", err)
@@ -102,17 +102,7 @@ func checkFigure(name, out string, o figure.Options) (format string, err error) 
 	return format, nil
 }
 
-// checkEnding refuses a file whose ending names none of the allowed formats.
-func checkEnding(path, ending string, allowed []string) error {
-	for _, a := range allowed {
-		if ending == a {
-			return nil
-		}
-	}
-	return badInput("-o %s: the ending doesn't name a format; allowed: .%s", path, strings.Join(allowed, ", ."))
-}
-
-// paperLength reads a length on paper; "" is 0.
+// paperLength parses a length on paper, such as 16cm. "" is 0.
 func paperLength(flag, text string) (vg.Length, error) {
 	if text == "" {
 		return 0, nil

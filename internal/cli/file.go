@@ -6,48 +6,53 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
-// file is an output in the making: what can't be finished leaves no half of a file and no old one destroyed.
+// file is an output file that appears at its path when it is complete. Until then it has another name, so that what can't be
+// finished leaves no half of a file and doesn't destroy an old one.
 type file struct {
 	*os.File
-	path string // to be; that of File itself where it is no ordinary file
+	path string // equal to its Name for a device or a pipe
 }
 
-// newFile begins a file that finish puts in path's place. What is there and is no ordinary file (a device, a pipe) is
-// written to as it is: it must not be replaced.
+// newFile begins a file that finish puts at path. A device or a pipe that is there is written to as it is: it must not be
+// replaced.
 func newFile(path string) (*file, error) {
-	if fi, err := os.Stat(path); err == nil && !fi.Mode().IsRegular() && !fi.IsDir() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, cannotWrite(path, err)
-		}
-		return &file{f, path}, nil
-	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
+	info, err := os.Stat(path)
+	isDir := err == nil && info.IsDir()
+	isDevice := err == nil && !info.IsDir() && !info.Mode().IsRegular()
+	if target, err := filepath.EvalSymlinks(path); err == nil && !isDevice {
 		path = target
 	}
-	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
-		return nil, cannotWrite(path, &os.PathError{Op: "open", Path: path, Err: syscall.EISDIR})
+	var f *os.File
+	switch {
+	case isDir:
+		err = &os.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case isDevice:
+		f, err = os.OpenFile(path, os.O_WRONLY, 0)
+	default:
+		f, err = os.CreateTemp(filepath.Dir(path), ".brokermark-*")
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".brokermark-*")
 	if err != nil {
 		return nil, cannotWrite(path, err)
 	}
 	return &file{f, path}, nil
 }
 
-// finish gives the file its name. It returns err, or why that failed; then nothing has changed at path.
+// finish puts the file at its path, unless err says that it couldn't be written. It returns err, or why that failed; then nothing
+// has changed at path.
 func (f *file) finish(err error) error {
-	if err == nil && f.path != f.Name() {
+	replaces := f.path != f.Name()
+	if err == nil && replaces {
 		err = errors.Join(f.Chmod(0o644), f.Sync())
 	}
-	if closed := f.Close(); err == nil {
-		err = closed
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
 	}
-	if f.path != f.Name() {
-		defer os.Remove(f.Name()) // after the rename there is nothing
+	if replaces {
+		defer os.Remove(f.Name()) // does nothing after the rename
 		if err == nil {
 			err = os.Rename(f.Name(), f.path)
 		}
@@ -64,11 +69,11 @@ func toFile(path string, write func(io.Writer) error) error {
 	return f.finish(write(f))
 }
 
-// cannotWrite tells a path that is wrong, which is bad input, from a disk that is full or broken.
+// cannotWrite adds the path to an error of writing a file. A path that is wrong is bad input; a disk that is full or broken is not.
 func cannotWrite(path string, err error) error {
 	var inPath *os.PathError
 	var link *os.LinkError
-	cause := err
+	var cause error
 	switch {
 	case err == nil:
 		return nil
@@ -79,10 +84,9 @@ func cannotWrite(path string, err error) error {
 	default:
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO} {
-		if errors.Is(cause, disk) {
-			return &failure{code: exitInternal, err: fmt.Errorf("%s can't be written: %w", path, cause), hint: "make room, or choose another place"}
-		}
+	ofDisk := func(code syscall.Errno) bool { return errors.Is(cause, code) }
+	if slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO}, ofDisk) {
+		return &failure{code: exitInternal, err: fmt.Errorf("%s can't be written: %w", path, cause), hint: "make room, or choose another place"}
 	}
 	return badInput("%s can't be written: %w", path, cause)
 }

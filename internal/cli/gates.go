@@ -14,12 +14,13 @@ import (
 	"github.com/brokermark/brokermark/reports"
 )
 
-// gates are the thresholds that decide about the exit code, and the file that tells of them.
+// gates are the thresholds of --fail-if, such as 'e2e_p99 > 50ms', and the file of --junit for the verdicts on them. Results
+// beyond a threshold end the program with the exit code 7.
 type gates struct {
 	failIf     []string
-	junit      string
+	junit      string // path; "": no file
 	conditions []gate.Condition
-	file       *file // of junit; nil without
+	file       *file // at junit, until the verdicts are written; nil without
 }
 
 func (g *gates) flags(f *pflag.FlagSet, example string) {
@@ -27,85 +28,81 @@ func (g *gates) flags(f *pflag.FlagSet, example string) {
 	f.StringVar(&g.junit, "junit", "", "`file` for the verdicts as JUnit XML")
 }
 
-// open understands the thresholds and makes the file, before anything takes time.
+// open parses the thresholds and creates the file, before anything takes time.
 func (g *gates) open(parse func(string) (gate.Condition, error)) (err error) {
-	g.conditions, err = gate.ParseAll(g.failIf, parse)
-	switch {
-	case err != nil:
+	if g.conditions, err = gate.ParseAll(g.failIf, parse); err != nil {
 		return badInput("--fail-if: %w", err)
-	case g.junit == "":
+	}
+	if g.junit == "" {
 		return nil
 	}
 	if g.file, err = newFile(g.junit); err != nil {
-		return &failure{code: codeOf(err), err: fmt.Errorf("--junit: %w", err), hint: hintOf(err)}
+		return fmt.Errorf("--junit: %w", err)
 	}
 	return nil
 }
 
-// wanted tells that somebody asked for verdicts.
+// wanted reports whether verdicts are asked for.
 func (g *gates) wanted() bool { return g.file != nil || len(g.conditions) > 0 }
 
-var errNothingSaid = errors.New("nothing has been said about the verdicts")
-
-// close ends the file if nothing has been said about the verdicts.
+// close removes the file if no verdicts have been written to it.
 func (g *gates) close() {
 	if g.file != nil {
-		_ = g.file.finish(errNothingSaid)
+		_ = g.file.finish(errors.New("there are no verdicts"))
 	}
 }
 
-// judge tells how stored points fare, and is nil when nothing is beyond a threshold.
+// judge tells the verdicts on stored points, by the thresholds and by the objectives in their specs. It returns an error if one
+// failed.
 func (g *gates) judge(out io.Writer, set *results.Set) error {
-	verdicts := gate.Judge(set, g.conditions)
 	objectives := gate.JudgeObjectives(set)
-	tellObjectives(out, objectives)
-	err := g.tell(out, verdicts, append(gate.Endings(set), objectives...))
-	if n := gate.Failures(objectives); n > 0 && err == nil {
-		return &failure{code: exitGate, err: fmt.Errorf("%s of objectives: see above", counted(n, "failure"))}
-	}
-	return err
-}
-
-// judgeChanges tells how the second side of a comparison fares.
-func (g *gates) judgeChanges(out io.Writer, a, b reports.Side, named []string) error {
-	return g.tell(out, gate.Changes(reports.Pairs(a, b, named...), g.conditions), nil)
-}
-
-// tell writes verdicts for people and, with what else belongs there, for machines.
-func (g *gates) tell(out io.Writer, verdicts, besides []gate.Verdict) error {
-	for _, c := range g.conditions {
-		tellOf(out, "gate", c.Text, verdicts)
-	}
-	if g.file != nil {
-		f := g.file
-		g.file = nil
-		if err := f.finish(gate.WriteJUnit(f, append(besides, verdicts...))); err != nil {
-			return &failure{code: codeOf(err), err: fmt.Errorf("--junit: %w", err), hint: hintOf(err)}
-		}
-	}
-	if n := gate.Failures(verdicts); n > 0 {
-		return &failure{code: exitGate, err: fmt.Errorf("%s of --fail-if: see above", counted(n, "failure"))}
-	}
-	return nil
-}
-
-// tellObjectives tells of each objective how many loads reach it, and which don't.
-func tellObjectives(out io.Writer, verdicts []gate.Verdict) {
 	var conditions []string
-	for _, v := range verdicts {
+	for _, v := range objectives {
 		if !slices.Contains(conditions, v.Condition) {
 			conditions = append(conditions, v.Condition)
 		}
 	}
 	for _, c := range conditions {
-		tellOf(out, "objective", c, verdicts)
+		tellVerdicts(out, "objective", c, objectives)
 	}
+	if err := g.tell(out, gate.Judge(set, g.conditions), append(gate.Endings(set), objectives...)); err != nil {
+		return err
+	}
+	return failedGates(objectives, "objectives")
 }
 
-// fewVerdicts is how many of one condition are shown one by one; beyond that only those that failed.
+// judgeChanges tells the verdicts on side b of a comparison with a.
+func (g *gates) judgeChanges(out io.Writer, a, b reports.Side, named []string) error {
+	return g.tell(out, gate.Changes(reports.Pairs(a, b, named...), g.conditions), nil)
+}
+
+// tell prints verdicts on the thresholds, and writes them to the file together with further ones. It returns an error if one failed.
+func (g *gates) tell(out io.Writer, verdicts, further []gate.Verdict) error {
+	for _, c := range g.conditions {
+		tellVerdicts(out, "gate", c.Text, verdicts)
+	}
+	if f := g.file; f != nil {
+		g.file = nil
+		if err := f.finish(gate.WriteJUnit(f, append(further, verdicts...))); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+	}
+	return failedGates(verdicts, "--fail-if")
+}
+
+// failedGates returns an error if a verdict is a failure. of is what was judged by.
+func failedGates(verdicts []gate.Verdict, of string) error {
+	if n := gate.Failures(verdicts); n > 0 {
+		return &failure{code: exitGate, err: fmt.Errorf("%s of %s: see above", counted(n, "failure"), of)}
+	}
+	return nil
+}
+
+// fewVerdicts is how many verdicts on one condition are printed one by one. Of more than that only those that failed are.
 const fewVerdicts = 20
 
-func tellOf(out io.Writer, what, condition string, verdicts []gate.Verdict) {
+// tellVerdicts prints how many verdicts on a condition have each outcome, and single ones. what is the condition's kind.
+func tellVerdicts(out io.Writer, what, condition string, verdicts []gate.Verdict) {
 	count := map[gate.Outcome]int{}
 	var of []gate.Verdict
 	for _, v := range verdicts {
@@ -128,7 +125,7 @@ func tellOf(out io.Writer, what, condition string, verdicts []gate.Verdict) {
 	}
 }
 
-// oneLine keeps a label from writing lines of its own.
+// oneLine makes spaces of control characters, so that a label can't print lines of its own.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

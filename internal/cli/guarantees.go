@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// listGuarantees is the matrix of guarantees: how each broker keeps each, or why it doesn't.
+// listGuarantees makes the matrix of guarantees: how each broker keeps each, or why it doesn't. args are none or one broker.
 func listGuarantees(args []string) (document.Document, error) {
 	d := document.Document{Title: "Guarantees"}
 	names := driver.Names()
@@ -74,21 +75,16 @@ func guaranteeRow(broker string, row driver.Row) document.Row {
 	}
 }
 
-// guaranteeText leaves out what makes no difference.
+// guaranteeText names the dimensions of a guarantee that make a difference, such as "at-least-once, log; replicas: 3".
 func guaranteeText(row driver.Row) string {
-	text := row.Delivery + ", " + row.Persistence
-	if row.Delivery == anyWord {
-		text = row.Persistence
+	const anyWord = "any" // all words of a dimension
+	words := slices.DeleteFunc([]string{row.Delivery, row.Persistence}, func(word string) bool { return word == anyWord })
+	text := cmp.Or(strings.Join(words, ", "), "everything")
+	if row.Acks != anyWord {
+		text += "; acks: " + row.Acks
 	}
-	if row.Delivery == anyWord && row.Persistence == anyWord {
-		text = "everything"
-	} else if row.Persistence == anyWord {
-		text = row.Delivery
-	}
-	for _, d := range [][2]string{{"acks", row.Acks}, {"replicas", row.Replicas}} {
-		if d[1] != anyWord {
-			text += "; " + d[0] + ": " + d[1]
-		}
+	if row.Replicas != anyWord {
+		text += "; replicas: " + row.Replicas
 	}
 	if row.Ordering != anyWord {
 		text += "; " + row.Ordering
@@ -96,10 +92,7 @@ func guaranteeText(row driver.Row) string {
 	return text
 }
 
-// anyWord stands for all words of a dimension.
-const anyWord = "any"
-
-// proofs are those that the row's cells owe, each once. A broker inside this process has nothing to kill.
+// proofs returns what proves the guarantees of a row's cells, each once. A broker inside this process can't be killed.
 func proofs(broker string, row driver.Row) []string {
 	p, err := catalog.Lookup(broker)
 	if err != nil || p.Recipe == nil {
@@ -107,11 +100,8 @@ func proofs(broker string, row driver.Row) []string {
 	}
 	var list []string
 	for _, proof := range []driver.Proof{driver.ProofLedger, driver.ProofKill, driver.ProofFlush, driver.ProofLeader} {
-		for _, c := range row.Cells {
-			if slices.Contains(p.Driver.Proofs(c.Guarantee), proof) {
-				list = append(list, string(proof))
-				break
-			}
+		if slices.ContainsFunc(row.Cells, func(c driver.Cell) bool { return slices.Contains(p.Driver.Proofs(c.Guarantee), proof) }) {
+			list = append(list, string(proof))
 		}
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/exchange"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/reports"
 )
 
 func (s *shell) importCommand() *cobra.Command {
@@ -44,21 +46,26 @@ func (s *shell) importCommand() *cobra.Command {
 			case paper != "":
 				return s.importStudy(c, path, paper)
 			}
-			spec, err := s.specOf(c, path, like)
+			spec, err := specOf(c.Context(), path, like)
 			if err != nil {
 				return err
 			}
-			own, list, err := readImports(c.Context(), args, spec)
+			own, results, err := readImports(c.Context(), args, spec)
 			if err != nil {
 				return err
 			}
 			if own != nil && like != "" {
 				return badInput("--like is for results of other tools; %s holds whole records", own[0].path)
 			}
-			if err := s.importRecords(c.Context(), path, own); err != nil {
+			st, err := store.OpenContext(c.Context(), path)
+			if err != nil {
 				return err
 			}
-			return s.keep(c, path, list)
+			defer st.Close()
+			if err := s.importRecords(c.Context(), st, own); err != nil {
+				return err
+			}
+			return s.importResults(c.Context(), st, results)
 		},
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
@@ -67,65 +74,67 @@ func (s *shell) importCommand() *cobra.Command {
 	return c
 }
 
-// readImports reads all files before the first is stored.
-func readImports(ctx context.Context, paths []string, like *study.Spec) (own []ownRecords, others []read, err error) {
+// imported are the records of one file or store that is imported.
+type imported struct {
+	path    string
+	records []store.Record
+}
+
+// readImports reads all files before the first is stored: own are whole records, and results what was made of another tool's files,
+// one record each.
+func readImports(ctx context.Context, paths []string, like *study.Spec) (own, results []imported, err error) {
 	for _, path := range paths {
 		records, err := readOwn(ctx, path)
 		if err != nil {
 			return nil, nil, err
 		}
 		if records != nil {
-			own = append(own, ownRecords{path, records})
+			own = append(own, imported{path, records})
 			continue
 		}
 		r, err := readOMB(path, like)
 		if err != nil {
 			return nil, nil, err
 		}
-		others = append(others, r)
+		results = append(results, imported{path, []store.Record{r}})
 	}
-	return own, others, nil
-}
-
-// read is a file that was read: its name, and the record made of it.
-type read struct {
-	path   string
-	record store.Record
+	return own, results, nil
 }
 
 // maxImported bounds another tool's result file, in bytes.
 const maxImported = 256 << 20
 
-func readOMB(path string, like *study.Spec) (read, error) {
+// readOMB makes a record of a result file of the OpenMessaging Benchmark. like is the spec of the same work, or nil.
+func readOMB(path string, like *study.Spec) (store.Record, error) {
 	data, err := bounded.File(path, maxImported)
 	if err != nil {
-		return read{}, cannotRead(path, err)
+		return store.Record{}, cannotRead(path, err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return read{}, cannotRead(path, err)
+		return store.Record{}, cannotRead(path, err)
 	}
 	r, err := exchange.FromOMB(path, bytes.TrimSpace(data), info.ModTime().Truncate(time.Second), like)
 	if err != nil {
-		return read{}, badInput("%w", err)
+		return store.Record{}, badInput("%w", err)
 	}
-	return read{path, r}, nil
+	return r, nil
 }
 
-func cannotRead(path string, err error) error {
-	var inPath *os.PathError
-	if errors.As(err, &inPath) {
-		return badInput("%s can't be read: %w", path, inPath.Err)
+// cannotRead returns an error of reading a file as bad input.
+func cannotRead(file string, err error) error {
+	if inPath, ok := errors.AsType[*os.PathError](err); ok {
+		err = inPath.Err
 	}
-	return badInput("%s can't be read: %w", path, err)
+	return badInput("%s can't be read: %w", file, err)
 }
 
-// specOf finds the spec of the point that id begins; nil without an id.
-func (s *shell) specOf(c *cobra.Command, path, id string) (*study.Spec, error) {
+// specOf returns the spec of the stored point whose ID begins with id, or nil without an id.
+func specOf(ctx context.Context, path, id string) (*study.Spec, error) {
 	if id == "" {
 		return nil, nil
 	}
-	records, err := readStore(c.Context(), path, "point="+id)
+	records, err := readStore(ctx, path, "point="+id)
 	if err != nil {
 		return nil, err
 	}
@@ -137,32 +146,61 @@ func (s *shell) specOf(c *cobra.Command, path, id string) (*study.Spec, error) {
 	return &records[0].Spec, nil
 }
 
-// keep appends what isn't in the store yet; a file that is counts as kept.
-func (s *shell) keep(c *cobra.Command, path string, list []read) error {
-	st, err := store.Open(path)
+// importResults appends each record as the next repetition of its point, unless the store has the same file already.
+func (s *shell) importResults(ctx context.Context, st *store.Store, files []imported) error {
+	for _, file := range files {
+		r := file.records[0]
+		there, err := st.Records(ctx, store.Filter{PointIDs: []string{r.PointID}})
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(there, func(old store.Record) bool { return exchange.SameSource(old, r) }) {
+			fmt.Fprintf(s.out, "%s is in the store already, as point %s\n", file.path, r.PointID)
+			continue
+		}
+		r.Repetition = 1
+		for _, old := range there {
+			r.Repetition = max(r.Repetition, old.Repetition+1)
+		}
+		if _, err := st.Append(ctx, r); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.out, "%s: %s, point %s, repetition %d\n", file.path, r.Spec.Broker, r.PointID, r.Repetition)
+	}
+	return nil
+}
+
+// importStudy appends the published figures of a study; what is in the store already stays as it is.
+func (s *shell) importStudy(c *cobra.Command, path, name string) error {
+	paper, err := reports.ReadPaper(name)
+	if err != nil {
+		return badInput("%w", err)
+	}
+	if len(paper.Figures) == 0 {
+		return badInput("%s publishes no table", name)
+	}
+	st, err := store.OpenContext(c.Context(), path)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	for _, r := range list {
-		there, err := st.Records(c.Context(), store.Filter{PointIDs: []string{r.record.PointID}})
+	known := map[string]store.Record{}
+	for r, err := range st.Each(c.Context(), store.Filter{Study: paper.Study.Name, Statuses: []store.Status{store.Published}}) {
 		if err != nil {
 			return err
 		}
-		r.record.Repetition = 1
-		kept := false
-		for _, old := range there {
-			r.record.Repetition = max(r.record.Repetition, old.Repetition+1)
-			kept = kept || exchange.SameSource(old, r.record)
-		}
-		if kept {
-			fmt.Fprintf(s.out, "%s is in the store already, as point %s\n", r.path, r.record.PointID)
+		known[r.PointID] = r
+	}
+	stored := 0
+	for _, r := range paper.Figures {
+		if old, there := known[r.PointID]; there && exchange.SameSource(old, r) {
 			continue
 		}
-		if _, err := st.Append(c.Context(), r.record); err != nil {
+		if _, err := st.Append(c.Context(), r); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.out, "%s: %s, point %s, repetition %d\n", r.path, r.record.Spec.Broker, r.record.PointID, r.record.Repetition)
+		stored++
 	}
+	fmt.Fprintf(s.out, "%s: published figures of %d points stored, those of %d were there already\n", paper.Study.Name, stored, len(paper.Figures)-stored)
 	return nil
 }

@@ -12,20 +12,15 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// ownRecords are the records of another store, of export --format jsonl, or what a store didn't take when it was measured.
-type ownRecords struct {
-	path    string
-	records []store.Record
-}
-
-// What files begin with.
+// The beginnings of files that are known by them.
 var (
 	sqliteHeader = []byte("SQLite format 3\x00")
 	hlogHeader   = []byte("#[")
 	hgrmHeader   = []byte("Value ")
 )
 
-// readOwn reads records of ours; nil for the files of other tools.
+// readOwn reads the records of another store, of export --format jsonl, or of the file for those that a store didn't take. It
+// returns nil for the files of other tools.
 func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 	if store.IsURL(path) {
 		return readStore(ctx, path, "")
@@ -95,16 +90,8 @@ func headOf(path string) ([]byte, error) {
 	return head, nil
 }
 
-// importRecords appends records as they are. One that is there already stays alone.
-func (s *shell) importRecords(ctx context.Context, path string, list []ownRecords) error {
-	if len(list) == 0 {
-		return nil
-	}
-	st, err := store.OpenContext(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
+// importRecords appends the records, as they are, that the store doesn't have yet.
+func (s *shell) importRecords(ctx context.Context, st *store.Store, list []imported) error {
 	for _, own := range list {
 		known := 0
 		for _, r := range own.records {

@@ -88,8 +88,7 @@ func finished(e lab.Event, severalStudies bool) string {
 	}
 	line := fmt.Sprintf("[%d/%d] %s: %s", e.Done, e.Total, title, r.Status)
 	if r.Reason != "" {
-		reason, _, _ := strings.Cut(r.Reason, "\n")
-		line += ": " + reason
+		line += ": " + firstLine(r.Reason)
 	}
 	if r.Status == store.OK {
 		if missed := results.Missed(*r); missed != "" {

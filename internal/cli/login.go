@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -11,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// loginFlags let the clients in where a broker is attached to. None of them is a password: that would be seen by
-// everybody who lists processes.
+// loginFlags let the clients log in to a broker that they attach to. None of them is a password, which everybody would see who
+// lists processes.
 var loginFlags = []axisFlag{
 	{"user", "user", "with --attach: user to connect as"},
 	{"password-env", "passwordEnv", "with --attach: environment `variable` that holds the password"},
@@ -36,16 +35,15 @@ func openSecrets(args []string) error {
 	return nil
 }
 
-func addLoginFlags(f *pflag.FlagSet) map[string]*string {
-	into := map[string]*string{}
+// addLoginFlags adds loginFlags, which keep their values themselves.
+func addLoginFlags(f *pflag.FlagSet) {
 	for _, l := range loginFlags {
-		into[l.name] = f.String(l.name, "", l.doc)
+		f.String(l.name, "", l.doc)
 	}
-	return into
 }
 
-// guarded puts what `broker up` was asked to demand of clients into the options.
-func (o upOptions) guarded(options *provision.Options) error {
+// guard sets the options by which a broker demands TLS and a login of its clients.
+func (o upOptions) guard(options *provision.Options) error {
 	switch o.tls {
 	case study.TLSOff:
 	case study.TLSOn, study.TLSMutual:
@@ -69,20 +67,17 @@ func (o upOptions) guarded(options *provision.Options) error {
 	return nil
 }
 
-// leave are the flags by which a run is let in by what was started with o.
-func (o upOptions) leave(files *provision.TLSFiles) string {
-	var flags []string
+// loginArguments returns the flags with which a run can use the broker that was started with o, such as " --user me --password-env
+// PW".
+func (o upOptions) loginArguments(files *provision.TLSFiles) (flags string) {
 	if files != nil {
-		flags = append(flags, "--tls", o.tls, "--ca-file", files.CA)
+		flags += " --tls " + o.tls + " --ca-file " + files.CA
 		if files.Mutual {
-			flags = append(flags, "--cert-file", files.ClientCert, "--key-file", files.ClientKey)
+			flags += " --cert-file " + files.ClientCert + " --key-file " + files.ClientKey
 		}
 	}
 	if o.user != "" {
-		flags = append(flags, "--user", o.user, "--password-env", o.passwordEnv)
+		flags += " --user " + o.user + " --password-env " + o.passwordEnv
 	}
-	if len(flags) == 0 {
-		return ""
-	}
-	return " " + strings.Join(flags, " ")
+	return flags
 }

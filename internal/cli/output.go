@@ -2,26 +2,49 @@ package cli
 
 import (
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/page"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/secret"
+	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/suggest"
+	"github.com/brokermark/brokermark/reports"
 )
 
 const (
-	html = "html"
-	xlsx = "xlsx"
+	terminal = "terminal" // what render calls the format "table"
+	html     = "html"
+	xlsx     = "xlsx"
 )
 
-// pageFormats are the formats of report and compare.
-var pageFormats = append(documentFormats[:len(documentFormats):len(documentFormats)], html, xlsx)
+// documentFormats are the formats of documents, with the default first. pageFormats are those of report and compare.
+var (
+	documentFormats = append([]string{"table"}, slices.DeleteFunc(render.Formats(), func(f string) bool { return f == terminal })...)
+	pageFormats     = slices.Concat(documentFormats, []string{html, xlsx})
+)
 
-// output is where a report goes.
+// formatFlag adds --format. The first of allowed is the default.
+func formatFlag(f *pflag.FlagSet, into *string, allowed ...string) {
+	f.StringVar(into, "format", allowed[0], "`format` of the output: "+strings.Join(allowed, ", "))
+}
+
+func checkFormat(format string, allowed ...string) error {
+	if slices.Contains(allowed, format) {
+		return nil
+	}
+	return badInput("--format %s: unknown format; allowed: %s%s", format, strings.Join(allowed, ", "), suggest.DidYouMean(format, allowed))
+}
+
+// output says where a report goes and in which format.
 type output struct{ path, format string }
 
 func (o *output) flags(f *pflag.FlagSet) {
@@ -29,15 +52,18 @@ func (o *output) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .xlsx, .md, .csv, .jsonl and .txt choose the format")
 }
 
-// complete chooses the format by the file's name where --format doesn't, and checks it.
+// complete chooses the format by the file's ending, unless --format is given, and checks it.
 func (o *output) complete(f *pflag.FlagSet) error {
-	byName := map[string]string{".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", ".xlsx": xlsx}
+	byEnding := map[string]string{
+		".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", ".xlsx": xlsx, ".txt": "table", "": "table",
+	}
 	ending := strings.ToLower(filepath.Ext(o.path))
-	switch format := byName[ending]; {
+	format, known := byEnding[ending]
+	switch {
 	case f.Changed("format"):
-	case format != "":
+	case known:
 		o.format = format
-	case ending != "" && ending != ".txt":
+	default:
 		err := badInput("-o %s: the ending doesn't name a format; allowed: .html, .xlsx, .md, .csv, .jsonl, .txt, or any with --format", o.path)
 		if ending == ".pdf" || ending == ".svg" || ending == ".png" {
 			return hinted(err, "brokermark figure draws these; an HTML report can be printed")
@@ -47,25 +73,31 @@ func (o *output) complete(f *pflag.FlagSet) error {
 	if err := checkFormat(o.format, pageFormats...); err != nil {
 		return err
 	}
-	if o.format == xlsx && (o.path == "" || o.path == "-") {
+	if o.format == xlsx && isStdout(o.path) {
 		return hinted(badInput("the format xlsx needs a file"), "name one with -o results.xlsx")
 	}
 	return nil
 }
 
-// to calls write with stdout, or with a file that takes o.path's place once it is complete.
-func (s *shell) to(o output, write func(io.Writer) error) error {
-	if o.path == "" || o.path == "-" {
+// isStdout reports whether -o names no file.
+func isStdout(path string) bool { return path == "" || path == "-" }
+
+// writeTo calls write with stdout, or with a file that takes the place of path once it is complete.
+func (s *shell) writeTo(path string, write func(io.Writer) error) error {
+	if isStdout(path) {
 		return write(s.out)
 	}
-	return toFile(o.path, write)
+	return toFile(path, write)
 }
 
-// source says what a page is made from and how; passwords in args are left out.
-func (s *shell) source(set *results.Set, path, where string, o output, args ...string) page.Source {
+// source says what a page is made from, and by which command. Passwords in args are left out.
+func source(set *results.Set, path, where string, o output, args ...string) page.Source {
 	words := append([]string{"brokermark"}, args...)
-	for _, flag := range [][2]string{{"--store", store.Printable(path)}, {"--where", where}, {"--format", o.format}, {"--output", o.path}} {
-		if flag[1] != "" && (flag[0] != "--store" || path != defaultStore) {
+	if path == defaultStore {
+		path = ""
+	}
+	for _, flag := range [][2]string{{"--store", path}, {"--where", where}, {"--format", o.format}, {"--output", o.path}} {
+		if flag[1] != "" {
 			words = append(words, flag[0], flag[1])
 		}
 	}
@@ -73,4 +105,30 @@ func (s *shell) source(set *results.Set, path, where string, o output, args ...s
 		words[i] = secret.Redact(store.Printable(w))
 	}
 	return page.Source{Set: set, Command: strings.Join(words, " "), Tool: toolVersion()}
+}
+
+// write renders a document to stdout.
+func (s *shell) write(d document.Document, format string) error {
+	if err := checkFormat(format, documentFormats...); err != nil {
+		return err
+	}
+	return writeDocument(s.out, d, format, page.Source{})
+}
+
+// writeDocument renders a document. HTML also says what it is made from, and a spreadsheet has the verdicts on the gates.
+func writeDocument(w io.Writer, d document.Document, format string, source page.Source) error {
+	switch format {
+	case html:
+		return page.Document(w, d, source)
+	case xlsx:
+		d.Blocks = append(d.Blocks, reports.Gates(source.Gates)...)
+		return sheet.Document(w, d)
+	case "table":
+		format = terminal
+	}
+	options := render.Options{}
+	if f, ok := w.(*os.File); ok {
+		options = render.OptionsFor(f)
+	}
+	return render.Render(w, d, format, options)
 }

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +14,6 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/pipeline/parts"
-	"github.com/brokermark/brokermark/internal/pipeline/pool"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -39,38 +35,31 @@ experiment a study's key pipeline starts all of them; see docs/pipeline.md.`,
 	return c
 }
 
-// partFlags say which broker a part uses.
-type partFlags struct {
-	workload *workload
+// part is a server or a consumer, by its flags: which broker it uses, and where it listens itself.
+type part struct {
+	workload workload
 	topic    string
 	listen   string
 }
 
-// brokerFlags are those flags of run that say which broker is meant and what is asked of it.
-var brokerFlags = []string{"broker", "tls", "delivery", "persistence", "replicas", "partitions"}
+// partAxes are the axis flags of run that a part takes, with one value each: which broker is meant and what is asked of it.
+var partAxes = []string{"broker", "tls", "delivery", "persistence", "replicas", "partitions"}
 
-func (s *shell) partFlags(c *cobra.Command, listen string) *partFlags {
-	w := &workload{sh: s, axes: map[string]*list{}, changed: c.Flags().Changed}
-	p := &partFlags{workload: w}
+// partFlags adds the flags that server and consumer share. listen is the default of --listen.
+func partFlags(c *cobra.Command, listen string) *part {
 	f := c.Flags()
-	f.SortFlags = false
-	for _, a := range axisFlags {
-		if slices.Contains(brokerFlags, a.name) {
-			w.axes[a.name] = new(list)
-			f.Var(w.axes[a.name], a.name, a.doc)
-		}
-	}
-	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
-	f.StringSliceVar(&w.attach, "attach", nil, "`addresses` of the running broker (host:port)")
-	w.login = addLoginFlags(f)
-	f.StringArrayVar(&w.sets, "set", nil, "a client or topic setting by `path=value`, such as client.prefetch=1; repeatable")
+	p := &part{workload: workload{flags: f}}
+	addAxisFlags(c, slices.DeleteFunc(slices.Clone(axisFlags), func(a axisFlag) bool { return !slices.Contains(partAxes, a.name) }))
+	f.StringSliceVar(&p.workload.attach, "attach", nil, "`addresses` of the running broker (host:port)")
+	addLoginFlags(f)
+	f.StringArrayVar(&p.workload.sets, "set", nil, "a client or topic setting by `path=value`, such as client.prefetch=1; repeatable")
 	f.StringVar(&p.topic, "topic", "rides", "topic, queue or stream between server and consumer")
 	f.StringVar(&p.listen, "listen", listen, "`address` to answer HTTP at")
 	return p
 }
 
-// broker is what the flags say of it; existing: another part has made the topic.
-func (p *partFlags) broker(existing bool) (b link.Broker, err error) {
+// broker returns the broker that the flags name. existing says that another part has made the topic.
+func (p *part) broker(existing bool) (b link.Broker, err error) {
 	if len(p.workload.attach) == 0 {
 		return b, badInput("no broker; name a running one with --broker and --attach host:port (brokermark broker up starts one)")
 	}
@@ -97,7 +86,7 @@ func (p *partFlags) broker(existing bool) (b link.Broker, err error) {
 
 func (s *shell) pipelineServerCommand() *cobra.Command {
 	config := parts.Defaults()
-	var p *partFlags
+	var p *part
 	var answer, ask, cert, key string
 	var join bool
 	c := &cobra.Command{
@@ -131,14 +120,18 @@ that another server has done so. The first Ctrl-C answers what is under way.`,
 				return err
 			}
 			if join {
-				config.FirstID = instance()
+				config.FirstID = randomFirstID()
 			}
 			return partEnded(parts.RunServer(c.Context(), parts.Server{Listen: p.listen, Broker: b, Pool: config, Consumer: ask, Cert: cert, Key: key}, io.Discard, s.listening("server")))
 		},
 	}
-	p = s.partFlags(c, "127.0.0.1:8080")
-	poolFlags(c, &config)
+	p = partFlags(c, "127.0.0.1:8080")
 	f := c.Flags()
+	f.IntVar(&config.Producers, "pool", config.Producers, "producers of the broker, shared by all requests")
+	f.IntVar(&config.Window, "window", config.Window, "rides that each producer may have unconfirmed")
+	f.IntVar(&config.Waiting, "waiting", config.Waiting, "rides that may wait for a producer; more are answered with 503")
+	f.DurationVar(&config.Patience, "patience", config.Patience, "how long a ride may wait for a producer before it is answered with 503")
+	f.DurationVar(&config.Fate, "confirm-within", config.Fate, "how long a ride may wait for its confirmation before it is answered with 503")
 	f.StringVar(&answer, "answer", "confirmed", "when to answer 201: confirmed (by the broker) or at-once")
 	f.BoolVar(&join, "join", false, "another server has made the topic")
 	f.StringVar(&ask, "consumer", "", "`address` of a consumer to ask for verticals")
@@ -147,24 +140,12 @@ that another server has done so. The first Ctrl-C answers what is under way.`,
 	return c
 }
 
-func poolFlags(c *cobra.Command, config *pool.Config) {
-	f := c.Flags()
-	f.IntVar(&config.Producers, "pool", config.Producers, "producers of the broker, shared by all requests")
-	f.IntVar(&config.Window, "window", config.Window, "rides that each producer may have unconfirmed")
-	f.IntVar(&config.Waiting, "waiting", config.Waiting, "rides that may wait for a producer; more are answered with 503")
-	f.DurationVar(&config.Patience, "patience", config.Patience, "how long a ride may wait for a producer before it is answered with 503")
-	f.DurationVar(&config.Fate, "confirm-within", config.Fate, "how long a ride may wait for its confirmation before it is answered with 503")
-}
-
-// instance tells the producers of servers apart that know nothing of each other.
-func instance() int {
-	var b [2]byte
-	_, _ = rand.Read(b[:])
-	return 1000 * (1 + int(b[0])<<4 + int(b[1])>>4)
-}
+// randomFirstID returns the ID of a server's first producer: a multiple of 1,000 from 1,000 to 4,096,000, so that the IDs of
+// servers that don't know of each other hardly ever meet.
+func randomFirstID() int { return 1000 * (1 + rand.IntN(4096)) }
 
 func (s *shell) pipelineConsumerCommand() *cobra.Command {
-	var p *partFlags
+	var p *part
 	var threads int
 	var state string
 	c := &cobra.Command{
@@ -192,7 +173,7 @@ before it acknowledges is a setting of the broker's client, such as
 			return partEnded(parts.RunConsumer(c.Context(), parts.Consumer{Listen: p.listen, Broker: b, Threads: threads, State: state}, io.Discard, s.listening("consumer")))
 		},
 	}
-	p = s.partFlags(c, "127.0.0.1:8090")
+	p = partFlags(c, "127.0.0.1:8090")
 	c.Flags().IntVar(&threads, "threads", 32, "threads that consume")
 	c.Flags().StringVar(&state, "state", "", "SQLite `file`, or postgres://user@host/database, that keeps the records (default: in memory)")
 	return c
@@ -202,17 +183,21 @@ before it acknowledges is a setting of the broker's client, such as
 func holdOne(b *link.Broker) {
 	const prefetch = "prefetch"
 	kind, err := driver.Lookup(b.Broker)
+	if err != nil {
+		return
+	}
 	at := slices.IndexFunc(kind.Settings, func(s driver.Setting) bool { return s.Scope == driver.ClientScope && s.Name == prefetch })
-	if _, given := b.Client[prefetch]; err != nil || at < 0 || given {
+	_, given := b.Client[prefetch]
+	if at < 0 || given {
 		return
 	}
 	client := map[string]any{prefetch: 1}
 	maps.Copy(client, b.Client)
 	values, err := driver.Decode(kind.Settings, driver.ClientScope, client)
-	if err != nil { // said when the broker is opened
-		return
+	if err != nil {
+		return // the same error comes when the broker is opened
 	}
-	if idle := kind.Settings[at].Idle; idle == nil || idle(b.Guarantee, values) == "" {
+	if idle := kind.Settings[at].Idle; idle == nil || idle(b.Guarantee, values) == "" { // the setting has an effect
 		b.Client = client
 	}
 }
@@ -221,7 +206,7 @@ func (s *shell) listening(part string) func(string) {
 	return func(address string) { fmt.Fprintf(s.err, "the %s listens on %s\n", part, address) }
 }
 
-// inRange refuses numbers of things of which there must be one.
+// inRange refuses numbers, by flag, of things of which there must be at least one.
 func inRange(flags map[string]int) error {
 	for name, n := range flags {
 		if n < 1 || n > 100_000 {
@@ -231,17 +216,10 @@ func inRange(flags map[string]int) error {
 	return nil
 }
 
-// partEnded tells a part that was stopped from one that couldn't go on.
+// partEnded returns the error of a part that has ended: Canceled if it was stopped, or why it couldn't go on.
 func partEnded(err error) error {
 	if err == nil {
 		return context.Canceled
 	}
 	return brokerFailed(err)
-}
-
-// runName is in front of the keys of one load: what another one has posted is another ride.
-func runName() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:])
-	return "load-" + hex.EncodeToString(b[:]) + "-" + strings.ToLower(time.Now().UTC().Format("20060102T150405"))
 }

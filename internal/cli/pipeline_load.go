@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -65,11 +69,15 @@ serves; {i} in path and body stands for the number of the request.`,
 			if err := s.printLoad(o, out); err != nil {
 				return err
 			}
-			switch {
-			case c.Context().Err() != nil:
-				return c.Context().Err()
-			case out.Failed+out.Unsent > 0:
-				return &failure{code: exitFailed, err: fmt.Errorf("%d of %d requests failed and %d were never sent%s", out.Failed, out.Due, out.Unsent, because(out.Err))}
+			if err := c.Context().Err(); err != nil {
+				return err
+			}
+			if out.Failed+out.Unsent > 0 {
+				why := ""
+				if out.Err != nil {
+					why = ": " + out.Err.Error()
+				}
+				return &failure{code: exitFailed, err: fmt.Errorf("%d of %d requests failed and %d were never sent%s", out.Failed, out.Due, out.Unsent, why)}
 			}
 			return nil
 		},
@@ -94,13 +102,6 @@ serves; {i} in path and body stands for the number of the request.`,
 	return c
 }
 
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
-}
-
 // complete makes a load of the flags.
 func (o *loadOptions) complete(target string) (l loading.Load, err error) {
 	u, err := url.Parse(target)
@@ -114,11 +115,8 @@ func (o *loadOptions) complete(target string) (l loading.Load, err error) {
 		return l, badInput("--retries, --backoff, --warmup and --drain can't be negative, and --timeout must be above 0")
 	}
 	l = o.load
-	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	if u.Port() != "" {
-		port = u.Port()
-	}
-	l.Address = net.JoinHostPort(u.Hostname(), port)
+	defaultPorts := map[string]string{"http": "80", "https": "443"}
+	l.Address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), defaultPorts[u.Scheme]))
 	if u.Scheme == "https" {
 		if l.TLS, err = o.secure(u.Hostname()); err != nil {
 			return l, err
@@ -165,17 +163,24 @@ func (o *loadOptions) maker(u *url.URL) (loading.Maker, error) {
 		if u.Path != "" && u.Path != "/" {
 			return nil, badInput("rides are posted below /skiers; for another path give --method")
 		}
-		return &loading.Rides{Host: u.Host, Run: runName(), Seed: o.seed}, nil
+		// The keys of each load have another prefix: what another load has posted is another ride.
+		prefix := fmt.Sprintf("load-%08x-%s", rand.Uint32(), strings.ToLower(time.Now().UTC().Format("20060102T150405")))
+		return &loading.Rides{Host: u.Host, Run: prefix, Seed: o.seed}, nil
 	}
-	t := &loading.Template{Method: strings.ToUpper(o.method), Host: u.Host, Path: requestPath(u), Header: o.headers}
+	path := strings.NewReplacer("%7Bi%7D", "{i}", "%7bi%7d", "{i}").Replace(u.RequestURI()) // {i} is to be replaced later
+	t := &loading.Template{Method: strings.ToUpper(o.method), Host: u.Host, Path: path, Header: o.headers}
 	if o.body != "" {
 		var err error
 		if t.Body, err = os.ReadFile(o.body); err != nil {
 			return nil, badInput("--body: %w", err)
 		}
 	}
-	if t.Method == "" {
-		t.Method = map[bool]string{true: "POST", false: "GET"}[len(t.Body) > 0]
+	switch {
+	case t.Method != "":
+	case len(t.Body) > 0:
+		t.Method = http.MethodPost
+	default:
+		t.Method = http.MethodGet
 	}
 	if err := t.Check(); err != nil {
 		return nil, badInput("%w", err)
@@ -183,13 +188,7 @@ func (o *loadOptions) maker(u *url.URL) (loading.Maker, error) {
 	return t, nil
 }
 
-// requestPath is what is asked for; the braces of {i} stay as they are.
-func requestPath(u *url.URL) string {
-	path := strings.NewReplacer("%7Bi%7D", "{i}", "%7bi%7d", "{i}").Replace(u.RequestURI())
-	return path
-}
-
-// times are those of an answer, in milliseconds, as the assignment reports them.
+// times are the response times of a load, in milliseconds, as the assignment reports them.
 type times struct {
 	Mean   float64 `json:"mean_ms"`
 	Median float64 `json:"median_ms"`
@@ -233,26 +232,23 @@ func (s *shell) printLoad(o *loadOptions, out loading.Outcome) error {
 	if r.Unsent > 0 {
 		fmt.Fprintf(s.out, "never sent           %d\n", r.Unsent)
 	}
-	fmt.Fprintf(s.out, "retries              %d\nanswers              %s\nwall time            %.0f ms\nthroughput           %.0f requests/s\n", r.Retries, codes(r.Answers), r.WallMs, r.Throughput)
-	r.Response.print(s, "response")
-	if r.FromDue != nil {
-		r.FromDue.print(s, "from when due")
-	}
-	return nil
-}
-
-func (t times) print(s *shell, what string) {
-	fmt.Fprintf(s.out, "%-20s mean %.2f ms, median %.2f ms, p99 %.2f ms, min %.2f ms, max %.2f ms\n", what, t.Mean, t.Median, t.P99, t.Min, t.Max)
-}
-
-func codes(of map[int]int64) string {
-	var list []string
-	for _, code := range slices.Sorted(maps.Keys(of)) {
+	var answers []string
+	for _, code := range slices.Sorted(maps.Keys(r.Answers)) {
 		name := fmt.Sprint(code)
 		if code == 0 {
 			name = "none"
 		}
-		list = append(list, fmt.Sprintf("%d × %s", of[code], name))
+		answers = append(answers, fmt.Sprintf("%d × %s", r.Answers[code], name))
 	}
-	return strings.Join(list, ", ")
+	fmt.Fprintf(s.out, "retries              %d\nanswers              %s\nwall time            %.0f ms\nthroughput           %.0f requests/s\n",
+		r.Retries, strings.Join(answers, ", "), r.WallMs, r.Throughput)
+	r.Response.print(s.out, "response")
+	if r.FromDue != nil {
+		r.FromDue.print(s.out, "from when due")
+	}
+	return nil
+}
+
+func (t times) print(out io.Writer, what string) {
+	fmt.Fprintf(out, "%-20s mean %.2f ms, median %.2f ms, p99 %.2f ms, min %.2f ms, max %.2f ms\n", what, t.Mean, t.Median, t.P99, t.Min, t.Max)
 }

@@ -15,35 +15,33 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// refusals tells, by point ID, what a broker is known not to do before anything is started. An unknown broker or
-// version, a setting of the wrong type and one that no broker of the points knows are bad input instead.
+// refusals returns, by point ID, why a broker is known to refuse a point before anything is started. It returns an error, bad
+// input, for an unknown broker or version, a setting of the wrong type, and a setting that no broker of the points knows: with
+// kafka and nats, client.linger.ms refuses the points of nats only, and client.lingr.ms is an error.
 func refusals(points []study.Point) (map[string]string, error) {
 	refused := map[string]string{}
 	unknown, known := map[string]error{}, map[string]bool{} // settings, by their path
 	for _, p := range points {
 		if _, err := gate.Objectives(p.Spec); err != nil {
-			return nil, &failure{code: exitInput, err: errors.New(placed(p, err))}
+			return nil, badInput("%s", placed(p, err))
 		}
-		err := askPowers(p.Spec)
-		var unsupported *driver.ErrUnsupported
-		var unobtainable *provision.ErrRefused
-		switch {
-		case err == nil:
-		case errors.As(err, &unsupported) && unsupported.Unknown:
-			unknown[unsupported.Path] = &failure{code: exitInput, err: errors.New(placed(p, err))}
+		if err := askPowers(p.Spec); err != nil {
+			unsupported, isUnsupported := errors.AsType[*driver.ErrUnsupported](err)
+			unobtainable, isUnobtainable := errors.AsType[*provision.ErrRefused](err)
+			if !isUnsupported && !(isUnobtainable && unobtainable.Path != "version") {
+				return nil, badInput("%s", placed(p, err))
+			}
 			refused[p.ID] = placed(p, err)
-		case errors.As(err, &unsupported), errors.As(err, &unobtainable) && unobtainable.Path != "version":
-			refused[p.ID] = placed(p, err)
-		default:
-			return nil, &failure{code: exitInput, err: errors.New(placed(p, err))}
+			if isUnsupported && unsupported.Unknown {
+				unknown[unsupported.Path] = badInput("%s", placed(p, err))
+				continue
+			}
 		}
-		if unsupported == nil || !unsupported.Unknown {
-			for name := range p.Spec.Client {
-				known["client."+name] = true
-			}
-			for name := range p.Spec.Topic {
-				known["topicConfig."+name] = true
-			}
+		for name := range p.Spec.Client {
+			known["client."+name] = true
+		}
+		for name := range p.Spec.Topic {
+			known["topicConfig."+name] = true
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(unknown)) {
@@ -54,7 +52,7 @@ func refusals(points []study.Point) (map[string]string, error) {
 	return refused, nil
 }
 
-// placed puts before a complaint where the setting that it is about was written.
+// placed returns an error's text after the place where the setting that it is about was written, such as "study.yaml:7".
 func placed(p study.Point, err error) string {
 	var about interface{ SettingPath() string }
 	if errors.As(err, &about) {
@@ -65,7 +63,7 @@ func placed(p study.Point, err error) string {
 	return err.Error()
 }
 
-// askPowers asks everything that can be asked without a running broker.
+// askPowers returns why a broker can't do what a spec asks, as far as that is known without starting it.
 func askPowers(s study.Spec) error {
 	if _, err := driver.Lookup(s.Broker); err != nil {
 		return &driver.ErrSetting{Path: "broker", Err: fmt.Errorf("%w%s", err, suggest.DidYouMean(s.Broker, driver.Names()))}
@@ -73,7 +71,7 @@ func askPowers(s study.Spec) error {
 	return lab.Possible(s)
 }
 
-// starts tells whether a broker is started for the spec.
+// starts reports whether a broker is started for the spec.
 func starts(s study.Spec) bool {
 	_, ok := catalog.Started(s.Broker)
 	return ok && len(s.Attach) == 0

@@ -11,15 +11,15 @@ import (
 	"github.com/brokermark/brokermark/internal/crash"
 )
 
-// watched are the commands that use client libraries, which may panic in goroutines of their own: another process of the
-// program waits for them.
+// watched are the commands that use client libraries, which may panic in goroutines of their own. Another process of the program
+// starts such a command, waits for it, and reports a crash.
 var watched = []string{"run", "pipeline", "broker"}
 
 // Program runs the program with the arguments, streams and signals of this process, and returns its exit code.
 func Program() int {
 	args := os.Args[1:]
 	if len(args) > 0 && slices.Contains(watched, args[0]) {
-		if e, err := crash.Watch(args); err == nil { // a machine that allows no further process gets it unwatched
+		if e, err := crash.Watch(args); err == nil { // a machine that allows no further process runs it unwatched
 			return (&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr}).after(e)
 		}
 	}
@@ -32,7 +32,7 @@ func Program() int {
 	return code
 }
 
-// errTerminated is why a context ended that SIGTERM has ended.
+// errTerminated is the cause of a context that SIGTERM has ended.
 var errTerminated = errors.New("terminated")
 
 // interruptible returns a context that the first SIGINT or SIGTERM ends, so that a run can record and clean up. The

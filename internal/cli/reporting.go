@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
@@ -21,17 +21,28 @@ import (
 	"github.com/brokermark/brokermark/reports"
 )
 
-const whereDoc = "only records that match the `selection`, such as broker=kafka,messageSize=1KiB"
+// selectionFlags adds the flags that say which stored records a command is about.
+func selectionFlags(f *pflag.FlagSet, path, where *string) {
+	f.StringVar(path, "store", defaultStore, storeDoc)
+	f.StringVar(where, "where", "", "only records that match the `selection`, such as broker=kafka,messageSize=1KiB")
+}
 
+// reportOptions are the flags that report and compare share.
 type reportOptions struct {
 	store, where string
-	folders      []string // of published studies
 	out          output
 	gates        gates
 }
 
+func (o *reportOptions) flags(f *pflag.FlagSet, gateExample string) {
+	selectionFlags(f, &o.store, &o.where)
+	o.out.flags(f)
+	o.gates.flags(f, gateExample)
+}
+
 func (s *shell) reportCommand() *cobra.Command {
 	var o reportOptions
+	var folders []string // of published studies
 	c := &cobra.Command{
 		Use:   "report [NAME]",
 		Short: "Show stored results",
@@ -55,23 +66,20 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			if err := o.out.complete(c.Flags()); err != nil {
 				return err
 			}
-			return s.report(c.Context(), o, args)
+			return s.report(c.Context(), o, folders, args)
 		},
 	}
-	c.Flags().StringVar(&o.store, "store", defaultStore, storeDoc)
-	c.Flags().StringVar(&o.where, "where", "", whereDoc)
-	c.Flags().StringArrayVar(&o.folders, "study", nil, "`folder` of a published study for the report study; those that come along are known")
-	o.out.flags(c.Flags())
-	o.gates.flags(c.Flags(), "e2e_p99 > 50ms")
+	c.Flags().StringArrayVar(&folders, "study", nil, "`folder` of a published study for the report study; those that come along are known")
+	o.flags(c.Flags(), "e2e_p99 > 50ms")
 	return c
 }
 
-func (s *shell) report(ctx context.Context, o reportOptions, args []string) error {
+func (s *shell) report(ctx context.Context, o reportOptions, folders, args []string) error {
 	name := reports.Default
 	if len(args) == 1 {
 		name = args[0]
 	}
-	report, err := reportOn(name, o.folders)
+	report, err := reportOn(name, folders)
 	if err != nil {
 		return err
 	}
@@ -84,8 +92,8 @@ func (s *shell) report(ctx context.Context, o reportOptions, args []string) erro
 		return err
 	}
 	set := results.Of(records)
-	err = s.to(o.out, func(w io.Writer) error {
-		source := s.source(set, o.store, o.where, o.out, append([]string{"report"}, args...)...)
+	err = s.writeTo(o.out.path, func(w io.Writer) error {
+		source := source(set, o.store, o.where, o.out, append([]string{"report"}, args...)...)
 		source.Gates = gate.Judge(set, o.gates.conditions)
 		whole := report.Name == reports.Default
 		switch {
@@ -130,29 +138,26 @@ func reportOn(name string, folders []string) (reports.Report, error) {
 	return report, nil
 }
 
-// reportTable is for the help.
-var reportTable = sync.OnceValue(func() string {
-	const indent, width = 12, 79
+// reportTable lists the reports for the help.
+func reportTable() string {
+	const indent, width = 13, 79
 	var b strings.Builder
 	for _, name := range reports.Names() {
 		r, err := reports.Lookup(name)
 		if err != nil {
 			continue // it is among the names
 		}
-		line := fmt.Sprintf("  %-*s", indent-2, name)
-		for _, word := range strings.Fields(r.Doc) {
-			if runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
-				b.WriteString(line + "\n")
-				line = strings.Repeat(" ", indent)
+		for i, line := range strings.Split(text.WrapSoft(r.Doc, width-indent), "\n") {
+			if i > 0 {
+				name = ""
 			}
-			line += " " + word
+			fmt.Fprintf(&b, "  %-*s%s\n", indent-2, name, strings.TrimRight(line, " "))
 		}
-		b.WriteString(line + "\n")
 	}
 	return b.String()
-})
+}
 
-// readStore reads the records of a store that match where ("" = all).
+// readStore reads the records of a store that match the selection where, or all if it is "".
 func readStore(ctx context.Context, path, where string) ([]store.Record, error) {
 	st, err := store.OpenReadOnlyContext(ctx, path)
 	if err != nil {
@@ -170,14 +175,8 @@ func readStore(ctx context.Context, path, where string) ([]store.Record, error) 
 	return records, nil
 }
 
-type compareOptions struct {
-	store, where string
-	out          output
-	gates        gates
-}
-
 func (s *shell) compareCommand() *cobra.Command {
-	var o compareOptions
+	var o reportOptions
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Set two sides against each other, with intervals and a test",
@@ -199,28 +198,23 @@ or when there are too few repetitions for one.`,
 			return s.compare(c.Context(), o, args)
 		},
 	}
-	c.Flags().StringVar(&o.store, "store", defaultStore, storeDoc)
-	c.Flags().StringVar(&o.where, "where", "", whereDoc)
-	o.out.flags(c.Flags())
-	o.gates.flags(c.Flags(), "sustainable < -5%")
+	o.flags(c.Flags(), "sustainable < -5%")
 	return c
 }
 
 // twoSides refuses everything but two different sides.
-func twoSides(c *cobra.Command, args []string) error {
-	var err error
-	switch {
-	case len(args) != 2:
-		err = badInput("compare needs two sides, and was given %d", len(args))
-	case args[0] == args[1]:
-		err = badInput("both sides are %s: there is nothing to compare", args[0])
-	default:
-		return nil
+func twoSides(_ *cobra.Command, args []string) error {
+	const hint = "a side is a broker, a selection or another store: brokermark compare kafka jetstream"
+	if len(args) != 2 {
+		return hinted(badInput("compare needs two sides, and was given %d", len(args)), hint)
 	}
-	return hinted(err, "a side is a broker, a selection or another store: brokermark compare kafka jetstream")
+	if args[0] == args[1] {
+		return hinted(badInput("both sides are %s: there is nothing to compare", args[0]), hint)
+	}
+	return nil
 }
 
-func (s *shell) compare(ctx context.Context, o compareOptions, args []string) error {
+func (s *shell) compare(ctx context.Context, o reportOptions, args []string) error {
 	if err := o.gates.open(gate.ParseChange); err != nil {
 		return err
 	}
@@ -228,19 +222,19 @@ func (s *shell) compare(ctx context.Context, o compareOptions, args []string) er
 	var sides [2]reports.Side
 	var named []string
 	for i, arg := range args {
-		from, expr := side(o.store, arg)
-		records, err := readStore(ctx, from, results.JoinSelections(o.where, expr))
+		from, selection := side(o.store, arg)
+		records, err := readStore(ctx, from, results.JoinSelections(o.where, selection))
 		if err != nil {
 			return err
 		}
 		sides[i] = reports.Side{Name: store.Printable(arg), Set: results.Of(records)}
-		named = append(named, results.SelectionNames(expr)...)
+		named = append(named, results.SelectionNames(selection)...)
 	}
 	if why := reports.NothingToCompare(sides[0], sides[1], named...); why != "" {
 		return badInput("%s", why)
 	}
-	err := s.to(o.out, func(w io.Writer) error {
-		source := s.source(nil, o.store, o.where, o.out, append([]string{"compare"}, args...)...)
+	err := s.writeTo(o.out.path, func(w io.Writer) error {
+		source := source(nil, o.store, o.where, o.out, append([]string{"compare"}, args...)...)
 		source.Gates = gate.Changes(reports.Pairs(sides[0], sides[1], named...), o.gates.conditions)
 		if o.out.format == html {
 			return page.Compare(w, sides[0], sides[1], named, source)
@@ -253,15 +247,17 @@ func (s *shell) compare(ctx context.Context, o compareOptions, args []string) er
 	return o.gates.judgeChanges(s.err, sides[0], sides[1], named)
 }
 
-// side tells which store a side's records are in and the selection that finds them there.
-func side(path, arg string) (from, expr string) {
-	if store.IsURL(arg) {
+// side returns the store that a side's records are in, and the selection that finds them there: "monday.db" is another store,
+// "client.linger.ms=5" a selection, and "kafka@4.3.1" a broker.
+func side(path, arg string) (from, selection string) {
+	info, err := os.Stat(arg)
+	isFile := err == nil && !info.IsDir()
+	switch {
+	case store.IsURL(arg):
 		return arg, ""
-	}
-	if strings.Contains(arg, "=") {
+	case strings.Contains(arg, "="):
 		return path, arg
-	}
-	if fi, err := os.Stat(arg); err == nil && !fi.IsDir() {
+	case isFile:
 		return arg, ""
 	}
 	return path, results.SideSelection(arg)

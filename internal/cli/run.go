@@ -86,7 +86,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		return err
 	}
 	defer o.gates.close()
-	p, err := o.workload.load(ctx, args)
+	p, err := o.workload.load(args)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,10 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		}
 	}
 	outbox := st.Outbox(view.say, unstoredIn(o.store), host.Dir)
-	r := &running{sh: s, options: &o, store: st, view: view, under: s.underWay(o.store, host.Dir), bad: map[store.Status]*store.Record{}, asked: p.objectives()}
+	r := &running{
+		sh: s, options: &o, store: st, view: view, under: s.underWay(o.store, host.Dir),
+		stored: map[store.Status]int{}, bad: map[store.Status]*store.Record{}, asked: p.objectives(),
+	}
 	limit := enough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
 	how := lab.Options{
 		Enough: limit.of,
@@ -152,7 +155,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	return r.finish(p, tally, err, unstored)
 }
 
-// unstoredIn is the folder for records that the store doesn't take: beside its file, or where the user works.
+// unstoredIn returns the folder for records that the store doesn't take: that of its file, or the working directory for a server.
 func unstoredIn(path string) string {
 	if store.IsURL(path) && !strings.HasPrefix(path, "sqlite:") {
 		return "."
@@ -167,20 +170,17 @@ type running struct {
 	store   *store.Store
 	view    *progress
 	under   *underWay
-	records []store.Record                 // of this run, those stored before included; for the gates
-	stored  lab.Tally                      // how the skipped repetitions had ended
-	bad     map[store.Status]*store.Record // of those that did not end ok, the first of each status
-	outErr  error
-	asked   map[string]study.Objectives // by point; those of now, not of when a record was stored
+	records []store.Record                 // for the gates: of all repetitions, also those that ran before and are skipped
+	stored  map[store.Status]int           // how many of the skipped repetitions had ended so
+	bad     map[store.Status]*store.Record // of the repetitions that did not end ok, the first of each status
+	outErr  error                          // the first of writing to stdout
+	asked   map[string]study.Objectives    // by point; those of now, not of when a record was stored
 }
 
 // event is called by the lab from one goroutine.
 func (r *running) event(ctx context.Context, e lab.Event) {
 	if e.Kind == lab.Skipped {
 		e.Record = r.lookUp(ctx, e.Run)
-		if e.Record != nil {
-			count(&r.stored, e.Record)
-		}
 	}
 	if e.Record != nil {
 		e.Record.Spec.Objectives = r.asked[e.Record.PointID]
@@ -188,18 +188,24 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 	r.under.event(e)
 	r.view.event(e)
 	r.options.watching.event(e)
-	if e.Record != nil && (r.options.gates.wanted() || len(r.asked) > 0) {
+	if e.Record == nil {
+		return
+	}
+	if e.Kind == lab.Skipped {
+		r.stored[e.Record.Status]++
+	}
+	if r.options.gates.wanted() || len(r.asked) > 0 {
 		r.records = append(r.records, *e.Record)
 	}
-	if e.Record != nil && e.Record.Status != store.OK && r.bad[e.Record.Status] == nil {
+	if e.Record.Status != store.OK && r.bad[e.Record.Status] == nil {
 		r.bad[e.Record.Status] = e.Record
 	}
-	if e.Record != nil && r.options.format == "jsonl" && r.outErr == nil {
+	if r.options.format == "jsonl" && r.outErr == nil {
 		r.outErr = writeFlat(r.sh.out, []store.Record{*e.Record}, results.LatencyKind{})
 	}
 }
 
-// lookUp finds the stored record because of which a repetition was skipped.
+// lookUp returns the stored record because of which a repetition was skipped, or nil.
 func (r *running) lookUp(ctx context.Context, run study.Run) *store.Record {
 	records, err := r.store.Records(ctx, store.Filter{
 		PointIDs: []string{run.Point.ID}, Statuses: []store.Status{store.OK, store.Failed, store.Void, store.Refused},
@@ -215,20 +221,7 @@ func (r *running) lookUp(ctx context.Context, run study.Run) *store.Record {
 	return nil
 }
 
-func count(t *lab.Tally, r *store.Record) {
-	switch r.Status {
-	case store.OK:
-		t.OK++
-	case store.Failed:
-		t.Failed++
-	case store.Void:
-		t.Void++
-	case store.Refused:
-		t.Refused++
-	}
-}
-
-// finish shows the results and tells how the run went.
+// finish shows the results and returns the error that the run ends with.
 func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 	if err == nil && unstored != nil {
 		return unstored
@@ -247,89 +240,97 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 	case r.outErr != nil:
 		return fmt.Errorf("write to stdout: %w", r.outErr)
 	}
-	if r.options.format == "table" && !nobody(p, t) { // else the lines above have said all there is
+	if r.options.format == "table" && !foundNoBroker(p, t) { // else the lines above have said all there is
 		if err := r.summary(p); err != nil {
 			return err
 		}
 	}
 	judged := r.options.gates.judge(r.sh.err, results.Of(r.records))
-	t.OK += r.stored.OK
-	t.Failed += r.stored.Failed
-	t.Void += r.stored.Void
-	t.Refused += r.stored.Refused
+	t.OK += r.stored[store.OK]
+	t.Failed += r.stored[store.Failed]
+	t.Void += r.stored[store.Void]
+	t.Refused += r.stored[store.Refused]
 	if code := codeOfTally(t); code != exitFine {
-		return r.complain(p, t, code)
+		return r.failed(p, t, code)
 	}
 	return judged
 }
 
-// nobody tells that no repetition found a broker, so that there is nothing to report on.
-func nobody(p plan, t lab.Tally) bool { return t.Unstarted > 0 && t.Unstarted == len(p.runs) }
+// foundNoBroker reports whether no repetition at all found a broker, so that there is nothing to report on.
+func foundNoBroker(p plan, t lab.Tally) bool { return t.Unstarted > 0 && t.Unstarted == len(p.runs) }
 
-// complain says on stderr why the exit code isn't 0; the reasons of single points have been shown.
-func (r *running) complain(p plan, t lab.Tally, code int) error {
+// failed returns the error with which a run of that exit code ends. The reasons of single points have been printed.
+func (r *running) failed(p plan, t lab.Tally, code int) error {
 	total := counted(t.OK+t.Failed+t.Void+t.Refused+t.Aborted, "repetition")
-	what := map[int]string{
-		exitBroker: fmt.Sprintf("%d of %s found no broker", t.Unstarted, total),
-		exitFailed: fmt.Sprintf("%d of %s failed", t.Failed+t.Lost, total),
-		exitVoid:   fmt.Sprintf("%d of %s void: the generator limited what they found", t.Void, total),
-		exitInput:  "nothing was measured: every point was refused",
-	}[code]
-	status := map[int]store.Status{exitBroker: store.Failed, exitFailed: store.Failed, exitVoid: store.Void, exitInput: store.Refused}[code]
-	if t.Failed == 0 && t.Lost > 0 && status == store.Failed {
-		status = store.Aborted
+	var what, hint string
+	var first *store.Record
+	switch code {
+	case exitBroker:
+		what, hint, first = fmt.Sprintf("%d of %s found no broker", t.Unstarted, total), "brokermark doctor says what is missing", r.bad[store.Failed]
+	case exitFailed:
+		what, hint, first = fmt.Sprintf("%d of %s failed", t.Failed+t.Lost, total), "failed repetitions run again next time; their records stay", r.bad[store.Failed]
+	case exitVoid:
+		what, first = fmt.Sprintf("%d of %s void: the generator limited what they found", t.Void, total), r.bad[store.Void]
+		hint = "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time"
+	case exitInput:
+		what, first = "nothing was measured: every point was refused", r.bad[store.Refused]
+		if known, err := refusals(p.points); err == nil && len(known) > 0 { // else only the broker itself could tell
+			hint = "brokermark check shows the refusals without running anything"
+		}
 	}
-	first := r.bad[status]
-	if first != nil && len(p.runs) > 1 && !nobody(p, t) { // else the lines above say why
-		reason, _, _ := strings.Cut(first.Reason, "\n")
-		what += fmt.Sprintf("; the first: %s: %s", first.Label, reason)
+	if brokerLost := t.Failed == 0 && t.Lost > 0; brokerLost && (code == exitBroker || code == exitFailed) {
+		first = r.bad[store.Aborted]
 	}
-	hint := map[int]string{
-		exitBroker: "brokermark doctor says what is missing",
-		exitFailed: "failed repetitions run again next time; their records stay",
-		exitVoid:   "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time",
-		exitInput:  "brokermark check shows the refusals without running anything",
-	}[code]
-	if known, err := refusals(p.points); code == exitInput && (err != nil || len(known) == 0) {
-		hint = "" // only the broker itself could tell
-	}
-	if first != nil && len(first.Spec.Attach) > 0 && code == exitBroker {
+	if first != nil && code == exitBroker && len(first.Spec.Attach) > 0 {
 		hint = "is the broker running at that address, and does it expect this protocol, TLS and login?"
+	}
+	if first != nil && len(p.runs) > 1 && !foundNoBroker(p, t) { // else the lines above say why
+		what += fmt.Sprintf("; the first: %s: %s", first.Label, firstLine(first.Reason))
 	}
 	return &failure{code: code, err: errors.New(what), hint: hint}
 }
 
+// summary prints the report that answers what the points were made for, and where more is to be seen.
 func (r *running) summary(p plan) error {
-	var ids []string
-	for _, point := range p.points {
-		ids = append(ids, point.ID)
-	}
-	records, err := r.store.Records(context.Background(), store.Filter{PointIDs: ids})
+	records, err := r.store.Records(context.Background(), store.Filter{PointIDs: p.pointIDs()})
 	if err != nil {
 		return err
 	}
 	for i := range records {
 		records[i].Spec.Objectives = r.asked[records[i].PointID]
 	}
-	name := reportFor(p.points, results.Of(records))
-	if err := r.sh.show(name, records); err != nil {
+	set := results.Of(records)
+	report, err := reports.Lookup(reportFor(p.points, set))
+	if err != nil {
 		return err
 	}
-	more := "more: brokermark report"
-	if name == "claims" {
-		more = "the paper's tables beside ours: brokermark report study" + storeArgument(r.store.Name()) + "; every point: brokermark report"
+	d, err := report.Build(set)
+	if err != nil {
+		return err
 	}
-	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; %s%s\n", r.store.Name(), more, storeArgument(r.store.Name()))
+	if err := r.sh.write(d, "table"); err != nil {
+		return err
+	}
+	from := ""
+	if r.store.Name() != defaultStore {
+		from = " --store " + shellWord(r.store.Name())
+	}
+	more := "more: brokermark report" + from
+	if report.Name == "claims" {
+		more = "the paper's tables beside ours: brokermark report study" + from + "; every point: brokermark report" + from
+	}
+	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; %s\n", r.store.Name(), more)
 	return err
 }
 
 // mostRows is how many load points the summary at the end of a run may have: more than that nobody reads in a terminal.
 const mostRows = 40
 
-// reportFor is the report that says what points were made for.
+// reportFor returns the name of the report that answers what points were made for.
 func reportFor(points []study.Point, set *results.Set) string {
+	faultless := func(p study.Point) bool { return len(p.Spec.Faults) == 0 }
 	switch {
-	case !slices.ContainsFunc(points, func(p study.Point) bool { return len(p.Spec.Faults) == 0 }):
+	case !slices.ContainsFunc(points, faultless):
 		return "promise"
 	case reports.AnswersClaims(set): // an experiment of a study may be about none
 		return "claims"
@@ -339,16 +340,9 @@ func reportFor(points []study.Point, set *results.Set) string {
 	return reports.Default
 }
 
-func storeArgument(path string) string {
-	if path == defaultStore {
-		return ""
-	}
-	return " --store " + shellWord(path)
-}
-
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// shellWord writes an argument so that a shell takes it as it is: commands that are shown can be copied.
+// shellWord quotes an argument for a shell, so that users can copy commands that are shown.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s
@@ -358,7 +352,7 @@ func shellWord(s string) string {
 
 const maxLog = 16 << 20 // bytes, then the default log begins anew
 
-// openLog opens the file for what client libraries say; name "" is the default in the work directory.
+// openLog opens the file for the client libraries' messages. name "" stands for the default file in dir.
 func openLog(name, dir string) (io.WriteCloser, error) {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if name == "" {
@@ -369,12 +363,12 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 	}
 	f, err := os.OpenFile(name, flags, 0o644)
 	if err != nil {
-		return nil, &failure{code: exitInput, err: fmt.Errorf("log file: %w", err), hint: "choose another with --log FILE"}
+		return nil, hinted(badInput("log file: %w", err), "choose another with --log FILE")
 	}
 	return redacted{f}, nil
 }
 
-// redacted is a file without the secrets of what is written to it: client libraries say what they were given.
+// redacted is a file that leaves out secrets: client libraries log what they were given.
 type redacted struct{ *os.File }
 
 func (r redacted) Write(text []byte) (int, error) {

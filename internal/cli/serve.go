@@ -75,7 +75,7 @@ func (s *shell) shelf(path string) browse.Source {
 			return st.Running(ctx)
 		},
 		Page: func(set *results.Set, where string, args ...string) page.Source {
-			return s.source(set, path, where, output{}, args...)
+			return source(set, path, where, output{}, args...)
 		},
 	}
 }

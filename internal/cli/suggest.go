@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// group answers a command that only holds others: with its help, or about the word that is none of them.
+// group runs a command that only has subcommands: it prints the help, or an error about a word that is no subcommand.
 func group(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
@@ -23,35 +23,34 @@ func group(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	complaint := fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), suggest.DidYouMean(args[0], names))
+	unknown := badInput("unknown command %q for %q%s", args[0], c.CommandPath(), suggest.DidYouMean(args[0], names))
 	if _, err := os.Stat(args[0]); err == nil && !c.HasParent() {
-		return hinted(&failure{code: exitInput, err: complaint}, "to run a file: brokermark run %s", args[0])
+		return hinted(unknown, "to run a file: brokermark run %s", args[0])
 	}
-	return hinted(&failure{code: exitInput, err: complaint}, "commands: %s", strings.Join(names, ", "))
+	return hinted(unknown, "commands: %s", strings.Join(names, ", "))
 }
 
-// unknownFlag adds the nearest flag to pflag's complaint.
-func unknownFlag(c *cobra.Command, err error) error {
-	var names []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	c.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	text := err.Error()
-	var missing *pflag.NotExistError
-	if errors.As(err, &missing) {
-		text = fmt.Sprintf("unknown flag --%s for %q", missing.GetSpecifiedName(), c.CommandPath())
-		if near := suggest.Nearest(missing.GetSpecifiedName(), names); near != "" {
+// badFlag is cobra's FlagErrorFunc. It says which flag an unknown one is nearest to.
+func badFlag(c *cobra.Command, err error) error {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.") // what follows repeats the flag and its value
+	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := missing.GetSpecifiedName()
+		text = fmt.Sprintf("unknown flag --%s for %q", name, c.CommandPath())
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		c.InheritedFlags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		if near := suggest.Nearest(name, known); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
-	text, _, _ = strings.Cut(text, ": strconv.") // the flag and what was given say it already
-	return hinted(&failure{code: exitInput, err: errors.New(text)}, "%s --help", c.CommandPath())
+	return hinted(badInput("%s", text), "%s --help", c.CommandPath())
 }
 
-// arguments turns cobra's complaints about the number of arguments into bad input.
+// arguments makes bad input of cobra's errors about the number of arguments.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return hinted(&failure{code: exitInput, err: err}, "%s", c.UseLine())
+			return hinted(badInput("%w", err), "%s", c.UseLine())
 		}
 		return nil
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/brokermark/brokermark/internal/watch"
 )
 
-// watching is what shows a run to others than the terminal.
+// watching serves a run that is under way: a live page for people (--watch) and metrics for Prometheus (--metrics). Both may have the
+// same address, and then one server.
 type watching struct {
-	page, scrape string // addresses; "" without
+	page, scrape string // addresses; "": not served
 	tokenEnv     string
 	token        string
-	metrics      *watch.Metrics
+	metrics      *watch.Metrics // nil: not served
 	servers      []*watch.Server
 }
 
@@ -26,7 +27,7 @@ func (w *watching) flags(f *pflag.FlagSet) {
 	f.StringVar(&w.tokenEnv, "watch-token-env", "", "environment `variable` with a token that whoever watches or scrapes must show")
 }
 
-// open completes the addresses and listens.
+// open listens at the addresses.
 func (w *watching) open(f *watch.Follower, say func(format string, args ...any)) error {
 	for flag, address := range map[string]*string{"--watch": &w.page, "--metrics": &w.scrape} {
 		if *address == "" {
@@ -43,31 +44,29 @@ func (w *watching) open(f *watch.Follower, say func(format string, args ...any))
 			return badInput("--watch-token-env %s: there is no such environment variable, or it is empty", w.tokenEnv)
 		}
 	}
+	pages, metrics := http.NewServeMux(), http.NewServeMux()
+	if w.scrape == w.page {
+		metrics = pages
+	}
 	if w.scrape != "" {
 		w.metrics = watch.NewMetrics(f)
+		metrics.Handle("GET /metrics", w.metrics.Handler())
 	}
 	if w.page != "" {
-		site := http.NewServeMux()
-		site.Handle("GET /", watch.Page(f))
-		if w.scrape == w.page {
-			site.Handle("GET /metrics", w.metrics.Handler())
-		}
-		if err := w.serve("--watch", w.page, site); err != nil {
+		pages.Handle("GET /", watch.Page(f))
+		if err := w.serve("--watch", w.page, pages); err != nil {
 			return err
 		}
 		say("watch the run at %s/", w.servers[0].URL)
 	}
-	if w.scrape == "" {
-		return nil
-	}
-	if w.scrape != w.page {
-		site := http.NewServeMux()
-		site.Handle("GET /metrics", w.metrics.Handler())
-		if err := w.serve("--metrics", w.scrape, site); err != nil {
+	if w.scrape != "" && w.scrape != w.page {
+		if err := w.serve("--metrics", w.scrape, metrics); err != nil {
 			return err
 		}
 	}
-	say("metrics at %s/metrics", w.servers[len(w.servers)-1].URL)
+	if w.scrape != "" {
+		say("metrics at %s/metrics", w.servers[len(w.servers)-1].URL)
+	}
 	return nil
 }
 
@@ -78,7 +77,7 @@ func (w *watching) serve(flag, address string, site http.Handler) error {
 		if errors.Is(err, watch.ErrOpen) {
 			return badInput("%s %s: %w", flag, address, err)
 		}
-		return &failure{code: exitInput, err: badInput("%s: %w", flag, err), hint: "another port, or 0 for a free one"}
+		return hinted(badInput("%s: %w", flag, err), "another port, or 0 for a free one")
 	}
 	w.servers = append(w.servers, s)
 	return nil

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +20,8 @@ import (
 	"github.com/brokermark/brokermark/studies/proof"
 )
 
-// axisFlag is a flag that takes one value, or several for an axis.
+// axisFlag is a flag that sets what a spec has at path. With several values it makes an axis: --size 100,1KiB measures at two
+// values of messageSize.
 type axisFlag struct{ name, path, doc string }
 
 var axisFlags = []axisFlag{
@@ -53,35 +53,37 @@ func (l *list) String() string         { return string(*l) }
 func (l *list) Set(value string) error { *l = list(value); return nil }
 func (*list) Type() string             { return "list" }
 
-// workload are the flags that say what to run; run and check share them.
+// addAxisFlags adds axis flags, which keep their values themselves, and the completion of --broker.
+func addAxisFlags(c *cobra.Command, flags []axisFlag) {
+	c.Flags().SortFlags = false
+	for _, a := range flags {
+		c.Flags().Var(new(list), a.name, a.doc)
+	}
+	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// workload are the flags that say what to run. The commands run and check share them; the parts of a pipeline use some.
 type workload struct {
-	sh      *shell
-	axes    map[string]*list
-	login   map[string]*string
-	sets    []string
-	more    []string
-	repeat  string
-	quick   bool
-	scale   string
-	only    []string
-	attach  []string
-	trust   bool
-	changed func(name string) bool
+	sh     *shell
+	flags  *pflag.FlagSet // among them axisFlags and loginFlags
+	sets   []string
+	more   []string // axes, such as inFlight.messages=100,1000
+	repeat string
+	quick  bool
+	scale  string
+	only   []string
+	attach []string
+	trust  bool
 }
 
 func (s *shell) workload(c *cobra.Command) *workload {
-	w := &workload{sh: s, axes: map[string]*list{}, changed: c.Flags().Changed}
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return append(studies.Names(), proof.Names(provable())...), cobra.ShellCompDirectiveDefault // and files
 	}
 	f := c.Flags()
-	f.SortFlags = false
-	for _, a := range axisFlags {
-		w.axes[a.name] = new(list)
-		f.Var(w.axes[a.name], a.name, a.doc)
-	}
-	w.login = addLoginFlags(f)
-	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
+	w := &workload{sh: s, flags: f}
+	addAxisFlags(c, axisFlags)
+	addLoginFlags(f)
 	f.StringArrayVar(&w.sets, "set", nil, "override a setting by `path=value`, such as client.linger.ms=5; repeatable")
 	f.StringArrayVar(&w.more, "axis", nil, "vary a setting by `path=list`, such as inFlight.messages=100,1000; repeatable")
 	f.StringVar(&w.repeat, "repeat", "", "`number` of repetitions of every point, or 'until 5%': as many as make the interval so narrow, at most 20")
@@ -93,7 +95,7 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	return w
 }
 
-// plan is what a command was asked to run, expanded.
+// plan is all that a command was asked to run: two sizes, three brokers and --repeat 5 are 6 points and 30 runs.
 type plan struct {
 	studies []*study.Study
 	points  []study.Point // of all studies
@@ -101,8 +103,17 @@ type plan struct {
 	until   map[string]float64 // of points that are repeated until they are known so closely; see enough
 }
 
-// load reads what args name and lays the flags over it.
-func (w *workload) load(_ context.Context, args []string) (plan, error) {
+// pointIDs returns the IDs of all points.
+func (p plan) pointIDs() []string {
+	var ids []string
+	for _, point := range p.points {
+		ids = append(ids, point.ID)
+	}
+	return ids
+}
+
+// load reads the studies that args name and lets the flags override their settings.
+func (w *workload) load(args []string) (plan, error) {
 	p := plan{until: map[string]float64{}}
 	found, err := w.studies(args)
 	if err != nil {
@@ -131,7 +142,7 @@ func (w *workload) load(_ context.Context, args []string) (plan, error) {
 	return p, nil
 }
 
-// objectives are what the points should reach, by point; those without any are left out.
+// objectives returns, by point ID, what points should reach. Points without objectives are left out.
 func (p plan) objectives() map[string]study.Objectives {
 	asked := map[string]study.Objectives{}
 	for _, point := range p.points {
@@ -142,6 +153,7 @@ func (p plan) objectives() map[string]study.Objectives {
 	return asked
 }
 
+// studies reads the studies that args name. Without arguments it is one of the flags alone, or without those a short first run.
 func (w *workload) studies(args []string) ([]*study.Study, error) {
 	if len(args) == 0 {
 		if w.untouched() {
@@ -167,17 +179,16 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 	return found, nil
 }
 
-// untouched tells that no flag says what to run.
+// untouched reports whether no flag says what to run.
 func (w *workload) untouched() bool {
-	for name := range w.axes {
-		if w.changed(name) {
-			return false
-		}
+	names := []string{"set", "axis", "attach"}
+	for _, a := range axisFlags {
+		names = append(names, a.name)
 	}
-	return !w.changed("set") && !w.changed("axis") && !w.changed("attach")
+	return !slices.ContainsFunc(names, w.flags.Changed)
 }
 
-// scales says at which scale studies with several of them are run.
+// scales returns, for each study with several scales, a line that says at which one it is run.
 func (p plan) scales() (out []string) {
 	for _, s := range p.studies {
 		if there := s.Scales(); len(there) > 1 {
@@ -187,8 +198,8 @@ func (p plan) scales() (out []string) {
 	return out
 }
 
-// read finds what arg names: "-" for standard input, a study that comes with the program (folder is its own), a file,
-// or a folder on the disk with a study's document.
+// read reads the document that arg names: "-" is standard input, and other words a study that comes with the program, a file, or a
+// folder with a study's document. folder is that of a study inside the program, or nil.
 func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err error) {
 	if arg == "-" {
 		data, err = bounded.All(w.sh.in, maxDocument)
@@ -198,26 +209,24 @@ func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err
 		data, folder, err = readStudy(arg)
 		return arg + ".yaml", data, folder, err
 	}
-	if document := filepath.Join(arg, studies.Document); isDir(arg) {
-		arg = document
+	if isDir(arg) {
+		arg = filepath.Join(arg, studies.Document)
 	}
 	data, err = bounded.File(arg, maxDocument)
-	if name, _, _ := strings.Cut(arg, "@"); errors.Is(err, fs.ErrNotExist) && slices.Contains(driver.Names(), name) {
-		return "", nil, nil, badInput("no study or file %q; a broker is named by a flag: --broker %s", arg, arg)
-	}
-	var path *fs.PathError
+	broker, _, _ := strings.Cut(arg, "@")
+	looksLikeFile := strings.ContainsRune(arg, os.PathSeparator) || filepath.Ext(arg) != ""
 	switch {
-	case errors.Is(err, bounded.ErrTooLong) || errors.Is(err, bounded.ErrNoFile):
-		return "", nil, nil, badInput("study file %s can't be read: %w", arg, err)
-	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile(arg):
+	case errors.Is(err, fs.ErrNotExist) && slices.Contains(driver.Names(), broker):
+		return "", nil, nil, badInput("no study or file %q; a broker is named by a flag: --broker %s", arg, arg)
+	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile:
 		return "", nil, nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), suggest.DidYouMean(arg, studyNames()))
-	case errors.As(err, &path):
-		return "", nil, nil, badInput("study file %s can't be read: %w", arg, path.Err)
+	case err != nil:
+		return "", nil, nil, cannotRead("study file "+arg, err)
 	}
-	return arg, data, nil, err
+	return arg, data, nil, nil
 }
 
-// maxDocument bounds a study's document, in bytes; Parse refuses less.
+// maxDocument bounds a study's document, in bytes. Parse has a lower limit with a better error.
 const maxDocument = 64 << 20
 
 func isDir(path string) bool {
@@ -230,14 +239,14 @@ func isDir(path string) bool {
 func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
 	for _, s := range found {
 		name := w.scale
-		if !w.changed("scale") {
+		if !w.flags.Changed("scale") {
 			name = s.UsualScale()
 		}
 		if err := s.Scale(name); err != nil {
 			return nil, err
 		}
 	}
-	if !w.changed("only") {
+	if !w.flags.Changed("only") {
 		return found, nil
 	}
 	if len(found) == 1 {
@@ -269,27 +278,22 @@ func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
 	return left, nil
 }
 
-func looksLikeFile(arg string) bool {
-	return strings.ContainsRune(arg, os.PathSeparator) || filepath.Ext(arg) != ""
-}
-
-// override lays the flags over a study.
+// override has the flags override a study's settings.
 func (w *workload) override(s *study.Study) error {
 	for _, a := range axisFlags {
-		if !w.changed(a.name) {
-			continue
-		}
-		typed := string(*w.axes[a.name])
-		if err := s.SetAxisBy("--"+a.name+" "+typed, a.path, strings.Split(typed, ",")); err != nil {
-			return err
+		if w.flags.Changed(a.name) {
+			typed := w.flags.Lookup(a.name).Value.String()
+			if err := s.SetAxisBy("--"+a.name+" "+typed, a.path, strings.Split(typed, ",")); err != nil {
+				return err
+			}
 		}
 	}
 	for _, l := range loginFlags {
-		if !w.changed(l.name) {
-			continue
-		}
-		if err := s.SetAxisBy("--"+l.name+" "+*w.login[l.name], l.path, []string{*w.login[l.name]}); err != nil {
-			return err
+		if w.flags.Changed(l.name) {
+			typed := w.flags.Lookup(l.name).Value.String()
+			if err := s.SetAxisBy("--"+l.name+" "+typed, l.path, []string{typed}); err != nil {
+				return err
+			}
 		}
 	}
 	for _, axis := range w.more {
@@ -306,13 +310,13 @@ func (w *workload) override(s *study.Study) error {
 			return err
 		}
 	}
-	if w.changed("attach") {
+	if w.flags.Changed("attach") {
 		addresses := strings.Join(w.attach, ", ")
 		if err := s.SetAxisBy("--attach "+addresses, "attach", []string{"[" + addresses + "]"}); err != nil {
 			return err
 		}
 	}
-	if w.changed("repeat") {
+	if w.flags.Changed("repeat") {
 		if err := s.SetAxisBy("--repeat "+w.repeat, "repeats", []string{w.repeat}); err != nil {
 			return err
 		}
@@ -321,18 +325,4 @@ func (w *workload) override(s *study.Study) error {
 		s.Quick()
 	}
 	return nil
-}
-
-// formatFlag adds --format; the first of allowed is the default.
-func formatFlag(f *pflag.FlagSet, into *string, allowed ...string) {
-	f.StringVar(into, "format", allowed[0], "`format` of the output: "+strings.Join(allowed, ", "))
-}
-
-func checkFormat(format string, allowed ...string) error {
-	for _, a := range allowed {
-		if a == format {
-			return nil
-		}
-	}
-	return badInput("--format %s: unknown format; allowed: %s%s", format, strings.Join(allowed, ", "), suggest.DidYouMean(format, allowed))
 }

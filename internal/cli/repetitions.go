@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// shows says, for each study, what its repetitions can show: whether a test can find a difference between brokers, and whether an
+// interval of a median can be given.
+func shows(p plan) []string {
+	var lines []string
+	for _, s := range p.studies {
+		line := fmt.Sprintf("repetitions: %d", s.Repeats)
+		if s.Until > 0 {
+			line = fmt.Sprintf("repetitions: until the interval is within ±%.2g %% of the median, at most %d", 100*s.Until, s.Repeats)
+		}
+		brokers := map[product]bool{}
+		for _, p := range p.points {
+			if p.Study == s.Name {
+				brokers[productOf(p.Spec)] = true
+			}
+		}
+		needed := results.Needed(len(brokers))
+		switch {
+		case len(brokers) < 2 || s.Until > 0:
+		case s.Repeats < needed:
+			line += fmt.Sprintf(", too few for a test between %d brokers to show any difference: --repeat %d would be enough", len(brokers), needed)
+		default:
+			line += fmt.Sprintf(", enough for a test to show a difference between %d brokers", len(brokers))
+		}
+		if s.Repeats < leastConfident {
+			line += fmt.Sprintf("; a 95 %% interval of a median needs %d", leastConfident)
+		}
+		if s.Repeats == 1 && s.Source != "" {
+			line += "; each claim is answered by that one run, without a spread"
+		}
+		if len(p.studies) > 1 {
+			line = s.Name + ", " + line
+		}
+		lines = append(lines, strings.ToUpper(line[:1])+line[1:]+".")
+	}
+	return lines
+}
+
+// enough decides when points with --repeat 'until 5%' need no more repetitions: when half the interval of the median is at most 5 %
+// of it.
+type enough struct {
+	store *store.Store
+	until map[string]float64 // by point ID, 0.05 for 5 %; others are not in it
+	said  map[string]bool    // by point ID: the user knows that it needs no more
+	say   func(format string, args ...any)
+}
+
+// of reports whether a point needs no further repetition. It reads the store, so that the repetitions of other runners count.
+func (e *enough) of(ctx context.Context, run study.Run) bool {
+	goal, repeats := e.until[run.Point.ID]
+	metric, known := results.Headline(run.Point.Spec.Measure)
+	if !repeats || !known || run.Repetition <= leastConfident {
+		return false
+	}
+	records, err := e.store.Records(ctx, store.Filter{PointIDs: []string{run.Point.ID}, Statuses: []store.Status{store.OK}})
+	if err != nil || len(records) == 0 {
+		return false
+	}
+	half, n := results.HalfWidth(metric, results.Of(records).Points[0].Ok())
+	if !(half <= goal) { // also if it is unknown: NaN
+		return false
+	}
+	if !e.said[run.Point.ID] {
+		e.said[run.Point.ID] = true
+		e.say("%s: %s is known to ±%.2g %% after %d repetitions: no more are needed", run.Point.Label, metric.Name, 100*half, n)
+	}
+	return true
+}
+
+// leastConfident is how many values a 95 % interval of a median needs.
+const leastConfident = 6
