@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -102,13 +102,13 @@ func (c *Claims) take(ctx context.Context, tx *sql.Tx, pointID string, repetitio
 	now := c.store.backend.now
 	statement := `INSERT INTO claim (point_id, repetition, holder, until) VALUES ($1, $2, $3, ` + now + ` + $4)
 		ON CONFLICT (point_id, repetition) DO UPDATE SET holder = excluded.holder, until = excluded.until
-		WHERE claim.until < ` + now + ` OR claim.holder = excluded.holder RETURNING holder`
-	var holder string
-	err := tx.QueryRowContext(ctx, statement, pointID, repetition, c.holder, c.lease.Milliseconds()).Scan(&holder)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		WHERE claim.until < ` + now + ` OR claim.holder = excluded.holder`
+	result, err := tx.ExecContext(ctx, statement, pointID, repetition, c.holder, c.lease.Milliseconds())
+	if err != nil {
+		return false, err
 	}
-	return err == nil, err
+	rows, err := result.RowsAffected()
+	return rows > 0, err
 }
 
 // Keep renews a claim until release is called, which gives it up.
@@ -117,4 +117,51 @@ func (c *Claims) Keep(pointID string, repetition int) (release func()) {
 		table: "claim", where: `point_id = $1 AND repetition = $2 AND holder = $3`,
 		args: []any{pointID, repetition, c.holder}, lease: c.lease,
 	})
+}
+
+// Lease is how long a claim or an announcement stays valid after its process last renewed it. The process may have been killed,
+// suspended, or cut off from the network.
+const Lease = 30 * time.Second
+
+// leasedRows are rows of a table that a process keeps while it lives. Their column "until" holds when their lease ends.
+type leasedRows struct {
+	table string
+	where string // a condition with the arguments $1, $2, …
+	args  []any
+	lease time.Duration
+}
+
+// keep renews the lease of rows three times in its duration, until release is called, which deletes them. It ignores
+// errors of the database, because a lease that isn't renewed ends by itself.
+func (s *Store) keep(rows leasedRows) (release func()) {
+	renewal := fmt.Sprintf("UPDATE %s SET until = %s + %d WHERE %s", rows.table, s.backend.now, rows.lease.Milliseconds(), rows.where)
+	exec := func(ctx context.Context, statement string) {
+		ctx, cancel := s.briefly(ctx)
+		defer cancel()
+		_, _ = s.db.ExecContext(ctx, statement, rows.args...)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(rows.lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				exec(ctx, renewal)
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		cancel()
+		renewing.Wait()
+		exec(context.Background(), `DELETE FROM `+rows.table+` WHERE `+rows.where)
+	})
+}
+
+// briefly limits an operation that the program can do without to two seconds: a store that doesn't answer must not hold it up.
+func (s *Store) briefly(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(2*s.patience, limitWhileAway))
 }

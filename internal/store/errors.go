@@ -43,10 +43,14 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// problem makes an error without a cause.
+func (s *Store) problem(p Problem, detail string, args ...any) error {
+	return &Error{Problem: p, Store: s.name, Detail: fmt.Sprintf(detail, args...)}
+}
+
 // ProblemOf returns the problem that err reports, or "" if err isn't about a store.
 func ProblemOf(err error) Problem {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Problem
 	}
 	return ""

@@ -21,10 +21,9 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.access == reading {
 		switch {
 		case have == 0:
-			return &Error{Problem: Missing, Store: s.name, Detail: "holds nothing yet: run a study first"}
+			return s.problem(Missing, "holds nothing yet: run a study first")
 		case have < want:
-			return &Error{Problem: Older, Store: s.name, Detail: fmt.Sprintf(
-				"was written by an older brokermark (layout %d, this one needs %d): the next brokermark run with it brings it up to date", have, want)}
+			return s.problem(Older, "was written by an older brokermark (layout %d, this one needs %d): the next brokermark run with it brings it up to date", have, want)
 		}
 		return nil
 	}
@@ -53,11 +52,7 @@ func (s *Store) upgrade(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := execAll(ctx, tx, `DELETE FROM brokermark_store`); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO brokermark_store (layout) VALUES ($1)`, s.backend.layout())
-		return err
+		return execAll(ctx, tx, `DELETE FROM brokermark_store`, fmt.Sprintf(`INSERT INTO brokermark_store (layout) VALUES (%d)`, s.backend.layout()))
 	})
 }
 
@@ -77,18 +72,17 @@ func (s *Store) readLayout(ctx context.Context, q querier) (int, error) {
 		return 0, nil
 	}
 	if !slices.Contains(tables, "brokermark_store") {
-		return 0, &Error{Problem: Foreign, Store: s.name, Detail: "is a database of something else: name another " + s.backend.alternative}
+		return 0, s.problem(Foreign, "is a database of something else: name another %s", s.backend.alternative)
 	}
 	versions, err := column[int](ctx, q, `SELECT layout FROM brokermark_store`)
 	switch {
 	case err != nil:
 		return 0, s.explain(err, "read its version")
 	case len(versions) != 1:
-		return 0, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: it has %d versions instead of one", len(versions))}
+		return 0, s.problem(Corrupt, "is damaged: it has %d versions instead of one", len(versions))
 	case versions[0] > s.backend.layout():
-		return 0, &Error{Problem: Newer, Store: s.name, Detail: fmt.Sprintf(
-			"was written by a newer brokermark (layout %d, this one knows %d): update brokermark or name another %s",
-			versions[0], s.backend.layout(), s.backend.alternative)}
+		return 0, s.problem(Newer, "was written by a newer brokermark (layout %d, this one knows %d): update brokermark or name another %s",
+			versions[0], s.backend.layout(), s.backend.alternative)
 	}
 	return versions[0], nil
 }

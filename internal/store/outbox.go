@@ -68,7 +68,7 @@ func (o *Outbox) Append(ctx context.Context, r Record) error {
 	if o.waiting != nil {
 		limit = min(limit, limitWhileAway)
 	}
-	ctx, cancel := outlive(ctx, limit, min(limit, limitAfterInterrupt))
+	ctx, cancel := outlive(ctx, limit)
 	defer cancel()
 	err := o.deliver(ctx)
 	if err == nil {
@@ -87,39 +87,38 @@ func (o *Outbox) Append(ctx context.Context, r Record) error {
 	return nil
 }
 
-// outlive returns a context that ends after limit, or when parent has ended and grace has passed since.
-func outlive(parent context.Context, limit, grace time.Duration) (context.Context, context.CancelFunc) {
+// outlive returns a context that ends after limit, or when limitAfterInterrupt has passed since parent ended.
+func outlive(parent context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), limit)
-	stop := context.AfterFunc(parent, func() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(grace):
-			cancel()
-		}
-	})
+	stop := context.AfterFunc(parent, func() { time.AfterFunc(limitAfterInterrupt, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
 
 // spill writes r to the file, which it makes for the first record.
 func (o *Outbox) spill(r Record) error {
 	if o.waiting == nil {
-		var errs []error
-		for _, dir := range o.folders {
-			file, err := newWaitingFile(filepath.Join(dir, o.pattern(strconv.Itoa(os.Getpid()))))
-			if err == nil {
-				o.waiting = file
-				break
-			}
-			errs = append(errs, err)
-		}
-		if o.waiting == nil {
-			return fmt.Errorf("keep the record in a file: %w", errors.Join(errs...))
+		if err := o.makeFile(); err != nil {
+			return fmt.Errorf("keep the record in a file: %w", err)
 		}
 	}
 	if err := o.waiting.add(r); err != nil {
 		return fmt.Errorf("keep the record in %s: %w", o.waiting.Name(), err)
 	}
 	return nil
+}
+
+// makeFile makes this run's file in the first folder that allows it.
+func (o *Outbox) makeFile() error {
+	var errs []error
+	for _, dir := range o.folders {
+		file, err := newWaitingFile(filepath.Join(dir, o.pattern(strconv.Itoa(os.Getpid()))))
+		if err == nil {
+			o.waiting = file
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // deliver appends the records that wait to the store, in their order: those of this run's file, and those that earlier runs
@@ -160,7 +159,7 @@ func (o *Outbox) leave(taken int, damaged []error) error {
 
 // Close tries once more to deliver the records that wait. The error is an *Unstored if that fails. The store stays open.
 func (o *Outbox) Close(ctx context.Context) error {
-	ctx, cancel := outlive(ctx, o.store.patience, min(o.store.patience, limitAfterInterrupt))
+	ctx, cancel := outlive(ctx, o.store.patience)
 	defer cancel()
 	err := o.deliver(ctx)
 	if err == nil {

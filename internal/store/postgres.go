@@ -100,15 +100,14 @@ func parsePostgresURL(store string) (postgresConfig, error) {
 
 // diagnosePostgres explains an error that the server answered with, or one of the connection to it.
 func diagnosePostgres(config *pgx.ConnConfig, err error, action string) diagnosis {
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		d := diagnoseState(config, answer.Code, action)
 		d.cause = errors.New(answer.Message)
 		return d
 	}
-	var connect *pgconn.ConnectError
-	var network net.Error
-	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) {
+	_, notConnected := errors.AsType[*pgconn.ConnectError](err)
+	_, ofNetwork := errors.AsType[net.Error](err)
+	if notConnected || ofNetwork || errors.Is(err, context.DeadlineExceeded) {
 		server := net.JoinHostPort(config.Host, fmt.Sprint(config.Port))
 		return diagnosis{Unreachable, fmt.Sprintf("can't be reached at %s: could not %s", server, action), connectionCause(err)}
 	}
@@ -117,8 +116,7 @@ func diagnosePostgres(config *pgx.ConnConfig, err error, action string) diagnosi
 
 // connectionCause returns why a connection failed, in one line and without the address, which the sentence about it has already.
 func connectionCause(err error) error {
-	var failed *net.OpError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return failed.Err
 	}
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n") // pgx lists every address it tried on a line of its own

@@ -10,9 +10,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Filter selects records that meet all of its conditions. The zero Filter selects every record.
@@ -28,26 +28,20 @@ const maxPointsPerQuery = 500
 
 // where returns the filter as an SQL condition with its arguments, such as " WHERE study = $1 AND began >= $2". It leaves out the
 // condition on points if there are too many for one statement: the caller has to check that one itself.
-func (f Filter) where() (string, []any) {
+func (f Filter) where() (string, arguments) {
 	var terms []string
-	var args []any
+	var args arguments
 	if f.Study != "" {
-		args = append(args, storable(f.Study))
-		terms = append(terms, fmt.Sprintf("study = $%d", len(args)))
+		terms = append(terms, "study = "+args.add(storable(f.Study)))
 	}
 	if len(f.Statuses) > 0 {
-		terms = append(terms, "status IN ("+placeholders(len(args)+1, len(f.Statuses))+")")
-		for _, status := range f.Statuses {
-			args = append(args, string(status))
-		}
+		terms = append(terms, "status IN ("+addAll(&args, f.Statuses)+")")
 	}
 	if n := len(f.PointIDs); n > 0 && n <= maxPointsPerQuery {
-		terms = append(terms, "point_id IN ("+placeholders(len(args)+1, n)+")")
-		args = append(args, anySlice(f.PointIDs)...)
+		terms = append(terms, "point_id IN ("+addAll(&args, f.PointIDs)+")")
 	}
 	if !f.Since.IsZero() {
-		args = append(args, f.Since.UnixNano())
-		terms = append(terms, fmt.Sprintf("began >= $%d", len(args)))
+		terms = append(terms, "began >= "+args.add(f.Since.UnixNano()))
 	}
 	if terms == nil {
 		return "", nil
@@ -55,21 +49,22 @@ func (f Filter) where() (string, []any) {
 	return " WHERE " + strings.Join(terms, " AND "), args
 }
 
-// placeholders returns n numbered arguments of SQL: "$3, $4" for first 3 and n 2.
-func placeholders(first, n int) string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = fmt.Sprintf("$%d", first+i)
-	}
-	return strings.Join(list, ", ")
+// arguments are those of an SQL statement.
+type arguments []any
+
+// add adds an argument and returns how the statement refers to it: the third one is "$3".
+func (a *arguments) add(value any) string {
+	*a = append(*a, value)
+	return fmt.Sprintf("$%d", len(*a))
 }
 
-func anySlice(list []string) []any {
-	out := make([]any, len(list))
-	for i, v := range list {
-		out[i] = v
+// addAll adds several texts and returns a list such as "$3, $4".
+func addAll[T ~string](a *arguments, values []T) string {
+	var list []string
+	for _, v := range values {
+		list = append(list, a.add(string(v)))
 	}
-	return out
+	return strings.Join(list, ", ")
 }
 
 // Records reads the selected records into memory, in the order in which they were appended.
@@ -88,8 +83,11 @@ func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
 // loop began. An error ends the loop.
 func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		ctx, timeout := newRowTimeout(ctx, 2*s.patience)
-		defer timeout.end()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		// A deadline for the whole query would also end a long one that makes progress, so it has one for each row.
+		timeout := time.AfterFunc(2*s.patience, func() { cancel(context.DeadlineExceeded) })
+		defer timeout.Stop()
 		err := s.each(ctx, f, timeout, func(r Record) bool { return yield(r, nil) })
 		if err == nil {
 			return
@@ -101,8 +99,8 @@ func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	}
 }
 
-// each passes the selected records to yield until it returns false.
-func (s *Store) each(ctx context.Context, f Filter, timeout *rowTimeout, yield func(Record) bool) error {
+// each passes the selected records to yield until it returns false. timeout runs while it waits for a row, and ends ctx.
+func (s *Store) each(ctx context.Context, f Filter, timeout *time.Timer, yield func(Record) bool) error {
 	where, args := f.where()
 	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
 	if err != nil {
@@ -114,7 +112,8 @@ func (s *Store) each(ctx context.Context, f Filter, timeout *rowTimeout, yield f
 		points[id] = true
 	}
 	for {
-		batch, err := nextBatch(rows, points, timeout)
+		batch, err := nextBatch(rows, points, func() { timeout.Reset(2 * s.patience) })
+		timeout.Stop()
 		if err != nil {
 			return err
 		}
@@ -144,13 +143,12 @@ type storedRecord struct {
 // takes most of the time of a report over thousands of them.
 const batchSize = 128
 
-// nextBatch reads up to batchSize records of the given points, or of every point if there are none. The batch is empty after the
-// last row and after an error of rows.
-func nextBatch(rows *sql.Rows, points map[string]bool, timeout *rowTimeout) ([]storedRecord, error) {
-	defer timeout.pause() // while the caller works on the batch
+// nextBatch reads up to batchSize records of the given points, or of every point if there are none. It calls restart before it waits
+// for a row. The batch is empty after the last row and after an error of rows.
+func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]storedRecord, error) {
 	var batch []storedRecord
 	for len(batch) < batchSize {
-		timeout.restart()
+		restart()
 		if !rows.Next() {
 			break
 		}
@@ -166,38 +164,18 @@ func nextBatch(rows *sql.Rows, points map[string]bool, timeout *rowTimeout) ([]s
 	return batch, nil
 }
 
-// rowTimeout cancels a query if no row comes for some time. A deadline for the whole query would also end a long one that makes
-// progress.
-type rowTimeout struct {
-	timer  *time.Timer
-	limit  time.Duration
-	cancel context.CancelCauseFunc
-}
-
-// newRowTimeout starts a timeout. The context ends with it, with the cause DeadlineExceeded.
-func newRowTimeout(ctx context.Context, limit time.Duration) (context.Context, *rowTimeout) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
-	return ctx, &rowTimeout{timer: timer, limit: limit, cancel: cancel}
-}
-
-func (t *rowTimeout) restart() { t.timer.Reset(t.limit) }
-func (t *rowTimeout) pause()   { t.timer.Stop() }
-func (t *rowTimeout) end()     { t.timer.Stop(); t.cancel(nil) }
-
 // decodeAll decodes records on all cores. If one can't be decoded, it returns those before it and the error.
 func (s *Store) decodeAll(batch []storedRecord) ([]Record, error) {
 	records, errs := make([]Record, len(batch)), make([]error, len(batch))
-	var next atomic.Int64 // index of the next record that no goroutine has taken
-	var workers sync.WaitGroup
-	for range min(len(batch), runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(batch)); i = next.Add(1) - 1 {
-				records[i], errs[i] = s.decode(batch[i])
-			}
+	var decoding errgroup.Group
+	decoding.SetLimit(runtime.GOMAXPROCS(0))
+	for i, stored := range batch {
+		decoding.Go(func() error {
+			records[i], errs[i] = s.decode(stored)
+			return nil // so that the others are decoded as well
 		})
 	}
-	workers.Wait()
+	_ = decoding.Wait()
 	for i, err := range errs {
 		if err != nil {
 			return records[:i], err
@@ -209,8 +187,8 @@ func (s *Store) decodeAll(batch []storedRecord) ([]Record, error) {
 // decode reads a record of any schema that this version knows, and updates it to the current one.
 func (s *Store) decode(stored storedRecord) (Record, error) {
 	if stored.schema > s.forms.current {
-		return Record{}, &Error{Problem: Newer, Store: s.name, Detail: fmt.Sprintf(
-			"holds record %d of a newer brokermark (schema %d, this one knows %d): update brokermark", stored.id, stored.schema, s.forms.current)}
+		return Record{}, s.problem(Newer, "holds record %d of a newer brokermark (schema %d, this one knows %d): update brokermark",
+			stored.id, stored.schema, s.forms.current)
 	}
 	damaged := func(err error) error {
 		return &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", stored.id), Err: err}
@@ -240,26 +218,57 @@ func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int
 			return nil, s.explain(err, "read its records")
 		}
 		for _, r := range repetitions {
-			if done[r.pointID] == nil {
-				done[r.pointID] = map[int]Status{}
+			if done[r.PointID] == nil {
+				done[r.PointID] = map[int]Status{}
 			}
-			done[r.pointID][r.number] = r.status
+			done[r.PointID][r.Repetition] = r.Status
 		}
 	}
 	return done, nil
 }
 
-type doneRepetition struct {
-	pointID string
-	number  int
-	status  Status
-}
-
-// doneAmong lists the repetitions that ended ok or were refused, oldest record first.
-func (s *Store) doneAmong(ctx context.Context, pointIDs []string) ([]doneRepetition, error) {
+// doneAmong reads point, repetition and status of the records that ended ok or were refused, oldest first.
+func (s *Store) doneAmong(ctx context.Context, pointIDs []string) ([]Record, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	columns := func(r *doneRepetition) []any { return []any{&r.pointID, &r.number, &r.status} }
+	columns := func(r *Record) []any { return []any{&r.PointID, &r.Repetition, &r.Status} }
+	var args arguments
+	points := addAll(&args, pointIDs)
 	return queryAll(ctx, s.db, columns, `SELECT point_id, repetition, status FROM record WHERE status IN ('ok', 'refused')
-		AND point_id IN (`+placeholders(1, len(pointIDs))+`) ORDER BY id`, anySlice(pointIDs)...)
+		AND point_id IN (`+points+`) ORDER BY id`, args...)
+}
+
+// forms turn older forms of a record into the current one. Records are never edited in the store; they are brought up to
+// date whenever they are read.
+type forms struct {
+	current int
+	// steps[n] turns the JSON fields of a record of schema n into those of schema n+1. Records of a schema without a step can't be
+	// read any more.
+	steps map[int]func(fields map[string]json.RawMessage) error
+}
+
+// known are the forms of this version. Schema 1 is the first.
+var known = forms{current: Schema}
+
+// update brings a record's JSON from its schema to the current one.
+func (f forms) update(schema int, body string) (string, error) {
+	if schema == f.current {
+		return body, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(body), &fields); err != nil {
+		return "", err
+	}
+	for n := schema; n < f.current; n++ {
+		step := f.steps[n]
+		if step == nil {
+			return "", fmt.Errorf("its schema is %d, which this version can't read any more", schema)
+		}
+		if err := step(fields); err != nil {
+			return "", fmt.Errorf("from schema %d to %d: %w", n, n+1, err)
+		}
+	}
+	fields["schema"] = json.RawMessage(fmt.Sprint(f.current))
+	out, err := json.Marshal(fields)
+	return string(out), err
 }

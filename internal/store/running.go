@@ -64,20 +64,19 @@ func (s *Store) Running(ctx context.Context) (Running, error) {
 }
 
 func (s *Store) running(ctx context.Context) (r Running, err error) {
-	tables, err := column[string](ctx, s.db, s.backend.tables)
+	r.Claims, err = leased(ctx, s, "claim", "point_id, repetition", func(c *Claim) []any { return []any{&c.PointID, &c.Repetition} })
 	if err != nil {
 		return r, err
 	}
-	if slices.Contains(tables, "claim") {
-		claims := `SELECT point_id, repetition FROM claim WHERE until >= ` + s.backend.now + ` ORDER BY point_id, repetition`
-		r.Claims, err = queryAll(ctx, s.db, func(c *Claim) []any { return []any{&c.PointID, &c.Repetition} }, claims)
-		if err != nil {
-			return r, err
-		}
-	}
-	if slices.Contains(tables, "watched") {
-		pages := `SELECT url, host FROM watched WHERE until >= ` + s.backend.now + ` ORDER BY host, url`
-		r.Pages, err = queryAll(ctx, s.db, func(p *Page) []any { return []any{&p.URL, &p.Host} }, pages)
-	}
+	r.Pages, err = leased(ctx, s, "watched", "host, url", func(p *Page) []any { return []any{&p.Host, &p.URL} })
 	return r, err
+}
+
+// leased reads columns of the rows whose lease goes on, in their order. It returns none if the store has no such table.
+func leased[T any](ctx context.Context, s *Store, table, columns string, into func(*T) []any) ([]T, error) {
+	tables, err := column[string](ctx, s.db, s.backend.tables)
+	if err != nil || !slices.Contains(tables, table) {
+		return nil, err
+	}
+	return queryAll(ctx, s.db, into, `SELECT `+columns+` FROM `+table+` WHERE until >= `+s.backend.now+` ORDER BY `+columns)
 }

@@ -102,7 +102,7 @@ func enableWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	defer cancel()
 	for {
 		_, err := db.ExecContext(ctx, `PRAGMA journal_mode = WAL`)
-		if cause := sqliteError(err); cause == nil || primaryCode(cause) != sqlite3.SQLITE_BUSY {
+		if primaryCode(err) != sqlite3.SQLITE_BUSY {
 			return err
 		}
 		select {
@@ -113,20 +113,19 @@ func enableWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	}
 }
 
-// sqliteError returns SQLite's own error within err, or nil.
-func sqliteError(err error) *sqlite.Error {
-	var cause *sqlite.Error
-	errors.As(err, &cause)
-	return cause
+// primaryCode returns the kind of SQLite's error within err, or 0 if there is none. It is the low byte of the result code, which
+// the other bytes refine.
+func primaryCode(err error) int {
+	if cause, ok := errors.AsType[*sqlite.Error](err); ok {
+		return cause.Code() & 0xff
+	}
+	return 0
 }
-
-// primaryCode returns the kind of an error: the low byte of its result code. The other bytes refine it.
-func primaryCode(err *sqlite.Error) int { return err.Code() & 0xff }
 
 // diagnoseSQLite explains an error by its result code (https://www.sqlite.org/rescode.html).
 func diagnoseSQLite(path string, err error, action string) diagnosis {
-	cause := sqliteError(err)
-	if cause == nil {
+	cause, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
 		return diagnosis{}
 	}
 	folder, _ := filepath.Abs(filepath.Dir(path))
@@ -136,7 +135,7 @@ func diagnoseSQLite(path string, err error, action string) diagnosis {
 	case sqlite3.SQLITE_READONLY_DIRECTORY:
 		return diagnosis{Other, fmt.Sprintf("can't be opened: this user may not make files beside it, in %s", folder), hidden{err}}
 	}
-	switch primaryCode(cause) {
+	switch primaryCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return diagnosis{Locked, "is locked by another process: could not " + action, err}
 	case sqlite3.SQLITE_NOTADB:
@@ -144,7 +143,7 @@ func diagnoseSQLite(path string, err error, action string) diagnosis {
 	case sqlite3.SQLITE_CORRUPT:
 		return diagnosis{Corrupt, "is damaged: could not " + action, err}
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
-		if _, statErr := os.Stat(path); primaryCode(cause) == sqlite3.SQLITE_CANTOPEN && errors.Is(statErr, os.ErrNotExist) {
+		if _, statErr := os.Stat(path); primaryCode(err) == sqlite3.SQLITE_CANTOPEN && errors.Is(statErr, os.ErrNotExist) {
 			return diagnosis{Other, fmt.Sprintf("can't be made: this user may not make files in %s", folder), hidden{err}}
 		}
 		return diagnosis{Other, "can't be opened for that by this user: could not " + action, err}
@@ -157,3 +156,59 @@ type hidden struct{ error }
 
 func (hidden) Error() string   { return "" }
 func (h hidden) Unwrap() error { return h.error }
+
+// SQLite keeps two files beside a store that is open: store.db-wal, the write-ahead log with the newest records, and store.db-shm,
+// an index of that log which all processes share. What follows deals with them where a reader can't create or shouldn't leave them:
+// on a full disk, or in a folder it may not write to.
+
+// minIndexSize is the size in bytes of the smallest shared index that SQLite makes.
+const minIndexSize = 32 << 10
+
+// existingFiles reports for each file of the store at path whether it exists.
+func existingFiles(path string) map[string]bool {
+	exists := map[string]bool{}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		_, err := os.Stat(path + suffix)
+		exists[path+suffix] = err == nil
+	}
+	return exists
+}
+
+// abandon removes the files that a failed attempt to open the store at path created: those that did not exist before and are too
+// short to hold anything, as a full disk leaves them.
+func abandon(path string, existed map[string]bool) {
+	for file, maxSize := range map[string]int64{path: 0, path + "-wal": 0, path + "-shm": minIndexSize - 1} {
+		info, err := os.Stat(file)
+		if err == nil && !existed[file] && info.Mode().IsRegular() && info.Size() <= maxSize {
+			_ = os.Remove(file)
+		}
+	}
+}
+
+// mayNotWriteBeside reports whether err says that this user may not create the files beside the store.
+func mayNotWriteBeside(err error) bool {
+	kind := primaryCode(err)
+	return kind == sqlite3.SQLITE_READONLY || kind == sqlite3.SQLITE_CANTOPEN
+}
+
+// openFrozen opens the store's main file alone. It returns nil if the write-ahead log isn't empty: its records would be missing.
+func openFrozen(path string) (*sql.DB, error) {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return nil, nil
+	}
+	return sql.Open("sqlite", sqliteURL(path, "mode=ro&immutable=1&_pragma=query_only(true)"))
+}
+
+// tidy removes the files that reading created beside the store at path. SQLite does so itself when the last connection that may
+// write is closed, so tidy opens and closes one.
+func tidy(path string, existed map[string]bool) {
+	if _, err := os.Stat(path + "-shm"); err != nil || existed[path+"-shm"] {
+		return
+	}
+	db, err := sql.Open("sqlite", sqliteURL(path, "mode=rw"))
+	if err != nil {
+		return
+	}
+	defer db.Close()
+	_, _ = db.Exec(`SELECT count(*) FROM sqlite_master`) // fails for a user who may not write: then the files stay
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -121,20 +120,19 @@ func (s *Store) Close() error {
 // Append adds r in one durable transaction and returns the ID it was given; r.ID and r.Schema are ignored. Once it
 // returns nil, the record survives a crash of the machine. If ctx ends earlier, the record is not stored: a caller that must not
 // lose a finished record passes a context that no interrupt cancels.
-func (s *Store) Append(ctx context.Context, r Record) (int64, error) {
-	var id int64
-	err := s.append(ctx, r, func(ctx context.Context, tx *sql.Tx, body string) (err error) {
+func (s *Store) Append(ctx context.Context, r Record) (id int64, err error) {
+	err = s.append(ctx, r, func(ctx context.Context, tx *sql.Tx, body string) (err error) {
 		id, err = insert(ctx, tx, r, body)
 		return err
 	})
 	if err != nil {
-		return 0, err
+		id = 0 // the transaction was not committed
 	}
-	return id, nil
+	return id, err
 }
 
-// AppendOnce appends r unless the store holds it already, which existed reports. A caller may so repeat an append whose answer
-// was lost.
+// AppendOnce appends r unless the store holds it already, which existed reports. So a caller may repeat an append whose answer was
+// lost.
 func (s *Store) AppendOnce(ctx context.Context, r Record) (existed bool, err error) {
 	err = s.append(ctx, r, func(ctx context.Context, tx *sql.Tx, body string) (err error) {
 		if existed, err = contains(ctx, tx, r); err != nil || existed {
@@ -171,13 +169,10 @@ func (s *Store) append(ctx context.Context, r Record, add func(ctx context.Conte
 // contains reports whether the store holds r: a record of the same repetition of the same point that began at the same nanosecond
 // and ended with the same status.
 func contains(ctx context.Context, tx *sql.Tx, r Record) (bool, error) {
-	const same = `SELECT id FROM record WHERE point_id = $1 AND repetition = $2 AND status = $3 AND began = $4`
-	var id int64
-	err := tx.QueryRowContext(ctx, same, r.PointID, r.Repetition, string(r.Status), r.Began.UnixNano()).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	const count = `SELECT COUNT(*) FROM record WHERE point_id = $1 AND repetition = $2 AND status = $3 AND began = $4`
+	var same int
+	err := tx.QueryRowContext(ctx, count, r.PointID, r.Repetition, string(r.Status), r.Began.UnixNano()).Scan(&same)
+	return same > 0, err
 }
 
 func insert(ctx context.Context, tx *sql.Tx, r Record, body string) (id int64, err error) {
@@ -226,12 +221,9 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-// execAll executes statements that return no rows. It skips empty ones, which stand for those that a backend doesn't need.
+// execAll executes statements. An empty one is for a backend that doesn't need it, and does nothing.
 func execAll(ctx context.Context, tx *sql.Tx, statements ...string) error {
 	for _, statement := range statements {
-		if statement == "" {
-			continue
-		}
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
