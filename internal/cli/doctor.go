@@ -6,16 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/docker/go-units"
-	"github.com/prometheus/procfs"
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -47,14 +48,11 @@ func (s *shell) doctorCommand() *cobra.Command {
 				d.Say("What is not installed yet is installed with: brokermark broker install " + absent)
 			}
 			d.Add(document.Heading{Level: 1, Text: "What will be doubted"})
-			doubts := 0
-			for _, f := range findings {
-				if f.doubt != "" {
-					d.Say(f.doubt)
-					doubts++
-				}
+			doubted := slices.DeleteFunc(findings, func(f finding) bool { return f.doubt == "" })
+			for _, f := range doubted {
+				d.Say(f.doubt)
 			}
-			if doubts == 0 {
+			if len(doubted) == 0 {
 				d.Say("Nothing about this machine.")
 			}
 			return s.write(d, format)
@@ -64,13 +62,15 @@ func (s *shell) doctorCommand() *cobra.Command {
 	return c
 }
 
-// finding is one fact about the machine.
+// finding is a fact about the machine, such as "cores: 2", with a sentence about what will be doubted because of it, or "".
 type finding struct{ what, seen, doubt string }
 
-// fewCores is where broker and generator begin to get in each other's way.
-const fewCores = 4
+// notKnown is the finding that the system doesn't tell something.
+func notKnown(what string) finding { return finding{what: what, seen: "not known here"} }
 
+// Less than this is doubted.
 const (
+	leastCores  = 4 // with fewer, broker and generator get in each other's way
 	leastFiles  = 4096
 	leastMemory = 4 << 30
 	leastDisk   = 10 << 30
@@ -97,7 +97,7 @@ func lookAround() []finding {
 
 func cores(n int) finding {
 	f := finding{what: "cores", seen: fmt.Sprint(n)}
-	if n < fewCores {
+	if n < leastCores {
 		f.doubt = fmt.Sprintf("Broker and generator share %s: when both together use them up, the record says so (shared-cores).", counted(n, "core"))
 	}
 	return f
@@ -124,7 +124,7 @@ func clockSource(name string) finding {
 func governor() finding {
 	b, err := os.ReadFile("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 	if err != nil {
-		return finding{what: "frequency governor", seen: "not known here"}
+		return notKnown("frequency governor")
 	}
 	f := finding{what: "frequency governor", seen: strings.TrimSpace(string(b))}
 	if f.seen != "performance" {
@@ -134,17 +134,13 @@ func governor() finding {
 }
 
 func load() finding {
-	fs, err := procfs.NewDefaultFS()
-	if err != nil {
-		return finding{what: "load", seen: "not known here"}
+	average := fleet.LoadAverage()
+	if average < 0 {
+		return notKnown("load")
 	}
-	l, err := fs.LoadAvg()
-	if err != nil {
-		return finding{what: "load", seen: "not known here"}
-	}
-	f := finding{what: "load", seen: fmt.Sprintf("%.2f over the last minute", l.Load1)}
-	if l.Load1 > 0.3*float64(runtime.NumCPU()) {
-		f.doubt = fmt.Sprintf("Something else is busy here: the load was %.2f over the last minute.", l.Load1)
+	f := finding{what: "load", seen: fmt.Sprintf("%.2f over the last minute", average)}
+	if average > 0.3*float64(runtime.NumCPU()) {
+		f.doubt = fmt.Sprintf("Something else is busy here: the load was %.2f over the last minute.", average)
 	}
 	return f
 }
@@ -152,7 +148,7 @@ func load() finding {
 func openFiles() finding {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
-		return finding{what: "open files", seen: "not known here"}
+		return notKnown("open files")
 	}
 	f := finding{what: "open files", seen: fmt.Sprintf("at most %d", l.Max)}
 	if l.Max < leastFiles {
@@ -216,21 +212,22 @@ func machineTable(list []finding) document.Table {
 	return t
 }
 
-func brokerRow(broker, state string, remarks ...string) document.Row {
-	return document.Row{"broker": document.Text(broker), "state": document.Text(state), "remarks": document.Text(strings.Join(remarks, "; "))}
-}
-
-// brokerTable says what each version of each broker lacks, and names one that only needs to be installed, "" for none.
-func brokerTable(h *provision.Host) (table document.Table, absent string) {
-	t := document.Table{Columns: []document.Column{
+// brokerTable says what each version of each broker lacks. absent is one that only needs to be installed, or "".
+func brokerTable(h *provision.Host) (t document.Table, absent string) {
+	t.Columns = []document.Column{
 		{Key: "broker", Name: "broker", Identifies: true},
 		{Key: "state", Name: "state"},
 		{Key: "remarks", Name: "what to do, and doubts", Wide: true},
-	}}
+	}
+	add := func(broker, state string, remarks ...string) {
+		t.Rows = append(t.Rows, document.Row{
+			"broker": document.Text(broker), "state": document.Text(state), "remarks": document.Text(strings.Join(remarks, "; ")),
+		})
+	}
 	for _, name := range driver.Names() {
 		r, ok := catalog.Started(name)
 		if !ok {
-			t.Rows = append(t.Rows, brokerRow(name, "ready", "runs in this process; for proving the instrument"))
+			add(name, "ready", "runs in this process; for proving the instrument")
 			continue
 		}
 		for _, v := range r.Versions {
@@ -246,7 +243,7 @@ func brokerTable(h *provision.Host) (table document.Table, absent string) {
 			if v.Doubt != "" {
 				remarks = append(remarks, "doubted: "+v.Doubt)
 			}
-			t.Rows = append(t.Rows, brokerRow(name+"@"+v.Name, state, remarks...))
+			add(name+"@"+v.Name, state, remarks...)
 		}
 	}
 	return t, absent

@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +29,25 @@ func (f *Fleet) Agent() agent.Agent {
 		return growing{c}
 	}
 	return c
+}
+
+// growing is a crew whose fleet grows, which implements agent.Grower. A crew of a fixed size must not.
+type growing struct{ *crew }
+
+// Grow doubles the fleet, up to most agents and as far as agents are free.
+func (g growing) Grow(ctx context.Context, most int, why string) (agents int, grown bool) {
+	f := g.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was := len(f.agents)
+	if f.size = min(2*was, most); f.size > was {
+		f.claim(ctx)
+	}
+	f.size = max(was, len(f.agents))
+	if f.size > was {
+		f.say("%d agents instead of %d: %s", f.size, was, why)
+	}
+	return f.size, f.size > was
 }
 
 // crew runs a point on the fleet's agents.
@@ -62,17 +83,14 @@ func each(agents []*remote, do func(i int, r *remote) error) error {
 		all.Go(func() { errs[i] = do(i, r) })
 	}
 	all.Wait()
+	var first error
 	for _, err := range errs {
 		if errors.As(err, new(*agent.ErrLost)) {
 			return err
 		}
+		first = cmp.Or(first, err)
 	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return first
 }
 
 // Prepare waits until the fleet is complete, splits the plan, and has every agent prepare its part. On an error it closes them all.
@@ -119,6 +137,36 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 		return agent.Prepared{}, errors.Join(err, c.Close())
 	}
 	return prepared[0], nil
+}
+
+// dealt splits a plan into one part for each agent.
+func dealt(p agent.Plan, agents []*remote) ([]worker.Plan, error) {
+	if !p.Place.SplitsTopics() {
+		return p.Worker.Split(len(agents))
+	}
+	var names []string
+	for _, r := range agents {
+		names = append(names, r.info.Name)
+	}
+	numbers := func(wanted []string) (list []int, err error) {
+		for _, name := range wanted {
+			i := slices.Index(names, name)
+			if i < 0 {
+				return nil, fmt.Errorf("place: no agent of this run is called %s; there are %s", name, strings.Join(names, ", "))
+			}
+			list = append(list, i)
+		}
+		return list, nil
+	}
+	producing, err := numbers(p.Place.Producers)
+	if err != nil {
+		return nil, err
+	}
+	consuming, err := numbers(p.Place.Consumers)
+	if err != nil {
+		return nil, err
+	}
+	return p.Worker.Spread(len(agents), producing, consuming)
 }
 
 // shared reports whether agents share streams.
@@ -192,12 +240,12 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 	v := newView(l, agents, start, lines)
 	parts := make([]agent.Part, len(agents))
 	bends := make([]int64, len(agents))
-	end := func() {}
+	endRelay := func() {}
 	if c.shared() {
-		end = relay(agents, false)
+		endRelay = relay(agents, false)
 	}
 	err = each(agents, func(i int, r *remote) (err error) {
-		parts[i], bends[i], err = r.run(ctx, loads[i], start, lines[i], v.of(i))
+		parts[i], bends[i], err = r.run(ctx, loads[i], start, lines[i], &trialFeed{view: v, agent: i})
 		parts[i].Bound, parts[i].Consumers = before[i].Bound, len(c.parts[i].Consumers)
 		if err != nil {
 			c.forgetIfLost(r, err)
@@ -206,7 +254,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 		v.end(i)
 		return err
 	})
-	end()
+	endRelay()
 	if err != nil { // the other agents' figures are those of a smaller load
 		return worker.Outcome{Err: err}, nil
 	}

@@ -17,9 +17,9 @@ import (
 type executor struct {
 	local   agent.Agent
 	tell    chan struct{} // something is to be reported at once
-	halted  atomic.Bool
-	from    atomic.Int64 // when the measured phase of the load under way begins, as the coordinator said
-	shares  bool         // streams with other agents, since it was last to prepare
+	halted  atomic.Bool   // the measured phase of the load under way is to end
+	from    atomic.Int64  // when that phase begins, as the coordinator said
+	shares  bool          // streams with other agents, since it was last to prepare
 	streams sharing
 
 	mu        sync.Mutex
@@ -31,8 +31,7 @@ type executor struct {
 	drain     chan struct{} // closed when the backlog of the load under way may be drained, and draining is set
 }
 
-func (e *executor) news() <-chan struct{} { return e.tell }
-
+// tellNow has the session send a beat at once.
 func (e *executor) tellNow() {
 	select {
 	case e.tell <- struct{}{}:
@@ -51,9 +50,6 @@ func (e *executor) report(u *up) {
 	u.Samples, u.Measuring, u.Sent, u.Filled = e.samples, e.measuring, e.sent, e.filled
 	e.samples = nil
 }
-
-// halt ends the measured phase of the load under way.
-func (e *executor) halt() { e.halted.Store(true) }
 
 // cue passes the coordinator's decision on to the load under way.
 func (e *executor) cue(c cue) {
@@ -154,20 +150,14 @@ func wake(at int64) int64 {
 func (e *executor) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 	hooks := worker.Hooks{
 		Measuring: func(at int64) {
-			e.mu.Lock()
-			e.measuring = at
-			e.mu.Unlock()
-			e.tellNow()
+			e.note(func() { e.measuring = at })
 			g.schedule(at, l.Duration)
 		},
 		Sent: func() {
-			e.mu.Lock()
-			e.sent = true
-			e.mu.Unlock()
 			if l.Messages > 0 {
 				g.markUntil()
 			}
-			e.tellNow()
+			e.note(func() { e.sent = true })
 		},
 		Observe: func(s worker.Sample) {
 			e.mu.Lock()
@@ -191,15 +181,19 @@ func (e *executor) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 	return hooks
 }
 
-// awaitDrain reports that this agent's backlog is filled, and blocks until every agent's is.
-func (e *executor) awaitDrain(ctx context.Context) error {
+// note changes what the next beat says, and has it sent at once.
+func (e *executor) note(change func()) {
 	e.mu.Lock()
-	e.filled = true
-	drain := e.drain
+	change()
 	e.mu.Unlock()
 	e.tellNow()
+}
+
+// awaitDrain reports that this agent's backlog is filled, and blocks until every agent's is.
+func (e *executor) awaitDrain(ctx context.Context) error {
+	e.note(func() { e.filled = true })
 	select {
-	case <-drain:
+	case <-e.drain: // which stays the same while the load runs
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

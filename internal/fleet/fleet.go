@@ -3,10 +3,14 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
@@ -54,14 +58,12 @@ type Info struct {
 
 // Self describes this process. If name is empty, it is the host's.
 func Self(name, build string) Info {
+	host, _ := os.Hostname()
 	i := Info{
-		Name: name, OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), Version: agent.Version, Build: build, PID: os.Getpid(),
+		Name: cmp.Or(name, host), Host: host, OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), PID: os.Getpid(),
+		Version: agent.Version, Build: build,
 	}
-	i.Host, _ = os.Hostname()
-	if i.Name == "" {
-		i.Name = i.Host
-	}
-	i.Machine, i.Clock, i.PIDs = machine(i.Host)
+	i.Machine, i.Clock, i.PIDs = machine(host)
 	return i
 }
 
@@ -178,3 +180,31 @@ type meters struct{ Begin, Until, End agent.Reading }
 
 // now returns the time on this host's clock, in ns.
 func now() int64 { return clock.Now() }
+
+// LoadAverage returns how many threads of this machine wanted to run, over the last minute, or -1 where the system doesn't tell.
+func LoadAverage() float64 {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return -1
+	}
+	load, err := fs.LoadAvg()
+	if err != nil {
+		return -1
+	}
+	return load.Load1
+}
+
+// machine identifies this machine since its last boot, and on it the clock that this process reads and the processes that it
+// knows by their numbers: namespaces of Linux may have others. Other systems are identified by the host's name.
+func machine(host string) (boot, clock, pids string) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return host, host, host
+	}
+	boot = strings.TrimSpace(string(id))
+	of := func(namespace string) string {
+		link, _ := os.Readlink("/proc/self/ns/" + namespace)
+		return boot + " " + link
+	}
+	return boot, of("time"), of("pid")
+}

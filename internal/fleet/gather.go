@@ -30,8 +30,8 @@ type Fleet struct {
 	clockServer *clockServer // nil: clocks are compared over the control channel
 
 	mu     sync.Mutex
-	agents []*remote // in the order of their names
-	meters []*meter
+	agents []*remote // those that run loads, in the order of their names
+	meters []*remote // those that meter the broker's processes
 }
 
 // Gathering says which agents a fleet takes and how long it waits for them.
@@ -104,14 +104,9 @@ func (m *Meeting) clockServer() (*clockServer, error) {
 func (f *Fleet) Here() (pids []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, r := range f.agents {
+	for _, r := range slices.Concat(f.agents, f.meters) {
 		if r.info.PIDs == f.me.PIDs {
 			pids = append(pids, r.info.PID)
-		}
-	}
-	for _, m := range f.meters {
-		if m.r.info.PIDs == f.me.PIDs {
-			pids = append(pids, m.r.info.PID)
 		}
 	}
 	return pids
@@ -121,11 +116,8 @@ func (f *Fleet) Here() (pids []int) {
 func (f *Fleet) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, r := range f.agents {
+	for _, r := range slices.Concat(f.agents, f.meters) {
 		r.leave()
-	}
-	for _, m := range f.meters {
-		m.r.leave()
 	}
 	f.agents, f.meters = nil, nil
 	if f.clockServer != nil {
@@ -143,7 +135,7 @@ func (f *Fleet) complete(ctx context.Context) error {
 	said := false
 	var refused []string
 	for {
-		f.forget()
+		f.agents = f.leaveSilent(f.agents, "; another may take its place")
 		if why := f.claim(within); within.Err() == nil { // else it had no time to find out
 			refused = why
 		}
@@ -167,16 +159,16 @@ func (f *Fleet) complete(ctx context.Context) error {
 	}
 }
 
-// forget drops agents that fell silent between two points.
-func (f *Fleet) forget() {
-	f.agents = slices.DeleteFunc(f.agents, func(r *remote) bool {
+// leaveSilent frees agents that have fallen silent since the last point, and returns the others. It says so, with a clause about
+// what follows.
+func (f *Fleet) leaveSilent(agents []*remote, clause string) []*remote {
+	return slices.DeleteFunc(agents, func(r *remote) bool {
 		err := r.checkHeard()
-		if err == nil {
-			return false
+		if err != nil {
+			f.say("%v%s", err, clause)
+			r.leave()
 		}
-		f.say("%v; another may take its place", err)
-		r.leave()
-		return true
+		return err != nil
 	})
 }
 
@@ -224,26 +216,36 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 		if len(f.agents) == f.size {
 			return nil
 		}
-		if s.Info.Meters != "" || slices.ContainsFunc(f.agents, func(r *remote) bool { return r.info.ID == s.Info.ID }) {
+		wanted := len(f.names) == 0 || slices.Contains(f.absent(), s.Info.Name)
+		if s.Info.Meters != "" || has(f.agents, s.Info) || !wanted {
 			continue
 		}
-		if len(f.names) > 0 && !slices.Contains(f.absent(), s.Info.Name) {
-			continue
-		}
-		if why := s.Info.fits(f.me); why != "" {
-			refused = append(refused, fmt.Sprintf("agent %s can't work for this run: %s", s.Info, why))
-			continue
-		}
-		r, err := take(ctx, f.nc, f.me, s.Info, f.say)
+		r, err := f.take(ctx, s.Info, "work")
 		if err != nil {
 			refused = append(refused, err.Error())
 			continue
 		}
-		r.clockServer = f.clockServer
 		f.agents = append(f.agents, r)
 		slices.SortFunc(f.agents, func(a, b *remote) int { return compareInfos(a.info, b.info) })
 	}
 	return refused
+}
+
+// has reports whether an agent is among those that are claimed.
+func has(claimed []*remote, agent Info) bool {
+	return slices.ContainsFunc(claimed, func(r *remote) bool { return r.info.ID == agent.ID })
+}
+
+// take claims an agent. purpose is what it can't do for this run if it is of another build.
+func (f *Fleet) take(ctx context.Context, agent Info, purpose string) (*remote, error) {
+	if why := agent.fits(f.me); why != "" {
+		return nil, fmt.Errorf("agent %s can't %s for this run: %s", agent, purpose, why)
+	}
+	r, err := take(ctx, f.nc, f.me, agent, f.say)
+	if err == nil {
+		r.clockServer = f.clockServer
+	}
+	return r, err
 }
 
 // compareInfos orders agents by name, so that who has which part of a load does not depend on who joined first.

@@ -146,54 +146,56 @@ func (a *joined) announce() (micro.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	add := func(end string, handler micro.HandlerFunc) error {
+		return s.AddEndpoint(end, handler, micro.WithEndpointSubject(subjectOf(a.info.ID, end)))
+	}
 	if a.Meter != nil {
-		if err := s.AddEndpoint(meterEnd, micro.HandlerFunc(a.serves), micro.WithEndpointSubject(subjectOf(a.info.ID, meterEnd))); err != nil {
+		if err := add(meterEnd, answering(a.serves)); err != nil {
 			return nil, err
 		}
 	}
-	return s, errors.Join(
-		s.AddEndpoint(claimEnd, micro.HandlerFunc(a.claim), micro.WithEndpointSubject(subjectOf(a.info.ID, claimEnd))),
-		s.AddEndpoint(clockEnd, micro.HandlerFunc(a.clock), micro.WithEndpointSubject(subjectOf(a.info.ID, clockEnd))),
-	)
+	return s, errors.Join(add(claimEnd, answering(a.claim)), add(clockEnd, answering(a.clock)))
+}
+
+// answering makes a handler of a function that answers a question. Both are sent as JSON.
+func answering[Question, Reply any](answer func(Question) Reply) micro.HandlerFunc {
+	return func(r micro.Request) {
+		var q Question
+		if err := json.Unmarshal(r.Data(), &q); err != nil {
+			_ = r.Error("400", err.Error(), nil)
+			return
+		}
+		_ = r.RespondJSON(answer(q))
+	}
 }
 
 func (a *joined) status() Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return Status{a.info, a.busy, loadAverage()}
+	return Status{a.info, a.busy, LoadAverage()}
 }
 
-// claim answers a coordinator that wants the agent for its run.
-func (a *joined) claim(r micro.Request) {
-	var c claim
-	if err := json.Unmarshal(r.Data(), &c); err != nil {
-		_ = r.Error("400", err.Error(), nil)
-		return
-	}
-	_ = r.RespondJSON(claimed{a.take(c)})
-}
-
-// take begins a session, or returns the reason why it can't.
-func (a *joined) take(c claim) (refused string) {
+// claim answers a coordinator that wants the agent for its run: it begins a session, or says why it can't.
+func (a *joined) claim(c claim) claimed {
 	if why := a.info.fits(c.By); why != "" {
-		return why
+		return claimed{Refused: why}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.busy != "" {
-		return "it works for " + a.busy
+		return claimed{Refused: "it works for " + a.busy}
 	}
 	s := newSession(a, c)
 	if err := s.listen(); err != nil {
-		return err.Error()
+		return claimed{Refused: err.Error()}
 	}
 	select {
 	case a.claimed <- s:
 		a.busy = c.By.String()
-		return ""
+		return claimed{}
 	case <-time.After(time.Second):
 		_ = s.subscription.Unsubscribe()
-		return "it is about to end"
+		return claimed{Refused: "it is about to end"}
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/netip"
-	"net/url"
+	"net"
 	"regexp"
-	"strings"
 	"text/template"
 )
 
@@ -36,10 +34,9 @@ var (
 
 // Check refuses what Kubernetes, or an agent in a pod, can't use.
 func (m Manifest) Check() error {
-	host := hostOf(strings.TrimPrefix(m.Join.Server, "nats://"))
-	u, err := url.Parse(m.Join.Server)
+	host, port, err := net.SplitHostPort(m.Join.hostPort())
 	switch {
-	case err != nil || u.Port() == "":
+	case err != nil || port == "":
 		return fmt.Errorf("--control %q: give the control server as nats://HOST:PORT", m.Join.Server)
 	case !label.MatchString(m.Name):
 		return fmt.Errorf("--name %q: allowed are up to 42 small letters, digits and -, of which the first is a letter and the last is no -", m.Name)
@@ -57,21 +54,15 @@ func (m Manifest) Check() error {
 	return nil
 }
 
-// service is the Service that leads to the control server: its name without a dot is one of the same namespace. Other names and
-// addresses are outside the cluster, or of a Service that is there.
-func (m Manifest) service() string {
-	host := hostOf(strings.TrimPrefix(m.Join.Server, "nats://"))
-	if _, err := netip.ParseAddr(host); err == nil || !serviceName.MatchString(host) {
-		return ""
-	}
-	return host
-}
-
-// Write writes the manifest as YAML.
+// Write writes the manifest as YAML. It holds a Service that leads to the control server if that has a name without a dot, which is
+// one of the same namespace. Other names and addresses are outside the cluster, or of a Service that is there.
 func (m Manifest) Write(w io.Writer) error {
-	u, err := url.Parse(m.Join.Server)
+	service, port, err := net.SplitHostPort(m.Join.hostPort())
 	if err != nil {
 		return err
+	}
+	if !serviceName.MatchString(service) {
+		service = ""
 	}
 	return manifest.Execute(w, struct {
 		Manifest
@@ -79,7 +70,7 @@ func (m Manifest) Write(w io.Writer) error {
 		Service, Port, Secret, Variable, Server string
 	}{
 		Manifest: m, Restarts: restartsPerAgent * m.Agents,
-		Service: m.service(), Port: u.Port(), Secret: m.Name + "-token", Variable: TokenEnv, Server: m.Join.String(),
+		Service: service, Port: port, Secret: m.Name + "-token", Variable: TokenEnv, Server: m.Join.String(),
 	})
 }
 

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -34,24 +36,23 @@ const (
 	leaveTime = 3 * time.Second
 )
 
-// Placed is the agents that this process has started on other hosts. They end with it and leave nothing behind.
+// Placed are the agents that this process has started on other hosts. They end with it and leave nothing behind.
 type Placed struct {
-	shells []*placed
+	agents []*placed
 	closed chan struct{}
 }
 
-// placed is one of these agents.
+// placed is one of these agents: the ssh that runs it. Its control connection goes through the standard streams of ssh.
 type placed struct {
-	host    string
-	ssh     *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
-	stderr  tail
-	ended   chan struct{} // closed when ssh has
-	exitErr error         // of that; not before
+	host   string
+	ssh    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr tail
+	ended  chan struct{} // closed when ssh has ended
 
 	mu      sync.Mutex
-	timeout string // what it took too long for
+	timeout string // what the host took too long for
 }
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@\[\]-]*$`)
@@ -75,24 +76,21 @@ func Place(ctx context.Context, hosts []string, control Address, token string, s
 	}
 	p := &Placed{closed: make(chan struct{})}
 	errs := make([]error, len(hosts))
-	for _, host := range hosts {
-		p.shells = append(p.shells, &placed{host: host, ended: make(chan struct{})})
-	}
 	var all sync.WaitGroup
-	for i, s := range p.shells {
+	for i, host := range hosts {
+		s := &placed{host: host, ended: make(chan struct{})}
+		p.agents = append(p.agents, s)
 		all.Go(func() { errs[i] = s.place(ctx, program, control, token, say) })
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			for _, s := range p.shells {
-				_ = s.in.Close() // no run says goodbye to agents that have none
-			}
-			p.Close()
-			return nil, err
+	if err := cmp.Or(errs...); err != nil {
+		for _, s := range p.agents {
+			_ = s.in.Close() // which ends the agent: there is no run that frees it
 		}
+		p.Close()
+		return nil, err
 	}
-	for _, s := range p.shells {
+	for _, s := range p.agents {
 		go func() {
 			<-s.ended
 			select {
@@ -122,25 +120,32 @@ func (s *placed) place(ctx context.Context, program string, control Address, tok
 	defer interrupted()
 	alarm := time.AfterFunc(enterTime, func() { s.timeOut("it let nobody in within %s", enterTime) })
 	defer alarm.Stop()
-	if err := s.copy(program, alarm, say); err != nil {
-		s.kill()
-		_ = s.ssh.Wait()
-		close(s.ended)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if errors.As(err, new(errHost)) {
-			return err
-		}
-		return s.failure(err.Error())
+	err = s.copy(program, alarm, say)
+	if err == nil {
+		err = s.connect(control, token)
 	}
-	return s.connect(control, token)
+	if err == nil {
+		return nil
+	}
+	s.kill()
+	s.wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if whole, ok := errors.AsType[errWhole](err); ok {
+		return whole.error
+	}
+	return s.failure(err.Error())
 }
 
-// errHost is the error of a host that this program does not run on. It holds the whole sentence.
-type errHost struct{ text string }
+// wait waits until ssh has ended.
+func (s *placed) wait() {
+	_ = s.ssh.Wait() // why it ended is in its output
+	close(s.ended)
+}
 
-func (e errHost) Error() string { return e.text }
+// errWhole holds an error whose text is a whole sentence, to which the host's name and what it printed would add nothing.
+type errWhole struct{ error }
 
 // copy sends the program to a host of the same system and architecture.
 func (s *placed) copy(program string, alarm *time.Timer, say func(string, ...any)) error {
@@ -149,7 +154,7 @@ func (s *placed) copy(program string, alarm *time.Timer, say func(string, ...any
 		return errors.New("it can't be reached")
 	}
 	if there, here := systemOf(strings.TrimSpace(line)), runtime.GOOS+"/"+runtime.GOARCH; there != here {
-		return errHost{fmt.Sprintf("agent on %s: that host is %s, and this program is for %s: start an agent of its own there, as run --agents N says", s.host, there, here)}
+		return errWhole{fmt.Errorf("agent on %s: that host is %s, and this program is for %s: start an agent of its own there, as run --agents N says", s.host, there, here)}
 	}
 	file, err := os.Open(program)
 	if err != nil {
@@ -185,15 +190,12 @@ func (s *placed) copy(program string, alarm *time.Timer, say func(string, ...any
 
 // connect sends the agent the token, and copies data between it and the control server.
 func (s *placed) connect(control Address, token string) error {
-	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(control.Server, "nats://"), enterTime)
+	conn, err := net.DialTimeout("tcp", control.hostPort(), enterTime)
 	if err == nil {
 		_, err = io.WriteString(s.in, token+"\n")
 	}
 	if err != nil {
-		s.kill()
-		_ = s.ssh.Wait()
-		close(s.ended)
-		return fmt.Errorf("agent on %s: its way to the control server: %w", s.host, err)
+		return errWhole{fmt.Errorf("agent on %s: its way to the control server: %w", s.host, err)}
 	}
 	go func() {
 		_, _ = io.Copy(s.in, conn)
@@ -202,8 +204,7 @@ func (s *placed) connect(control Address, token string) error {
 	go func() {
 		_, _ = io.Copy(conn, s.out)
 		_ = conn.Close()
-		s.exitErr = s.ssh.Wait()
-		close(s.ended)
+		s.wait()
 	}()
 	return nil
 }
@@ -242,20 +243,17 @@ func (s *placed) failure(what string) error {
 func (p *Placed) Close() {
 	close(p.closed)
 	var all sync.WaitGroup
-	for _, s := range p.shells {
+	for _, s := range p.agents {
 		all.Go(s.close)
 	}
 	all.Wait()
 }
 
+// close waits for ssh to end: by itself, since the run has freed the agent; then because its input ends; then because it is killed.
 func (s *placed) close() {
-	for _, end := range []func(){func() {}, func() { _ = s.in.Close() }, s.kill} {
-		select {
-		case <-s.ended:
-			return
-		default:
-			end()
-		}
+	steps := []func(){func() {}, func() { _ = s.in.Close() }, s.kill}
+	for _, step := range steps {
+		step()
 		select {
 		case <-s.ended:
 			return
@@ -267,10 +265,8 @@ func (s *placed) close() {
 // systemOf translates the output of uname -sm to GOOS/GOARCH.
 func systemOf(uname string) string {
 	system, machine, _ := strings.Cut(strings.ToLower(uname), " ")
-	if known, ok := map[string]string{"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}[machine]; ok {
-		machine = known
-	}
-	return system + "/" + machine
+	goarch := map[string]string{"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}
+	return system + "/" + cmp.Or(goarch[machine], machine)
 }
 
 // tail keeps the end of a program's output. Several goroutines may use it.
@@ -294,4 +290,42 @@ func (t *tail) last() string {
 	defer t.mu.Unlock()
 	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
 	return strings.TrimPrefix(string(bytes.TrimSpace(lines[len(lines)-1])), "brokermark: ")
+}
+
+// Streams is the control connection of a placed agent, over its standard streams.
+type Streams struct {
+	in    *bufio.Reader
+	out   io.Writer
+	ended func()
+	used  atomic.Bool
+}
+
+// Begin starts a placed agent: it removes the folder that the program is in and reads the token from in. ended is called when the
+// coordinator has closed the connection.
+func Begin(dir string, in io.Reader, out io.Writer, ended func()) (*Streams, string, error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, "", err
+	}
+	s := &Streams{in: bufio.NewReader(in), out: out, ended: ended}
+	line, err := s.in.ReadString('\n')
+	if err != nil {
+		return nil, "", errors.New("nobody told the token: the coordinator is gone")
+	}
+	token, err := TokenOf("standard input", line)
+	return s, strings.TrimSpace(token), err
+}
+
+// Dial returns the connection. It works once.
+func (s *Streams) Dial(string, string) (net.Conn, error) {
+	if s.used.Swap(true) {
+		return nil, errors.New("the connection to the coordinator has ended")
+	}
+	near, far := net.Pipe() // which can be given deadlines
+	go func() {
+		_, _ = io.Copy(far, s.in)
+		_ = far.Close()
+		s.ended()
+	}()
+	go func() { _, _ = io.Copy(s.out, far) }()
+	return near, nil
 }

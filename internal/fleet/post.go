@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -59,7 +58,7 @@ type assembler struct {
 	text []byte
 }
 
-// add takes a piece. If the message is complete, add decodes it into v.
+// add takes a piece. If that completes the message, it decodes it into v.
 func (p *assembler) add(m *nats.Msg, v any) (complete bool, err error) {
 	var id string
 	var i, n int
@@ -86,11 +85,29 @@ func (p *assembler) add(m *nats.Msg, v any) (complete bool, err error) {
 	return true, json.NewDecoder(io.LimitReader(z, maxMessage)).Decode(v)
 }
 
+// receive calls handle for each message of type T that is posted to a subject, and failed for each that can't be read. It calls
+// them from one goroutine.
+func receive[T any](nc *nats.Conn, subject string, handle func(T), failed func(error)) (*nats.Subscription, error) {
+	var p assembler
+	s, err := nc.Subscribe(subject, func(m *nats.Msg) {
+		var message T
+		complete, err := p.add(m, &message)
+		switch {
+		case err != nil:
+			failed(err)
+		case complete:
+			handle(message)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.SetPendingLimits(-1, -1) // none: a message is many pieces
+}
+
 // subjectDown and subjectUp are the subjects of messages to and from the agent of a session.
 func subjectDown(session string) string { return "brokermark.run." + session + ".down" }
 func subjectUp(session string) string   { return "brokermark.run." + session + ".up" }
 
 // subjectOf returns the subject of an agent's endpoint.
-func subjectOf(id, end string) string {
-	return strings.Join([]string{"brokermark.agent", id, end}, ".")
-}
+func subjectOf(id, end string) string { return "brokermark.agent." + id + "." + end }

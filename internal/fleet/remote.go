@@ -44,9 +44,9 @@ type remote struct {
 	feed      *trialFeed // of the trial under way
 
 	meter *meter  // of an agent that meters
-	own   shared  // what it reply of streams that it shares
-	fresh bool    // since own was last asked for
-	told  *shared // what it is told with every beat
+	own   shared  // its state of streams that it shares
+	fresh bool    // own is new since it was last read
+	told  *shared // the other agents' state of these streams, which every beat tells it
 }
 
 // askTime bounds how long an agent takes to answer a question.
@@ -60,27 +60,19 @@ func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, .
 	if info.Meters != "" {
 		r.meter = newMeter(r)
 	}
-	var p assembler
+	unreadable := func(error) {} // the agent repeats what is missing
 	var err error
-	if r.subscription, err = nc.Subscribe(subjectUp(r.id), func(m *nats.Msg) {
-		var u up
-		if complete, err := p.add(m, &u); err == nil && complete {
-			r.hear(u)
-		}
-	}); err != nil {
-		return nil, err
-	}
-	if err := r.subscription.SetPendingLimits(-1, -1); err != nil {
+	if r.subscription, err = receive(nc, subjectUp(r.id), r.hear, unreadable); err != nil {
 		return nil, err
 	}
 	var reply claimed
-	if err := r.ask(ctx, claimEnd, claim{r.id, me}, &reply); err != nil {
+	err = r.ask(ctx, claimEnd, claim{r.id, me}, &reply)
+	if err == nil && reply.Refused != "" {
+		err = fmt.Errorf("agent %s refuses: %s", info, reply.Refused)
+	}
+	if err != nil {
 		_ = r.subscription.Unsubscribe()
 		return nil, err
-	}
-	if reply.Refused != "" {
-		_ = r.subscription.Unsubscribe()
-		return nil, fmt.Errorf("agent %s refuses: %s", info, reply.Refused)
 	}
 	r.beating.Go(r.beat)
 	return r, nil
@@ -108,12 +100,11 @@ func (r *remote) lost(why string, args ...any) error {
 // checkHeard returns an error if the agent has been silent for longer than lostAfter.
 func (r *remote) checkHeard() error {
 	r.mu.Lock()
-	silent := time.Since(r.heard)
-	r.mu.Unlock()
-	if silent <= lostAfter {
-		return nil
+	defer r.mu.Unlock()
+	if silent := time.Since(r.heard); silent > lostAfter {
+		return r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
 	}
-	return r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
+	return nil
 }
 
 // beat sends beats until the agent is let go. A beat that can't be sent is not an error: the agent's silence will show it.
@@ -136,7 +127,7 @@ func (r *remote) say(d down) error { return post(r.nc, subjectDown(r.id), d) }
 func (r *remote) hear(u up) {
 	r.mu.Lock()
 	r.heard, r.got, r.done, r.bare, r.used = time.Now(), u.Got, u.Done, u.Bare, u.Used
-	w := r.feed
+	feed := r.feed
 	if u.Own != nil {
 		r.own, r.fresh = *u.Own, true
 	}
@@ -144,8 +135,8 @@ func (r *remote) hear(u up) {
 	if r.meter != nil {
 		r.meter.hear(u.Metered)
 	}
-	if w != nil && u.Got == w.n {
-		w.take(u)
+	if feed != nil && u.Got == feed.n {
+		feed.take(u)
 	}
 	if u.Answer != nil {
 		select {
@@ -186,7 +177,7 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 			}
 		case <-ended:
 			ended, patience = nil, time.After(cleanWithin)
-			_ = r.say(down{Cancel: o.N}) // reply again below
+			_ = r.say(down{Cancel: o.N}) // repeated below
 		case <-patience:
 			return answer{}, r.lost("it did not end its work within %s", cleanWithin)
 		case <-look.C:
@@ -194,10 +185,10 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 			if stall.happened() { // this process did not run, so messages of the agent may be waiting
 				r.heard = time.Now()
 			}
-			silent, got, done, w := time.Since(r.heard), r.got, r.done, r.feed
+			silent, got, done, feed := time.Since(r.heard), r.got, r.done, r.feed
 			r.mu.Unlock()
 			if silent > lostAfter {
-				hope := ended != nil && w != nil && w.ended.Load() && silent <= keptFor
+				hope := ended != nil && feed != nil && feed.sent.Load() && silent <= keptFor
 				if !hope || r.isFree(ctx) {
 					return answer{}, r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
 				}
@@ -265,16 +256,16 @@ func (r *remote) reaches(p agent.Plan) error {
 
 // run runs a load that starts at start on this process's clock. line gives the offset of the agent's clock. The second result is
 // answer.Bend.
-func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock.Line, w *trialFeed) (agent.Part, int64, error) {
+func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock.Line, feed *trialFeed) (agent.Part, int64, error) {
 	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, OnThisMachine: r.info.Machine == r.me.Machine, Clock: r.discipline, Offset: line.OffsetAt(start)}
 	if r.info.PIDs == r.me.PIDs {
 		p.PID = r.info.PID
 	}
 	l.Start = start + p.Offset
-	w.offset = p.Offset
-	r.setFeed(w)
+	feed.offset = p.Offset
+	r.setFeed(feed)
 	defer r.setFeed(nil)
-	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil, Others: w.others})
+	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil, Others: len(feed.view.agents) > 1})
 	if err == nil {
 		if err = a.Fault.Err(); err != nil && r.ended() {
 			err = r.lost("%v", err)

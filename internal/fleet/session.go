@@ -41,22 +41,17 @@ func newSession(a *joined, c claim) *session {
 // listen subscribes to the messages of the coordinator. It returns when the control server knows of the subscription, so that the
 // coordinator's first message, sent after the answer to its claim, is not missed.
 func (s *session) listen() (err error) {
-	var p assembler
-	s.subscription, err = s.joined.nc.Subscribe(subjectDown(s.id), func(m *nats.Msg) {
-		var d down
-		if complete, err := p.add(m, &d); err != nil {
-			s.joined.Say("from %s: %v", s.by, err)
-		} else if complete {
-			select {
-			case s.orders <- d:
-			case <-s.over:
-			}
+	obey := func(d down) {
+		select {
+		case s.orders <- d:
+		case <-s.over:
 		}
-	})
-	if err != nil {
+	}
+	failed := func(err error) { s.joined.Say("from %s: %v", s.by, err) }
+	if s.subscription, err = receive(s.joined.nc, subjectDown(s.id), obey, failed); err != nil {
 		return err
 	}
-	return errors.Join(s.subscription.SetPendingLimits(-1, -1), s.joined.nc.Flush())
+	return s.joined.nc.Flush()
 }
 
 // serve carries out orders until the coordinator frees the agent or is given up.
@@ -97,7 +92,7 @@ func (s *session) serve(ctx context.Context) error {
 			s.keep(&a)
 			s.done, s.last = a.N, &a
 			s.say(up{Answer: &a})
-		case <-s.executor.news():
+		case <-s.executor.tell:
 			s.say(up{})
 		case <-beat.C:
 			if stall.happened() { // what came meanwhile is heard first
@@ -184,7 +179,7 @@ func (s *session) obey(ctx context.Context, d down) {
 	case d.Cancel == s.got && s.done < s.got:
 		s.cancel()
 	case d.Halt == s.got && s.done < s.got:
-		s.executor.halt()
+		s.executor.halted.Store(true)
 	case d.Cue != nil && d.Cue.N == s.got && s.done < s.got:
 		s.executor.cue(*d.Cue)
 	case d.Again == s.done && s.last != nil:

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -81,9 +82,9 @@ func (s *sharing) heard(o shared) {
 	if o.N != s.own.N {
 		return // of an order that is over
 	}
-	for i, b := range o.Probed {
-		for bit := range 8 {
-			if k := 8*i + bit; s.preparing && b>>bit&1 != 0 && k/8 < len(s.own.Probed) {
+	if s.preparing {
+		for k := range 8 * min(len(o.Probed), len(s.own.Probed)) {
+			if o.Probed[k/8]>>(k%8)&1 != 0 {
 				s.probes.Seen(k/s.width, k%s.width)
 			}
 		}
@@ -125,7 +126,7 @@ func (s *sharing) snapshot() *shared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.own
-	o.Probed = append([]byte(nil), o.Probed...)
+	o.Probed = slices.Clone(o.Probed)
 	return &o
 }
 
@@ -181,10 +182,7 @@ func relayOnce(agents []*remote, preparing bool) {
 	if !news {
 		return
 	}
-	drains := true
-	for _, k := range known {
-		drains = drains && k.Drains
-	}
+	draining := !slices.ContainsFunc(known, func(k shared) bool { return !k.Drains })
 	for i, r := range agents {
 		others := shared{Drains: true}
 		for j, k := range known {
@@ -193,7 +191,7 @@ func relayOnce(agents []*remote, preparing bool) {
 			}
 		}
 		r.setOthers(&others)
-		if preparing || drains {
+		if preparing || draining {
 			_ = r.say(down{Others: r.others()}) // what is lost comes with the next beat
 		}
 	}

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -20,7 +22,7 @@ type view struct {
 	joint    *worker.Joint
 	told     []worker.Sample // of the measured phase, while Hopeless may be asked
 	begun    bool
-	sending  int // agents that are still at it
+	sending  int // agents that haven't sent all messages
 	running  int // agents that haven't ended their part
 	halted   bool
 	steady   *worker.SteadyState // nil: the warm-up's end is known
@@ -36,14 +38,7 @@ func newView(l worker.Load, agents []*remote, start int64, lines []clock.Line) *
 	return v
 }
 
-// of returns the receiver of agent i's beats.
-func (v *view) of(i int) *trialFeed {
-	return &trialFeed{
-		others: len(v.agents) > 1, measuring: v.measuring, sent: v.sent, filled: func() { v.backlogFilled(i) },
-		samples: func(s []worker.Sample) { v.samples(i, s) },
-	}
-}
-
+// measuring notes that the measured phase begins on an agent. The first one counts.
 func (v *view) measuring(at int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -53,7 +48,8 @@ func (v *view) measuring(at int64) {
 	v.begun = true
 }
 
-func (v *view) sent() {
+// allSent notes that one more agent has sent all messages.
+func (v *view) allSent() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.sending--; v.sending == 0 && v.load.Sent != nil {
@@ -67,12 +63,7 @@ func (v *view) backlogFilled(i int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.filled[i] = true
-	for _, one := range v.filled {
-		if !one {
-			return
-		}
-	}
-	if v.draining {
+	if v.draining || slices.Contains(v.filled, false) {
 		return
 	}
 	v.draining = true
@@ -92,6 +83,7 @@ func (v *view) end(i int) {
 	}
 }
 
+// samples takes new samples of agent i.
 func (v *view) samples(i int, list []worker.Sample) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -133,5 +125,81 @@ func (v *view) checkHopeless(s worker.Sample) {
 	v.halted = true
 	for _, r := range v.agents {
 		r.halt()
+	}
+}
+
+// trialFeed passes what one agent's beats say of a trial to the view, on this process's clock. Each event is passed once.
+type trialFeed struct {
+	view   *view
+	agent  int   // its number in the view
+	n      int   // number of the order
+	offset int64 // of the agent's clock
+	begun  bool
+	filled bool
+	sent   atomic.Bool
+	cue    cue // the last one, which every beat repeats: the agent may have missed it
+}
+
+// take passes on what is new in a beat.
+func (feed *trialFeed) take(u up) {
+	if u.Measuring != 0 && !feed.begun {
+		feed.begun = true
+		feed.view.measuring(u.Measuring - feed.offset)
+	}
+	for i := range u.Samples {
+		u.Samples[i].At -= feed.offset
+	}
+	if len(u.Samples) > 0 {
+		feed.view.samples(feed.agent, u.Samples)
+	}
+	if u.Filled && !feed.filled {
+		feed.filled = true
+		feed.view.backlogFilled(feed.agent)
+	}
+	if u.Sent && !feed.sent.Swap(true) {
+		feed.view.allSent()
+	}
+}
+
+func (r *remote) setFeed(feed *trialFeed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.feed = feed; feed != nil {
+		feed.n = r.n + 1
+	}
+}
+
+// halt ends the measured phase of the trial under way.
+func (r *remote) halt() {
+	r.mu.Lock()
+	feed := r.feed
+	r.mu.Unlock()
+	if feed != nil {
+		_ = r.say(down{Halt: feed.n}) // lost: the load is sent to its end
+	}
+}
+
+// lastCue returns the last cue of the trial under way, or nil.
+func (r *remote) lastCue() *cue {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if feed := r.feed; feed != nil && feed.cue != (cue{}) {
+		c := feed.cue
+		return &c
+	}
+	return nil
+}
+
+// setCue changes the cue of the trial under way and sends it. If the message is lost, the next beat repeats it.
+func (r *remote) setCue(set func(*cue)) {
+	r.mu.Lock()
+	feed := r.feed
+	if feed != nil {
+		feed.cue.N = feed.n
+		set(&feed.cue)
+	}
+	r.mu.Unlock()
+	if feed != nil {
+		_ = r.say(down{Cue: r.lastCue()}) // lost: it is said again
 	}
 }
