@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func (s *shell) brokerCommand() *cobra.Command {
 	return c
 }
 
-// host is the place where brokers live; what it does is told on stderr.
+// host opens the work directory, where brokers are installed and started. It prints what is done there on stderr.
 func (s *shell) host() (*provision.Host, error) {
 	h, err := provision.NewHost(provision.DefaultDir(), func(format string, args ...any) {
 		fmt.Fprintf(s.err, format+"\n", args...)
@@ -39,7 +40,7 @@ func (s *shell) host() (*provision.Host, error) {
 	return h, brokerFailed(err)
 }
 
-// parseProduct splits broker@version.
+// parseProduct parses BROKER@VERSION or BROKER, which means the default version.
 func parseProduct(arg string) (product, error) {
 	broker, version, _ := strings.Cut(arg, "@")
 	if _, err := provision.Lookup(broker); err != nil {
@@ -75,6 +76,7 @@ func (s *shell) installCommand() *cobra.Command {
 	}
 }
 
+// upOptions are the flags of broker up.
 type upOptions struct {
 	nodes       int
 	tls         string
@@ -287,4 +289,44 @@ func (s *shell) logsCommand() *cobra.Command {
 	c.Flags().IntVarP(&lines, "lines", "n", 50, "how many lines")
 	c.Flags().IntVar(&node, "node", 1, "node of the cluster")
 	return c
+}
+
+// guard sets the options by which a broker demands TLS and a login of its clients.
+func (o upOptions) guard(options *provision.Options) error {
+	switch o.tls {
+	case study.TLSOff:
+	case study.TLSOn, study.TLSMutual:
+		options.TLS, options.Mutual = true, o.tls == study.TLSMutual
+	default:
+		return badInput("--tls %s: unknown; allowed: off, on, mutual", o.tls)
+	}
+	if o.user == "" && o.passwordEnv == "" {
+		return nil
+	}
+	password := os.Getenv(o.passwordEnv)
+	switch {
+	case o.user == "":
+		return badInput("--password-env %s: no user; name one with --user", o.passwordEnv)
+	case o.passwordEnv == "":
+		return badInput("--user %s: no password; --password-env names an environment variable that holds it", o.user)
+	case password == "":
+		return badInput("--password-env %s: there is no such environment variable, or it is empty", o.passwordEnv)
+	}
+	options.Login = &provision.Login{User: o.user, Password: password}
+	return nil
+}
+
+// loginArguments returns the flags with which a run can use the broker that was started with o, such as " --user me --password-env
+// PW".
+func (o upOptions) loginArguments(files *provision.TLSFiles) (flags string) {
+	if files != nil {
+		flags += " --tls " + o.tls + " --ca-file " + files.CA
+		if files.Mutual {
+			flags += " --cert-file " + files.ClientCert + " --key-file " + files.ClientKey
+		}
+	}
+	if o.user != "" {
+		flags += " --user " + o.user + " --password-env " + o.passwordEnv
+	}
+	return flags
 }

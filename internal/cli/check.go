@@ -106,7 +106,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	return nil
 }
 
-// pointTable has a row for each point, a column for each axis, and says what all points have in common in a sentence.
+// pointTable makes a table with a row for each point. What all points have in common is in the sentence same instead of a column.
 func pointTable(points []study.Point, refused map[string]string, notes *document.Footnotes) (same string, t document.Table) {
 	t.Columns = []document.Column{
 		{Key: "number", Name: "#", Unit: unit.Count, Identifies: true},

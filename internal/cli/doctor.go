@@ -65,7 +65,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 // finding is a fact about the machine, such as "cores: 2", with a sentence about what will be doubted because of it, or "".
 type finding struct{ what, seen, doubt string }
 
-// notKnown is the finding that the system doesn't tell something.
+// notKnown returns the finding about something that the system doesn't tell.
 func notKnown(what string) finding { return finding{what: what, seen: "not known here"} }
 
 // Less than this is doubted.
@@ -157,7 +157,7 @@ func openFiles() finding {
 	return f
 }
 
-// disk looks at the file system that dir is or will be on.
+// disk returns what is free on the file system that dir is or will be on.
 func disk(dir string) finding {
 	f := finding{what: "work directory", seen: dir}
 	var fs syscall.Statfs_t
@@ -178,7 +178,7 @@ func disk(dir string) finding {
 	return f
 }
 
-// userNamespaces looks at what keeps an ordinary user from making one: RabbitMQ runs in such.
+// userNamespaces returns whether ordinary users may make them: RabbitMQ's server runs in one. sys is /proc/sys.
 func userNamespaces(sys string) finding {
 	f := finding{what: "user namespaces", seen: "available"}
 	for name, forbids := range map[string]string{

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,8 +56,8 @@ func (s *shell) listCommand() *cobra.Command {
 	})
 	settings.Flags().BoolVar(&byClass, "by-class", false, "defaults of all brokers side by side: acknowledgements, windows, batches, threads, memory")
 	guarantees := add("guarantees [BROKER]", "Which guarantees a broker keeps, by which settings, and which it doesn't", cobra.MaximumNArgs(1), listGuarantees)
-	guarantees.ValidArgsFunction = cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)
-	settings.ValidArgsFunction = cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)
+	brokers := cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)
+	settings.ValidArgsFunction, guarantees.ValidArgsFunction = brokers, brokers
 	return c
 }
 
@@ -236,7 +237,6 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 	}
 	d := document.Document{Title: "Settings of " + name}
 	t := document.Table{Columns: columns}
-	scopes := map[driver.Scope]string{driver.ClientScope: "client.", driver.TopicScope: "topicConfig."}
 	settings := slices.SortedStableFunc(slices.Values(kind.Settings), func(a, b driver.Setting) int {
 		return strings.Compare(string(a.Scope), string(b.Scope))
 	})
@@ -245,9 +245,61 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 		if len(s.Allowed) > 0 {
 			allowed = strings.Join(s.Allowed, ", ")
 		}
-		t.Rows = append(t.Rows, settingRow(scopes[s.Scope]+s.Name, fmt.Sprint(s.Default), allowed, s.Doc))
+		t.Rows = append(t.Rows, settingRow(s.Path(), fmt.Sprint(s.Default), allowed, s.Doc))
 	}
 	d.Add(t)
 	d.Say("Server settings (server.NAME) go to the broker by their native names; unknown ones are refused when it is started.")
 	return d, nil
+}
+
+// settingsByClass lists the defaults of all brokers side by side, with the principle that decides about each class
+// (decision 043).
+func settingsByClass(args []string) (document.Document, error) {
+	if len(args) > 0 {
+		return document.Document{}, badInput("--by-class shows all brokers; it takes no BROKER")
+	}
+	d := document.Document{Title: "Defaults side by side"}
+	for _, class := range driver.Classes {
+		err := addClass(&d, string(class), class.Principle(), func(p catalog.Product) string { return ofClass(p.Driver, class) })
+		if err != nil {
+			return d, err
+		}
+	}
+	err := addClass(&d, "memory and collector of the broker", "Memory and collector are those of the product's own start script; where that differs, its page in brokers/ says why.", func(p catalog.Product) string {
+		return cmp.Or(p.Recipe.Memory, "no bound of its own")
+	})
+	return d, err
+}
+
+func addClass(d *document.Document, name, principle string, of func(catalog.Product) string) error {
+	d.Add(document.Heading{Level: 1, Text: strings.ToUpper(name[:1]) + name[1:]})
+	d.Say(principle)
+	t := document.Table{Columns: []document.Column{
+		{Key: "class", MachinesOnly: true}, {Key: "broker", Name: "broker", Identifies: true}, {Key: "defaults", Name: "defaults", Wide: true},
+	}}
+	for _, broker := range catalog.Names() {
+		p, err := catalog.Lookup(broker)
+		if err != nil {
+			return err
+		}
+		if p.Recipe != nil { // a broker, no model of one
+			t.Rows = append(t.Rows, document.Row{"class": document.Text(name), "broker": document.Text(broker), "defaults": document.Text(of(p))})
+		}
+	}
+	d.Add(t)
+	return nil
+}
+
+// ofClass returns the settings of a class with their defaults, or why the driver has none.
+func ofClass(k driver.Kind, class driver.Class) string {
+	var all []string
+	for _, s := range k.Settings {
+		if s.Class == class {
+			all = append(all, fmt.Sprintf("%s %v", s.Name, s.Default))
+		}
+	}
+	if why := k.Without[class]; why != "" {
+		all = append(all, why)
+	}
+	return strings.Join(all, "; ")
 }

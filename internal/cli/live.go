@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/watch"
 )
 
-// lines are what is to be seen now, at most so many columns wide.
+// lines returns what the terminal shows of a run now, in lines of at most width columns.
 func lines(v watch.View, width int) []string {
 	if v.Stage == "" {
 		return nil
@@ -24,7 +24,9 @@ func lines(v watch.View, width int) []string {
 	if v.Phase != "" {
 		doing += ", " + v.Phase
 	}
-	doing += elapsed(time.Duration(v.StageNs))
+	if stage := time.Duration(v.StageNs); stage >= 2*time.Second { // long enough to wonder
+		doing += " " + span(stage)
+	}
 	if v.Title == "" { // before the first repetition
 		return []string{doing}
 	}
@@ -40,7 +42,7 @@ func lines(v watch.View, width int) []string {
 // twoColumns is the width from which on figures stand side by side.
 const twoColumns = 76
 
-// figures keep their places, so that the eye finds them while they change.
+// figures returns the figures of a load in one or two columns. They keep their places, so that the eye finds them while they change.
 func figures(t *watch.Tick, width int) []string {
 	if t == nil {
 		return nil
@@ -71,7 +73,7 @@ func figures(t *watch.Tick, width int) []string {
 	}
 }
 
-// inCores keeps large machines' figures short, too.
+// inCores formats a number of cores: 1.20 of a small machine, 128.5 of a large one.
 func inCores(n float64) string {
 	if n < 9.995 {
 		return fmt.Sprintf("%.2f", n)
@@ -79,7 +81,7 @@ func inCores(n float64) string {
 	return fmt.Sprintf("%.1f", n)
 }
 
-// finished is the line that stays of a repetition.
+// finished returns the line that stays of a repetition. With several studies it names the point's one.
 func finished(e lab.Event, severalStudies bool) string {
 	r := e.Record
 	title := watch.Title(e)
@@ -101,7 +103,7 @@ func finished(e lab.Event, severalStudies bool) string {
 
 var endToEndP99, throughput = results.MustMetric(results.KeyEndToEndP99), results.MustMetric(results.KeyThroughput)
 
-// told is the outcome as the end of a line.
+// told returns the outcome of a repetition as the end of its line, such as "  received 900/s  p99 3.00 ms  doubts 1  (42s)".
 func told(r store.Record) (text string) {
 	o := outcome(r)
 	if o.Text == "" {
@@ -117,7 +119,7 @@ func told(r store.Record) (text string) {
 	return text + "  (" + span(r.Took()) + ")"
 }
 
-// outcome is the one figure that was asked for, with the latency.
+// outcome returns the one figure that a repetition was run for, with the latency and the number of doubts.
 func outcome(r store.Record) (o watch.Outcome) {
 	if r.Result == nil {
 		return o
@@ -155,14 +157,6 @@ func outcome(r store.Record) (o watch.Outcome) {
 	}
 	o.Doubts = len(kinds)
 	return o
-}
-
-// elapsed is shown once a stage takes long enough to wonder.
-func elapsed(d time.Duration) string {
-	if d < 2*time.Second {
-		return ""
-	}
-	return " " + span(d)
 }
 
 // span writes a time for people: 3m20s, 42s, 0.8s, 2.39 ms.

@@ -179,7 +179,8 @@ before it acknowledges is a setting of the broker's client, such as
 	return c
 }
 
-// holdOne has a consumer's thread hold one ride at a time where the client has a setting for that and nobody has set it.
+// holdOne sets prefetch to 1, so that a thread of a consumer holds one ride at a time, unless the client has no such setting or the
+// user has set it.
 func holdOne(b *link.Broker) {
 	const prefetch = "prefetch"
 	kind, err := driver.Lookup(b.Broker)

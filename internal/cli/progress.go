@@ -23,9 +23,9 @@ type progress struct {
 	out     io.Writer
 	size    func() int // columns; nil where out is no terminal
 	now     watch.Follower
-	several bool // studies, whose points may look alike
-	over    bool
-	drawn   int // lines on the screen to be redrawn
+	several bool // there are several studies, whose points may look alike
+	over    bool // nothing is drawn any more
+	drawn   int  // lines on the screen to be redrawn
 	stop    chan struct{}
 	done    sync.WaitGroup
 }
@@ -70,20 +70,16 @@ func (p *progress) animate() {
 	}
 }
 
-// close takes the live lines away; idempotent.
+// close removes the live lines. It may be called again.
 func (p *progress) close() {
 	p.mu.Lock()
-	select {
-	case <-p.stop:
-	default:
+	if !p.over {
+		p.over = true
 		close(p.stop)
+		p.erase()
 	}
 	p.mu.Unlock()
 	p.done.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-	p.over = true
 }
 
 // say prints a line that stays.
@@ -129,7 +125,7 @@ func (p *progress) print(line string) {
 // indent is where a line that was too long goes on.
 const indent = "      "
 
-// folded breaks a line where it is too long for the screen: between two figures if it can, else between two words.
+// folded breaks a line that is too long for the screen: between two figures if it can, else between two words.
 func folded(line string, width int) string {
 	if runewidth.StringWidth(line) <= width {
 		return line

@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/studies/proof"
 )
 
-// studyNames are the studies that come with the program; proof is there for every broker, too.
+// studyNames returns the studies that come with the program. For proof there is also one for each broker, such as proof/kafka.
 func studyNames() []string {
 	return slices.Sorted(slices.Values(append(studies.Names(), proof.Name)))
 }
@@ -33,7 +33,7 @@ func readStudy(name string) (data []byte, folder fs.FS, err error) {
 	return data, folder, err
 }
 
-// parseStudy decodes a study; folder is nil where it lies on the disk.
+// parseStudy parses a study. folder holds its further files, or is nil if they are on the disk.
 func parseStudy(name string, data []byte, folder fs.FS) (*study.Study, error) {
 	s, err := study.Parse(name, data)
 	if err != nil {
@@ -43,7 +43,7 @@ func parseStudy(name string, data []byte, folder fs.FS) (*study.Study, error) {
 	return s, nil
 }
 
-// provable are the brokers that can be started, and so broken.
+// provable returns the brokers that can be started, and therefore killed.
 func provable() []string {
 	return slices.DeleteFunc(driver.Names(), func(name string) bool {
 		_, ok := catalog.Started(name)

@@ -114,7 +114,7 @@ func (s *shell) report(ctx context.Context, o reportOptions, folders, args []str
 	return o.gates.judge(s.err, set)
 }
 
-// reportOn finds a report; the report study is about the studies in folders, where any are named.
+// reportOn returns a report by its name. The report study may be about the studies in folders instead of those in the program.
 func reportOn(name string, folders []string) (reports.Report, error) {
 	report, err := reports.Lookup(name)
 	if err != nil {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +45,7 @@ func (s *shell) serve(ctx context.Context, path, address string) error {
 	if err := st.Close(); err != nil {
 		return err
 	}
-	server, err := watch.Serve(complete, "", browse.Handler(s.shelf(path)))
+	server, err := watch.Serve(complete, "", browse.Handler(shelf(path)))
 	switch {
 	case errors.Is(err, watch.ErrOpen):
 		return hinted(badInput("--listen %s: the store is shown to this machine only; allowed: 127.0.0.1, ::1 and localhost", address),
@@ -61,7 +59,7 @@ func (s *shell) serve(ctx context.Context, path, address string) error {
 }
 
 // shelf opens the store anew for each page: it may have been moved, or be away for a while.
-func (s *shell) shelf(path string) browse.Source {
+func shelf(path string) browse.Source {
 	return browse.Source{
 		Name: store.Printable(path),
 		Host: hostName(),
@@ -86,22 +84,4 @@ func hostName() string {
 		return "an unnamed machine"
 	}
 	return name
-}
-
-// announce tells who looks at the store where the run can be watched. A store that takes no such note costs nothing.
-func (w *watching) announce(ctx context.Context, st *store.Store) (withdraw func()) {
-	if w.page == "" {
-		return func() {}
-	}
-	withdraw, _ = st.Announce(ctx, store.Page{URL: reachable(w.servers[0].URL), Host: hostName()}, store.Lease)
-	return withdraw
-}
-
-// reachable names this machine where a server listens at all of its addresses.
-func reachable(url string) string {
-	host, port, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
-		return url + "/"
-	}
-	return "http://" + net.JoinHostPort(hostName(), port) + "/"
 }

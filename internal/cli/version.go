@@ -14,7 +14,7 @@ import (
 // Version is set by the linker for releases.
 var Version = ""
 
-// toolVersion names this program's version: a release, or the commit it was built from.
+// toolVersion returns this program's version: a release, or the commit it was built from.
 func toolVersion() string {
 	if Version != "" {
 		return Version
@@ -38,7 +38,7 @@ func toolVersion() string {
 	return "devel-" + commit + dirty
 }
 
-// versionLine is what version and --version print.
+// versionLine returns what version and --version print.
 func versionLine() string {
 	return fmt.Sprintf("brokermark %s %s %s/%s\n", toolVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

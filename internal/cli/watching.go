@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"net"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/watch"
 )
 
@@ -94,4 +98,22 @@ func (w *watching) close() {
 		_ = s.Close() // a page that ended early spoils no measurement
 	}
 	w.servers = nil
+}
+
+// announce lists the live page in the store, for those who look at it. The run goes on if the store takes no such note.
+func (w *watching) announce(ctx context.Context, st *store.Store) (withdraw func()) {
+	if w.page == "" {
+		return func() {}
+	}
+	withdraw, _ = st.Announce(ctx, store.Page{URL: reachable(w.servers[0].URL), Host: hostName()}, store.Lease)
+	return withdraw
+}
+
+// reachable returns the URL of a server with the name of this machine in it if the server listens at all addresses.
+func reachable(url string) string {
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return url + "/"
+	}
+	return "http://" + net.JoinHostPort(hostName(), port) + "/"
 }

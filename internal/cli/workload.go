@@ -14,6 +14,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/studies"
@@ -253,15 +254,9 @@ func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
 		return found, found[0].Only(w.only)
 	}
 	var left []*study.Study
-	known := map[string]bool{}
+	unknown := slices.Clone(w.only)
 	for _, s := range found {
-		var own []string
-		for _, name := range w.only {
-			if slices.Contains(s.Experiments(), name) {
-				own = append(own, name)
-				known[name] = true
-			}
-		}
+		own := slices.DeleteFunc(slices.Clone(w.only), func(name string) bool { return !slices.Contains(s.Experiments(), name) })
 		if len(own) == 0 {
 			continue
 		}
@@ -269,11 +264,10 @@ func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
 			return nil, err
 		}
 		left = append(left, s)
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return slices.Contains(own, name) })
 	}
-	for _, name := range w.only {
-		if !known[name] {
-			return nil, badInput("--only %s: no experiment %q in any of the studies", strings.Join(w.only, ","), name)
-		}
+	if len(unknown) > 0 {
+		return nil, badInput("--only %s: no experiment %q in any of the studies", strings.Join(w.only, ","), unknown[0])
 	}
 	return left, nil
 }
@@ -325,4 +319,36 @@ func (w *workload) override(s *study.Study) error {
 		s.Quick()
 	}
 	return nil
+}
+
+// loginFlags let the clients log in to a broker that they attach to. None of them is a password, which everybody would see who
+// lists processes.
+var loginFlags = []axisFlag{
+	{"user", "user", "with --attach: user to connect as"},
+	{"password-env", "passwordEnv", "with --attach: environment `variable` that holds the password"},
+	{"password-file", "passwordFile", "with --attach: `file` whose first line is the password"},
+	{"ca-file", "caFile", "with --attach: authorities to trust, a PEM `file` (default: the system's)"},
+	{"cert-file", "certFile", "with --attach and --tls mutual: the client's certificate, a PEM `file`"},
+	{"key-file", "keyFile", "with --attach and --tls mutual: its key, a PEM `file`"},
+}
+
+// openSecrets refuses arguments with a password or a token in them, whatever they are for.
+func openSecrets(args []string) error {
+	for i, arg := range args {
+		if i > 0 && args[i-1] == "--attach" { // its value has no name of its own
+			arg = "--attach=" + arg
+		}
+		if secret.In(arg) {
+			return hinted(badInput("argument %q holds a secret, which everybody sees who lists the processes of this machine", secret.Redact(arg)),
+				"a store's password comes from PGPASSWORD or ~/.pgpass, a broker's from --user with --password-env, or with --password-file")
+		}
+	}
+	return nil
+}
+
+// addLoginFlags adds loginFlags, which keep their values themselves.
+func addLoginFlags(f *pflag.FlagSet) {
+	for _, l := range loginFlags {
+		f.String(l.name, "", l.doc)
+	}
 }

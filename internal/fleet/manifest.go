@@ -19,9 +19,6 @@ type Manifest struct {
 	Token  string // to be written in a Secret; "": the Job refers to a Secret that is there
 }
 
-// TokenEnv is the environment variable that holds the token in a pod.
-const TokenEnv = "BROKERMARK_TOKEN"
-
 // restartsPerAgent is Kubernetes' own limit for a Job of one pod.
 const restartsPerAgent = 6
 
@@ -66,11 +63,11 @@ func (m Manifest) Write(w io.Writer) error {
 	}
 	return manifest.Execute(w, struct {
 		Manifest
-		Restarts                                int
-		Service, Port, Secret, Variable, Server string
+		Restarts                      int
+		Service, Port, Secret, Server string
 	}{
 		Manifest: m, Restarts: restartsPerAgent * m.Agents,
-		Service: service, Port: port, Secret: m.Name + "-token", Variable: TokenEnv, Server: m.Join.String(),
+		Service: service, Port: port, Secret: m.Name + "-token", Server: m.Join.String(),
 	})
 }
 
@@ -139,9 +136,9 @@ spec:
       containers:
         - name: agent
           image: {{quoted .Image}}
-          args: [agent, --join, {{quoted .Server}}, --token-env, {{.Variable}}, --once]
+          args: [agent, --join, {{quoted .Server}}, --token-env, BROKERMARK_TOKEN, --once]
           env:
-            - name: {{.Variable}}
+            - name: BROKERMARK_TOKEN
               valueFrom: {secretKeyRef: {name: {{.Secret}}, key: token}}
             - {name: BROKERMARK_HOME, value: /work} # keeps results when the container is started again
           volumeMounts:
