@@ -88,11 +88,7 @@ func makePrivate(dir string) error {
 }
 
 // release closes and unlocks the file without removing it.
-func (k *kept) release() {
-	if k.file != nil {
-		_ = k.file.Close()
-	}
-}
+func (k *kept) release() { _ = k.file.Close() }
 
 // remove deletes the file, and its directory if that is empty.
 func (k *kept) remove(dir string) {

@@ -113,51 +113,40 @@ func (c *Claims) take(ctx context.Context, tx *sql.Tx, pointID string, repetitio
 
 // Keep renews a claim until release is called, which gives it up.
 func (c *Claims) Keep(pointID string, repetition int) (release func()) {
-	return c.store.keep(leasedRows{
-		table: "claim", where: `point_id = $1 AND repetition = $2 AND holder = $3`,
-		args: []any{pointID, repetition, c.holder}, lease: c.lease,
-	})
+	return c.store.keep("claim", c.lease, `point_id = $1 AND repetition = $2 AND holder = $3`, pointID, repetition, c.holder)
 }
 
 // Lease is how long a claim or an announcement stays valid after its process last renewed it. The process may have been killed,
 // suspended, or cut off from the network.
 const Lease = 30 * time.Second
 
-// leasedRows are rows of a table that a process keeps while it lives. Their column "until" holds when their lease ends.
-type leasedRows struct {
-	table string
-	where string // a condition with the arguments $1, $2, …
-	args  []any
-	lease time.Duration
-}
-
-// keep renews the lease of rows three times in its duration, until release is called, which deletes them. It ignores
-// errors of the database, because a lease that isn't renewed ends by itself.
-func (s *Store) keep(rows leasedRows) (release func()) {
-	renewal := fmt.Sprintf("UPDATE %s SET until = %s + %d WHERE %s", rows.table, s.backend.now, rows.lease.Milliseconds(), rows.where)
+// keep renews the lease of rows of a table, whose column "until" holds when it ends, three times in its duration, until release is
+// called, which deletes the rows. where is a condition with the arguments args. keep ignores errors of the database, because a
+// lease that isn't renewed ends by itself.
+func (s *Store) keep(table string, lease time.Duration, where string, args ...any) (release func()) {
 	exec := func(ctx context.Context, statement string) {
 		ctx, cancel := s.briefly(ctx)
 		defer cancel()
-		_, _ = s.db.ExecContext(ctx, statement, rows.args...)
+		_, _ = s.db.ExecContext(ctx, statement+` WHERE `+where, args...)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
-		tick := time.NewTicker(rows.lease / 3)
+		tick := time.NewTicker(lease / 3)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				exec(ctx, renewal)
+				exec(ctx, fmt.Sprintf(`UPDATE %s SET until = %s + %d`, table, s.backend.now, lease.Milliseconds()))
 			}
 		}
 	})
 	return sync.OnceFunc(func() {
 		cancel()
 		renewing.Wait()
-		exec(context.Background(), `DELETE FROM `+rows.table+` WHERE `+rows.where)
+		exec(context.Background(), `DELETE FROM `+table)
 	})
 }
 

@@ -38,7 +38,7 @@ func (s *Store) Announce(ctx context.Context, p Page, lease time.Duration) (with
 	if err := s.announce(ctx, p, lease); err != nil {
 		return func() {}, s.explain(err, "store where the run can be watched")
 	}
-	return s.keep(leasedRows{table: "watched", where: `host = $1 AND url = $2`, args: []any{p.Host, p.URL}, lease: lease}), nil
+	return s.keep("watched", lease, `host = $1 AND url = $2`, p.Host, p.URL), nil
 }
 
 func (s *Store) announce(ctx context.Context, p Page, lease time.Duration) error {

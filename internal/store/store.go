@@ -221,9 +221,12 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-// execAll executes statements. An empty one is for a backend that doesn't need it, and does nothing.
+// execAll executes statements. It skips empty ones, which stand for those that a backend doesn't need.
 func execAll(ctx context.Context, tx *sql.Tx, statements ...string) error {
 	for _, statement := range statements {
+		if statement == "" {
+			continue
+		}
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
