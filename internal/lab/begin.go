@@ -14,17 +14,20 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// begin returns the rate at which the search begins, and whether the answer is likely to be near. It begins where
-// a neighbour's search ended, if the broker still carries half of that, or else at a rate that probes find. For
-// example, a neighbour with [8,000–12,500] has this search begin at about 10,000/s, the geometric mean.
+// A search for the sustainable rate begins where the search of a neighbour, a similar point of this run, ended, or else at a rate that
+// probes find. For example, if a neighbour's answer lies between 8,000/s and 12,500/s, 5,000/s are offered. If at least 1,250/s of them
+// come through, the search begins at about 10,000/s, the geometric mean. If not, probes find out what the broker carries.
+
+// begin returns the rate at which the search begins, and whether the answer is likely to be near it, within a few widths.
 func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
 	b := s.bench
 	if n := b.lab.neighbourOf(b.record); n != nil {
 		s.adaptWarmup(n.p99)
 		found := math.Sqrt(n.low * n.high)
-		carried, err := s.carries(ctx, found/2)
-		if carried || err != nil {
-			return s.shifted(found), n.point == b.record.PointID, err
+		usable, err := s.checkNeighbour(ctx, found)
+		if usable || err != nil {
+			samePoint := n.point == b.record.PointID
+			return s.shifted(found), samePoint, err
 		}
 	}
 	probed, err := s.probe(ctx)
@@ -39,29 +42,30 @@ func (s *rateSearch) shifted(rate float64) float64 {
 	return rate * math.Pow(1+spec.Sustainable.Width, random.Float64()-0.5)
 }
 
-// neighbourWarmup is how long carries offers its load, in multiples of a trial's warm-up, since the load also warms
+// neighbourWarmup is how long checkNeighbour offers its load, in multiples of a trial's warm-up, since the load also warms
 // the broker up. Probes need no such warm-up: they are repeated until the broker gets no faster.
 const neighbourWarmup = 5
 
-// carries offers a rate that a neighbour sustained with ease, and reports whether a quarter of it came through.
-func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
-	arrivals, err := s.bench.arrivals(rate)
+// checkNeighbour offers half of the rate that a neighbour's search found, and reports whether a quarter of this half came through.
+func (s *rateSearch) checkNeighbour(ctx context.Context, found float64) (bool, error) {
+	offered := found / 2
+	arrivals, err := s.bench.arrivals(offered)
 	if err != nil {
 		return false, err
 	}
 	load := s.load(neighbourWarmup * time.Duration(s.bench.spec.Sustainable.Warmup))
-	load.Schedule, load.RateForThreads = arrivals, rate
-	t := s.bench.runTrial(ctx, "warming up", rate, load)
-	return s.bench.throughputWhileSending(t) >= rate/4, t.Err
+	load.Schedule, load.RateForThreads = arrivals, offered
+	t := s.bench.runTrial(ctx, "warming up", offered, load)
+	return s.bench.throughputWhileSending(t) >= offered/4, t.Err
 }
 
 // neighbour is a point of this run whose sustainable rate is known. A search for a similar point begins there.
 type neighbour struct {
-	study, point, broker string // point is the point's ID
-	axes                 map[string]string
-	messageSize          float64 // mean, bytes
-	low, high            float64 // the bounds of its sustainable rate, messages per second
-	p99                  int64   // latency at low, ns: end to end, or until the confirmation if nobody subscribes
+	study, point, broker string            // point is the point's ID
+	axes                 map[string]string // its values of the settings that the study varies
+	messageSize          float64           // mean, bytes
+	low, high            float64           // the bounds of its sustainable rate, messages per second
+	p99                  int64             // latency at low, ns: end to end, or until the confirmation if nobody subscribes
 }
 
 // remember keeps the outcome of a search for points that come later. p99 is the latency at the lower bound, in ns.
@@ -77,8 +81,8 @@ func (l *lab) remember(r *store.Record, found search.Bounds, p99 int64) {
 // 400,000/s of 8 B does not carry as many of 1 MB.
 const maxSizeRatio = 4
 
-// neighbourOf returns the point most like that of a record, of several the latest: the same point in an earlier
-// repetition, or else a similar one. It returns nil if there is none.
+// neighbourOf returns the point most like that of a record: the same point in an earlier repetition, or else a
+// similar one (isSimilar). Of several it returns the latest. It returns nil if there is none.
 func (l *lab) neighbourOf(r *store.Record) *neighbour {
 	var similar *neighbour
 	for _, n := range slices.Backward(l.searched) {
@@ -92,15 +96,13 @@ func (l *lab) neighbourOf(r *store.Record) *neighbour {
 	return similar
 }
 
-// isSimilar reports whether the point of a record is of the same study and broker, differs in one axis, and has messages of similar
-// size.
+// isSimilar reports whether a record's point is of the same study and broker, differs in one axis, and has messages of similar size.
 func (n neighbour) isSimilar(r *store.Record) bool {
-	if n.study != r.Study || n.broker != r.Spec.Broker {
+	if n.study != r.Study || n.broker != r.Spec.Broker || differingAxes(n.axes, r.Axes) != 1 {
 		return false
 	}
 	ratio := n.messageSize / r.Spec.MessageSize.Mean()
-	similarSize := ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio
-	return similarSize && differingAxes(n.axes, r.Axes) == 1
+	return ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio
 }
 
 // differingAxes counts the axes in which two points differ.
@@ -110,9 +112,9 @@ func differingAxes(a, b map[string]string) int {
 	return len(slices.DeleteFunc(slices.Compact(names), func(name string) bool { return a[name] == b[name] }))
 }
 
-// probe finds the rate at which to begin by probes, trials of half a second at most. They are closed loops. But with at
-// most once nothing holds a closed loop back: it would pile up more messages than the broker works off in minutes.
-// There the probes are rising rates.
+// probe finds the rate at which to begin by probes, trials of half a second at most. They are closed loops: each client
+// sends as fast as its window of unconfirmed messages allows. But with at most once nothing holds a closed loop back: it
+// would pile up more messages than the broker works off in minutes. There the probes are rising rates.
 func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	load := s.load(min(time.Duration(s.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
 	s.probesUntil = math.MaxInt64
@@ -161,7 +163,7 @@ const (
 // the broker gets no faster; if 9,500/s come through in the end, it has kept up after all, and 40,000/s come next.
 func (s *rateSearch) raiseRate(ctx context.Context, load *worker.Load) (float64, error) {
 	rate := 1000.0
-	probe := func() (float64, error) { return s.runProbe(ctx, load, rate) }
+	probe := func() (float64, error) { return s.runProbe(ctx, load, rate) } // at what rate is by then
 	for {
 		through, err := probe()
 		load.Warmup = laterWarmup
@@ -176,14 +178,12 @@ func (s *rateSearch) raiseRate(ctx context.Context, load *worker.Load) (float64,
 	}
 }
 
-// A broker is as warm as it gets when steadyProbes in a row were not faster than the best probe before, by the
-// factor faster. There are at most maxProbes, which take about half a minute, and they get a 1/probeShare of the
-// search's budget: trials with rising rates warm a broker up as well.
+// A probe is repeated until the broker is as warm as it gets.
 const (
-	steadyProbes = 4
-	faster       = 1.05
-	maxProbes    = 50
-	probeShare   = 4
+	steadyProbes = 4    // as many in a row must not have been faster than the best one before
+	faster       = 1.05 // by this factor
+	maxProbes    = 50   // they take about half a minute
+	probeShare   = 4    // probes get a 1/probeShare of the search's budget: the trials that follow warm the broker up as well
 )
 
 // untilSteady repeats a probe until the broker gets no faster, and returns the best rate, to within the factor faster.
