@@ -90,7 +90,7 @@ func (m *metering) addBroker(c *store.Cost, begin, end reading) {
 	if begin.broker.DiskReadBytes >= 0 && end.broker.DiskReadBytes >= 0 {
 		c.BrokerDiskReadBytes = new(end.broker.DiskReadBytes - begin.broker.DiskReadBytes)
 	}
-	if m.bench.broker.instance != nil { // else where its data is isn't known
+	if m.bench.broker.instance != nil { // where the data of other brokers is, nobody knows
 		c.BrokerDataGrowthBytes = end.dataBytes - begin.dataBytes
 	}
 	if begin.flushes >= 0 && end.flushes >= 0 && end.flushGaps == begin.flushGaps {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"math"
 	"os"
 	"slices"
 	"time"
@@ -22,7 +21,7 @@ type interval struct {
 	neighbours provision.Neighbours // processes that take no part in the measurement
 }
 
-// intervalBetween returns what was used between two surveys.
+// intervalBetween returns what was used between two readings by readAll.
 func (m *metering) intervalBetween(from, to reading) interval {
 	neighbours := to.census.Since(from.census, os.Getpid(), slices.Concat(from.roots, to.roots))
 	if time.Duration(to.at-from.at) < shareWindow {
@@ -62,17 +61,12 @@ func (m *metering) sidesBetween(from, to reading) *store.SidesTick {
 	return &store.SidesTick{Producing: side(from.self, to.self), Consuming: side(from.consumers, to.consumers)}
 }
 
-// cores returns how many cores broker and generator used together; less than any number of cores if that is not known.
-func (i interval) cores() float64 {
-	if i.shares == nil {
-		return math.Inf(-1)
-	}
-	return i.shares.Broker + i.shares.Generator
-}
-
-// busier returns the interval in which broker and generator together used more cores.
+// busier returns the interval in which broker and generator together used more cores. One without shares is never the busier.
 func busier(a, b interval) interval {
-	if b.cores() > a.cores() {
+	switch {
+	case b.shares == nil:
+		return a
+	case a.shares == nil, b.shares.Broker+b.shares.Generator > a.shares.Broker+a.shares.Generator:
 		return b
 	}
 	return a

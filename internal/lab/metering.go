@@ -14,21 +14,21 @@ import (
 //	warm-up | measured phase | drain |
 //	        begin            end     drained
 //
-// Shares of the processor are those of the measured phase. Cost includes the drain, because messages that the phase has sent
-// are still being worked on. For example, if the broker's processor time is 10 s at begin, 16 s at end and 17 s at drained, and the
-// phase lasts 3 s, its share is 2 cores and its cost 7 s.
+// Shares, the cores in use, are those of the measured phase. Cost includes the drain, the wait after the last send for messages under
+// way, because the broker still works on them. For example, if the broker's processor time is 10 s at begin, 16 s at end and 17 s at
+// drained, and the phase lasts 3 s, its share is 2 cores and its cost 7 s.
 //
 // While the trial runs, observe (live.go) reads the meters about twice a second, for the live view and for the series.
 type metering struct {
-	bench *bench
+	bench *bench  // the repetition that the trial is part of
 	stage string  // what the live view calls the trial
 	rate  float64 // offered, messages per second; 0 in a closed loop
 	// counted is set if a number of messages ends the measured phase, not time. What is measured then goes on until the last of
-	// them has arrived.
+	// them has arrived, so the shares are those of the phase or of the drain, whichever are larger.
 	counted bool
 
 	over    chan struct{}  // closed when the trial has ended
-	pending sync.WaitGroup // goroutines that read the meters at a time to come; only they write begin and end
+	pending sync.WaitGroup // goroutines that wait for a time to read the meters; only they write begin and end
 	begin   *reading       // when the measured phase began; nil if it never did
 	end     *reading       // when the measured phase ended; nil if the trial ended before
 	endOnce sync.Once
@@ -52,7 +52,7 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 		measuring(at)
 	}
 	if load.Messages > 0 {
-		load.Sent = m.endsWithLastSend()
+		m.counted, load.Sent = true, m.endNow
 	}
 	if hopeless := load.Hopeless; hopeless != nil {
 		load.Hopeless = func(samples []worker.Sample) bool {
@@ -65,12 +65,6 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 	}
 }
 
-// endsWithLastSend has the measured phase end when a number of messages was sent. The load calls sent at that time.
-func (m *metering) endsWithLastSend() (sent func()) {
-	m.counted = true
-	return m.endNow
-}
-
 // schedule has the meters read when the measured phase begins, at begin on the clock's axis, and when it ends, a length later.
 // If length is 0, only endNow ends it. It does not block.
 func (m *metering) schedule(begin int64, length time.Duration) {
@@ -78,7 +72,7 @@ func (m *metering) schedule(begin int64, length time.Duration) {
 		if !m.sleepUntil(begin) {
 			return
 		}
-		r := m.bench.survey()
+		r := m.bench.readAll()
 		m.begin = &r
 		if length > 0 && m.sleepUntil(begin+int64(length)) {
 			m.readEnd()
@@ -92,17 +86,15 @@ func (m *metering) endNow() { m.pending.Go(m.readEnd) }
 // readEnd reads the meters at the end of the measured phase. Only its first call counts.
 func (m *metering) readEnd() {
 	m.endOnce.Do(func() {
-		r := m.bench.survey()
+		r := m.bench.readAll()
 		m.end = &r
 	})
 }
 
 // sleepUntil blocks until a time on the clock's axis. It returns false if the trial was over before.
 func (m *metering) sleepUntil(t int64) bool {
-	timer := time.NewTimer(time.Duration(t - clock.Now()))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Duration(t - clock.Now())):
 		return true
 	case <-m.over:
 		return false
@@ -111,40 +103,39 @@ func (m *metering) sleepUntil(t int64) bool {
 
 // finish reads the meters after the drain and sets what the trial cost. If ctx has ended, it waits for no remote meter.
 func (m *metering) finish(ctx context.Context, t *trial) {
-	begin, end, drained := m.lastReadings()
-	m.settleRemote(ctx, t, &begin, &end, &drained)
-	useAgents(t.Parts, &begin, &end, &drained)
-	for _, r := range []reading{begin, end, drained} {
-		m.peak.add(r)
-	}
-	phase := m.intervalBetween(begin, end)
-	busiest := phase
-	if m.counted {
-		busiest = busier(phase, m.intervalBetween(end, drained))
-		if busiest.shares == nil { // each of the two is too short to tell, but both together may not be
-			busiest = m.intervalBetween(begin, drained)
-		}
-	}
-	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
-	t.Cost = m.cost(begin, drained, t.Outcome)
-	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), busiest.shares
-	t.neighbours, t.brokerMayBeNeighbour = busiest.neighbours, m.bench.meters.hidden
-	t.bursts = m.bursts
-	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
-}
-
-// lastReadings ends the metering and returns its three readings. One that was never taken, because the trial broke off before, is that
-// after the drain.
-func (m *metering) lastReadings() (begin, end, drained reading) {
 	close(m.over)
 	m.pending.Wait()
-	drained = m.bench.survey()
-	begin, end = drained, drained
+	drained := m.bench.readAll()
+	begin, end := drained, drained
 	if m.begin != nil {
 		begin = *m.begin
 	}
 	if m.end != nil && m.end.at > begin.at {
 		end = *m.end
 	}
-	return begin, end, drained
+	m.completeReadings(ctx, t, &begin, &end, &drained)
+	useAgents(t.Parts, &begin, &end, &drained)
+	for _, r := range []reading{begin, end, drained} {
+		m.peak.add(r)
+	}
+	phase := m.intervalBetween(begin, end)
+	basis := phase // of the shares
+	if m.counted {
+		basis = m.busiest(begin, end, drained)
+	}
+	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
+	t.Cost = m.cost(begin, drained, t.Outcome)
+	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), basis.shares
+	t.neighbours, t.brokerMayBeNeighbour = basis.neighbours, m.bench.meters.hidden
+	t.bursts = m.bursts
+	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
+}
+
+// busiest returns the measured phase or the drain, whichever used more cores. If each is too short to tell, it returns both as one.
+func (m *metering) busiest(begin, end, drained reading) interval {
+	b := busier(m.intervalBetween(begin, end), m.intervalBetween(end, drained))
+	if b.shares == nil {
+		return m.intervalBetween(begin, drained)
+	}
+	return b
 }

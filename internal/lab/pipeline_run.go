@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// pipelineRun is one load on a pipeline, with everything that watches it.
+// pipelineRun is one load on a pipeline, with everything that watches it. A ride is what the client posts and the consumer counts.
 type pipelineRun struct {
 	pipeline *pipeline
 	metering *metering       // client and broker, as in every trial
@@ -65,11 +65,10 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	t := trial{Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads, SampleEvery: watchEvery}
 	t.Faults, t.Doubts = r.faults.end()
 	counted, books, err := r.balance(draining, posted)
-	if err != nil {
-		if guarded.Err() == nil {
-			return trial{}, nil, err
-		}
-		// The consumer has died, or the run was interrupted: nobody knows which rides arrived.
+	if err != nil && guarded.Err() == nil {
+		return trial{}, nil, err
+	}
+	if err != nil { // the consumer has died, or the run was interrupted: nobody knows which rides arrived
 		counted, books = consumer.Stats{}, postedBooks(posted)
 	}
 	t.Outcome = r.outcome(posted, books, r.measuredLatency(counted))
@@ -90,7 +89,7 @@ func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, erro
 		}
 	}
 	if l.Schedule == nil {
-		l.Sent = r.metering.endsWithLastSend()
+		r.metering.counted, l.Sent = true, r.metering.endNow
 	}
 	client, err := load.NewRunner(l)
 	if err != nil {

@@ -19,7 +19,8 @@ type meter interface {
 	PIDs() []int  // the broker's own processes
 }
 
-// meters read what the broker and this process use. Other processes of the clients have meters of their own.
+// meters read what the broker and this process use. Other processes of the clients have meters of their own. One trial's use of all of
+// them is a metering.
 type meters struct {
 	local    meter           // of the broker's processes on this machine; nil if there are none, or they were not found
 	remote   remoteMeters    // of an attached broker's processes on other machines
@@ -37,7 +38,7 @@ func (m *meters) brokerIsHere() bool { return m.local != nil || m.remote.allHere
 type reading struct {
 	at        int64           // ns on the clock's axis
 	broker    provision.Usage // zero if the broker is not metered
-	here      []agent.Metered // the broker's usage by the meter of this machine; empty if there is none
+	here      []agent.Metered // the broker's usage by the meter of this machine, as the only element; empty if there is none
 	self      provision.Usage // the generator's process, or its producing side if the consumers have a process of their own
 	consumers provision.Usage // the consumers' own process; zero if there is none
 	relays    provision.Usage // zero if there are none
@@ -49,7 +50,7 @@ type reading struct {
 	// Only readLive reads this: what the hypervisor has taken from each core of this machine since it started; empty if that is not known.
 	stolen map[int]time.Duration
 
-	// Only survey reads these, except for the roots that remote meters know.
+	// Only readAll reads these, except for the roots that remote meters know.
 	census    provision.Census // processor time of every process of the machine
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
 	roots     []int            // roots of the process trees that take part in the measurement; some may be listed twice
@@ -61,7 +62,7 @@ func (r reading) generatorSeconds() float64 { return processor(r.self) + process
 // processor is the processor time that was used, for the user and in the kernel, in seconds.
 func processor(u provision.Usage) float64 { return (u.User + u.System).Seconds() }
 
-// read reads the meters. It takes less than a millisecond, so it may be called while a load is measured.
+// read reads the meters of a bench, one repetition under way. It takes less than a millisecond, so it may be called during a load.
 func (b *bench) read() reading {
 	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: b.meters.runQueue.Delay()}
 	if b.clients.agent != nil {
@@ -85,9 +86,9 @@ func (b *bench) read() reading {
 	return r
 }
 
-// survey reads the meters as read does, and in addition every process of the machine and the size of the broker's data. It takes
+// readAll reads the meters as read does, and in addition every process of the machine and the size of the broker's data. It takes
 // milliseconds, so it is called only before and after what is measured.
-func (b *bench) survey() reading {
+func (b *bench) readAll() reading {
 	r := b.read()
 	r.census = provision.TakeCensus()
 	if b.broker.instance != nil {

@@ -87,9 +87,9 @@ func (r remoteMeters) stored() []store.Meter {
 	return list
 }
 
-// settleRemote completes the readings of a trial, given by time, with those of the remote meters. If an agent was lost, or the clocks
-// are not related, the broker's usage is unknown, and the trial gets a doubt.
-func (m *metering) settleRemote(ctx context.Context, t *trial, readings ...*reading) {
+// completeReadings adds to the readings of a trial, in the order of time, what the remote meters read at the same times. If an agent was
+// lost, or the clocks are not related, the broker's usage is unknown, and the trial gets a doubt.
+func (m *metering) completeReadings(ctx context.Context, t *trial, readings ...*reading) {
 	remote := m.bench.meters.remote
 	if len(remote) == 0 {
 		return

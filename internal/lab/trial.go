@@ -58,7 +58,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.askRelays(ctx, &t)
 	b.previous = out
 	if len(parts) > 0 {
-		b.record.Agents = agentsOf(parts)
+		b.record.Agents = storedAgents(parts)
 	}
 	return t
 }
