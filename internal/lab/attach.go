@@ -40,9 +40,6 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	return nil
 }
 
-// describeTimeout bounds connecting to an attached broker and asking how it describes itself.
-const describeTimeout = 15 * time.Second
-
 // describe asks the broker how it describes itself. unreported is a clause about settings that it does not report;
 // empty if it reports all.
 func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Description, unreported string, err error) {
@@ -50,7 +47,8 @@ func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Descrip
 	if err != nil {
 		return d, "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
+	const timeout = 15 * time.Second // of connecting and asking
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	client, err := kind.Open(ctx, c)
 	switch {
@@ -74,13 +72,11 @@ func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Descrip
 	return d, unreported, nil
 }
 
-// findTimeout bounds resolving the addresses of an attached broker.
-const findTimeout = 5 * time.Second
-
 // findMeters looks for meters of the attached broker's processes and sets b.meters: agents on its machines come
 // first, then this process for those on this machine. It returns the addresses that nobody meters.
 func (b *bench) findMeters(ctx context.Context) []provision.Missing {
-	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	const timeout = 5 * time.Second // of resolving the addresses
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	m, addresses := &b.meters, slices.Clone(b.spec.Attach)
 	m.remote = b.lab.options.Meters(ctx, addresses)
@@ -92,12 +88,9 @@ func (b *bench) findMeters(ctx context.Context) []provision.Missing {
 		m.local = local
 	}
 	m.complete = (m.local != nil || len(m.remote) > 0) && len(missing) == 0
-	m.hidden = slices.ContainsFunc(missing, isHere)
+	m.hidden = slices.ContainsFunc(missing, func(address provision.Missing) bool { return address.Here })
 	return missing
 }
-
-// isHere reports whether an address that nobody meters is one of this machine.
-func isHere(m provision.Missing) bool { return m.Here }
 
 // knownCost returns a clause about what is known of an attached broker's cost. missing are the addresses that
 // nobody meters.
@@ -109,14 +102,16 @@ func (m *meters) knownCost(missing []provision.Missing) string {
 	if len(m.remote) > 0 {
 		metered = append(metered, fmt.Sprintf("that agents meter (%s)", m.remote))
 	}
-	switch {
-	case m.complete:
+	if m.complete {
 		return "its cost is that of the processes " + strings.Join(metered, " and of those ")
-	case m.hidden:
-		hidden := missing[slices.IndexFunc(missing, isHere)]
-		return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's",
-			hidden.Address, hidden.Why)
-	case len(metered) > 0:
+	}
+	for _, address := range missing {
+		if address.Here {
+			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's",
+				address.Address, address.Why)
+		}
+	}
+	if len(metered) > 0 {
 		return fmt.Sprintf("its cost is not known, since nobody meters %s (%s)", missing[0].Address, missing[0].Why)
 	}
 	return "its cost is not known"

@@ -29,7 +29,7 @@ import (
 // The client posts rides, the servers publish each as a message, and the consumer counts them in its state. A part is nil until it has
 // been started, and throughout if the spec does not ask for it.
 type pipeline struct {
-	bench    *bench
+	bench    *bench        // the repetition under way
 	admin    driver.Driver // a client of the broker that makes and removes the topic, and asks for the queue's length
 	balancer *provision.Instance
 	servers  *provision.Instance
@@ -221,26 +221,22 @@ func (p *pipeline) close(err error) {
 	for _, running := range p.parts() {
 		stop(running.instance)
 	}
-	if p.admin == nil {
-		return
+	if p.admin != nil {
+		p.bench.doubtClose(errors.Join(p.removeTopic(), p.admin.Close()), "client", err)
 	}
-	p.bench.doubtClose(errors.Join(p.removeTopic(), p.admin.Close()), "client", err)
 }
 
-// removeTopic returns an error only if the broker goes on running: one that is stopped next is
-// removed with its topic.
+// removeTopic returns an error only if the broker goes on running: one that is stopped next is removed with its topic.
 func (p *pipeline) removeTopic() error {
 	c, ok := p.admin.(driver.Cleaner)
 	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
+	const timeout = 5 * time.Second // a broker that is stuck must not keep the next point waiting
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if err := c.Clean(ctx); err != nil && p.bench.outlives() {
 		return fmt.Errorf("remove the topic from the broker: %w", err)
 	}
 	return nil
 }
-
-// cleanTimeout bounds removing the topic: a broker that is stuck must not keep the next point waiting.
-const cleanTimeout = 5 * time.Second

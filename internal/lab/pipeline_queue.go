@@ -27,15 +27,13 @@ type queueSample struct {
 // rates would alternate between 0 and double. It is less than a second, because ticks are only about tickEach apart.
 const rateWindow = 900 * time.Millisecond
 
-// queueTimeout bounds how long the broker may take to answer: one that is paused never does.
-const queueTimeout = time.Second
-
 // sample asks the broker and sets its answer in tick. If it does not answer, tick stays as it is.
 func (w *queueWatch) sample(ctx context.Context, tick *store.PipelineTick) {
 	if w.gauge == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
+	const timeout = time.Second // a broker that is paused never answers
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if q, err := w.gauge.Queue(ctx, 0, 0); err == nil { // the pipeline has one topic and one subscription
 		w.add(tick, queueSample{at: clock.Now(), queue: q})

@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// pipelineWatch samples the counters of a pipeline's client and consumer while a load runs and drains. It is used by one goroutine
-// at a time.
+// pipelineWatch samples the counters of a pipeline's client and consumer while a load runs and drains. For example, the client has had
+// 900 rides accepted and the consumer has received 850, so the backlog is 50. It is used by one goroutine at a time.
 type pipelineWatch struct {
 	client   *load.Runner
 	consumer *consumer.Remote
@@ -24,9 +24,6 @@ type pipelineWatch struct {
 
 // watchEvery is the time between two samples.
 const watchEvery = 50 * time.Millisecond
-
-// progressTimeout bounds how long the consumer may take to send its counters. It answers in a millisecond unless it has died.
-const progressTimeout = time.Second
 
 // sample reads the counters of client and consumer. Those of the client are of the measured phase alone.
 func (w *pipelineWatch) sample(ctx context.Context) {
@@ -45,7 +42,8 @@ func (w *pipelineWatch) sample(ctx context.Context) {
 
 // askConsumer reads the consumer's counters. If the consumer does not answer, because a fault has killed it, the last ones stay.
 func (w *pipelineWatch) askConsumer(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
+	const timeout = time.Second // it answers in a millisecond unless it has died
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if s, err := w.consumer.Progress(ctx); err == nil {
 		w.received.add(s, clock.Now())
@@ -60,8 +58,8 @@ func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance tim
 	for {
 		w.sample(ctx)
 		arrived := w.arrived(ctx) >= accepted
-		settled := arrived && w.received.settled(o.Failed, clock.Now())
-		if settled || ctx.Err() != nil || time.Now().After(end) {
+		overdue := ctx.Err() != nil || time.Now().After(end)
+		if overdue || arrived && w.received.holdAllAccepted(o.Failed, clock.Now()) {
 			return arrived
 		}
 		time.Sleep(watchEvery)
@@ -81,10 +79,10 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 	return s.Rides
 }
 
-// settled reports whether rides that were accepted are among those received, if these are as many. A ride that the client counts as failed
-// may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So where any failed, none may have
-// come for arrivingWithin.
-func (r *receivedRides) settled(failed, now int64) bool {
+// holdAllAccepted reports whether all rides that were accepted are among those received, of which there are as many. A ride that the client
+// counts as failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So where any
+// failed, the caller waits until none has come for arrivingWithin.
+func (r *receivedRides) holdAllAccepted(failed, now int64) bool {
 	return failed == 0 || now-r.lastRise >= int64(arrivingWithin)
 }
 

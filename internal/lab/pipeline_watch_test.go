@@ -9,7 +9,7 @@ import (
 // Nine rides of ten were accepted; the failed one may be among the nine that have come.
 func TestAsManyRidesAsWereAcceptedMayBeOthers(t *testing.T) {
 	r := receivedRides{total: 9, lastRise: 5e9}
-	if !r.settled(0, 5e9) || r.settled(1, 5.9e9) || !r.settled(1, 6e9) {
+	if !r.holdAllAccepted(0, 5e9) || r.holdAllAccepted(1, 5.9e9) || !r.holdAllAccepted(1, 6e9) {
 		t.Error("if a ride failed, the others have come when none comes for a second")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pool starts brokers, and holds those that several points share (isolation: shared) until no coming point needs them. It may be used by
-// one goroutine at a time.
+// pool starts brokers, and holds those that several points share (isolation: shared) until no coming point needs them. For example, ten
+// points that differ only in their message size share one broker, and release stops it after the last. One goroutine at a time may use it.
 type pool struct {
 	host     *provision.Host                // nil if no point starts a broker
 	keep     bool                           // keep the brokers' directories
@@ -71,12 +71,12 @@ func (p *pool) take(ctx context.Context, s study.Spec) (broker *provision.Instan
 	return broker, func() { p.stop(broker) }, nil
 }
 
-// drop stops the shared broker of a point that it failed: the broker has died, or could not be reached. The next point gets a new one.
+// drop stops a point's shared broker after it has died or could not be reached. The next point gets a new one.
 func (p *pool) drop(s study.Spec) { p.stopShared(SharedBroker(s)) }
 
 // release stops the shared brokers that none of the coming runs uses.
 func (p *pool) release(coming ...[]study.Run) {
-	if len(p.shared) == 0 { // spares the names of all coming runs
+	if len(p.shared) == 0 { // then the names of all coming runs need not be computed
 		return
 	}
 	wanted := map[string]bool{}
@@ -107,12 +107,10 @@ func (p *pool) stop(in *provision.Instance) {
 // close stops all shared brokers.
 func (p *pool) close() { p.release() }
 
-// stopTimeout is how long a broker may take to stop by itself before it is killed.
-const stopTimeout = 30 * time.Second
-
 // stop stops a broker or another process that was started here, and blocks until it has ended.
 func stop(in *provision.Instance) {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	const timeout = 30 * time.Second // then it is killed
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	_ = in.Stop(ctx) // an error only says that it had to be killed
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// start brings the broker up in one of three ways, and returns how clients reach it: the broker runs in this process, it is started, or
-// the spec names one that somebody else runs. c has everything else that a client needs.
+// start brings up the broker of a bench, one repetition under way, and returns how clients reach it. There are three ways: the broker
+// runs in this process, it is started, or the spec names one that somebody else runs. c has everything else that a client needs.
 func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, error) {
 	b.doubtUnmetered(provision.Metered)
 	recipe, hasProcesses := catalog.Started(b.spec.Broker)
@@ -67,9 +67,8 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 		return t, err
 	}
 	b.doubtVersion(version)
-	// Plain is what the nodes of a cluster say to each other without TLS; empty: nothing.
-	encryptedCluster := instance.Nodes() > 1 && t.TLS != nil
-	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && encryptedCluster {
+	plain := cmp.Or(version.Plain, recipe.Plain) // what the nodes of a cluster say to each other without TLS; empty: nothing
+	if plain != "" && instance.Nodes() > 1 && t.TLS != nil {
 		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
 	}
 	return t, nil
@@ -82,9 +81,6 @@ func (b *bench) doubtVersion(v provision.Version) {
 	}
 }
 
-// replicaTimeout is how long new topics may take until every replica follows its leader.
-const replicaTimeout = 60 * time.Second
-
 // awaitReplicas waits until the broker reports, by its own administration, as many replicas in sync as the spec asks for. A broker
 // may accept a number of replicas and run fewer. Nothing is measured before.
 func (b *bench) awaitReplicas(ctx context.Context) error {
@@ -92,7 +88,8 @@ func (b *bench) awaitReplicas(ctx context.Context) error {
 	if b.broker.instance == nil || b.spec.Replicas < 2 || !started || recipe.InSync == nil {
 		return nil // if the recipe can't tell, the driver's Setup has checked them
 	}
-	ctx, cancel := context.WithTimeout(ctx, replicaTimeout)
+	const timeout = time.Minute // until every replica of new topics follows its leader
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if _, err := b.broker.instance.InSync(ctx, b.spec.Replicas); err != nil {
 		return fmt.Errorf("replicas: %d: %w", b.spec.Replicas, err)
