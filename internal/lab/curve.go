@@ -10,12 +10,13 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// A curve is the latency at several rates. A rate is void if its figures say nothing about the broker: the generator limited them, or
-// messages of the rate before disturbed them.
+// A curve is the latency at several rates. For example, 1,000/s may have a p99 of 2 ms, 2,000/s one of 3 ms, and 4,000/s one of 900 ms. A
+// rate is void if its figures say nothing about the broker: the generator limited them, or messages of the rate before disturbed them.
+// Each rate is one load, which a trial measures.
 
 // measureCurve offers one rate after the other on the same topics, and judges each like a repetition of its own.
 func (b *bench) measureCurve(ctx context.Context) error {
-	general := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
+	doubtsOfAll := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
 	b.record.Result = &store.Result{}
 	rates, err := b.curveRates(ctx)
 	if err != nil {
@@ -28,13 +29,13 @@ func (b *bench) measureCurve(ctx context.Context) error {
 			return fmt.Errorf("curve at %g/s: %w", rate, err)
 		}
 		load := b.timedLoad(arrivals)
-		if i+1 < len(rates) { // messages that this rate leaves behind would disturb the next one
+		if i+1 < len(rates) { // messages that this rate leaves behind would disturb the next one, so the trial waits for them
 			offeredFor := max(load.Warmup.For, load.Warmup.Max) + load.Duration
 			load.Settle = load.Drain + settleFactor*offeredFor
 		}
 		t := b.growingTrial(ctx, "curve", rate, load)
 		point := b.curvePoint(ctx, t)
-		point.Doubts = append(point.Doubts, general...)
+		point.Doubts = append(point.Doubts, doubtsOfAll...)
 		if len(b.spec.Curve.Rates) == 0 {
 			point.Fraction = b.spec.Curve.Fractions[i]
 		} else { // the result's own figures are those of the last rate
@@ -85,23 +86,25 @@ func (b *bench) curvePoint(ctx context.Context, t trial) store.CurvePoint {
 	return p
 }
 
-// maxStaleShare is how many stale deliveries, those of the load before, may arrive during a load, as a share of the load's own.
+// maxStaleShare is how many stale deliveries (staleDeliveries) may arrive during a load, as a share of the load's own.
 const maxStaleShare = 0.01
 
 // judgeStale voids a load during which many deliveries of the load before arrived: its figures would be those of both. A load
 // that broke off ends with its own error.
 func judgeStale(t trial) error {
-	stale, own := t.Warmup.Stale+t.Measured.Stale, t.Warmup.Expected+t.Measured.Expected
+	stale, own := staleDeliveries(t), t.Warmup.Expected+t.Measured.Expected
 	if brokeOff(t) || float64(stale) <= maxStaleShare*float64(own) {
 		return nil
 	}
 	return void("%d deliveries of the load before came during this one, which has %d of its own", stale, own)
 }
 
+// staleDeliveries returns how many deliveries of the load before arrived during a load.
+func staleDeliveries(t trial) int64 { return t.Warmup.Stale + t.Measured.Stale }
+
 // undrained returns a doubt about a load if messages of the load before it were still under way.
 func undrained(t trial) []store.Doubt {
-	before := t.previous
-	stale := t.Warmup.Stale + t.Measured.Stale
+	before, stale := t.previous, staleDeliveries(t)
 	missing := before.Warmup.Lost + before.Measured.Lost
 	unresolved := before.Warmup.Unresolved + before.Measured.Unresolved
 	var d doubts
@@ -116,8 +119,8 @@ func undrained(t trial) []store.Doubt {
 	return d
 }
 
-// judgeCurve fails or voids the repetition if no rate of the curve ended ok, and adds a doubt if some did not. A void
-// repetition has only void rates.
+// judgeCurve fails the repetition if no rate of the curve ended ok, or voids it if all are void. If some ended ok, it adds a doubt
+// about the others.
 func (b *bench) judgeCurve() error {
 	curve := b.record.Result.Curve
 	notOK := slices.DeleteFunc(slices.Clone(curve), func(p store.CurvePoint) bool { return p.Status == store.OK })

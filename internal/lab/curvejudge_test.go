@@ -37,7 +37,7 @@ func TestACurveFailsOnlyIfAllItsRatesDo(t *testing.T) {
 			b.record.Result.Curve = append(b.record.Result.Curve, l)
 		}
 		err := b.judgeCurve()
-		if got := errorText(err); got != c.fails || (err != nil && err.(judgement).status == store.Void) != c.void {
+		if got := errorText(err); got != c.fails || (err != nil && err.(errJudged).status == store.Void) != c.void {
 			t.Errorf("%v: %v, want %q", c.levels, err, c.fails)
 		}
 		switch first := b.record.Doubts[0]; {

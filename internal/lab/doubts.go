@@ -9,8 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// A doubt is a stated reason why a number deserves less trust. It is stored with the record and printed with the number. Most doubts
-// follow from the figures of a trial, and this file finds them after it. docs/method.md lists all of them by their codes.
+// A doubt is a stated reason why a number deserves less trust, such as loss: “3 of 1000 deliveries never came”. It is stored with the
+// record and printed with the number. Most doubts follow from the figures of a trial, which is one load, and this file finds them after
+// it. docs/method.md lists all of them by their codes.
 
 // doubts collects doubts, at most one with each code: the first.
 type doubts []store.Doubt
@@ -19,6 +20,13 @@ type doubts []store.Doubt
 func (d *doubts) add(code, format string, args ...any) {
 	if !slices.ContainsFunc(*d, func(old store.Doubt) bool { return old.Code == code }) {
 		*d = append(*d, doubtOf(code, remark.Of(format, args...)))
+	}
+}
+
+// addReason adds a doubt with this reason, unless the reason is empty.
+func (d *doubts) addReason(code string, why remark.Remark) {
+	if why.Text != "" {
+		d.add(code, "%s", why)
 	}
 }
 
@@ -37,9 +45,7 @@ const (
 // doubtsAbout returns the reasons to trust a trial's numbers less.
 func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	var d doubts
-	if why := b.missedRate(t); why.Text != "" { // first, because it explains the others
-		d.add(store.DoubtRateMissed, "%s", why)
-	}
+	d.addReason(store.DoubtRateMissed, b.missedRate(t)) // first, because it explains the others
 	d = append(d, t.Doubts...)
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
@@ -52,9 +58,9 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
 	}
 	b.doubtWarmup(t, &d)
-	ranToItsEnd := len(t.Samples) > 0 && t.Err == nil
+	ended := len(t.Samples) > 0 && t.Err == nil
 	measuredArrived := t.Measured.Lost == 0 && t.Measured.Unresolved == 0
-	if ranToItsEnd && !t.Drained && measuredArrived { // so messages of the warm-up are missing
+	if ended && !t.Drained && measuredArrived { // so messages of the warm-up are missing
 		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
 	return d
@@ -66,9 +72,7 @@ func (b *bench) doubtWarmup(t trial, d *doubts) {
 	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= longest {
 		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", longest)
 	}
-	if why := b.warmingUp(t); why.Text != "" {
-		d.add("warming-up", "%s", why)
-	}
+	d.addReason("warming-up", b.warmingUp(t))
 }
 
 // doubtBooks adds doubts about messages that failed, were lost, or arrived late.
@@ -115,12 +119,8 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 	if latest := t.latest(); significantDelay(latest.lagP99, p99) {
 		d.add(store.DoubtGeneratorLag, "%s was %s late at p99, %s was %s", latest.name, ms(latest.lagP99), measured, ms(p99))
 	}
-	if why := t.pauseEffect(p99, measured); why.Text != "" {
-		d.add(store.DoubtPauses, "%s", why)
-	}
-	if why := t.stolenEffect(p99, measured); why.Text != "" {
-		d.add("stolen", "%s", why)
-	}
+	d.addReason(store.DoubtPauses, t.pauseEffect(p99, measured))
+	d.addReason("stolen", t.stolenEffect(p99, measured))
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
 		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
 			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)

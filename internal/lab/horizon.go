@@ -9,16 +9,17 @@ import (
 // ownLogs is the share of the payload up to which what a broker writes to disk may be its own logs, without the messages.
 const ownLogs = 0.1
 
-// doubtHorizon doubts a rate if the page cache could hold everything that the broker wrote while the rate was confirmed. Such a
-// rate says how fast the memory is: only when the cache is full does the kernel make writers wait for the disk. For example, 300 MB
-// written in 5 s fit into the cache of a machine with 8 GB available and dirty_ratio 20, which holds back 1.6 GB. The cache of another
-// machine is not known, so a broker elsewhere gets no such doubt.
+// doubtHorizon doubts a rate if the trial that confirmed it, its horizon, was too short for the disk to matter: if the page cache could
+// hold everything that the broker wrote meanwhile. Such a rate says how fast the memory is: only when the cache is full does the kernel
+// make writers wait for the disk. For example, 300 MB written in 5 s fit into the cache of a machine with 8 GB available and dirty_ratio
+// 20, which holds back 1.6 GB. The cache of another machine is not known, so a broker elsewhere gets no such doubt.
 func (b *bench) doubtHorizon(t trial) {
-	written := t.Cost.BrokerDiskWriteBytes // -1 if not known
-	writesMessages := written > 0 && float64(written) > ownLogs*float64(t.Cost.Bytes)
-	writesHere := writesMessages && t.Cost.BrokerKnown && b.meters.brokerIsHere()
-	if !writesHere || b.spec.Persistence == "fsync" { // with fsync, the broker itself waits for the disk
+	if b.spec.Persistence == "fsync" || !t.Cost.BrokerKnown || !b.meters.brokerIsHere() {
 		return
+	}
+	written := t.Cost.BrokerDiskWriteBytes // -1 if not known
+	if written <= 0 || float64(written) <= ownLogs*float64(t.Cost.Bytes) {
+		return // it wrote no messages
 	}
 	if room := pageCacheRoom(); written < room {
 		confirmed := time.Duration(t.Cost.Seconds * 1e9).Round(time.Millisecond)

@@ -13,8 +13,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// measure runs the kind of measurement that the spec asks for and fills the record's result. Each kind runs one trial, with a
-// load of its own, except that searches (sustain.go) and curves (curve.go) run many. A kind returns an error if its trial does not stand.
+// measure is the middle of a bench, one repetition under way: it runs the kind of measurement that the spec asks for and fills the record's
+// result, with the latency at a rate for example, or with how long 1,000,000 messages took. Each kind runs one trial, with a load of its
+// own, except that searches (sustain.go) and curves (curve.go) run many. A kind returns an error if its trial does not stand.
 func (b *bench) measure(ctx context.Context) error {
 	switch b.spec.Measure {
 	case study.MeasureRate:
@@ -169,8 +170,8 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// fill turns a trial into the record's result, and adds its doubts to the record's. A missed rate, which doubtsAbout returns first, goes
-// before all others, since it explains them.
+// fill turns a trial into the record's result, and adds its doubts to the record's. A missed rate goes before all others, since it
+// explains them; doubtsAbout returns it first.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
 	found := b.doubtsAbout(t)

@@ -22,8 +22,7 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 	r = Blank(run, l.machine, l.options.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, report: func(e Event) { l.watch(run, e) }}
 	err := b.explainLoss(b.run(ctx)) // before close, which ends the process that may have been lost
-	// Before close, too: it may take half a minute, and an interruption in that time takes nothing
-	// from what was measured.
+	// Before close, too: it may take half a minute, and an interruption in that time takes nothing from what was measured.
 	status, why := ending(ctx, err)
 	b.close(err)
 	started = !errors.As(err, new(errStart))
@@ -58,7 +57,7 @@ func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 	var (
 		unsupported *driver.ErrUnsupported
 		setting     *provision.ErrSetting
-		judged      judgement
+		judged      errJudged
 	)
 	switch {
 	case ctx.Err() != nil:
@@ -81,23 +80,23 @@ func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 	return store.Failed, remark.Of("%v", err)
 }
 
-// judgement is the error of a repetition that was measured but does not stand.
-type judgement struct {
+// errJudged is the error of a repetition that was measured but does not stand.
+type errJudged struct {
 	status store.Status // store.Failed, or store.Void if the generator limited the numbers
 	why    remark.Remark
 }
 
-func (j judgement) Error() string { return j.why.Text }
+func (j errJudged) Error() string { return j.why.Text }
 
 // Remark returns the reason with its figures: remark.Of asks for it where the error is part of another remark.
-func (j judgement) Remark() remark.Remark { return j.why }
+func (j errJudged) Remark() remark.Remark { return j.why }
 
 // void returns the judgement that the generator or the machine limited the numbers.
 func void(format string, args ...any) error {
-	return judgement{status: store.Void, why: remark.Of(format, args...)}
+	return errJudged{status: store.Void, why: remark.Of(format, args...)}
 }
 
 // failed returns the judgement that the broker did not do what was asked of it.
 func failed(format string, args ...any) error {
-	return judgement{status: store.Failed, why: remark.Of(format, args...)}
+	return errJudged{status: store.Failed, why: remark.Of(format, args...)}
 }

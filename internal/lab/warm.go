@@ -27,7 +27,7 @@ func (b *bench) warmUpOnce(ctx context.Context, warm func(context.Context) error
 	return nil
 }
 
-// A broker is warmed up at a first rate for a step, then at twice the rate as long as it keeps up.
+// A broker is warmed up at a first rate for a step, then at twice the rate as long as it keeps up: 1,000/s, 2,000/s, 4,000/s, and so on.
 const (
 	warmStep      = 500 * time.Millisecond
 	warmFirstRate = 1000.0 // messages per second
@@ -35,7 +35,7 @@ const (
 )
 
 // warmBroker warms up the broker with the clients that are connected. The rate rises as long as the broker keeps up. If it does not, the
-// rate falls to what came through, so that nothing piles up.
+// rate falls to what came through, so that nothing piles up. After each step it waits for messages that are still under way (Settle).
 func (b *bench) warmBroker(ctx context.Context) error {
 	end := clock.Now() + int64(b.spec.BrokerWarmup)
 	rate := warmFirstRate
@@ -59,9 +59,6 @@ func (b *bench) warmBroker(ctx context.Context) error {
 	return nil
 }
 
-// maxWarmupRides is more than a warm-up ever posts: its time ends first. The runner allocates a byte for each.
-const maxWarmupRides = 20_000_000
-
 // warmPipeline is warmBroker for a point with a pipeline. It starts all parts, on a topic of their own, posts rides as fast as the
 // client's threads can, and takes the parts down again.
 func (b *bench) warmPipeline(ctx context.Context) (err error) {
@@ -74,7 +71,8 @@ func (b *bench) warmPipeline(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.Schedule, l.Phases = nil, []load.Phase{{Threads: l.Threads, Total: maxWarmupRides}}
+	const endless = 20_000_000 // rides, more than a warm-up ever posts: its time ends first. The runner allocates a byte for each.
+	l.Schedule, l.Phases = nil, []load.Phase{{Threads: l.Threads, Total: endless}}
 	r, err := load.NewRunner(l)
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 
 const (
 	// warmingFactor is the ratio of a message's cost in the first third of the measured phase to that in the last, from which the
-	// broker counts as still warming up. Of 30 peaks of Kafka 14 had 0.49 to 1.05, and 16 had 1.46 to 6.03; 22 measurements of brokers that compile nothing
-	// had 0.94 to 1.23.
+	// broker counts as still warming up. Of 30 peaks of Kafka 14 had 0.49 to 1.05, and 16 had 1.46 to 6.03; 22 measurements of brokers
+	// that compile nothing had 0.94 to 1.23.
 	warmingFactor = 1.3
 	// leastWarming is the least processor time that the first third must have cost more. A smaller difference may be chance.
 	leastWarming = 100 * time.Millisecond
@@ -45,9 +45,9 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	if first == 0 || last == 0 || first < warmingFactor*last {
 		return remark.Remark{}
 	}
-	used := firstCores * seconds(t.From, t.Until) / 3 // processor time of the first third, in seconds
-	usedWhenWarm := used * last / first               // for the same messages, at their cost in the last third
-	if used-usedWhenWarm < leastWarming.Seconds() {
+	used := firstCores * seconds(t.From, t.Until) / 3 // in the first third, seconds of the processor
+	more := used * (1 - last/first)                   // at the cost of the last third, last/first of it would have been used
+	if more < leastWarming.Seconds() {
 		return remark.Remark{}
 	}
 	return remark.Of("a million messages cost the broker %s of the processor in the first third of the measured phase, when it used %.1f cores, and %s in the last, when it used %.1f: it was still warming up",
