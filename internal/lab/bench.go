@@ -13,10 +13,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// bench runs one repetition of a point. A point is one combination of a study's settings, Kafka with messages of 1 KiB for example, and it is
-// measured several times. run brings up the broker and its clients and measures, close takes everything down. It fills the record as it
-// goes on, so that the record of a repetition that fails halfway has what was known by then. It is used by one goroutine, except that
-// meters and faults of a running trial have goroutines of their own.
+// bench runs one repetition of a point: run brings up the broker and its clients and measures, close takes everything down. The record is
+// filled step by step, so that of a repetition that fails halfway it has what was known by then. A bench is used by one goroutine, except
+// that meters and faults of a running trial have goroutines of their own.
 type bench struct {
 	lab      *lab
 	spec     study.Spec
@@ -69,8 +68,8 @@ func (b *bench) run(ctx context.Context) error {
 		return b.measurePipeline(ctx)
 	}
 	plan := b.agentPlan()
-	loneClients := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1
-	if loneClients && !driver.UsesStock(config.Client) {
+	single := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1
+	if single && !driver.UsesStock(config.Client) {
 		plan.Worker.Procs = threads(kind.Procs, b.lab.machine.Cores) // no more than a single client can use
 	}
 	if err := b.connect(ctx, plan); err != nil {
@@ -85,8 +84,7 @@ func (b *bench) run(ctx context.Context) error {
 // announce reports that the repetition has entered a stage in which nothing is offered.
 func (b *bench) announce(stage string) { b.report(Event{Kind: Staged, Stage: stage}) }
 
-// outlives reports whether the broker goes on running after the repetition: somebody else started
-// it, or other points share it.
+// outlives reports whether the broker goes on running after the repetition: somebody else started it, or other points share it.
 func (b *bench) outlives() bool { return len(b.spec.Attach) > 0 || SharedBroker(b.spec) != "" }
 
 // agentPlan returns what the agent prepares, on topics of names that are new each time.

@@ -13,7 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// Processes that a repetition needs may die while it runs. guard ends a load when one does.
+// Processes that a repetition needs may die while it runs: the broker, relays, the parts of a pipeline. guard ends a load when one does,
+// and the repetition fails: “the broker died: …”. A fault that ends a process on purpose is no death.
 
 // errDied is the error of a repetition that lost a process which it needs, though no fault had ended it.
 type errDied struct {

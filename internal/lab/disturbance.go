@@ -8,7 +8,8 @@ import (
 )
 
 // Other processes on the machine, and a hypervisor, take processor time from broker and generator. A trial (one load) that they disturbed
-// gets a doubt. If it failed meanwhile, the broker need not be to blame: it is void, neither passed nor failed.
+// gets a doubt. If it failed meanwhile, the broker need not be to blame: it is void, neither passed nor failed. For example, a trial on
+// 4 cores fails while a backup uses 1.0 of them, more than a tenth: it is void.
 
 const (
 	// usedUpShare is the share of the cores above which they count as used up: the rest goes to interrupts and to waiting.

@@ -16,9 +16,10 @@ import (
 )
 
 // faultInjector pauses, kills, resumes and restarts nodes of the broker while a load runs, as the spec lists under faults. Times count
-// from the start of the measured phase, which follows the warm-up.
+// from the start of the measured phase, which follows the warm-up. For example, {at: 10s, do: kill, node: leader, for: 5s} kills the node
+// that leads 10 s into that phase, and restarts the same node 5 s later.
 type faultInjector struct {
-	bench   *bench
+	bench   *bench             // the repetition under way
 	once    sync.Once          // of begin
 	cancel  context.CancelFunc // leaves out the actions that are not due yet; nil before begin
 	running sync.WaitGroup     // the goroutine that injects: events and missed are its own until it has ended
@@ -59,7 +60,9 @@ func actionsOf(list []study.Fault) []*faultAction {
 		if a.ends == nil {
 			a.ends = a.lastOpen(actions[:i], ended) // nil if a begins a fault
 		}
-		ended[a.ends] = true
+		if a.ends != nil {
+			ended[a.ends] = true
+		}
 	}
 	return actions
 }
@@ -87,8 +90,8 @@ func (f *faultInjector) begin(ctx context.Context, from int64) {
 	})
 }
 
-// inject takes the actions one after the other. When waiting ends, those that are not due yet are left out; one that has begun is
-// finished, or a restart would be cut short and leave no broker.
+// inject takes the actions one after the other. When the context waiting ends, those that are not due yet are left out. An action that
+// has begun has ctx and is finished: a restart that was cut short would leave no broker.
 func (f *faultInjector) inject(ctx, waiting context.Context, from int64) {
 	for _, a := range actionsOf(f.bench.spec.Faults) {
 		select {
@@ -174,7 +177,7 @@ func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
 		f.cancel()
 	}
 	f.running.Wait()
-	missed := f.missed
+	missed := f.missed // and the actions that failed
 	for _, e := range f.events {
 		if e.Err != "" {
 			missed = append(missed, fmt.Sprintf("%s at %s: %s", e.Do, ms(e.OffsetNs), e.Err))

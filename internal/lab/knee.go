@@ -25,9 +25,9 @@ type kneeStep struct {
 }
 
 // knee finds the maximum throughput of a curve as Nilsson and Pregén did (2020, sections 3.4.1 and 4.1, after Sommer et al.): the
-// most that came through at any rate below the one at which the mean latency jumps and stays up. If it never jumps, the knee is the
-// most that came through at any. knee returns nil if the curve does not show one: if it has fewer than two usable rates, or if the
-// broker kept up with the highest one.
+// most that came through at any rate below the one at which the mean latency jumps and stays up. If it never jumps, that is the most
+// that came through at any rate. knee returns nil if the curve does not show a knee: if it has fewer than two usable rates, or if it has
+// no jump and the broker kept up with the highest rate.
 //
 // For example, 1,000/s at 1 ms, 2,000/s at 2 ms, and 3,000/s at 150 ms with 2,100/s coming through: the latency has jumped at
 // 3,000/s, and the knee is 2,000/s.
@@ -70,10 +70,10 @@ func kneeSteps(curve []store.CurvePoint, subscriptions int) []kneeStep {
 // jump returns the index of the first step at which the mean latency has jumped and from which on it stays up; len(steps) if there
 // is none. The first step has none before it, so it can't have jumped.
 func jump(steps []kneeStep) int {
-	highest := steps[0].mean // at all lower rates; a jump that did not last was a hiccup, and must not hide the real one
+	highest := steps[0].mean // at all lower rates, without jumps that did not last: such a hiccup must not hide the real one
 	for i := 1; i < len(steps); i++ {
 		lowest := slices.MinFunc(steps[i:], func(a, b kneeStep) int { return cmp.Compare(a.mean, b.mean) })
-		if hasJumped(lowest.mean, highest) {
+		if hasJumped(lowest.mean, highest) { // and so have all others from i on
 			return i
 		}
 		if mean := steps[i].mean; !hasJumped(mean, highest) {

@@ -1,7 +1,8 @@
 // Package lab runs the repetitions of a study one after the other and turns each into a record. It is the only package that
-// knows all the others: specs, brokers, agents, the search and the store.
+// knows all the others: specs, brokers, agents, the search and the store. For example, a study that compares two brokers at
+// three message sizes has six points, each with a spec of its own. With three repetitions, Run gets 18 runs and appends 18 records.
 //
-// For each repetition it takes a broker from the pool or starts one, connects producers and consumers, runs one or more trials
+// For each repetition, a bench takes a broker from the pool or starts one, connects producers and consumers, runs one or more trials
 // (runTrial) while it meters all processes, judges them (judge), and adds doubts: reasons to trust their numbers less. Every
 // repetition ends as a record, also one that failed or was interrupted.
 package lab
@@ -19,7 +20,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Options say where and how a study runs. All functions may be nil: withDefaults replaces those.
+// Options say where and how a study runs. Host and Store aside, all may be left zero: withDefaults says what then holds.
 type Options struct {
 	Host  *provision.Host // starts brokers and other processes; nil if no point needs one
 	Store *store.Store
@@ -96,16 +97,16 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 type lab struct {
 	options Options
 	machine store.Host // this machine, as records describe it
-	total   int        // repetitions
-	ended   int        // of them, skipped ones included
-	// done are the repetitions that were stored when the run began, by point and number.
+	total   int        // repetitions of this run
+	ended   int        // how many of them have ended, skipped ones included
+	// done are the repetitions that were stored when the run began, by the point's ID and the repetition's number.
 	done   map[string]map[int]store.Status
 	claims *store.Claims // nil if the store doesn't take any
 	pool   *pool
 	// flushes counts flushes of files by process; nil if the kernel does not report them.
 	flushes  *provision.Flushes
 	tally    Tally
-	pace     pace
+	pace     pace        // estimates how long the rest of the run takes
 	searched []neighbour // points whose sustainable rate this run has found
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // This file says how many agents (processes that send and receive, here or on other machines) can share the load of a point. All
-// clients of a topic run on one agent, so 3 topics can have 3 agents, unless the spec's place deals the clients of each topic to all
-// agents. With --agents auto, a run begins with few agents and takes more whenever they limit a trial.
+// clients of a topic run on one agent, so 3 topics can have 3 agents. With place: spread, the clients of each topic are dealt to all
+// agents like cards. With --agents auto, a run begins with few agents and takes more whenever they limit a trial.
 
 // OnAgents returns an error if so many agents can't run a point.
 func OnAgents(s study.Spec, agents int) error {
@@ -82,7 +82,7 @@ func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, lo
 			return t
 		}
 		passRule, evidence := rule(b.spec), b.evidence(t, rate)
-		why, saturated := passRule.Saturated(evidence)
+		why, saturated := passRule.Saturated(evidence) // the generator was late, or used up its cores
 		// More threads come first: after such a trial, rateSearch.judge allows all of them.
 		threadsWillGrow := load.RateForThreads > 0 && t.lacksThreads(evidence, passRule, b.lab.machine.Cores)
 		if !saturated || threadsWillGrow {

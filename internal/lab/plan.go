@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// plan lays out topics, producers and consumers of the point, anew each time: names of topics are unique, so messages that an earlier
-// point has left on a shared broker are never mistaken for this one's. For example, 2 topics with 3 producers each are
+// plan lays out topics, producers and consumers of a bench, one repetition under way. Names of topics are new each time, so messages that
+// an earlier point has left on a shared broker are never mistaken for this one's. For example, 2 topics with 3 producers each are
 // bm-0a1b2c3d-1-9f3e-0 with the producers 0 to 2 and bm-0a1b2c3d-1-9f3e-1 with 3 to 5, in repetition 1 of point 0a1b2c3d….
 func (b *bench) plan() worker.Plan {
 	s := b.spec
@@ -90,7 +90,8 @@ func consumers(s study.Spec) []driver.ConsumerConfig {
 	return list
 }
 
-// connectTime bounds connecting, creating topics and probing: a minute, and 10 ms for each producer, consumer and partition.
+// connectTime bounds connecting, creating topics and probing: a minute, and 10 ms for each producer, consumer and partition, but no more
+// than an hour. For example, 10,000 partitions with a producer and a consumer each have 6 minutes.
 func connectTime(p worker.Plan) time.Duration {
 	const each, longest = 10 * time.Millisecond, time.Hour
 	n := len(p.Producers) + len(p.Consumers)

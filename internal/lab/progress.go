@@ -75,8 +75,8 @@ func (l *lab) finish(run study.Run, e Event) {
 	l.watch(run, e)
 }
 
-// count counts a repetition that was run, so it is not one of a publication. started is false if its broker could not be
-// started; interrupted is true if the user ended the run.
+// count counts a repetition that was run. started is false if its broker could not be started; interrupted is true if the user
+// ended the run.
 func (t *Tally) count(status store.Status, started, interrupted bool) {
 	switch status {
 	case store.OK:

@@ -1,6 +1,7 @@
 package lab
 
-// A spec gives settings as text or YAML values. This file turns them into the types that drivers and recipes take.
+// A spec gives settings as text or YAML values. This file turns them into the types that drivers and recipes take: "5ms" for example
+// into a time.Duration of 5 ms.
 
 import (
 	"time"
@@ -11,8 +12,8 @@ import (
 )
 
 // driverConfig returns the spec's settings as the driver takes them; how the broker is reached is left to the caller. It notes in the
-// record the settings, defaults included, and the versions, and in the bench the limit of the queues. It refuses the point if the
-// driver can't keep its guarantee.
+// record the settings, defaults included, and the versions, and in the bench (one repetition under way) the limit of the queues. It
+// refuses the point if the driver can't keep its guarantee.
 func (b *bench) driverConfig(kind driver.Kind) (driver.Config, error) {
 	c, err := decoded(kind, b.spec)
 	if err != nil {
