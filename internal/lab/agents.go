@@ -13,8 +13,8 @@ import (
 
 // With --agents the load runs in agents: processes on this machine or on others, each with some of the producers and
 // consumers. The outcome of a load (trial) holds an agent.Part for each agent: what that one sent, received and used.
-// This file finds out which agent sent latest, and how busy their machines were. For example, with agents a and b late by 0.1 ms and
-// 3 ms at p99, b counts: the load is only as punctual as its latest part.
+// This file finds out which agent sent latest, and how busy their machines were. For example, of two agents that sent 0.1 ms and 3 ms
+// late at p99, the second counts: the load is only as punctual as its latest part.
 
 // storedAgents returns the stored form of the agents that ran a trial.
 func storedAgents(parts []agent.Part) []store.Agent {

@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// bench runs one repetition of a point: run brings up the broker and its clients and measures, close takes everything down. The record is
-// filled step by step, so that of a repetition that fails halfway it has what was known by then. A bench is used by one goroutine, except
+// bench runs one repetition of a point: run brings up the broker and its clients and measures, close takes everything down. It fills the
+// record step by step, so the record of a repetition that fails halfway has what was known by then. It is used by one goroutine, except
 // that meters and faults of a running trial have goroutines of their own.
 type bench struct {
 	lab      *lab

@@ -40,7 +40,8 @@ type metering struct {
 }
 
 func newMetering(b *bench, stage string, rate float64) *metering {
-	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), live: liveMeters{perSample: worker.NewThinned[Cores](maxCores)}}
+	cores := worker.NewThinned[Cores](maxCores)
+	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), live: liveMeters{perSample: cores}}
 }
 
 // follow sets the hooks of a load that tell the meters when its phases begin and end. measuring is called with the start of the

@@ -47,7 +47,9 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	runtime.GC() // or garbage of the parts' start would be collected while the load runs
 	guarded, unguard := p.bench.guard(ctx, p.parts()...)
 	defer func() { _ = unguard() }()
-	r := &pipelineRun{pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: &faultInjector{bench: p.bench}}
+	r := &pipelineRun{
+		pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: &faultInjector{bench: p.bench},
+	}
 	endMeters := r.meters.start(guarded)
 	defer endMeters()
 	posted, err := r.post(guarded, l)

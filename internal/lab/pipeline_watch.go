@@ -79,9 +79,9 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 	return s.Rides
 }
 
-// holdAllAccepted reports whether all rides that were accepted are among those received, of which there are as many. A ride that the client
-// counts as failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So where any
-// failed, the caller waits until none has come for arrivingWithin.
+// holdAllAccepted reports whether all rides that were accepted are among those received, of which there are as many. A ride that the
+// client counts as failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So
+// where any failed, it reports true only when none has come for arrivingWithin.
 func (r *receivedRides) holdAllAccepted(failed, now int64) bool {
 	return failed == 0 || now-r.lastRise >= int64(arrivingWithin)
 }

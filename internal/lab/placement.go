@@ -24,7 +24,8 @@ func OnAgents(s study.Spec, agents int) error {
 	_, hasProcesses := catalog.Started(s.Broker)
 	agentsSetting, placeSetting := fmt.Sprintf("--agents %d", agents), "place: "+s.Place.String()
 	dealt := producerClients(s) + dealtConsumers(s)
-	phaseEndsByTime := slices.Contains([]string{study.MeasureRate, study.MeasurePeak, study.MeasureCurve}, s.Measure)
+	// The measured phase begins when the automatic warm-up ends, and lasts for a time.
+	phaseUnforeseen := s.Warmup.Auto && slices.Contains([]string{study.MeasureRate, study.MeasurePeak, study.MeasureCurve}, s.Measure)
 	switch {
 	case !hasProcesses:
 		return driver.Unsupported(agentsSetting, "%s runs in this process, and no agent reaches it", s.Broker)
@@ -34,7 +35,7 @@ func OnAgents(s study.Spec, agents int) error {
 		return driver.Unsupported(agentsSetting, "consumersApart: true starts a process of this machine for the consumers")
 	case s.Relays > 0:
 		return driver.Unsupported(agentsSetting, "relays run on this machine, and no agent hears of them")
-	case agents > 1 && s.Place.Spread() && s.Warmup.Auto && phaseEndsByTime:
+	case agents > 1 && s.Place.Spread() && phaseUnforeseen:
 		return driver.Unsupported(placeSetting, "with warmup: auto nobody knows in time when the measured phase of the others begins; give it a time")
 	case s.Place.Named() && len(s.Place.Agents()) != agents:
 		return driver.Unsupported(agentsSetting, "place names %d agents: %s", len(s.Place.Agents()), strings.Join(s.Place.Agents(), ", "))

@@ -91,12 +91,12 @@ func (j errJudged) Error() string { return j.why.Text }
 // Remark returns the reason with its figures: remark.Of asks for it where the error is part of another remark.
 func (j errJudged) Remark() remark.Remark { return j.why }
 
-// void returns the judgement that the generator or the machine limited the numbers.
+// void returns the error that the generator or the machine limited the numbers.
 func void(format string, args ...any) error {
 	return errJudged{status: store.Void, why: remark.Of(format, args...)}
 }
 
-// failed returns the judgement that the broker did not do what was asked of it.
+// failed returns the error that the broker did not do what was asked of it.
 func failed(format string, args ...any) error {
 	return errJudged{status: store.Failed, why: remark.Of(format, args...)}
 }

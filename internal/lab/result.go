@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// measurement returns a trial in its stored form. producersPerTopic is the spec's.
+// measurement returns a trial, the outcome of one load, in the form that records hold. producersPerTopic is the spec's.
 func measurement(t trial, producersPerTopic int) store.Measurement {
 	length := seconds(t.From, t.Until)
 	if t.LastSent == 0 { // nothing was sent
@@ -94,7 +94,8 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 		}
 		t := tickBetween(before, s)
 		t.OffsetNs, t.Phase = s.At-out.From, phaseName(s, out.From)
-		// Cores were noted at samples as well, but both lists may have been thinned out, and differently: equal shares of them match.
+		// Cores were noted at samples as well, but both lists may have been thinned out, and differently. So the place in one list is
+		// scaled to the other: sample 300 of 1,000 has the cores at 150 of 500.
 		if j := i * len(cores) / len(samples); j < len(cores) {
 			t.BrokerCPU, t.GeneratorCPU = cores[j].Broker, cores[j].Generator
 			t.BrokerUser, t.BrokerSystem, t.Sides = cores[j].BrokerUser, cores[j].BrokerSystem, cores[j].Sides

@@ -54,8 +54,8 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 		perMillion(first), firstCores, perMillion(last), lastCores)
 }
 
-// costPerMessage is the processor time in seconds that a message costs the broker over ticks of equal length, and the cores that it uses. The
-// cost is 0 if nothing was published.
+// costPerMessage returns the processor time in seconds that a message costs the broker over ticks of equal length, and the cores that the
+// broker uses. The cost is 0 if nothing was published.
 func costPerMessage(ticks []store.Tick) (cost, cores float64) {
 	var used, published float64
 	for _, tick := range ticks {
