@@ -20,9 +20,6 @@ const (
 	pointItself     = "" // no rate: the point as a whole
 )
 
-// minConfirmed is the share of an offered rate that has to be confirmed, or the rate was too much.
-const minConfirmed = 0.98
-
 // rateChoices are the rates that claims.yaml can ask for.
 var rateChoices = []string{everyRate, lowestRate, rateAtKnee, ratesUpToKnee, ratesBeyondKnee}
 
@@ -125,5 +122,5 @@ func isBeyond(knee store.Knee, offered float64) bool {
 	if knee.JumpedAt > 0 {
 		return offered >= knee.JumpedAt
 	}
-	return offered*minConfirmed > knee.Rate
+	return offered*store.KneeShare > knee.Rate
 }

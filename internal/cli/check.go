@@ -231,7 +231,9 @@ func (a apart) name(row document.Row, p study.Point) {
 		if group == "study" {
 			value = p.Study
 		}
-		words = append(words, value)
+		if value != "" { // only one of several studies has sweeps
+			words = append(words, value)
+		}
 		cells[group] = document.Text(value)
 	}
 	for _, axis := range a.axes {

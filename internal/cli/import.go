@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/exchange"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/reports"
@@ -173,6 +175,22 @@ func (s *shell) importResults(ctx context.Context, st *store.Store, files []impo
 	return nil
 }
 
+// otherFigures counts the published points of which the store holds another figure, or figures of another table.
+func otherFigures(known map[string]store.Record, published []store.Record) int {
+	count := 0
+	for _, r := range published {
+		old, there := known[r.PointID]
+		differs := func(m results.Metric) bool { return !sameNumber(m.AsRecorded().Of(old), m.AsRecorded().Of(r)) }
+		if there && (!exchange.SameSource(old, r) || slices.ContainsFunc(results.Metrics, differs)) {
+			count++
+		}
+	}
+	return count
+}
+
+// sameNumber reports whether two figures are equal, or both unknown.
+func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+
 // importStudy appends the published figures of a study; what is in the store already stays as it is.
 func (s *shell) importStudy(c *cobra.Command, path, name string) error {
 	paper, err := reports.ReadPaper(name)
@@ -194,9 +212,13 @@ func (s *shell) importStudy(c *cobra.Command, path, name string) error {
 		}
 		known[r.PointID] = r
 	}
+	if other := otherFigures(known, paper.Figures); other > 0 {
+		return badInput("%s: the store has other figures of published points (%d), from an earlier version of the study's tables; "+
+			"import into another store: figures are never replaced", paper.Study.Name, other)
+	}
 	stored := 0
 	for _, r := range paper.Figures {
-		if old, there := known[r.PointID]; there && exchange.SameSource(old, r) {
+		if _, there := known[r.PointID]; there {
 			continue
 		}
 		if _, err := st.Append(c.Context(), r); err != nil {

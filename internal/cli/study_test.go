@@ -44,6 +44,15 @@ func TestPublishedTablesAreImportedOnceAndStandBesideWhatWasMeasured(t *testing.
 			t.Errorf("%q, want %q", out, want)
 		}
 	}
+	corrected := paperFolder(t)
+	table := "# origin: table 1, page 9\nqueues,rate\n1,4711\n2,4343\n"
+	if err := os.WriteFile(filepath.Join(corrected, "table.csv"), []byte(table), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused := brokermark(t, "import", "--study", corrected, "--store", db).want(t, 2)
+	if !strings.Contains(refused.err, "the store has other figures of published points (1)") {
+		t.Errorf("a corrected table: %s", refused.err)
+	}
 	if after := brokermark(t, "report", "study", "--study", dir, "--store", db).want(t, 0); after.out != before.out {
 		t.Errorf("the report differs once the figures are imported:\n%s\n%s", before.out, after.out)
 	}

@@ -14,9 +14,6 @@ const (
 	jumpNs     = 1e6 // 1 ms: among microseconds, a factor of five is only noise
 )
 
-// followedShare is the share of an offered rate that has to come through for the broker to have kept up with it.
-const followedShare = 0.98
-
 // kneeStep is one rate of a curve, reduced to what the knee depends on.
 type kneeStep struct {
 	rate    float64 // offered, messages per second
@@ -45,7 +42,7 @@ func knee(curve []store.CurvePoint, subscriptions int) *store.Knee {
 		k.JumpedAt = steps[jumped].rate
 		return k
 	}
-	if highest := steps[len(steps)-1]; k.Rate >= followedShare*highest.rate {
+	if highest := steps[len(steps)-1]; k.Rate >= store.KneeShare*highest.rate {
 		return nil
 	}
 	return k
