@@ -110,17 +110,10 @@ func (s *section) samples(name string) []sample {
 
 func (s *section) judge(t target) {
 	a, c := s.samples(t.of), s.samples(t.against)
-	add := func(figure string, of func(sample) float64, bound float64, atLeast bool) {
-		list := ratios(a, c, of)
-		v := verdict{
-			What: fmt.Sprintf("%s: %s ÷ %s, %s", s.Title, t.of, t.against, figure), Value: median(list),
-			Low: slices.Min(list), High: slices.Max(list), Bound: bound, AtLeast: atLeast, Form: ratioForm,
-		}
-		s.Verdicts = append(s.Verdicts, v)
-	}
-	add("messages/s", rateOf, t.rate, true)
+	what := fmt.Sprintf("%s: %s ÷ %s, ", s.Title, t.of, t.against)
+	s.Verdicts = append(s.Verdicts, atLeast(what+"messages/s", ratios(a, c, rateOf), t.rate, ratioForm))
 	if t.cpu > 0 {
-		add("CPU per message", cpuOf, t.cpu, false)
+		s.Verdicts = append(s.Verdicts, atMost(what+"CPU per message", ratios(a, c, cpuOf), t.cpu, ratioForm))
 	}
 }
 
@@ -133,10 +126,8 @@ func (s *section) agreement() {
 			continue
 		}
 		list := each(r.Samples, func(x sample) float64 { return math.Abs(x.OwnCPU/cmp.Or(x.LoadCPU, x.CPU) - 1) })
-		s.Verdicts = append(s.Verdicts, verdict{
-			What: fmt.Sprintf("%s: %s, its own CPU figure differs from the one seen from outside by", s.Title, r.Name), Value: median(list),
-			Low: slices.Min(list), High: slices.Max(list), Bound: tolerance, Form: percentForm,
-		})
+		s.Verdicts = append(s.Verdicts, atMost(
+			fmt.Sprintf("%s: %s, its own CPU figure differs from the one seen from outside by", s.Title, r.Name), list, tolerance, percentForm))
 	}
 }
 

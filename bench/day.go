@@ -28,7 +28,7 @@ func (b *bench) day(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.Verdicts = append(s.Verdicts, verdict{What: "memory after " + m[1], Value: grown, Low: grown, High: grown, Bound: most, Form: bytesForm})
+		s.Verdicts = append(s.Verdicts, atMost("memory after "+m[1], []float64{grown}, most, bytesForm))
 	}
 	if len(s.Verdicts) == 0 {
 		return fmt.Errorf("a simulated day: the tests told of no memory\n%s", tail(string(out), 15))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,18 @@ func (f form) write(v float64) string {
 		return fmt.Sprintf("%g allocs", v)
 	}
 	return fmt.Sprintf("%.2f ×", v)
+}
+
+// atMost judges the median of one figure over all pairs: of 1, 4 and 2 it is 2, and their range is 1 to 4.
+func atMost(what string, figures []float64, bound float64, f form) verdict {
+	return verdict{What: what, Value: median(figures), Low: slices.Min(figures), High: slices.Max(figures), Bound: bound, Form: f}
+}
+
+// atLeast is atMost with the bound on the other side.
+func atLeast(what string, figures []float64, bound float64, f form) verdict {
+	v := atMost(what, figures, bound, f)
+	v.AtLeast = true
+	return v
 }
 
 func (v verdict) met() bool {

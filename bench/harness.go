@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strconv"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 
 // harness runs the benchmark of internal/worker: the whole harness over a driver that only hands messages on.
 func (b *bench) harness(ctx context.Context) error {
-	const most = 100e-9 // seconds
+	const most = 100 // ns
 	progress("harness: go test -bench Harness")
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkHarness$", "-benchmem", "-benchtime", "1s",
 		"-count", strconv.Itoa(b.pairs), "./internal/worker")
@@ -39,7 +38,7 @@ func (b *bench) harness(ctx context.Context) error {
 		}
 		t, _ := r.Value("sec/op")
 		a, _ := r.Value("allocs/op")
-		times[name], allocs[name] = append(times[name], t), append(allocs[name], a)
+		times[name], allocs[name] = append(times[name], t*1e9), append(allocs[name], a)
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("harness: the benchmark printed nothing\n%s", tail(string(out), 15))
@@ -47,8 +46,8 @@ func (b *bench) harness(ctx context.Context) error {
 	s := section{Title: "Harness", Settings: "one producer in closed loop over a driver that delivers and confirms at once; per message, both directions"}
 	for _, name := range names {
 		s.Verdicts = append(s.Verdicts,
-			verdict{What: "harness per message, " + name, Value: median(times[name]) * 1e9, Low: slices.Min(times[name]) * 1e9, High: slices.Max(times[name]) * 1e9, Bound: most * 1e9, Form: timeForm},
-			verdict{What: "harness per message, " + name, Value: median(allocs[name]), Low: slices.Min(allocs[name]), High: slices.Max(allocs[name]), Bound: 0, Form: allocsForm})
+			atMost("harness per message, "+name, times[name], most, timeForm),
+			atMost("harness per message, "+name, allocs[name], 0, allocsForm))
 	}
 	b.report.Sections = append(b.report.Sections, s)
 	return nil
@@ -65,8 +64,8 @@ func (b *bench) start(ctx context.Context) error {
 		}
 		times = append(times, float64(time.Since(began)))
 	}
-	b.report.Sections = append(b.report.Sections, section{Title: "Start", Verdicts: []verdict{{
-		What: "brokermark version, whole process", Value: median(times), Low: slices.Min(times), High: slices.Max(times), Bound: most, Form: timeForm,
-	}}})
+	b.report.Sections = append(b.report.Sections, section{
+		Title: "Start", Verdicts: []verdict{atMost("brokermark version, whole process", times, most, timeForm)},
+	})
 	return nil
 }

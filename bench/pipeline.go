@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -65,12 +63,11 @@ func (s *httpServer) accepted() (int64, error) {
 
 // serve starts a server and waits until it answers. It dies with ctx.
 func serve(ctx context.Context, name, path string, args ...string) (*httpServer, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	s := &httpServer{name: name, address: l.Addr().String()}
-	l.Close()
+	s := &httpServer{name: name, address: address}
 	for i := range args {
 		if args[i] == "" {
 			args[i] = s.address
@@ -159,9 +156,8 @@ func (b *bench) httpRows(ctx context.Context, script, ride string, bare, narrow,
 	add("wrk", wide, wrk(wide))
 	add("hey", wide, hey(wide))
 	add("pipeline load", wide, own(wide))
-	title := "HTTP pipeline over JetStream"
 	err := b.compare(ctx, section{
-		Title: title,
+		Title: "HTTP pipeline over JetStream",
 		Settings: fmt.Sprintf("%d connections, each with one POST of a ride under way; 201 when the broker has confirmed it, persistence log; nobody consumes; "+
 			"rates are of accepted requests, processor time is the server's alone (CPU-s/million: µs per request), the note is the client's", clients),
 	}, list, nil, nil)
@@ -173,14 +169,10 @@ func (b *bench) httpRows(ctx context.Context, script, ride string, bare, narrow,
 
 // httpVerdicts sets what was asked of the server beside what it did.
 func (s *section) httpVerdicts(name string) {
-	runs := s.samples(name)
-	add := func(what string, list []float64, bound float64, atLeast bool, f form) {
-		s.Verdicts = append(s.Verdicts, verdict{
-			What: s.Title + ": " + name + ", " + what, Value: median(list), Low: slices.Min(list), High: slices.Max(list), Bound: bound, AtLeast: atLeast, Form: f,
-		})
-	}
-	add("server's CPU per request", each(runs, func(x sample) float64 { return 1000 * x.CPU }), httpMost, false, timeForm)
-	add("requests/s", each(runs, rateOf), httpRate, true, rateForm)
+	runs, what := s.samples(name), s.Title+": "+name+", "
+	s.Verdicts = append(s.Verdicts,
+		atMost(what+"server's CPU per request", each(runs, func(x sample) float64 { return 1000 * x.CPU }), httpMost, timeForm),
+		atLeast(what+"requests/s", each(runs, rateOf), httpRate, rateForm))
 }
 
 // drive runs a client to its end, and looks at the server before and after.
