@@ -48,6 +48,12 @@ func (b *books) took(now int64, payload []byte) {
 	b.latency.add(now - int64(binary.LittleEndian.Uint64(payload)))
 }
 
+// arrived books one message that has just come in.
+func (b *books) arrived(payload []byte) {
+	b.took(time.Now().UnixNano(), payload)
+	b.received.Add(1)
+}
+
 func stamp(payload []byte, now time.Time) {
 	binary.LittleEndian.PutUint64(payload, uint64(now.UnixNano()))
 }

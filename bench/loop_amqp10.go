@@ -105,8 +105,7 @@ func amqp10Consume(ctx context.Context, receiver *amqp.Receiver, accept bool, b 
 		if err != nil {
 			return // a lost connection shows at the producer
 		}
-		b.took(time.Now().UnixNano(), m.GetData())
-		b.received.Add(1)
+		b.arrived(m.GetData())
 		if accept {
 			_ = receiver.AcceptMessage(ctx, m)
 		}

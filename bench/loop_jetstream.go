@@ -33,8 +33,7 @@ func jetstreamLoop(ctx context.Context, p loopPlan, b *books, started func()) er
 		return err
 	}
 	consuming, err := consumer.Consume(func(m jetstream.Msg) {
-		b.took(time.Now().UnixNano(), m.Data())
-		b.received.Add(1)
+		b.arrived(m.Data())
 		_ = m.Ack() // a lost connection shows at the producer
 	}, jetstream.PullMaxMessages(pulledAhead))
 	if err != nil {

@@ -15,8 +15,7 @@ const mqttReceive = 1000 // messages that the server may leave unacknowledged at
 // asynchronously, as many as the server takes unacknowledged, and acknowledged by the client after the callback.
 func mosquittoLoop(ctx context.Context, p loopPlan, b *books, started func()) error {
 	in, err := mqttClient(ctx, p, "in", func(m paho.PublishReceived) (bool, error) {
-		b.took(time.Now().UnixNano(), m.Packet.Payload)
-		b.received.Add(1)
+		b.arrived(m.Packet.Payload)
 		return true, nil
 	})
 	if err != nil {

@@ -17,8 +17,7 @@ func natsLoop(ctx context.Context, p loopPlan, b *books, started func()) error {
 	}
 	defer in.Close()
 	sub, err := in.QueueSubscribe(p.Name, "s0", func(m *nats.Msg) {
-		b.took(time.Now().UnixNano(), m.Data)
-		b.received.Add(1)
+		b.arrived(m.Data)
 	})
 	if err != nil {
 		return err

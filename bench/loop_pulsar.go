@@ -91,8 +91,7 @@ func pulsarConsume(ctx context.Context, consumer pulsar.Consumer, b *books) {
 			if m.Message == nil { // the consumer is closed
 				return
 			}
-			b.took(time.Now().UnixNano(), m.Payload())
-			b.received.Add(1)
+			b.arrived(m.Payload())
 			_ = consumer.AckID(m.ID()) // gathered; a lost connection shows at the producer
 		}
 	}

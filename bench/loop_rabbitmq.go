@@ -104,8 +104,7 @@ func rabbitConfirmed(ctx context.Context, ch *amqp.Channel, p loopPlan, b *books
 func rabbitConsume(deliveries <-chan amqp.Delivery, acknowledge bool, b *books) {
 	unacked := 0
 	for d := range deliveries {
-		b.took(time.Now().UnixNano(), d.Body)
-		b.received.Add(1)
+		b.arrived(d.Body)
 		if unacked++; acknowledge && unacked == rabbitAckEvery {
 			_ = d.Ack(true) // a lost connection shows at the producer
 			unacked = 0

@@ -60,8 +60,7 @@ func redisConsume(ctx context.Context, in *redis.Client, stream string, b *books
 		ids = ids[:0]
 		for _, m := range read[0].Messages {
 			payload, _ := m.Values["d"].(string)
-			b.took(time.Now().UnixNano(), []byte(payload))
-			b.received.Add(1)
+			b.arrived([]byte(payload))
 			ids = append(ids, m.ID)
 		}
 		in.XAck(ctx, stream, "s0", ids...)

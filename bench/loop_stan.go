@@ -21,8 +21,7 @@ func stanLoop(ctx context.Context, p loopPlan, b *books, started func()) error {
 	}
 	defer in.Close()
 	deliver := func(m *stan.Msg) {
-		b.took(time.Now().UnixNano(), m.Data)
-		b.received.Add(1)
+		b.arrived(m.Data)
 		if !p.Plain {
 			_ = m.Ack() // a lost connection shows at the producer
 		}

@@ -25,8 +25,7 @@ func streamLoop(ctx context.Context, p loopPlan, b *books, started func()) error
 	}
 	defer func() { _ = env.DeleteStream(p.Name) }()
 	handler := func(_ stream.ConsumerContext, m *amqp.Message) {
-		b.took(time.Now().UnixNano(), m.Data[0])
-		b.received.Add(1)
+		b.arrived(m.Data[0])
 	}
 	options := stream.NewConsumerOptions().SetConsumerName("bench").SetOffset(stream.OffsetSpecification{}.First()).
 		SetAutoCommit(stream.NewAutoCommitStrategy())
