@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -46,7 +47,10 @@ func (b *bench) artemisPeak(ctx context.Context) error {
 func (b *bench) amqp10Peak(ctx context.Context, broker string, declared bool, peer func(protocol, url string) contender) error {
 	return b.with(ctx, provision.Options{Broker: broker}, func(in *provision.Instance) error {
 		address := in.Addresses()[0]
-		r := &plainRun{b: b, broker: broker, bareName: "bare go-amqp", address: address, declared: declared}
+		r := &peakRun{b: b, broker: broker, bareName: "bare go-amqp", address: address}
+		if declared {
+			r.create = func(ctx context.Context, name string) error { return r.declare(ctx, name, driver.Memory, nil) }
+		}
 		var peers []contender
 		if peer != nil {
 			peers = []contender{
@@ -58,7 +62,7 @@ func (b *bench) amqp10Peak(ctx context.Context, broker string, declared bool, pe
 		if err := r.compare(ctx, section{
 			Title:    broker + " over AMQP 1.0, 100 B, settled",
 			Settings: "1 queue; 1 producer, non-durable messages, settled; 1 consumer, settled deliveries",
-		}); err != nil {
+		}, nil); err != nil {
 			return err
 		}
 		r.plan.Confirm, r.sets, r.messages = true, atLeastOnce(fmt.Sprintf("client.Credit=%d", amqp10Credit)), 0
@@ -66,6 +70,6 @@ func (b *bench) amqp10Peak(ctx context.Context, broker string, declared bool, pe
 			Title: broker + " over AMQP 1.0, 100 B, dispositions",
 			Settings: fmt.Sprintf("1 queue; 1 producer, non-durable messages, %d may be unsettled; 1 consumer, credit %d, every message accepted",
 				plainWindow, amqp10Credit),
-		}, peers...)
+		}, peers)
 	})
 }

@@ -25,15 +25,11 @@ const (
 // kafkaServer lets deleted topics go at once: every run leaves a gigabyte.
 var kafkaServer = map[string]any{"log.segment.delete.delay.ms": 500}
 
-// kafkaRun is one running server, with the last topic's number.
+// kafkaRun is one running server.
 type kafkaRun struct {
-	b       *bench
-	address string
-	lib     string
-	admin   *kadm.Client
-	topics  int
-	// messages of every run through the whole path; 0 until the unrecorded one has told what takes the measured time
-	messages int64
+	*peakRun
+	lib   string // class path
+	admin *kadm.Client
 }
 
 func (b *bench) kafka(ctx context.Context, do func(k *kafkaRun) error) error {
@@ -47,63 +43,39 @@ func (b *bench) kafka(ctx context.Context, do func(k *kafkaRun) error) error {
 			return err
 		}
 		defer client.Close()
-		return do(&kafkaRun{
-			b: b, address: in.Addresses()[0], lib: filepath.Join(install, "lib", "*"), admin: kadm.NewClient(client),
-		})
-	})
-}
-
-func (b *bench) kafkaPeak(ctx context.Context) error {
-	return b.kafka(ctx, func(k *kafkaRun) error {
-		s := section{
-			Title: "Kafka, 100 B",
-			Settings: fmt.Sprintf("1 topic, 1 partition, 1 producer; acks=1, no idempotence, no compression, batch.size %d, linger.ms %d, "+
-				"5 requests in flight; %d messages may be unconfirmed (ProducerPerformance: its default buffer.memory, 32 MiB); "+
-				"1 consumer group of 1 with offsets committed in the background, where consuming", kafkaBatch, kafkaLinger.Milliseconds(), kafkaWindow),
+		k := &kafkaRun{lib: filepath.Join(install, "lib", "*"), admin: kadm.NewClient(client)}
+		k.peakRun = &peakRun{
+			b: b, broker: "kafka", bareName: "bare franz-go", address: in.Addresses()[0],
+			plan: loopPlan{Client: "kafka", Window: kafkaWindow}, create: k.create, after: k.clear,
+			sets: append(kafkaBatches(), fmt.Sprintf("inFlight.messages=%d", kafkaWindow)),
 		}
-		return b.compare(ctx, s, []contender{
-			{"bare franz-go", k.bare},
-			{"Brokermark", k.through},
-			{"ProducerPerformance (produce only)", k.producerPerformance},
-			{"Brokermark, produce only", k.produceOnly},
-		}, []target{
-			{of: "Brokermark", against: "bare franz-go", rate: 0.9, cpu: 1.15},
-			{of: "Brokermark, produce only", against: "ProducerPerformance (produce only)", rate: 1.2, cpu: 0.7},
-		}, k.clear)
+		return do(k)
 	})
 }
 
-func (k *kafkaRun) bare(ctx context.Context) (sample, error) {
-	topic, err := k.topic(ctx)
-	if err != nil {
-		return sample{}, err
-	}
-	s, err := k.b.bare(ctx, loopPlan{Client: "kafka", Address: k.address, Name: topic, Window: kafkaWindow, Messages: k.messages})
-	if k.messages == 0 {
-		k.messages = k.b.enough(s)
-	}
-	return s, err
-}
-
-func (k *kafkaRun) settings() []string {
+// kafkaBatches are the settings under which Brokermark's client batches as the bare loop's does.
+func kafkaBatches() []string {
 	return []string{
 		"acks=leader", fmt.Sprintf("client.linger.ms=%d", kafkaLinger.Milliseconds()), fmt.Sprintf("client.batch.size=%d", kafkaBatch),
 	}
 }
 
-func (k *kafkaRun) through(ctx context.Context) (sample, error) {
-	return k.b.through(ctx, k.address, "kafka", k.messages, append(k.settings(), fmt.Sprintf("inFlight.messages=%d", kafkaWindow))...)
-}
-
-func (k *kafkaRun) produceOnly(ctx context.Context) (sample, error) {
-	sets := append(k.settings(), fmt.Sprintf("inFlight.messages=%d", kafkaWindow), "subscriptionsPerTopic=0")
-	return k.b.steady(ctx, k.address, "kafka", sets, "--measure", "peak")
+func (b *bench) kafkaPeak(ctx context.Context) error {
+	return b.kafka(ctx, func(k *kafkaRun) error {
+		peer, produceOnly := contender{"ProducerPerformance (produce only)", k.producerPerformance}, k.produceOnly()
+		return k.compare(ctx, section{
+			Title: "Kafka, 100 B",
+			Settings: fmt.Sprintf("1 topic, 1 partition, 1 producer; acks=1, no idempotence, no compression, batch.size %d, linger.ms %d, "+
+				"5 requests in flight; %d messages may be unconfirmed (ProducerPerformance: its default buffer.memory, 32 MiB); "+
+				"1 consumer group of 1 with offsets committed in the background, where consuming", kafkaBatch, kafkaLinger.Milliseconds(), kafkaWindow),
+		}, []contender{peer, produceOnly}, target{of: produceOnly.name, against: peer.name, rate: 1.2, cpu: 0.7})
+	})
 }
 
 // producerPerformance runs with the memory and collector of Kafka's own start script for it.
 func (k *kafkaRun) producerPerformance(ctx context.Context) (sample, error) {
-	topic, err := k.topic(ctx)
-	if err != nil {
+	topic := k.topic()
+	if err := k.create(ctx, topic); err != nil {
 		return sample{}, err
 	}
 	warm := func(elapsed time.Duration, records float64) bool {
@@ -118,16 +90,14 @@ func (k *kafkaRun) producerPerformance(ctx context.Context) (sample, error) {
 		fmt.Sprintf("linger.ms=%d", kafkaLinger.Milliseconds()), fmt.Sprintf("batch.size=%d", kafkaBatch))
 }
 
-// topic makes a topic as our driver makes it.
-func (k *kafkaRun) topic(ctx context.Context) (string, error) {
-	k.topics++
-	name := fmt.Sprintf("bench-%d", k.topics)
+// create makes a topic as our driver makes it.
+func (k *kafkaRun) create(ctx context.Context, name string) error {
 	size := strconv.Itoa(100<<20 - 4096)
 	r, err := k.admin.CreateTopic(ctx, 1, 1, map[string]*string{"max.message.bytes": &size}, name)
-	if err == nil {
-		err = r.Err
+	if err != nil {
+		return err
 	}
-	return name, err
+	return r.Err
 }
 
 // clear deletes what the last run has left behind, so that every run finds the same empty broker.

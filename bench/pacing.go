@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -26,8 +25,8 @@ func (b *bench) pacing(ctx context.Context) error {
 		var list []contender
 		for _, r := range rates {
 			list = append(list, contender{fmt.Sprintf("bare franz-go at %d/s", r.rate), func(ctx context.Context) (sample, error) {
-				topic, err := k.topic(ctx)
-				if err != nil {
+				topic := k.topic()
+				if err := k.create(ctx, topic); err != nil {
 					return sample{}, err
 				}
 				messages := float64(r.rate) * (b.warmup + b.measure).Seconds()
@@ -35,28 +34,24 @@ func (b *bench) pacing(ctx context.Context) error {
 					Client: "kafka", Address: k.address, Name: topic, Window: paceWindow, Messages: int64(messages), Rate: float64(r.rate),
 				})
 			}}, contender{fmt.Sprintf("Brokermark at %d/s", r.rate), func(ctx context.Context) (sample, error) {
-				return k.b.steady(ctx, k.address, "kafka", k.settings(), "--measure", "rate", "--rate", strconv.Itoa(r.rate))
+				return b.steady(ctx, k.address, k.broker, kafkaBatches(), "--measure", "rate", "--rate", strconv.Itoa(r.rate))
 			}})
 		}
 		if err := b.compare(ctx, s, list, nil, k.clear); err != nil {
 			return err
 		}
-		s = b.report.Sections[len(b.report.Sections)-1]
-		s.Verdicts = nil // at these rates the books' own cost, a reading every 0.1 s, is too short for 5 % agreement
+		compared := &b.report.Sections[len(b.report.Sections)-1]
+		compared.Verdicts = nil // at these rates the books' own cost, a reading every 0.1 s, is too short for 5 % agreement
 		for i, r := range rates {
-			one := s.Runs[2*i+1]
-			s.bound(one, "share of one core", func(x sample) float64 { return x.Cores }, r.cores, percentForm)
-			s.bound(one, "p99 of schedule lag", func(x sample) float64 { return float64(x.Lag) }, lag, timeForm)
+			one := compared.Runs[2*i+1] // behind its bare loop
+			compared.bound(one, "share of one core", func(x sample) float64 { return x.Cores }, r.cores, percentForm)
+			compared.bound(one, "p99 of schedule lag", func(x sample) float64 { return float64(x.Lag) }, lag, timeForm)
 		}
-		b.report.Sections[len(b.report.Sections)-1] = s
 		return nil
 	})
 }
 
 // bound judges the median of one figure.
 func (s *section) bound(r runs, what string, of func(sample) float64, bound float64, f form) {
-	list := each(r.Samples, of)
-	s.Verdicts = append(s.Verdicts, verdict{
-		What: s.Title + ": " + r.Name + ", " + what, Value: median(list), Low: slices.Min(list), High: slices.Max(list), Bound: bound, Form: f,
-	})
+	s.Verdicts = append(s.Verdicts, atMost(s.Title+": "+r.Name+", "+what, each(r.Samples, of), bound, f))
 }

@@ -21,12 +21,9 @@ const (
 
 // pulsarRun is one running server.
 type pulsarRun struct {
-	b        *bench
-	address  string
-	admin    string
-	lib      string
-	topics   int
-	messages int64 // of every run through the whole path; 0 until the unrecorded one has told what takes the measured time
+	*peakRun
+	admin string // URL
+	lib   string // class path
 }
 
 func (b *bench) pulsarPeak(ctx context.Context) error {
@@ -35,49 +32,23 @@ func (b *bench) pulsarPeak(ctx context.Context) error {
 		return err
 	}
 	return b.with(ctx, provision.Options{Broker: "pulsar"}, func(in *provision.Instance) error {
-		r := &pulsarRun{b: b, address: in.Addresses()[0], admin: in.Endpoints()["admin"], lib: filepath.Join(install, "lib", "*")}
-		s := section{
+		admin := in.Endpoints()["admin"]
+		r := &pulsarRun{admin: admin, lib: filepath.Join(install, "lib", "*"), peakRun: &peakRun{
+			b: b, broker: "pulsar", bareName: "bare pulsar-client-go", address: in.Addresses()[0],
+			plan: loopPlan{Client: "pulsar", Window: pulsarWindow},
+			sets: []string{
+				"delivery=at-least-once", "persistence=log", "ordering=unordered", fmt.Sprintf("inFlight.messages=%d", pulsarWindow),
+				"client.batchingMaxPublishDelay=" + pulsarDelay.String(), fmt.Sprintf("client.receiverQueueSize=%d", pulsarQueue),
+				"client.webServiceUrl=" + admin,
+			},
+		}}
+		return r.compare(ctx, section{
 			Title: "Pulsar, 100 B",
 			Settings: fmt.Sprintf("1 standalone server, 1 persistent topic, journalSyncData=false; 1 producer, batches up to 1,000 messages, 128 KiB or %v, "+
 				"%d messages may be unanswered, no compression; 1 Shared consumer, receiver queue %d, acknowledgements gathered for 100 ms, where consuming; "+
 				"pulsar-perf's messages are counted by the broker", pulsarDelay, pulsarWindow, pulsarQueue),
-		}
-		return b.compare(ctx, s, []contender{
-			{"bare pulsar-client-go", r.bare},
-			{"Brokermark", r.through},
-			{"pulsar-perf (produce only)", r.perf},
-			{"Brokermark, produce only", r.produceOnly},
-		}, []target{{of: "Brokermark", against: "bare pulsar-client-go", rate: 0.9, cpu: 1.15}}, nil)
+		}, []contender{{"pulsar-perf (produce only)", r.perf}, r.produceOnly()})
 	})
-}
-
-func (r *pulsarRun) topic() string {
-	r.topics++
-	return fmt.Sprintf("bench-%d", r.topics)
-}
-
-func (r *pulsarRun) bare(ctx context.Context) (sample, error) {
-	s, err := r.b.bare(ctx, loopPlan{Client: "pulsar", Address: r.address, Name: r.topic(), Window: pulsarWindow, Messages: r.messages})
-	if r.messages == 0 {
-		r.messages = r.b.enough(s)
-	}
-	return s, err
-}
-
-func (r *pulsarRun) settings() []string {
-	return []string{
-		"delivery=at-least-once", "persistence=log", "ordering=unordered", fmt.Sprintf("inFlight.messages=%d", pulsarWindow),
-		"client.batchingMaxPublishDelay=" + pulsarDelay.String(), fmt.Sprintf("client.receiverQueueSize=%d", pulsarQueue),
-		"client.webServiceUrl=" + r.admin,
-	}
-}
-
-func (r *pulsarRun) through(ctx context.Context) (sample, error) {
-	return r.b.through(ctx, r.address, "pulsar", r.messages, r.settings()...)
-}
-
-func (r *pulsarRun) produceOnly(ctx context.Context) (sample, error) {
-	return r.b.steady(ctx, r.address, "pulsar", append(r.settings(), "subscriptionsPerTopic=0"), "--measure", "peak")
 }
 
 // perf runs the broker's own tool for a while and looks at a part of it from outside: its summary divides by its whole
@@ -85,27 +56,8 @@ func (r *pulsarRun) produceOnly(ctx context.Context) (sample, error) {
 func (r *pulsarRun) perf(ctx context.Context) (sample, error) {
 	topic := r.topic()
 	length := pulsarPerfWarm + r.b.measure + pulsarPerfRest
-	type counted struct {
-		from, until time.Time
-		messages    float64
-		err         error
-	}
 	seen := make(chan counted, 1)
-	go func() {
-		var c counted
-		var before, after float64
-		if c.err = wait(ctx, pulsarPerfWarm); c.err == nil {
-			before, c.from, c.err = r.count(ctx, topic)
-		}
-		if c.err == nil {
-			c.err = wait(ctx, r.b.measure)
-		}
-		if c.err == nil {
-			after, c.until, c.err = r.count(ctx, topic)
-		}
-		c.messages = after - before
-		seen <- c
-	}()
+	go func() { seen <- r.watchTopic(ctx, topic) }()
 	// Memory and options are those of its own start script.
 	w, err := watch(ctx, nil, "java", "-Xmx512m", "-XX:MaxDirectMemorySize=1g", "-Dio.netty.tryReflectionSetAccessible=true",
 		"--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--add-opens", "java.base/java.util.zip=ALL-UNNAMED",
@@ -127,6 +79,30 @@ func (r *pulsarRun) perf(ctx context.Context) (sample, error) {
 	}
 	s.CPU = perMillion(s.Cores, s.Rate)
 	return s, nil
+}
+
+// counted is how many messages a topic has taken in a time.
+type counted struct {
+	from, until time.Time
+	messages    float64
+	err         error
+}
+
+// watchTopic counts for as long as is measured, after pulsar-perf has had the time to get warm.
+func (r *pulsarRun) watchTopic(ctx context.Context, topic string) (c counted) {
+	if c.err = wait(ctx, pulsarPerfWarm); c.err != nil {
+		return c
+	}
+	var before, after float64
+	if before, c.from, c.err = r.count(ctx, topic); c.err != nil {
+		return c
+	}
+	if c.err = wait(ctx, r.b.measure); c.err != nil {
+		return c
+	}
+	after, c.until, c.err = r.count(ctx, topic)
+	c.messages = after - before
+	return c
 }
 
 // count asks the broker how many messages it has taken for a topic.

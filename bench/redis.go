@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +24,7 @@ func (b *bench) redisPeak(ctx context.Context) error {
 		return err
 	}
 	return b.with(ctx, provision.Options{Broker: "redis"}, func(in *provision.Instance) error {
-		r := &plainRun{
+		r := &peakRun{
 			b: b, broker: "redis", bareName: "bare go-redis", address: in.Addresses()[0],
 			plan: loopPlan{Client: "redis", Window: plainWindow},
 			sets: atLeastOnce(fmt.Sprintf("client.pipeline=%d", pipelined), fmt.Sprintf("client.COUNT=%d", pipelined)),
@@ -35,20 +34,16 @@ func (b *bench) redisPeak(ctx context.Context) error {
 			Settings: fmt.Sprintf("1 stream; 1 producer, pipelines of %d XADD; 1 consumer of a group, XREADGROUP COUNT %d, every message acknowledged "+
 				"(Brokermark also removes from the stream what is acknowledged); produce only: the stream keeps about %d entries (MAXLEN ~)",
 				pipelined, pipelined, redisKept),
-		}, contender{"redis-benchmark (produce only)", func(ctx context.Context) (sample, error) {
-			return r.redisBenchmark(ctx, install)
-		}}, contender{"Brokermark, produce only", r.produceOnly})
+		}, []contender{
+			{"redis-benchmark (produce only)", func(ctx context.Context) (sample, error) { return r.redisBenchmark(ctx, install) }},
+			r.produceOnly("topicConfig.trim=none", fmt.Sprintf("topicConfig.MAXLEN=%d", redisKept)),
+		})
 	})
-}
-
-func (r *plainRun) produceOnly(ctx context.Context) (sample, error) {
-	sets := append(slices.Clone(r.sets), "subscriptionsPerTopic=0", "topicConfig.trim=none", fmt.Sprintf("topicConfig.MAXLEN=%d", redisKept))
-	return r.b.steady(ctx, r.address, r.broker, sets, "--measure", "peak")
 }
 
 // redisBenchmark runs the server's own tool, out of the tree of packages that the server comes from. It makes one
 // pipeline and sends the same bytes again and again.
-func (r *plainRun) redisBenchmark(ctx context.Context, install string) (sample, error) {
+func (r *peakRun) redisBenchmark(ctx context.Context, install string) (sample, error) {
 	messages := int(redisPerf * r.b.measure.Seconds())
 	host, port, err := net.SplitHostPort(r.address)
 	if err != nil {

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// peakRun sets Brokermark against the bare loop over the same client on one running server, both as fast as they can: on
+// Kafka, "Brokermark" beside "bare franz-go". Each run has a topic of its own: bench-1, bench-2, …
+type peakRun struct {
+	b        *bench
+	broker   string
+	address  string
+	bareName string
+	plan     loopPlan                                     // of the bare loop; its address, messages and, where empty, name are filled in
+	create   func(ctx context.Context, name string) error // makes a topic; nil: the bare loop needs none to be made
+	after    func(ctx context.Context) error              // clears up behind every run; may be nil
+	sets     []string                                     // for Brokermark
+	topics   int                                          // named so far
+	messages int64                                        // of every run; 0 until the unrecorded one has told what takes the measured time
+}
+
+// compare has the bare loop first, then Brokermark, then further contenders. Brokermark has to come close to the bare loop;
+// more are further targets.
+func (r *peakRun) compare(ctx context.Context, s section, further []contender, more ...target) error {
+	contenders := append([]contender{{r.bareName, r.bare}, {tunedProgram, r.through}}, further...)
+	targets := append([]target{{of: tunedProgram, against: r.bareName, rate: 0.9, cpu: 1.15}}, more...)
+	return r.b.compare(ctx, s, contenders, targets, r.after)
+}
+
+// topic names the topic of the next run.
+func (r *peakRun) topic() string {
+	r.topics++
+	return fmt.Sprintf("bench-%d", r.topics)
+}
+
+func (r *peakRun) bare(ctx context.Context) (sample, error) {
+	p := r.plan
+	p.Address, p.Messages = r.address, r.messages
+	if p.Name == "" {
+		p.Name = r.topic()
+	}
+	if r.create != nil {
+		if err := r.create(ctx, p.Name); err != nil {
+			return sample{}, fmt.Errorf("make %s: %w", p.Name, err)
+		}
+	}
+	s, err := r.b.bare(ctx, p)
+	if r.messages == 0 {
+		r.messages = r.b.enough(s)
+	}
+	return s, err
+}
+
+func (r *peakRun) through(ctx context.Context) (sample, error) {
+	return r.b.through(ctx, r.address, r.broker, r.messages, r.sets...)
+}
+
+// produceOnly is Brokermark without a consumer; sets are beside those of its other runs.
+func (r *peakRun) produceOnly(sets ...string) contender {
+	all := slices.Concat(r.sets, []string{"subscriptionsPerTopic=0"}, sets)
+	return contender{tunedProgram + ", produce only", func(ctx context.Context) (sample, error) {
+		return r.b.steady(ctx, r.address, r.broker, all, "--measure", "peak")
+	}}
+}
+
+// declare makes a topic as Brokermark would, from outside of what is measured.
+func (r *peakRun) declare(ctx context.Context, name string, persistence driver.Persistence, client map[string]any) error {
+	kind, err := driver.Lookup(r.broker)
+	if err != nil {
+		return err
+	}
+	c := driver.Config{Target: driver.Target{Addresses: []string{r.address}}, Guarantee: driver.Guarantee{
+		Delivery: driver.AtLeastOnce, Persistence: persistence, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered,
+	}}
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, client); err != nil {
+		return err
+	}
+	c.Topic, _ = driver.Decode(kind.Settings, driver.TopicScope, nil) // defaults
+	d, err := kind.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Setup(ctx, driver.Topology{Topics: []driver.Topic{{Name: name, Partitions: 1}}, Subscriptions: []string{"s0"}})
+}
