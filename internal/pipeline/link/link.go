@@ -3,6 +3,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -76,17 +77,18 @@ func (b Broker) tls() (*tls.Config, error) {
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("the broker's authorities: %s holds no certificate", abridged(b.CA))
+			file := b.CA
+			if strings.HasPrefix(file, inText) {
+				file = "what was given" // its text is kept out of errors
+			}
+			return nil, fmt.Errorf("the broker's authorities: %s holds no certificate", file)
 		}
 	}
 	if b.Cert != "" {
-		cert, err := pem(b.Cert)
+		cert, errCert := pem(b.Cert)
 		key, errKey := pem(b.Key)
-		if err = errors.Join(err, errKey); err != nil {
-			return nil, fmt.Errorf("the certificate to show the broker: %w", err)
-		}
 		pair, err := tls.X509KeyPair(cert, key)
-		if err != nil {
+		if err = cmp.Or(errors.Join(errCert, errKey), err); err != nil {
 			return nil, fmt.Errorf("the certificate to show the broker: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
@@ -121,14 +123,6 @@ func (b Broker) Carried() (Broker, error) {
 		*file = Text(text)
 	}
 	return b, nil
-}
-
-// abridged names a file, and keeps its text to itself.
-func abridged(file string) string {
-	if strings.HasPrefix(file, inText) {
-		return "what was given"
-	}
-	return file
 }
 
 // setupTime bounds making what a topology needs.

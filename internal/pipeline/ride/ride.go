@@ -63,21 +63,29 @@ type ErrInvalid struct{ Field, Reason string }
 
 func (e *ErrInvalid) Error() string { return e.Field + ": " + e.Reason }
 
+// fields are the numbers of a ride, by their names in JSON and with the values that they may have.
+var fields = [...]struct {
+	name    string
+	lo, top int
+}{
+	{"resortID", 1, MaxResort},
+	{"seasonID", MinSeason, MaxSeason},
+	{"dayID", 1, MaxDay},
+	{"skierID", 1, MaxSkier},
+	{"time", 1, MaxTime},
+	{"liftID", 1, MaxLift},
+}
+
+// numbers are r's, in the order of fields.
+func (r *Ride) numbers() [len(fields)]*int {
+	return [...]*int{&r.Resort, &r.Season, &r.Day, &r.Skier, &r.Time, &r.Lift}
+}
+
 // Check refuses the first field that is out of its range.
 func (r *Ride) Check() error {
-	for _, f := range []struct {
-		name           string
-		value, lo, top int
-	}{
-		{"resortID", r.Resort, 1, MaxResort},
-		{"seasonID", r.Season, MinSeason, MaxSeason},
-		{"dayID", r.Day, 1, MaxDay},
-		{"skierID", r.Skier, 1, MaxSkier},
-		{"time", r.Time, 1, MaxTime},
-		{"liftID", r.Lift, 1, MaxLift},
-	} {
-		if f.value < f.lo || f.value > f.top {
-			return &ErrInvalid{f.name, fmt.Sprintf("%d is out of range; allowed: %d to %d", f.value, f.lo, f.top)}
+	for i, n := range r.numbers() {
+		if f := fields[i]; *n < f.lo || *n > f.top {
+			return &ErrInvalid{f.name, fmt.Sprintf("%d is out of range; allowed: %d to %d", *n, f.lo, f.top)}
 		}
 	}
 	return nil
@@ -104,18 +112,13 @@ func clip(text string) string {
 func (r *Ride) Append(b []byte) []byte {
 	b = append(b, `{"id":"`...)
 	b = hex.AppendEncode(b, r.ID[:])
-	b = append(b, `","resortID":`...)
-	b = strconv.AppendInt(b, int64(r.Resort), 10)
-	b = append(b, `,"seasonID":`...)
-	b = strconv.AppendInt(b, int64(r.Season), 10)
-	b = append(b, `,"dayID":`...)
-	b = strconv.AppendInt(b, int64(r.Day), 10)
-	b = append(b, `,"skierID":`...)
-	b = strconv.AppendInt(b, int64(r.Skier), 10)
-	b = append(b, `,"time":`...)
-	b = strconv.AppendInt(b, int64(r.Time), 10)
-	b = append(b, `,"liftID":`...)
-	b = strconv.AppendInt(b, int64(r.Lift), 10)
+	b = append(b, '"')
+	for i, n := range r.numbers() {
+		b = append(b, `,"`...)
+		b = append(b, fields[i].name...)
+		b = append(b, `":`...)
+		b = strconv.AppendInt(b, int64(*n), 10)
+	}
 	if r.At != 0 {
 		b = append(b, `,"at":`...)
 		b = strconv.AppendInt(b, r.At, 10)

@@ -10,11 +10,7 @@ type scanner struct {
 }
 
 // word takes text, which must come next.
-func (s *scanner) word(text string) {
-	if s.ok = s.ok && len(s.rest) >= len(text) && string(s.rest[:len(text)]) == text; s.ok {
-		s.rest = s.rest[len(text):]
-	}
-}
+func (s *scanner) word(text string) { s.ok = s.next(text) }
 
 // next tells whether text comes next, and takes it.
 func (s *scanner) next(text string) bool {
@@ -106,19 +102,11 @@ func (r *Ride) scanMessage(text []byte) bool {
 	}
 	s.rest = s.rest[2*len(r.ID):]
 	s.word(`"`)
-	for _, f := range []struct {
-		name string
-		to   *int
-	}{
-		{`,"resortID":`, &r.Resort},
-		{`,"seasonID":`, &r.Season},
-		{`,"dayID":`, &r.Day},
-		{`,"skierID":`, &r.Skier},
-		{`,"time":`, &r.Time},
-		{`,"liftID":`, &r.Lift},
-	} {
-		s.word(f.name)
-		*f.to = int(s.number())
+	for i, n := range r.numbers() {
+		s.word(`,"`)
+		s.word(fields[i].name)
+		s.word(`":`)
+		*n = int(s.number())
 	}
 	if s.next(`,"at":`) {
 		r.At = s.number()
