@@ -9,17 +9,16 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// The states of a job. Publish may give up a job that waits, and leave one that was handed over; the line takes one that
-// waits, and settles one that was handed over. Whoever comes first decides.
+// The states of a job. Publish may leave one that waits or was handed over; the line takes one that waits, and settles one
+// that was handed over. Whoever comes first decides.
 const (
 	waiting int32 = iota
-	givenUp       // by Publish: it must not be sent
 	handed        // to the client
 	settled       // its fate was told
-	left          // by Publish: nobody wants to know its fate
+	left          // by Publish: if it waited it must not be sent, else nobody wants to know its fate
 )
 
-// job is one message. Publish and the line hold a reference each: the client may use the payload longer than Publish waits.
+// job is one message. Publish and the line hold one of its references each: the client may use the payload longer than Publish waits.
 type job struct {
 	payload []byte
 	state   atomic.Int32
@@ -38,7 +37,7 @@ func newJob(payload []byte) *job {
 	j := jobs.Get().(*job)
 	j.payload = append(j.payload[:0], payload...)
 	j.state.Store(waiting)
-	j.refs.Store(1)
+	j.refs.Store(2)
 	return j
 }
 
@@ -47,11 +46,7 @@ func (j *job) release() {
 		return
 	}
 	j.timer.Stop()
-	select {
-	case <-j.fate:
-	default:
-	}
-	jobs.Put(j)
+	jobs.Put(j) // its fate was received where it was told, which is never after Publish has left
 }
 
 // tell settles the job; false: Publish has been told, or doesn't wait any more.
@@ -116,13 +111,11 @@ func (l *line) gather(slot uint32, j *job) {
 			j.refs.Add(1) // one for this batch, one until Done
 			l.batch = append(l.batch, driver.Message{Slot: slot, Payload: j.payload})
 			l.taken = append(l.taken, j)
-		} else { // given up
+		} else { // Publish has left
 			j.release()
 			l.free <- slot
 		}
-		select {
-		case slot = <-l.free:
-		default:
+		if len(l.free) == 0 {
 			return
 		}
 		more := false
@@ -131,9 +124,9 @@ func (l *line) gather(slot uint32, j *job) {
 		default:
 		}
 		if !more {
-			l.free <- slot
 			return
 		}
+		slot = <-l.free // there is one: nobody else takes from free
 	}
 }
 

@@ -92,7 +92,7 @@ func (p *Pool) Publish(payload []byte) error {
 		return p.book(err)
 	case <-j.timer.C:
 	}
-	if j.state.CompareAndSwap(waiting, givenUp) {
+	if j.state.CompareAndSwap(waiting, left) {
 		p.busy.Add(1)
 		return ErrBusy
 	}
@@ -109,18 +109,19 @@ func (p *Pool) Publish(payload []byte) error {
 	return ErrUnknown
 }
 
+// queue puts j where the lines take jobs from.
 func (p *Pool) queue(j *job) error {
 	p.closing.RLock()
 	defer p.closing.RUnlock()
 	if p.closed {
+		j.release()
 		return ErrClosed
 	}
-	j.refs.Add(1)
 	select {
 	case p.jobs <- j:
 		return nil
 	default:
-		j.refs.Add(-1)
+		j.release()
 		p.busy.Add(1)
 		return ErrBusy
 	}
@@ -129,9 +130,7 @@ func (p *Pool) queue(j *job) error {
 func (p *Pool) book(err error) error {
 	if err != nil {
 		p.failed.Add(1)
-	} else if p.config.AtOnce {
-		return nil // counted when it is confirmed
-	} else {
+	} else if !p.config.AtOnce { // else it is counted when it is confirmed
 		p.published.Add(1)
 	}
 	return err
