@@ -122,6 +122,12 @@ type Runner struct {
 
 // NewRunner checks the load.
 func NewRunner(l Load) (*Runner, error) {
+	if l.Measuring == nil {
+		l.Measuring = func(int64) {}
+	}
+	if l.Sent == nil {
+		l.Sent = func() {}
+	}
 	r := &Runner{load: l, codes: map[int]int64{}}
 	switch {
 	case l.Maker == nil || l.Address == "":
@@ -177,23 +183,11 @@ func (r *Runner) Run(ctx context.Context) Outcome {
 	return o
 }
 
-func (r *Runner) measuring(at int64) {
-	if r.load.Measuring != nil {
-		r.load.Measuring(at)
-	}
-}
-
-func (r *Runner) allTaken() {
-	if r.load.Sent != nil {
-		r.load.Sent()
-	}
-}
-
 // closed runs the phases.
 func (r *Runner) closed(ctx context.Context) {
-	r.measuring(r.start)
+	r.load.Measuring(r.start)
 	var upTo int64
-	for i, p := range r.load.Phases {
+	for _, p := range r.load.Phases {
 		upTo += p.Requests()
 		var threads sync.WaitGroup
 		for range p.Threads {
@@ -212,10 +206,8 @@ func (r *Runner) closed(ctx context.Context) {
 		}
 		threads.Wait()
 		r.next.Store(upTo) // threads that found nothing left have counted too
-		if i == len(r.load.Phases)-1 {
-			r.allTaken()
-		}
 	}
+	r.load.Sent()
 }
 
 // open has threads take requests as they fall due. One that falls due while all threads wait for an answer is posted late,
@@ -256,7 +248,7 @@ func (r *Runner) pace(ctx context.Context, due chan<- struct{}) {
 	for i := int64(0); i < r.total; {
 		if !told && i >= r.first {
 			told = true
-			r.measuring(r.start + int64(r.load.Warmup))
+			r.load.Measuring(r.start + int64(r.load.Warmup))
 		}
 		at := r.start + arrivals.At(i)
 		for now := clock.Now(); now < at; now = clock.Now() {
@@ -274,5 +266,5 @@ func (r *Runner) pace(ctx context.Context, due chan<- struct{}) {
 			i++
 		}
 	}
-	r.allTaken()
+	r.load.Sent()
 }

@@ -106,33 +106,22 @@ var word = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Thread makes the same request with another number each time.
 func (t *Template) Thread() func(i, due int64, b []byte) []byte {
-	path, body := strings.Split(t.Path, number), strings.Split(string(t.Body), number)
+	template := string(t.Body)
 	middle := " HTTP/1.1\r\nHost: " + t.Host + "\r\n"
 	for _, h := range t.Header {
 		middle += h + "\r\n"
 	}
-	var digits []byte
 	return func(i, _ int64, b []byte) []byte {
-		digits = strconv.AppendInt(digits[:0], i, 10)
-		b = append(b, t.Method+" "...)
-		b = join(b, path, digits)
+		digits := strconv.FormatInt(i, 10)
+		b = append(b, t.Method+" "+strings.ReplaceAll(t.Path, number, digits)...)
 		b = append(b, middle...)
-		if len(t.Body) > 0 || t.Method == "POST" || t.Method == "PUT" {
+		body := strings.ReplaceAll(template, number, digits)
+		if len(body) > 0 || t.Method == "POST" || t.Method == "PUT" {
 			b = append(b, "Content-Length: "...)
-			b = strconv.AppendInt(b, int64(len(t.Body)+(len(body)-1)*(len(digits)-len(number))), 10)
+			b = strconv.AppendInt(b, int64(len(body)), 10)
 			b = append(b, "\r\n"...)
 		}
 		b = append(b, "\r\n"...)
-		return join(b, body, digits)
+		return append(b, body...)
 	}
-}
-
-func join(b []byte, parts []string, between []byte) []byte {
-	for n, p := range parts {
-		if n > 0 {
-			b = append(b, between...)
-		}
-		b = append(b, p...)
-	}
-	return b
 }

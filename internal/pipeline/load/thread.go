@@ -27,7 +27,7 @@ type thread struct {
 }
 
 func (r *Runner) thread() *thread {
-	return &thread{of: r, maker: r.load.Maker.Thread(), codes: map[int]int64{}}
+	return &thread{of: r, in: bufio.NewReaderSize(nil, 2048), maker: r.load.Maker.Thread(), codes: map[int]int64{}}
 }
 
 func (t *thread) close() {
@@ -76,21 +76,21 @@ func (t *thread) post(ctx context.Context, request, due int64) {
 func (t *thread) insist(ctx context.Context, until int64) Fate {
 	wait := t.of.load.Backoff
 	for attempt := 0; ; attempt++ {
-		code, after, err := t.attempt()
-		t.codes[code]++
-		if code >= 200 && code < 300 {
+		a, err := t.attempt()
+		t.codes[a.code]++
+		if a.code >= 200 && a.code < 300 {
 			return Accepted
 		}
 		if err == nil {
-			err = fmt.Errorf("answered with %d %s", code, http.StatusText(code))
+			err = fmt.Errorf("answered with %d %s", a.code, http.StatusText(a.code))
 		}
 		t.lastErr = err
-		again := code == 0 || code == http.StatusTooManyRequests || code >= 500
+		again := a.code == 0 || a.code == http.StatusTooManyRequests || a.code >= 500
 		if !again || attempt >= t.of.load.Retries && clock.Now() >= until {
 			return Failed
 		}
 		// Half of the wait is drawn: threads that failed together don't come back together.
-		pause := max(wait/2+rand.N(wait/2+1), after)
+		pause := max(wait/2+rand.N(wait/2+1), a.after)
 		if attempt < t.of.load.Retries-1 {
 			wait *= 2
 		}
@@ -103,50 +103,44 @@ func (t *thread) insist(ctx context.Context, until int64) Fate {
 	}
 }
 
-// attempt posts the request once. code is 0 where no answer came; after is how long the server asks to wait.
-func (t *thread) attempt() (code int, after time.Duration, err error) {
+// attempt posts the request once. After an error the answer is empty.
+func (t *thread) attempt() (a answer, err error) {
 	if t.conn == nil {
 		if err := t.dial(); err != nil {
-			return 0, 0, err
+			return a, err
 		}
 	}
-	keep := false
 	defer func() {
-		if !keep {
+		if !a.keep {
 			t.conn.Close()
 			t.conn = nil
 		}
 	}()
 	_ = t.conn.SetDeadline(time.Now().Add(t.of.load.Timeout))
 	if _, err := t.conn.Write(t.text); err != nil {
-		return 0, 0, err
+		return a, err
 	}
-	a, err := read(t.in)
+	a, err = read(t.in)
 	if err != nil {
+		a = answer{}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("the connection was closed before the answer came")
 		}
-		return 0, 0, err
 	}
-	keep = a.keep
-	return a.code, a.after, nil
+	return a, err
 }
 
-func (t *thread) dial() (err error) {
+func (t *thread) dial() error {
 	d := &net.Dialer{Timeout: t.of.load.Timeout}
+	dial := d.Dial
 	if c := t.of.load.TLS; c != nil {
-		t.conn, err = tls.DialWithDialer(d, "tcp", t.of.load.Address, c)
-	} else {
-		t.conn, err = d.Dial("tcp", t.of.load.Address)
+		dial = (&tls.Dialer{NetDialer: d, Config: c}).Dial
 	}
+	conn, err := dial("tcp", t.of.load.Address)
 	if err != nil {
-		t.conn = nil
 		return err
 	}
-	if t.in == nil {
-		t.in = bufio.NewReaderSize(t.conn, 2048)
-	} else {
-		t.in.Reset(t.conn)
-	}
+	t.conn = conn
+	t.in.Reset(conn)
 	return nil
 }
