@@ -14,7 +14,7 @@ import (
 // not acknowledged, and the ride's ID tells what was counted already.
 type durable struct {
 	db     *sql.DB
-	commit func(all []*application) error // in one transaction
+	commit func(db *sql.DB, all []*application) error // in one transaction
 	asks   questions
 	work   chan *application
 	done   sync.WaitGroup
@@ -42,7 +42,7 @@ func Open(state string) (State, error) {
 	return OpenSQLite(state)
 }
 
-func newDurable(db *sql.DB, q questions, commit func([]*application) error) *durable {
+func newDurable(db *sql.DB, q questions, commit func(*sql.DB, []*application) error) *durable {
 	d := &durable{db: db, asks: q, commit: commit, work: make(chan *application, gathered)}
 	d.done.Go(d.write)
 	return d
@@ -62,20 +62,10 @@ func (d *durable) Apply(rides []ride.Ride) (int, error) {
 func (d *durable) write() {
 	for first := range d.work {
 		all := []*application{first}
-		for more := true; more && len(all) < gathered; {
-			select {
-			case a, ok := <-d.work:
-				if more = ok; ok {
-					all = append(all, a)
-				}
-			default:
-				more = false
-			}
+		for len(all) < gathered && len(d.work) > 0 { // nobody else takes from it
+			all = append(all, <-d.work)
 		}
-		for _, a := range all {
-			a.fresh = 0
-		}
-		err := d.commit(all)
+		err := d.commit(d.db, all)
 		for _, a := range all {
 			a.err <- err
 		}

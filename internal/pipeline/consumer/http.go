@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
@@ -25,17 +24,11 @@ func (c *Consumer) Handler() http.Handler {
 		fmt.Fprintf(w, "%d of %d threads consume\n", c.ready.Load(), c.threads)
 	})
 	mux.HandleFunc("GET /progress", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(c.counters())
+		writeJSON(w, c.counters(), nil)
 	})
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		s, err := c.Stats()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(s)
+		writeJSON(w, s, err)
 	})
 	mux.HandleFunc("GET /rides", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/octet-stream")
@@ -61,6 +54,16 @@ func (c *Consumer) Handler() http.Handler {
 		_, _ = w.Write(server.AppendVertical(nil, metres))
 	})
 	return mux
+}
+
+// writeJSON answers with v, or with why it could not be had.
+func writeJSON(w http.ResponseWriter, v any, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
 }
 
 // Remote is a consumer in another process, asked over HTTP.
@@ -126,14 +129,7 @@ func (r *Remote) Rides(ctx context.Context) (ids []ride.ID, err error) {
 
 // Vertical asks for a skier's.
 func (r *Remote) Vertical(ctx context.Context, q server.Query) (int64, error) {
-	path := "/skiers/" + strconv.Itoa(q.Skier) + "/vertical?resort=" + strconv.Itoa(q.Resort)
-	if q.Season != 0 {
-		path += "&season=" + strconv.Itoa(q.Season)
-	}
-	if q.Day != 0 {
-		path += "&day=" + strconv.Itoa(q.Day)
-	}
-	a, err := r.get(ctx, path)
+	a, err := r.get(ctx, fmt.Sprintf("/skiers/%d/vertical?resort=%d&season=%d&day=%d", q.Skier, q.Resort, q.Season, q.Day))
 	if err != nil {
 		return 0, err
 	}

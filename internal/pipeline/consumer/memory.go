@@ -1,6 +1,8 @@
 package consumer
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
@@ -107,10 +109,7 @@ func (m *memory) IDs(each func(ride.ID) error) error {
 	for i := range shards {
 		s := &m.seen[i]
 		s.mu.Lock()
-		list := make([]ride.ID, 0, len(s.ids))
-		for id := range s.ids {
-			list = append(list, id)
-		}
+		list := slices.Collect(maps.Keys(s.ids))
 		s.mu.Unlock()
 		for _, id := range list {
 			if err := each(id); err != nil {

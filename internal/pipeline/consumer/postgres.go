@@ -65,7 +65,7 @@ func OpenPostgres(address string) (State, error) {
 	if _, err := db.ExecContext(ctx, postgresSchema); err != nil {
 		return nil, errors.Join(fmt.Errorf("the consumer's state in PostgreSQL at %s: %w", config.Host, err), db.Close())
 	}
-	return newDurable(db, postgresQuestions, func(all []*application) error { return commitPostgres(db, all) }), nil
+	return newDurable(db, postgresQuestions, commitPostgres), nil
 }
 
 func commitPostgres(db *sql.DB, all []*application) error {

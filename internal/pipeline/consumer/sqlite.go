@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -36,7 +35,7 @@ func OpenSQLite(path string) (State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the consumer's state in %s: %w", path, err)
 	}
-	return newDurable(db, sqliteQuestions, func(all []*application) error { return commitSQLite(db, all) }), nil
+	return newDurable(db, sqliteQuestions, commitSQLite), nil
 }
 
 func commitSQLite(db *sql.DB, all []*application) (err error) {
@@ -64,15 +63,14 @@ func commitSQLite(db *sql.DB, all []*application) (err error) {
 }
 
 func insert(tx *sql.Tx, r *ride.Ride) (fresh bool, err error) {
-	ctx := context.Background()
-	done, err := tx.ExecContext(ctx, `INSERT INTO ride VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID[:], r.Skier, r.Time, r.Lift)
+	done, err := tx.Exec(`INSERT INTO ride VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID[:], r.Skier, r.Time, r.Lift)
 	if err != nil {
 		return false, err
 	}
 	if n, err := done.RowsAffected(); n == 0 || err != nil {
 		return false, err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO day VALUES (?, ?, ?, ?, 1, ?)
+	_, err = tx.Exec(`INSERT INTO day VALUES (?, ?, ?, ?, 1, ?)
 		ON CONFLICT DO UPDATE SET rides = rides + 1, vertical = vertical + excluded.vertical`, r.Skier, r.Resort, r.Season, r.Day, r.Vertical())
 	return true, err
 }
