@@ -14,7 +14,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/consumer"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/pipeline/pool"
@@ -35,39 +34,6 @@ type Server struct {
 // Defaults of a pool: 20 producers, as in the assignment.
 func Defaults() pool.Config {
 	return pool.Config{Producers: 20, Window: 1, Waiting: 4096, MaxBytes: 512, Patience: 2 * time.Second, Fate: 10 * time.Second}
-}
-
-// nameHeader tells which part answers: a port that another program has taken would answer as well.
-const nameHeader = "Brokermark-Part"
-
-func named(name string, h http.Handler) http.Handler {
-	return &namedHandler{name, h}
-}
-
-type namedHandler struct {
-	name string
-	http.Handler
-}
-
-func (n *namedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/health" {
-		w.Header().Set(nameHeader, n.name)
-	}
-	n.Handler.ServeHTTP(w, r)
-}
-
-func (n *namedHandler) Stopping() {
-	if s, ok := n.Handler.(interface{ Stopping() }); ok {
-		s.Stopping()
-	}
-}
-
-// Rides is the server that rides may be posted to without this handler; nil: it is none.
-func (n *namedHandler) Rides() *server.Server {
-	if s, ok := n.Handler.(*server.Server); ok {
-		return s
-	}
-	return nil
 }
 
 // collectAt is how far a server's heap may grow before it is collected, in percent of what is in use: with thousands of
@@ -107,7 +73,9 @@ func RunServer(ctx context.Context, c Server, log io.Writer, listening func(addr
 		defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	}
 	listening(l.Addr().String())
-	return server.Serve(ctx, l, secure, named(c.Name, server.New(p, from)))
+	s := server.New(p, from)
+	s.Name = c.Name
+	return server.Serve(ctx, l, secure, s)
 }
 
 // Consumer is everything that a consumer needs to know.
@@ -137,7 +105,9 @@ func RunConsumer(ctx context.Context, c Consumer, log io.Writer, listening func(
 	}
 	consuming, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	running, err := start(ctx, consuming, d, state, c.Threads)
+	unbind := context.AfterFunc(ctx, stop) // until all threads are registered, the end of ctx ends them
+	running, err := consumer.Start(consuming, d, state, c.Threads)
+	unbind()
 	if err != nil {
 		stop()
 		return errors.Join(err, d.Close())
@@ -155,7 +125,13 @@ func RunConsumer(ctx context.Context, c Consumer, log io.Writer, listening func(
 			broken <- nil
 		}
 	}()
-	err = server.Serve(serving, l, nil, named(c.Name, running.Handler()))
+	handler := running.Handler()
+	err = server.Serve(serving, l, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/health" {
+			w.Header().Set(server.Part, c.Name)
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	end()
 	if lost := <-broken; lost != nil { // a thread may never end: what it can't count it must not acknowledge
 		return errors.Join(lost, err)
@@ -163,23 +139,4 @@ func RunConsumer(ctx context.Context, c Consumer, log io.Writer, listening func(
 	stop()
 	running.Wait()
 	return errors.Join(err, d.Close(), state.Close())
-}
-
-// start consumes for as long as consuming lasts; ctx bounds only the start.
-func start(ctx, consuming context.Context, d driver.Driver, s consumer.State, threads int) (*consumer.Consumer, error) {
-	type started struct {
-		c   *consumer.Consumer
-		err error
-	}
-	begun := make(chan started, 1)
-	go func() {
-		c, err := consumer.Start(consuming, d, s, threads)
-		begun <- started{c, err}
-	}()
-	select {
-	case b := <-begun:
-		return b.c, b.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

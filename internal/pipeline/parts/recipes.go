@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/brokermark/brokermark/internal/pipeline/server"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -97,7 +98,7 @@ func answers(ctx context.Context, n *provision.Node) error {
 		return err
 	}
 	defer a.Body.Close()
-	if name := a.Header.Get(nameHeader); name != nodeName(n) {
+	if name := a.Header.Get(server.Part); name != nodeName(n) {
 		return fmt.Errorf("port %d is answered by another program, which calls itself %q", n.Ports["client"], name)
 	}
 	if a.StatusCode != http.StatusOK {

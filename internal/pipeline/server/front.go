@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -211,7 +213,7 @@ func (v *visit) more(wait time.Duration) bool {
 func (v *visit) handOver() bool {
 	_ = v.conn.SetDeadline(time.Time{})
 	select {
-	case v.front.handed <- &replayed{v.conn, v.in[:v.n]}:
+	case v.front.handed <- &replayed{v.conn, io.MultiReader(bytes.NewReader(v.in[:v.n]), v.conn)}:
 		return true
 	case <-v.front.done:
 		return false
@@ -246,17 +248,10 @@ func (v *visit) answer(message []byte) bool {
 	return err == nil && !closing
 }
 
-// replayed is a connection of which something was read.
+// replayed is a connection of which something was read, which from has first.
 type replayed struct {
 	net.Conn
-	rest []byte
+	from io.Reader
 }
 
-func (r *replayed) Read(b []byte) (int, error) {
-	if len(r.rest) == 0 {
-		return r.Conn.Read(b)
-	}
-	n := copy(b, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
-}
+func (r *replayed) Read(b []byte) (int, error) { return r.from.Read(b) }

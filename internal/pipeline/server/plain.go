@@ -135,8 +135,8 @@ func (p *plain) ride() (of ride.Ride, ok bool) {
 		return of, false
 	}
 	of, err := dayOf(parts[:n])
-	if err != nil || of.ParseBody(p.body) != nil || of.Check() != nil {
-		return of, false
+	if err == nil {
+		err = complete(&of, p.body, string(p.key), string(p.due))
 	}
-	return of, identify(&of, string(p.key), string(p.due)) == nil
+	return of, err == nil
 }

@@ -39,8 +39,9 @@ func (m limits) serve(ctx context.Context, l net.Listener, c *tls.Config, h http
 		l = tls.NewListener(l, c)
 	}
 	var f *front
-	if posts, ok := h.(interface{ Rides() *Server }); ok && posts.Rides() != nil {
-		f = newFront(l, m, posts.Rides())
+	rides, takesRides := h.(*Server)
+	if takesRides {
+		f = newFront(l, m, rides)
 		l = f // which net/http closes
 	}
 	served := make(chan error, 1)
@@ -50,8 +51,8 @@ func (m limits) serve(ctx context.Context, l net.Listener, c *tls.Config, h http
 		return err
 	case <-ctx.Done():
 	}
-	if stopping, ok := h.(interface{ Stopping() }); ok {
-		stopping.Stopping()
+	if takesRides {
+		rides.Stopping()
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.stop)
 	defer cancel()

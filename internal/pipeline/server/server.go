@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,6 +35,10 @@ const (
 	At = "Brokermark-Due"
 )
 
+// Part is a header of the answer to a health check, the name of the process that answers: a port that another program has
+// taken would answer as well.
+const Part = "Brokermark-Part"
+
 const (
 	maxBody = 1 << 10 // of a ride; a valid one has some 30 bytes
 	maxKey  = 200
@@ -55,6 +61,8 @@ type Query struct{ Resort, Season, Day, Skier int }
 
 // Server answers requests. Any goroutine.
 type Server struct {
+	// Name is in the header Part of every health check; "": no such header.
+	Name     string
 	to       Publisher
 	from     Verticals // nil: nobody can be asked
 	stopping atomic.Bool
@@ -68,9 +76,6 @@ func New(to Publisher, from Verticals) *Server { return &Server{to: to, from: fr
 // Stopping has the health check say so, for balancers to send nobody here any more.
 func (s *Server) Stopping() { s.stopping.Store(true) }
 
-// Rides says that rides may be taken in without ServeHTTP, as it would.
-func (s *Server) Rides() *Server { return s }
-
 // answer is the body of everything but a vertical.
 type answer struct {
 	Message string `json:"message"`
@@ -82,18 +87,36 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The path as it was sent: nothing is cleaned up, so a path with dots or double slashes in it is another one.
 	switch path := r.URL.EscapedPath(); {
 	case path == "/health":
-		s.only(w, r, http.MethodGet, s.health)
+		if s.Name != "" {
+			w.Header().Set(Part, s.Name)
+		}
+		if allowed(w, r, http.MethodGet) {
+			s.health(w)
+		}
 	case path == "/openapi.yaml":
-		s.only(w, r, http.MethodGet, func(w http.ResponseWriter, _ *http.Request) {
+		if allowed(w, r, http.MethodGet) {
 			w.Header().Set("Content-Type", "application/yaml")
 			_, _ = w.Write(Description)
-		})
+		}
 	case strings.HasPrefix(path, "/skiers/"):
 		var parts [8]string
 		s.skiers(w, r, parts[:split(path[len("/skiers/"):], parts[:])])
 	default:
-		refuse(w, http.StatusNotFound, answer{Message: "no such path"})
+		notFound(w)
 	}
+}
+
+func notFound(w http.ResponseWriter) { refuse(w, http.StatusNotFound, answer{Message: "no such path"}) }
+
+// allowed refuses a request with another method.
+func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
+	if slices.Contains(methods, r.Method) {
+		return true
+	}
+	list := strings.Join(methods, ", ")
+	w.Header().Set("Allow", list)
+	refuse(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: " + list})
+	return false
 }
 
 // split cuts a path into its parts, as many as fit.
@@ -113,23 +136,19 @@ func isDay(parts []string) bool {
 func (s *Server) skiers(w http.ResponseWriter, r *http.Request, parts []string) {
 	switch {
 	case isDay(parts):
-		s.day(w, r, parts)
+		if allowed(w, r, http.MethodGet, http.MethodPost) {
+			s.day(w, r, parts)
+		}
 	case len(parts) == 2 && parts[1] == "vertical":
-		skier := parts[0]
-		s.only(w, r, http.MethodGet, func(w http.ResponseWriter, r *http.Request) { s.vertical(w, r, skier) })
+		if allowed(w, r, http.MethodGet) {
+			s.vertical(w, r, parts[0])
+		}
 	default:
-		refuse(w, http.StatusNotFound, answer{Message: "no such path"})
+		notFound(w)
 	}
 }
 
 func (s *Server) day(w http.ResponseWriter, r *http.Request, parts []string) {
-	switch r.Method {
-	case http.MethodPost, http.MethodGet:
-	default:
-		w.Header().Set("Allow", "GET, POST")
-		refuse(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: GET, POST"})
-		return
-	}
 	of, err := dayOf(parts)
 	if err != nil {
 		invalid(w, err)
@@ -186,15 +205,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
 		refuse(w, http.StatusBadRequest, answer{Message: "the body ended before its Content-Length", Field: "body"})
 		return
 	}
-	if err := of.ParseBody(b.body[:n]); err != nil {
-		invalid(w, err)
-		return
-	}
-	if err := of.Check(); err != nil {
-		invalid(w, err)
-		return
-	}
-	if err := identify(&of, r.Header.Get(Key), r.Header.Get(At)); err != nil {
+	if err := complete(&of, b.body[:n], r.Header.Get(Key), r.Header.Get(At)); err != nil {
 		invalid(w, err)
 		return
 	}
@@ -207,8 +218,14 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
 	reply(w, http.StatusCreated, created)
 }
 
-// identify reads what the headers Key and At say.
-func identify(of *ride.Ride, key, due string) error {
+// complete reads a posted body, and what the headers Key and At say, into a ride of which the path is read.
+func complete(of *ride.Ride, body []byte, key, due string) error {
+	if err := of.ParseBody(body); err != nil {
+		return err
+	}
+	if err := of.Check(); err != nil {
+		return err
+	}
 	switch {
 	case key == "":
 		of.ID = ride.NewID()
@@ -228,7 +245,7 @@ func identify(of *ride.Ride, key, due string) error {
 }
 
 // health is 503 while the server can't publish, so that a balancer sends nobody here.
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) health(w http.ResponseWriter) {
 	c := s.to.Counts()
 	state, code := "ok", http.StatusOK
 	if s.stopping.Load() {
@@ -264,31 +281,24 @@ func (s *Server) vertical(w http.ResponseWriter, r *http.Request, skier string) 
 
 // ParseQuery reads what a skier's vertical is asked for by: resort is needed, season and day are not.
 func ParseQuery(skier string, get func(string) string) (q Query, err error) {
-	as := ride.Ride{Season: ride.MinSeason, Day: 1, Time: 1, Lift: 1}
-	if as.Skier, err = ride.Number("skierID", skier); err != nil {
+	if q.Skier, err = ride.Number("skierID", skier); err != nil {
 		return q, err
 	}
 	if get("resort") == "" {
 		return q, &ride.ErrInvalid{Field: "resort", Reason: "is missing"}
 	}
-	if as.Resort, err = ride.Number("resort", get("resort")); err != nil {
-		return q, err
-	}
-	for name, to := range map[string]*int{"season": &q.Season, "day": &q.Day} {
+	for i, name := range []string{"resort", "season", "day"} {
+		to := []*int{&q.Resort, &q.Season, &q.Day}[i]
 		if text := get(name); text != "" {
 			if *to, err = ride.Number(name, text); err != nil {
 				return q, err
 			}
 		}
 	}
-	if q.Season != 0 {
-		as.Season = q.Season
+	asRide := ride.Ride{
+		Resort: q.Resort, Season: cmp.Or(q.Season, ride.MinSeason), Day: cmp.Or(q.Day, 1), Skier: q.Skier, Time: 1, Lift: 1,
 	}
-	if q.Day != 0 {
-		as.Day = q.Day
-	}
-	q.Resort, q.Skier = as.Resort, as.Skier
-	return q, as.Check()
+	return q, asRide.Check()
 }
 
 // askTime bounds a question to the consumer.
@@ -313,13 +323,4 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, q Query) {
 func AppendVertical(b []byte, metres int64) []byte {
 	b = append(b, `{"vertical":`...)
 	return append(strconv.AppendInt(b, metres, 10), '}')
-}
-
-func (s *Server) only(w http.ResponseWriter, r *http.Request, method string, then http.HandlerFunc) {
-	if r.Method != method {
-		w.Header().Set("Allow", method)
-		refuse(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: " + method})
-		return
-	}
-	then(w, r)
 }
