@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -55,8 +56,11 @@ func plain(b []byte) (code, length int, ok bool) {
 	if end < 0 || !bytes.HasPrefix(b, statusLine) || len(b) < len(statusLine)+4 {
 		return 0, 0, false
 	}
-	code, ok = wholeNumber(b[len(statusLine) : len(statusLine)+3])
-	if after := b[len(statusLine)+3]; !ok || after != ' ' && after != '\r' || code < 200 || code > 599 || code == http.StatusNoContent || code == http.StatusNotModified {
+	status, err := strconv.ParseUint(string(b[len(statusLine):len(statusLine)+3]), 10, 0)
+	code = int(status)
+	after := b[len(statusLine)+3]
+	hasBody := code >= 200 && code <= 599 && code != http.StatusNoContent && code != http.StatusNotModified
+	if err != nil || after != ' ' && after != '\r' || !hasBody {
 		return 0, 0, false
 	}
 	body := -1
@@ -72,11 +76,11 @@ func plain(b []byte) (code, length int, ok bool) {
 		case !found || len(name) == 0 || !plainName(name) || !printable(value):
 			return 0, 0, false
 		case is(name, "Content-Length"):
-			n, ok := wholeNumber(bytes.Trim(value, " "))
-			if !ok || body >= 0 {
+			n, err := strconv.ParseUint(string(bytes.Trim(value, " ")), 10, 31)
+			if err != nil || body >= 0 {
 				return 0, 0, false
 			}
-			body = n
+			body = int(n)
 		case is(name, "Connection"), is(name, "Transfer-Encoding"), is(name, "Retry-After"), is(name, "Trailer"):
 			return 0, 0, false
 		}
@@ -99,20 +103,5 @@ func plainName(name []byte) bool {
 }
 
 func printable(b []byte) bool {
-	for _, c := range b {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-func wholeNumber(b []byte) (n int, ok bool) {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, len(b) > 0 && len(b) < 10
+	return !bytes.ContainsFunc(b, func(c rune) bool { return c < ' ' || c > '~' })
 }

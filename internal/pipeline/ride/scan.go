@@ -46,48 +46,38 @@ func (s *scanner) number() (n int64) {
 // end tells whether everything was read and known.
 func (s *scanner) end() bool { return s.ok && len(s.rest) == 0 }
 
+// mark takes a punctuation mark, which must come next, and the white space around it.
+func (s *scanner) mark(text string) {
+	s.space()
+	s.word(text)
+	s.space()
+}
+
 // scanBody reads an object with exactly time and liftID, in any order.
 func (r *Ride) scanBody(text []byte) bool {
+	time, lift, ok := scanPair(text, `"time"`, `"liftID"`)
+	if !ok {
+		lift, time, ok = scanPair(text, `"liftID"`, `"time"`)
+	}
+	if ok {
+		r.Time, r.Lift = int(time), int(lift)
+	}
+	return ok
+}
+
+// scanPair reads an object of two numbers in this order.
+func scanPair(text []byte, first, second string) (a, b int64, ok bool) {
 	s := scanner{text, true}
-	var time, lift int64
-	s.space()
-	s.word("{")
-	s.space()
-	switch {
-	case s.next(`"time"`):
-		time = s.value()
-		s.comma()
-		s.word(`"liftID"`)
-		lift = s.value()
-	case s.next(`"liftID"`):
-		lift = s.value()
-		s.comma()
-		s.word(`"time"`)
-		time = s.value()
-	default:
-		return false
-	}
-	s.space()
-	s.word("}")
-	s.space()
-	if !s.end() {
-		return false
-	}
-	r.Time, r.Lift = int(time), int(lift)
-	return true
-}
-
-func (s *scanner) comma() {
-	s.space()
-	s.word(",")
-	s.space()
-}
-
-func (s *scanner) value() int64 {
-	s.space()
-	s.word(":")
-	s.space()
-	return s.number()
+	s.mark("{")
+	s.word(first)
+	s.mark(":")
+	a = s.number()
+	s.mark(",")
+	s.word(second)
+	s.mark(":")
+	b = s.number()
+	s.mark("}")
+	return a, b, s.end()
 }
 
 // scanMessage reads what Append wrote.

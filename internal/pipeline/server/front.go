@@ -23,7 +23,6 @@ type front struct {
 	all    sync.WaitGroup
 
 	mu     sync.Mutex
-	shut   bool
 	visits map[*visit]struct{}
 }
 
@@ -49,7 +48,7 @@ func (f *front) listen() {
 		}
 		v := &visit{front: f, conn: c, in: make([]byte, longest)}
 		f.mu.Lock()
-		closed := f.shut
+		closed := f.closed()
 		if !closed {
 			f.visits[v] = struct{}{}
 		}
@@ -77,7 +76,7 @@ func (f *front) Accept() (net.Conn, error) {
 // Close refuses new connections and closes those on which nothing is under way.
 func (f *front) Close() (err error) {
 	f.close.Do(func() {
-		close(f.done)
+		close(f.done) // before visits are gone through: whoever comes later finds it closed
 		err = f.Listener.Close()
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -86,7 +85,6 @@ func (f *front) Close() (err error) {
 				v.conn.Close()
 			}
 		}
-		f.shut = true
 	})
 	return err
 }

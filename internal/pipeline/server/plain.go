@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
@@ -73,10 +74,9 @@ func (p *plain) headers(head []byte) (size int, ok bool) {
 		case is(name, "Content-Type"):
 			ok, kind = !kind && string(value) == "application/json", true
 		case is(name, "Content-Length"):
-			ok = size < 0
-			if ok {
-				size, ok = count(value)
-			}
+			n, err := strconv.ParseUint(string(value), 10, 31)
+			ok = err == nil && size < 0 && n <= maxBody
+			size = int(n)
 		case is(name, Key):
 			ok = p.key == nil && len(value) > 0 && len(value) <= maxKey
 			p.key = value
@@ -97,17 +97,6 @@ func (p *plain) headers(head []byte) (size int, ok bool) {
 
 func is(name []byte, known string) bool {
 	return len(name) == len(known) && strings.EqualFold(string(name), known)
-}
-
-// count reads the length of a body that a ride may have.
-func count(b []byte) (n int, ok bool) {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, len(b) > 0 && len(b) <= 4 && n <= maxBody
 }
 
 func all(b []byte, allowed func(byte) bool) bool {
