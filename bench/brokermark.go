@@ -52,7 +52,7 @@ func (b *bench) program(ctx context.Context, broker string, sets []string, flags
 	}
 	r := ran{}
 	r.watched, err = watch(ctx, nil, b.tool, args...)
-	if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && (exit.ExitCode() == exitFailed || exit.ExitCode() == exitVoid)) {
+	if err != nil && !madeRecord(err) {
 		return r, err
 	}
 	if len(r.lines) != 1 {
@@ -63,6 +63,12 @@ func (b *bench) program(ctx context.Context, broker string, sets []string, flags
 	}
 	r.record, err = stored(ctx, db)
 	return r, err
+}
+
+// madeRecord tells whether a program that ended with an error has made a record all the same.
+func madeRecord(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && (exit.ExitCode() == exitFailed || exit.ExitCode() == exitVoid)
 }
 
 func stored(ctx context.Context, db string) (store.Record, error) {
@@ -164,11 +170,8 @@ func (b *bench) bare(ctx context.Context, p loopPlan) (sample, error) {
 	if r.Received == 0 {
 		return sample{}, fmt.Errorf("the bare loop published %d messages and received none\n%s", r.Published, w.errors)
 	}
-	s := sample{
-		Rate: float64(r.Received) / float64(r.Until-r.From) * 1e9, Memory: w.memory, P50: r.P50,
-		CPU: w.total.Seconds() / float64(max(1, r.Published)) * 1e6,
-	}
-	s.Cores = s.CPU * s.Rate / 1e6
+	s := w.sample(float64(max(1, r.Published)), float64(r.Received)/float64(r.Until-r.From)*1e9)
+	s.P50 = r.P50
 	if lost := r.Published - r.Received; p.Messages > 0 && lost > 0 {
 		s.Note = fmt.Sprintf("%d lost", lost)
 	}

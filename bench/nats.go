@@ -44,16 +44,15 @@ func (r *peakRun) goTool(ctx context.Context, program string, args ...string) (s
 	if err != nil {
 		return sample{}, err
 	}
-	s := sample{CPU: w.total.Seconds() / float64(r.messages) * 1e6, Memory: w.memory}
+	var rate float64
 	for _, l := range w.lines {
 		if m := natsBoth.FindStringSubmatch(l.text); m != nil {
 			both, _ := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
-			s.Rate = both / 2
+			rate = both / 2
 		}
 	}
-	if s.Rate == 0 {
-		return s, fmt.Errorf("%s printed no rate", filepath.Base(program))
+	if rate == 0 {
+		return sample{}, fmt.Errorf("%s printed no rate", filepath.Base(program))
 	}
-	s.Cores = s.CPU * s.Rate / 1e6
-	return s, nil
+	return w.sample(float64(r.messages), rate), nil
 }

@@ -103,52 +103,67 @@ func (i interval) parse(lines []line) (sent, received float64, ok bool) {
 	return sent, received, errS == nil
 }
 
-// jvm runs a Java tool until it has been warm for long enough to measure: the part before warm is discounted, of the
-// next reports (one a second) both the messages and the processor time are taken. Then the tool is ended, unless it ends.
-func (b *bench) jvm(ctx context.Context, i interval, warm func(elapsed time.Duration, messages float64) bool, path string, args ...string) (sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, jvmPatience+b.measure)
-	defer cancel()
-	var base line // the report at whose end the tool was warm
-	var s sample
-	began, last, messages, arrived := time.Now(), time.Now(), 0.0, 0.0
-	w, err := watch(ctx, func(lines []line) bool {
-		now := lines[len(lines)-1]
-		sent, received, ok := i.parse(lines)
-		if !ok || s.Cores > 0 {
-			return false
+// measure goes through the output of a tool that began then. Reports from before the tool is warm are discounted; of the next
+// ones, which come once a second, both the messages and the processor time are taken until they span least. ok is false while
+// there are not enough reports.
+func (i interval) measure(lines []line, began time.Time, warm warmth, least time.Duration) (s sample, ok bool) {
+	var base *line // the report at whose end the tool was warm
+	var before, sent, arrived float64
+	last := began
+	for n := range lines {
+		now := &lines[n]
+		messages, received, isReport := i.parse(lines[:n+1])
+		if !isReport {
+			continue
 		}
 		elapsed := now.at.Sub(last).Seconds()
 		last = now.at
 		if !i.count {
-			sent *= elapsed
+			messages *= elapsed
 		}
-		messages += sent
-		if base.text == "" {
-			if warm(now.at.Sub(began), messages) {
+		if base == nil {
+			before += messages
+			if warm(now.at.Sub(began), before) {
 				base = now
 			}
-			return false
+			continue
 		}
-		s.Rate += sent
+		sent += messages
 		arrived += received * elapsed
 		length := now.at.Sub(base.at)
-		if length < max(b.measure, i.least) {
-			return false
+		if length < least {
+			continue
 		}
-		s.Note = fmt.Sprintf("warm after %.1f M messages, %.0f s", (messages-s.Rate)/1e6, base.at.Sub(began).Seconds())
-		s.Cores = float64(now.cpu-base.cpu) / float64(length)
-		s.CPU = perMillion(s.Cores, s.Rate/length.Seconds())
+		passed, worked := sent, sent
 		if i.received { // one may be ahead of the other for a while, and both take processor time
-			s.CPU = perMillion(s.Cores, (s.Rate+arrived)/2/length.Seconds())
-			s.Rate = min(s.Rate, arrived)
+			passed, worked = min(sent, arrived), (sent+arrived)/2
 		}
-		s.Rate /= length.Seconds()
-		return !i.ends
+		s.Rate = passed / length.Seconds()
+		s.Cores = float64(now.cpu-base.cpu) / float64(length)
+		s.CPU = perMillion(s.Cores, worked/length.Seconds())
+		s.Note = fmt.Sprintf("warm after %.1f M messages, %.0f s", before/1e6, base.at.Sub(began).Seconds())
+		return s, true
+	}
+	return s, false
+}
+
+// warmth tells whether a tool is warm that has run for so long and sent so many messages.
+type warmth func(elapsed time.Duration, messages float64) bool
+
+// jvm runs a Java tool until it has been warm for long enough to measure. Then the tool is ended, unless it ends.
+func (b *bench) jvm(ctx context.Context, i interval, warm warmth, path string, args ...string) (sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, jvmPatience+b.measure)
+	defer cancel()
+	began, least := time.Now(), max(b.measure, i.least)
+	w, err := watch(ctx, func(lines []line) bool {
+		_, measured := i.measure(lines, began, warm, least)
+		return measured && !i.ends
 	}, path, args...)
 	if err != nil {
 		return sample{}, err
 	}
-	if s.Cores == 0 {
+	s, measured := i.measure(w.lines, began, warm, least)
+	if !measured {
 		return sample{}, fmt.Errorf("%s %s ended before it was warm and measured\n%s", path, strings.Join(args, " "), w.errors)
 	}
 	s.Memory = w.memory

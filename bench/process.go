@@ -38,7 +38,6 @@ type line struct {
 
 // watched is a generator that has run.
 type watched struct {
-	began    time.Time
 	readings []reading
 	lines    []line // stdout
 	errors   string // the end of stderr
@@ -59,13 +58,13 @@ func watch(ctx context.Context, enough func([]line) bool, path string, args ...s
 	if err != nil {
 		return nil, err
 	}
-	w := &watched{began: time.Now()}
+	w := &watched{}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	var sampling sync.WaitGroup
 	gone := make(chan struct{})
-	sampling.Go(func() { w.sample(cmd.Process.Pid, gone) })
+	sampling.Go(func() { w.follow(cmd.Process.Pid, gone) })
 	ended := w.read(out, cmd.Process.Pid, enough)
 	if ended {
 		stop()
@@ -81,6 +80,12 @@ func watch(ctx context.Context, enough func([]line) bool, path string, args ...s
 	return w, nil
 }
 
+// sample counts all of the processor time that the process has used, for so many messages at a rate per second.
+func (w *watched) sample(messages, rate float64) sample {
+	cpu := w.total.Seconds() / messages * 1e6
+	return sample{Rate: rate, CPU: cpu, Cores: cpu * rate / 1e6, Memory: w.memory}
+}
+
 // read collects the lines of stdout until it is closed or enough says so.
 func (w *watched) read(out io.Reader, pid int, enough func([]line) bool) (ended bool) {
 	lines := bufio.NewScanner(out)
@@ -94,7 +99,8 @@ func (w *watched) read(out io.Reader, pid int, enough func([]line) bool) (ended 
 	return false
 }
 
-func (w *watched) sample(pid int, gone <-chan struct{}) {
+// follow takes readings of the process until it is gone.
+func (w *watched) follow(pid int, gone <-chan struct{}) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for used := time.Duration(0); ; {

@@ -58,15 +58,14 @@ func (r *peakRun) redisBenchmark(ctx context.Context, install string) (sample, e
 	if err != nil {
 		return sample{}, err
 	}
-	s := sample{Memory: w.memory, CPU: w.total.Seconds() / float64(messages) * 1e6}
+	var rate float64
 	for _, l := range w.lines {
 		if columns := strings.Split(l.text, `","`); len(columns) > 1 { // name and rate; a head goes before
-			s.Rate, _ = strconv.ParseFloat(columns[1], 64)
+			rate, _ = strconv.ParseFloat(columns[1], 64)
 		}
 	}
-	if s.Rate == 0 {
-		return s, fmt.Errorf("redis-benchmark printed no rate\n%s", w.errors)
+	if rate == 0 {
+		return sample{}, fmt.Errorf("redis-benchmark printed no rate\n%s", w.errors)
 	}
-	s.Cores = s.CPU * s.Rate / 1e6
-	return s, nil
+	return w.sample(float64(messages), rate), nil
 }
