@@ -51,7 +51,7 @@ func (c *Consumer) Handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(server.AppendVertical(nil, metres))
+		_, _ = w.Write(server.VerticalAnswer(metres))
 	})
 	return mux
 }

@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -316,11 +317,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, q Query) {
 		unavailable(w, "the consumer could not be asked")
 		return
 	}
-	reply(w, http.StatusOK, AppendVertical(nil, metres))
+	reply(w, http.StatusOK, VerticalAnswer(metres))
 }
 
-// AppendVertical is the answer to a question for a vertical.
-func AppendVertical(b []byte, metres int64) []byte {
-	b = append(b, `{"vertical":`...)
-	return append(strconv.AppendInt(b, metres, 10), '}')
-}
+// VerticalAnswer is the answer to a question for a vertical.
+func VerticalAnswer(metres int64) []byte { return fmt.Appendf(nil, `{"vertical":%d}`, metres) }
