@@ -61,19 +61,15 @@ func (s *httpServer) accepted() (int64, error) {
 	return health.Accepted, json.NewDecoder(a.Body).Decode(&health)
 }
 
-// serve starts a server and waits until it answers. It dies with ctx.
-func serve(ctx context.Context, name, path string, args ...string) (*httpServer, error) {
+// serve starts a server by the command for an address, and waits until it answers. It dies with ctx.
+func serve(ctx context.Context, name string, command func(address string) []string) (*httpServer, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
 	s := &httpServer{name: name, address: address}
-	for i := range args {
-		if args[i] == "" {
-			args[i] = s.address
-		}
-	}
-	cmd := exec.CommandContext(ctx, path, args...)
+	args := command(address)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.SysProcAttr = diesWithUs()
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -104,12 +100,14 @@ func (b *bench) pipeline(ctx context.Context) error {
 	return b.with(ctx, provision.Options{Broker: "jetstream"}, func(in *provision.Instance) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		bare, err := serve(ctx, "bare net/http", "/proc/self/exe", httpArg, "")
+		bare, err := serve(ctx, "bare net/http", func(address string) []string { return []string{"/proc/self/exe", httpArg, address} })
 		if err != nil {
 			return err
 		}
 		server := func(name string, args ...string) (*httpServer, error) {
-			return serve(ctx, name, b.tool, append([]string{"pipeline", "server", "--broker", "jetstream", "--attach", in.Addresses()[0], "--listen", ""}, args...)...)
+			return serve(ctx, name, func(address string) []string {
+				return append([]string{b.tool, "pipeline", "server", "--broker", "jetstream", "--attach", in.Addresses()[0], "--listen", address}, args...)
+			})
 		}
 		narrow, err := server("server, 20 producers × 1", "--pool", "20", "--window", "1")
 		if err != nil {

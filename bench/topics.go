@@ -105,28 +105,28 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// firstMessage scrapes the program's own metrics until they tell of a delivery.
+// firstMessage scrapes the program's own metrics until they tell of a delivery, and returns when; false: ctx ended first.
 func firstMessage(ctx context.Context, url string) (time.Time, bool) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return time.Time{}, false
-		case <-tick.C:
-			if response, err := http.Get(url); err == nil {
-				lines := bufio.NewScanner(response.Body)
-				came := false
-				for lines.Scan() {
-					came = came || delivered(lines.Text())
-				}
-				_ = response.Body.Close()
-				if came {
-					return time.Now(), true
-				}
-			}
+	for wait(ctx, 20*time.Millisecond) == nil {
+		if anyDelivered(url) {
+			return time.Now(), true
 		}
 	}
+	return time.Time{}, false
+}
+
+func anyDelivered(url string) bool {
+	response, err := http.Get(url)
+	if err != nil {
+		return false // it doesn't listen yet
+	}
+	defer response.Body.Close()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if delivered(lines.Text()) {
+			return true
+		}
+	}
+	return false
 }
 
 // delivered tells of a line of a scrape whether it counts deliveries, and not zero.
