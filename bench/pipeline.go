@@ -51,6 +51,8 @@ type httpServer struct {
 	pid           int
 }
 
+func (s *httpServer) url() string { return "http://" + s.address + ridePath }
+
 func (s *httpServer) accepted() (int64, error) {
 	a, err := http.Get("http://" + s.address + "/health")
 	if err != nil {
@@ -122,44 +124,47 @@ func (b *bench) pipeline(ctx context.Context) error {
 }
 
 func (b *bench) httpRows(ctx context.Context, script, ride string, bare, narrow, wide *httpServer) error {
-	c, s := strconv.Itoa(clients), strconv.Itoa(int(b.measure.Seconds()))
+	connections, seconds := strconv.Itoa(clients), strconv.Itoa(int(b.measure.Seconds()))
 	wrk := func(to *httpServer) []string {
-		return []string{"wrk", "-t1", "-c" + c, "-d" + s + "s", "-s", script, "http://" + to.address + ridePath}
+		return []string{"wrk", "-t1", "-c" + connections, "-d" + seconds + "s", "-s", script, to.url()}
 	}
-	hey := func(to *httpServer) []string {
-		return []string{"hey", "-z", s + "s", "-c", c, "-m", "POST", "-T", "application/json", "-d", rideBody, "http://" + to.address + ridePath}
-	}
-	own := func(to *httpServer) []string { // more requests than anybody posts in the time, after which it is ended
-		return []string{
-			b.tool, "pipeline", "load", "http://" + to.address + ridePath, "--method", "POST", "--header", "Content-Type: application/json",
-			"--body", ride, "--threads", c, "--requests", "5000000",
-		}
+	rows := []struct {
+		tool string
+		to   *httpServer
+		args []string
+	}{
+		{"wrk", bare, wrk(bare)},
+		{"wrk", narrow, wrk(narrow)},
+		{"wrk", wide, wrk(wide)},
+		{"hey", wide, []string{
+			"hey", "-z", seconds + "s", "-c", connections, "-m", "POST", "-T", "application/json", "-d", rideBody, wide.url(),
+		}},
+		// More requests than anybody posts in the time, after which it is ended.
+		{"pipeline load", wide, []string{
+			b.tool, "pipeline", "load", wide.url(), "--method", "POST", "--header", "Content-Type: application/json",
+			"--body", ride, "--threads", connections, "--requests", "5000000",
+		}},
 	}
 	var list []contender
-	var yardstick bool
-	add := func(tool string, to *httpServer, args []string) {
-		if _, err := exec.LookPath(args[0]); err != nil {
-			progress("%s is not installed: its rows are left out", args[0])
-			return
+	withWrk := false // which the verdicts are of
+	for _, row := range rows {
+		if _, err := exec.LookPath(row.args[0]); err != nil {
+			progress("%s is not installed: its rows are left out", row.args[0])
+			continue
 		}
-		yardstick = yardstick || args[0] == "wrk"
-		list = append(list, contender{to.name + " ← " + tool, func(ctx context.Context) (sample, error) {
+		withWrk = withWrk || row.tool == "wrk"
+		list = append(list, contender{row.to.name + " ← " + row.tool, func(ctx context.Context) (sample, error) {
 			ctx, stop := context.WithTimeout(ctx, b.measure+time.Second)
 			defer stop()
-			return drive(ctx, to, args)
+			return drive(ctx, row.to, row.args)
 		}})
 	}
-	add("wrk", bare, wrk(bare))
-	add("wrk", narrow, wrk(narrow))
-	add("wrk", wide, wrk(wide))
-	add("hey", wide, hey(wide))
-	add("pipeline load", wide, own(wide))
 	err := b.compare(ctx, section{
 		Title: "HTTP pipeline over JetStream",
 		Settings: fmt.Sprintf("%d connections, each with one POST of a ride under way; 201 when the broker has confirmed it, persistence log; nobody consumes; "+
 			"rates are of accepted requests, processor time is the server's alone (CPU-s/million: µs per request), the note is the client's", clients),
 	}, list, nil, nil)
-	if n := len(b.report.Sections); err == nil && n > 0 && yardstick {
+	if n := len(b.report.Sections); err == nil && n > 0 && withWrk {
 		b.report.Sections[n-1].httpVerdicts(wide.name + " ← wrk")
 	}
 	return err
