@@ -2,7 +2,6 @@ package parts
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -80,26 +79,19 @@ func certificate(n *provision.Node) (path string, err error) {
 	if f == nil {
 		return "", nil
 	}
-	pem, err := bundle(f.Cert, f.Key)
+	cert, err := os.ReadFile(f.Cert)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(n.Dir, balancerPEM), n.Write(balancerPEM, pem)
+	key, err := os.ReadFile(f.Key)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(n.Dir, balancerPEM), n.Write(balancerPEM, append(cert, key...))
 }
 
 // watched is a path that only this instance answers by itself.
 func watched(n *provision.Node) string { return "/" + n.Cluster.ID }
-
-func bundle(files ...string) (pem []byte, err error) {
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			return nil, err
-		}
-		pem = append(pem, text...)
-	}
-	return pem, nil
-}
 
 // asks wants 200 at a path of the node's client port.
 func asks(ctx context.Context, n *provision.Node, path string) error {
@@ -122,7 +114,7 @@ func ask(ctx context.Context, n *provision.Node, path string) (*http.Response, e
 		if err != nil {
 			return nil, err
 		}
-		scheme, client.Transport = "https", transport(c)
+		scheme, client.Transport = "https", &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+listen(n)+path, nil)
 	if err != nil {
@@ -130,8 +122,4 @@ func ask(ctx context.Context, n *provision.Node, path string) (*http.Response, e
 	}
 	r.Close = true
 	return client.Do(r)
-}
-
-func transport(c *tls.Config) *http.Transport {
-	return &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}
 }
