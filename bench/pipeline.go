@@ -60,7 +60,8 @@ func (s *httpServer) accepted() (int64, error) {
 	}
 	defer a.Body.Close()
 	var health struct{ Accepted int64 }
-	return health.Accepted, json.NewDecoder(a.Body).Decode(&health)
+	err = json.NewDecoder(a.Body).Decode(&health)
+	return health.Accepted, err
 }
 
 // serve starts a server by the command for an address, and waits until it answers. It dies with ctx.

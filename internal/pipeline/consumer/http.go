@@ -103,7 +103,8 @@ func (r *Remote) stats(ctx context.Context, path string) (s Stats, err error) {
 		return s, err
 	}
 	defer a.Body.Close()
-	return s, json.NewDecoder(a.Body).Decode(&s)
+	err = json.NewDecoder(a.Body).Decode(&s)
+	return s, err
 }
 
 // Rides lists the IDs of the rides that are counted.
@@ -137,5 +138,6 @@ func (r *Remote) Vertical(ctx context.Context, q server.Query) (int64, error) {
 	var v struct {
 		Vertical int64 `json:"vertical"`
 	}
-	return v.Vertical, json.NewDecoder(a.Body).Decode(&v)
+	err = json.NewDecoder(a.Body).Decode(&v)
+	return v.Vertical, err
 }

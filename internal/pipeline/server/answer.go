@@ -26,6 +26,8 @@ func reply(w http.ResponseWriter, code int, body []byte) {
 	h["Content-Type"] = jsonType
 	if len(body) < len(lengths) {
 		h["Content-Length"] = lengths[len(body)]
+	} else {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	w.WriteHeader(code)
 	_, _ = w.Write(body)

@@ -112,7 +112,10 @@ func TestTheFrontAnswersAsNetHTTPDoes(t *testing.T) {
 		strings.Replace(ours, "\r\nHost", "\r\nConnection: keep-alive\r\nHost", 1) + ours, strings.Replace(ours, "\r\nHost", "\r\nX y: z\r\nHost", 1),
 		strings.Replace(ours, "\r\nHost", "\r\nX: "+strings.Repeat("y", 3000)+"\r\nHost", 1),
 	}
-	for name, publishes := range map[string]error{"accepted": nil, "busy": pool.ErrBusy, "unknown": pool.ErrUnknown, "closed": pool.ErrClosed, "refused": errors.New("no queue")} {
+	for name, publishes := range map[string]error{
+		"accepted": nil, "busy": pool.ErrBusy, "unknown": pool.ErrUnknown, "closed": pool.ErrClosed,
+		"refused": errors.New("no queue"), "refused at length": errors.New(strings.Repeat("no queue; ", 40)),
+	} {
 		front, alone := &broker{err: publishes}, &broker{err: publishes}
 		quick, stop := serving(t, New(front, verticals{}))
 		whole, end := serving(t, http.HandlerFunc(New(alone, verticals{}).ServeHTTP))
