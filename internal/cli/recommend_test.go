@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,9 +34,11 @@ func TestASweepEndsInARecommendation(t *testing.T) {
 
 func TestRepetitionsEndWhenAPointIsKnownCloselyEnough(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "s.db")
-	// Each repetition takes about the 50 ms that sim delays a message: an interval within ±90 % is reached with the first six.
+	// Each repetition takes about the 50 ms that sim delays a message: an interval within ±90 % is reached with the first six, or with
+	// a few more where the machine held one of them up for long.
 	r := brokermark(t, short("--store", db, "--repeat", "until 90%, at most 9", "--set", "client.latency=50ms", "--set", "count.messages=20")...).want(t, 0)
-	if !strings.Contains(r.err, "after 6 repetitions: no more are needed") || strings.Count(r.err, ": ok") != 6 {
+	ran := strings.Count(r.err, ": ok")
+	if ended := fmt.Sprintf("after %d repetitions: no more are needed", ran); !strings.Contains(r.err, ended) || ran < 6 || ran > 8 {
 		t.Errorf("stderr:\n%s", r.err)
 	}
 	r = brokermark(t, append([]string{"check", "--repeat", "until 5%"}, short("--store", db)[1:]...)...).want(t, 0)

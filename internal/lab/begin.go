@@ -122,7 +122,11 @@ func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 		s.probesUntil = clock.Now() + int64(budget)/probeShare
 	}
 	if s.bench.spec.Delivery == "at-most-once" {
-		return s.raiseRate(ctx, &load)
+		return s.raiseRate(func(rate float64) (float64, error) {
+			through, err := s.runProbe(ctx, &load, rate)
+			load.Warmup = laterWarmup
+			return through, err
+		})
 	}
 	return s.widenWindow(ctx, &load)
 }
@@ -160,21 +164,23 @@ const (
 
 // raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, until the broker no longer keeps up, and returns the rate that
 // came through then; at least 1/s. For example, of 16,000/s 5,000/s came through. 10,000/s are offered then, until
-// the broker gets no faster; if 9,500/s come through in the end, it has kept up after all, and 40,000/s come next.
-func (s *rateSearch) raiseRate(ctx context.Context, load *worker.Load) (float64, error) {
-	rate := 1000.0
-	probe := func() (float64, error) { return s.runProbe(ctx, load, rate) } // at what rate is by then
-	for {
-		through, err := probe()
-		load.Warmup = laterWarmup
+// the broker gets no faster; if 9,500/s come through in the end, it has kept up after all, and 40,000/s come next. If
+// 40,000/s are too much once more, and no more than those 9,500/s come through afterwards, it is not getting faster.
+func (s *rateSearch) raiseRate(probeAt func(rate float64) (float64, error)) (float64, error) {
+	steady := 0.0 // what came through in the end when the broker last had not kept up
+	for rate := 1000.0; ; rate *= 4 {
+		through, err := probeAt(rate)
 		if err == nil && through < keptUpShare*rate {
 			rate = min(rate, max(overload*through, 1)) // a higher rate would only pile messages up
-			through, err = s.untilSteady(through, probe)
+			through, err = s.untilSteady(through, func() (float64, error) { return probeAt(rate) })
+			if through <= faster*steady {
+				return max(through, steady, 1), err
+			}
+			steady = through
 		}
 		if err != nil || through < keptUpShare*rate {
 			return max(through, 1), err
 		}
-		rate *= 4
 	}
 }
 

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -135,5 +136,35 @@ func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
 	})
 	if err != nil || n != 5 || best != 32 {
 		t.Errorf("%d probes found %g, %v", n, best, err)
+	}
+}
+
+func TestProbesWithRisingRatesEnd(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		carries  func(probe int, rate float64) float64 // what comes through
+		from, to float64                               // the answer
+	}{
+		{"a fixed capacity", func(_ int, rate float64) float64 { return min(rate, 19_000) }, 19_000, 19_000},
+		{"less under a load that is too high", func(_ int, rate float64) float64 {
+			if rate > 20_000 {
+				return 10_000
+			}
+			return min(rate, 19_000)
+		}, 19_000, 19_000},
+		{"warming up", func(probe int, rate float64) float64 { return min(rate, 5_000*math.Pow(1.2, float64(min(probe, 20)))) }, 150_000, 200_000},
+		{"nothing at all", func(int, float64) float64 { return 0 }, 1, 1},
+	} {
+		probes := 0
+		s := rateSearch{probesUntil: math.MaxInt64}
+		got, err := s.raiseRate(func(rate float64) (float64, error) {
+			if probes++; probes > 200 {
+				return 0, errors.New("there is no end to it")
+			}
+			return c.carries(probes, rate), nil
+		})
+		if err != nil || got < c.from || got > c.to {
+			t.Errorf("%s: %.0f/s after %d probes, %v; want %.0f to %.0f", c.name, got, probes, err, c.from, c.to)
+		}
 	}
 }
