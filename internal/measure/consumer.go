@@ -45,7 +45,7 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		return
 	}
 	n := seq - s.base
-	phase, sent := c.phaseOf(s, n, h)
+	phase, sent := c.phaseOf(s, n, &h)
 	if !sent {
 		c.counters.corrupted[phase].Add(1)
 		return
@@ -64,14 +64,14 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		c.received.add(c.arrivals.publish())
 	}
 	if isNew {
-		c.addLatencies(s, n, h, phase, now)
+		c.addLatencies(s, n, &h, phase, now)
 	}
 }
 
 // phaseOf returns the phase of message n of a stream, and whether the message was sent. Which numbers were sent is known of producers in
 // this process. The others are on another host (Trial.SetHost), or in another process of this one (Shape.Apart). Of theirs, each message that
 // carries its times counts as sent, and its intended time tells its phase.
-func (c *Consumer) phaseOf(s *stream, n uint64, h wire.Header) (phase Phase, sent bool) {
+func (c *Consumer) phaseOf(s *stream, n uint64, h *wire.Header) (phase Phase, sent bool) {
 	switch {
 	case n < s.end.Load(): // end stays 0 if the producer is not in this process
 		return s.phase(n), true
@@ -84,7 +84,7 @@ func (c *Consumer) phaseOf(s *stream, n uint64, h wire.Header) (phase Phase, sen
 }
 
 // addLatencies adds the latencies of message n of a stream, which was received at now.
-func (c *Consumer) addLatencies(s *stream, n uint64, h wire.Header, phase Phase, now int64) {
+func (c *Consumer) addLatencies(s *stream, n uint64, h *wire.Header, phase Phase, now int64) {
 	intended, sent, known := s.timesOf(n, h)
 	if !known {
 		c.counters.untimed[phase].Add(1)
@@ -98,7 +98,7 @@ func (c *Consumer) addLatencies(s *stream, n uint64, h wire.Header, phase Phase,
 }
 
 // timesOf returns the times of message n, ns on our axis; known is false if nobody has them any more.
-func (s *stream) timesOf(n uint64, h wire.Header) (intended, sent int64, known bool) {
+func (s *stream) timesOf(n uint64, h *wire.Header) (intended, sent int64, known bool) {
 	switch {
 	case h.Timed && s.host != nil:
 		return s.host.axis.OurTime(h.Intended), s.host.axis.OurTime(h.Sent), true
