@@ -16,6 +16,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // maxFullRankings is how many rankings at fixed rates a verdict words in full; with more it would be
@@ -161,12 +162,15 @@ func (c *conclusions) add(w group, settings string) {
 	}
 }
 
-// noteUnranked notes a point that has no value of the metric by which its workload is ranked.
+// noteUnranked notes a point that has no value of the metric by which its workload is ranked. A curve at given rates searches for no
+// sustainable rate: its figures are those at its rates.
 func (c *conclusions) noteUnranked(p results.Point, metric results.Metric) {
 	why := p.Status()
 	switch {
 	case p.All(results.Refused):
 		c.refused = append(c.refused, p.Name)
+		return
+	case len(p.Ok()) > 0 && p.Spec.Measure == study.MeasureCurve:
 		return
 	case len(p.Ok()) > 0:
 		why = "no " + metric.Name

@@ -76,6 +76,11 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
+	// A curve at given rates has its figures at these, and searches for no sustainable rate.
+	curve := altered(atRate("jetstream", 1), "curve", func(r *store.Record) { r.Spec.Measure = study.MeasureCurve })
+	if text := textOf(rankingVerdicts("g", results.Of(slices.Concat(kafka, curve)).Points)); strings.Contains(text, "usable") {
+		t.Errorf("a curve that ended ok: %s", text)
+	}
 	var nats []store.Record
 	for _, r := range slices.Concat(no, again) {
 		r.PointID, r.Spec.Broker = r.PointID+"nats", "nats"
