@@ -9,7 +9,7 @@ import (
 
 func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"claim: []", `c.yaml:1: claim: unknown key "claim"; did you mean "claims"?`},
+		{"claim: []", `c.yaml:1: claim: unknown key "claim"; allowed: claims; did you mean "claims"?`},
 		{"claims: 7", `c.yaml:1: claims: "7" is not a list`},
 		{"claims: [", "c.yaml: not YAML: "},
 		{"claims: [x]", `c.yaml:1: claims[0]: "x" is not a mapping; allowed keys: all, at, best, expect`},
@@ -37,14 +37,14 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker}}]", "claims[0].rank.first: missing: a rank needs one of first, second, last and order"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, first: kafka, take: mean}}]", `claims[0].rank.take: "mean" has no meaning here; allowed: each, share`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, first: kafka, last: nats}}]", "claims[0].rank.last: a second place; allowed: one of first, second and last"},
-		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, frist: kafka}}]", `claims[0].rank.frist: unknown key "frist"; did you mean "first"?`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, frist: kafka}}]", `claims[0].rank.frist: unknown key "frist"; allowed: at, best, by, `},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x}}]", "claims[0].slope.sign: missing: a slope needs one of sign, r2 and change"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x, sign: up}}]", `claims[0].slope.sign: "up" is not one of rising, falling`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, shape: {along: x, form: round}}]", `claims[0].shape.form: "round" is not one of constant, rising, falling, interior maximum`},
 		{"claims: [{id: 1, says: , where: w, undecidable: u}]", `c.yaml:1: claims[0].says: nothing is not a text`},
 		{"claims: [{id: 1, says: [s], where: w, undecidable: u}]", `c.yaml:1: claims[0].says: a list is not a text`},
 		{"claims: [{id: 1, id: 2, says: s, where: w, undecidable: u}]", "claims[0].id: given twice, first at line 1"},
-		{"claims: [{id: 1, says: s, where: w, select: {x: {nott: 1}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x.nott: unknown key "nott"; did you mean "not"?`},
+		{"claims: [{id: 1, says: s, where: w, select: {x: {nott: 1}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x.nott: unknown key "nott"; allowed: from, not, to; did you mean "not"?`},
 		{"claims: [{id: 1, says: s, where: w, select: {x: {}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x: selects nothing; allowed: from, to and not`},
 		{"claims: [{id: 1, says: s, where: w, select: {x: 1, x: 2}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x: given twice, first at line 1`},
 	} {

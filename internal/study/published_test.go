@@ -67,7 +67,7 @@ func TestTablesAndFiguresThatFitNoExperimentAreRefused(t *testing.T) {
 		"axes: {partitions: queue}":          {"axes: {topics: queue}", `the experiment "queues" has no axis "topics"; it has partitionsPerTopic, mode`},
 		"rows: partitions":                   {"rows: batch", `the experiment "queues" has no axis "batch"`},
 		"file: published/a.csv":              {"file: ../a.csv", `"../a.csv" is no file of the study's folder`},
-		"  metrics: {publish_rate":           {"  metric: {publish_rate", `unknown key "metric"; did you mean "metrics"?`},
+		"  metrics: {publish_rate":           {"  metric: {publish_rate", `unknown key "metric"; allowed: axes, experiment, file, fixed, metrics, where; did you mean "metrics"?`},
 		"[publish_rate, {metric":             {"[publish_rate, {column", `unknown key "column"`},
 		"title: Figure 1":                    {"note: none", `given twice`},
 	} {

@@ -140,7 +140,7 @@ func TestAScaleThatDoesNotFitTheStudyIsRefused(t *testing.T) {
 		"topics: [1, 3]":       {"partitions: [1, 3]", "scales.quick.axes.partitions: no sweep has such an axis"},
 		"set: {duration: 2s":   {"set: {topics: 2", "topics is an axis of a; a scale chooses its values under axes"},
 		"      b: {set":        {"      c: {set", "scales.quick.sweeps.c: no sweep has that name"},
-		"a: {axes":             {"a: {axis", `scales.quick.sweeps.a.axis: unknown key "axis"; did you mean "axes"?`},
+		"a: {axes":             {"a: {axis", `scales.quick.sweeps.a.axis: unknown key "axis"; allowed: set, axes, exclude; did you mean "axes"?`},
 		"batch.size: [10, 50]": {"batch.size: []", "no value is left"},
 	} {
 		_, err := Parse("f.yaml", []byte(strings.Replace(sized, from, c.to, 1)))

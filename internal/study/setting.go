@@ -184,14 +184,19 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 		}
 		slices.Sort(names)
 	}
-	text := suggest.UnknownKey(name, names)
-	if group == "" && suggest.DidYouMean(name, names) == "" { // they are too many to name
-		text = fmt.Sprintf("unknown key %q; brokermark list settings shows those of a spec", name)
-		if inBase := strings.HasPrefix(join(shown, path), "base.") || strings.HasPrefix(path, "base."); inBase {
-			text = fmt.Sprintf("unknown key %q; settings of a broker stand below client, server or topicConfig; brokermark list settings shows all others", name)
-		}
+	if group != "" {
+		d.add(at, join(shown, path), "%s", suggest.UnknownKey(name, names))
+		return
 	}
-	d.add(at, join(shown, path), "%s", text)
+	hint := suggest.DidYouMean(name, names) // they are too many to name
+	isInBase := strings.HasPrefix(join(shown, path), "base.") || strings.HasPrefix(path, "base.")
+	switch {
+	case hint == "" && isInBase:
+		hint = "; settings of a broker stand below client, server or topicConfig; brokermark list settings shows all others"
+	case hint == "":
+		hint = "; brokermark list settings shows those of a spec"
+	}
+	d.add(at, join(shown, path), "unknown key %q%s", name, hint)
 }
 
 // unknownKey complains about the key of a mapping that allows few.

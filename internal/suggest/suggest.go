@@ -31,13 +31,9 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
-// UnknownKey complains about a key: with the allowed one that was most likely meant, or else with all of them.
+// UnknownKey complains about a key with all that are allowed, and the one of them that was most likely meant.
 func UnknownKey(key string, allowed []string) string {
-	hint := DidYouMean(key, allowed)
-	if hint == "" {
-		hint = "; allowed: " + strings.Join(allowed, ", ")
-	}
-	return fmt.Sprintf("unknown key %q", key) + hint
+	return fmt.Sprintf("unknown key %q; allowed: %s%s", key, strings.Join(allowed, ", "), DidYouMean(key, allowed))
 }
 
 // Closest is the known word that is most like word, however little; of equally close ones the first by name. It is ""
