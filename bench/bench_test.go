@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -68,6 +70,34 @@ func TestRatiosArePairwiseAndMissedTargetsAreCalledMissed(t *testing.T) {
 	}
 	if cpu.Value != 1.5 || cpu.met() {
 		t.Errorf("processor time: %+v, met %v", cpu, cpu.met())
+	}
+}
+
+func TestAContenderThatFailsTakesNoFiguresOfOthersAway(t *testing.T) {
+	calls := 0
+	peer := contender{"peer", func(context.Context) (sample, error) {
+		if calls++; calls == 2 {
+			return sample{}, errors.New("crashed")
+		}
+		return sample{Rate: 50, CPU: 1}, nil
+	}}
+	bare := contender{"bare", func(context.Context) (sample, error) { return sample{Rate: 100, CPU: 1}, nil }}
+	broken := contender{"broken", func(context.Context) (sample, error) { return sample{}, errors.New("never starts") }}
+	b := &bench{pairs: 3}
+	err := b.compare(t.Context(), section{Title: "x", oneMode: true}, []contender{bare, peer, broken},
+		[]target{{of: "peer", against: "bare", rate: 0.9}, {of: "broken", against: "bare", rate: 0.9}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "crashed") || !strings.Contains(err.Error(), "never starts") {
+		t.Errorf("error %v", err)
+	}
+	if len(b.report.Sections) != 1 {
+		t.Fatalf("%d sections", len(b.report.Sections))
+	}
+	s := b.report.Sections[0]
+	if len(s.samples("bare")) != 3 || len(s.samples("peer")) != 1 || len(s.Runs) != 2 || calls != 2 {
+		t.Errorf("runs %+v after %d calls", s.Runs, calls)
+	}
+	if len(s.Verdicts) != 1 || s.Verdicts[0].Value != 0.5 {
+		t.Errorf("verdicts %+v", s.Verdicts)
 	}
 }
 

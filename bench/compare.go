@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -61,7 +62,8 @@ type target struct {
 }
 
 // compare runs the contenders one after the other, again and again: A B C A B C. after, unless nil, clears up behind
-// every run. The first contender runs once more, unrecorded, at the start: the broker has to get warm, too.
+// every run. The first contender runs once more, unrecorded, at the start: the broker has to get warm, too. A contender
+// that fails runs no more; the others go on, and the error comes after what they gave.
 func (b *bench) compare(ctx context.Context, s section, list []contender, targets []target, after func(context.Context) error) error {
 	one := func(c contender) (sample, error) {
 		r, err := c.run(ctx)
@@ -80,36 +82,50 @@ func (b *bench) compare(ctx context.Context, s section, list []contender, target
 		return err
 	}
 	s.Runs = make([]runs, len(list))
-	var failure error
-	for pair := 0; pair < b.pairs && failure == nil; pair++ {
+	failures := make([]error, len(list))
+	for pair := range b.pairs {
 		for i, c := range list {
+			if failures[i] != nil || ctx.Err() != nil {
+				continue
+			}
 			r, err := one(c)
-			if failure = err; err != nil {
-				break
+			if err != nil {
+				failures[i] = err
+				progress("left out from now on: %v", err)
+				continue
 			}
 			s.Runs[i].Name = c.name
 			s.Runs[i].Samples = append(s.Runs[i].Samples, r)
 			progress("%s, pair %d of %d: %s", s.Title, pair+1, b.pairs, describe(c.name, r))
 		}
 	}
-	if len(s.Runs[len(list)-1].Samples) == 0 {
-		return failure
+	s.Runs = slices.DeleteFunc(s.Runs, func(r runs) bool { return r.Samples == nil })
+	if len(s.Runs) > 0 {
+		for _, t := range targets {
+			s.judge(t)
+		}
+		s.agreement()
+		b.report.Sections = append(b.report.Sections, s)
 	}
-	for _, t := range targets { // of what there is, where it ended early
-		s.judge(t)
-	}
-	s.agreement()
-	b.report.Sections = append(b.report.Sections, s)
-	return failure
+	return errors.Join(append(failures, ctx.Err())...)
 }
 
+// samples are those of the named contender: nil if it never ran.
 func (s *section) samples(name string) []sample {
-	i := slices.IndexFunc(s.Runs, func(r runs) bool { return r.Name == name })
-	return s.Runs[i].Samples
+	for _, r := range s.Runs {
+		if r.Name == name {
+			return r.Samples
+		}
+	}
+	return nil
 }
 
+// judge judges the pairs in which both contenders ran, if there are any.
 func (s *section) judge(t target) {
 	a, c := s.samples(t.of), s.samples(t.against)
+	if len(a) == 0 || len(c) == 0 {
+		return
+	}
 	what := fmt.Sprintf("%s: %s ÷ %s, ", s.Title, t.of, t.against)
 	s.Verdicts = append(s.Verdicts, atLeast(what+"messages/s", ratios(a, c, rateOf), t.rate, ratioForm))
 	if t.cpu > 0 {
