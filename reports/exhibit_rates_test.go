@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // curvePaper is a paper that drew latency over load.
@@ -93,6 +95,43 @@ func TestAnExhibitCanHaveTheRatesOfACurveAsRows(t *testing.T) {
 		}
 		if c := table.Rows[3]["throughput_then"]; c.Kind != document.Blank {
 			t.Errorf("%s: what was not measured is %+v", of, c)
+		}
+	}
+}
+
+// Records of two scales are two points with one place. Whatever their order, the latest that ended ok is shown.
+func TestOfTwoMeasurementsWithOnePlaceTheLatestOkIsShownAndTheOtherIsCounted(t *testing.T) {
+	p := curvePaper(t, "curve.rates: [1000]")
+	g := p.Grid[slices.IndexFunc(p.Grid, func(g study.Point) bool { return g.Axes["when"] == "now" })]
+	measured := func(seconds int, began time.Time, status store.Status, rate float64) store.Record {
+		spec := g.Spec
+		spec.Duration = study.Duration(time.Duration(seconds) * time.Second)
+		return store.Record{
+			Study: "paper", PointID: spec.ID(), Axes: g.Axes, Repetition: 1, Status: status, Spec: spec, Began: began,
+			Result: &store.Result{Curve: []store.CurvePoint{{Rate: 1000, Status: status, Measurement: store.Measurement{PublishRate: rate, ReceiveRate: rate}}}},
+		}
+	}
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		other store.Record
+		shown float64
+	}{
+		"an earlier one":          {measured(1, noon.Add(-time.Hour), store.OK, 900), 1000},
+		"a later one":             {measured(1, noon.Add(time.Hour), store.OK, 900), 900},
+		"a later one that failed": {measured(1, noon.Add(time.Hour), store.Failed, 900), 1000},
+		"an earlier longer one":   {measured(99, noon.Add(-time.Hour), store.OK, 900), 1000},
+	} {
+		records := []store.Record{measured(15, noon, store.OK, 1000), c.other}
+		for range 2 {
+			slices.Reverse(records)
+			d := Study(results.Of(records), p)
+			if got := tableUnder(t, d, "Figure 1").Rows[0]["throughput_now"].Number; got != c.shown {
+				t.Errorf("%s: %v is shown, want %v", name, got, c.shown)
+			}
+			const leftOut = "Left out: 1 measurement with the same place as another, such as those of another scale. The latest that ended ok is shown."
+			if !slices.ContainsFunc(d.Blocks, func(b document.Block) bool { return b == document.Paragraph{Text: leftOut} }) {
+				t.Errorf("%s: the report doesn't say that a measurement is left out", name)
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
@@ -41,6 +42,10 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 		if x.leftOut > 0 {
 			d.Say(fmt.Sprintf("The paper has %s more, of values that were not measured here.", plural(x.leftOut, "row")))
 		}
+		if x.notShown > 0 {
+			d.Say(fmt.Sprintf("Left out: %s with the same place as another, such as those of another scale. The latest that ended ok is shown.",
+				plural(x.notShown, "measurement")))
+		}
 	}
 }
 
@@ -53,6 +58,8 @@ type exhibit struct {
 	columns []exhibitColumn
 	rows    []exhibitRow
 	leftOut int // rows of the publication that were not measured
+
+	notShown int // load points in whose place another is shown
 }
 
 // exhibitColumn is a column of the publication.
@@ -116,7 +123,7 @@ func (x *exhibit) addPoint(point results.Point, axes map[string]string) {
 }
 
 // put sets the load point of a side in the row with the same value and series, which is added if it is
-// new. A later load point replaces an earlier one, such as that of another scale.
+// new. Of several load points, such as those of two scales, it keeps the latest that ended ok.
 func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
 	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.value == row.value && r.series == row.series })
 	if i < 0 {
@@ -124,7 +131,32 @@ func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
 		row.loadPoints = map[string]results.LoadPoint{}
 		x.rows = append(x.rows, row)
 	}
-	x.rows[i].loadPoints[side] = l
+	shown, taken := x.rows[i].loadPoints[side]
+	if taken {
+		x.notShown++
+	}
+	if !taken || goesBefore(l, shown) {
+		x.rows[i].loadPoints[side] = l
+	}
+}
+
+// goesBefore tells whether load point a is shown rather than b: because only a ended ok, or because a is later.
+func goesBefore(a, b results.LoadPoint) bool {
+	if a.Used() != b.Used() {
+		return a.Used()
+	}
+	return lastBegan(a).After(lastBegan(b))
+}
+
+// lastBegan is when the last repetition of a load point's point began.
+func lastBegan(l results.LoadPoint) time.Time {
+	var last time.Time
+	for _, r := range l.Point.Records {
+		if r.Began.After(last) {
+			last = r.Began
+		}
+	}
+	return last
 }
 
 // leaveOutUnmeasured leaves out the rows that only the publication has, unless nothing was measured at
