@@ -24,7 +24,7 @@ type Difference struct {
 	// have them, or if there is nothing to compare.
 	Needed int
 	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of
-	// Mathematical Statistics 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with
+	// Mathematical Statistics 34, 1963). That of a/b is its inverse. It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with
 	// too few values for an interval. Ratio is NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
 	// Delta is Cliff's delta: the share of pairs in which b's value is above a's, less the share in which it is below. It
@@ -71,7 +71,7 @@ func (d *Difference) measureEffect(a, b []float64) {
 	d.Delta /= float64(len(ratios))
 	if slices.Min(a) > 0 && slices.Min(b) > 0 {
 		slices.Sort(ratios)
-		d.Ratio = (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
+		d.Ratio = medianRatio(ratios)
 		d.RatioLow, d.RatioHigh = hodgesLehmannInterval(ratios, len(a), len(b))
 	}
 }

@@ -16,14 +16,14 @@ import (
 //	batch=16    10k/s     20k/s
 //	batch=32    30k/s     90k/s
 //
-// linger=5 changed it by the factors 2 and 3, whose median is 2.5; batch=32 changed it by 3 and 4.5.
+// linger=5 changed it by the factors 2 and 3, whose median is 2.45 (see medianRatio); batch=32 changed it by 3 and 4.5.
 type Effect struct {
 	Axis    string
 	Values  []string
 	Changes []Summary // by value: the ratios to the metric with the first value; N is 0 if there are none, as for the first value itself
 }
 
-// Largest is the change that is farthest from a ratio of 1, and the index of its value. Its N is 0 if nothing could be compared.
+// Largest is the change that is farthest from a ratio of 1, and the index of its value. The N of the change is 0 if nothing could be compared.
 func (e Effect) Largest() (value int, change Summary) {
 	for i, c := range e.Changes {
 		if distance(c) > distance(change) {
@@ -84,7 +84,9 @@ func effectOf(index int, axis Axis, places []Place, medians []float64) Effect {
 	}
 	e := Effect{Axis: axis.Name, Values: axis.Values}
 	for _, r := range ratios {
-		e.Changes = append(e.Changes, Summarize(r))
+		change := Summarize(r)
+		change.Median = medianRatio(r)
+		e.Changes = append(e.Changes, change)
 	}
 	return e
 }
@@ -94,7 +96,8 @@ func (p Place) without(i int) string {
 	return fmt.Sprint(slices.Delete(slices.Clone(p), i, i+1))
 }
 
-// SweptAxes lists the axes in which points differ as a whole, and the place of each point on them, in the order of points.
+// SweptAxes lists the axes in which points differ, and the place of each point on them, in the order of points. The rates of
+// one curve are no axis.
 func SweptAxes(points []Point) ([]Axis, []Place) {
 	loadPoints := make([]LoadPoint, len(points))
 	for i, p := range points {

@@ -51,6 +51,23 @@ func TestTheEffectOfAnAxisIsThatOverAllCombinationsOfTheOthers(t *testing.T) {
 	}
 }
 
+// Half as much in one combination and twice as much in another is no change, whichever value comes first.
+func TestOppositeEffectsCancelOut(t *testing.T) {
+	axis := Axis{Name: "linger", Values: []string{"0", "5"}}
+	places := []Place{{0, 0}, {1, 0}, {0, 1}, {1, 1}}
+	e := effectOf(0, axis, places, []float64{100, 50, 100, 200})
+	if c := e.Changes[1]; c.Median != 1 || c.Low != 0.5 || c.High != 2 || c.N != 2 {
+		t.Errorf("factors of 1/2 and 2 are a change of %+v", c)
+	}
+}
+
+func TestTheRatioOfSwappedSidesIsTheInverse(t *testing.T) {
+	a, b := []float64{1, 2, 8, 9}, []float64{3, 4, 5, 40}
+	if there, back := Contrast(a, b).Ratio, Contrast(b, a).Ratio; math.Abs(there*back-1) > 1e-12 {
+		t.Errorf("b/a is %v and a/b is %v", there, back)
+	}
+}
+
 func TestAParetoSetHoldsWhatNoOtherPointBeats(t *testing.T) {
 	points := factorial()
 	var ids []string

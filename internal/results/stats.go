@@ -42,6 +42,18 @@ func Summarize(values []float64) Summary {
 	return Summary{N: len(values), Median: s.Center, Low: s.Lo, High: s.Hi, Confident: true}
 }
 
+// medianRatio is the median of positive ratios; NaN if there are none. Of an even number it is the geometric mean of the two in
+// the middle, as the median of logarithms is: of 1/2 and 2 it is 1, and no change.
+func medianRatio(ratios []float64) float64 {
+	n := len(ratios)
+	if n == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(ratios))
+	low, high := sorted[(n-1)/2], sorted[n/2]
+	return low * math.Sqrt(high/low) // low itself if both are equal
+}
+
 // sample copies values, because the library sorts them.
 func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
