@@ -139,6 +139,16 @@ func (s Side) values(path string) []string {
 	return values
 }
 
+// endings lists how the repetitions of points ended, each ending once: "failed, void".
+func endings(points []results.Point) string {
+	var all []string
+	for _, p := range points {
+		all = append(all, p.Endings()...)
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
+}
+
 // testedBlocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a
 // table.
 func (p testedPair) testedBlocks(named []string) []document.Block {
@@ -147,7 +157,7 @@ func (p testedPair) testedBlocks(named []string) []document.Block {
 	conclude := func(sentence string) { d.Add(document.Verdict{About: p.title, Finding: sentence, Headed: true}) }
 	for _, h := range p.halves() {
 		if len(h.usable()) == 0 {
-			conclude(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.sideName, h.points[0].Status()))
+			conclude(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.sideName, endings(h.points)))
 			return d.Blocks
 		}
 	}

@@ -123,7 +123,7 @@ func (t metricTest) ratioClause() string {
 	case !t.hasInterval():
 		return ", " + unit.Factor.Format(t.Ratio)
 	}
-	return fmt.Sprintf(", %s [%s]", unit.Factor.Format(t.Ratio), unit.Factor.Range(t.RatioLow, t.RatioHigh))
+	return ", " + withInterval(t.Ratio, t.RatioLow, t.RatioHigh)
 }
 
 // hasInterval tells whether there are enough values for an interval of the ratio.

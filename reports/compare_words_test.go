@@ -24,8 +24,11 @@ func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
 		"## 100 B, at-least-once against 1 KiB, at-least-once, rate 1k/s": say(kafka, altered(jetstream, "k", func(r *store.Record) {
 			r.Spec.MessageSize = study.Sizes{{Size: 1024, Weight: 1}}
 		}), "messageSize"),
-		"Left out: 1 workload that only one side was given.":                    say(kafka, append(other, jetstream...)),
-		"No repetition of jetstream ended ok (void): no conclusion.":            say(kafka, altered(jetstream, "", func(r *store.Record) { r.Status = store.Void })),
+		"Left out: 1 workload that only one side was given.":         say(kafka, append(other, jetstream...)),
+		"No repetition of jetstream ended ok (void): no conclusion.": say(kafka, altered(jetstream, "", func(r *store.Record) { r.Status = store.Void })),
+		"No repetition of jetstream ended ok (failed, void): no conclusion.": say(kafka, slices.Concat(
+			altered(jetstream, "", func(r *store.Record) { r.Status = store.Void }),
+			altered(jetstream, "b", func(r *store.Record) { r.Status = store.Failed }))),
 		"No repetition of kafka ended ok (failed): no conclusion.":              say(altered(kafka, "", func(r *store.Record) { r.Status = store.Failed }), jetstream),
 		"Warning: the compared records differ":                                  say(kafka, altered(jetstream, "", func(r *store.Record) { r.Host.Cores = 64 })),
 		"jetstream is lower than kafka, 0.288× [0.277–0.300×], which is better": say(kafka, jetstream),

@@ -4,7 +4,7 @@
 //
 //	Of 8 points client.batch.size=16KiB client.linger.ms=0 is the best by e2e p99: 12.9 ms, 0.80× the
 //	median of all. No difference to it is shown for 2 of the next best 4. Most was changed by
-//	client.linger.ms: 20 instead of 0 made it 1.50× [1.40×–1.60×].
+//	client.linger.ms: 20 instead of 0 made it 1.50× [1.40–1.60×].
 //
 //	The best 5 of 8 by e2e p99
 //	batch.size  linger.ms  e2e p99  CPU broker  n
@@ -337,11 +337,15 @@ func (s sweep) largestEffect() string {
 		largest.Axis, largest.Values[value], largest.Values[0], factorText(ratio))
 }
 
-// factorText is a factor with its interval, if it is of several combinations: "1.50× [1.40×–1.60×]".
-func factorText(factor results.Summary) string {
-	text := unit.Factor.Format(factor.Median)
-	if factor.N > 1 {
-		text += fmt.Sprintf(" [%s–%s]", unit.Factor.Format(factor.Low), unit.Factor.Format(factor.High))
+// factorText is a change of an axis, with its interval if it is of several combinations: "1.50× [1.40–1.60×]".
+func factorText(change results.Summary) string {
+	if change.N == 1 {
+		return unit.Factor.Format(change.Median)
 	}
-	return text
+	return withInterval(change.Median, change.Low, change.High)
+}
+
+// withInterval is a factor with its interval: "1.24× [1.20–1.31×]".
+func withInterval(factor, low, high float64) string {
+	return fmt.Sprintf("%s [%s]", unit.Factor.Format(factor), unit.Factor.Range(low, high))
 }
