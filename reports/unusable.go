@@ -91,7 +91,7 @@ const maxLoadsOfCause = 6
 
 var causeColumns = []columnOf[cause]{
 	textColumn(document.Column{Key: "broker", Name: "broker", Identifies: true}, func(c cause) string { return c.contender }),
-	textColumn(document.Column{Key: "reason", Name: "reason", Wide: true}, func(c cause) string { return remark.Join(c.reasons) }),
+	textColumn(document.Column{Key: "reason", Name: "reason", Wide: true}, func(c cause) string { return remark.Merge(c.reasons) }),
 	textColumn(document.Column{Key: "cells", Name: "cells", Wide: true},
 		func(c cause) string { return results.FirstFew(c.loads, maxLoadsOfCause) }),
 	numberColumn(document.Column{Key: "n", Name: "repetitions", Unit: unit.Count}, func(c cause) int { return c.repetitions }),

@@ -35,7 +35,7 @@ func (f *Footnotes) Mark(about string, r remark.Remark) int {
 func (f *Footnotes) Blocks() []Block {
 	var blocks []Block
 	for i, n := range f.notes {
-		blocks = append(blocks, Note{Mark: i + 1, Text: remark.Join(n.remarks)})
+		blocks = append(blocks, Note{Mark: i + 1, Text: remark.Merge(n.remarks)})
 	}
 	return blocks
 }

@@ -78,7 +78,7 @@ func (t trial) usedByOthers(cores float64) remark.Remark {
 	if t.brokerMayBeNeighbour {
 		clauses = append(clauses, remark.Of("; the attached broker may be among them"))
 	}
-	return remark.List(clauses, "")
+	return remark.Join(clauses, "")
 }
 
 // voidIfDisturbed turns a failure into a void verdict if other processes used more than a tenth of the cores: a broker that they hold

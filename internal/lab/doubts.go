@@ -159,7 +159,7 @@ func timeOfDay(parts []agent.Part) remark.Remark {
 	if len(hosts) == 0 {
 		return remark.Remark{}
 	}
-	return remark.Of(" (beside it, for the time of day: %s)", remark.List(hosts, ", "))
+	return remark.Of(" (beside it, for the time of day: %s)", remark.Join(hosts, ", "))
 }
 
 // because returns a clause that ends a sentence with an error; empty if there is none.

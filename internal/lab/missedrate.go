@@ -28,7 +28,7 @@ func (b *bench) missedRate(t trial) remark.Remark {
 		clauses = append(clauses, remark.Of("%s of %s came through", rateText(acked), rateText(due)))
 		clauses = append(clauses, b.whatWasUsed(t)...)
 	}
-	return remark.List(clauses, "; ")
+	return remark.Join(clauses, "; ")
 }
 
 // A rate is taken between two samples of the counters, so either end is off by up to the time between two samples. It counts as missed

@@ -1,9 +1,9 @@
 // Package remark has sentences whose figures are also known as numbers, so that sentences that differ only in their
-// figures can be joined into one. It knows nothing of any measurement.
+// figures can be merged into one. It knows nothing of any measurement.
 //
 //	late := remark.Of("the generator was %s late", 3*time.Millisecond)
 //	later := remark.Of("the generator was %s late", 9*time.Millisecond)
-//	remark.Join([]remark.Remark{late, later}) // "the generator was 3–9ms late (2 alike)"
+//	remark.Merge([]remark.Remark{late, later}) // "the generator was 3–9ms late (2 alike)"
 package remark
 
 import (
@@ -46,9 +46,9 @@ func Stored(text string, figures []Figure) Remark {
 }
 
 // Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers. An argument that is a
-// remark, or has a method Remark, adds its own figures.
+// remark, or has a method Remark, adds its own figures. The format holds no NUL.
 func Of(format string, args ...any) Remark {
-	var figures []Figure
+	var figures []Figure // in the order in which package fmt formats the arguments
 	recorders := make([]any, len(args))
 	for i, arg := range args {
 		recorders[i] = recorder{value: arg, figures: &figures}
@@ -127,8 +127,8 @@ func (r Remark) Form() string {
 	return form.String() + r.Text[end:]
 }
 
-// List puts several remarks into one, with a separator between them.
-func List(remarks []Remark, separator string) Remark {
+// Join puts several remarks into one, with a separator between them, as strings.Join does.
+func Join(remarks []Remark, separator string) Remark {
 	var all Remark
 	for i, r := range remarks {
 		if i > 0 {
@@ -143,9 +143,9 @@ func List(remarks []Remark, separator string) Remark {
 	return all
 }
 
-// Join makes one sentence of remarks of the same form, of which there is at least one. Its figures are ranges over all
+// Merge makes one sentence of remarks of the same form, of which there is at least one. Its figures are ranges over all
 // remarks, and it counts them: "2.7–4ms late (2 alike)".
-func Join(remarks []Remark) string {
+func Merge(remarks []Remark) string {
 	first := remarks[0]
 	if len(remarks) == 1 {
 		return first.Text

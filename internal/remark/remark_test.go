@@ -47,7 +47,7 @@ func TestFiguresThatAreNotInTheTextAreLeftOut(t *testing.T) {
 func TestAStoredTextWithoutFiguresHasThePlaceOfNone(t *testing.T) {
 	whole, foreign := remark.Stored("a5", []remark.Figure{{At: 1, Text: "5", Value: 5}}), remark.Stored("a\x00", nil)
 	if whole.Form() == foreign.Form() || foreign.Text != "a" {
-		t.Errorf("%q and %q have one form: joined they are %q", whole.Text, foreign.Text, remark.Join([]remark.Remark{whole, foreign}))
+		t.Errorf("%q and %q have one form: joined they are %q", whole.Text, foreign.Text, remark.Merge([]remark.Remark{whole, foreign}))
 	}
 }
 
@@ -63,7 +63,7 @@ func TestRemarksOfOneFormAreToldWithTheSpanOfTheirFigures(t *testing.T) {
 		"9–10 messages (2 alike)":         {remark.Of("%d messages", 10), remark.Of("%d messages", 9)},
 		"100 messages of kafka (2 alike)": {remark.Of("%d messages of kafka", 100), remark.Of("%d messages of kafka", 100)},
 	} {
-		if got := remark.Join(remarks); got != want {
+		if got := remark.Merge(remarks); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
