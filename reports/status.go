@@ -191,7 +191,7 @@ func doubtsCell(records []results.Record, notes *document.Footnotes) document.Ce
 	var marks []int
 	for _, r := range records {
 		for _, d := range r.Doubts {
-			marks = addMark(marks, notes.Mark("doubt", remark.Of("%s: %s", d.Code, d)))
+			marks = addMark(marks, notes.Mark("doubt", remark.Of("%s: %s", d.Code, d.Remark())))
 		}
 	}
 	if len(marks) == 0 {

@@ -180,6 +180,6 @@ func (b *bench) fill(t trial) {
 		found = found[1:]
 	}
 	for _, d := range found {
-		b.doubt(d.Code, "%s", d)
+		b.doubt(d.Code, "%s", d.Remark())
 	}
 }

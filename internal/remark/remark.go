@@ -46,8 +46,11 @@ func Stored(text string, figures []Figure) Remark {
 }
 
 // Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers. An argument that is a
-// remark, or has a method Remark, adds its own figures. The format holds no NUL.
+// remark, or an error with a method Remark, adds its own figures. The format holds no NUL.
 func Of(format string, args ...any) Remark {
+	if false {
+		_ = fmt.Sprintf(format, args...) // by which go vet knows that this function formats, and checks its callers
+	}
 	var figures []Figure // in the order in which package fmt formats the arguments
 	recorders := make([]any, len(args))
 	for i, arg := range args {
@@ -115,6 +118,9 @@ func number(v any) (value float64, ok bool) {
 		return 0, false
 	}
 }
+
+// String is the text.
+func (r Remark) String() string { return r.Text }
 
 // Form is the text with a placeholder for each figure. Remarks of one form differ only in their figures.
 func (r Remark) Form() string {
