@@ -78,7 +78,7 @@ func (a *arrivals) add(l *ledger, n uint64, nextOfKey *atomic.Uint64, phase Phas
 	}
 	a.last = now
 	bit := uint64(1) << (n % 64)
-	if (a.old|a.added[Warmup]|a.added[Measured])&bit != 0 {
+	if (a.old|a.addedInAnyPhase())&bit != 0 {
 		a.duplicated[phase]++
 		return false
 	}
@@ -94,6 +94,9 @@ func (a *arrivals) add(l *ledger, n uint64, nextOfKey *atomic.Uint64, phase Phas
 	return true
 }
 
+// addedInAnyPhase has a bit for each message that these deliveries add.
+func (a *arrivals) addedInAnyPhase() uint64 { return a.added[Warmup] | a.added[Measured] }
+
 // publish writes the arrivals into their ledger, empties a, and returns how many messages came for the first time.
 func (a *arrivals) publish() (received Tally) {
 	l := a.ledger
@@ -101,11 +104,9 @@ func (a *arrivals) publish() (received Tally) {
 		return received
 	}
 	// The times come before the messages, so that whoever finds a message (Accounts) finds times as well.
-	for first := l.first.Load(); a.first < first && !l.first.CompareAndSwap(first, a.first); {
-		first = l.first.Load()
-	}
+	lower(&l.first, a.first)
 	raise(&l.last, a.last)
-	if all := a.added[Warmup] | a.added[Measured]; all != 0 {
+	if all := a.addedInAnyPhase(); all != 0 {
 		// Another consumer may have received the same message meanwhile. Then this delivery is the duplicate.
 		before := l.seen.addWord(a.word*64, all)
 		var reordered Tally
@@ -123,6 +124,13 @@ func (a *arrivals) publish() (received Tally) {
 	return received
 }
 
+// lower sets v to ns unless v is lower already.
+func lower(v *atomic.Int64, ns int64) {
+	for old := v.Load(); ns < old && !v.CompareAndSwap(old, ns); {
+		old = v.Load()
+	}
+}
+
 // raise sets v to ns unless v is higher already.
 func raise(v *atomic.Int64, ns int64) {
 	for old := v.Load(); ns > old && !v.CompareAndSwap(old, ns); {
@@ -134,13 +142,13 @@ func raise(v *atomic.Int64, ns int64) {
 type Range struct{ First, Last uint64 }
 
 // lost returns how many messages of [from, to) are missing, and how many of those the broker had confirmed.
-func (l *ledger) lost(from, to uint64, unconfirmed *bitmap) (lost, acked int64) {
+func (l *ledger) lost(from, to uint64, unconfirmed *bitmap) (lost, confirmed int64) {
 	for seq, mask := range wordsOf(from, to) {
 		missing := mask &^ l.seen.word(seq)
 		lost += int64(bits.OnesCount64(missing))
-		acked += int64(bits.OnesCount64(missing &^ unconfirmed.word(seq)))
+		confirmed += int64(bits.OnesCount64(missing &^ unconfirmed.word(seq)))
 	}
-	return lost, acked
+	return lost, confirmed
 }
 
 // lostRanges returns the first ranges of missing messages of [from, to), limit of them at most. cut reports whether there are more.

@@ -103,7 +103,9 @@ func (t *trial) drainGoal(filled int64) drainGoal {
 
 // awaitDeliveries blocks until a goal is reached. It returns ErrRanDry if nothing comes any more.
 func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) error {
-	began, draining, unchanged := time.Now(), t.newTimer(), t.newStopwatch()
+	began := time.Now()
+	draining := t.newTimer()      // without the time in which this process stood still
+	unchanged := t.newStopwatch() // for how long nothing has come
 	for {
 		received := t.recording.books.Count().Received
 		silent := unchanged.since(received)

@@ -40,12 +40,14 @@ func (c *client) sendSegment(ctx context.Context, t *trial, s *segment, sleeper 
 		}
 		slots := c.freeSlots.take(c.batchSlots[:due])
 		if slots == 0 {
-			c.ownLag.addHold(intended, c.awaitSlots(t))
+			waited := c.awaitSlots(t)
+			c.ownLag.addHold(intended, waited)
 			continue
 		}
 		c.ownLag.noteTaken(slots, due)
 		if n := c.fillBatch(t, s, slots); n > 0 {
-			c.ownLag.addHold(intended, c.send(ctx, t, n))
+			sending := c.send(ctx, t, n)
+			c.ownLag.addHold(intended, sending)
 		}
 	}
 	return true
