@@ -1,10 +1,13 @@
 package provision
 
 import (
+	"math"
 	"os"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // What the children of children burn is seen while they live and kept when they are gone, over restarts too.
@@ -89,5 +92,28 @@ func BenchmarkMeterSample(b *testing.B) {
 	defer func() { _ = in.Stop(b.Context()) }()
 	for b.Loop() {
 		in.Meter().Sample()
+	}
+}
+
+// Our executable is several times as large as a NATS server, and how much of it is in memory depends on the page cache.
+func TestAProgramOfOursIsNotChargedWithOurExecutable(t *testing.T) {
+	in := start(t, newHost(t), Options{})
+	m := in.Meter()
+	memory := m.Sample().RSSBytes
+	var anonymous, mapped int64
+	for _, pid := range m.PIDs() {
+		p, err := procfs.NewProc(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.NewStatus()
+		if err != nil {
+			t.Fatal(err)
+		}
+		anonymous += int64(s.RssAnon)
+		mapped += int64(s.RssFile)
+	}
+	if math.Abs(float64(memory-anonymous)) > float64(mapped)/2 {
+		t.Errorf("%d bytes of memory, of which %d are its own and %d those of files", memory, anonymous, mapped)
 	}
 }
