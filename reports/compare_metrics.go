@@ -15,8 +15,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// comparedMetrics are the keys of the metrics that a comparison shows if both sides have them. Each
-// metric has a better direction.
+// comparedMetrics are the keys of the metrics that a comparison shows beside the headline of what was measured, if
+// both sides have them. Each metric has a better direction.
 var comparedMetrics = slices.Concat([]string{
 	results.KeySustainableLow, results.KeyPublishRate, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99,
 	results.KeyTotalSeconds, results.KeyDrainRate,
@@ -58,10 +58,13 @@ func testPairs(pairs []pair) []testedPair {
 	return tested
 }
 
-// test tests the metrics that both sides have, unless they are zero on both. Where a side has no latency
+// test tests the headline and the metrics that both sides have, unless they are zero on both. Where a side has no latency
 // from the intended time, latencies from the actual send are compared as well.
 func (p pair) test() []metricTest {
 	keys := slices.Clone(comparedMetrics)
+	if headline, ok := p.headline(); ok && !slices.Contains(keys, headline.Key) { // the throughput of a peak
+		keys = append([]string{headline.Key}, keys...)
+	}
 	if !p.first.hasLatency() || !p.second.hasLatency() {
 		keys = append(keys, results.FromSend...)
 	}

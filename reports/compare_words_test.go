@@ -111,6 +111,21 @@ func TestAClosedLoopOnEitherSideOfAComparisonIsNamed(t *testing.T) {
 	}
 }
 
+func TestAComparisonTestsTheHeadlineOfEveryMeasurement(t *testing.T) {
+	peaks := func(broker string, throughput float64) []store.Record {
+		return altered(atRate(broker, 7), "", func(r *store.Record) {
+			r.Spec.Measure, r.Spec.Load = "peak", study.Load{Shape: "constant"}
+			r.Result.Throughput = throughput + float64(r.Repetition)
+		})
+	}
+	text := comparedWords(t, peaks("kafka", 10_000), peaks("jetstream", 12_000))
+	for _, want := range []string{"throughput: jetstream is higher than kafka, 1.20×", "| throughput | 10.0k/s", "Holm over 4 tests"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 func TestAComparisonOfFewOrEqualRunsHasWordsOfItsOwn(t *testing.T) {
 	kafka, same := atRate("kafka", 1), altered(atRate("kafka", 1), "b", func(r *store.Record) { r.Spec.Broker, r.Axes["broker"] = "jetstream", "jetstream" })
 	count := func(records []store.Record, seconds *store.Count) []store.Record {
