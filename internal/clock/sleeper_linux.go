@@ -70,6 +70,19 @@ func addP() bool {
 	return true
 }
 
+// SetThreads limits how many threads run Go code at once (GOMAXPROCS) to n, beside those that Sleepers keep, and returns what the
+// limit was. If n is 0 it changes nothing. Set GOMAXPROCS by it alone: a Sleeper that ended later took away a P that it had not been
+// counted with. Without one, nobody waits for the network but the runtime's monitor, which looks every 10 ms.
+func SetThreads(n int) (before int) {
+	owners.Lock()
+	defer owners.Unlock()
+	before = runtime.GOMAXPROCS(0) - owners.n
+	if n > 0 {
+		runtime.GOMAXPROCS(n + owners.n)
+	}
+	return before
+}
+
 func removeP() {
 	owners.Lock()
 	defer owners.Unlock()

@@ -3,6 +3,7 @@
 package clock
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -26,6 +27,10 @@ func (s *Sleeper) SleepUntil(t int64) {
 
 // Close does nothing here.
 func (s *Sleeper) Close() {}
+
+// SetThreads limits how many threads run Go code at once (GOMAXPROCS) to n, and returns what the limit was. If n is 0 it changes
+// nothing.
+func SetThreads(n int) (before int) { return runtime.GOMAXPROCS(n) }
 
 // pollEvery is how often sleepWhile looks at its word.
 const pollEvery = time.Millisecond

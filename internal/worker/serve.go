@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 )
@@ -19,7 +19,7 @@ import (
 // made all topics.
 func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Driver, error)) error {
 	s := &consumerServer{
-		open: open, failure: newFailure(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
+		open: open, failure: newFailure(), procs: clock.SetThreads(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
 	}
 	var reporting sync.WaitGroup
 	reporting.Go(s.reportAll)
@@ -38,7 +38,7 @@ type consumerServer struct {
 	open      func(context.Context) (driver.Driver, error)
 	driver    driver.Driver // nil until doStart
 	failure   *failure      // why a consumer ended by itself
-	procs     int           // GOMAXPROCS outside a trial
+	procs     int           // threads outside a trial (clock.SetThreads)
 	over      chan struct{} // closed when no more orders come
 	plan      *preparation  // nil until doPrepare
 	keys      *keyChooser   // nil unless order is promised for each key
@@ -154,7 +154,7 @@ func (s *consumerServer) listen(o *trialStart) {
 	}
 	t.setMeasuredPhase(o.Phase)
 	if o.Procs > 0 {
-		runtime.GOMAXPROCS(min(o.Procs, s.procs))
+		clock.SetThreads(min(o.Procs, s.procs))
 	}
 	s.consumers.recordIn(t)
 	s.mu.Lock()
@@ -167,7 +167,7 @@ func (s *consumerServer) endTrial(answer *report) {
 	heard := s.consumers.stopRecording()
 	s.trial.watch.Close()
 	heard.Pauses = s.trial.pauses.pauses()
-	runtime.GOMAXPROCS(s.procs)
+	clock.SetThreads(s.procs)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	answer.Heard, answer.Accounts = &heard, s.trial.books.Accounts()

@@ -1,9 +1,9 @@
 package worker
 
 import (
-	"runtime"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
@@ -13,7 +13,7 @@ import (
 // With more threads, every message wakes idle ones that look for work, find none and sleep again. At 1,000/s that was half of the
 // generator's processor time, taken from cores that the broker needs. Threads that only sleep don't count.
 func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
-	before := runtime.GOMAXPROCS(0)
+	before := clock.SetThreads(0)
 	procs = w.plan.Procs
 	if l.Schedule != nil && w.oneThreadSuffices(l) {
 		procs = 1
@@ -21,8 +21,8 @@ func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
 	if procs == 0 || procs >= before {
 		return before, func() {}
 	}
-	runtime.GOMAXPROCS(procs)
-	return procs, func() { runtime.GOMAXPROCS(before) }
+	clock.SetThreads(procs)
+	return procs, func() { clock.SetThreads(before) }
 }
 
 // oneThreadSuffices reports whether one thread can carry the worker's share of a load.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
@@ -54,6 +55,25 @@ func TestAllTrialsOfASearchUseAsManyThreads(t *testing.T) {
 		if out := w.Run(t.Context(), load); out.Procs != want {
 			t.Errorf("%.0f/s by itself: %d threads", rate, out.Procs)
 		}
+	}
+}
+
+// An agent sleeps until a trial starts, beside the trial.
+func TestASleeperThatEndsDuringATrialTakesNoneOfItsThreads(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	w := prepared(t, 1, 100)
+	agents := clock.NewSleeper()
+	apart := runtime.GOMAXPROCS(0) - before // threads that a Sleeper adds
+	_, restore := w.limitThreads(Load{Schedule: constant(t, 1000)})
+	trials := clock.NewSleeper()
+	agents.Close()
+	if n := runtime.GOMAXPROCS(0); n != 1+apart {
+		t.Errorf("%d threads during the trial, of which a Sleeper keeps %d", n, apart)
+	}
+	trials.Close()
+	restore()
+	if n := runtime.GOMAXPROCS(0); n != before {
+		t.Errorf("%d threads after the trial, %d before it", n, before)
 	}
 }
 
