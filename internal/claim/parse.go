@@ -24,8 +24,9 @@ const File = "claims.yaml"
 // Parse reads the claims of a file. An error is a *study.Errors with all problems, each with its line and what is
 // allowed.
 func Parse(name string, data []byte) ([]Claim, error) {
-	var doc yaml.Node
-	err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc)
+	var doc, second yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	err := decoder.Decode(&doc)
 	isEmpty := errors.Is(err, io.EOF) || (err == nil && len(doc.Content) == 0)
 	if isEmpty {
 		return nil, nil
@@ -34,6 +35,9 @@ func Parse(name string, data []byte) ([]Claim, error) {
 	if err != nil {
 		found.add(0, "", "not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return nil, &study.Errors{Problems: found.list}
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		found.add(second.Line, "", "a second document; a file holds all claims of a study in one")
 	}
 	var claims []Claim
 	for _, list := range newNode(found, doc.Content[0], "").entries("claims") {
@@ -115,6 +119,18 @@ func (n node) entries(allowed ...string) iter.Seq2[string, node] {
 	}
 }
 
+// child is the value of a key of a mapping; false without one.
+func (n node) child(key string) (node, bool) {
+	if n.isMapping() {
+		for pair := range slices.Chunk(n.yaml.Content, 2) {
+			if pair[0].Value == key {
+				return newNode(n.found, pair[1], n.path+"."+key), true
+			}
+		}
+	}
+	return node{}, false
+}
+
 // items are the elements of a list.
 func (n node) items() []node {
 	if n.yaml.Kind != yaml.SequenceNode {
@@ -186,6 +202,14 @@ func (n node) number(into *float64) {
 		return
 	}
 	*into = number
+}
+
+// share reads a number from 0 to 1.
+func (n node) share(into *float64) {
+	n.number(into)
+	if *into < 0 || *into > 1 {
+		n.problem("%v is out of range; allowed: 0 to 1", *into)
+	}
 }
 
 // bounds reads {from, to}, or {about, within}.

@@ -55,7 +55,7 @@ var (
 		Slope: {
 			"along":  func(s *Statement, n node) { s.Along = study.AxisName(n.text()) },
 			"sign":   func(s *Statement, n node) { s.Sign = n.text(risingForm, fallingForm) },
-			"r2":     func(s *Statement, n node) { n.number(&s.R2) },
+			"r2":     func(s *Statement, n node) { n.share(&s.R2) },
 			"change": func(s *Statement, n node) { s.Change = n.bounds() },
 		},
 		Shape: {
@@ -117,6 +117,7 @@ func (n node) claim() Claim {
 	if !n.isMapping() {
 		return c
 	}
+	n.checkTake()
 	for _, key := range []string{"id", "says", "where"} {
 		if *texts[key] == "" {
 			n.problemAt(key, "missing: every claim has an id, says something, and stands somewhere")
@@ -148,6 +149,7 @@ func (n node) statements(shared draft, all *node) []Statement {
 		for key, entry := range item.entries(slices.Concat(kindKeys, keysOf(fieldsOfAll))...) {
 			own.read(key, entry)
 		}
+		item.checkTake()
 		statements = append(statements, item.finish(own))
 	}
 	return statements
@@ -165,11 +167,34 @@ func (n node) finish(d draft) Statement {
 	for key, entry := range d.body.entries(keysOf(fields)...) {
 		fields[key](&d.Statement, entry)
 	}
+	d.body.checkTake()
+	for _, mapping := range []node{n, d.body} {
+		mapping.checkUse(d.Statement)
+	}
 	if len(n.found.list) == d.problemsBefore { // or else problems would follow from problems
 		d.completeOperands()
 		d.body.check(d.Statement)
 	}
 	return d.Statement
+}
+
+// checkTake refuses take and share in one mapping, whose keys have no order that could say which of them holds.
+func (n node) checkTake() {
+	take, hasTake := n.child("take")
+	share, hasShare := n.child("share")
+	if hasTake && hasShare && take.yaml.Value != TakeShare {
+		share.problem("given beside take: %s; allowed: one of both", take.yaml.Value)
+	}
+}
+
+// checkUse refuses keys that a statement of this kind has no use for.
+func (n node) checkUse(s Statement) {
+	if expect, ok := n.child("expect"); ok && s.Kind != Ratio && s.Kind != Threshold {
+		expect.problem("not used by %s, only by %s and %s", s.Kind, Ratio, Threshold)
+	}
+	if best, ok := n.child("best"); ok && s.Kind != Rank && s.Pool != poolBest {
+		best.problem("not used by %s, only by %s and by pool: %s", s.Kind, Rank, poolBest)
+	}
 }
 
 func keysOf(fields map[string]field) []string { return slices.Collect(maps.Keys(fields)) }
@@ -225,6 +250,9 @@ func (n node) criterion() Criterion {
 			case "not":
 				c.Not = entry.texts()
 			}
+		}
+		if c.From > c.To { // false where one is NaN, which is none
+			n.problem("from is larger than to")
 		}
 		if !c.hasBounds() && c.Not == nil {
 			n.problem("selects nothing; allowed: from, to and not")
