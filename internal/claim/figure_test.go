@@ -107,6 +107,14 @@ func TestWhyAnAnswerCannotBeToldIsSaidInTheWordsThatFit(t *testing.T) {
 	}{
 		{"repetitions", "threshold: {expect: {from: 2}}", []at{{"x=1", []float64{1, 3}}}, "the repetitions lie on both sides"},
 		{"some places", "threshold: {expect: {from: 2}}", []at{{"x=1", []float64{1, 3}}, {"x=2", one}, {"x=3", one}}, "in 1 of 3 places the repetitions lie on both sides"},
+		{"some places beside one that failed", "threshold: {expect: {from: 2}}", []at{{"x=1", []float64{1, 3}}, {"x=2", one}, {"x=3 status=failed", one}}, "in 1 of 3 places the repetitions lie on both sides"},
+		{"a mean, whatever its places are", "take: mean, threshold: {expect: {from: 2}}", []at{{"x=1", []float64{1, 3}}, {"x=2", []float64{1.5, 1.6}}, {"x=3", []float64{2.1, 2.2}}}, "the repetitions lie on both sides"},
+		{"a share of nothing at one place", "shape: {along: x, form: constant, within: 1%}", []at{
+			{"x=1 y=1", []float64{0}}, {"x=2 y=1", []float64{0}}, {"x=1 y=2", one}, {"x=2 y=2", one},
+		}, "in 1 of 2 places there is no ratio to zero"},
+		{"a share of nothing at one place, repetitions at another", "shape: {along: x, form: constant, within: 1%}", []at{
+			{"x=1 y=1", []float64{0}}, {"x=2 y=1", []float64{0}}, {"x=1 y=2", []float64{5, 5}}, {"x=2 y=2", []float64{5, 6}},
+		}, "in 1 of 2 places the repetitions lie on both sides"},
 		{"a place that failed", "rank: {by: broker, first: kafka}", []at{
 			{"x=1 broker=kafka", one}, {"x=1 broker=nats", []float64{1}}, {"x=2 broker=kafka status=failed", one}, {"x=2 broker=nats", []float64{1}},
 		}, "1 of 2 points have no repetition that ended ok"},

@@ -141,13 +141,21 @@ func (s Statement) whyOpen(p Part) (Reason, string) {
 		}
 		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, all)
 	}
-	if s.judgesFigure() && !p.Figure.known() {
-		return NoFigure, "there is no ratio to zero"
-	}
 	if unknown := p.unknown(); len(unknown) > 0 {
 		return NoneUsable, fmt.Sprintf("without a figure of %s the place is open", strings.Join(unknown, ", "))
 	}
-	return WithinSpread, p.whyWithinSpread()
+	if s.poolsCells() {
+		return WithinSpread, whyWithinSpread(p.Figure.N == 1)
+	}
+	isTold := func(c Cell) bool { return c.Verdict != CannotBeTold }
+	hasNoRatio := func(c Cell) bool { return s.judgesFigure() && !c.Figure.known() }
+	all := slices.DeleteFunc(slices.Clone(p.Cells), isTold)
+	open := slices.DeleteFunc(slices.Clone(all), hasNoRatio)
+	if len(open) == 0 {
+		return NoFigure, p.inPlaces(len(all), "there is no ratio to zero")
+	}
+	anySingle := slices.ContainsFunc(open, func(c Cell) bool { return c.N == 1 })
+	return WithinSpread, p.inPlaces(len(open), whyWithinSpread(anySingle))
 }
 
 // isOpenForMissing reports whether a part can't be told only because cells are missing.
@@ -161,18 +169,19 @@ func (s Statement) isOpenForMissing(p Part) bool {
 	return p.Count(CannotBeTold) == 0
 }
 
-// whyWithinSpread is why the spread of figures doesn't decide a part. A single repetition has no spread of its own, but
-// a rate that was searched for has one.
-func (p Part) whyWithinSpread() string {
-	open := p.Count(CannotBeTold)
-	isOpenSingle := func(c Cell) bool { return c.Verdict == CannotBeTold && c.N == 1 }
-	onlyPooledIsOpen := open == 0 // each cell is told, the figure pooled from all of them isn't
-	why := "the repetitions lie on both sides"
-	if slices.ContainsFunc(p.Cells, isOpenSingle) || (onlyPooledIsOpen && p.Repetitions() == 1) {
-		why = "what is known of the figures allows for both"
+// whyWithinSpread is why the spread of figures doesn't decide. A single repetition has no spread of its own, but a rate
+// that was searched for has one.
+func whyWithinSpread(single bool) string {
+	if single {
+		return "what is known of the figures allows for both"
 	}
-	if open > 0 && len(p.Cells) > 1 {
-		why = fmt.Sprintf("in %d of %d places %s", open, len(p.Cells), why)
+	return "the repetitions lie on both sides"
+}
+
+// inPlaces adds to a sentence in how many of the part's places it is so, missing ones counted.
+func (p Part) inPlaces(n int, why string) string {
+	if all := len(p.Cells) + p.Missing; all > 1 {
+		return fmt.Sprintf("in %d of %d places %s", n, all, why)
 	}
 	return why
 }
