@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -41,11 +42,10 @@ type Exhibit struct {
 // RowsOfRates are the rates of a curve as the rows of an exhibit, where no axis has that name.
 const RowsOfRates = "load.rate"
 
-// tables decodes a list of published tables.
-func (d decoder) tables(n *yaml.Node) (out []Published) {
-	for i, item := range d.entries(n, "published") {
+// tables decodes a list of published tables, and holds them against the experiments they name.
+func (s *Study) tables(d decoder, n *yaml.Node) (out []Published) {
+	for full, item := range d.entries(n, "published") {
 		var p Published
-		full := element("published", i)
 		d.keyed(item, full, map[string]any{
 			"file": &p.File, "experiment": &p.Experiment, "where": &p.Where, "axes": &p.Axes, "fixed": &p.Fixed, "metrics": &p.Metrics,
 		})
@@ -55,29 +55,35 @@ func (d decoder) tables(n *yaml.Node) (out []Published) {
 		if len(p.Metrics) == 0 {
 			d.add(d.at(item), full+".metrics", "missing; allowed: metrics and the columns that hold them, such as {publish_rate: msg_per_s}")
 		}
-		p.Axes, p.Fixed = byAxis(p.Axes), byAxis(p.Fixed)
+		p.Axes, p.Fixed = d.byAxis(item, full+".axes", p.Axes), d.byAxis(item, full+".fixed", p.Fixed)
+		axes := slices.Concat(slices.Sorted(maps.Keys(p.Axes)), slices.Sorted(maps.Keys(p.Fixed)))
+		s.checkExperiment(d, d.at(item), full, p.Experiment, axes)
 		out = append(out, p)
 	}
 	return out
 }
 
-// byAxis renames keys to the names that axes have in points.
-func byAxis(m map[string]string) map[string]string {
+// byAxis renames the keys of a mapping in item, which is at full, to the names that axes have in points.
+func (d decoder) byAxis(item *yaml.Node, full string, m map[string]string) map[string]string {
 	var out map[string]string
-	for key, value := range m {
+	written := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if out == nil {
 			out = map[string]string{}
 		}
-		out[canonical(key)] = value
+		axis := canonical(key)
+		if first, twice := written[axis]; twice {
+			d.add(d.at(item), join(full, key), "given twice: %q means the same", first)
+		}
+		out[axis], written[axis] = m[key], key
 	}
 	return out
 }
 
-// exhibits decodes a list of the paper's tables and figures.
-func (d decoder) exhibits(n *yaml.Node) (out []Exhibit) {
-	for i, item := range d.entries(n, "exhibits") {
+// exhibits decodes a list of the paper's tables and figures, and holds them against the experiments they name.
+func (s *Study) exhibits(d decoder, n *yaml.Node) (out []Exhibit) {
+	for full, item := range d.entries(n, "exhibits") {
 		var e Exhibit
-		full := element("exhibits", i)
 		d.keyed(item, full, map[string]any{
 			"title": &e.Title, "place": &e.Place, "note": &e.Note, "experiment": &e.Experiment,
 			"rows": &e.Rows, "series": &e.Series, "columns": &e.Columns, "where": &e.Where,
@@ -85,26 +91,33 @@ func (d decoder) exhibits(n *yaml.Node) (out []Exhibit) {
 		if e.Title == "" || e.Rows == "" || len(e.Columns) == 0 {
 			d.add(d.at(item), full, "an exhibit needs title, experiment, rows and columns")
 		}
-		e.Rows, e.Series, e.Where = canonical(e.Rows), canonical(e.Series), byAxis(e.Where)
+		e.Rows, e.Series, e.Where = canonical(e.Rows), canonical(e.Series), d.byAxis(item, full+".where", e.Where)
+		axes := append(slices.Sorted(maps.Keys(e.Where)), e.Series)
+		if !s.curves(e) {
+			axes = slices.Concat([]string{e.Rows}, axes)
+		}
+		s.checkExperiment(d, d.at(item), full, e.Experiment, axes)
 		out = append(out, e)
 	}
 	return out
 }
 
-// entries are the mappings of a list.
-func (d decoder) entries(n *yaml.Node, full string) (out []*yaml.Node) {
-	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), full, "%s is not a list of mappings", Seen(n))
-		return nil
-	}
-	for i, item := range n.Content {
-		if item = resolve(item); item.Kind != yaml.MappingNode {
-			d.add(d.at(item), element(full, i), "%s is not a mapping", Seen(item))
-			continue
+// entries are the mappings of a list, by where they stand in it: published[1].
+func (d decoder) entries(n *yaml.Node, list string) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		if n.Kind != yaml.SequenceNode {
+			d.add(d.at(n), list, "%s is not a list of mappings", Seen(n))
+			return
 		}
-		out = append(out, item)
+		for i, item := range n.Content {
+			full := element(list, i)
+			if item = resolve(item); item.Kind != yaml.MappingNode {
+				d.add(d.at(item), full, "%s is not a mapping", Seen(item))
+			} else if !yield(full, item) {
+				return
+			}
+		}
 	}
-	return out
 }
 
 // keyed decodes a mapping into the fields of its keys: texts, mappings of texts, columns.
@@ -168,24 +181,6 @@ func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
 	return c
 }
 
-// checkExperiments holds published tables and exhibits against the experiments they name.
-func (s *Study) checkExperiments(d decoder) {
-	for i, p := range s.Published {
-		axes := slices.Concat(slices.Sorted(maps.Keys(p.Axes)), slices.Sorted(maps.Keys(p.Fixed)))
-		s.checkExperiment(d, element("published", i), p.Experiment, axes)
-	}
-	for i, e := range s.Exhibits {
-		axes := slices.Sorted(maps.Keys(e.Where))
-		if !s.curves(e) {
-			axes = slices.Concat([]string{e.Rows}, axes)
-		}
-		if e.Series != "" {
-			axes = append(axes, e.Series)
-		}
-		s.checkExperiment(d, element("exhibits", i), e.Experiment, axes)
-	}
-}
-
 // curves tells that the rows of an exhibit are the rates of a curve.
 func (s *Study) curves(e Exhibit) bool {
 	i := s.sweep(e.Experiment)
@@ -201,8 +196,7 @@ func (s *Study) curves(e Exhibit) bool {
 }
 
 // checkExperiment refuses experiments and axes that the study doesn't have.
-func (s *Study) checkExperiment(d decoder, full, experiment string, axes []string) {
-	at := place{file: d.file}
+func (s *Study) checkExperiment(d decoder, at place, full, experiment string, axes []string) {
 	i := s.sweep(experiment)
 	if i < 0 {
 		d.add(at, full+".experiment", "no experiment %q; allowed: %s", experiment, strings.Join(s.Experiments(), ", "))

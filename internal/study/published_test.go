@@ -70,6 +70,11 @@ func TestTablesAndFiguresThatFitNoExperimentAreRefused(t *testing.T) {
 		"  metrics: {publish_rate":           {"  metric: {publish_rate", `unknown key "metric"; allowed: axes, experiment, file, fixed, metrics, where; did you mean "metrics"?`},
 		"[publish_rate, {metric":             {"[publish_rate, {column", `unknown key "column"`},
 		"title: Figure 1":                    {"note: none", `given twice`},
+		"published:\n":                       {"published:\n- 5\n- {file: a.csv, experiment: queue, metrics: {lost: l}}\n", `a.yaml:6: published[1].experiment: no experiment "queue"; allowed: queues`},
+		"exhibits:\n":                        {"exhibits:\n- 5\n- {title: t, experiment: queues, rows: batch, columns: [lost]}\n", `a.yaml:13: exhibits[1]: the experiment "queues" has no axis "batch"`},
+		"rows: partitions\n  series":         {"rows: load.rate\n  series", `a.yaml:12: exhibits[0]: the experiment "queues" has no axis "load.rate"`},
+		"  axes: {partitions: queue":         {"  axes: {partitions: queue, partitionsPerTopic: q", `a.yaml:5: published[0].axes.partitionsPerTopic: given twice: "partitions" means the same`},
+		"  where: {mode: loose}":             {"  where: {partitions: 1, partitionsPerTopic: 2}", `a.yaml:12: exhibits[0].where.partitionsPerTopic: given twice: "partitions" means the same`},
 	} {
 		_, err := Parse("a.yaml", []byte(strings.Replace(withTables, from, c.to, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -159,7 +159,7 @@ func indentedByTab(data []byte) (text string, line int) {
 func (s *Study) decode(d decoder, root *yaml.Node) {
 	var axes []axis
 	var exclude []rule
-	var sweepsNode, pointsNode, axesNode, scalesNode *yaml.Node
+	var sweepsNode, pointsNode, axesNode, scalesNode, publishedNode, exhibitsNode *yaml.Node
 	flat := d.layer(root, "", "", studyKeys)
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
 		switch p.key {
@@ -177,9 +177,9 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 		case "scales":
 			scalesNode = p.value
 		case "published":
-			s.Published = d.tables(p.value)
+			publishedNode = p.value
 		case "exhibits":
-			s.Exhibits = d.exhibits(p.value)
+			exhibitsNode = p.value
 		case "repeats":
 			d.repeats(p.value, p.key, s)
 		case "question":
@@ -204,7 +204,12 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	if scalesNode != nil {
 		s.scales = d.scales(scalesNode, s.sweeps)
 	}
-	s.checkExperiments(d)
+	if publishedNode != nil { // these two name sweeps
+		s.Published = s.tables(d, publishedNode)
+	}
+	if exhibitsNode != nil {
+		s.Exhibits = s.exhibits(d, exhibitsNode)
+	}
 }
 
 // mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.
