@@ -124,7 +124,8 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 	for name, value := range o.server {
 		options.Server[name] = value
 	}
-	for role, value := range o.ports {
+	for _, role := range slices.Sorted(maps.Keys(o.ports)) {
+		value := o.ports[role]
 		port, err := strconv.Atoi(value)
 		if err != nil || port < 1 || port > 65535 {
 			return badInput("--port %s=%s: not a port; allowed: 1 to 65535", role, value)

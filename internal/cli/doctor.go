@@ -181,14 +181,14 @@ func disk(dir string) finding {
 // userNamespaces returns whether ordinary users may make them: RabbitMQ's server runs in one. sys is /proc/sys.
 func userNamespaces(sys string) finding {
 	f := finding{what: "user namespaces", seen: "available"}
-	for name, forbids := range map[string]string{
-		"user/max_user_namespaces": "0", "kernel/unprivileged_userns_clone": "0", "kernel/apparmor_restrict_unprivileged_userns": "1",
+	for _, s := range []struct{ name, forbids string }{
+		{"user/max_user_namespaces", "0"}, {"kernel/unprivileged_userns_clone", "0"}, {"kernel/apparmor_restrict_unprivileged_userns", "1"},
 	} {
-		value, err := os.ReadFile(filepath.Join(sys, name))
-		if err == nil && strings.TrimSpace(string(value)) == forbids {
-			setting := strings.ReplaceAll(name, "/", ".")
-			f.seen = fmt.Sprintf("forbidden (%s = %s)", setting, forbids)
-			f.doubt = fmt.Sprintf("Ordinary users can't make user namespaces here (%s = %s): RabbitMQ, whose server runs in one, won't start.", setting, forbids)
+		value, err := os.ReadFile(filepath.Join(sys, s.name))
+		if err == nil && strings.TrimSpace(string(value)) == s.forbids {
+			setting := strings.ReplaceAll(s.name, "/", ".")
+			f.seen = fmt.Sprintf("forbidden (%s = %s)", setting, s.forbids)
+			f.doubt = fmt.Sprintf("Ordinary users can't make user namespaces here (%s = %s): RabbitMQ, whose server runs in one, won't start.", setting, s.forbids)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(sys, "user/max_user_namespaces")); err != nil {

@@ -260,3 +260,19 @@ func execute(t *testing.T, path, statement string) {
 		t.Fatal(err)
 	}
 }
+
+func TestOfSeveralMistakesTheSameIsNamedEveryTime(t *testing.T) {
+	for _, args := range []string{
+		"run --broker sim --watch x --metrics y --store none.db",
+		"broker up nats --port client=x --port http=y --port cluster=z",
+		"pipeline server --broker nats --attach 127.0.0.1:1 --pool 0 --window 0 --waiting 0",
+	} {
+		seen := map[string]bool{}
+		for range 20 {
+			seen[brokermark(t, strings.Fields(args)...).want(t, 2).err] = true
+		}
+		if len(seen) > 1 {
+			t.Errorf("%s: different complaints: %v", args, seen)
+		}
+	}
+}

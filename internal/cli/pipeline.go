@@ -209,8 +209,8 @@ func (s *shell) listening(part string) func(string) {
 
 // inRange refuses numbers, by flag, of things of which there must be at least one.
 func inRange(flags map[string]int) error {
-	for name, n := range flags {
-		if n < 1 || n > 100_000 {
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if n := flags[name]; n < 1 || n > 100_000 {
 			return badInput("--%s %d: allowed: 1 to 100000", name, n)
 		}
 	}

@@ -122,8 +122,12 @@ func (p plan) unrefused(refused map[string]string) plan {
 
 // without returns the plan without the points of missing brokers, and says why they are left out.
 func (p plan) without(missing map[product]error, view *progress) (plan, error) {
+	var lines []string
 	for b, err := range missing {
-		view.say("leaving out %s: %s", b.broker, firstLine(err.Error()))
+		lines = append(lines, fmt.Sprintf("leaving out %s: %s", b.broker, firstLine(err.Error())))
+	}
+	for _, line := range slices.Sorted(slices.Values(lines)) {
+		view.say("%s", line)
 	}
 	gone := func(point study.Point) bool { return starts(point.Spec) && missing[productOf(point.Spec)] != nil }
 	p.points = slices.DeleteFunc(slices.Clone(p.points), gone)

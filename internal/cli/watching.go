@@ -33,15 +33,18 @@ func (w *watching) flags(f *pflag.FlagSet) {
 
 // open listens at the addresses.
 func (w *watching) open(f *watch.Follower, say func(format string, args ...any)) error {
-	for flag, address := range map[string]*string{"--watch": &w.page, "--metrics": &w.scrape} {
-		if *address == "" {
+	for _, a := range []struct {
+		flag string
+		text *string
+	}{{"--watch", &w.page}, {"--metrics", &w.scrape}} {
+		if *a.text == "" {
 			continue
 		}
-		complete, err := watch.Address(*address)
+		complete, err := watch.Address(*a.text)
 		if err != nil {
-			return badInput("%s: %w", flag, err)
+			return badInput("%s: %w", a.flag, err)
 		}
-		*address = complete
+		*a.text = complete
 	}
 	if w.tokenEnv != "" {
 		if w.token = os.Getenv(w.tokenEnv); w.token == "" {

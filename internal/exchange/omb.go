@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -144,7 +145,8 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("quantile table: %w", err)
 	}
 	list := make(Quantiles, 0, len(table))
-	for key, value := range table {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		value := table[key]
 		percent, err := strconv.ParseFloat(key, 64)
 		isPercent := 0 <= percent && percent <= 100 // false for NaN
 		if err != nil || !isPercent {

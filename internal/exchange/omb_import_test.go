@@ -175,6 +175,21 @@ func TestQuantileTablesComeBackFromTheirJSON(t *testing.T) {
 	}
 }
 
+func TestOfSeveralBadQuantilesTheSameIsNamedEveryTime(t *testing.T) {
+	seen := map[string]bool{}
+	for range 20 {
+		var q Quantiles
+		err := json.Unmarshal([]byte(`{"50":-1,"p99":2,"101":3,"99":1e300}`), &q)
+		if err == nil {
+			t.Fatal("bad quantiles are read")
+		}
+		seen[err.Error()] = true
+	}
+	if len(seen) > 1 {
+		t.Errorf("different complaints: %v", seen)
+	}
+}
+
 func TestOneAggregatedTableIsEnough(t *testing.T) {
 	o := small()
 	o.PublishRate, o.ConsumeRate = []float64{0}, []float64{0}

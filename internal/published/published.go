@@ -166,8 +166,8 @@ func (c *collection) addTable(folder fs.FS, layout study.Published, grid []study
 // columnsOf returns the columns that are read from a table.
 func columnsOf(layout study.Published) []string {
 	columns := slices.Sorted(maps.Values(layout.Axes))
-	for _, c := range layout.Metrics {
-		columns = append(columns, c.Name)
+	for _, key := range slices.Sorted(maps.Keys(layout.Metrics)) {
+		columns = append(columns, layout.Metrics[key].Name)
 	}
 	return slices.Concat(columns, slices.Sorted(maps.Keys(layout.Where)))
 }

@@ -256,3 +256,17 @@ published:
 		}
 	}
 }
+
+func TestOfSeveralMissingColumnsTheSameIsNamedEveryTime(t *testing.T) {
+	seen := map[string]bool{}
+	for range 20 {
+		_, err := records(t, document, "kind,queues,size\nlazy,1,100B\n")
+		if err == nil {
+			t.Fatal("a table without its columns is read")
+		}
+		seen[err.Error()] = true
+	}
+	if len(seen) > 1 {
+		t.Errorf("different complaints: %v", seen)
+	}
+}

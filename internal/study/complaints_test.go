@@ -3,9 +3,11 @@ package study
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -193,5 +195,30 @@ func TestAValueIsWrittenAsAPersonWould(t *testing.T) {
 	}
 	if text(reflect.Value{}) != "" || text(reflect.ValueOf([]any{1, "x"})) != "1,x" {
 		t.Error("nothing, or values of several types")
+	}
+}
+
+func TestComplaintsComeInTheSameOrderEveryTime(t *testing.T) {
+	for _, doc := range []string{
+		"{pipeline: {servers: 1}, broker: kafka, topics: 2, subscriptionsPerTopic: 2}",
+		"axes: {a: [{name: x, set: {acks: leader, delivery: at-least-once, persistence: log}}], b: [{name: y, set: {acks: quorum, delivery: at-least-once, persistence: log}}]}",
+		"{broker: nats, sweeps: [{name: a}], scales: {quick: {sweeps: {x: {}, y: {}, z: {}, v: {}}}}}",
+		"{broker: nats, sweeps: [{name: a}], axes: {topics: [1], partitions: [1]}, exhibits: [{title: t, experiment: a, columns: [x], rows: topics, where: {topics: 1, u: 1, v: 1, w: 1}}]}",
+		"{broker: nats, client: {a: {}, b: {}}, server: {c: {}, d: {}}, x: 1, y: 2, z: 3}",
+	} {
+		seen := map[string]bool{}
+		for range 20 {
+			s, err := Parse("f.yaml", []byte(doc))
+			if err == nil {
+				_, err = s.Points()
+			}
+			if err == nil || !strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%s: %v, want several complaints", doc, err)
+			}
+			seen[err.Error()] = true
+		}
+		if len(seen) > 1 {
+			t.Errorf("%s: %d different texts: %v", doc, len(seen), slices.Collect(maps.Keys(seen))[:2])
+		}
 	}
 }

@@ -100,10 +100,11 @@ func (v *validator) pipeline() {
 	if s.Place.Spread() {
 		v.fail("place", "not used with pipeline, whose parts run on this machine")
 	}
-	for path, n := range map[string]int{"topics": s.Topics, "subscriptionsPerTopic": s.SubscriptionsPerTopic} {
-		if n != 1 {
-			v.fail(path, "%d; a pipeline has 1", n)
-		}
+	if s.Topics != 1 {
+		v.fail("topics", "%d; a pipeline has 1", s.Topics)
+	}
+	if s.SubscriptionsPerTopic != 1 {
+		v.fail("subscriptionsPerTopic", "%d; a pipeline has 1", s.SubscriptionsPerTopic)
 	}
 	if len(s.Attach) > 0 {
 		v.fail("pipeline", "can't be had with attach; allowed: a broker that is started here (brokermark pipeline attaches)")

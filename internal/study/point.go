@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -147,7 +148,7 @@ func (e *expansion) rivals(w sweep) bool {
 				mine[s.path] = true
 			}
 		}
-		for path := range mine {
+		for _, path := range slices.Sorted(maps.Keys(mine)) {
 			other, taken := owner[path]
 			if taken && !slices.Contains([]string{impliedMeasure, "version", versionByBroker}, path) {
 				e.add(a.at, "axes."+a.name, "gives %s, as the axis %q does", path, other)

@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (d decoder) scales(n *yaml.Node, sweeps []sweep) (out []scale) {
 		}
 		c := scale{name: p.key}
 		all, each := d.scale(p.value, full, &c.repeats)
-		for name := range each {
+		for _, name := range slices.Sorted(maps.Keys(each)) {
 			if !slices.ContainsFunc(sweeps, func(w sweep) bool { return w.name == name }) {
 				d.add(d.at(p.keyNode), full+".sweeps."+name, "no sweep has that name")
 			}
