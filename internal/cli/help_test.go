@@ -25,7 +25,7 @@ func stored(t *testing.T, path string) {
 	defer st.Close()
 	s := study.New("example")
 	for path, values := range map[string][]string{"broker": {"kafka", "jetstream"}, "messageSize": {"100", "1KiB"}} {
-		if err := s.SetAxis(path, values); err != nil {
+		if err := s.SetAxis("--"+path, path, values); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -273,52 +273,46 @@ func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
 }
 
 // override has the flags override a study's settings.
-func (w *workload) override(s *study.Study) error {
-	for _, a := range axisFlags {
-		if w.flags.Changed(a.name) {
-			typed := w.flags.Lookup(a.name).Value.String()
-			if err := s.SetAxisBy("--"+a.name+" "+typed, a.path, strings.Split(typed, ",")); err != nil {
-				return err
-			}
+func (w *workload) override(s *study.Study) (err error) {
+	set := func(flag, path string, values ...string) {
+		if err == nil {
+			err = s.SetAxis(flag, path, values)
 		}
 	}
-	for _, l := range loginFlags {
-		if w.flags.Changed(l.name) {
-			typed := w.flags.Lookup(l.name).Value.String()
-			if err := s.SetAxisBy("--"+l.name+" "+typed, l.path, []string{typed}); err != nil {
-				return err
-			}
+	for _, a := range slices.Concat(axisFlags, loginFlags) {
+		if !w.flags.Changed(a.name) {
+			continue
 		}
+		value := w.flags.Lookup(a.name).Value
+		typed := []string{value.String()}
+		if _, isList := value.(*list); isList {
+			typed = strings.Split(value.String(), ",")
+		}
+		set("--"+a.name+" "+value.String(), a.path, typed...)
 	}
 	for _, axis := range w.more {
 		path, values, ok := strings.Cut(axis, "=")
-		if !ok {
-			return badInput("--axis '%s': not an axis; allowed: path=value,value, such as load.rate=1000,20000", axis)
+		if err == nil && !ok {
+			err = badInput("--axis '%s': not an axis; allowed: path=value,value, such as load.rate=1000,20000", axis)
 		}
-		if err := s.SetAxisBy("--axis '"+axis+"'", strings.TrimSpace(path), strings.Split(values, ",")); err != nil {
-			return err
-		}
+		set("--axis '"+axis+"'", strings.TrimSpace(path), strings.Split(values, ",")...)
 	}
-	for _, set := range w.sets {
-		if err := s.Set(set); err != nil {
-			return err
+	for _, setting := range w.sets {
+		if err == nil {
+			err = s.Set(setting)
 		}
 	}
 	if w.flags.Changed("attach") {
 		addresses := strings.Join(w.attach, ", ")
-		if err := s.SetAxisBy("--attach "+addresses, "attach", []string{"[" + addresses + "]"}); err != nil {
-			return err
-		}
+		set("--attach "+addresses, "attach", "["+addresses+"]")
 	}
 	if w.flags.Changed("repeat") {
-		if err := s.SetAxisBy("--repeat "+w.repeat, "repeats", []string{w.repeat}); err != nil {
-			return err
-		}
+		set("--repeat "+w.repeat, "repeats", w.repeat)
 	}
 	if w.quick {
 		s.Quick()
 	}
-	return nil
+	return err
 }
 
 // loginFlags let the clients log in to a broker that they attach to. None of them is a password, which everybody would see who

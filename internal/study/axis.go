@@ -77,8 +77,7 @@ func (d decoder) axes(n *yaml.Node, path string) []axis {
 	if isNull(n) {
 		return nil
 	}
-	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), path, "%s is not a mapping of settings to lists of values", Seen(n))
+	if !d.isMapping(n, path, " of settings to lists of values") {
 		return nil
 	}
 	var out []axis
@@ -253,16 +252,11 @@ func labelOf(set []setting) string {
 }
 
 func (d decoder) rules(n *yaml.Node, path string) []rule {
-	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), path, "%s is not a list of mappings of settings to values", Seen(n))
-		return nil
-	}
 	var out []rule
-	for i, item := range n.Content {
-		full := element(path, i)
-		item = resolve(item)
-		if item.Kind != yaml.MappingNode || len(item.Content) == 0 {
-			d.add(d.at(item), full, "%s is not a mapping of settings to values", Seen(item))
+	const of = " of settings to values"
+	for full, item := range d.mappings(n, path, "mappings"+of, of) {
+		if len(item.Content) == 0 {
+			d.add(d.at(item), full, "%s is not a mapping%s", Seen(item), of)
 			continue
 		}
 		var r rule

@@ -120,35 +120,33 @@ func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
 }
 
 // subscriptions takes a number, or what each subscription has: [{consumers: 3}, {consumers: 2}].
-func (d decoder) subscriptions(at place, n *yaml.Node, name, full string) []setting {
-	if n.Kind != yaml.SequenceNode {
-		var count int
-		if !d.into(n, full, &count) {
-			return nil
-		}
-		return []setting{{path: "subscriptionsPerTopic", value: count, at: at, as: name}}
+func (d decoder) subscriptions(w written) []setting {
+	if w.n.Kind != yaml.SequenceNode {
+		return takes(func(_ decoder, w written, count int) []setting {
+			return []setting{w.says("subscriptionsPerTopic", count)}
+		})(d, w)
 	}
 	var each Consumers
-	for i, item := range n.Content {
+	for i, item := range w.n.Content {
 		item = resolve(item)
 		if item.Kind != yaml.MappingNode {
-			d.add(d.at(item), full, "a list with %s in it; allowed: a whole number, or a list of {consumers: 3}; several values belong under axes", Seen(item))
+			d.add(d.at(item), w.full, "a list with %s in it; allowed: a whole number, or a list of {consumers: 3}; several values belong under axes", Seen(item))
 			return nil
 		}
 		one := struct {
 			Consumers int `json:"consumers"`
 		}{1}
-		if !d.into(item, element(full, i), &one) {
+		if !d.into(item, element(w.full, i), &one) {
 			return nil
 		}
 		each = append(each, one.Consumers)
 	}
 	if len(each) == 0 {
-		d.add(d.at(n), full, "no subscription in the list; allowed: 0 for none, or a list of {consumers: 3}")
+		d.add(d.at(w.n), w.full, "no subscription in the list; allowed: 0 for none, or a list of {consumers: 3}")
 		return nil
 	}
 	return []setting{
-		{path: "subscriptionsPerTopic", value: len(each), at: at, as: name},
-		{path: "consumerPerSubscription", value: each, at: d.at(n.Content[0]), as: name},
+		w.says("subscriptionsPerTopic", len(each)),
+		{path: "consumerPerSubscription", value: each, at: d.at(w.n.Content[0]), as: w.name},
 	}
 }

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -136,8 +137,7 @@ func (d decoder) mapping(n *yaml.Node, path string, v reflect.Value) bool {
 		names = append(names, name)
 		byName[name] = v.FieldByIndex(f.Index)
 	}
-	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), path, "%s is not a mapping with %s", Seen(n), strings.Join(names, ", "))
+	if !d.isMapping(n, path, " with "+strings.Join(names, ", ")) {
 		return false
 	}
 	ok := true
@@ -263,6 +263,32 @@ func (d decoder) pairs(n *yaml.Node, path string) []pair {
 		out = append(out, pair{k.Value, k, resolve(n.Content[i+1])})
 	}
 	return out
+}
+
+// isMapping reports whether n is a mapping, and complains if not; of says of what, such as " of settings".
+func (d decoder) isMapping(n *yaml.Node, path, of string) bool {
+	if n.Kind != yaml.MappingNode {
+		d.add(d.at(n), path, "%s is not a mapping%s", Seen(n), of)
+		return false
+	}
+	return true
+}
+
+// mappings are the mappings in a list, each with its path. each and of complete the complaints "… is not a list of" and
+// "… is not a mapping".
+func (d decoder) mappings(n *yaml.Node, path, each, of string) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		if n.Kind != yaml.SequenceNode {
+			d.add(d.at(n), path, "%s is not a list of %s", Seen(n), each)
+			return
+		}
+		for i, item := range n.Content {
+			full, item := element(path, i), resolve(item)
+			if d.isMapping(item, full, of) && !yield(full, item) {
+				return
+			}
+		}
+	}
 }
 
 // resolve follows a YAML alias to its anchor.

@@ -232,7 +232,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 		for i := range n {
 			values = append(values, fmt.Sprint(i+1))
 		}
-		if err := s.SetAxis(path, values); err != nil {
+		if err := s.SetAxis("--"+path, path, values); err != nil {
 			b.Fatal(err)
 		}
 	}

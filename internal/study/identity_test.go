@@ -193,7 +193,7 @@ func TestPayloadsAreIdentifiedByWhatTheyHold(t *testing.T) {
 
 func TestOrderInterleavesRepeatsInASeededShuffle(t *testing.T) {
 	s := New("x")
-	if err := s.SetAxis("topics", strings.Fields("1 2 3 4 5 6 7 8 9 10")); err != nil {
+	if err := s.SetAxis("--topics", "topics", strings.Fields("1 2 3 4 5 6 7 8 9 10")); err != nil {
 		t.Fatal(err)
 	}
 	points := expand(t, s)

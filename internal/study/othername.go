@@ -10,7 +10,7 @@ import (
 // ours differ. Where settings is nil it is a mere synonym of path.
 type other struct {
 	name, path string
-	settings   func(d decoder, at place, n *yaml.Node, name, full string) []setting
+	settings   func(d decoder, w written) []setting
 }
 
 var others []other
@@ -26,14 +26,14 @@ func init() {
 		{name: "consumers", path: "consumerPerSubscription"},
 		{name: "consumersPerSubscription", path: "consumerPerSubscription"},
 		{name: "topic", path: "topicConfig"},
-		{name: "broker", path: "broker", settings: decoder.brokerAtVersion},
+		{name: "broker", path: "broker", settings: takes(brokerAtVersion)},
 		{name: "warmup", path: "warmup.for", settings: decoder.warmup},
 		{name: "place", path: "place.deal", settings: decoder.place},
-		{name: "producerRate", path: "load.rate", settings: decoder.producerRate},
-		{name: "testDurationMinutes", path: "duration", settings: decoder.testDuration},
-		{name: "warmupDurationMinutes", path: "warmup.for", settings: decoder.warmupMinutes},
-		{name: "consumerBacklogSizeGB", path: "backlog.bytes", settings: decoder.backlogSize},
-		{name: "backlogDrainRatio", path: "backlog.drainRatio", settings: decoder.drainRatio},
+		{name: "producerRate", path: "load.rate", settings: takes(producerRate)},
+		{name: "testDurationMinutes", path: "duration", settings: takes(testDuration)},
+		{name: "warmupDurationMinutes", path: "warmup.for", settings: takes(warmupMinutes)},
+		{name: "consumerBacklogSizeGB", path: "backlog.bytes", settings: takes(backlogSize)},
+		{name: "backlogDrainRatio", path: "backlog.drainRatio", settings: takes(drainRatio)},
 		{name: "logDir", path: "", settings: decoder.ignored},
 	}
 }
@@ -58,85 +58,93 @@ func otherNames() []string {
 	return names
 }
 
-// brokerAtVersion splits kafka@4.3.1.
-func (d decoder) brokerAtVersion(at place, n *yaml.Node, name, full string) []setting {
-	var text string
-	if !d.into(n, full, &text) {
-		return nil
+// written is a short form, or a key of the OpenMessaging Benchmark, as a document has it.
+type written struct {
+	n    *yaml.Node // its value
+	at   place
+	name string
+	full string // its path, for complaints
+}
+
+// says is a setting that w stands for.
+func (w written) says(path string, value any) setting {
+	return setting{path: path, value: value, at: w.at, as: w.name}
+}
+
+// softly is says for a setting that is dropped where it serves no purpose.
+func (w written) softly(path string, value any) setting {
+	s := w.says(path, value)
+	s.soft = true
+	return s
+}
+
+// takes decodes what is written as a T, and leaves it to settings what it stands for.
+func takes[T any](settings func(d decoder, w written, value T) []setting) func(decoder, written) []setting {
+	return func(d decoder, w written) []setting {
+		var value T
+		if !d.into(w.n, w.full, &value) {
+			return nil
+		}
+		return settings(d, w, value)
 	}
+}
+
+// brokerAtVersion splits kafka@4.3.1.
+func brokerAtVersion(d decoder, w written, text string) []setting {
 	broker, version, versioned := strings.Cut(text, "@")
 	if broker == "" || versioned && version == "" || strings.ContainsAny(text, " \t/\\") {
-		d.add(d.at(n), full, "%q is not a broker; allowed: a name such as kafka, or kafka@4.3.1", text)
+		d.add(d.at(w.n), w.full, "%q is not a broker; allowed: a name such as kafka, or kafka@4.3.1", text)
 		return nil
 	}
-	out := []setting{{path: "broker", value: broker, at: at, as: name}}
+	out := []setting{w.says("broker", broker)}
 	if versioned {
-		out = append(out, setting{path: "version", value: version, at: at, as: name})
+		out = append(out, w.says("version", version))
 	}
 	return out
 }
 
-// warmup takes "auto", a time, or the whole group.
-func (d decoder) warmup(at place, n *yaml.Node, name, full string) []setting {
-	if n.Kind == yaml.MappingNode {
-		return d.layer(n, name, strings.TrimSuffix(strings.TrimSuffix(full, name), "."), nil)
+// warmup takes "auto" or a time; the whole group is a mapping.
+func (d decoder) warmup(w written) []setting {
+	if w.n.Kind == yaml.ScalarNode && w.n.Value == "auto" {
+		return []setting{w.says("warmup.auto", true)}
 	}
-	if n.Kind == yaml.ScalarNode && n.Value == "auto" {
-		return []setting{{path: "warmup.auto", value: true, at: at, as: name}}
-	}
-	var t Duration
-	if !isScalar(n) {
-		d.add(d.at(n), full, "%s is not a time, auto, or a mapping with auto, for, max", Seen(n))
+	if !isScalar(w.n) {
+		d.add(d.at(w.n), w.full, "%s is not a time, auto, or a mapping with auto, for, max", Seen(w.n))
 		return nil
 	}
-	if !d.into(n, full, &t) {
-		return nil
+	fixed := func(_ decoder, w written, t Duration) []setting {
+		return []setting{w.says("warmup.for", t), w.says("warmup.auto", false)}
 	}
-	return fixedWarmup(t, at, name, false)
-}
-
-func fixedWarmup(t Duration, at place, as string, soft bool) []setting {
-	return []setting{
-		{path: "warmup.for", value: t, at: at, as: as, soft: soft},
-		{path: "warmup.auto", value: false, at: at, as: as, soft: soft},
-	}
+	return takes(fixed)(d, w)
 }
 
 // producerRate is load.rate, but 0 asks for the highest sustainable rate.
-func (d decoder) producerRate(at place, n *yaml.Node, name, full string) []setting {
-	var rate float64
-	if !d.into(n, full, &rate) {
-		return nil
-	}
+func producerRate(_ decoder, w written, rate float64) []setting {
 	if rate == 0 {
-		return []setting{{path: impliedMeasure, value: MeasureSustainable, at: at, as: name, soft: true}}
+		return []setting{w.softly(impliedMeasure, MeasureSustainable)}
 	}
-	return []setting{{path: "load.rate", value: rate, at: at, as: name}}
+	return []setting{w.says("load.rate", rate)}
 }
 
-func (d decoder) testDuration(at place, n *yaml.Node, name, full string) []setting {
-	t, ok := d.minutes(n, full)
+func testDuration(d decoder, w written, minutes float64) []setting {
+	t, ok := d.minutes(w, minutes)
 	if !ok {
 		return nil
 	}
-	return []setting{{path: "duration", value: t, at: at, as: name, soft: true}}
+	return []setting{w.softly("duration", t)}
 }
 
-func (d decoder) warmupMinutes(at place, n *yaml.Node, name, full string) []setting {
-	t, ok := d.minutes(n, full)
+func warmupMinutes(d decoder, w written, minutes float64) []setting {
+	t, ok := d.minutes(w, minutes)
 	if !ok {
 		return nil
 	}
-	return fixedWarmup(t, at, name, true)
+	return []setting{w.softly("warmup.for", t), w.softly("warmup.auto", false)}
 }
 
-func (d decoder) minutes(n *yaml.Node, full string) (Duration, bool) {
-	var m float64
-	if !d.into(n, full, &m) {
-		return 0, false
-	}
+func (d decoder) minutes(w written, m float64) (Duration, bool) {
 	if !(m >= 0 && m <= maxDuration.Seconds()/60) {
-		d.add(d.at(n), full, "%s is not a number of minutes; allowed: 0 to %s", n.Value, number(maxDuration.Seconds()/60))
+		d.add(d.at(w.n), w.full, "%s is not a number of minutes; allowed: 0 to %s", w.n.Value, number(maxDuration.Seconds()/60))
 		return 0, false
 	}
 	return Duration(m * 60e9), true
@@ -144,31 +152,19 @@ func (d decoder) minutes(n *yaml.Node, full string) (Duration, bool) {
 
 // backlogSize asks for the backlog measure as the OpenMessaging Benchmark runs it: its GB are 2^30 bytes and its
 // producers go on while the backlog drains. 0 asks for nothing.
-func (d decoder) backlogSize(at place, n *yaml.Node, name, full string) []setting {
-	var gb float64
-	if !d.into(n, full, &gb) {
-		return nil
+func backlogSize(d decoder, w written, gb float64) []setting {
+	switch {
+	case !(gb >= 0 && gb <= 1<<20):
+		d.add(d.at(w.n), w.full, "%s is not a number of GB; allowed: 0 to %d", w.n.Value, 1<<20)
+	case gb > 0:
+		return []setting{w.says("backlog.bytes", Size(gb*(1<<30))), w.says("backlog.keepSending", true)}
 	}
-	if !(gb >= 0 && gb <= 1<<20) {
-		d.add(d.at(n), full, "%s is not a number of GB; allowed: 0 to %d", n.Value, 1<<20)
-		return nil
-	}
-	if gb == 0 {
-		return nil
-	}
-	return []setting{
-		{path: "backlog.bytes", value: Size(gb * (1 << 30)), at: at, as: name},
-		{path: "backlog.keepSending", value: true, at: at, as: name},
-	}
+	return nil
 }
 
-func (d decoder) drainRatio(at place, n *yaml.Node, name, full string) []setting {
-	var ratio float64
-	if !d.into(n, full, &ratio) {
-		return nil
-	}
-	return []setting{{path: "backlog.drainRatio", value: ratio, at: at, as: name, soft: true}}
+func drainRatio(_ decoder, w written, ratio float64) []setting {
+	return []setting{w.softly("backlog.drainRatio", ratio)}
 }
 
 // ignored keys say where the other tool writes its files.
-func (d decoder) ignored(place, *yaml.Node, string, string) []setting { return nil }
+func (d decoder) ignored(written) []setting { return nil }

@@ -20,24 +20,16 @@ func (s *Study) Set(pathEqualsValue string) error {
 	if path = strings.TrimSpace(path); !ok || path == "" {
 		return refusal(flag, 0, "not a setting; allowed: path=value, such as load.rate=1000")
 	}
-	return s.override(flag, path, []string{value})
+	return s.SetAxis(flag, path, []string{value})
 }
 
 // SetAxis overrides a setting by a list of values (each read as YAML), one point for each; one value is as good as Set.
-// For an axis of named choices, or "sweep", values are names. On error nothing has changed.
-func (s *Study) SetAxis(path string, values []string) error {
-	return s.SetAxisBy("--"+path+" "+strings.Join(values, ","), path, values)
-}
-
-// SetAxisBy is SetAxis for a flag that is called something else: complaints name it as it was typed.
-func (s *Study) SetAxisBy(flag, path string, values []string) error {
+// For an axis of named choices, or "sweep", values are names. Complaints name the flag as it was typed. On error nothing
+// has changed.
+func (s *Study) SetAxis(flag, path string, values []string) error {
 	if len(values) == 0 {
 		return refusal(strings.TrimSpace(flag), 0, "no value")
 	}
-	return s.override(flag, path, values)
-}
-
-func (s *Study) override(flag, path string, values []string) error {
 	d := decoder{problems: &problems{}, file: flag, flag: true}
 	if path == "repeats" && len(values) == 1 {
 		d.repeats(flagNode(values[0]), path, s)

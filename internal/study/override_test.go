@@ -2,6 +2,7 @@ package study
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -41,7 +42,7 @@ axes:
 			if c.values == nil {
 				err = s.Set(c.path)
 			} else {
-				err = s.SetAxis(c.path, c.values)
+				err = s.SetAxis("--"+c.path+" "+strings.Join(c.values, ","), c.path, c.values)
 			}
 			wantError(t, err, c.want)
 			if got := ids(t, s); !slices.Equal(got, ids(t, parse(t, doc))) {
@@ -104,7 +105,7 @@ func TestFlagsOverrideAStudy(t *testing.T) {
 				}
 			}
 			for _, a := range c.axes {
-				if err := s.SetAxis(a.path, a.values); err != nil {
+				if err := s.SetAxis("--"+a.path, a.path, a.values); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	yaml "go.yaml.in/yaml/v3"
 )
 
 // Place says which agents of a run have the producers and the consumers of its topics. The zero Place has everything of one topic on
@@ -40,24 +38,17 @@ func (p Place) String() string {
 	return p.Deal
 }
 
-// place takes topic, spread, or the whole group.
-func (d decoder) place(at place, n *yaml.Node, name, full string) []setting {
-	if n.Kind == yaml.MappingNode {
-		return d.layer(n, name, strings.TrimSuffix(strings.TrimSuffix(full, name), "."), nil)
-	}
+// place takes topic or spread; the whole group is a mapping.
+func (d decoder) place(w written) []setting {
 	var deal string
-	if !isScalar(n) {
-		d.add(d.at(n), full, "%s is not topic, spread, or a mapping with producers and consumers, which name agents", Seen(n))
+	if !isScalar(w.n) {
+		d.add(d.at(w.n), w.full, "%s is not topic, spread, or a mapping with producers and consumers, which name agents", Seen(w.n))
 		return nil
 	}
-	if !d.value(n, full, reflect.ValueOf(&deal).Elem(), []string{PlaceTopic, PlaceSpread}) {
+	if !d.value(w.n, w.full, reflect.ValueOf(&deal).Elem(), []string{PlaceTopic, PlaceSpread}) {
 		return nil
 	}
-	return []setting{
-		{path: "place.deal", value: deal, at: at, as: name},
-		{path: "place.producers", value: []string(nil), at: at, as: name},
-		{path: "place.consumers", value: []string(nil), at: at, as: name},
-	}
+	return []setting{w.says("place.deal", deal), w.says("place.producers", []string(nil)), w.says("place.consumers", []string(nil))}
 }
 
 // placing checks which agents have what. How many agents there are nobody knows here.

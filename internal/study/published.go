@@ -2,7 +2,6 @@ package study
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -44,7 +43,7 @@ const RowsOfRates = "load.rate"
 
 // tables decodes a list of published tables, and holds them against the experiments they name.
 func (s *Study) tables(d decoder, n *yaml.Node) (out []Published) {
-	for full, item := range d.entries(n, "published") {
+	for full, item := range d.mappings(n, "published", "mappings", "") {
 		var p Published
 		d.keyed(item, full, map[string]any{
 			"file": &p.File, "experiment": &p.Experiment, "where": &p.Where, "axes": &p.Axes, "fixed": &p.Fixed, "metrics": &p.Metrics,
@@ -82,7 +81,7 @@ func (d decoder) byAxis(item *yaml.Node, full string, m map[string]string) map[s
 
 // exhibits decodes a list of the paper's tables and figures, and holds them against the experiments they name.
 func (s *Study) exhibits(d decoder, n *yaml.Node) (out []Exhibit) {
-	for full, item := range d.entries(n, "exhibits") {
+	for full, item := range d.mappings(n, "exhibits", "mappings", "") {
 		var e Exhibit
 		d.keyed(item, full, map[string]any{
 			"title": &e.Title, "place": &e.Place, "note": &e.Note, "experiment": &e.Experiment,
@@ -100,24 +99,6 @@ func (s *Study) exhibits(d decoder, n *yaml.Node) (out []Exhibit) {
 		out = append(out, e)
 	}
 	return out
-}
-
-// entries are the mappings of a list, by where they stand in it: published[1].
-func (d decoder) entries(n *yaml.Node, list string) iter.Seq2[string, *yaml.Node] {
-	return func(yield func(string, *yaml.Node) bool) {
-		if n.Kind != yaml.SequenceNode {
-			d.add(d.at(n), list, "%s is not a list of mappings", Seen(n))
-			return
-		}
-		for i, item := range n.Content {
-			full := element(list, i)
-			if item = resolve(item); item.Kind != yaml.MappingNode {
-				d.add(d.at(item), full, "%s is not a mapping", Seen(item))
-			} else if !yield(full, item) {
-				return
-			}
-		}
-	}
 }
 
 // keyed decodes a mapping into the fields of its keys: texts, mappings of texts, columns.
@@ -153,8 +134,7 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 
 // below reads a mapping that must be one.
 func (d decoder) below(n *yaml.Node, full string) []pair {
-	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), full, "%s is not a mapping", Seen(n))
+	if !d.isMapping(n, full, "") {
 		return nil
 	}
 	return d.pairs(n, full)

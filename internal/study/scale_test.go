@@ -164,7 +164,7 @@ axes:
 		}
 		for _, f := range flags {
 			path, value, _ := strings.Cut(f, "=")
-			if err := s.SetAxis(path, []string{value}); err != nil {
+			if err := s.SetAxis("--"+path, path, []string{value}); err != nil {
 				return "", err
 			}
 		}

@@ -101,38 +101,34 @@ func (d decoder) layer(n *yaml.Node, prefix, shown string, skip []string) layer 
 func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) []setting {
 	full := join(shown, path)
 	at := d.at(key)
+	p := layout()
+	names, isGroup := p.groups[path]
+	if isGroup && n.Kind == yaml.MappingNode {
+		return d.layer(n, path, shown, nil)
+	}
 	if o, ok := otherName(path); ok {
 		if o.settings != nil {
-			return o.settings(d, at, n, path, full)
+			return o.settings(d, written{n, at, path, full})
 		}
 		return d.renamed(d.settings(key, n, o.path, shown, also), path, o.path)
 	}
 	if path == "version" && n.Kind == yaml.MappingNode {
 		return d.versionsOf(key, n, full)
 	}
-	p := layout()
-	for name, l := range p.native {
-		if path == name {
-			return d.natives(n, l, path, full)
-		}
-		if strings.HasPrefix(path, name+".") {
-			return d.one(key, n, path, full, reflect.TypeFor[any](), nil)
-		}
-	}
-	if l, ok := p.leaves[path]; ok {
+	l, isLeaf := p.leaves[path]
+	_, isNative := p.native[groupOf(path)]
+	switch {
+	case isNative && isLeaf:
+		return d.natives(n, l, path, full)
+	case isNative:
+		return d.one(key, n, path, full, reflect.TypeFor[any](), nil)
+	case isLeaf:
 		return d.one(key, n, path, full, l.typ, aboutOf[path].allowed)
-	}
-	if names, ok := p.groups[path]; ok {
-		if n.Kind == yaml.MappingNode {
-			return d.layer(n, path, shown, nil)
-		}
-		if isNull(n) {
-			return nil
-		}
+	case !isGroup:
+		d.unknown(at, path, shown, also)
+	case !isNull(n):
 		d.add(at, full, "%s is not a mapping; allowed: %s", Seen(n), strings.Join(names, ", "))
-		return nil
 	}
-	d.unknown(at, path, shown, also)
 	return nil
 }
 
@@ -151,9 +147,8 @@ func (d decoder) natives(n *yaml.Node, l leaf, path, full string) []setting {
 	if isNull(n) {
 		return nil
 	}
-	if n.Kind != yaml.MappingNode {
-		of := either(path == "objectives", "metrics to bounds, such as {e2e_p99: '< 20ms'}", "native settings")
-		d.add(d.at(n), full, "%s is not a mapping of %s", Seen(n), of)
+	of := either(path == "objectives", " of metrics to bounds, such as {e2e_p99: '< 20ms'}", " of native settings")
+	if !d.isMapping(n, full, of) {
 		return nil
 	}
 	var out []setting

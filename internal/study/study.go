@@ -159,57 +159,33 @@ func indentedByTab(data []byte) (text string, line int) {
 func (s *Study) decode(d decoder, root *yaml.Node) {
 	var axes []axis
 	var exclude []rule
-	var sweepsNode, pointsNode, axesNode, scalesNode, publishedNode, exhibitsNode *yaml.Node
 	flat := d.layer(root, "", "", studyKeys)
+	nodes := map[string]*yaml.Node{}
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
-		switch p.key {
-		case "base":
-			s.base = d.set(p.value, "base")
-		case "axes":
-			axesNode = p.value
-			axes = d.axes(p.value, "axes")
-		case "exclude":
-			exclude = d.rules(p.value, "exclude")
-		case "sweeps":
-			sweepsNode = p.value
-		case "points":
-			pointsNode = p.value
-		case "scales":
-			scalesNode = p.value
-		case "published":
-			publishedNode = p.value
-		case "exhibits":
-			exhibitsNode = p.value
-		case "repeats":
-			d.repeats(p.value, p.key, s)
-		case "question":
-			d.into(p.value, p.key, &s.Question)
-		case "description":
-			d.into(p.value, p.key, &s.Description)
-		case "source":
-			d.into(p.value, p.key, &s.Source)
+		nodes[p.key] = p.value
+	}
+	given := func(key string, decode func(n *yaml.Node)) {
+		if n := nodes[key]; n != nil {
+			decode(n)
 		}
 	}
+	given("question", func(n *yaml.Node) { d.into(n, "question", &s.Question) })
+	given("description", func(n *yaml.Node) { d.into(n, "description", &s.Description) })
+	given("source", func(n *yaml.Node) { d.into(n, "source", &s.Source) })
+	given("repeats", func(n *yaml.Node) { d.repeats(n, "repeats", s) })
+	given("base", func(n *yaml.Node) { s.base = d.set(n, "base") })
+	given("axes", func(n *yaml.Node) { axes = d.axes(n, "axes") })
+	given("exclude", func(n *yaml.Node) { exclude = d.rules(n, "exclude") })
 	s.mergeFlat(d, flat)
 	s.sweeps = nil
-	if sweepsNode != nil {
-		s.sweeps = d.sweeps(sweepsNode, axes, exclude)
-	}
-	if len(s.sweeps) == 0 && (axesNode != nil || pointsNode == nil) {
+	given("sweeps", func(n *yaml.Node) { s.sweeps = d.sweeps(n, axes, exclude) })
+	if len(s.sweeps) == 0 && (nodes["axes"] != nil || nodes["points"] == nil) {
 		s.sweeps = []sweep{{axes: axes, exclude: exclude}}
 	}
-	if pointsNode != nil {
-		s.sweeps = append(s.sweeps, d.points(pointsNode)...)
-	}
-	if scalesNode != nil {
-		s.scales = d.scales(scalesNode, s.sweeps)
-	}
-	if publishedNode != nil { // these two name sweeps
-		s.Published = s.tables(d, publishedNode)
-	}
-	if exhibitsNode != nil {
-		s.Exhibits = s.exhibits(d, exhibitsNode)
-	}
+	given("points", func(n *yaml.Node) { s.sweeps = append(s.sweeps, d.points(n)...) })
+	given("scales", func(n *yaml.Node) { s.scales = d.scales(n, s.sweeps) })
+	given("published", func(n *yaml.Node) { s.Published = s.tables(d, n) }) // these two name sweeps
+	given("exhibits", func(n *yaml.Node) { s.Exhibits = s.exhibits(d, n) })
 }
 
 // mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.
@@ -232,17 +208,8 @@ func (s *Study) mergeFlat(d decoder, flat layer) {
 
 // sweeps decodes the list of sweeps; each has the study's axes too, unless it names its own of that name.
 func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
-	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), "sweeps", "%s is not a list of {name, set, axes, exclude}", Seen(n))
-		return nil
-	}
 	var out []sweep
-	for i, item := range n.Content {
-		path := element("sweeps", i)
-		if item = resolve(item); item.Kind != yaml.MappingNode {
-			d.add(d.at(item), path, "%s is not a mapping with name, set, axes, exclude", Seen(item))
-			continue
-		}
+	for path, item := range d.mappings(n, "sweeps", "{name, set, axes, exclude}", " with name, set, axes, exclude") {
 		w := sweep{exclude: slices.Clone(exclude)}
 		var own []axis
 		for _, p := range d.pairs(item, path) {
@@ -271,21 +238,16 @@ func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 
 // set decodes a mapping of settings inside a study.
 func (d decoder) set(n *yaml.Node, path string) layer {
-	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), path, "%s is not a mapping of settings", Seen(n))
+	if !d.isMapping(n, path, " of settings") {
 		return nil
 	}
 	return d.layer(n, "", path, nil)
 }
 
 func (d decoder) points(n *yaml.Node) []sweep {
-	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), "points", "%s is not a list of mappings of settings", Seen(n))
-		return nil
-	}
 	var out []sweep
-	for i, item := range n.Content {
-		out = append(out, sweep{set: d.set(resolve(item), element("points", i)), single: true})
+	for path, item := range d.mappings(n, "points", "mappings of settings", " of settings") {
+		out = append(out, sweep{set: d.layer(item, "", path, nil), single: true})
 	}
 	return out
 }

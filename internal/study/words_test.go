@@ -174,7 +174,7 @@ func TestProblemsAreSortedAndSaidOnce(t *testing.T) {
 func TestRatesAreReadAsTheyArePrinted(t *testing.T) {
 	for text, want := range map[string]float64{"2000": 2000, "2k": 2000, "2k/s": 2000, "1.5M/s": 1.5e6, "500/s": 500, "2 k/s": 2000, "1e3": 1000} {
 		s := New("x")
-		if err := s.SetAxis("load.rate", []string{text}); err != nil {
+		if err := s.SetAxis("--load.rate", "load.rate", []string{text}); err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
