@@ -44,16 +44,14 @@ const (
 // Claims returns the claims of a runner that begins now. again makes it repeat repetitions that were done before.
 func (s *Store) Claims(ctx context.Context, again bool, lease time.Duration) (*Claims, error) {
 	c := &Claims{store: s, holder: rand.Text(), lease: lease}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	err := s.transact(ctx, "claim repetitions", func(ctx context.Context, tx *sql.Tx) error {
 		if err := execAll(ctx, tx, s.backend.lock, claimTable); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM record`).Scan(&c.startID)
 	})
 	if err != nil {
-		return nil, s.explain(err, "claim repetitions")
+		return nil, err
 	}
 	if again {
 		c.doneFrom = c.startID

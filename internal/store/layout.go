@@ -33,13 +33,13 @@ func (s *Store) prepare(ctx context.Context) error {
 	if have == want {
 		return nil
 	}
-	return s.explain(s.upgrade(ctx), "bring its tables up to date")
+	return s.upgrade(ctx)
 }
 
 // upgrade changes the tables to the newest layout in one transaction. Several processes may find the same empty database, so it
 // reads the layout again under the lock: the second process finds nothing to do.
 func (s *Store) upgrade(ctx context.Context) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
+	return s.transact(ctx, "bring its tables up to date", func(ctx context.Context, tx *sql.Tx) error {
 		if err := execAll(ctx, tx, s.backend.lock); err != nil {
 			return err
 		}

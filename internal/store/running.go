@@ -36,15 +36,13 @@ type Running struct {
 // it fails; withdraw is never nil.
 func (s *Store) Announce(ctx context.Context, p Page, lease time.Duration) (withdraw func(), err error) {
 	if err := s.announce(ctx, p, lease); err != nil {
-		return func() {}, s.explain(err, "store where the run can be watched")
+		return func() {}, err
 	}
 	return s.keep("watched", lease, `host = $1 AND url = $2`, p.Host, p.URL), nil
 }
 
 func (s *Store) announce(ctx context.Context, p Page, lease time.Duration) error {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	return s.transact(ctx, func(tx *sql.Tx) error {
+	return s.transact(ctx, "store where the run can be watched", func(ctx context.Context, tx *sql.Tx) error {
 		if err := execAll(ctx, tx, s.backend.lock, watchedTable, `DELETE FROM watched WHERE until < `+s.backend.now); err != nil {
 			return err
 		}

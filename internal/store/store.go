@@ -121,49 +121,41 @@ func (s *Store) Close() error {
 // returns nil, the record survives a crash of the machine. If ctx ends earlier, the record is not stored: a caller that must not
 // lose a finished record passes a context that no interrupt cancels.
 func (s *Store) Append(ctx context.Context, r Record) (id int64, err error) {
-	err = s.append(ctx, r, func(ctx context.Context, tx *sql.Tx, body string) (err error) {
-		id, err = insert(ctx, tx, r, body)
-		return err
-	})
-	if err != nil {
-		id = 0 // the transaction was not committed
-	}
+	id, _, err = s.append(ctx, r, func(context.Context, *sql.Tx, Record) (bool, error) { return false, nil })
 	return id, err
 }
 
 // AppendOnce appends r unless the store holds it already, which existed reports. So a caller may repeat an append whose answer was
 // lost.
 func (s *Store) AppendOnce(ctx context.Context, r Record) (existed bool, err error) {
-	err = s.append(ctx, r, func(ctx context.Context, tx *sql.Tx, body string) (err error) {
-		if existed, err = contains(ctx, tx, r); err != nil || existed {
-			return err
-		}
-		_, err = insert(ctx, tx, r, body)
-		return err
-	})
-	return existed && err == nil, err
+	_, existed, err = s.append(ctx, r, contains)
+	return existed, err
 }
 
-// append runs add, which inserts r with its JSON body, in a transaction.
-func (s *Store) append(ctx context.Context, r Record, add func(ctx context.Context, tx *sql.Tx, body string) error) error {
+// append inserts r in a transaction unless there says that the store holds it.
+func (s *Store) append(ctx context.Context, r Record, there func(context.Context, *sql.Tx, Record) (bool, error)) (id int64, existed bool, err error) {
 	action := fmt.Sprintf("append repetition %d of point %s", r.Repetition, r.PointID)
 	if s.access == reading {
-		return &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + action}
+		return 0, false, &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + action}
 	}
 	r.ID, r.Schema = 0, Schema
 	body, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
+		return 0, false, fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
 	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	err = s.transact(ctx, func(tx *sql.Tx) error {
+	err = s.transact(ctx, action, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if err := execAll(ctx, tx, s.backend.insert); err != nil {
 			return err
 		}
-		return add(ctx, tx, string(body))
+		if existed, err = there(ctx, tx, r); err == nil && !existed {
+			id, err = insert(ctx, tx, r, string(body))
+		}
+		return err
 	})
-	return s.explain(err, action)
+	if err != nil { // the transaction was not committed
+		return 0, false, err
+	}
+	return id, existed, nil
 }
 
 // contains reports whether the store holds r: a record of the same repetition of the same point that began at the same nanosecond
@@ -188,17 +180,19 @@ func storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
-// transact runs change in a transaction: all of its statements take effect, or none.
-func (s *Store) transact(ctx context.Context, change func(tx *sql.Tx) error) error {
+// transact runs change in a transaction: all of its statements take effect, or none. action is what explain wants.
+func (s *Store) transact(ctx context.Context, action string, change func(ctx context.Context, tx *sql.Tx) error) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	tx, err := s.begin(ctx)
 	if err != nil {
-		return err
+		return s.explain(err, action)
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	if err := change(tx); err != nil {
-		return err
+	if err = change(ctx, tx); err == nil {
+		err = tx.Commit()
 	}
-	return tx.Commit()
+	return s.explain(err, action)
 }
 
 // begin begins a transaction. For as long as the store's patience it tries again while the server is unreachable: a restart must
