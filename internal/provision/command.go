@@ -43,23 +43,34 @@ func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	text, end, err := runToEnd(ctx, j, out)
+	switch {
+	case err != nil:
+		return text, fmt.Errorf("run %s: %w", c.name(), err)
+	case end.Code != 0:
+		return text, fmt.Errorf("%s %s%s", c.name(), end, logged(tail(text, tailLines)))
+	}
+	return text, nil
+}
+
+// runToEnd runs j, which prints to out, to its end, and returns what it printed and how it ended. It is killed, with all it
+// started, when ctx or the tool itself ends.
+func runToEnd(ctx context.Context, j job, out *os.File) (text string, end fate, err error) {
 	p, err := launch(j, out, nil)
 	if err != nil {
-		return "", fmt.Errorf("run %s: %w", c.name(), err)
+		return "", fate{}, err
 	}
 	waitErr := p.wait(ctx)
 	p.kill()
 	p.dismiss()
-	text, err := bounded.File(out.Name(), maxPrinted)
-	switch {
-	case err != nil:
-		return "", err
-	case waitErr != nil:
-		return string(text), fmt.Errorf("run %s: %w", c.name(), waitErr)
-	case p.fate.Code != 0:
-		return string(text), fmt.Errorf("%s %s%s", c.name(), p.fate, logged(tail(string(text), tailLines)))
+	if _, err := out.Seek(0, io.SeekStart); err != nil {
+		return "", p.fate, err
 	}
-	return string(text), nil
+	printed, err := bounded.All(out, maxPrinted)
+	if err != nil {
+		return "", p.fate, err
+	}
+	return string(printed), p.fate, waitErr
 }
 
 // job is c as a supervisor wants it.

@@ -10,40 +10,39 @@ import (
 // Pause freezes every process of the node (SIGSTOP) and returns when all of them stand still. The kernel goes on
 // accepting connections and data for it, as with a broker that hangs.
 func (in *Instance) Pause(_ context.Context, node int) error {
-	m, p, err := in.running(node)
-	if err != nil {
-		return err
-	}
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	if !freeze(p.Supervisor.PID) {
-		return fmt.Errorf("node %d of %s could not be paused", node, in.ID())
-	}
-	return nil
+	return in.inTurn(node, func(_ *member, p *process) error {
+		if !freeze(p.Supervisor.PID) {
+			return fmt.Errorf("node %d of %s could not be paused", node, in.ID())
+		}
+		return nil
+	})
 }
 
 // Resume ends a Pause; on a node that isn't paused it does nothing.
 func (in *Instance) Resume(_ context.Context, node int) error {
+	return in.inTurn(node, func(_ *member, p *process) error {
+		thaw(p.Supervisor.PID)
+		return nil
+	})
+}
+
+// Kill ends every process of the node with SIGKILL and returns when all are gone. Its data stay; it is not a Death.
+func (in *Instance) Kill(_ context.Context, node int) error {
+	return in.inTurn(node, func(m *member, _ *process) error {
+		m.expect(true).kill()
+		return nil
+	})
+}
+
+// inTurn calls do for a node that runs, while nobody else starts, kills or restarts it.
+func (in *Instance) inTurn(node int, do func(*member, *process) error) error {
 	m, p, err := in.running(node)
 	if err != nil {
 		return err
 	}
 	m.turn.Lock()
 	defer m.turn.Unlock()
-	thaw(p.Supervisor.PID)
-	return nil
-}
-
-// Kill ends every process of the node with SIGKILL and returns when all are gone. Its data stay; it is not a Death.
-func (in *Instance) Kill(_ context.Context, node int) error {
-	m, _, err := in.running(node)
-	if err != nil {
-		return err
-	}
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	m.expect(true).kill()
-	return nil
+	return do(m, p)
 }
 
 // Restart starts a node again on its own data and ports, stopping it gracefully first where it still runs. It blocks

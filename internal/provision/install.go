@@ -100,15 +100,8 @@ func installFailed(broker, version string, err error) error {
 // Installed lists, one sentence each, what stands between this machine and starting the broker: nothing where it
 // could start now. It changes nothing.
 func (h *Host) Installed(broker, version string) (missing []string) {
-	r, err := Lookup(broker)
+	r, v, err := startable(broker, version)
 	if err != nil {
-		return []string{err.Error()}
-	}
-	v, err := r.Version(version)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	if err := r.startsHere(adoptsOrphans); err != nil {
 		return []string{err.Error()}
 	}
 	for _, n := range v.Needs {

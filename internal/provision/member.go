@@ -24,13 +24,6 @@ type member struct {
 	seen     Usage    // proc's last live reading
 }
 
-func (m *member) configure(ctx context.Context) error {
-	if f := m.in.cluster.Recipe.Configure; f != nil {
-		return f(ctx, m.node)
-	}
-	return nil
-}
-
 // start launches the node and blocks until it is ready.
 func (m *member) start(ctx context.Context) error {
 	c, err := m.in.cluster.Recipe.Command(m.node)
@@ -60,7 +53,8 @@ func (m *member) start(ctx context.Context) error {
 	if err := m.in.save(); err != nil {
 		return err
 	}
-	return m.untilReady(ctx)
+	ready := func(ctx context.Context) error { return m.in.cluster.Recipe.Ready(ctx, m.node) }
+	return m.in.until(ctx, m.node.ID, []*member{m}, ready)
 }
 
 func (m *member) adopt(p *process) {

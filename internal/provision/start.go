@@ -161,8 +161,11 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 	if err := in.prepare(o); err != nil {
 		return nil, err
 	}
-	for _, m := range in.members {
-		if err := m.configure(limited); err != nil {
+	for _, n := range in.cluster.Nodes {
+		if r.Configure == nil {
+			break
+		}
+		if err := r.Configure(limited, n); err != nil {
 			return nil, in.explain(ctx, fmt.Errorf("configure %s: %w", o.Broker, err), began)
 		}
 	}
@@ -174,7 +177,8 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 		return nil, in.explain(ctx, err, began)
 	}
 	if r.Formed != nil {
-		if err := in.untilFormed(limited); err != nil {
+		formed := func(ctx context.Context) error { return r.Formed(ctx, in.cluster) }
+		if err := in.until(limited, 0, in.members, formed); err != nil {
 			return nil, in.explain(ctx, err, began)
 		}
 	}
@@ -258,16 +262,6 @@ func (in *Instance) explain(ctx context.Context, err error, began time.Time) err
 		return &ErrNotReady{Broker: in.Broker(), After: time.Since(began), Last: err}
 	}
 	return err
-}
-
-// untilReady waits for a node that has been launched.
-func (m *member) untilReady(ctx context.Context) error {
-	return m.in.until(ctx, m.node.ID, []*member{m}, func(ctx context.Context) error { return m.in.cluster.Recipe.Ready(ctx, m.node) })
-}
-
-// untilFormed waits for the cluster of nodes that are ready.
-func (in *Instance) untilFormed(ctx context.Context) error {
-	return in.until(ctx, 0, in.members, func(ctx context.Context) error { return in.cluster.Recipe.Formed(ctx, in.cluster) })
 }
 
 // until asks again and again until ask agrees, and gives up at once when one of the members has ended. An *ErrNotReady

@@ -13,8 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // Run runs a program of what is being installed to its end and returns what it printed. As other people's code it runs as
@@ -97,27 +95,16 @@ func (i *Install) execute(ctx context.Context, j job) (string, error) {
 	os.Remove(out.Name()) // already: a killed tool leaves no file either
 	name := filepath.Base(j.Path)
 	j.Remove = i.Dir
-	p, err := launch(j, out, nil)
-	if err != nil {
+	text, end, err := runToEnd(ctx, j, out)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return "", err
+	case err != nil:
 		return "", fmt.Errorf("%s: %w", name, err)
+	case end.Code != 0:
+		return text, fmt.Errorf("%s %s%s", name, end, logged(tail(text, tailLines)))
 	}
-	waitErr := p.wait(ctx)
-	p.kill()
-	p.dismiss()
-	if waitErr != nil {
-		return "", waitErr
-	}
-	if _, err := out.Seek(0, 0); err != nil {
-		return "", err
-	}
-	text, err := bounded.All(out, maxPrinted)
-	if err != nil {
-		return "", err
-	}
-	if p.fate.Code != 0 {
-		return string(text), fmt.Errorf("%s %s%s", name, p.fate, logged(tail(string(text), tailLines)))
-	}
-	return string(text), nil
+	return text, nil
 }
 
 // Variables of the caller that a package manager is handed, where they are set: how a registry is reached, and what its own
