@@ -70,9 +70,6 @@ type session struct {
 }
 
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
-	}
 	policy, err := ackPolicy(c.Guarantee, c.Client)
 	if err != nil {
 		return nil, err

@@ -88,9 +88,6 @@ type kafka struct {
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
-	}
 	k := &kafka{config: c, common: connection(c)}
 	// The first request of a connection heeds no context, and waits for 10 s.
 	client, err := kgo.NewClient(append(slices.Clip(k.common), kgo.RequestTimeoutOverhead(openPatience))...)

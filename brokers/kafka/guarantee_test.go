@@ -39,7 +39,7 @@ func TestWhatKafkaCannotPromiseIsRefusedByName(t *testing.T) {
 		"exactly once":                        {g: exactly},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := open(t.Context(), livetest.Config(t, "kafka", driver.Target{Addresses: []string{"127.0.0.1:1"}}, c.g, c.client, nil))
+			_, err := livetest.Kind(t, "kafka").Open(t.Context(), livetest.Config(t, "kafka", driver.Target{Addresses: []string{"127.0.0.1:1"}}, c.g, c.client, nil))
 			var refusal *driver.ErrUnsupported
 			switch {
 			case c.names == "" && errors.As(err, &refusal):

@@ -2,7 +2,6 @@
 package natscore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -67,9 +66,6 @@ func fits(c driver.Config, s driver.Shape) error {
 }
 
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
-	}
 	s := &session{config: c, dialer: natsio.NewDialer(c), pending: int(c.Client.Int("PendingMsgsLimit"))}
 	var err error
 	s.conn, err = s.dialer.Dial("control", nil, nil)

@@ -88,9 +88,6 @@ type session struct {
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
-	}
 	s := &session{config: c, log: log.DefaultNopLogger(), seen: map[driver.Seat]*seen{}}
 	if c.Log != nil {
 		s.log = log.NewLoggerWithSlog(slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})))

@@ -62,7 +62,7 @@ func TestWhatPulsarCannotPromiseIsRefusedByName(t *testing.T) {
 		"keys apart":                      {g: exactly, client: map[string]any{"subscriptionType": "Key_Shared"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := open(t.Context(), livetest.Config(t, "pulsar", driver.Target{Addresses: []string{"127.0.0.1:1"}}, c.g, c.client, nil))
+			_, err := livetest.Kind(t, "pulsar").Open(t.Context(), livetest.Config(t, "pulsar", driver.Target{Addresses: []string{"127.0.0.1:1"}}, c.g, c.client, nil))
 			var refusal *driver.ErrUnsupported
 			switch {
 			case c.names == "" && errors.As(err, &refusal):

@@ -3,7 +3,6 @@
 package rabbitmqstream
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,9 +61,6 @@ func supports(g driver.Guarantee) error {
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
-	}
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
 	}
 	d := &streams{cfg: c, places: map[string]*place{}}
 	l, err := d.dial(ctx, 0)

@@ -3,7 +3,6 @@
 package rabbitmq
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -63,9 +62,6 @@ func supports(g driver.Guarantee) error {
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
-	}
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
 	}
 	d := settled(c)
 	var err error

@@ -3,7 +3,6 @@
 package redis
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"hash/crc32"
@@ -111,9 +110,6 @@ func fits(c driver.Config, _ driver.Shape) error {
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
-	}
 	d, err := connected(ctx, c)
 	if err != nil {
 		return nil, err

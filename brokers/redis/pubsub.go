@@ -57,9 +57,6 @@ func whole(_ driver.Config, s driver.Shape) error {
 type channels struct{ *session }
 
 func openPubsub(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := pubsubSupports(c.Guarantee); err != nil {
-		return nil, err
-	}
 	d, err := connected(ctx, c)
 	if err != nil {
 		return nil, err

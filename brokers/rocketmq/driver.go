@@ -129,9 +129,6 @@ type session struct {
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
-	}
 	l, err := dial(c, 0)
 	if err == nil {
 		err = l.answers(ctx)

@@ -259,8 +259,8 @@ type Kind struct {
 	Share func(g Guarantee, topic Values, consumers, partitions int) error
 	// Fits refuses, without a connection, settings that contradict each other, the guarantee, the shape, the server's settings
 	// or its version. Of c.Target it has what a spec says: the number of addresses, the user, and unless somebody else
-	// started the server the version and the settings. Open asks it with an empty shape, and Setup with that of its topology,
-	// so that nothing is refused only then that could be told before. Nil: there is nothing of that kind.
+	// started the server the version and the settings. Opening asks it with an empty shape (see Register), and Setup with that
+	// of its topology, so that nothing is refused only then that could be told before. Nil: there is nothing of that kind.
 	Fits func(c Config, s Shape) error
 	// Keeps is the limit, under these settings, on what a queue or stream holds, and for how long, for payloads of this size.
 	// Nil: there is no such setting.
@@ -297,7 +297,7 @@ type Kind struct {
 	// settings and has the addresses and endpoints of t: path=value, where the defaults don't do. Nil: nothing.
 	Attaching func(settings map[string]any, t Target) []string
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
-	// (unreachable, refused credentials, TLS mismatch).
+	// (unreachable, refused credentials, TLS mismatch). Of a registered kind it is asked only for what Supports and Fits allow.
 	Open func(ctx context.Context, c Config) (Driver, error)
 }
 

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,22 @@ func Register(k Kind) {
 	if _, dup := kinds[k.Name]; dup {
 		panic("driver: registered twice: " + k.Name)
 	}
+	open := k.Open
+	k.Open = func(ctx context.Context, c Config) (Driver, error) {
+		if err := k.opens(c); err != nil {
+			return nil, err
+		}
+		return open(ctx, c)
+	}
 	kinds[k.Name] = k
+}
+
+// opens refuses what needs neither a connection nor the shape of topics to be told.
+func (k Kind) opens(c Config) error {
+	if err := k.Supports(c.Guarantee); err != nil || k.Fits == nil {
+		return err
+	}
+	return k.Fits(c, Shape{})
 }
 
 // Lookup finds a registered driver; an unknown name is answered with the names there are.

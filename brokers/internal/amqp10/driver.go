@@ -3,7 +3,6 @@
 package amqp10
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -124,9 +123,6 @@ type session struct {
 func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, error) {
 	if c.Log == nil {
 		c.Log = io.Discard
-	}
-	if err := cmp.Or(p.Supports(c.Guarantee), fits(p, c, driver.Shape{})); err != nil {
-		return nil, err
 	}
 	d := promised(p, c)
 	d.dialect = p.Dialect(c)

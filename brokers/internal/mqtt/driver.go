@@ -3,7 +3,6 @@
 package mqtt
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -149,9 +148,6 @@ func fits(p *Product, c driver.Config, s driver.Shape) error {
 }
 
 func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(p, c.Guarantee), fits(p, c, driver.Shape{})); err != nil {
-		return nil, err
-	}
 	d := &driving{product: p, config: c, qos: qos[c.Guarantee.Delivery], ids: map[string]*identifiers{}, seats: map[driver.Seat]*link{}, restoring: make(chan struct{}, 1)}
 	probe, err := d.dial(ctx, station{clean: true}) // the server picks an id
 	if err != nil {
