@@ -125,7 +125,7 @@ func place(all []section, schemas map[string]jvm.Schema, name, value string) err
 func stored(settings map[string]any) driver.Persistence {
 	is := func(name, otherwise string) string {
 		if v, ok := settings[name]; ok {
-			return jvm.Text(v)
+			return provision.Text(v)
 		}
 		return otherwise
 	}

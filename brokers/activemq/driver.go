@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/go-amqp"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -46,15 +47,12 @@ type destinations struct{ kind string }
 
 // fits implements amqp10.Product.
 func fits(c driver.Config, s driver.Shape) error {
-	kept := c.Target.Endpoints[storeRole]
-	if c.Target.Server != nil {
-		kept = string(stored(c.Target.Server))
-	}
+	kept := reach.Told(c.Target, reach.Store, stored)
 	switch want := c.Guarantee.Persistence; {
 	case want == driver.Memory:
 	case kept == "" && want == driver.Fsync:
 		return driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; KahaDB's defaults would keep it")
-	case kept == string(driver.Memory):
+	case kept == driver.Memory:
 		return driver.Unsupported("persistence: "+string(want), "it needs persistent: true and kahaDB.journalDiskSyncStrategy: always, both the default; otherwise the broker doesn't wait for the write at all")
 	}
 	if c.Topic.String("destination") == "queue" && s.Subscriptions > 1 {

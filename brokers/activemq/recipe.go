@@ -11,14 +11,11 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-const (
-	schemaFile = "activemq.xsd"
-	// storeRole is not an address, but like one it is something that a client can't find out by itself.
-	storeRole = "store"
-)
+const schemaFile = "activemq.xsd"
 
 var log4j2 = []string{"org.apache.logging.log4j:log4j-core:2.25.4", "org.apache.logging.log4j:log4j-slf4j2-impl:2.25.4"}
 
@@ -37,9 +34,7 @@ func recipe() *provision.Recipe {
 		},
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
-		Endpoints: func(n *provision.Node) map[string]string {
-			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
-		},
+		Endpoints: reach.Tells(reach.Store, stored),
 	}
 }
 
@@ -87,20 +82,15 @@ var usualMemory = []string{"-Xms64M", "-Xmx1G"}
 
 // command has the memory and the openings of the server's own start script.
 func command(n *provision.Node) (provision.Command, error) {
-	_, asked, err := jvm.Split(n.Cluster.Settings)
-	if err != nil {
-		return provision.Command{}, err
-	}
 	usual := slices.Clone(usualMemory)
 	for _, p := range []string{"java.io", "java.security", "java.net", "java.lang", "java.util", "java.util.concurrent", "java.util.concurrent.atomic"} {
 		usual = append(usual, "--add-opens=java.base/"+p+"=ALL-UNNAMED")
 	}
-	args := append(jvm.Options(n, usual, asked),
+	return jvm.Command(n, usual,
 		"-Djava.awt.headless=true", "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
 		"-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"),
 		"-Dactivemq.home="+n.Dir, "-Dactivemq.base="+n.Dir, "-Dactivemq.conf="+n.Dir, "-Dactivemq.data="+n.Data,
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.activemq.console.Main", "start", "xbean:file:"+filepath.Join(n.Dir, "activemq.xml"))
-	return provision.Command{Path: "java", Args: args}, nil
 }
 
 func nodeName(n *provision.Node) string { return n.Cluster.ID }

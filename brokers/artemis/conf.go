@@ -138,7 +138,7 @@ func query(parameters map[string]string) string {
 
 // stored is what has happened to a durable message when the broker accepts it, with these server settings.
 func stored(settings map[string]any) driver.Persistence {
-	on := func(name string) bool { return settings[name] == nil || jvm.Text(settings[name]) == "true" }
+	on := func(name string) bool { return settings[name] == nil || provision.Text(settings[name]) == "true" }
 	switch {
 	case !on("persistence-enabled"), !on("journal-sync-non-transactional"):
 		return driver.Memory // without the latter it is accepted before it is written

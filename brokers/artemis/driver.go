@@ -8,8 +8,9 @@ import (
 	"strconv"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
-	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 var product = &amqp10.Product{
@@ -79,16 +80,13 @@ type addresses struct {
 
 // fits implements amqp10.Product.
 func fits(c driver.Config, s driver.Shape) error {
-	kept := c.Target.Endpoints[storeRole]
-	if c.Target.Server != nil {
-		kept = string(stored(c.Target.Server))
-	}
+	kept := reach.Told(c.Target, reach.Store, stored)
 	switch want := c.Guarantee.Persistence; {
 	case want == driver.Fsync && kept == "":
 		return driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; its default, journal-datasync, would keep it")
-	case want == driver.Fsync && kept != string(driver.Fsync):
+	case want == driver.Fsync && kept != driver.Fsync:
 		return driver.Unsupported("persistence: fsync", "it needs the server settings journal-datasync, journal-sync-non-transactional and persistence-enabled, all on by default")
-	case want == driver.Log && kept == string(driver.Memory):
+	case want == driver.Log && kept == driver.Memory:
 		return driver.Unsupported("persistence: log", "it needs the server settings journal-sync-non-transactional and persistence-enabled, both on by default")
 	}
 	if err := remembers(c, s); err != nil {
@@ -111,7 +109,7 @@ func remembers(c driver.Config, s driver.Shape) error {
 	}
 	given := func(name, usual string) string {
 		if value := c.Target.Server[name]; value != nil {
-			return jvm.Text(value)
+			return provision.Text(value)
 		}
 		return usual
 	}

@@ -12,14 +12,11 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-const (
-	tunedFile = "journal-buffer-timeout.txt"
-	// storeRole is not an address, but like one it is something that a client can't find out by itself.
-	storeRole = "store"
-)
+const tunedFile = "journal-buffer-timeout.txt"
 
 // locks are the SHA-256 of the files that each version is fetched as.
 //
@@ -35,9 +32,7 @@ func recipe() *provision.Recipe {
 		},
 		Ports: []string{"client", "cluster"}, MaxNodes: 2, TLS: true, Mutual: true, Login: true, Plain: "replication",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
-		Endpoints: func(n *provision.Node) map[string]string {
-			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
-		},
+		Endpoints: reach.Tells(reach.Store, stored),
 	}
 }
 
@@ -90,18 +85,14 @@ var usualMemory = []string{"-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-Xms5
 
 // command is what the server's own script runs, with the options of java in its artemis.profile.
 func command(n *provision.Node) (provision.Command, error) {
-	_, asked, err := jvm.Split(n.Cluster.Settings)
-	if err != nil {
-		return provision.Command{}, err
-	}
 	home, etc := n.Cluster.Install, filepath.Join(n.Dir, "etc")
 	arch := map[string]string{"amd64": "x86_64", "386": "i686"}[runtime.GOARCH]
-	args := append(jvm.Options(n, append([]string{
+	usual := append([]string{
 		"-XX:AutoBoxCacheMax=20000", "-Dlog4j2.disableJmx=true", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-	}, usualMemory...), asked),
+	}, usualMemory...)
+	return jvm.Command(n, usual,
 		"-Dlog4j2.configurationFile="+filepath.Join(etc, "log4j2.properties"), "-Djava.security.auth.login.config="+filepath.Join(etc, "login.config"),
 		"-Dartemis.home="+home, "-Dartemis.instance="+n.Dir, "-Dartemis.instance.etc="+etc, "-Ddata.dir="+n.Data,
 		"-Djava.library.path="+filepath.Join(home, "bin", "lib", "linux-"+arch),
 		"-cp", filepath.Join(home, "lib", "artemis-boot.jar"), "org.apache.activemq.artemis.boot.Artemis", "run")
-	return provision.Command{Path: "java", Args: args}, nil
 }

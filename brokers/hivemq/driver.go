@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 var product = &mqtt.Product{
@@ -75,10 +76,7 @@ func natives(g driver.Guarantee) []driver.Native {
 
 // fits implements mqtt.Product.
 func fits(c driver.Config, _ driver.Shape) error {
-	mode := c.Target.Endpoints[storeRole]
-	if c.Target.Server != nil {
-		mode = stored(c.Target.Server)
-	}
+	mode := reach.Told(c.Target, reach.Store, stored)
 	switch {
 	case c.Guarantee.Persistence != driver.Log || mode == "file":
 		return nil
@@ -91,7 +89,7 @@ func fits(c driver.Config, _ driver.Shape) error {
 // stored is where a server of those settings keeps messages.
 func stored(settings map[string]any) string {
 	if mode, asked := settings[modeSetting]; asked {
-		return jvm.Text(mode)
+		return provision.Text(mode)
 	}
 	return "file" // the server's default
 }

@@ -10,11 +10,9 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
-
-// storeRole is not an address, but like one it is something that a client can't find out by itself.
-const storeRole = "store"
 
 // locks are the SHA-256 of the files that each version is fetched as.
 //
@@ -33,9 +31,7 @@ func recipe() *provision.Recipe {
 		Versions: []provision.Version{{Name: "2025.5", Needs: jvm.Needs}}, Complete: jvm.Classes,
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
-		Endpoints: func(n *provision.Node) map[string]string {
-			return map[string]string{storeRole: stored(n.Cluster.Settings)}
-		},
+		Endpoints: reach.Tells(reach.Store, stored),
 	}
 }
 
@@ -67,17 +63,14 @@ var usualMemory = []string{"-XX:InitialRAMPercentage=30", "-XX:MaxRAMPercentage=
 
 // command has the options of the server's own start script.
 func command(n *provision.Node) (provision.Command, error) {
-	_, asked, err := jvm.Split(n.Cluster.Settings)
-	if err != nil {
-		return provision.Command{}, err
-	}
-	args := append(jvm.Options(n, usualMemory, asked),
+	c, err := jvm.Command(n, usualMemory,
 		"-Djava.net.preferIPv4Stack=true", "-Dhivemq.home="+n.Dir,
 		"--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 		"--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
 		"-cp", filepath.Join(n.Cluster.Install, jvm.Classes)+string(filepath.ListSeparator)+filepath.Join(n.Cluster.Install, "lib", "*"), "Launcher",
 		filepath.Join(n.Dir, "conf"), n.Data, filepath.Join(n.Dir, "login"))
-	return provision.Command{Path: "java", Args: args, Dir: n.Dir}, nil
+	c.Dir = n.Dir
+	return c, err
 }
 
 // ready: the server tells an MQTT client nothing that only this instance has; but its log says that it has the port, which one

@@ -51,10 +51,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 	first := len(lines) // of what was asked for
 	names := slices.Sorted(maps.Keys(settings))
 	for _, name := range names {
-		value := fmt.Sprint(settings[name])
-		if f, ok := settings[name].(float64); ok {
-			value = strconv.FormatFloat(f, 'f', -1, 64)
-		}
+		value := provision.Text(settings[name])
 		if slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(name, o) }) {
 			return &provision.ErrSetting{Name: name, Reason: "it is set by the recipe, so that the broker is found and alone"}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -67,12 +66,8 @@ func ready(ctx context.Context, n *provision.Node) error {
 
 // answered becomes a client for a moment: the pages are there a little before the server listens to clients.
 func answered(n *provision.Node) error {
-	values, err := driver.Decode(settings, driver.ClientScope, nil)
+	config, err := reach.Config(n, settings, nil)
 	if err != nil {
-		return err
-	}
-	config := driver.Config{Client: values}
-	if config.Target, err = reach.Node(n); err != nil {
 		return err
 	}
 	l, err := (&driving{config: config, dialer: natsio.NewDialer(config)}).dial(clientID("ready"), 1)

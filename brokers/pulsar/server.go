@@ -37,7 +37,7 @@ const journalSync = "journalSyncData"
 func completed(g driver.Guarantee, settings map[string]any) (map[string]any, error) {
 	given := settings[journalSync]
 	switch {
-	case g.Persistence != driver.Fsync || given != nil && jvm.Text(given) == "true":
+	case g.Persistence != driver.Fsync || given != nil && provision.Text(given) == "true":
 		return settings, nil
 	case given != nil:
 		return nil, driver.Unsupported("persistence: fsync", "it needs %s: true, and the spec says %v", journalSync, given)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -62,15 +63,12 @@ type nodes struct{ config driver.Config }
 
 // fits implements amqp10.Product.
 func fits(c driver.Config, _ driver.Shape) error {
-	g, kept := c.Guarantee, c.Target.Endpoints[storeRole]
-	if c.Target.Server != nil {
-		kept = string(stored(c.Target.Server))
-	}
+	g, kept := c.Guarantee, reach.Told(c.Target, reach.Store, stored)
 	switch {
 	case g.Persistence == driver.Memory:
 	case kept == "" && g.Persistence == driver.Fsync:
 		return driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here")
-	case kept == string(driver.Memory), kept == string(driver.Log) && g.Persistence == driver.Fsync:
+	case kept == driver.Memory, kept == driver.Log && g.Persistence == driver.Fsync:
 		return driver.Unsupported("persistence: "+string(g.Persistence), "the virtual host's store keeps messages to the degree %q; %s", kept, howToStore)
 	case c.Topic.String("messageDurability") == "NEVER":
 		return driver.Unsupported("topicConfig.messageDurability: NEVER", "persistence: %s asks for messages to be stored", g.Persistence)

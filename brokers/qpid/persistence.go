@@ -3,8 +3,8 @@ package qpid
 import (
 	"maps"
 
-	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 const (
@@ -30,7 +30,7 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 // stored is what has happened to a durable message when the broker accepts it: the least of what its copies have.
 func stored(settings map[string]any) driver.Persistence {
 	least := driver.Fsync
-	if v, ok := settings[hostPrefix+"type"]; ok && jvm.Text(v) == "Memory" {
+	if v, ok := settings[hostPrefix+"type"]; ok && provision.Text(v) == "Memory" {
 		least = driver.Memory
 	}
 	for _, policy := range []string{localPolicy, remotePolicy} {

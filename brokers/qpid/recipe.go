@@ -11,14 +11,11 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-const (
-	contextFile = "context.txt"
-	// storeRole is not an address, but like one it is something that a client can't find out by itself.
-	storeRole = "store"
-)
+const contextFile = "context.txt"
 
 // locks are the SHA-256 of the files that each version is fetched as.
 //
@@ -31,9 +28,7 @@ func recipe() *provision.Recipe {
 		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
 		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Plain: "replication",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
-		Endpoints: func(n *provision.Node) map[string]string {
-			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
-		},
+		Endpoints: reach.Tells(reach.Store, stored),
 	}
 }
 
@@ -63,20 +58,16 @@ var usualMemory = []string{"-Xmx512m", "-XX:MaxDirectMemorySize=1536m", "-XX:+Us
 // command has the memory and the collector of the server's own start script. What the server has made of the initial
 // configuration by then wins on later starts.
 func command(n *provision.Node) (provision.Command, error) {
-	_, asked, err := jvm.Split(n.Cluster.Settings)
-	if err != nil {
-		return provision.Command{}, err
-	}
 	home := filepath.Join(n.Cluster.Install, n.Cluster.Version)
-	args := append(jvm.Options(n, usualMemory, asked),
+	c, err := jvm.Command(n, usualMemory,
 		"-DQPID_HOME="+home, "-DQPID_WORK="+n.Data,
 		"-cp", filepath.Join(home, "lib", "*"), "org.apache.qpid.server.Main", "-icp", filepath.Join(n.Dir, "initial.json"))
 	first := n.Cluster.Nodes[0]
-	if _, err := os.Stat(filepath.Join(n.Data, "config.json")); err == nil || n.ID == first.ID {
-		return provision.Command{Path: "java", Args: args}, nil
+	if _, absent := os.Stat(filepath.Join(n.Data, "config.json")); err != nil || absent == nil || n.ID == first.ID {
+		return c, err
 	}
 	// A new member asks the first one who belongs to the group, and gives up where that doesn't answer.
-	return provision.Together(nil, provision.Step{Name: "qpid", Path: "java", Args: args, After: []string{groupAddress(first)}})
+	return provision.Together(nil, provision.Step{Name: "qpid", Path: c.Path, Args: c.Args, After: []string{groupAddress(first)}})
 }
 
 func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }

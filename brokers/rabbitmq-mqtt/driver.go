@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -57,10 +58,7 @@ func natives(g driver.Guarantee) []driver.Native {
 
 // fits implements mqtt.Product.
 func fits(c driver.Config, _ driver.Shape) error {
-	kind := c.Target.Endpoints[queueRole]
-	if c.Target.Server != nil {
-		kind = queues(c.Target.Server)
-	}
+	kind := reach.Told(c.Target, queueRole, queues)
 	const setting = "persistence: fsync"
 	switch {
 	case c.Guarantee.Persistence != driver.Fsync || kind == "quorum":

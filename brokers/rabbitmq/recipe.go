@@ -6,7 +6,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -20,16 +19,11 @@ func recipe() *provision.Recipe {
 // ready asks for the cluster's name, which only this instance has; the server gives it in its first frame, so that no
 // management plugin has to run (and cost) beside what is measured.
 func ready(ctx context.Context, n *provision.Node) error {
-	values, err := driver.Decode(settings, driver.ClientScope, nil)
+	c, err := reach.Config(n, settings, nil)
 	if err != nil {
 		return err
 	}
-	t, err := reach.Node(n)
-	if err != nil {
-		return err
-	}
-	probe := &rabbit{cfg: driver.Config{Client: values, Target: t}}
-	l, err := probe.dialNode(ctx, rabbitserver.Address(n))
+	l, err := (&rabbit{cfg: c}).dialNode(ctx, rabbitserver.Address(n))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -30,10 +29,7 @@ var (
 func configure(ctx context.Context, n *provision.Node) error {
 	text := "save \"\"\nset-proc-title no\n"
 	for _, name := range slices.Sorted(maps.Keys(n.Cluster.Settings)) {
-		value := fmt.Sprint(n.Cluster.Settings[name])
-		if f, ok := n.Cluster.Settings[name].(float64); ok {
-			value = strconv.FormatFloat(f, 'f', -1, 64)
-		}
+		value := provision.Text(n.Cluster.Settings[name])
 		if name == copiesPerShard && clustered(n) { // of forming the cluster, no setting of a server
 			continue
 		}

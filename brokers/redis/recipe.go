@@ -10,7 +10,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/debian"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -58,19 +57,14 @@ func ask(ctx context.Context, n *provision.Node, section string) (map[string]str
 
 // probe is a connection to the node.
 func probe(n *provision.Node) (*redis.Client, error) {
-	values, err := driver.Decode(connectionSettings, driver.ClientScope, nil)
+	c, err := reach.Config(n, connectionSettings, nil)
 	if err != nil {
 		return nil, err
 	}
-	t, err := reach.Node(n)
-	if err != nil {
-		return nil, err
-	}
-	probe := &session{config: driver.Config{Client: values, Target: t}}
 	if password := n.Cluster.Settings["requirepass"]; password != nil {
-		probe.config.Target.Password = fmt.Sprint(password)
+		c.Target.Password = fmt.Sprint(password)
 	}
-	return probe.dial(t.Addresses[0], nil), nil
+	return (&session{config: c}).dial(c.Target.Addresses[0], nil), nil
 }
 
 // ready asks for the file that the server was started with, which only this instance has.

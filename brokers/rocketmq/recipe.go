@@ -34,19 +34,16 @@ func recipe() *provision.Recipe {
 var usualMemory = []string{"-Xms1g", "-Xmx1g", "-XX:MaxDirectMemorySize=1g", "-XX:+UseG1GC"}
 
 func command(n *provision.Node) (provision.Command, error) {
-	_, asked, err := jvm.Split(n.Cluster.Settings)
-	if err != nil {
-		return provision.Command{}, err
-	}
 	install := n.Cluster.Install
-	args := append(jvm.Options(n, usualMemory, asked),
+	c, err := jvm.Command(n, usualMemory,
 		"--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 		"--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
 		"-Duser.home="+n.Dir, "-Drocketmq.client.logRoot="+n.Dir,
 		"-Drmq.logback.configurationFile="+filepath.Join(n.Dir, "logback.xml"), "-Dtls.server.mode=disabled",
 		"-cp", strings.Join([]string{filepath.Join(install, jvm.Classes), filepath.Join(install, "lib", "*")}, string(filepath.ListSeparator)),
 		mainClass, filepath.Join(n.Dir, "namesrv.conf"), filepath.Join(n.Dir, "broker.conf"), filepath.Join(n.Dir, "proxy.json"))
-	return provision.Command{Path: "java", Args: args, Env: []string{"ROCKETMQ_HOME=" + n.Dir}}, nil
+	c.Env = []string{"ROCKETMQ_HOME=" + n.Dir}
+	return c, err
 }
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -158,6 +159,14 @@ func (e *ErrSetting) Error() string { return fmt.Sprintf("server setting %q: %s"
 
 // SettingPath is where a spec holds the setting.
 func (e *ErrSetting) SettingPath() string { return "server." + e.Name }
+
+// Text is a setting's value as a configuration file has it.
+func Text(value any) string {
+	if f, ok := value.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64) // never 1e+09
+	}
+	return fmt.Sprint(value)
+}
 
 var recipes = map[string]*Recipe{}
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/reach"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -15,16 +14,11 @@ const probePatience = 3 * time.Second
 
 // Probe connects to one node, as its recipe does to see whether it is ready; set are client settings.
 func Probe(ctx context.Context, p *Product, n *provision.Node, set map[string]any) (*Link, error) {
-	client, err := driver.Decode(slices.Concat(ClientSettings, p.Settings), driver.ClientScope, set)
+	c, err := reach.Config(n, slices.Concat(ClientSettings, p.Settings), set)
 	if err != nil {
 		return nil, err
 	}
-	t, err := reach.Node(n)
-	if err != nil {
-		return nil, err
-	}
-	c := driver.Config{Client: client, Target: t}
 	ctx, cancel := context.WithTimeout(ctx, probePatience)
 	defer cancel()
-	return dialNode(ctx, p, &c, t.Addresses[0])
+	return dialNode(ctx, p, &c, c.Target.Addresses[0])
 }

@@ -3,10 +3,8 @@
 package jvm
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -25,7 +23,7 @@ const prefix = "jvm."
 func Split(settings map[string]any) (server map[string]string, options []string, err error) {
 	server = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		text := Text(settings[name])
+		text := provision.Text(settings[name])
 		if strings.ContainsAny(text, "\r\n") {
 			return nil, nil, &provision.ErrSetting{Name: name, Reason: "its value must be one line"}
 		}
@@ -56,6 +54,12 @@ func Options(n *provision.Node, usual, asked []string) []string {
 	return append(usual, asked...)
 }
 
+// Command runs java with the product's usual options, those that were asked for, and args: a main class, and what goes with it.
+func Command(n *provision.Node, usual []string, args ...string) (provision.Command, error) {
+	_, asked, err := Split(n.Cluster.Settings)
+	return provision.Command{Path: "java", Args: append(Options(n, usual, asked), args...)}, err
+}
+
 // kind is what two options that exclude each other have in common.
 func kind(option string) string {
 	name, _, _ := strings.Cut(option, "=")
@@ -68,12 +72,4 @@ func kind(option string) string {
 		return name[:4]
 	}
 	return name
-}
-
-// Text is a setting's value as a configuration file has it.
-func Text(value any) string {
-	if f, ok := value.(float64); ok {
-		return strconv.FormatFloat(f, 'f', -1, 64) // never 1e+09
-	}
-	return fmt.Sprint(value)
 }

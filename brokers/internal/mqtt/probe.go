@@ -4,21 +4,17 @@ import (
 	"context"
 
 	"github.com/brokermark/brokermark/brokers/internal/reach"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // Probe connects to a node, as its recipe does to see whether it is ready, and returns the name that the server has made up
 // for the client.
 func Probe(ctx context.Context, p *Product, n *provision.Node) (string, error) {
-	values, err := driver.Decode(settings(p), driver.ClientScope, nil)
+	c, err := reach.Config(n, settings(p), nil)
 	if err != nil {
 		return "", err
 	}
-	d := &driving{product: p, config: driver.Config{Client: values}}
-	if d.config.Target, err = reach.Node(n); err != nil {
-		return "", err
-	}
+	d := &driving{product: p, config: c}
 	l, err := d.dial(ctx, station{clean: true})
 	if err != nil {
 		return "", err

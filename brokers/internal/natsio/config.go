@@ -168,10 +168,8 @@ func render(v any) string {
 			return v
 		}
 		return strconv.Quote(v)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	return fmt.Sprint(v)
+	return provision.Text(v)
 }
 
 var position = regexp.MustCompile(`^(<config>|:)?:?\d+:\d+:? ?`)

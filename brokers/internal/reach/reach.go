@@ -23,6 +23,36 @@ func Node(n *provision.Node) (driver.Target, error) {
 	return t, err
 }
 
+// Store is the role, among a node's endpoints, of the degree to which a server keeps messages. It is not an address, but like one
+// it is something that a client can't find out by itself.
+const Store = "store"
+
+// Tells has a recipe's endpoints name what follows from the server's settings, by role.
+func Tells[T ~string](role string, follows func(settings map[string]any) T) func(*provision.Node) map[string]string {
+	return func(n *provision.Node) map[string]string {
+		return map[string]string{role: string(follows(n.Cluster.Settings))}
+	}
+}
+
+// Told is what Tells named, or what follows from the settings that t would be started with; "" of a server that somebody else
+// started.
+func Told[T ~string](t driver.Target, role string, follows func(settings map[string]any) T) T {
+	if t.Server != nil {
+		return follows(t.Server)
+	}
+	return T(t.Endpoints[role])
+}
+
+// Config is what a client of the node is opened with: client settings, of which set are not the defaults, and the node.
+func Config(n *provision.Node, settings []driver.Setting, set map[string]any) (driver.Config, error) {
+	client, err := driver.Decode(settings, driver.ClientScope, set)
+	if err != nil {
+		return driver.Config{}, err
+	}
+	t, err := Node(n)
+	return driver.Config{Client: client, Target: t}, err
+}
+
 // Instance is the running instance: its nodes, certificates, login and further addresses.
 func Instance(in *provision.Instance) driver.Target {
 	t := driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints()}
