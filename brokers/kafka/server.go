@@ -150,10 +150,8 @@ func jvmSetting(complaint string, settings map[string]any) string {
 
 // leader is the node that leads most partitions of topics with data; where there are none, of Kafka's own.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, n := range c.Nodes {
-		id := 0
-		err := ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
+	return provision.Ask(c, func(n *provision.Node) (id int, err error) {
+		err = ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
 			topics, err := admin.ListTopicsWithInternal(ctx)
 			if err != nil {
 				return err
@@ -161,12 +159,8 @@ func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 			id, err = busiest(topics)
 			return err
 		})
-		if err == nil {
-			return id, nil
-		}
-		errs = append(errs, err)
-	}
-	return 0, errors.Join(errs...)
+		return id, err
+	})
 }
 
 func busiest(topics kadm.TopicDetails) (int, error) {

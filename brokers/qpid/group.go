@@ -2,7 +2,6 @@ package qpid
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"regexp"
@@ -72,13 +71,9 @@ func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 
 // leader is the node that has the virtual host.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, n := range c.Nodes {
-		err := serves(ctx, n)
-		if err == nil {
-			return n.ID, nil
-		}
-		errs = append(errs, err)
+	id, err := provision.Ask(c, func(n *provision.Node) (int, error) { return n.ID, serves(ctx, n) })
+	if err != nil {
+		return 0, fmt.Errorf("no node is master: %w", err)
 	}
-	return 0, fmt.Errorf("no node is master: %w", errors.Join(errs...))
+	return id, nil
 }

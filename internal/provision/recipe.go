@@ -6,6 +6,7 @@ package provision
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -159,6 +160,20 @@ func (e *ErrSetting) Error() string { return fmt.Sprintf("server setting %q: %s"
 
 // SettingPath is where a spec holds the setting.
 func (e *ErrSetting) SettingPath() string { return "server." + e.Name }
+
+// Ask asks node after node, of which any may be down, until one answers.
+func Ask[T any](c *Cluster, question func(n *Node) (T, error)) (T, error) {
+	var errs []error
+	for _, n := range c.Nodes {
+		answer, err := question(n)
+		if err == nil {
+			return answer, nil
+		}
+		errs = append(errs, err)
+	}
+	var none T
+	return none, errors.Join(errs...)
+}
 
 // Text is a setting's value as a configuration file has it.
 func Text(value any) string {

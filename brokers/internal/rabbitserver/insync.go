@@ -2,7 +2,6 @@ package rabbitserver
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -12,19 +11,14 @@ import (
 // that have all of a mirrored queue. The others of a quorum queue vote, so a member that is online follows its leader's
 // log.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, n := range c.Nodes { // any may be down
+	return provision.Ask(c, func(n *provision.Node) (int, error) {
 		out, err := control(ctx, n, "--silent", "list_queues", "members", "online")
 		mirrored := ""
 		if policy, _ := Policy(c.Version, c.Settings); err == nil && policy["ha-mode"] != nil {
 			mirrored, err = control(ctx, n, "--silent", "list_queues", "slave_pids", "synchronised_slave_pids")
 		}
-		if err == nil {
-			return both(fewest(out), mirrorsInSync(mirrored)), nil
-		}
-		errs = append(errs, err)
-	}
-	return 0, errors.Join(errs...)
+		return both(fewest(out), mirrorsInSync(mirrored)), err
+	})
 }
 
 // fewest reads lines of two lists of nodes: all members of a queue, and those online.

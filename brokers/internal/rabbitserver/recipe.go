@@ -129,23 +129,20 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 
 // leader is the node that leads most queues; every replicated queue and every stream elects its own.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, asked := range c.Nodes { // any may be down
-		out, err := control(ctx, asked, "list_queues", "leader", "pid") // a classic queue has a process alone
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		best, most := 0, 0
-		for _, n := range c.Nodes {
-			if led := strings.Count(out, nodeName(n)); led > most {
-				best, most = n.ID, led
-			}
-		}
-		if best == 0 {
-			return 0, errors.New("no queue has a leader")
-		}
-		return best, nil
+	out, err := provision.Ask(c, func(asked *provision.Node) (string, error) {
+		return control(ctx, asked, "list_queues", "leader", "pid") // a classic queue has a process alone
+	})
+	if err != nil {
+		return 0, fmt.Errorf("ask for the leader: %w", err)
 	}
-	return 0, fmt.Errorf("ask for the leader: %w", errors.Join(errs...))
+	best, most := 0, 0
+	for _, n := range c.Nodes {
+		if led := strings.Count(out, nodeName(n)); led > most {
+			best, most = n.ID, led
+		}
+	}
+	if best == 0 {
+		return 0, errors.New("no queue has a leader")
+	}
+	return best, nil
 }
