@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -252,7 +253,7 @@ func (r *reader) rewind(at place) {
 			break
 		}
 		r.report(fmt.Errorf("set the consumer back: %w", err)) // no leader yet
-		pause(r.ctx)
+		_ = socket.Pause(r.ctx, tryPause)
 	}
 	r.rewound, r.left, r.since = time.Now(), at.flow, 0
 }

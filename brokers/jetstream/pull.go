@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -81,7 +82,7 @@ func (r *reader) fetches(from jetstream.Consumer, client driver.Values) *fetchin
 			}
 			if err != nil && !errors.Is(err, context.DeadlineExceeded) { // which is an empty stream
 				r.report(err)
-				pause(ctx)
+				_ = socket.Pause(ctx, tryPause)
 			}
 		}
 	}()
@@ -151,13 +152,6 @@ func arrived(waiting []jetstream.Msg, incoming <-chan jetstream.Msg) []jetstream
 // deadline is what the client makes an expiry of, or a little more: it takes off a tenth, a second at most.
 func deadline(expiry time.Duration) time.Duration {
 	return expiry + min(expiry/9, time.Second) + 10*time.Millisecond
-}
-
-func pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(tryPause):
-	}
 }
 
 // following is an ordered consumer: the client makes one on the server, without acknowledgements, and another one from
@@ -234,7 +228,7 @@ func (f *following) follow(ctx context.Context, connected <-chan nats.Status) {
 }
 
 func (f *following) again(ctx context.Context) {
-	for ; ctx.Err() == nil; pause(ctx) {
+	for ; ctx.Err() == nil; _ = socket.Pause(ctx, tryPause) {
 		var stream jetstream.Stream
 		err := within(ctx, func(ctx context.Context) (err error) {
 			stream, err = f.reader.js.Stream(ctx, entityName(f.reader.subject))

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
 // remake makes streams in memory and their consumers anew whenever a connection finds them gone: their server was
@@ -43,10 +44,7 @@ func (s *session) remakeAll(ctx context.Context, js jetstream.JetStream) {
 				break
 			}
 			s.dialer.Logf("make the stream of topic %s anew: %v", topic, err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(tryPause):
-			}
+			_ = socket.Pause(ctx, tryPause)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -192,10 +193,8 @@ func (s *session) untilFormed(ctx context.Context, try func(context.Context) err
 			return err
 		}
 		s.dialer.Logf("setup: %v; trying again", err)
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, tryPause) != nil {
 			return err
-		case <-time.After(tryPause):
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -179,10 +180,8 @@ func (r *reader) commit(ctx context.Context) error {
 		case !repeatable(err):
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(commitPause):
+		if err := socket.Pause(ctx, commitPause); err != nil {
+			return err
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
 const (
@@ -44,10 +46,8 @@ func fate(ctx context.Context, client *kgo.Client, patience time.Duration) (comm
 		default: // nobody answers, or it is being loaded
 			open = time.Time{}
 		}
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, fatePause) != nil {
 			return false, false
-		case <-time.After(fatePause):
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -48,10 +49,8 @@ func (k *kafka) Relay(ctx context.Context, c driver.RelayConfig, ready func()) e
 		case final(err):
 			return fmt.Errorf("relaying %s: %w", k.topology.Topics[0].Name, err)
 		}
-		select { // what was not committed is consumed again
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil { // what was not committed is consumed again
 			return nil
-		case <-time.After(retryPause):
 		}
 	}
 }

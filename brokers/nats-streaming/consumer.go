@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/stan.go"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -36,7 +37,7 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 			return fmt.Errorf("consume from %s: %w", d.subjects[c.Topic], err)
 		}
 		d.dialer.Logf("consumer %d of %s: %v; connecting again", c.ID, d.subjects[c.Topic], err)
-		pause(ctx)
+		_ = socket.Pause(ctx, retryPause)
 	}
 }
 

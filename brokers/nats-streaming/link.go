@@ -1,7 +1,6 @@
 package natsstreaming
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -75,12 +74,4 @@ func disconnected(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", driver.ErrDisconnected, err)
-}
-
-// pause ends with ctx.
-func pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(retryPause):
-	}
 }

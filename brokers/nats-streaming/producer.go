@@ -206,7 +206,7 @@ func (p *producer) keep(f *flight) {
 		next, err := p.connect(f.number + 1)
 		for ; err != nil; next, err = p.connect(f.number + 1) {
 			p.d.dialer.Logf("%s: %v; trying again", p.id, err)
-			if pause(p.quit); p.quit.Err() != nil {
+			if socket.Pause(p.quit, retryPause) != nil {
 				return
 			}
 		}

@@ -5,11 +5,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"sync"
-	"time"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 	"github.com/apache/pulsar-client-go/pulsar/backoff"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -64,10 +64,8 @@ func (l *line) open(ctx context.Context) error {
 			l.at = made
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil {
 			return fmt.Errorf("making a producer for %s: %w", l.address, err)
-		case <-time.After(retryPause):
 		}
 	}
 }
@@ -117,10 +115,8 @@ func (l *line) renew(old *link) {
 	old.Close()
 	l.producer.fail(old, errLost)
 	for pause := (&pauses{}); ; {
-		select {
-		case <-l.life.Done():
+		if socket.Pause(l.life, pause.Next()) != nil {
 			return
-		case <-time.After(pause.Next()):
 		}
 		if made, err := l.newLink(); err == nil {
 			l.mu.Lock()

@@ -13,6 +13,7 @@ import (
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -73,11 +74,9 @@ func (s *session) newCommitter(ctx context.Context, c driver.ProducerConfig, r d
 			go p.run()
 			return p, nil
 		}
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil {
 			release(connected)
 			return nil, err
-		case <-time.After(retryPause):
 		}
 	}
 }
@@ -209,10 +208,8 @@ func (c *committer) outlet() (*outlet, error) {
 	out := c.out
 	c.mu.Unlock()
 	for pause := (&pauses{}); out == nil; {
-		select {
-		case <-c.life.Done():
-			return nil, c.life.Err()
-		case <-time.After(pause.Next()):
+		if err := socket.Pause(c.life, pause.Next()); err != nil {
+			return nil, err
 		}
 		var err error
 		if out, err = c.open(); err == nil && !c.replace(out) {
@@ -245,10 +242,8 @@ func commit(ctx context.Context, txn client.Transaction, until time.Time) error 
 		case !time.Now().Before(until):
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil {
 			return err
-		case <-time.After(retryPause):
 		}
 		reopen(txn)
 	}

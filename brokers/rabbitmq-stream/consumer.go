@@ -10,6 +10,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/amqp"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -30,10 +31,8 @@ func (d *streams) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		if (!again || errors.As(err, &refused)) && !errors.Is(err, errInterrupted) {
 			return fmt.Errorf("consume from %s: %w", d.topo.Topics[c.Topic].Name, err)
 		}
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil {
 			return nil
-		case <-time.After(retryPause):
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/message"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -169,10 +170,8 @@ func (l *lane) run(pub *publisher) {
 		l.fall(errLost)
 		l.p.leave(pub.share)
 		for pub = nil; pub == nil; {
-			select {
-			case <-l.p.running.Done():
+			if socket.Pause(l.p.running, retryPause) != nil {
 				return
-			case <-time.After(retryPause):
 			}
 			pub, _ = l.p.connect(l.p.running, l)
 		}

@@ -108,10 +108,8 @@ func available(ctx context.Context, try func() error) error {
 		if !errors.Is(err, stream.StreamNotAvailable) && !errors.Is(err, stream.LeaderNotReady) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, copiesPause) != nil {
 			return err
-		case <-time.After(copiesPause):
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -28,10 +29,8 @@ func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 		if !again && !errors.Is(err, errInterrupted) {
 			return fmt.Errorf("consume from %s: %w", d.topo.Topics[c.Topic].Name, err)
 		}
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil {
 			return nil
-		case <-time.After(retryPause):
 		}
 	}
 }

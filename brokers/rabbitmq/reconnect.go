@@ -7,6 +7,8 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
 // reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
@@ -24,10 +26,8 @@ func (p *producer) reconnect(ctx context.Context) error {
 		p.alone = lost.refusal() != nil && !lost.culprit
 		return errLost
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(p.retryAt)):
+	if err := socket.Pause(ctx, time.Until(p.retryAt)); err != nil {
+		return err
 	}
 	err := p.connect(ctx)
 	p.retryAt = time.Now().Add(retryPause)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -198,7 +199,7 @@ func (d *session) elsewhere(ctx context.Context) {
 	if d.cluster != nil {
 		d.cluster.ReloadState(ctx)
 	}
-	wait(ctx, retryPause)
+	_ = socket.Pause(ctx, retryPause)
 }
 
 // another is a client of its own for commands of any stream.

@@ -152,12 +152,4 @@ func (l *logLines) Printf(_ context.Context, format string, v ...any) {
 
 func init() { redis.SetLogger(&clientLog) }
 
-// wait is a pause that ends with ctx.
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 var _ driver.Driver = (*session)(nil)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -122,7 +123,7 @@ func (p *pipe) run() {
 // rest pauses after a lost connection.
 func (p *pipe) rest() {
 	if p.elsewhere == nil {
-		wait(p.stopped, retryPause)
+		_ = socket.Pause(p.stopped, retryPause)
 		return
 	}
 	client := p.elsewhere(p.stopped)

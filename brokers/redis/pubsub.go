@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -127,7 +128,7 @@ func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		}
 		if err != nil {
 			d.logf("subscriber of %s: %v; subscribing again", name, err)
-			wait(ctx, retryPause)
+			_ = socket.Pause(ctx, retryPause)
 			continue
 		}
 		if m, ok := m.(*redis.Message); ok {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -96,7 +97,7 @@ func (d *session) rewritten(ctx context.Context) error {
 		if about["aof_enabled"] == "1" && about["aof_rewrite_in_progress"] == "0" && about["aof_rewrite_scheduled"] == "0" {
 			return nil
 		}
-		wait(ctx, askEvery)
+		_ = socket.Pause(ctx, askEvery)
 	}
 	return fmt.Errorf("the server has not switched its append-only file on: %w", ctx.Err())
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
 // A stream is looked at once a second, but at most so many streams are in a second: the looks alone would keep the server
@@ -32,10 +34,10 @@ func (d *session) startTrim() {
 	go func() {
 		defer close(ended)
 		defer closing()
-		for wait(ctx, trimEvery); ctx.Err() == nil; wait(ctx, trimEvery) {
+		for socket.Pause(ctx, trimEvery) == nil {
 			for i, stream := range all {
 				if i > 0 && i%trimMost == 0 {
-					wait(ctx, trimEvery)
+					_ = socket.Pause(ctx, trimEvery)
 				}
 				if err := d.trim(ctx, client, stream); err != nil && ctx.Err() == nil {
 					d.logf("trim %s: %v", stream, err)

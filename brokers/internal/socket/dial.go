@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 )
 
 // Dial connects to address and puts TLS on the connection unless conf is nil; the server's name is address' host unless
@@ -35,6 +36,15 @@ func ForServer(conf *tls.Config, address string) *tls.Config {
 		conf.ServerName, _, _ = net.SplitHostPort(address)
 	}
 	return conf
+}
+
+// Pause waits between two attempts, until ctx ends at most, and returns the error of ctx.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	return ctx.Err()
 }
 
 // InTurn dials addresses one after the other, beginning with the one whose turn it is for id, until one succeeds.
