@@ -36,11 +36,11 @@ func (h *Host) Running() []State {
 // of it runs. Its nodes' ends are not reported as deaths, and they go on running when this process ends.
 func (h *Host) Attach(id string) (*Instance, error) {
 	var found []State
-	var ids []string
+	var ids, meant []string
 	for _, s := range h.Running() {
 		ids = append(ids, s.ID)
 		if s.ID == id || s.Broker == id {
-			found = append(found, s)
+			found, meant = append(found, s), append(meant, s.ID)
 		}
 	}
 	switch {
@@ -49,7 +49,7 @@ func (h *Host) Attach(id string) (*Instance, error) {
 	case len(found) == 0:
 		return nil, fmt.Errorf("no running broker %q; running: %s", id, strings.Join(ids, ", "))
 	case len(found) > 1:
-		return nil, fmt.Errorf("%d instances of %s are running, name one by its id: %s", len(found), id, strings.Join(ids, ", "))
+		return nil, fmt.Errorf("%d instances of %s are running, name one by its id: %s", len(found), id, strings.Join(meant, ", "))
 	}
 	return h.attach(found[0])
 }

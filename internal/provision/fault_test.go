@@ -101,6 +101,23 @@ func TestToolKilledInMidInstallLeavesNothing(t *testing.T) {
 	eventually(t, "the half installation gone", func() bool { return isEmpty(t, h.installs()) })
 }
 
+func TestABrokerOfWhichSeveralRunIsAskedForByTheIDsOfThose(t *testing.T) {
+	h := newHost(t)
+	var ids []string
+	for _, broker := range []string{"several", "testbroker", "testbroker"} {
+		in, err := h.Start(t.Context(), Options{Broker: broker})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = in.Stop(context.Background()) })
+		ids = append(ids, in.ID())
+	}
+	want := "2 instances of testbroker are running, name one by its id: " + ids[1] + ", " + ids[2]
+	if _, err := h.Attach("testbroker"); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestDetachedInstanceOutlivesItsToolAndIsFoundAgain(t *testing.T) {
 	h := newHost(t)
 	tool, id := runTool(t, h, "detach")

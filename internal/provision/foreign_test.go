@@ -268,3 +268,15 @@ func TestARunningProcessIsMeteredByItsAddressAndNoOther(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 }
+
+func TestAProgramInsideThisBinaryGoesByItsOwnName(t *testing.T) {
+	in, err := newHost(t).Start(t.Context(), Options{Broker: "testbroker"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Stop(context.Background()) })
+	f, missing := Find(t.Context(), in.Addresses())
+	if f == nil || !strings.HasPrefix(f.String(), "testbroker, process ") {
+		t.Errorf("found %s, missing %v", f, missing)
+	}
+}

@@ -59,6 +59,8 @@ func runProgram(args []string) int {
 		fmt.Fprintf(os.Stderr, "no program %q in this executable\n", args[3])
 		return 2
 	}
+	// The kernel calls it exe, after /proc/self/exe. With another user it may not name itself any more.
+	_ = os.WriteFile("/proc/self/comm", []byte(args[3]), 0o644)
 	if uid >= 0 {
 		if err := dropTo(uid, gid); err != nil {
 			fmt.Fprintln(os.Stderr, "give up root:", err)

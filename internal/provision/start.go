@@ -218,9 +218,14 @@ func (in *Instance) prepare(o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	wanted := o.Ports
+	names, wanted := slices.Concat(c.Recipe.Ports, v.Ports), o.Ports
+	for name := range wanted {
+		if !slices.Contains(names, name) {
+			return &ErrRefused{Broker: c.Recipe.Broker, Reason: fmt.Sprintf("no port is named %q; there are: %s", name, strings.Join(names, ", "))}
+		}
+	}
 	for range o.Nodes {
-		taken, err := reservePorts(slices.Concat(c.Recipe.Ports, v.Ports), c.Recipe.Beside, wanted)
+		taken, err := reservePorts(names, c.Recipe.Beside, wanted)
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func TestFailedStartsSayWhyAndLeaveNothing(t *testing.T) {
 		{"one of three exits", Options{Nodes: 3, Server: map[string]any{"exit": "no quorum"}}, kind(new(*ErrDied)), []string{"no quorum"}},
 		{"wanted port in use", Options{Ports: map[string]int{"client": taken}}, kind(new(*ErrPortInUse)), []string{fmt.Sprintf("port %d (client) is in use", taken)}},
 		{"bind fails twice", Options{Server: map[string]any{"addr": occupied.Addr().String()}}, kind(new(*ErrPortInUse)), []string{"in use"}},
-		{"no such port", Options{Ports: map[string]int{"clinet": 1}}, kind(new(error)), []string{`no port is named "clinet"`, "client, other"}},
+		{"no such port", Options{Ports: map[string]int{"clinet": 1}}, kind(new(*ErrRefused)), []string{`no port is named "clinet"`, "client, other"}},
 		{"unknown setting", Options{Server: map[string]any{"unknown": 1}}, kind(new(*ErrSetting)), []string{`server setting "unknown": not known`}},
 		{"too many nodes", Options{Nodes: 4}, kind(new(*ErrRefused)), []string{"4 nodes", "at most 3"}},
 		{"mutual TLS", Options{Mutual: true}, kind(new(*ErrRefused)), []string{"mutual TLS was asked for"}},
