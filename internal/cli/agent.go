@@ -70,9 +70,9 @@ func (s *shell) agentCommand() *cobra.Command {
 		Long: `Agent connects to the control server of brokermark run --agents, or waits for
 one, and runs producers and consumers for it. Nothing listens here. A run whose
 coordinator is not heard for 4 s is ended and cleaned up. The result of a trial
-is in a file of the work directory (` + "`BROKERMARK_HOME`" + `) until it is stored, and an agent that
-is started again under its name goes on with it. Passwords of brokers reach an
-agent over the encrypted control connection only, and stay in memory.
+is in a file of the work directory (BROKERMARK_HOME) until it is stored, and an
+agent that is started again under its name goes on with it. Passwords of brokers
+reach an agent over the encrypted control connection only, and stay in memory.
 
 With --meter it runs no load, but tells runs that attach to a broker of this
 machine what the broker's processes use. They are named by a number, a systemd

@@ -102,8 +102,10 @@ func (s *shell) upCommand() *cobra.Command {
 	f.StringVar(&o.tls, "tls", study.TLSOff, "encrypt the clients' connections, with certificates made for it: off, on, mutual")
 	f.StringVar(&o.user, "user", "", "let in this user only")
 	f.StringVar(&o.passwordEnv, "password-env", "", "environment `variable` that holds the user's password")
-	f.StringToStringVar(&o.server, "server", nil, "server settings by their native names, such as num.io.threads=4")
-	f.StringToStringVar(&o.ports, "port", nil, "ports of the first node by role, such as client=9092 (default: free ones)")
+	f.StringToStringVar(&o.server, "server", nil, "server settings as `name=value`, by their native names, such as num.io.threads=4")
+	f.Lookup("server").DefValue = ""
+	f.StringToStringVar(&o.ports, "port", nil, "ports of the first node as `role=port`, such as client=9092 (default: free ones)")
+	f.Lookup("port").DefValue = ""
 	return c
 }
 

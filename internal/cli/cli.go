@@ -48,6 +48,12 @@ func (s *shell) main(ctx context.Context, args []string) (code int) {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.InitDefaultCompletionCmd() // cobra's would print its help for an unknown shell, and exit with 0
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = cobra.ArbitraryArgs, group
+		}
+	}
 	return s.ended(ctx, root.ExecuteContext(ctx))
 }
 

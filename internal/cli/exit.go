@@ -201,6 +201,9 @@ func badFlag(c *cobra.Command, err error) error {
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
+			if c.HasAvailableSubCommands() {
+				return group(c, args)
+			}
 			return hinted(badInput("%w", err), "%s", c.UseLine())
 		}
 		return nil

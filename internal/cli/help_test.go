@@ -113,6 +113,17 @@ func checking(args []string) []string {
 	return out
 }
 
+func TestHelpShowsNoTypesOfGoAndNoMarkup(t *testing.T) {
+	for _, c := range cli.Commands() {
+		help := brokermark(t, append(strings.Fields(c.Path)[1:], "--help")...).want(t, 0).out
+		for _, never := range []string{"stringToString", "(default [])", "`"} {
+			if strings.Contains(help, never) {
+				t.Errorf("%s --help contains %q", c.Path, never)
+			}
+		}
+	}
+}
+
 func TestHelpListsTheExitCodes(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"run", "--help"}} {
 		out := brokermark(t, args...).want(t, 0).out
