@@ -16,8 +16,8 @@ func (s *shell) cleanCommand() *cobra.Command {
 		Use:   "clean",
 		Short: "List what was installed and left here, and remove it with --yes",
 		Long: `Clean lists the brokers that were installed, the directories of runs and the log,
-all below the work directory (` + "`BROKERMARK_HOME`" + `), and reports of crashes. With --yes
-it removes them, unless a broker still runs. Stores of results and system
+all below the work directory (BROKERMARK_HOME), and reports of crashes. With
+--yes it removes them, unless a broker still runs. Stores of results and system
 packages stay; it names the packages that were installed for brokers.`,
 		Example: "  brokermark clean\n  brokermark broker down --all && brokermark clean --yes\n  brokermark clean --yes",
 		Args:    arguments(cobra.NoArgs),
@@ -43,7 +43,7 @@ func (s *shell) clean(dir string, yes bool) error {
 		if h.InUse != "" {
 			remark = "  (" + h.InUse + ")"
 		}
-		fmt.Fprintf(s.out, "%9s  %-13s  %s%s\n", units.BytesSize(float64(h.Bytes)), h.What, h.Path, remark)
+		fmt.Fprintf(s.out, "%9s  %-14s  %s%s\n", units.BytesSize(float64(h.Bytes)), h.What, h.Path, remark)
 	}
 	if !yes {
 		s.stay(provision.Packages(dir))

@@ -15,8 +15,10 @@ func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
 		t.Errorf("of an empty directory it says %q", out)
 	}
 	install := filepath.Join(home, "install", "kafka-4.3.1")
-	if err := os.MkdirAll(install, 0o755); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{install, filepath.Join(home, "fleet")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, file := range []string{install + ".lock", filepath.Join(install, "kafka.jar"), filepath.Join(home, "system-packages.txt")} {
 		if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
@@ -27,6 +29,10 @@ func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
 		if out := brokermark(t, "clean").want(t, 0).out; !strings.Contains(out, want) {
 			t.Errorf("no %q in %q", want, out)
 		}
+	}
+	lines := strings.Split(brokermark(t, "clean").out, "\n")
+	if a, b := strings.Index(lines[0], home), strings.Index(lines[1], home); a < 0 || a != b {
+		t.Errorf("its paths are not one below the other: %q", lines)
 	}
 	if _, err := os.Stat(install); err != nil {
 		t.Fatalf("listing has removed it: %v", err)

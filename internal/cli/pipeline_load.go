@@ -197,9 +197,12 @@ type times struct {
 	Max    float64 `json:"max_ms"`
 }
 
-func timesOf(s hist.Snapshot) times {
+func timesOf(s hist.Snapshot) *times {
+	if s.IsZero() {
+		return nil
+	}
 	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
-	return times{s.Mean() / 1e6, ms(s.Quantile(0.5)), ms(s.Quantile(0.99)), ms(s.Min()), ms(s.Max())}
+	return &times{s.Mean() / 1e6, ms(s.Quantile(0.5)), ms(s.Quantile(0.99)), ms(s.Min()), ms(s.Max())}
 }
 
 type loadReport struct {
@@ -211,7 +214,7 @@ type loadReport struct {
 	Answers    map[int]int64 `json:"answers"` // by status code; 0: none came
 	WallMs     float64       `json:"wall_ms"`
 	Throughput float64       `json:"requests_per_s"`
-	Response   times         `json:"response"`           // from the sending
+	Response   *times        `json:"response"`           // from the sending; nil: no request was accepted
 	FromDue    *times        `json:"from_due,omitempty"` // from when a request was due; open loop only
 }
 
@@ -222,8 +225,7 @@ func (s *shell) printLoad(o *loadOptions, out loading.Outcome) error {
 		WallMs: wall * 1e3, Throughput: float64(out.Accepted) / wall, Response: timesOf(out.Response),
 	}
 	if o.rate > 0 {
-		due := timesOf(out.FromDue)
-		r.FromDue = &due
+		r.FromDue = timesOf(out.FromDue)
 	}
 	if o.format == "json" {
 		return json.NewEncoder(s.out).Encode(r)
@@ -243,12 +245,13 @@ func (s *shell) printLoad(o *loadOptions, out loading.Outcome) error {
 	fmt.Fprintf(s.out, "retries              %d\nanswers              %s\nwall time            %.0f ms\nthroughput           %.0f requests/s\n",
 		r.Retries, strings.Join(answers, ", "), r.WallMs, r.Throughput)
 	r.Response.print(s.out, "response")
-	if r.FromDue != nil {
-		r.FromDue.print(s.out, "from when due")
-	}
+	r.FromDue.print(s.out, "from when due")
 	return nil
 }
 
-func (t times) print(out io.Writer, what string) {
+func (t *times) print(out io.Writer, what string) {
+	if t == nil {
+		return
+	}
 	fmt.Fprintf(out, "%-20s mean %.2f ms, median %.2f ms, p99 %.2f ms, min %.2f ms, max %.2f ms\n", what, t.Mean, t.Median, t.P99, t.Min, t.Max)
 }

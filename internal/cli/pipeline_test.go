@@ -96,6 +96,13 @@ func TestPipelineLoadDrivesAnyEndpoint(t *testing.T) {
 	if r.code != 4 || !strings.Contains(r.out, "failed requests      5") || !strings.Contains(r.err, "404 Not Found") {
 		t.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
 	}
+	nobody := "http://" + freePort(t)
+	if r = brokermark(t, "pipeline", "load", nobody, "--requests", "5", "--retries", "0"); r.code != 4 || strings.Contains(r.out, "response") {
+		t.Errorf("exit code %d, and response times without a response: %s", r.code, r.out)
+	}
+	if r = brokermark(t, "pipeline", "load", nobody, "--requests", "5", "--retries", "0", "--format", "json"); !strings.Contains(r.out, `"response":null`) {
+		t.Errorf("response times without a response: %s", r.out)
+	}
 	r = brokermark(t, "pipeline", "load", h.URL+"/items/{i}", "--method", "PUT", "--rate", "200", "--duration", "300ms", "--warmup", "0s", "--threads", "3")
 	r.want(t, 0)
 	if !strings.Contains(r.out, "from when due") || puts.Load() != 110 {

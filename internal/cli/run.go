@@ -271,7 +271,7 @@ func (r *running) failed(p plan, t lab.Tally, code int) error {
 		what, hint, first = fmt.Sprintf("%d of %s failed", t.Failed+t.Lost, total), "failed repetitions run again next time; their records stay", r.bad[store.Failed]
 	case exitVoid:
 		what, first = fmt.Sprintf("%d of %s void: the generator limited what they found", t.Void, total), r.bad[store.Void]
-		hint = "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time"
+		hint = "a quieter machine, more cores, a lower rate, or a larger inFlight window; void repetitions run again next time"
 	case exitInput:
 		what, first = "nothing was measured: every point was refused", r.bad[store.Refused]
 		if known, err := refusals(p.points); err == nil && len(known) > 0 { // else only the broker itself could tell

@@ -178,7 +178,7 @@ type Unstored struct {
 }
 
 func (e *Unstored) Error() string {
-	return fmt.Sprintf("%v; %d records wait in %s", e.Err, e.Records, e.Path)
+	return fmt.Sprintf("%v; records that wait in %s: %d", e.Err, e.Path, e.Records)
 }
 
 func (e *Unstored) Unwrap() error { return e.Err }
