@@ -24,6 +24,14 @@ func TestFaultsBecomeATimetable(t *testing.T) {
 			[]study.Fault{{At: at(5), Do: "kill", Node: "2", For: at(10)}, {At: at(6), Do: "pause", Node: "1", For: at(1)}, {At: at(3), Do: "restart", Node: "3"}},
 			[]faultAction{{at: 3e9, do: "restart", node: "3", implied: false}, {at: 5e9, do: "kill", node: "2", implied: false}, {at: 6e9, do: "pause", node: "1", implied: false}, {at: 7e9, do: "resume", node: "1", implied: true}, {at: 15e9, do: "restart", node: "2", implied: true}},
 		},
+		"a pause that its resume ends before its time, and the next one": {
+			[]study.Fault{{At: at(1), Do: "pause", For: at(5)}, {At: at(3), Do: "resume"}, {At: at(4), Do: "pause", For: at(9)}},
+			[]faultAction{{at: 1e9, do: "pause", implied: false}, {at: 3e9, do: "resume", implied: false}, {at: 4e9, do: "pause", implied: false}, {at: 13e9, do: "resume", implied: true}},
+		},
+		"a kill that a restart ends before its time": {
+			[]study.Fault{{At: at(1), Do: "kill", Node: "1", For: at(5)}, {At: at(3), Do: "restart", Node: "1"}},
+			[]faultAction{{at: 1e9, do: "kill", node: "1", implied: false}, {at: 3e9, do: "restart", node: "1", implied: false}},
+		},
 		"at once, in the order written": {
 			[]study.Fault{{At: at(1), Do: "kill", Node: "1"}, {At: at(1), Do: "restart", Node: "1"}},
 			[]faultAction{{at: 1e9, do: "kill", node: "1", implied: false}, {at: 1e9, do: "restart", node: "1", implied: false}},

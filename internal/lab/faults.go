@@ -44,7 +44,7 @@ var endOf = map[string]string{"pause": "resume", "kill": "restart"}
 
 // actionsOf returns a spec's faults as actions, by time. A fault that lasts for a time has two: {at: 10s, do: pause, for: 3s} is a
 // pause at 10 s and a resume at 13 s. A resume or restart that the spec lists ends the last pause or kill of the same node before it
-// that nothing else has ended.
+// that nothing else has ended, and what it has ended does not end once more when its time is over.
 func actionsOf(list []study.Fault) []*faultAction {
 	var actions []*faultAction
 	for _, f := range list {
@@ -56,15 +56,20 @@ func actionsOf(list []study.Fault) []*faultAction {
 	}
 	slices.SortStableFunc(actions, func(a, b *faultAction) int { return cmp.Compare(a.at, b.at) })
 	ended := map[*faultAction]bool{}
-	for i, a := range actions {
-		if a.ends == nil {
-			a.ends = a.lastOpen(actions[:i], ended) // nil if a begins a fault
+	due := actions[:0]
+	for _, a := range actions {
+		switch {
+		case ended[a.ends]: // by a listed action
+			continue
+		case a.ends == nil:
+			a.ends = a.lastOpen(due, ended) // nil if a begins a fault
 		}
 		if a.ends != nil {
 			ended[a.ends] = true
 		}
+		due = append(due, a)
 	}
-	return actions
+	return due
 }
 
 // lastOpen returns the last of the earlier actions that a can end and that nothing has ended yet; nil if there is none.
