@@ -210,8 +210,7 @@ func TestADamagedOrLockedFileNamesItsCause(t *testing.T) {
 		t.Errorf("damaged: %v", err)
 	}
 	s, locked := newStore(t)
-	s.patience = 10 * time.Millisecond
-	s.db.SetMaxOpenConns(1)
+	s.db.SetMaxOpenConns(1) // the timeout holds per connection
 	if _, err := s.db.Exec(`PRAGMA busy_timeout = 10`); err != nil {
 		t.Fatal(err)
 	}
