@@ -78,6 +78,9 @@ func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
 	var running sync.WaitGroup
 	for i, w := range s.workers {
 		own := l
+		if len(w.plan.Producers) == 0 { // no message is due of it
+			own.Schedule = nil
+		}
 		for k, other := range s.workers {
 			if k != i {
 				e := PeerProducers{From: l.Start + int64(l.Warmup.For)}
@@ -141,7 +144,7 @@ func TestConsumersKnowTheMessagesOfOtherWorkersProducers(t *testing.T) {
 			s := share(t, nil, simple(3, 2), c.producers, c.consumers)
 			for range c.trials { // the second trial must not count messages of the first
 				joined, outs := s.run(t, Load{
-					Warmup: Warmup{For: 100 * time.Millisecond}, Duration: 300 * time.Millisecond, Drain: 5 * time.Second, Window: 3,
+					Schedule: constant(t, 3000), Warmup: Warmup{For: 100 * time.Millisecond}, Duration: 300 * time.Millisecond, Drain: 5 * time.Second,
 				})
 				for _, phase := range []measure.Phase{measure.Warmup, measure.Measured} {
 					b := joined.Books(phase)
