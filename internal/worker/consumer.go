@@ -11,7 +11,7 @@ import (
 )
 
 // consumer is the driver.Sink of one consumer: the driver delivers messages to it, and it books them in the trial that is
-// running. A driver may deliver from several goroutines. The messages of a batch came together.
+// running. A driver may deliver from several goroutines, but one at a time (driver.OneAtATime). The messages of a batch came together.
 type consumer struct {
 	index       int // among the worker's consumers
 	config      driver.ConsumerConfig
