@@ -172,3 +172,15 @@ func TestTheTimeOfAChildCountsAsTheProcesss(t *testing.T) {
 		t.Error("no memory was seen")
 	}
 }
+
+// A tool may work in a child of the process that was started, as brokermark does, and be ended before it has waited for it.
+func TestTheProcessorTimeOfAChildCountsWhereTheToolIsEnded(t *testing.T) {
+	const work = `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo worked; sleep 1`
+	w, err := watch(t.Context(), func([]line) bool { return true }, "sh", "-c", `sh -c "$0"; exit`, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := w.lines[0].cpu; w.total < used/2 { // the last sample was up to 50 ms earlier
+		t.Errorf("%v were used, %v counted", used, w.total)
+	}
+}

@@ -74,6 +74,9 @@ func watch(ctx context.Context, enough func([]line) bool, path string, args ...s
 	err = cmd.Wait()
 	w.errors = tail(stderr.String(), 15)
 	w.total = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if n := len(w.readings); n > 0 { // a program that is ended from here has not waited for its children
+		w.total = max(w.total, w.readings[n-1].cpu)
+	}
 	if err != nil && !ended {
 		return w, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args[:min(2, len(cmd.Args))], " "), err, w.errors)
 	}
