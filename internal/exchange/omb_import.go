@@ -76,7 +76,7 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 		Began:      end.Add(-length),
 		Ended:      end,
 		Doubts:     o.doubts(name, data),
-		Source:     Digest(data),
+		Source:     digest(data),
 		Result:     o.result(length.Seconds()),
 	}, nil
 }
@@ -181,8 +181,8 @@ func pointOf(s study.Spec, o OMB) (string, error) {
 	return fmt.Sprintf("omb-%x", sum[:6]), nil
 }
 
-// Digest identifies a file's contents.
-func Digest(data []byte) string {
+// digest identifies a file's contents.
+func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return fmt.Sprintf("%x", sum[:8])
 }
@@ -192,7 +192,7 @@ func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b
 
 // doubts say how the numbers differ from ours, and what isn't known.
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
-	measuredBy := fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), Digest(data))
+	measuredBy := fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), digest(data))
 	doubts := []store.Doubt{
 		{Code: "imported", Text: measuredBy},
 		{Code: "omb-latency", Text: "latency is counted from the actual send, so a stall is charged to the few messages " +

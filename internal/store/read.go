@@ -17,16 +17,15 @@ import (
 
 // Filter selects records that meet all of its conditions. The zero Filter selects every record.
 type Filter struct {
-	Study    string    // of this study; "": of any
-	PointIDs []string  // of one of these points; none: of any
-	Statuses []Status  // with one of these statuses; none: with any
-	Since    time.Time // begun then or later; zero: at any time
+	Study    string   // of this study; "": of any
+	PointIDs []string // of one of these points; none: of any
+	Statuses []Status // with one of these statuses; none: with any
 }
 
 // maxPointsPerQuery bounds the arguments of one SQL statement. Every database takes more than this.
 const maxPointsPerQuery = 500
 
-// where returns the filter as an SQL condition with its arguments, such as " WHERE study = $1 AND began >= $2". It leaves out the
+// where returns the filter as an SQL condition with its arguments, such as " WHERE study = $1 AND point_id IN ($2)". It leaves out the
 // condition on points if there are too many for one statement: the caller has to check that one itself.
 func (f Filter) where() (string, arguments) {
 	var terms []string
@@ -39,9 +38,6 @@ func (f Filter) where() (string, arguments) {
 	}
 	if n := len(f.PointIDs); n > 0 && n <= maxPointsPerQuery {
 		terms = append(terms, "point_id IN ("+addAll(&args, f.PointIDs)+")")
-	}
-	if !f.Since.IsZero() {
-		terms = append(terms, "began >= "+args.add(f.Since.UnixNano()))
 	}
 	if terms == nil {
 		return "", nil
