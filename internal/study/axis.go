@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // axis is a setting that varies, or a named choice of several settings.
@@ -285,4 +287,38 @@ func (d decoder) condition(p pair, full string) condition {
 		}
 	}
 	return c
+}
+
+// checkRules refuses conditions on an axis that no sweep has, or on a choice that the axis has in none. Rules that sweeps
+// share may be about one of them.
+func (d decoder) checkRules(excluding, sweeps []sweep) {
+	for _, w := range excluding {
+		for _, c := range slices.Concat(w.exclude...) {
+			if c.name != "" {
+				d.checkChoices(c, sweeps)
+			}
+		}
+	}
+}
+
+func (d decoder) checkChoices(c condition, sweeps []sweep) {
+	var there []string
+	for _, w := range sweeps {
+		for _, a := range w.axes {
+			if a.named && a.name == c.name {
+				there = append(there, labels(a)...)
+			}
+		}
+	}
+	if there == nil {
+		d.add(c.at, c.path, "no axis or setting %q%s", c.name, suggest.DidYouMean(c.name, append(otherNames(), layout().groups[""]...)))
+		return
+	}
+	slices.Sort(there)
+	there = slices.Compact(there)
+	for _, label := range c.labels {
+		if !slices.Contains(there, label) {
+			d.add(c.at, c.path, "%q is not one of %s%s", label, strings.Join(there, ", "), suggest.DidYouMean(label, there))
+		}
+	}
 }

@@ -70,7 +70,6 @@ func file(t *testing.T, path string) *Study {
 func TestAStudyThatCannotBeExpandedSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct{ doc, want string }{
 		"nothing left":       {"axes: {topics: [1, 2]}\nexclude: [{topics: [1, 2]}]", `f.yaml: exclude: no point is left`},
-		"rule of nothing":    {"axes: {topics: [1, 2]}\nexclude: [{topcs: 1}]", `f.yaml:2: exclude[0].topcs: no axis or setting "topcs"; did you mean "topics"?`},
 		"two axes, one path": {"axes:\n  delivery: [at-most-once]\n  g: [{name: a, set: {delivery: at-most-once}}]", `f.yaml:3: axes.g: gives delivery, as the axis "delivery" does`},
 		"too many":           {"axes:\n  topics: {from: 1, to: 1000, step: 1}\n  partitions: {from: 1, to: 1000, step: 1}", `f.yaml: axes: more than 100000 points`},
 		"one bad value":      {"axes:\n  size:\n  - 100\n  - 4", `f.yaml:4: messageSize: 4 bytes is too small; allowed: 8 (a message's identity) to 256MiB`},

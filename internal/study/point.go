@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Point is one cell of a study: a complete, valid Spec and what tells it from its neighbours.
@@ -137,7 +135,7 @@ func (e *expansion) combine(w sweep, chosen []choice) {
 	}
 }
 
-// rivals refuses two axes of one sweep that give the same setting, and conditions on an axis that isn't there.
+// rivals refuses two axes of one sweep that give the same setting.
 func (e *expansion) rivals(w sweep) bool {
 	before := len(e.found)
 	owner := map[string]string{}
@@ -154,12 +152,6 @@ func (e *expansion) rivals(w sweep) bool {
 				e.add(a.at, "axes."+a.name, "gives %s, as the axis %q does", path, other)
 			}
 			owner[path] = a.name
-		}
-	}
-	for _, c := range slices.Concat(w.exclude...) {
-		isAxis := slices.ContainsFunc(w.axes, func(a axis) bool { return a.named && a.name == c.name })
-		if c.name != "" && !isAxis && len(e.study.sweeps) == 1 {
-			e.add(c.at, c.path, "no axis or setting %q%s", c.name, suggest.DidYouMean(c.name, append(otherNames(), layout().groups[""]...)))
 		}
 	}
 	return len(e.found) > before
