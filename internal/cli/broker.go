@@ -251,15 +251,9 @@ func statusTable(running []provision.State) document.Table {
 		if st.Detached {
 			owner = "broker up"
 		}
-		t.Rows = append(t.Rows, document.Row{
-			"id":        document.Text(st.ID),
-			"broker":    document.Text(st.Broker),
-			"version":   document.Text(st.Version),
-			"nodes":     document.Text(fmt.Sprintf("%d of %d", st.Running, len(st.Nodes))),
-			"up_s":      document.Number(time.Since(st.Began).Seconds()),
-			"owner":     document.Text(owner),
-			"addresses": document.Text(strings.Join(st.Addresses, " ")),
-		})
+		nodes := fmt.Sprintf("%d of %d", st.Running, len(st.Nodes))
+		t.AddRow(document.Text(st.ID), document.Text(st.Broker), document.Text(st.Version), document.Text(nodes),
+			document.Number(time.Since(st.Began).Seconds()), document.Text(owner), document.Text(strings.Join(st.Addresses, " ")))
 	}
 	return t
 }

@@ -207,7 +207,7 @@ func privileges() finding {
 func machineTable(list []finding) document.Table {
 	t := document.Table{Columns: []document.Column{{Key: "what", Name: "what", Identifies: true}, {Key: "seen", Name: "seen", Wide: true}}}
 	for _, f := range list {
-		t.Rows = append(t.Rows, document.Row{"what": document.Text(f.what), "seen": document.Text(f.seen)})
+		t.AddWords(f.what, f.seen)
 	}
 	return t
 }
@@ -219,15 +219,10 @@ func brokerTable(h *provision.Host) (t document.Table, absent string) {
 		{Key: "state", Name: "state"},
 		{Key: "remarks", Name: "what to do, and doubts", Wide: true},
 	}
-	add := func(broker, state string, remarks ...string) {
-		t.Rows = append(t.Rows, document.Row{
-			"broker": document.Text(broker), "state": document.Text(state), "remarks": document.Text(strings.Join(remarks, "; ")),
-		})
-	}
 	for _, name := range driver.Names() {
 		r, ok := catalog.Started(name)
 		if !ok {
-			add(name, "ready", "runs in this process; for proving the instrument")
+			t.AddWords(name, "ready", "runs in this process; for proving the instrument")
 			continue
 		}
 		for _, v := range r.Versions {
@@ -243,7 +238,7 @@ func brokerTable(h *provision.Host) (t document.Table, absent string) {
 			if v.Doubt != "" {
 				remarks = append(remarks, "doubted: "+v.Doubt)
 			}
-			add(name+"@"+v.Name, state, remarks...)
+			t.AddWords(name+"@"+v.Name, state, strings.Join(remarks, "; "))
 		}
 	}
 	return t, absent

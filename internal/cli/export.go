@@ -162,20 +162,19 @@ func writeSheet(w io.Writer, records []store.Record, _ results.LatencyKind) erro
 }
 
 func writeRecords(w io.Writer, records []store.Record, _ results.LatencyKind) error {
-	out := json.NewEncoder(w)
-	for _, r := range records {
-		if err := out.Encode(r); err != nil {
-			return fmt.Errorf("write record %d: %w", r.ID, err)
-		}
-	}
-	return nil
+	return writeLines(w, records, func(r store.Record) []store.Record { return []store.Record{r} })
 }
 
 func writeFlat(w io.Writer, records []store.Record, _ results.LatencyKind) error {
+	return writeLines(w, records, results.Flat)
+}
+
+// writeLines writes what becomes of each record, a line of JSON for each.
+func writeLines[T any](w io.Writer, records []store.Record, of func(store.Record) []T) error {
 	out := json.NewEncoder(w)
 	for _, r := range records {
-		for _, f := range results.Flat(r) {
-			if err := out.Encode(f); err != nil {
+		for _, one := range of(r) {
+			if err := out.Encode(one); err != nil {
 				return fmt.Errorf("write record %d: %w", r.ID, err)
 			}
 		}

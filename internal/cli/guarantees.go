@@ -41,7 +41,7 @@ func listGuarantees(args []string) (document.Document, error) {
 			return d, err
 		}
 		for _, row := range driver.Rows(kind.Matrix()) {
-			t.Rows = append(t.Rows, guaranteeRow(name, row))
+			t.AddWords(guaranteeRow(name, row)...)
 		}
 	}
 	d.Add(t)
@@ -53,25 +53,16 @@ func listGuarantees(args []string) (document.Document, error) {
 	return d, nil
 }
 
-func guaranteeRow(broker string, row driver.Row) document.Row {
+// guaranteeRow returns the words of a row in the order of the columns.
+func guaranteeRow(broker string, row driver.Row) []string {
 	first := row.Cells[0]
 	kept, how, proof := "yes", driver.NativeText(row.Native), strings.Join(proofs(broker, row), ", ")
 	answer := how + " [" + proof + "]"
 	if first.Refusal != nil {
 		kept, how, proof, answer = "no", first.Refusal.Error(), "", first.Refusal.Error()
 	}
-	return document.Row{
-		"broker":      document.Text(broker),
-		"guarantee":   document.Text(guaranteeText(row)),
-		"delivery":    document.Text(row.Delivery),
-		"persistence": document.Text(row.Persistence),
-		"replicas":    document.Text(row.Replicas),
-		"acks":        document.Text(row.Acks),
-		"ordering":    document.Text(row.Ordering),
-		"kept":        document.Text(kept),
-		"how":         document.Text(how),
-		"proof":       document.Text(proof),
-		"answer":      document.Text(answer),
+	return []string{
+		broker, guaranteeText(row), row.Delivery, row.Persistence, row.Replicas, row.Acks, row.Ordering, kept, how, proof, answer,
 	}
 }
 

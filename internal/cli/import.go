@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -259,8 +260,7 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 		PointID string          `json:"point_id"`
 		Spec    json.RawMessage `json:"spec"`
 	}
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	err = json.Unmarshal(line, &first)
+	err = json.Unmarshal(head, &first)
 	switch {
 	case (err != nil || first.PointID == "") && filepath.Ext(path) != ".jsonl":
 		return nil, nil
@@ -280,7 +280,7 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 // mostHead bounds the first line of a file of records.
 const mostHead = 64 << 20
 
-// headOf reads an ordinary file as far as its first line goes.
+// headOf reads the first line of an ordinary file.
 func headOf(path string) ([]byte, error) {
 	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its other end
 	if err != nil {
@@ -294,18 +294,11 @@ func headOf(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var head []byte
-	for buffer := make([]byte, 64<<10); len(head) < mostHead; {
-		n, err := f.Read(buffer)
-		head = append(head, buffer[:n]...)
-		if err == io.EOF || bytes.IndexByte(buffer[:n], '\n') >= 0 {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	head, err := bufio.NewReader(io.LimitReader(f, mostHead)).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return head, nil
+	return head, err
 }
 
 // importRecords appends the records, as they are, that the store doesn't have yet.

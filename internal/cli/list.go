@@ -76,26 +76,27 @@ func listBrokers([]string) (document.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		row := document.Row{"broker": document.Text(name), "versions": document.Text("in this process"), "client": document.Text(p.Driver.Client)}
-		if r := p.Recipe; r != nil {
-			var versions, doubts []string
-			for _, v := range r.Versions {
-				versions = append(versions, v.Name)
-				if v.Doubt != "" && !slices.Contains(doubts, v.Doubt) {
-					doubts = append(doubts, v.Doubt)
-				}
-			}
-			tls := "no"
-			switch {
-			case r.Mutual:
-				tls = "yes, mutual too"
-			case r.TLS:
-				tls = "yes"
-			}
-			row["versions"], row["nodes"], row["tls"] = document.Text(strings.Join(versions, ", ")), document.Number(r.MaxNodes), document.Text(tls)
-			row["doubt"] = document.Text(strings.Join(doubts, "; "))
+		r := p.Recipe
+		if r == nil {
+			t.AddWords(name, "in this process", p.Driver.Client)
+			continue
 		}
-		t.Rows = append(t.Rows, row)
+		var versions, doubts []string
+		for _, v := range r.Versions {
+			versions = append(versions, v.Name)
+			if v.Doubt != "" && !slices.Contains(doubts, v.Doubt) {
+				doubts = append(doubts, v.Doubt)
+			}
+		}
+		tls := "no"
+		switch {
+		case r.Mutual:
+			tls = "yes, mutual too"
+		case r.TLS:
+			tls = "yes"
+		}
+		t.AddRow(document.Text(name), document.Text(strings.Join(versions, ", ")), document.Text(p.Driver.Client),
+			document.Number(r.MaxNodes), document.Text(tls), document.Text(strings.Join(doubts, "; ")))
 	}
 	d.Add(t)
 	return d, nil
@@ -127,14 +128,8 @@ func listStudies([]string) (document.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		t.Rows = append(t.Rows, document.Row{
-			"study":    document.Text(name),
-			"question": document.Text(s.Question),
-			"points":   document.Number(len(points)),
-			"full":     document.Number(len(full)),
-			"repeats":  document.Number(s.Repeats),
-			"source":   document.Text(s.Source),
-		})
+		t.AddRow(document.Text(name), document.Text(s.Question),
+			document.Number(len(points)), document.Number(len(full)), document.Number(s.Repeats), document.Text(s.Source))
 	}
 	d.Add(t)
 	return d, nil
@@ -156,7 +151,7 @@ func listReports([]string) (document.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		t.Rows = append(t.Rows, document.Row{"report": document.Text(name), "shows": document.Text(r.Doc)})
+		t.AddWords(name, r.Doc)
 	}
 	d.Add(t)
 	return d, nil
@@ -183,14 +178,10 @@ func listSettings(args []string) (document.Document, error) {
 		if len(f.Also) > 0 {
 			doc += " (also " + strings.Join(f.Also, ", ") + ")"
 		}
-		t.Rows = append(t.Rows, settingRow(f.Path, f.Default, allowed, doc))
+		t.AddWords(f.Path, f.Default, allowed, doc)
 	}
 	d.Add(t)
 	return d, nil
-}
-
-func settingRow(name, standard, allowed, doc string) document.Row {
-	return document.Row{"setting": document.Text(name), "default": document.Text(standard), "allowed": document.Text(allowed), "doc": document.Text(doc)}
 }
 
 // alike is from how many rows on that differ in their names only a table is shorter without them.
@@ -245,7 +236,7 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 		if len(s.Allowed) > 0 {
 			allowed = strings.Join(s.Allowed, ", ")
 		}
-		t.Rows = append(t.Rows, settingRow(s.Path(), fmt.Sprint(s.Default), allowed, s.Doc))
+		t.AddWords(s.Path(), fmt.Sprint(s.Default), allowed, s.Doc)
 	}
 	d.Add(t)
 	d.Say("Server settings (server.NAME) go to the broker by their native names; unknown ones are refused when it is started.")
@@ -283,7 +274,7 @@ func addClass(d *document.Document, name, principle string, of func(catalog.Prod
 			return err
 		}
 		if p.Recipe != nil { // a broker, no model of one
-			t.Rows = append(t.Rows, document.Row{"class": document.Text(name), "broker": document.Text(broker), "defaults": document.Text(of(p))})
+			t.AddWords(name, broker, of(p))
 		}
 	}
 	d.Add(t)

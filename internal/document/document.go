@@ -95,6 +95,24 @@ type Table struct {
 // Row holds cells by the keys of their columns. A column without a cell is blank in this row.
 type Row map[string]Cell
 
+// AddRow adds a row with cells in the order of the columns, of which the last ones may have none.
+func (t *Table) AddRow(cells ...Cell) {
+	row := Row{}
+	for i, c := range cells {
+		row[t.Columns[i].Key] = c
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// AddWords adds a row of words, likewise.
+func (t *Table) AddWords(words ...string) {
+	cells := make([]Cell, len(words))
+	for i, w := range words {
+		cells[i] = Text(w)
+	}
+	t.AddRow(cells...)
+}
+
 // check panics if two columns have one key, or if a cell's key names no column: a figure would stand twice, or be lost.
 func (t Table) check() {
 	known := make(map[string]bool, len(t.Columns))
