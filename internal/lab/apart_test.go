@@ -232,7 +232,8 @@ sustainable.warmup: 200ms
 	checkNothingLeft(t, h)
 }
 
-func TestAConsumersProcessThatDiesFailsItsPoint(t *testing.T) {
+// It is a part of the generator: the broker has failed nobody, and what it had received before is not known any more.
+func TestAConsumersProcessThatDiesAbortsItsPoint(t *testing.T) {
 	t.Parallel()
 	h, db := newHost(t), openStore(t)
 	killed := false
@@ -257,8 +258,16 @@ func TestAConsumersProcessThatDiesFailsItsPoint(t *testing.T) {
 		t.Fatalf("after %v: %v", time.Since(began), err)
 	}
 	records := readRecords(t, db)
-	if len(records) != 1 || records[0].Status != store.Failed || !strings.HasPrefix(records[0].Reason, "the consumers' process died: node 1 was ended by a signal: killed") {
+	if len(records) != 1 || records[0].Status != store.Aborted || !strings.HasPrefix(records[0].Reason, "the consumers' process died: node 1 was ended by a signal: killed") {
 		t.Errorf("%s", endings(records))
+	}
+	for _, d := range records[0].Doubts {
+		if d.Code == "loss" {
+			t.Errorf("messages that nobody counted are called lost: %s", d.Text)
+		}
+	}
+	if !slices.ContainsFunc(records[0].Doubts, func(d store.Doubt) bool { return d.Code == store.DoubtLate }) {
+		t.Errorf("no doubt about what is missing: %v", records[0].Doubts)
 	}
 	checkNothingLeft(t, h)
 }

@@ -85,7 +85,10 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	if m.Unresolved > 0 {
 		d.add("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
 	}
+	missing := t.Warmup.Lost + m.Lost
 	switch {
+	case missing > 0 && brokeOff(t): // under way, or received by a process that died with its counts
+		d.add(store.DoubtLate, "nothing is known of %d of %d deliveries, because the trial broke off: they may be late rather than lost", missing, t.Warmup.Expected+m.Expected)
 	case m.Lost > 0 && m.Lost <= m.MayDrop:
 		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, t.limitSetting)
 	case m.Lost > 0 && t.Arriving:
@@ -102,7 +105,7 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
 		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
-	if w := t.Warmup; w.WronglyLost() > 0 || w.Corrupted > 0 {
+	if w := t.Warmup; w.WronglyLost() > 0 && !brokeOff(t) || w.Corrupted > 0 {
 		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.WronglyLost(), w.Corrupted)
 	}
 	if m.Untimed > 0 {

@@ -59,7 +59,7 @@ type Tally struct {
 	OK, Failed, Void, Refused, Aborted, Skipped int
 	Spared                                      int // not needed any more
 	Unstarted                                   int // of Failed: the broker could not be installed, started or reached
-	Lost                                        int // of Aborted: an agent was lost
+	Lost                                        int // of Aborted: an agent or the consumers' process was lost
 }
 
 // watch reports an event of a repetition.

@@ -64,7 +64,7 @@ func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 		return store.Aborted, remark.Of("interrupted")
 	case err == nil:
 		return store.OK, remark.Remark{}
-	case errors.As(err, new(*agent.ErrLost)):
+	case errors.As(err, new(*agent.ErrLost)), errors.Is(err, worker.ErrConsumerProcess): // parts of the generator
 		return store.Aborted, remark.Of("%v", err)
 	case errors.As(err, &unsupported): // without the errors around it: when it turned out doesn't matter
 		return store.Refused, remark.Of("%v", unsupported)
