@@ -229,7 +229,7 @@ func (c *conclusions) verdicts(about string) []document.Verdict {
 	return verdicts
 }
 
-// aloneTexts joins the figures that are of the same: "e2e p99 of kafka 13.1 ms at 1k/s, 13.4 ms at 20k/s".
+// aloneTexts joins the figures that are of the same: "e2e p99 of kafka: 13.1 ms at 1k/s, 13.4 ms at 20k/s".
 func aloneTexts(alone []aloneFigure) []string {
 	var texts []string
 	for _, g := range results.GroupBy(alone, func(a aloneFigure) string { return a.of }) {
@@ -237,7 +237,7 @@ func aloneTexts(alone []aloneFigure) []string {
 		for _, a := range g.Members {
 			figures = append(figures, a.figure)
 		}
-		texts = append(texts, g.Name+" "+strings.Join(figures, ", "))
+		texts = append(texts, g.Name+": "+strings.Join(figures, ", "))
 	}
 	return texts
 }

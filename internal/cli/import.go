@@ -314,7 +314,7 @@ func (s *shell) importRecords(ctx context.Context, st *store.Store, list []impor
 				known++
 			}
 		}
-		fmt.Fprintf(s.out, "%s: %d records stored, %d were there already\n", store.Printable(own.path), len(own.records)-known, known)
+		fmt.Fprintf(s.out, "%s: %s stored, %d there already\n", store.Printable(own.path), counted(len(own.records)-known, "record"), known)
 	}
 	return nil
 }

@@ -18,10 +18,10 @@ func TestOwnRecordsComeBack(t *testing.T) {
 	brokermark(t, "export", "--store", in("a.db"), "--format", "hlog", "-o", in("a.hlog")).want(t, 0)
 	write(t, in("empty"), "")
 	first := brokermark(t, "import", in("a.jsonl"), "--store", in("b.db")).want(t, 0)
-	if want := in("a.jsonl") + ": 8 records stored, 0 were there already\n"; first.out != want {
+	if want := in("a.jsonl") + ": 8 records stored, 0 there already\n"; first.out != want {
 		t.Errorf("said %q, want %q", first.out, want)
 	}
-	if again := brokermark(t, "import", in("a.jsonl"), in("a.db"), "--store", in("b.db")).want(t, 0); strings.Count(again.out, ": 0 records stored, 8 were there already\n") != 2 {
+	if again := brokermark(t, "import", in("a.jsonl"), in("a.db"), "--store", in("b.db")).want(t, 0); strings.Count(again.out, ": 0 records stored, 8 there already\n") != 2 {
 		t.Errorf("said %q", again.out)
 	}
 	if back := brokermark(t, "export", "--store", in("b.db")).want(t, 0).out; back != exported {

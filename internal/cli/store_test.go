@@ -72,7 +72,7 @@ func TestRecordsOfAFileAreImportedOnceEach(t *testing.T) {
 	from, to, lines := filepath.Join(dir, "from.db"), filepath.Join(dir, "to.db"), filepath.Join(dir, "records.jsonl")
 	brokermark(t, short("--store", from)...).want(t, 0)
 	brokermark(t, "export", "--store", from, "--format", "jsonl", "-o", lines).want(t, 0)
-	for _, says := range []string{"1 records stored, 0 were there already", "0 records stored, 1 were there already"} {
+	for _, says := range []string{"1 record stored, 0 there already", "0 records stored, 1 there already"} {
 		if out := brokermark(t, "import", lines, "--store", to).want(t, 0).out; !strings.Contains(out, says) {
 			t.Errorf("said %q, want %q", out, says)
 		}
