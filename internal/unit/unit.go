@@ -130,9 +130,13 @@ func grouped(v float64) string {
 // has: 1,500,000 ns are "1.50 ms", 1,234,567 ns are "1234567 ns". From the 13th digit on it is the rounding of a
 // division.
 func (u Unit) Exactly(v float64) string {
+	if v < 0 {
+		return "−" + u.Exactly(-v)
+	}
 	smallest := u.scaleOf(0)
 	v = round(v/smallest.factor, 12)
-	if v == round(v, 3) {
+	isWholeCount := u == Count && v == math.Trunc(v)
+	if v == round(v, 3) || isWholeCount || math.IsNaN(v) {
 		return u.Format(v * smallest.factor)
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64) + smallest.suffix

@@ -147,3 +147,22 @@ func TestAShareThatWasDividedBackIsTheOneThatWasAskedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestExactNumbersAreWrittenAsOthersWhereThreeDigitsAreEnough(t *testing.T) {
+	for _, c := range []struct {
+		of   Unit
+		v    float64
+		want string
+	}{
+		{Nanoseconds, 1_500_000, "1.50 ms"},
+		{Nanoseconds, 1_234_567, "1234567 ns"},
+		{Nanoseconds, -1_234_567, "−1234567 ns"},
+		{Nanoseconds, math.NaN(), "–"},
+		{Nanoseconds, math.Inf(1), "unknown"},
+		{Count, 1_234_567, "1 234 567"},
+	} {
+		if got := c.of.Exactly(c.v); got != c.want {
+			t.Errorf("%v: %q, want %q", c.v, got, c.want)
+		}
+	}
+}
