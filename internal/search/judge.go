@@ -121,7 +121,7 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	if failure := latencyAbove(e, g); failure != "" {
 		return Judgement{Verdict: Fail, Reason: failure, OnlyLatency: true}
 	}
-	// A trial passes only if every rule could be tested.
+	// A trial that could not have shown a failure does not pass.
 	if missing := missingEvidence(e, g); missing != "" {
 		return Judgement{Verdict: Void, Reason: missing}
 	}
