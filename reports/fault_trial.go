@@ -105,7 +105,7 @@ func judgeWithoutBooks(r results.Record) (verdict promiseVerdict, why string) {
 // faultNotDone names a planned fault that was not carried out as planned. It is empty if all were.
 func faultNotDone(r results.Record) string {
 	planned := plannedActs(r.Spec)
-	missing := slices.Clone(planned)
+	missing := slices.Clone(planned) // without their nodes: no act is done to another node than planned
 	for _, act := range r.Result.Faults {
 		if act.Err != "" {
 			return fmt.Sprintf("the fault was not carried out: %s: %s", act.Do, act.Err)
@@ -121,17 +121,21 @@ func faultNotDone(r results.Record) string {
 }
 
 // plannedActs lists what has to be done for the faults of a spec. A kill of all three nodes for 5 s is six
-// acts: three times "kill", and three times "restart".
+// acts: three times "kill", and three times "restart". If the spec lists a restart of the same node before
+// the 5 s are over, there is no other restart.
 func plannedActs(s study.Spec) []string {
 	var acts []string
-	for _, f := range s.Faults {
+	for i, f := range s.Faults {
+		endsEarly := slices.ContainsFunc(s.Faults[i+1:], func(o study.Fault) bool { // a spec lists faults by time
+			return o.Do == endOf[f.Do] && o.Node == f.Node && o.At < f.At+f.For
+		})
 		nodes := 1
 		if f.Node == "all" {
 			nodes = max(1, s.Nodes)
 		}
 		for range nodes {
 			acts = append(acts, f.Do)
-			if f.For > 0 {
+			if f.For > 0 && !endsEarly {
 				acts = append(acts, endOf[f.Do])
 			}
 		}

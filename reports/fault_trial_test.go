@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,17 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 			r.Spec.Nodes, r.Spec.Faults[0].Node = 3, "all"
 			r.Result.Faults = []store.FaultEvent{{Do: "kill", Node: 1}, {Do: "kill", Node: 2}, {Do: "kill", Node: 3}}
 		}), "void", "the fault was not carried out: 3 of 6 acts happened"},
+		"restarted before its time, as the spec lists": {record(kill, func(r *store.Record) {
+			listed := study.Fault{At: r.Spec.Faults[0].At, Do: "restart", Node: r.Spec.Faults[0].Node}
+			r.Spec.Faults = append(slices.Clone(r.Spec.Faults), listed)
+		}), "kept", "nothing lost or delivered twice"},
+		"restarted when its time is over, and once more": {record(kill, func(r *store.Record) {
+			first := r.Spec.Faults[0]
+			r.Spec.Faults = []study.Fault{first, {At: first.At + first.For, Do: "restart", Node: first.Node}}
+		}), "void", "the fault was not carried out: 2 of 3 acts happened"},
+		"another node restarted before its time": {record(kill, func(r *store.Record) {
+			r.Spec.Faults = append(slices.Clone(r.Spec.Faults), study.Fault{At: r.Spec.Faults[0].At, Do: "restart", Node: "2"})
+		}), "void", "the fault was not carried out: 2 of 3 acts happened"},
 		"lost before any fault began": {record(kill, func(r *store.Record) {
 			b := &r.Result.Books
 			r.Result.Faults, b.Received, b.Lost, b.LostAcked = nil, b.Received-9, 9, 9
