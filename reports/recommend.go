@@ -114,7 +114,7 @@ func (s sweep) tradeoff() []results.Metric { return results.Tradeoff(s.points[0]
 func isRecommended(points []results.Point, sweeps []sweep) bool {
 	for _, w := range byWorkload(points) {
 		first := w.Members[0]
-		swept := slices.ContainsFunc(sweeps, func(s sweep) bool { return s.points[0].ID == first.ID })
+		swept := slices.ContainsFunc(sweeps, func(s sweep) bool { return s.places[first.ID] != nil })
 		severalProducts := slices.ContainsFunc(w.Members, func(p results.Point) bool { return p.Product != first.Product })
 		if !swept || severalProducts {
 			return false

@@ -54,3 +54,21 @@ func TestTheBestIsComparedWithTheMedianOfAllAlsoOfAnEvenNumber(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Points through relays have a table of their own, but are points of one sweep with the others.
+func TestASweepOverSeveralTablesReplacesTheRankingOfEach(t *testing.T) {
+	var records []store.Record
+	for i, r := range tuned("kafka") {
+		r.Spec.Relays = i % 2
+		r.Axes["relays"] = fmt.Sprint(r.Spec.Relays)
+		records = append(records, r)
+	}
+	points := results.Of(records).Points
+	if sweeps := sweepsOf(points); len(sweeps) != 1 || len(sweeps[0].points) != len(points) {
+		t.Fatalf("%d sweeps, want one of all %d points", len(sweeps), len(points))
+	}
+	text := strings.Join(strings.Fields(string(rendered(t, build(t, "verdicts", records), "terminal", 200))), " ")
+	if strings.Contains(text, "Lowest e2e p99") || strings.Contains(text, ", then kafka") {
+		t.Errorf("kafka is ranked against itself:\n%s", text)
+	}
+}
