@@ -249,6 +249,10 @@ func TestTheListNamesRunsByStudyAndDayLatestFirst(t *testing.T) {
 		t.Errorf("the runs hold %d of %d repetitions", sum, len(records))
 	}
 	odd := records[0]
+	odd.Study = "a, b"
+	if list := runsOf([]store.Record{odd}); list[0].Where != "study=a, b,began="+list[0].Day {
+		t.Errorf("a study with a comma in its name: %q", list[0].Where)
+	}
 	odd.Study = "a,b=c"
 	if list := runsOf([]store.Record{odd}); list[0].Where != "began="+list[0].Day {
 		t.Errorf("a study that no selection can name: %q", list[0].Where)

@@ -164,7 +164,7 @@ func dayOf(r store.Record) string { return r.Began.UTC().Format(time.DateOnly) }
 func runOf(records []store.Record) run {
 	study, day := records[0].Study, dayOf(records[0])
 	where := "study=" + study + ",began=" + day
-	if strings.Contains(study, ",") { // a comma separates the parts of a selection
+	if len(results.SelectionNames(where)) > 2 { // the study's name, such as "a,b=c", would be two terms
 		where = "began=" + day
 	}
 	points, brokers := map[string]bool{}, map[string]bool{}
