@@ -258,8 +258,8 @@ func (s sweep) bestText() string {
 	return text + "."
 }
 
-// closeRivals counts the next best points that may be as good as the best. It is empty if all are shown
-// to be behind. Only the best few are tested: they were chosen for being close to each other, so chance
+// closeRivals counts the next best points that may be as good as the best, and those with too few
+// repetitions to tell. It is empty if all are shown to be behind. Only the best few are tested: they were chosen for being close to each other, so chance
 // makes the best look different less often than among as many points that were not chosen. Of 30 points
 // without any difference, with 8 repetitions each, it did in 4 of 2,000 sweeps.
 func (s sweep) closeRivals() string {
@@ -268,13 +268,24 @@ func (s sweep) closeRivals() string {
 		contenders = append(contenders, results.NewContender(s.settings(p), s.metric, p.Ok()))
 	}
 	ranking := results.Rank(s.metric, contenders)
-	if rivals := ranking.WithAnswer(results.NoDifferenceShown); len(rivals) > 0 {
-		return fmt.Sprintf("No difference to it is shown for %d of the next best %d.", len(rivals), len(contenders)-1)
-	}
-	if len(ranking.WithAnswer(results.NotTested)) > 0 {
+	rivals, untested := len(ranking.WithAnswer(results.NoDifferenceShown)), len(ranking.WithAnswer(results.NotTested))
+	next := len(ranking.Rest)
+	switch {
+	case rivals+untested == 0:
+		return ""
+	case untested == 0:
+		return fmt.Sprintf("No difference to it is shown for %d of the next best %d.", rivals, next)
+	case untested == next:
 		return "With so few repetitions the order of the best is not tested."
 	}
-	return ""
+	notTested := fmt.Sprintf("%d are not tested: too few repetitions.", untested)
+	if untested == 1 {
+		notTested = "1 is not tested: too few repetitions."
+	}
+	if rivals == 0 {
+		return fmt.Sprintf("Of the next best %d, %s", next, notTested)
+	}
+	return fmt.Sprintf("No difference to it is shown for %d of the next best %d, and %s", rivals, next, notTested)
 }
 
 // leftOut counts the points that the verdict leaves out: "Not considered: 2 that miss an objective, 3

@@ -72,3 +72,36 @@ func TestASweepOverSeveralTablesReplacesTheRankingOfEach(t *testing.T) {
 		t.Errorf("kafka is ranked against itself:\n%s", text)
 	}
 }
+
+// A point of which most repetitions were void has too few for a test, and is not shown to be behind.
+func TestARivalThatIsNotTestedIsNotPassedOverAsBehind(t *testing.T) {
+	verdict := func(repetitions []int, rates []float64) string {
+		var records []store.Record
+		for i, rate := range rates {
+			for n := range repetitions[i] {
+				records = append(records, store.Record{
+					PointID: fmt.Sprint(i), Repetition: n + 1, Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "peak"},
+					Result: &store.Result{Measurement: store.Measurement{PublishRate: rate + float64(n)}},
+				})
+			}
+		}
+		points := results.Of(records).Points
+		s := sweep{metric: results.MustMetric(results.KeyPublishRate), points: points, ranked: points}
+		return s.closeRivals()
+	}
+	for _, c := range []struct {
+		repetitions []int
+		rates       []float64
+		want        string
+	}{
+		{[]int{9, 9, 9, 9}, []float64{4000, 4000, 2000, 1000}, "No difference to it is shown for 1 of the next best 3."},
+		{[]int{9, 9, 9, 1}, []float64{4000, 4000, 2000, 1000}, "No difference to it is shown for 1 of the next best 3, and 1 is not tested: too few repetitions."},
+		{[]int{9, 9, 1, 1}, []float64{4000, 3000, 2000, 1000}, "Of the next best 3, 2 are not tested: too few repetitions."},
+		{[]int{9, 9, 9, 9}, []float64{4000, 3000, 2000, 1000}, ""},
+		{[]int{1, 1, 1, 1}, []float64{4000, 3000, 2000, 1000}, "With so few repetitions the order of the best is not tested."},
+	} {
+		if got := verdict(c.repetitions, c.rates); got != c.want {
+			t.Errorf("%v of %v: %q, want %q", c.repetitions, c.rates, got, c.want)
+		}
+	}
+}
