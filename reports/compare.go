@@ -40,7 +40,7 @@ func Compare(first, second Side, named ...string) document.Document {
 			d.Add(p.publishedBlocks()...)
 		} else {
 			d.Add(p.testedBlocks(named)...)
-			anyTested = true
+			anyTested = anyTested || len(p.tests) > 0
 		}
 	}
 	if matched.unmatched > 0 {

@@ -46,6 +46,10 @@ func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
 	if text := say(kafka, jetstream); strings.Contains(text, "Left out") || strings.Contains(text, "Warning") || strings.Contains(text, "closed loops") {
 		t.Errorf("more is said than there is: %s", text)
 	}
+	void := altered(jetstream, "", func(r *store.Record) { r.Status = store.Void })
+	if text := say(kafka, void); strings.Contains(text, "Hodges–Lehmann") {
+		t.Errorf("the columns of no table are explained: %s", text)
+	}
 	worse := Compare(Side{"kafka", results.Of(jetstream)}, Side{"jetstream", results.Of(kafka)}, "broker")
 	if text := string(rendered(t, worse, "markdown", 0)); !strings.Contains(text, "jetstream is higher than kafka") || !strings.Contains(text, "which is worse") {
 		t.Errorf("the other way round: %s", text)
