@@ -259,9 +259,10 @@ func (s sweep) bestText() string {
 }
 
 // closeRivals counts the next best points that may be as good as the best, and those with too few
-// repetitions to tell. It is empty if all are shown to be behind. Only the best few are tested: they were chosen for being close to each other, so chance
-// makes the best look different less often than among as many points that were not chosen. Of 30 points
-// without any difference, with 8 repetitions each, it did in 4 of 2,000 sweeps.
+// repetitions to tell. It is empty if all are shown to be behind. Only the best few are tested: they were
+// chosen for being close to each other, so chance makes the best look different less often than among as
+// many points that were not chosen. Of 30 points without any difference, with 8 repetitions each, it did
+// in 4 of 2,000 sweeps.
 func (s sweep) closeRivals() string {
 	var contenders []results.Contender
 	for _, p := range s.best() {
