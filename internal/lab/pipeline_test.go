@@ -54,7 +54,7 @@ faults:
 		t.Errorf("%+v", r.Result.Faults)
 	}
 	// The server stood still for 300 ms, and so did the broker.
-	if o := r.Result.Outage; o == nil || o.SampleNs != 50e6 || o.PublishNs < 200e6 || o.ReceiveNs < 200e6 || o.ReceiveNs > 3e9 {
+	if o := r.Result.Outage; o == nil || o.SampleNs != 50e6 || o.PublishNs < 200e6 || o.ReceiveNs < 200e6 || o.ReceiveNs > 30e9 {
 		t.Errorf("the longest outages are %+v", o)
 	}
 	if p.Response.Count() != 1600 || p.QueueMax == nil || len(p.Series) < 5 {

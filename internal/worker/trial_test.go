@@ -28,16 +28,26 @@ func TestConsumersThatEndByThemselvesEndTheTrial(t *testing.T) {
 		for _, subscriptions := range []int{1, 20} { // a broker that dies ends all of them at once
 			t.Run(fmt.Sprintf("%s, %d", name, subscriptions), func(t *testing.T) {
 				end := make(chan struct{})
-				d := &script{consume: func(ctx context.Context, _ driver.ConsumerConfig) error {
-					select {
-					case <-end:
-						return c.err
-					case <-ctx.Done():
+				endAll := sync.OnceFunc(func() { close(end) })
+				d := &script{
+					send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+						p.deliver(batch)
+						p.done(batch, nil)
+						if !probing(batch) {
+							endAll()
+						}
 						return nil
-					}
-				}}
+					},
+					consume: func(ctx context.Context, _ driver.ConsumerConfig) error {
+						select {
+						case <-end:
+							return c.err
+						case <-ctx.Done():
+							return nil
+						}
+					},
+				}
 				w := ready(t, d, simple(2, subscriptions))
-				time.AfterFunc(50*time.Millisecond, func() { close(end) })
 				began := time.Now()
 				out := w.Run(t.Context(), Load{Schedule: constant(t, 1000), Duration: time.Minute, Drain: time.Minute})
 				if out.Err == nil || !strings.Contains(out.Err.Error(), "of subscription ") || !strings.Contains(out.Err.Error(), c.want) {
