@@ -7,6 +7,7 @@ package figure
 import (
 	"cmp"
 	"image/color"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -55,7 +56,9 @@ func (f *floor) widen(e *extent) {
 	for _, m := range f.marks {
 		e.y.add(m.y, e.axes)
 	}
-	e.y.low = max(e.y.low, least)
+	if !math.IsInf(least, 0) { // there is a latency
+		e.y.low = max(e.y.low, least)
+	}
 }
 
 func (f *floor) Plot(c draw.Canvas, p *plot.Plot) {

@@ -65,3 +65,25 @@ func TestPercentilesStandOnTheFloorOfTheMachinesOwnPauses(t *testing.T) {
 		t.Errorf("the axis goes from %g to %g, want a tenth of the lowest latency to the highest", e.y.low, e.y.high)
 	}
 }
+
+// Latencies of 0 have no place on a logarithmic axis, so that the floor is all there is to draw.
+func TestAFloorBelowNoLatencyIsDrawn(t *testing.T) {
+	records := paused(chosen(t, "percentiles"))
+	floor := floorOf(results.Distributions(results.Of(records).Points, results.LatencyKinds[0]))
+	e := newExtent(logarithmic)
+	if floor.widen(&e); math.IsInf(e.y.low, 0) || e.y.low > e.y.high {
+		t.Fatalf("the axis goes from %g to %g", e.y.low, e.y.high) // its labels would have no end
+	}
+	zero := hist.New()
+	zero.Record(0)
+	for _, r := range records {
+		if r.Result != nil {
+			r.Result.Latency.EndToEnd = zero.Snapshot()
+		}
+	}
+	f, err := Build("percentiles", results.Of(records), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, f, "svg")
+}
