@@ -27,6 +27,10 @@ func (v Variant) String() string {
 	return strings.Join(texts, " ")
 }
 
+func (v Variant) has(name string) bool {
+	return slices.ContainsFunc(v, func(s SettingValue) bool { return s.Name == name })
+}
+
 // shownElsewhere are axes that names leave out, because reports have columns and headings for them.
 // Some axes have a short name as well: size is messageSize.
 var shownElsewhere = map[string]bool{
@@ -131,6 +135,9 @@ func addSettings(alike []*Point) (added bool) {
 		specs[i] = p.facts.ofSpec(p.Spec)
 	}
 	for _, path := range differingPaths(specs) {
+		if alike[0].Variant.has(path) { // namesakes have it alike, so it can't tell them apart
+			continue
+		}
 		for i, p := range alike {
 			p.Variant = append(p.Variant, SettingValue{Name: path, Value: cmp.Or(specs[i][path], "unset")})
 		}

@@ -3,8 +3,10 @@ package results
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Repetitions run in the order of a shuffle; tables list versions and shapes in an order of their own.
@@ -41,5 +43,23 @@ func TestASettingIsInAllNamesIfAnyPointsDifferInIt(t *testing.T) {
 	points := Of([]store.Record{a, b}).Points
 	if points[0].Name != "kafka linger=0" || points[1].Name != "nats linger=5" {
 		t.Errorf("%q and %q", points[0].Name, points[1].Name)
+	}
+}
+
+// A setting whose value is the word for one that isn't given can't tell two points apart, however often it is added.
+func TestNamingEndsThoughAValueIsTheWordForNone(t *testing.T) {
+	var records []store.Record
+	for id, client := range map[string]map[string]any{"a": nil, "b": {"mode": "unset"}} {
+		records = append(records, store.Record{PointID: id, Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "peak", Client: client}})
+	}
+	named := make(chan []Point, 1)
+	go func() { named <- Of(records).Points }()
+	select {
+	case points := <-named:
+		if len(points) != 2 || points[0].Name != "kafka client.mode=unset" {
+			t.Errorf("%+v", points)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("points are still being named")
 	}
 }
