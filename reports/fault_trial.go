@@ -121,30 +121,18 @@ func faultNotDone(r results.Record) string {
 }
 
 // plannedActs lists what has to be done for the faults of a spec. A kill of all three nodes for 5 s is six
-// acts: three times "kill", and three times "restart". If the spec lists a restart of the same node before
-// the 5 s are over, there is no other restart.
+// acts: three times "kill", and three times "restart".
 func plannedActs(s study.Spec) []string {
 	var acts []string
-	for i, f := range s.Faults {
-		endsEarly := slices.ContainsFunc(s.Faults[i+1:], func(o study.Fault) bool { // a spec lists faults by time
-			return o.Do == endOf[f.Do] && o.Node == f.Node && o.At < f.At+f.For
-		})
+	for _, a := range study.Acts(s.Faults) {
 		nodes := 1
-		if f.Node == "all" {
+		if a.Node == "all" {
 			nodes = max(1, s.Nodes)
 		}
-		for range nodes {
-			acts = append(acts, f.Do)
-			if f.For > 0 && !endsEarly {
-				acts = append(acts, endOf[f.Do])
-			}
-		}
+		acts = append(acts, slices.Repeat([]string{a.Do}, nodes)...)
 	}
 	return acts
 }
-
-// endOf names the act that ends a fault after its duration.
-var endOf = map[string]string{"pause": "resume", "kill": "restart"}
 
 // promiseText states the counts that the ledger's answer rests on.
 func promiseText(v ledger.Verdict, b results.Books) string {

@@ -104,6 +104,15 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 			first := r.Spec.Faults[0]
 			r.Spec.Faults = []study.Fault{first, {At: first.At + first.For, Do: "restart", Node: first.Node}}
 		}), "void", "the fault was not carried out: 2 of 3 acts happened"},
+		"killed twice, and one restart for both": {record(kill, func(r *store.Record) {
+			at, node := r.Spec.Faults[0].At, r.Spec.Faults[0].Node
+			second := study.Duration(time.Second)
+			r.Spec.Faults = []study.Fault{
+				{At: at, Do: "kill", Node: node, For: 9 * second}, {At: at + second, Do: "kill", Node: node, For: 9 * second},
+				{At: at + 2*second, Do: "restart", Node: node}, // of the later kill: the end of the first is still to come
+			}
+			r.Result.Faults = []store.FaultEvent{{Do: "kill"}, {Do: "kill"}, {Do: "restart"}}
+		}), "void", "the fault was not carried out: 3 of 4 acts happened"},
 		"another node restarted before its time": {record(kill, func(r *store.Record) {
 			r.Spec.Faults = append(slices.Clone(r.Spec.Faults), study.Fault{At: r.Spec.Faults[0].At, Do: "restart", Node: "2"})
 		}), "void", "the fault was not carried out: 2 of 3 acts happened"},
