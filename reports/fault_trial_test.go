@@ -108,7 +108,8 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 			at, node := r.Spec.Faults[0].At, r.Spec.Faults[0].Node
 			second := study.Duration(time.Second)
 			r.Spec.Faults = []study.Fault{
-				{At: at, Do: "kill", Node: node, For: 9 * second}, {At: at + second, Do: "kill", Node: node, For: 9 * second},
+				{At: at, Do: "kill", Node: node, For: 9 * second},
+				{At: at + second, Do: "kill", Node: node, For: 9 * second},
 				{At: at + 2*second, Do: "restart", Node: node}, // of the later kill: the end of the first is still to come
 			}
 			r.Result.Faults = []store.FaultEvent{{Do: "kill"}, {Do: "kill"}, {Do: "restart"}}

@@ -2,10 +2,12 @@ package worker
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/sim"
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 )
@@ -103,4 +105,26 @@ func open(t *testing.T, client map[string]any) driver.Driver {
 	}
 	t.Cleanup(func() { _ = d.Close(); sim.Remove(t.Name()) })
 	return d
+}
+
+// What is due is computed for the time of a sample, and what came is counted after it. If reading the latencies lay in between,
+// the backlog would seem smaller by all that came meanwhile.
+func TestLatenciesAreReadBeforeTheTimeOfASample(t *testing.T) {
+	w := prepared(t, 1, 100)
+	tr := w.begin(Load{Messages: 1}, 0)
+	defer tr.recording.watch.Close()
+	tr.recording.books = measure.NewTrial(measure.Shape{Producers: 1, Consumers: 1000, Subscriptions: 1})
+	o := newObserver(w, tr)
+	shortest := int64(math.MaxInt64) // that reading the latencies takes
+	for range 5 {
+		began := clock.Now()
+		o.readLatencies()
+		shortest = min(shortest, clock.Now()-began)
+	}
+	began := clock.Now()
+	o.look(withLatencies)
+	samples := o.samples.Values()
+	if after := samples[0].At - began; after < shortest/2 {
+		t.Errorf("a sample was taken %d ns after a look began, though reading the latencies takes %d ns", after, shortest)
+	}
 }
