@@ -89,11 +89,10 @@ func (o *observer) run(ended <-chan struct{}) {
 // look takes a sample, keeps it, and acts on it.
 func (o *observer) look(d depth) {
 	t := o.trial
-	now := clock.Now()
 	if d >= withLatencies {
 		o.readLatencies()
 	}
-	s := o.sample(now)
+	s := o.sample()
 	o.keep(s, t.recording.measuredPhase())
 	o.decidePhase(s, d)
 	if d >= observed {
@@ -122,9 +121,9 @@ func (o *observer) readLatencies() {
 	o.latencies.fromSend.Count, o.latencies.fromSend.Sum = m.FromSend()
 }
 
-// sample reads the counters. The trial goes on meanwhile, so a count may be a moment older than the next.
-func (o *observer) sample(now int64) Sample {
-	t := o.trial
+// sample reads the time and right after it the counters. The trial goes on meanwhile, so a count may be a moment older than the next.
+func (o *observer) sample() Sample {
+	t, now := o.trial, clock.Now()
 	phase := t.recording.measuredPhase()
 	s := Sample{
 		At: now, Count: t.recording.books.Count(), Sending: !t.sendingDone.Load(),
