@@ -65,13 +65,13 @@ func TestMessagesThatAreNotDueYetHaveNoLatency(t *testing.T) {
 	out := ready(t, full(), plan).Run(t.Context(), Load{
 		Schedule: constant(t, rate), Messages: messages, Drain: 100 * time.Millisecond, Settle: 2 * time.Second,
 	})
-	ended := clock.Now()
 	if m := out.Measured; out.Err == nil || m.Unsent != messages-window || !m.Balanced() {
 		t.Errorf("%+v, %v", m, out.Err)
 	}
-	due := rate*time.Duration(ended-out.Start)/time.Second + 1
-	if n := time.Duration(out.Histograms.Lag.Count()); n < window || n > due {
-		t.Errorf("%d messages have a lag, %d were due", n, due)
+	// The first message that wasn't sent waited longest. As many became due meanwhile as the rate says; a histogram reads 1 % high at most.
+	waited := float64(out.Histograms.Lag.Max()) / 1e9
+	if n := out.Histograms.Lag.Count(); n <= window || float64(n) > window+1+rate*waited || float64(n) < window+0.99*rate*waited-1 {
+		t.Errorf("%d messages have a lag; the longest is %g s, at %d/s", n, waited, rate)
 	}
 }
 
