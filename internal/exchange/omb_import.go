@@ -10,6 +10,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,8 @@ const ombTime = "2006-01-02-15-04-05"
 // FromOMB makes a record of an OMB result file. Its broker is called "omb:kafka", so that no selection and no verdict
 // takes it for a measurement of Kafka, and its doubts say how the numbers differ from ours. The guarantee, the
 // subscriptions and the load asked for are unknown, unless like is the spec of a point that was given the same work.
-// written is when the file was, for names without a time.
+// written is when the file was, for names without a time. A file that ToOMB wrote keeps its record's status, reason and
+// doubts.
 func FromOMB(path string, data []byte, written time.Time, like *study.Spec) (store.Record, error) {
 	name := filepath.Base(path)
 	r, err := recordOf(name, data, written, like)
@@ -63,13 +65,18 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 	}
 	length := time.Duration(len(o.PublishRate)) * period
 	end := ended(name, written)
+	status, reason := store.OK, "" // OMB writes no file of a run that failed
+	if o.Brokermark != nil {
+		status, reason = o.Brokermark.Status, o.Brokermark.Reason
+	}
 	return store.Record{
 		Schema:     store.Schema,
 		Study:      "imported",
 		Label:      o.Workload,
 		PointID:    pointID,
 		Repetition: 1,
-		Status:     store.OK,
+		Status:     status,
+		Reason:     reason,
 		Axes:       map[string]string{"broker": spec.Broker},
 		Spec:       spec,
 		Versions:   store.Versions{Tool: ImportTool},
@@ -80,6 +87,9 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 		Result:     o.result(length.Seconds()),
 	}, nil
 }
+
+// withResults are the ends of a repetition that may have results, so that it can be exported.
+var withResults = []store.Status{store.OK, store.Failed, store.Void, store.Aborted}
 
 // decodeOMB reads a result file, and ignores fields that it doesn't know: other versions of OMB have others.
 func decodeOMB(data []byte) (OMB, error) {
@@ -96,6 +106,8 @@ func decodeOMB(data []byte) (OMB, error) {
 		return o, errors.New("not a result of the OpenMessaging Benchmark: it has no driver or no publishRate")
 	case len(o.AggregatedPublishLatencyQuantiles) == 0 && len(o.AggregatedEndToEndLatencyQuantiles) == 0:
 		return o, errors.New("the run wasn't finished: it has no aggregated quantiles")
+	case o.Brokermark != nil && !slices.Contains(withResults, o.Brokermark.Status):
+		return o, fmt.Errorf("brokermark.status is %q; allowed are %q", o.Brokermark.Status, withResults)
 	}
 	return o, o.checkNumbers()
 }
@@ -190,26 +202,36 @@ func digest(data []byte) string {
 // SameSource tells whether two records were made of the same file.
 func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b.Source }
 
-// doubts say how the numbers differ from ours, and what isn't known.
+// doubts say how the numbers differ from ours, and what isn't known. A file that ToOMB wrote brings the record's own doubts along.
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
-	measuredBy := fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), digest(data))
-	doubts := []store.Doubt{
-		{Code: "imported", Text: measuredBy},
-		{Code: "omb-latency", Text: "latency is counted from the actual send, so a stall is charged to the few messages " +
-			"that were sent into it; latency from the intended time is unknown"},
-		{Code: "omb-end-to-end", Text: "end-to-end latency comes from the message's own timestamp, with most drivers in whole " +
-			"milliseconds, and samples of 0 are left out: every percentile is too high where many messages take less than a " +
-			"millisecond"},
-		{Code: "omb-no-ledger", Text: "messages weren't accounted for one by one: loss, duplicates and order are unknown"},
-		{Code: "omb-rebuilt", Text: "histograms are rebuilt from the published quantile tables, their counts from the mean rates"},
-		{Code: "omb-unstated", Text: "the file doesn't say the guarantee, subscriptions, load asked for, versions or host"},
+	var doubts []store.Doubt
+	add := func(code, text string) { doubts = append(doubts, store.Doubt{Code: code, Text: text}) }
+	file := fmt.Sprintf("%s (sha256 %s…)", inLine(name), digest(data))
+	if own := o.Brokermark; own != nil {
+		add("imported", fmt.Sprintf("exported by brokermark from repetition %d of point %s: %s", own.Repetition, inLine(own.PointID), file))
+	} else {
+		add("imported", "numbers of the OpenMessaging Benchmark, not measured by brokermark: "+file)
+		add("omb-end-to-end", "end-to-end latency comes from the message's own timestamp, with most drivers in whole milliseconds, and samples "+
+			"of 0 are left out: every percentile is too high where many messages take less than a millisecond")
 	}
+	add("omb-latency", "latency is counted from the actual send, so a stall is charged to the few messages that were sent into it; latency "+
+		"from the intended time is unknown")
+	add("omb-no-ledger", "the file has no account of each message: loss, duplicates and order are unknown")
+	add("omb-rebuilt", "histograms are rebuilt from the published quantile tables, their counts from the mean rates")
+	add("omb-unstated", "the file doesn't say the guarantee, subscriptions, load asked for, versions or host")
 	failed := 0.0
 	for _, perSecond := range o.PublishErrorRate {
 		failed += perSecond * period.Seconds()
 	}
 	if failed > 0 {
-		doubts = append(doubts, store.Doubt{Code: "failed-sends", Text: fmt.Sprintf("about %.0f sends failed", failed)})
+		add("failed-sends", fmt.Sprintf("about %.0f sends failed", failed))
+	}
+	if o.Brokermark != nil {
+		for _, d := range o.Brokermark.Doubts {
+			if !slices.ContainsFunc(doubts, func(known store.Doubt) bool { return known.Code == d.Code }) {
+				doubts = append(doubts, d)
+			}
+		}
 	}
 	return doubts
 }

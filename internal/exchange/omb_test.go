@@ -240,3 +240,41 @@ func TestFileNamesAreSafeAndDiffer(t *testing.T) {
 		seen[name] = true
 	}
 }
+
+// What a record can't conclude, its export can't either, after it came back.
+func TestAnExportComesBackWithItsStatusAndDoubts(t *testing.T) {
+	for _, r := range storetest.Demo() {
+		if r.Result == nil {
+			continue
+		}
+		r.Doubts = append(r.Doubts, store.Doubt{Code: "generator-lag", Text: "the generator was late"}, store.Doubt{Code: "omb-rebuilt", Text: "once before"})
+		o, err := ToOMB(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := FromOMB("x.json", data, time.Now(), nil)
+		if err != nil {
+			if !strings.Contains(err.Error(), "wasn't finished") { // no message was received
+				t.Error(err)
+			}
+			continue
+		}
+		if back.Status != r.Status || back.Reason != r.Reason {
+			t.Errorf("%s, %q came back as %s, %q", r.Status, r.Reason, back.Status, back.Reason)
+		}
+		text := map[string]string{}
+		for _, d := range back.Doubts {
+			if text[d.Code] != "" {
+				t.Errorf("twice %s: %+v", d.Code, back.Doubts)
+			}
+			text[d.Code] = d.Text
+		}
+		if text["generator-lag"] == "" || text["omb-end-to-end"] != "" || !strings.HasPrefix(text["imported"], "exported by brokermark from repetition") {
+			t.Errorf("%+v", back.Doubts)
+		}
+	}
+}
