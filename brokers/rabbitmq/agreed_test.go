@@ -21,7 +21,7 @@ func TestWhatTheServerLowersIsRefused(t *testing.T) {
 		{"heartbeat", "1500ms", "client.heartbeat is not supported: 1.5s is not a whole number of seconds"},
 		{"frame_max", 1 << 20, "client.frame_max is not supported: the server lowers 1048576 to 131072"},
 	} {
-		_, err := open(t.Context(), config(t, target, map[string]any{c.name: c.value}, nil))
+		_, err := livetest.Kind(t, "rabbitmq").Open(t.Context(), config(t, target, map[string]any{c.name: c.value}, nil))
 		livetest.Says(t, err, c.want)
 	}
 	drv, err := open(t.Context(), config(t, target, map[string]any{"heartbeat": "30s", "frame_max": 65536}, nil))
