@@ -26,32 +26,40 @@ const (
 	linear
 )
 
-// span is a range of numbers, empty while low > high.
-type span struct{ low, high float64 }
-
-func emptySpan() span { return span{low: math.Inf(1), high: math.Inf(-1)} }
-
-// add widens s by v unless v has no place on an axis.
-func (s *span) add(v float64, axis scaling) {
-	if !math.IsNaN(v) && (axis == linear || v > 0) {
-		s.low, s.high = min(s.low, v), max(s.high, v)
-	}
+// valueRange is the range of the values that an axis shows.
+type valueRange struct {
+	scaling   scaling
+	low, high float64 // low > high: there are no values yet
 }
 
-// setAxis makes an axis for values. It has at most so many labels if it is logarithmic, about so many if it is linear.
-func setAxis(a *plot.Axis, s scaling, values span, u unit.Unit, labels int) {
-	if s == linear {
-		setLinear(a, values, u, labels)
+func emptyRange(s scaling) valueRange {
+	return valueRange{scaling: s, low: math.Inf(1), high: math.Inf(-1)}
+}
+
+func (r valueRange) empty() bool { return r.low > r.high }
+
+// add widens r by a value. NaN, infinity, and 0 or less on a logarithmic axis have no place: they leave r as it is.
+func (r *valueRange) add(v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) || (r.scaling == logarithmic && v <= 0) {
+		return
+	}
+	r.low, r.high = min(r.low, v), max(r.high, v)
+}
+
+// setAxis makes an axis for values. labels is the most that a logarithmic axis has, and about how many a linear one has.
+func setAxis(a *plot.Axis, values valueRange, u unit.Unit, labels int) {
+	if values.empty() {
+		values.low, values.high = 1, 10
+	}
+	if values.scaling == linear {
+		setLinear(a, values.low, values.high, u, labels)
 	} else {
-		setLogarithmic(a, values, u, labels)
+		setLogarithmic(a, values.low, values.high, u, labels)
 	}
 }
 
-func setLogarithmic(a *plot.Axis, values span, u unit.Unit, labels int) {
-	low, high := values.low, values.high
-	if low <= 0 || high <= 0 { // no value has a place
-		low, high = 1, 10
-	}
+// setLogarithmic makes a logarithmic axis with some room around the values from low to high.
+func setLogarithmic(a *plot.Axis, low, high float64, u unit.Unit, maxLabels int) {
 	low, high = low/logMargin, high*logMargin
 	if high/low < leastLogSpan {
 		middle := math.Sqrt(low * high)
@@ -59,7 +67,7 @@ func setLogarithmic(a *plot.Axis, values span, u unit.Unit, labels int) {
 	}
 	a.Min, a.Max = low, high
 	a.Scale = plot.LogScale{}
-	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return logTicks(low, high, u, labels) })
+	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return logTicks(low, high, u, maxLabels) })
 }
 
 // hasPlace tells whether an axis can show v. A logarithmic scale panics at values that it can't show.
@@ -112,13 +120,12 @@ func countLabels(ticks []plot.Tick) int {
 	return n
 }
 
-// setLinear makes a linear axis from 0, or from the lowest value below 0.
-func setLinear(a *plot.Axis, values span, u unit.Unit, labels int) {
-	high := values.high
-	if math.IsInf(high, 0) || high <= 0 { // no value, or none above 0
+// setLinear makes a linear axis for the values from low to high. It begins at 0, or at low if that is below 0.
+func setLinear(a *plot.Axis, low, high float64, u unit.Unit, labels int) {
+	if high <= 0 {
 		high = 1
 	}
-	a.Min, a.Max = min(0, values.low), high*linearHeadroom
+	a.Min, a.Max = min(0, low), high*linearHeadroom
 	a.Scale = plot.LinearScale{}
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return linearTicks(low, high, u, labels) })
 }

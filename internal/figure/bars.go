@@ -48,10 +48,13 @@ type bar struct {
 	name     string
 	colour   color.RGBA // of the first part; later ones are lighter
 	parts    []float64
-	interval *span  // nil: there is none; its high is +Inf if it has no upper bound
-	used     bool   // false: outlined only, the figure in parentheses
-	word     string // instead of a figure: "refused"
+	interval *interval // nil: there is none
+	used     bool      // false: outlined only, the figure in parentheses
+	word     string    // instead of a figure: "refused"
 }
+
+// interval is the range in which a figure lies. high is +Inf if there is no upper bound.
+type interval struct{ low, high float64 }
 
 // sum is the figure that the bar shows: the sum of its parts. It is NaN if a part is, which means that it isn't known.
 func (b bar) sum() float64 {
@@ -106,7 +109,7 @@ func sortBars(bars []bar) {
 func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
 	p := newPanel(title, "", axis)
 	if longest := longestOf(bars); longest > 0 {
-		setLinear(&p.Plot.X, span{low: 0, high: longest}, u, 4)
+		setLinear(&p.Plot.X, 0, longest, u, 4)
 		p.Plot.X.Max = longest * roomForFigures
 	} else { // words only
 		p.Plot.X.Min, p.Plot.X.Max = 0, 1

@@ -8,6 +8,7 @@ package figure
 
 import (
 	"cmp"
+	"image/color"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -22,9 +23,8 @@ const costWidth = 26 * vg.Centimeter
 
 // costRow is one broker at one load.
 type costRow struct {
-	broker string // name of its point: "kafka linger=5"
-	load   results.LoadPoint
-	word   string // instead of figures, if nothing was measured
+	load results.LoadPoint
+	word string // instead of figures, if nothing was measured
 }
 
 // cost draws a row of panels for each size and guarantee, with a panel for each kind of cost.
@@ -62,27 +62,26 @@ func costRows(points []results.Point) []costRow {
 	for _, p := range points {
 		loads := p.MeasuredLoads()
 		for _, l := range loads {
-			rows = append(rows, costRow{broker: p.Name, load: l})
+			rows = append(rows, costRow{load: l})
 		}
 		if len(loads) == 0 {
-			rows = append(rows, costRow{broker: p.Name, load: results.LoadPoint{RowTitle: p.Load()}, word: wordFor(p)})
+			rows = append(rows, costRow{load: results.LoadPoint{Point: p, RowTitle: p.Load()}, word: wordFor(p)})
 		}
 	}
 	return rows
 }
 
-// costPanels has a panel for each kind of cost. The first has the rows' names.
+// costPanels has a panel for each kind of cost. The first has the rows' names. names are those of all points, in the order of
+// their colours.
 func costPanels(setting string, rows []costRow, names []string) []*Panel {
 	var panels []*Panel
 	for i, key := range results.CostMetrics {
 		m := results.MustMetric(key)
+		drawnUnit, factor := drawnIn(m.Unit)
 		var bars []bar
 		for _, r := range rows {
-			b := costBar(m, r)
-			b.colour = colourOf(slices.Index(names, r.broker))
-			bars = append(bars, b)
+			bars = append(bars, costBar(m, factor, r, colourOf(slices.Index(names, r.load.Point.Name))))
 		}
-		drawnUnit, _ := drawnIn(m.Unit)
 		p := barsPanel(capital(m.Name), cmp.Or(costAxes[key], m.About), bars, drawnUnit)
 		if i == 0 {
 			p.Title = setting + ": " + p.Title
@@ -109,16 +108,15 @@ func drawnIn(u unit.Unit) (drawn unit.Unit, factor float64) {
 	return u, 1
 }
 
-// costBar is the bar of one kind of cost, without its colour.
-func costBar(m results.Metric, r costRow) bar {
-	b := bar{name: r.broker + ", " + r.load.RowTitle, used: r.load.Used(), word: r.word}
+// costBar is the bar of one kind of cost. The factor leads to the unit in which it is drawn.
+func costBar(m results.Metric, factor float64, r costRow, colour color.RGBA) bar {
+	b := bar{name: r.load.Point.Name + ", " + r.load.RowTitle, colour: colour, used: r.load.Used(), word: r.word}
 	if r.word != "" {
 		return b
 	}
-	_, factor := drawnIn(m.Unit)
 	s := m.Over(r.load.Records)
 	if s.N > 1 {
-		b.interval = &span{low: factor * s.Low, high: factor * s.High}
+		b.interval = &interval{low: factor * s.Low, high: factor * s.High}
 	}
 	length := factor * s.Median
 	b.parts = []float64{length}

@@ -18,7 +18,8 @@ func TestABarIsAsLongAsTheTablesSay(t *testing.T) {
 		}}})
 	}
 	cpu := results.MustMetric(results.KeyBrokerCPU)
-	b := costBar(cpu, costRow{broker: "kafka", load: loadPoint})
+	_, factor := drawnIn(cpu.Unit)
+	b := costBar(cpu, factor, costRow{load: loadPoint}, palette[0])
 	table := cpu.Over(loadPoint.Records).Median
 	if got := b.sum() / 1000; math.Abs(got-table) > 1e-9 {
 		t.Errorf("the bar says %v s per million, the tables %v", got, table)
@@ -38,12 +39,12 @@ func TestBarsWithoutAFigureHaveNoScale(t *testing.T) {
 
 // Where no rate failed the interval has no end, and the figure stands beside it on the panel all the same.
 func TestAnIntervalWithoutAnEndLeavesRoomForItsFigure(t *testing.T) {
-	open := bar{name: "redis", parts: []float64{69_600}, interval: &span{low: 60_000, high: math.Inf(1)}, used: true}
-	p := barsPanel("100 B", "messages/s", []bar{open, {name: "nats", parts: []float64{20_000}, interval: &span{low: 18_000, high: 25_000}, used: true}}, unit.PerSecond)
+	open := bar{name: "redis", parts: []float64{69_600}, interval: &interval{low: 60_000, high: math.Inf(1)}, used: true}
+	p := barsPanel("100 B", "messages/s", []bar{open, {name: "nats", parts: []float64{20_000}, interval: &interval{low: 18_000, high: 25_000}, used: true}}, unit.PerSecond)
 	if got := open.intervalEnd(p.Plot.X.Max); got <= open.sum() || got > 0.8*p.Plot.X.Max {
 		t.Errorf("the arrow ends at %v, beside a bar of %v on an axis up to %v", got, open.sum(), p.Plot.X.Max)
 	}
-	if got := (bar{interval: &span{low: 1, high: 2}}).intervalEnd(10); got != 2 {
+	if got := (bar{interval: &interval{low: 1, high: 2}}).intervalEnd(10); got != 2 {
 		t.Errorf("an interval up to 2 is drawn up to %v", got)
 	}
 }

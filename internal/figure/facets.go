@@ -10,25 +10,24 @@ import (
 // facet is one of several heat maps beside each other. All have the same rows, columns and colours.
 type facet struct {
 	heat
-	title string // the values that all of its points share: "at-least-once, partitions 4"; empty for a single heat map
+	title string // the values on the panel axes: "at-least-once, partitions 4"; empty for a single heat map
 }
 
-// facetsOf makes as many heat maps as are needed for every point to have a cell of its own. Example: rows are brokers
-// and columns are sizes. Kafka with 1 KiB was measured with 1 topic and with 8, which is two points for one cell. So
-// there are two heat maps, one for each number of topics, and "topics" is a held axis: all points of a heat map have
-// the same value on it.
-func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) (facets []facet, heldAxes []string, err error) {
+// facetsOf makes as many heat maps as are needed for every point to have a cell of its own. Example: rows are brokers and
+// columns are sizes. Kafka with 1 KiB was measured with 1 topic and with 8, which is two points for one cell. So "topics" is a
+// panel axis: there is a heat map for each number of topics.
+func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) (facets []facet, panelAxes []string, err error) {
 	empty := emptyHeat(points, m, cellAxes)
 	if err := tooMany(max(len(empty.rows), len(empty.cols)), maxCells, "rows or columns"); err != nil {
 		return nil, nil, err
 	}
-	var s sweep
-	s.axes, s.places = results.SweptAxes(points)
-	held, err := s.heldAxes(points, cellAxes)
+	axes, places := results.SweptAxes(points)
+	s := sweep{axes: axes, places: places}
+	byPanel, err := s.panelAxes(points, cellAxes)
 	if err != nil {
 		return nil, nil, err
 	}
-	groups := s.groupsBy(held)
+	groups := s.groupsBy(byPanel)
 	if err := tooMany(len(groups), maxPanels, "panels"); err != nil {
 		return nil, nil, err
 	}
@@ -40,18 +39,18 @@ func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) (face
 		}
 		facets = append(facets, f)
 	}
-	return facets, s.names(held), nil
+	return facets, s.names(byPanel), nil
 }
 
-// heldAxes chooses the held axes. As long as two points of one facet have the same cell, it adds an axis on which the
-// two differ. The sweep axis is added only if they differ on no other.
-func (s sweep) heldAxes(points []results.Point, cellAxes heatAxes) (axisList, error) {
-	var held axisList
+// panelAxes chooses the panel axes. As long as two points of one facet have the same cell, it adds an axis on which the two
+// differ. The sweep axis is added only if they differ on no other.
+func (s sweep) panelAxes(points []results.Point, cellAxes heatAxes) (axisList, error) {
+	var chosen axisList
 	for {
-		i, j, found := s.sameCell(points, held, cellAxes)
+		i, j, found := s.sameCell(points, chosen, cellAxes)
 		if !found {
-			slices.Sort(held)
-			return held, nil
+			slices.Sort(chosen)
+			return chosen, nil
 		}
 		var differing axisList
 		for a, axis := range s.axes {
@@ -64,22 +63,22 @@ func (s sweep) heldAxes(points []results.Point, cellAxes heatAxes) (axisList, er
 		case len(differing) == 0:
 			return nil, samePlace(points[i], points[j])
 		case len(differing) > 1 && s.axes[differing[0]].Name == sweepAxis:
-			held = append(held, differing[1])
+			chosen = append(chosen, differing[1])
 		default:
-			held = append(held, differing[0])
+			chosen = append(chosen, differing[0])
 		}
 	}
 }
 
 // sameCell finds two points with the same cell in the same facet, by their indexes.
-func (s sweep) sameCell(points []results.Point, held axisList, cellAxes heatAxes) (i, j int, found bool) {
+func (s sweep) sameCell(points []results.Point, byPanel axisList, cellAxes heatAxes) (i, j int, found bool) {
 	type position struct {
 		cell  cellKey
 		facet string
 	}
 	taken := map[position]int{}
 	for i, p := range points {
-		pos := position{cell: cellAxes.cellOf(p), facet: fmt.Sprint(held.of(s.places[i]))}
+		pos := position{cell: cellAxes.cellOf(p), facet: fmt.Sprint(byPanel.of(s.places[i]))}
 		if first, ok := taken[pos]; ok {
 			return first, i, true
 		}

@@ -11,14 +11,12 @@ package figure
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 // Options say how a figure is drawn. A figure ignores options that mean nothing to it.
@@ -33,18 +31,19 @@ type Options struct {
 
 // Figure is a drawing before it is written to a file.
 type Figure struct {
-	Title, Subtitle string
-	Panels          [][]*Panel // rows of equally many columns; nil leaves a place empty
-	Legend          []Entry
-	Notes           []string // below the panels
-	Width, Height   vg.Length
+	Title         string
+	Subtitle      string     // versions, machines and the number of repetitions
+	Panels        [][]*Panel // rows of equally many columns; nil leaves a place empty
+	Legend        []Entry
+	Notes         []string // below the panels
+	Width, Height vg.Length
 }
 
 // aroundPanels is the height of what is above and below the panels of most figures: title, subtitle,
 // a legend of the usual height and notes.
 const aroundPanels = 2.6 * vg.Centimeter
 
-// scaling is that of axes which can have either.
+// scaling is the scaling of axes that can be linear or logarithmic.
 func (o Options) scaling() scaling {
 	if o.Linear {
 		return linear
@@ -52,15 +51,15 @@ func (o Options) scaling() scaling {
 	return logarithmic
 }
 
-// kind is one of the figures that can be drawn.
-type kind struct {
+// figureKind is one of the figures that can be drawn.
+type figureKind struct {
 	name     string
 	doc      string // one line
 	draw     func(points []results.Point, o Options) (Figure, error)
 	drawsOne bool // one repetition of each point, however many there are
 }
 
-var kinds = []kind{
+var kinds = []figureKind{
 	{name: "latency-throughput", doc: "latency at p50 and p99 against throughput, from curves and fixed rates", draw: latencyThroughput},
 	{name: "percentiles", doc: "latency by percentile, on HdrHistogram's axis", draw: percentiles},
 	{name: "timeseries", doc: "rate, backlog, latency and CPU over time, with phases and faults", draw: timeseries, drawsOne: true},
@@ -80,16 +79,13 @@ func Names() []string {
 }
 
 // Doc describes the named figure in a line. It is empty for an unknown one.
-func Doc(name string) string { return kindNamed(name).doc }
-
-// kindNamed has no name if there is no such figure.
-func kindNamed(name string) kind {
+func Doc(name string) string {
 	for _, k := range kinds {
 		if k.name == name {
-			return k
+			return k.doc
 		}
 	}
-	return kind{}
+	return ""
 }
 
 // ErrNothing is the error if the records hold nothing for a figure, or too much for one.
@@ -102,118 +98,35 @@ func nothing(format string, args ...any) error { return &ErrNothing{fmt.Sprintf(
 // Build makes the named figure of results. The error is an *ErrNothing if the records hold nothing to
 // show, or more than fits.
 func Build(name string, set *results.Set, o Options) (Figure, error) {
-	k := kindNamed(name)
-	if k.name == "" {
+	i := slices.IndexFunc(kinds, func(k figureKind) bool { return k.name == name })
+	if i < 0 {
 		return Figure{}, fmt.Errorf("unknown figure %q; known: %s", name, strings.Join(Names(), ", "))
 	}
 	if len(set.Records) == 0 {
 		return Figure{}, nothing("there are no records to draw")
 	}
-	f, err := k.draw(set.Points, o)
+	f, err := kinds[i].draw(set.Points, o)
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
+	f.Title = cmp.Or(o.Title, f.Title)
+	f.Subtitle = subtitle(set.Points, kinds[i].drawsOne)
 	if f.hasUnused() {
 		f.Legend = append(f.Legend, unusedEntry())
 	}
-	counts := repetitionCounts(set.Points)
-	if k.drawsOne {
-		counts = "n = 1"
-	}
-	subtitle := append(circumstances(set.Points), strings.ReplaceAll(counts, " ", noBreakSpace))
-	f.Subtitle = strings.Join(withoutEmpty(subtitle), " · ")
+	f.Width = cmp.Or(o.Width, f.Width)
+	height := f.Height + extraLegendHeight(f.Legend, f.Width-2*figureMargin)
 	if doubts := doubtsNote(set.Points); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
-		f.Height += 2 * smallSize // it may take two lines
+		height += 2 * smallSize // it may take two lines
 	}
-	f.Title = cmp.Or(o.Title, f.Title)
-	f.Width = cmp.Or(o.Width, f.Width)
-	f.Height = cmp.Or(o.Height, f.Height+extraLegendHeight(f.Legend, f.Width-2*figureMargin))
+	f.Height = cmp.Or(o.Height, height)
 	return f, nil
 }
 
+// hasUnused tells whether any panel shows marks that aren't used.
 func (f Figure) hasUnused() bool {
 	return slices.ContainsFunc(slices.Concat(f.Panels...), func(p *Panel) bool { return p != nil && p.hasUnused })
-}
-
-// circumstances names the versions and the machines of all points: "kafka 4.1.0, nats 2.12.1" and "Xeon, 8 cores".
-func circumstances(points []results.Point) []string {
-	var versions, machines []string
-	for _, p := range points {
-		for _, r := range p.Shown() {
-			versions = addNew(versions, strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker))
-			machines = addNew(machines, machineOf(r))
-		}
-	}
-	slices.Sort(versions)
-	return []string{strings.Join(withoutEmpty(versions), ", "), strings.Join(withoutEmpty(machines), " and ")}
-}
-
-// repetitionCounts says how many repetitions of each point are shown: "n = 3 to 5". It is empty if none is.
-func repetitionCounts(points []results.Point) string {
-	var counts []int
-	for _, p := range points {
-		if n := len(p.Shown()); n > 0 {
-			counts = append(counts, n)
-		}
-	}
-	if counts == nil {
-		return ""
-	}
-	least, most := slices.Min(counts), slices.Max(counts)
-	n := fmt.Sprintf("n = %d", least)
-	if least != most {
-		n += fmt.Sprintf(" to %d", most)
-	}
-	return n
-}
-
-func withoutEmpty(texts []string) []string {
-	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
-}
-
-const noBreakSpace = "\u00a0"
-
-// machineOf describes the machine of a record. It is empty if that isn't known.
-func machineOf(r store.Record) string {
-	parts := []string{strings.TrimSpace(r.Host.CPU)}
-	if r.Host.Cores > 0 {
-		parts = append(parts, fmt.Sprintf("%d cores", r.Host.Cores))
-	}
-	return strings.Join(withoutEmpty(parts), ", ")
-}
-
-// doubtsNote counts the repetitions with each kind of doubt, because a figure is shown without the report and its
-// footnotes: "rate-missed (1), shared-cores (2)". It is empty if there are none.
-func doubtsNote(points []results.Point) string {
-	repetitions, withCode := 0, map[string]int{}
-	for _, p := range points {
-		for _, r := range p.Shown() {
-			repetitions++
-			for code := range doubtCodes(r) {
-				withCode[code]++
-			}
-		}
-	}
-	if len(withCode) == 0 {
-		return ""
-	}
-	var counts []string
-	for _, code := range slices.Sorted(maps.Keys(withCode)) {
-		counts = append(counts, fmt.Sprintf("%s (%d)", code, withCode[code]))
-	}
-	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(counts, ", "))
-}
-
-// doubtCodes are the kinds of doubt about a repetition and its loads.
-func doubtCodes(r store.Record) map[string]bool {
-	codes := map[string]bool{}
-	for _, l := range results.Loads(r) {
-		for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
-			codes[d.Code] = true
-		}
-	}
-	return codes
 }
 
 // ofPanels is a figure of panels of equal height, with at most columns of them beside each other.
@@ -237,7 +150,7 @@ func grid(panels []*Panel, columns int) [][]*Panel {
 // maxPanels is how many panels a figure has; more would be too small to read.
 const maxPanels = 12
 
-// tooMany is an error if a figure has more than most parts of a kind ("panels"): they would be too small to read.
+// tooMany is an error if n is more than most: tooMany(20, 12, "panels"). So many would be too small to read.
 func tooMany(n, most int, what string) error {
 	if n <= most {
 		return nil
@@ -245,6 +158,7 @@ func tooMany(n, most int, what string) error {
 	return nothing("the selection gives %d %s, a figure shows at most %d: narrow it with --where", n, what, most)
 }
 
+// addNew appends text unless texts has it.
 func addNew(texts []string, text string) []string {
 	if slices.Contains(texts, text) {
 		return texts

@@ -295,7 +295,7 @@ func TestWhatIsNotUsedNeitherScalesTheAxisNorLooksLikeAFigure(t *testing.T) {
 	if len(rows) != 2 || rows[1].word != "failed" || rows[0].word != "" {
 		t.Fatalf("rows %+v", rows)
 	}
-	void := bar{parts: []float64{10}, interval: &span{low: 1, high: 1e9}, colour: palette[0]}
+	void := bar{parts: []float64{10}, interval: &interval{low: 1, high: 1e9}, colour: palette[0]}
 	if p := barsPanel("", "", []bar{void}, unit.PerSecond); p.Plot.X.Max > 20 {
 		t.Errorf("the axis goes to %v", p.Plot.X.Max)
 	}

@@ -7,7 +7,6 @@ package figure
 import (
 	"cmp"
 	"image/color"
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -49,15 +48,15 @@ func floorOf(distributions []results.Distribution) *floor {
 	return &floor{marks: marks}
 }
 
-// widen makes room for the floor in an extent: up to the longest pause, and down to a tenth of the lowest latency, as a
-// floor further down tells nothing.
-func (f *floor) widen(e *extent) {
-	least := e.y.low / 10
+// widen makes room for the floor in a range of latencies: up to the longest pause, and down to the shortest, but not below a
+// tenth of the lowest latency, where a floor tells nothing.
+func (f *floor) widen(latencies *valueRange) {
+	hasLatency, lowest := !latencies.empty(), latencies.low
 	for _, m := range f.marks {
-		e.y.add(m.y, e.axes)
+		latencies.add(m.y)
 	}
-	if !math.IsInf(least, 0) { // there is a latency
-		e.y.low = max(e.y.low, least)
+	if hasLatency {
+		latencies.low = max(latencies.low, lowest/10)
 	}
 }
 

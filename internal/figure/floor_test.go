@@ -60,8 +60,8 @@ func TestPercentilesStandOnTheFloorOfTheMachinesOwnPauses(t *testing.T) {
 			}
 		}
 	}
-	e := extent{x: span{low: 1, high: 1000}, y: span{low: 5e6, high: 50e6}}
-	if f.widen(&e); e.y.low != 0.5e6 || e.y.high != 50e6 {
+	e := extent{x: valueRange{low: 1, high: 1000}, y: valueRange{low: 5e6, high: 50e6}}
+	if f.widen(&e.y); e.y.low != 0.5e6 || e.y.high != 50e6 {
 		t.Errorf("the axis goes from %g to %g, want a tenth of the lowest latency to the highest", e.y.low, e.y.high)
 	}
 }
@@ -71,7 +71,7 @@ func TestAFloorBelowNoLatencyIsDrawn(t *testing.T) {
 	records := paused(chosen(t, "percentiles"))
 	floor := floorOf(results.Distributions(results.Of(records).Points, results.LatencyKinds[0]))
 	e := newExtent(logarithmic)
-	if floor.widen(&e); math.IsInf(e.y.low, 0) || e.y.low > e.y.high {
+	if floor.widen(&e.y); math.IsInf(e.y.low, 0) || e.y.low > e.y.high {
 		t.Fatalf("the axis goes from %g to %g", e.y.low, e.y.high) // its labels would have no end
 	}
 	zero := hist.New()

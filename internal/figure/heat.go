@@ -105,8 +105,8 @@ func (h heat) legend() []Entry {
 // logarithm: on a linear scale, all but the greatest would look alike.
 const clearRatio = 5
 
-// colourScale gives the values of a span colours from light to dark blue.
-type colourScale struct{ span }
+// colourScale gives the values of a range colours from light to dark blue.
+type colourScale struct{ valueRange }
 
 func (s colourScale) logarithmic() bool { return s.low > 0 && s.high/s.low > clearRatio }
 
@@ -128,7 +128,7 @@ func (s colourScale) at(v float64) color.Color {
 // samples are the least, the middle and the greatest value.
 func (s colourScale) samples() []float64 {
 	switch {
-	case s.low > s.high:
+	case s.empty():
 		return nil
 	case s.low == s.high:
 		return []float64{s.low}

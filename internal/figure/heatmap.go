@@ -9,7 +9,6 @@
 package figure
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -46,7 +45,7 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	facets, heldAxes, err := facetsOf(points, metric, axes)
+	facets, panelAxes, err := facetsOf(points, metric, axes)
 	if err != nil {
 		return Figure{}, err
 	}
@@ -67,7 +66,7 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	panelHeight := columnNames + vg.Length(len(first.rows))*cellHeight
 	if len(facets) > 1 {
 		panelHeight += heatTitle
-		f.Notes[0] += " Panels: " + listed(heldAxes) + "; all have the same colours."
+		f.Notes[0] += " Panels: " + listed(panelAxes) + "; all have the same colours."
 	}
 	f.Height = aroundHeat + vg.Length(len(f.Panels))*panelHeight
 	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
@@ -103,10 +102,12 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 		return axis == o.Row || axis == o.Col || axis == "measure"
 	})
 	slices.SortStableFunc(candidates, func(a, b string) int { return compareBools(a != "broker", b != "broker") })
-	candidates = append(candidates, "", "") // no axis, if too few vary
-	axes := heatAxes{row: o.Row, col: cmp.Or(o.Col, candidates[0])}
-	if o.Row == "" {
-		axes = heatAxes{row: candidates[0], col: cmp.Or(o.Col, candidates[1])}
+	axes := heatAxes{row: o.Row, col: o.Col}
+	if axes.row == "" && len(candidates) > 0 {
+		axes.row, candidates = candidates[0], candidates[1:]
+	}
+	if axes.col == "" && len(candidates) > 0 {
+		axes.col = candidates[0]
 	}
 	switch {
 	case axes.row == "" || axes.col == "":
@@ -120,11 +121,11 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 
 // emptyHeat is a heat map with the rows, the columns and the range of colours that points need, and without their cells.
 func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
-	h := heat{metric: m, colours: colourScale{emptySpan()}}
+	h := heat{metric: m, colours: colourScale{emptyRange(linear)}}
 	for _, p := range points {
 		cell := axes.cellOf(p)
 		h.rows, h.cols = addNew(h.rows, cell.row), addNew(h.cols, cell.col)
-		h.colours.add(results.Summarize(m.Values(p.Ok())).Median, linear)
+		h.colours.add(results.Summarize(m.Values(p.Ok())).Median)
 	}
 	slices.SortFunc(h.rows, results.CompareNames)
 	slices.SortFunc(h.cols, results.CompareNames)

@@ -77,13 +77,13 @@ func throughputPanel(
 			e.addMarks(marks)
 		}
 	}
-	if e.empty() {
+	if e.y.empty() {
 		return nil, false
 	}
 	p.addBounds(bounds)
 	e.addBounds(bounds)
-	setAxis(&p.Plot.X, axes, e.x, unit.PerSecond, maxRateLabels)
-	setAxis(&p.Plot.Y, axes, e.y, unit.Nanoseconds, maxLatencyLabels)
+	setAxis(&p.Plot.X, e.x, unit.PerSecond, maxRateLabels)
+	setAxis(&p.Plot.Y, e.y, unit.Nanoseconds, maxLatencyLabels)
 	return p, true
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -106,105 +105,103 @@ func (p *Panel) margins(c draw.Canvas) margins {
 	return margins{left: d.Min.X - c.Min.X, right: c.Max.X - d.Max.X, bottom: d.Min.Y - c.Min.Y, top: c.Max.Y - d.Max.Y}
 }
 
-// headHeight is the room for the words above a plot.
-func (p *Panel) headHeight() vg.Length {
-	var h vg.Length
-	if p.Title != "" {
-		h += panelTitleSpacing * bold(panelTitleSize).FontExtents().Height
+// titleHeight is the room for the title above a plot.
+func (p *Panel) titleHeight() vg.Length {
+	if p.Title == "" {
+		return 0
 	}
-	if p.Y != "" {
-		h += aboveAxisSpacing * letters(smallSize, soft).FontExtents().Height
-	}
-	return h
+	return panelTitleSpacing * bold(panelTitleSize).FontExtents().Height
 }
 
-// footHeight is the room for the words below a plot.
-func (p *Panel) footHeight() vg.Length {
+// yTextHeight is the room for the text of the y axis, below the title.
+func (p *Panel) yTextHeight() vg.Length {
+	if p.Y == "" {
+		return 0
+	}
+	return aboveAxisSpacing * letters(smallSize, soft).FontExtents().Height
+}
+
+// xTextHeight is the room for the text of the x axis, below a plot.
+func (p *Panel) xTextHeight() vg.Length {
 	if p.X == "" {
 		return 0
 	}
 	return belowAxisSpacing * letters(bodySize, ink).FontExtents().Height
 }
 
-// panelGrid is the room that panels take.
-type panelGrid struct {
-	columns   []panelColumn
-	rows      []panelRow
-	dataWidth vg.Length // in every column
-}
-
 // panelColumn is the room beside the data of a column of panels.
 type panelColumn struct{ left, right vg.Length }
 
-// panelRow is the room that a row of panels takes, from top to bottom: words, margin, data, margin, words.
+// panelRow is the room above and below the data of a row of panels, from top to bottom: texts, margin, data, margin, text.
 type panelRow struct {
-	head, top, data, bottom, foot vg.Length
-	weight                        float64 // the largest Panel.Weight
+	textAbove, top, bottom, textBelow vg.Length
+	weight                            float64 // the largest Panel.Weight
 }
 
-func (r panelRow) height() vg.Length { return r.head + r.top + r.data + r.bottom + r.foot }
-
-// fitGrid is a grid in which there is room for the margins and words of all panels, and none for data yet.
-func fitGrid(c draw.Canvas, panels [][]*Panel) panelGrid {
-	g := panelGrid{columns: make([]panelColumn, len(panels[0])), rows: make([]panelRow, len(panels))}
+// measurePanels finds the room that suffices around the data of all panels in a column or a row.
+func measurePanels(c draw.Canvas, panels [][]*Panel) ([]panelColumn, []panelRow) {
+	columns, rows := make([]panelColumn, len(panels[0])), make([]panelRow, len(panels))
 	for j := range panels {
 		for i, p := range panels[j] {
 			if p == nil {
 				continue
 			}
-			m, column, row := p.margins(c), &g.columns[i], &g.rows[j]
+			m, column, row := p.margins(c), &columns[i], &rows[j]
 			column.left, column.right = max(column.left, m.left), max(column.right, m.right)
 			row.top, row.bottom = max(row.top, m.top), max(row.bottom, m.bottom)
-			row.head, row.foot = max(row.head, p.headHeight()), max(row.foot, p.footHeight())
+			row.textAbove = max(row.textAbove, p.titleHeight()+p.yTextHeight())
+			row.textBelow = max(row.textBelow, p.xTextHeight())
 			row.weight = max(row.weight, p.Weight)
 		}
 	}
-	return g
+	return columns, rows
 }
 
-// divideWidth gives the data of every column an equal part of what margins and gaps leave of a width.
-func (g *panelGrid) divideWidth(width vg.Length) {
-	width -= panelGapX * vg.Length(len(g.columns)-1)
-	for _, column := range g.columns {
+// dataWidth is the width of the data in every column, if columns and gaps fill a width.
+func dataWidth(columns []panelColumn, width vg.Length) vg.Length {
+	width -= panelGapX * vg.Length(len(columns)-1)
+	for _, column := range columns {
 		width -= column.left + column.right
 	}
-	g.dataWidth = max(width/vg.Length(len(g.columns)), leastData)
+	return max(width/vg.Length(len(columns)), leastData)
 }
 
-// divideHeight gives the data of every row a part, by its weight, of what margins, words and gaps leave of a height.
-func (g *panelGrid) divideHeight(height vg.Length) {
-	height -= panelGapY * vg.Length(len(g.rows)-1)
+// dataHeights are the heights of the data in each row, by the rows' weights, if rows and gaps fill a height.
+func dataHeights(rows []panelRow, height vg.Length) []vg.Length {
+	height -= panelGapY * vg.Length(len(rows)-1)
 	allWeights := 0.0
-	for _, row := range g.rows {
-		height -= row.height() // as yet without data
+	for _, row := range rows {
+		height -= row.textAbove + row.top + row.bottom + row.textBelow
 		allWeights += row.weight
 	}
-	for j := range g.rows {
-		row := &g.rows[j]
-		row.data = max(height*vg.Length(row.weight/allWeights), leastData)
+	heights := make([]vg.Length, len(rows))
+	for j, row := range rows {
+		heights[j] = max(height*vg.Length(row.weight/allWeights), leastData)
 	}
+	return heights
 }
 
 func drawPanels(c draw.Canvas, panels [][]*Panel) {
 	if len(panels) == 0 {
 		return
 	}
-	g := fitGrid(c, panels)
-	g.divideWidth(c.Size().X)
-	g.divideHeight(c.Size().Y)
-	top := c.Max.Y
-	for j, row := range g.rows {
-		left := c.Min.X
-		for i, column := range g.columns {
-			dataLeft, dataTop := left+column.left, top-row.head-row.top
-			data := box(dataLeft, dataLeft+g.dataWidth, dataTop-row.data, dataTop)
+	columns, rows := measurePanels(c, panels)
+	width, heights := dataWidth(columns, c.Size().X), dataHeights(rows, c.Size().Y)
+	top := c.Max.Y // of the row
+	for j, row := range rows {
+		dataTop := top - row.textAbove - row.top
+		dataBottom := dataTop - heights[j]
+		bottom := dataBottom - row.bottom - row.textBelow
+		left := c.Min.X // of the column
+		for i, column := range columns {
+			data := box(left+column.left, left+column.left+width, dataBottom, dataTop)
 			if p := panels[j][i]; p != nil {
 				p.drawPlot(c, data)
-				p.drawWords(c, data, vg.Point{X: left, Y: top}, data.Min.Y-row.bottom-row.foot)
+				p.drawTexts(c, data, vg.Point{X: left, Y: top}, bottom)
 			}
 			left = data.Max.X + column.right + panelGapX
 		}
-		top -= row.height() + panelGapY
+		top = bottom - panelGapY
 	}
 }
 
@@ -219,18 +216,12 @@ func (p *Panel) drawPlot(c draw.Canvas, data vg.Rectangle) {
 	p.Draw(c)
 }
 
-// drawWords writes the words above the data from the corner down, and those below it at the bottom.
-func (p *Panel) drawWords(c draw.Canvas, data vg.Rectangle, corner vg.Point, bottom vg.Length) {
-	writeLine := func(style text.Style, s string, spacing vg.Length) {
-		if s != "" {
-			style.YAlign = draw.YTop
-			c.FillText(style, corner, cut(style, s, data.Max.X-corner.X))
-			corner.Y -= spacing * style.FontExtents().Height
-		}
-	}
-	writeLine(bold(panelTitleSize), p.Title, panelTitleSpacing)
-	writeLine(letters(smallSize, soft), p.Y, aboveAxisSpacing)
-	style := letters(bodySize, ink)
-	style.XAlign = draw.XCenter
-	c.FillText(style, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: bottom + style.FontExtents().Descent}, p.X)
+// drawTexts writes the title and the text of the y axis from a corner down, and the text of the x axis at the bottom.
+func (p *Panel) drawTexts(c draw.Canvas, data vg.Rectangle, corner vg.Point, bottom vg.Length) {
+	width := data.Max.X - corner.X
+	title, yText, xText := bold(panelTitleSize), letters(smallSize, soft), letters(bodySize, ink)
+	title.YAlign, yText.YAlign, xText.XAlign = draw.YTop, draw.YTop, draw.XCenter
+	c.FillText(title, corner, cut(title, p.Title, width))
+	c.FillText(yText, vg.Point{X: corner.X, Y: corner.Y - p.titleHeight()}, cut(yText, p.Y, width))
+	c.FillText(xText, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: bottom + xText.FontExtents().Descent}, p.X)
 }

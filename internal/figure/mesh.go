@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/brokermark/brokermark/internal/results"
 )
@@ -20,17 +19,14 @@ import (
 // Here the load point of kafka with 1 KiB and a window of 10 is a dot in the second panel, on the first line, in the
 // middle.
 type mesh struct {
-	sweep                          // the axes, and places: the value of each load point on each axis
-	loadPoints []results.LoadPoint // in the order of places
-	metric     results.Metric
-	along      int      // index in axes
-	byLine     axisList // one axis at most; without one a panel has a single line
-	byPanel    axisList
-	evenSteps  bool    // values along the axis stand at equal distances instead of at their numbers
-	metricAxis scaling // linear if that is asked for, or if a used figure has no place on a logarithmic axis
-
+	metric      results.Metric
+	scaling     scaling // of the metric's axis
+	along       results.Axis
+	evenSteps   bool     // values along the axis stand at equal distances instead of at their numbers
+	panelAxes   []string // names of the axes by panel
 	panelTitles []string // in the order of the panels
 	lineNames   []string // in the order of their colours
+	hasLineAxis bool     // false: each panel has a single line, whose name is empty
 	dots        []dot
 	missing     []string // load points without a dot, and why: "kafka, partitions 4, at 1 KiB (void)"
 }
@@ -62,14 +58,26 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 	if err != nil {
 		return nil, err
 	}
-	m := &mesh{sweep: sweep{axes: axes, places: places}, loadPoints: loadPoints, metric: metric}
-	if err := m.assignRoles(line, along); err != nil {
+	s := sweep{axes: axes, places: places}
+	r := s.rolesFor(line, along, loadPoints)
+	positions := s.positions(r)
+	if err := checkPositions(loadPoints, positions); err != nil {
 		return nil, err
 	}
-	numbers := axes[m.along].Numbers
-	m.evenSteps = numbers == nil || (o.scaling() == logarithmic && slices.Min(numbers) <= 0)
-	m.placeDots(o.scaling())
-	m.nameParts()
+	numbers := axes[r.along].Numbers
+	m := &mesh{
+		metric: metric, scaling: o.scaling(), along: axes[r.along], panelAxes: s.names(r.byPanel), hasLineAxis: len(r.byLine) > 0,
+		evenSteps: numbers == nil || (o.scaling() == logarithmic && slices.Min(numbers) <= 0),
+	}
+	m.addDots(loadPoints, positions)
+	for _, g := range s.groupsBy(r.byPanel) {
+		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == g.Name }) {
+			m.panelTitles = addNew(m.panelTitles, g.Name)
+		}
+	}
+	for _, g := range s.groupsBy(r.byLine) {
+		m.lineNames = append(m.lineNames, positions[g.Members[0]].line)
+	}
 	if err := tooMany(len(m.panelTitles), maxPanels, "panels"); err != nil {
 		return nil, err
 	}
@@ -79,28 +87,36 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 	return m, nil
 }
 
-// assignRoles gives each axis its role. The sweep axis has none, unless load points can't be told apart without it.
-// The error says that they can't be told apart even so.
-func (m *mesh) assignRoles(line, along string) error {
-	var sweepRole axisList
-	for i, a := range m.axes {
-		switch a.Name {
-		case along:
-			m.along = i
-		case line:
-			m.byLine = axisList{i}
-		case sweepAxis:
-			sweepRole = axisList{i}
-		default:
-			m.byPanel = append(m.byPanel, i)
+// roles are the axes by their roles, as indexes in the axes of a sweep.
+type roles struct {
+	along   int
+	byLine  axisList // one axis at most
+	byPanel axisList
+}
+
+// rolesFor gives each axis its role. The sweep axis has none, unless load points would stand at the same position without it.
+func (s sweep) rolesFor(line, along string, loadPoints []results.LoadPoint) roles {
+	withoutSweep := assignRoles(s.axes, line, along, false)
+	if checkPositions(loadPoints, s.positions(withoutSweep)) == nil {
+		return withoutSweep
+	}
+	return assignRoles(s.axes, line, along, true)
+}
+
+// assignRoles makes one axis line, one along, and the others panels. The sweep axis has no role unless withSweep.
+func assignRoles(axes []results.Axis, line, along string, withSweep bool) roles {
+	var r roles
+	for i, a := range axes {
+		switch {
+		case a.Name == along:
+			r.along = i
+		case a.Name == line:
+			r.byLine = axisList{i}
+		case a.Name != sweepAxis || withSweep:
+			r.byPanel = append(r.byPanel, i)
 		}
 	}
-	if m.clash() == nil {
-		return nil
-	}
-	m.byPanel = append(m.byPanel, sweepRole...)
-	slices.Sort(m.byPanel)
-	return m.clash()
+	return r
 }
 
 // chooseAxes names the axis that has a line for each value, and the one that the panels go along. Those that were asked
@@ -149,58 +165,64 @@ func longestAxis(axes []results.Axis) string {
 	}).Name
 }
 
-// position is where the i-th load point stands.
-func (m *mesh) position(i int) position {
-	place := m.places[i]
-	return position{panel: m.title(m.byPanel, place), line: m.lineName(place), value: place[m.along]}
+// positions say where each load point stands.
+func (s sweep) positions(r roles) []position {
+	var positions []position
+	for _, place := range s.places {
+		p := position{panel: s.title(r.byPanel, place), value: place[r.along]}
+		for _, i := range r.byLine {
+			p.line = "not set"
+			if place[i] != results.Unset {
+				p.line = s.axes[i].Values[place[i]]
+			}
+		}
+		positions = append(positions, p)
+	}
+	return positions
 }
 
-// summary is the metric of the i-th load point. ok is false if the load point can't be drawn: it was not measured, or
-// it has no value on the axis along.
-func (m *mesh) summary(i int) (s results.Summary, ok bool) {
-	s = results.Summarize(m.metric.Values(m.loadPoints[i].Records))
-	return s, s.N > 0 && m.places[i][m.along] != results.Unset
+// canDraw tells whether a load point was measured and has a value on the axis along.
+func canDraw(l results.LoadPoint, p position) bool {
+	return l.Records != nil && p.value != results.Unset
 }
 
-// clash is an error if two load points would be drawn at the same position.
-func (m *mesh) clash() error {
-	taken := map[position]results.LoadPoint{}
-	for i, l := range m.loadPoints {
-		if _, ok := m.summary(i); !ok {
+// checkPositions is an error if two load points would be drawn at the same position.
+func checkPositions(loadPoints []results.LoadPoint, positions []position) error {
+	taken := map[position]results.Point{}
+	for i, l := range loadPoints {
+		if !canDraw(l, positions[i]) {
 			continue
 		}
-		pos := m.position(i)
-		if other, ok := taken[pos]; ok {
-			return samePlace(other.Point, l.Point)
+		if other, ok := taken[positions[i]]; ok {
+			return samePlace(other, l.Point)
 		}
-		taken[pos] = l
+		taken[positions[i]] = l.Point
 	}
 	return nil
 }
 
-// placeDots chooses the scaling of the metric, makes the dots, and names the load points without one.
-func (m *mesh) placeDots(asked scaling) {
-	m.metricAxis = asked
-	for i, l := range m.loadPoints {
-		s, ok := m.summary(i)
-		if !ok {
-			m.addMissing(m.position(i), string(l.Status))
-		} else if l.Used() && s.Low <= 0 {
-			m.metricAxis = linear
-		}
-	}
-	for i, l := range m.loadPoints {
-		s, ok := m.summary(i)
-		if !ok {
-			continue // named above
-		}
-		pos := m.position(i)
-		if m.metricAxis == logarithmic && s.Low <= 0 {
-			m.addMissing(pos, m.metric.Unit.Format(s.Median)+", not used")
+// addDots makes the dots, and names the load points without one. If a used figure has no place on a logarithmic axis, the
+// metric's axis is linear. If only unused ones have none, they are left out.
+func (m *mesh) addDots(loadPoints []results.LoadPoint, positions []position) {
+	var dots []dot
+	for i, l := range loadPoints {
+		p := positions[i]
+		if !canDraw(l, p) {
+			m.addMissing(p, string(l.Status))
 			continue
 		}
-		placed := mark{x: m.x(pos.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}
-		m.dots = append(m.dots, dot{position: pos, mark: placed})
+		s := results.Summarize(m.metric.Values(l.Records))
+		dots = append(dots, dot{position: p, mark: mark{x: m.x(p.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
+	}
+	if slices.ContainsFunc(dots, func(d dot) bool { return d.mark.used && d.mark.low <= 0 }) {
+		m.scaling = linear
+	}
+	for _, d := range dots {
+		if m.scaling == logarithmic && d.mark.low <= 0 {
+			m.addMissing(d.position, m.metric.Unit.Format(d.mark.y)+", not used")
+		} else {
+			m.dots = append(m.dots, d)
+		}
 	}
 }
 
@@ -209,37 +231,13 @@ func (m *mesh) x(i int) float64 {
 	if m.evenSteps {
 		return float64(i)
 	}
-	return m.axes[m.along].Numbers[i]
+	return m.along.Numbers[i]
 }
 
 func (m *mesh) addMissing(p position, why string) {
-	names := withoutEmpty([]string{p.line, p.panel})
+	at := ""
 	if p.value != results.Unset {
-		names = append(names, "at "+m.axes[m.along].Values[p.value])
+		at = "at " + m.along.Values[p.value]
 	}
-	m.missing = addNew(m.missing, fmt.Sprintf("%s (%s)", strings.Join(names, ", "), why))
-}
-
-// nameParts lists the panels and the lines in the order of their axes' values. It leaves out panels without a dot.
-func (m *mesh) nameParts() {
-	for _, g := range m.groupsBy(m.byPanel) {
-		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == g.Name }) {
-			m.panelTitles = addNew(m.panelTitles, g.Name)
-		}
-	}
-	for _, g := range m.groupsBy(m.byLine) {
-		m.lineNames = append(m.lineNames, m.lineName(m.places[g.Members[0]]))
-	}
-}
-
-// lineName is the value on the line axis: "kafka". It is empty if panels have a single line.
-func (m *mesh) lineName(p results.Place) string {
-	if len(m.byLine) == 0 {
-		return ""
-	}
-	axis := m.byLine[0]
-	if p[axis] == results.Unset {
-		return "not set"
-	}
-	return m.axes[axis].Values[p[axis]]
+	m.missing = addNew(m.missing, fmt.Sprintf("%s (%s)", joined([]string{p.line, p.panel, at}, ", "), why))
 }

@@ -36,15 +36,15 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	bounds := boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
-	title := fmt.Sprintf("%s by %s", capital(metric.Name), m.axes[m.along].Name)
+	title := fmt.Sprintf("%s by %s", capital(metric.Name), m.along.Name)
 	f := ofPanels(title, m.panels(bounds, o.scaling()), m.columns(), multiplePanel)
-	if len(m.byLine) > 0 {
+	if m.hasLineAxis {
 		f.Legend = nameEntries(m.lineNames)
 	}
 	f.Legend = append(f.Legend, boundEntries(bounds)...)
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals."}
 	if len(m.panelTitles) > 1 {
-		f.Notes[0] += " Panels: " + listed(m.names(m.byPanel)) + "; all have the same scales."
+		f.Notes[0] += " Panels: " + listed(m.panelAxes) + "; all have the same scales."
 	}
 	if len(m.missing) > 0 {
 		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(results.Shorten(m.missing), "; ")+".")
@@ -61,21 +61,23 @@ func (m *mesh) columns() int {
 	return 3
 }
 
+// panels draws the dots. along is the scaling of the horizontal axis.
 func (m *mesh) panels(bounds []bound, along scaling) []*Panel {
-	e := newExtent(m.metricAxis)
+	e := newExtent(m.scaling)
 	for _, d := range m.dots {
 		e.addMarks([]mark{d.mark})
 	}
 	e.addBounds(bounds)
 	var panels []*Panel
 	for _, title := range m.panelTitles {
-		p := newPanel(title, m.axes[m.along].Name, m.metric.Name)
-		setAxis(&p.Plot.Y, m.metricAxis, e.y, m.metric.Unit, 6)
+		p := newPanel(title, m.along.Name, m.metric.Name)
+		setAxis(&p.Plot.Y, e.y, m.metric.Unit, 6)
 		m.setAlong(&p.Plot.X, along)
 		for i, name := range m.lineNames {
-			for _, marks := range m.joined(title, name) {
-				p.addTrace(trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i)})
-			}
+			p.addTrace(trace{
+				marks: m.marksOf(title, name), line: line(colourOf(i)), glyph: glyph(i),
+				apart: m.along.Numbers == nil, // there is nothing between names, such as those of brokers
+			})
 		}
 		p.addBounds(bounds)
 		panels = append(panels, p)
@@ -83,9 +85,8 @@ func (m *mesh) panels(bounds []bound, along scaling) []*Panel {
 	return panels
 }
 
-// joined are the marks of a line in a panel, from left to right, divided into those that the line joins: all of them,
-// or each alone if the axis has names, such as brokers, between which there is nothing.
-func (m *mesh) joined(panel, line string) [][]mark {
+// marksOf are the marks of a line in a panel, from left to right.
+func (m *mesh) marksOf(panel, line string) []mark {
 	var marks []mark
 	for _, d := range m.dots {
 		if d.panel == panel && d.line == line {
@@ -93,42 +94,42 @@ func (m *mesh) joined(panel, line string) [][]mark {
 		}
 	}
 	slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.x, b.x) })
-	if m.axes[m.along].Numbers != nil && len(marks) > 0 {
-		return [][]mark{marks}
-	}
-	return slices.Collect(slices.Chunk(marks, 1))
+	return marks
 }
 
 // setAlong makes the axis along with a tick at each of its values. Even steps are linear.
 func (m *mesh) setAlong(x *plot.Axis, asked scaling) {
 	const room = 0.06 // on either side, as a share of the range
-	values := m.axes[m.along].Values
-	low, high := m.x(0), m.x(len(values)-1)
-	var share func(v float64) float64 // how far v is from low (0) to high (1)
-	if m.evenSteps || asked == linear {
-		share = func(v float64) float64 { return (v - low) / (high - low) }
+	low, high := m.x(0), m.x(len(m.along.Values)-1)
+	isLinear := m.evenSteps || asked == linear
+	if isLinear {
 		x.Min, x.Max = low-room*(high-low), high+room*(high-low)
 	} else {
-		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }
 		x.Min, x.Max = low/math.Pow(high/low, room), high*math.Pow(high/low, room)
 		x.Scale = plot.LogScale{}
 	}
 	var ticks []plot.Tick
-	for i := range values {
-		ticks = append(ticks, plot.Tick{Value: m.x(i), Label: values[i]})
+	var shares []float64 // how far each value is from low (0) to high (1)
+	for i, label := range m.along.Values {
+		v := m.x(i)
+		share := (v - low) / (high - low)
+		if !isLinear {
+			share = math.Log(v/low) / math.Log(high/low)
+		}
+		ticks, shares = append(ticks, plot.Tick{Value: v, Label: label}), append(shares, share)
 	}
-	x.Tick.Marker = plot.ConstantTicks(withoutOverlaps(ticks, share))
+	x.Tick.Marker = plot.ConstantTicks(withoutOverlaps(ticks, shares))
 }
 
-// withoutOverlaps removes labels that would touch the one before. share is how far along the axis a value stands.
-func withoutOverlaps(ticks []plot.Tick, share func(v float64) float64) []plot.Tick {
+// withoutOverlaps removes labels that would touch the one before. shares say how far along the axis each tick stands.
+func withoutOverlaps(ticks []plot.Tick, shares []float64) []plot.Tick {
 	const gap = 0.02 // between labels, as a share of the axis
 	style := letters(smallSize, ink)
 	end := math.Inf(-1) // of the label before, as a share of the axis
 	for i, t := range ticks {
-		middle, half := share(t.Value), float64(style.Width(t.Label)/multipleData)/2
-		if middle-half > end {
-			end = middle + half + gap
+		half := float64(style.Width(t.Label)/multipleData) / 2
+		if shares[i]-half > end {
+			end = shares[i] + half + gap
 		} else {
 			ticks[i].Label = ""
 		}

@@ -56,7 +56,7 @@ func (p *Panel) addBounds(bounds []bound) {
 // addBounds widens e so that bounds are within the panel.
 func (e *extent) addBounds(bounds []bound) {
 	for _, b := range bounds {
-		e.y.add(b.y, e.axes)
+		e.y.add(b.y)
 	}
 }
 

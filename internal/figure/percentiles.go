@@ -77,9 +77,9 @@ func percentilePanel(
 		e.addMarks(marks)
 	}
 	if below != nil {
-		below.widen(&e)
+		below.widen(&e.y)
 	}
-	setAxis(&p.Plot.Y, y, e.y, unit.Nanoseconds, maxLatencyLabels)
+	setAxis(&p.Plot.Y, e.y, unit.Nanoseconds, maxLatencyLabels)
 	setPercentiles(&p.Plot.X, e.x.high)
 	return p
 }

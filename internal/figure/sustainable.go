@@ -55,7 +55,7 @@ func sustainableBars(points []results.Point, names []string) []bar {
 		bracket := results.Sustained(p.Shown())
 		foundNone := !b.used && bracket.Median <= 0 // a failed search in which no rate passed
 		if bracket.N > 0 && !foundNone {
-			b.parts, b.interval = []float64{bracket.Median}, &span{low: bracket.Low, high: bracket.High}
+			b.parts, b.interval = []float64{bracket.Median}, &interval{low: bracket.Low, high: bracket.High}
 		} else {
 			b.word = wordFor(p)
 		}

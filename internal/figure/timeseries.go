@@ -110,7 +110,7 @@ func coursePanel(content results.CoursePanel, runs []run) *Panel {
 			e.addMarks(t.marks)
 		}
 	}
-	setAxis(&p.Plot.Y, yScaling, e.y, content.Unit, labels)
+	setAxis(&p.Plot.Y, e.y, content.Unit, labels)
 	p.Plot.X.Min, p.Plot.X.Max = from, to
 	p.Plot.X.Tick.Marker = plot.TickerFunc(secondsTicks)
 	return p

@@ -28,6 +28,7 @@ type trace struct {
 	marks []mark
 	line  draw.LineStyle
 	glyph draw.GlyphStyle // of marks that are used; without a shape, they have none
+	apart bool            // no line joins the marks
 }
 
 func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
@@ -43,7 +44,7 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, m := range stretch {
 			path = append(path, vg.Point{X: x(m.x), Y: y(m.y)})
 		}
-		if len(path) > 1 {
+		if len(path) > 1 && !t.apart {
 			c.StrokeLines(t.line, c.ClipLinesXY(path)...)
 		}
 	}
@@ -92,24 +93,19 @@ func (t trace) drawInterval(c draw.Canvas, x, low, high vg.Length) {
 	c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
 }
 
-// extent is the range of values that a panel has to show, in the units of its axes: x from 100 to 10000, y from 1.8e6
-// to 9e6. It begins empty, and each value that is added widens it.
-type extent struct {
-	axes scaling // of both axes; a value without a place on them, such as 0 on a logarithmic one, doesn't widen the extent
-	x, y span
-}
+// extent is the range of the values that a panel shows on either axis: x from 100 to 10000, y from 1.8e6 to 9e6.
+type extent struct{ x, y valueRange }
 
-func newExtent(axes scaling) extent { return extent{axes: axes, x: emptySpan(), y: emptySpan()} }
-
-func (e extent) empty() bool { return e.y.low > e.y.high }
+// newExtent is an empty extent on axes of the same scaling.
+func newExtent(axes scaling) extent { return extent{x: emptyRange(axes), y: emptyRange(axes)} }
 
 // addMarks widens e by marks and their intervals.
 func (e *extent) addMarks(marks []mark) {
 	for _, m := range marks {
-		e.x.add(m.x, e.axes)
-		for _, v := range []float64{m.y, m.low, m.high} {
-			e.y.add(v, e.axes)
-		}
+		e.x.add(m.x)
+		e.y.add(m.y)
+		e.y.add(m.low)
+		e.y.add(m.high)
 	}
 }
 
