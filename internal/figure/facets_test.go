@@ -118,3 +118,39 @@ func TestAHeatMapOfTooManyPanelsIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// One repetition of three lost messages. A median would hide them, and the tables show their sum.
+func TestHeatMapsAndMultiplesDrawTheSumOfACount(t *testing.T) {
+	records := swept(t)
+	for i := range records {
+		result := *records[i].Result
+		result.Books.Lost = 0
+		if records[i].Repetition == 1 {
+			result.Books.Lost = 5000
+		}
+		records[i].Result = &result
+	}
+	points, lost := results.Of(records).Points, results.MustMetric(results.KeyLost)
+	if len(points[0].Records) < 3 {
+		t.Fatalf("%d repetitions, want at least 3", len(points[0].Records))
+	}
+	if cell := heatCellOf(points[0], lost); cell.value != 5000 {
+		t.Errorf("the heat map says that %v messages were lost, want 5000", cell.value)
+	}
+	m, err := newMesh(points, lost, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y := m.dots[0].mark.y; y != 5000 {
+		t.Errorf("the multiples say that %v messages were lost, want 5000", y)
+	}
+	for _, name := range []string{"heatmap", "multiples"} {
+		f, err := Build(name, results.Of(records), Options{Metric: results.KeyLost})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(f.Notes[0], "Sums over repetitions") {
+			t.Errorf("the notes of %s begin with %q", name, f.Notes[0])
+		}
+	}
+}

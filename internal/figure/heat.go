@@ -28,7 +28,7 @@ type cellKey struct{ row, col string }
 
 // heatCell is what a cell shows: a figure, or a word if there is none.
 type heatCell struct {
-	value float64 // the median; NaN without a figure
+	value float64 // over repetitions; NaN without a figure
 	used  bool    // false: in parentheses and without colour
 	word  string  // instead of a figure: "refused"
 }

@@ -1,5 +1,5 @@
 // The figure "heatmap": one metric over two axes, such as brokers (rows) and message sizes (columns). A cell holds the
-// median of one point, a broker with all its settings. If points differ in a third axis, such as partitions, each of
+// median of one point, a broker with all its settings; of a count, such as lost messages, the sum. If points differ in a third axis, such as partitions, each of
 // its values has a panel (see facetsOf).
 //
 //	         100 B    1 KiB
@@ -61,7 +61,7 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 		Panels: grid(panels, columns),
 		Width:  max(leastHeatsWidth, min(mostHeatsWidth, vg.Length(columns)*width)),
 		Legend: first.legend(),
-		Notes:  []string{"Medians over repetitions that ended ok. In parentheses and without colour: void or failed, not used."},
+		Notes:  []string{overRepetitions(metric) + " that ended ok. In parentheses and without colour: void or failed, not used."},
 	}
 	panelHeight := columnNames + vg.Length(len(first.rows))*cellHeight
 	if len(facets) > 1 {
@@ -125,16 +125,16 @@ func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 	for _, p := range points {
 		cell := axes.cellOf(p)
 		h.rows, h.cols = addNew(h.rows, cell.row), addNew(h.cols, cell.col)
-		h.colours.add(results.Summarize(m.Values(p.Ok())).Median)
+		h.colours.add(m.Over(p.Ok()).Median)
 	}
 	slices.SortFunc(h.rows, results.CompareNames)
 	slices.SortFunc(h.cols, results.CompareNames)
 	return h
 }
 
-// heatCellOf is the cell of a point: the median of its metric, or a word if it has none.
+// heatCellOf is the cell of a point: its metric over repetitions, or a word if it has none.
 func heatCellOf(p results.Point, m results.Metric) heatCell {
-	s := results.Summarize(m.Values(p.Shown()))
+	s := m.Over(p.Shown())
 	if s.N == 0 {
 		return heatCell{value: math.NaN(), word: wordFor(p)}
 	}

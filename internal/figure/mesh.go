@@ -211,7 +211,7 @@ func (m *mesh) addDots(loadPoints []results.LoadPoint, positions []position) {
 			m.addMissing(p, string(l.Status))
 			continue
 		}
-		s := results.Summarize(m.metric.Values(l.Records))
+		s := m.metric.Over(l.Records)
 		dots = append(dots, dot{position: p, mark: mark{x: m.x(p.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
 	}
 	if slices.ContainsFunc(dots, func(d dot) bool { return d.mark.used && d.mark.low <= 0 }) {

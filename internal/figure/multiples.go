@@ -42,7 +42,10 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		f.Legend = nameEntries(m.lineNames)
 	}
 	f.Legend = append(f.Legend, boundEntries(bounds)...)
-	f.Notes = []string{"Medians over repetitions; uprights are their intervals."}
+	f.Notes = []string{overRepetitions(metric) + "; uprights are their intervals."}
+	if metric.Counts() { // a sum has no interval
+		f.Notes = []string{overRepetitions(metric) + "."}
+	}
 	if len(m.panelTitles) > 1 {
 		f.Notes[0] += " Panels: " + listed(m.panelAxes) + "; all have the same scales."
 	}

@@ -99,6 +99,14 @@ func selectMetric(points []results.Point, o Options) (results.Metric, []results.
 	return metric, measured, nil
 }
 
+// overRepetitions says how results.Metric.Over sums up a metric.
+func overRepetitions(m results.Metric) string {
+	if m.Counts() {
+		return "Sums over repetitions"
+	}
+	return "Medians over repetitions"
+}
+
 // compareBools orders false before true.
 func compareBools(a, b bool) int {
 	switch {
