@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ func columnWidths(d document.Document) []float64 {
 			if i == len(widths) {
 				widths = append(widths, minWidth)
 			}
-			longest := len([]rune(c.name)) + 1
+			longest := len([]rune(c.heading.name)) + 1
 			for _, row := range t.Rows {
 				longest = max(longest, len([]rune(row[c.column.Key].Text))+1)
 			}
@@ -95,7 +94,7 @@ func (p *documentSheet) table(t document.Table) {
 	columns := tableColumns(t)
 	var names []string
 	for _, c := range columns {
-		names = append(names, c.heading().text())
+		names = append(names, c.heading.text())
 	}
 	hasNotes := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, p.notes) != nil })
 	if hasNotes {
@@ -119,132 +118,115 @@ func (p *documentSheet) table(t document.Table) {
 	p.row++
 }
 
-// tableColumn is a column of the sheet that shows a part of a table's column.
+// tableColumn is a column of the sheet. It shows one part of the cells of a document's column.
 type tableColumn struct {
-	column   document.Column
-	name     string
-	part     part
-	ownUnits bool // rows have units of their own; a column on the left names them
+	column  document.Column
+	part    part
+	heading heading
 }
 
-func (c tableColumn) heading() heading {
-	if c.ownUnits || c.part == unitPart {
-		return heading{name: c.name}
-	}
-	return heading{name: c.name, unit: scaleOf(c.column.Unit).word}
-}
-
-// scale is that of a cell's own unit, or else that of the column's.
-func (c tableColumn) scale(cell document.Cell) scale {
-	return scaleOf(cmp.Or(cell.Unit, c.column.Unit))
-}
-
-// part is what a column of the sheet shows of a table's cells.
+// part is what a column of the sheet shows of a document's cells.
 type part int
 
 const (
-	figurePart part = iota // the figure or the words
-	lowPart                // the lower end of the interval
-	highPart               // the upper end of the interval
-	unitPart               // the unit of the row
+	valuePart part = iota // the number or the words
+	lowPart               // the lower end of the interval
+	highPart              // the upper end of the interval
+	unitPart              // the name of the number's unit
 )
 
 // tableColumns lists the columns of the sheet that show a table. A column "rate" of intervals becomes three: "rate",
-// "rate, low" and "rate, high". If rows have units of their own, a column "unit" stands before them. Neighbours with
-// the same units share it.
+// "rate, low" and "rate, high". If its rows have different units, a column "unit" stands before it, unless the one
+// further left says the same.
 func tableColumns(t document.Table) []tableColumn {
 	var columns []tableColumn
-	unitsOf := "" // key of the column whose units were named last
+	lastUnits := "" // key of the column whose units the last column "unit" shows
 	for _, c := range t.Columns {
-		name := cmp.Or(document.OneLine(c.Name), c.Key)
-		ownUnits := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return row[c.Key].Unit != unit.None })
-		if ownUnits && (unitsOf == "" || !sameUnits(t, unitsOf, c.Key)) {
-			unitsOf = c.Key
-			columns = append(columns, tableColumn{column: c, name: "unit", part: unitPart})
+		headingUnit := unitFormatOf(c.Unit).name
+		if slices.ContainsFunc(t.Rows, func(row document.Row) bool { return row[c.Key].Unit != unit.None }) {
+			headingUnit = "" // each row has its own
+			if lastUnits == "" || !sameUnits(t, lastUnits, c.Key) {
+				lastUnits = c.Key
+				columns = append(columns, tableColumn{column: c, part: unitPart, heading: heading{name: "unit"}})
+			}
 		}
-		columns = append(columns, tableColumn{column: c, name: name, part: figurePart, ownUnits: ownUnits})
+		name := cmp.Or(document.OneLine(c.Name), c.Key)
+		columns = append(columns, tableColumn{column: c, part: valuePart, heading: heading{name: name, unit: headingUnit}})
 		if c.Spread {
 			columns = append(columns,
-				tableColumn{column: c, name: name + ", low", part: lowPart, ownUnits: ownUnits},
-				tableColumn{column: c, name: name + ", high", part: highPart, ownUnits: ownUnits})
+				tableColumn{column: c, part: lowPart, heading: heading{name: name + ", low", unit: headingUnit}},
+				tableColumn{column: c, part: highPart, heading: heading{name: name + ", high", unit: headingUnit}})
 		}
 	}
 	return columns
 }
 
-// sameUnits tells whether, in every row, the figure of the column "other" has the unit of the column "named". Words
-// have no unit.
-func sameUnits(t document.Table, named, other string) bool {
+// sameUnits tells whether each number below the key b has the unit of the cell below the key a in its row.
+func sameUnits(t document.Table, a, b string) bool {
 	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
-		isFigure := row[other].Kind == document.Figure || row[other].Kind == document.Interval
-		return isFigure && row[other].Unit != row[named].Unit
+		isNumber := row[b].Kind == document.Figure || row[b].Kind == document.Interval
+		return isNumber && row[b].Unit != row[a].Unit
 	})
 }
 
-// number is the number that the column shows of a cell. It is NaN if the cell has none.
-func (c tableColumn) number(cell document.Cell) float64 {
-	isInterval := cell.Kind == document.Interval
-	switch {
-	case c.part == figurePart && (isInterval || cell.Kind == document.Figure):
-		return cell.Number
-	case c.part == lowPart && isInterval:
-		return cell.Low
-	case c.part == highPart && isInterval:
-		return cell.High
-	default:
-		return math.NaN()
-	}
-}
-
-// value is what the sheet has of a cell in one of its columns. It is nil if there is nothing: for a blank cell, an
-// infinite bound, and the bounds of words.
+// value is what the sheet has of a cell in one of its columns: an excelize.Cell, or nil for an empty one.
 func (b *book) value(c tableColumn, cell document.Cell) any {
-	if c.part == unitPart {
-		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: c.scale(cell).word}
-	}
+	u := unitFormatOf(cmp.Or(cell.Unit, c.column.Unit))
 	var looks look
 	if cell.Unused {
 		looks.role = unused
 	}
-	if cell.Kind == document.Words {
-		if c.part != figurePart {
-			return nil
-		}
+	isInterval := cell.Kind == document.Interval
+	switch {
+	case c.part == unitPart:
+		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: u.name}
+	case c.part == valuePart && cell.Kind == document.Words:
 		return excelize.Cell{StyleID: b.style(looks), Value: cell.Text}
+	case c.part == valuePart && (isInterval || cell.Kind == document.Figure):
+		return b.number(cell.Number, u, looks)
+	case c.part == lowPart && isInterval:
+		return b.number(cell.Low, u, looks)
+	case c.part == highPart && isInterval:
+		return b.number(cell.High, u, looks)
+	default:
+		return nil
 	}
-	s := c.scale(cell)
-	shown := numberOrNil(s.factor * c.number(cell))
+}
+
+// number is a cell with a number in the sheet's unit. It is nil for an unknown number and for an infinite bound.
+func (b *book) number(v float64, u unitFormat, looks look) any {
+	shown := numberOrNil(v * u.factor)
 	if shown == nil {
 		return nil
 	}
-	looks.format = s.format
+	looks.format = u.format
 	return excelize.Cell{StyleID: b.style(looks), Value: shown}
 }
 
-// scale is how numbers of a unit are written in a spreadsheet.
-type scale struct {
-	word   string  // behind the name of the column
-	factor float64 // from the unit to what the sheet holds
+// unitFormat is how a spreadsheet shows numbers of a unit: nanoseconds as milliseconds, a share of 0.5 as 50.
+type unitFormat struct {
+	name   string  // behind the name of the column
+	factor float64 // from the unit to what the sheet shows
 	format string
 }
 
-var scales = map[unit.Unit]scale{
+var unitFormats = map[unit.Unit]unitFormat{
 	unit.None:        {factor: 1, format: "0.####"},
 	unit.Count:       {factor: 1, format: ones},
-	unit.Nanoseconds: {word: "ms", factor: 1e-6, format: thousandths},
-	unit.Seconds:     {word: "s", factor: 1, format: thousandths},
-	unit.PerSecond:   {word: "per second", factor: 1, format: ones},
-	unit.Bytes:       {word: "bytes", factor: 1, format: ones},
-	unit.CPUSeconds:  {word: "CPU seconds", factor: 1, format: thousandths},
-	unit.Share:       {word: "%", factor: 100, format: percent},
-	unit.Factor:      {word: "×", factor: 1, format: thousandths},
+	unit.Nanoseconds: {name: "ms", factor: 1e-6, format: thousandths},
+	unit.Seconds:     {name: "s", factor: 1, format: thousandths},
+	unit.PerSecond:   {name: "per second", factor: 1, format: ones},
+	unit.Bytes:       {name: "bytes", factor: 1, format: ones},
+	unit.CPUSeconds:  {name: "CPU seconds", factor: 1, format: thousandths},
+	unit.Share:       {name: "%", factor: 100, format: percent},
+	unit.Factor:      {name: "×", factor: 1, format: thousandths},
 }
 
-// scaleOf panics for a unit without a scale: its numbers would all be 0.
-func scaleOf(u unit.Unit) scale {
-	s, ok := scales[u]
+// unitFormatOf panics for a unit without a format: its numbers would all be 0.
+func unitFormatOf(u unit.Unit) unitFormat {
+	f, ok := unitFormats[u]
 	if !ok {
-		panic(fmt.Sprintf("sheet: there is no scale for the unit %d", u))
+		panic(fmt.Sprintf("sheet: there is no format for the unit %d", u))
 	}
-	return s
+	return f
 }

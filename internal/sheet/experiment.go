@@ -10,6 +10,7 @@
 package sheet
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -24,27 +25,34 @@ import (
 // there are none if nothing was measured.
 type loadRow struct {
 	results.LoadPoint
+	label  string // "kafka, 100 B, at-least-once, curve 1k/s"
 	status string // of the load point or, if nothing was measured, of the point
 	// distributions are the latencies of all repetitions together, by the name of their kind, such as "e2e".
 	distributions map[string]results.Distribution
 }
 
-// writeExperiment writes the sheet. Rows that can be used come first: charts are drawn from an unbroken range of cells,
-// which must hold nothing void.
+// writeExperiment writes the sheet.
 func (b *book) writeExperiment(name string, points []results.Point) {
 	sheet := b.addSheet(name)
-	loadRows, usable := loadRowsOf(points)
+	loadRows := loadRowsOf(points)
+	usable := 0 // rows
+	for _, l := range loadRows {
+		if l.Used() {
+			usable++
+		}
+	}
 	places := placeColumns(points, loadRows)
 	columns := slices.Concat(places, figureColumns, endingColumns)
 	var headings []heading
 	for _, c := range columns {
 		headings = append(headings, heading{name: c.name, unit: c.unit, width: c.width})
 	}
-	b.writeCharts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(loadRows), headings: headings})
 	var rows [][]any
 	for _, l := range loadRows {
 		rows = append(rows, b.cells(l, columns))
 	}
+	// Before the table: once it is written, the sheet takes no charts.
+	b.writeCharts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(loadRows), headings: headings})
 	b.writeTable(sheet, headings, 1, slices.Values(rows))
 }
 
@@ -65,40 +73,48 @@ func (b *book) cells(l loadRow, columns []column) []any {
 	return cells
 }
 
-// loadRowsOf makes the rows of points, and counts those that can be used, which come first. A point of which nothing
-// was measured has a row that says why.
-func loadRowsOf(points []results.Point) (rows []loadRow, usable int) {
-	var unusable []loadRow
+// loadRowsOf makes the rows of points. Those that can be used come first: charts are drawn from an unbroken range of
+// cells, which must hold nothing void. A point of which nothing was measured has a row that says why.
+func loadRowsOf(points []results.Point) []loadRow {
+	settingsDiffer := slices.ContainsFunc(points, func(p results.Point) bool { return p.Setting() != points[0].Setting() })
+	loadsDiffer := slices.ContainsFunc(points, func(p results.Point) bool { return p.Load() != points[0].Load() })
+	var usable, unusable []loadRow
 	for _, p := range points {
 		loads := p.MeasuredLoads()
 		if len(loads) == 0 {
-			unmeasured := results.LoadPoint{Point: p, RowTitle: p.Load(), Why: p.Records[len(p.Records)-1].Why()}
-			unusable = append(unusable, loadRow{LoadPoint: unmeasured, status: p.Status()})
+			loads = []results.LoadPoint{{Point: p, RowTitle: p.Load(), Why: p.Records[len(p.Records)-1].Why()}}
 		}
 		for _, l := range loads {
-			measured := loadRow{LoadPoint: l, status: string(l.Status), distributions: map[string]results.Distribution{}}
+			row := loadRow{
+				LoadPoint: l, label: p.Name, status: cmp.Or(string(l.Status), p.Status()), distributions: map[string]results.Distribution{},
+			}
+			if settingsDiffer {
+				row.label += ", " + p.Setting()
+			}
+			if loadsDiffer || l.RowTitle != p.Load() {
+				row.label += ", " + l.RowTitle
+			}
 			for _, kind := range results.LatencyKinds {
-				measured.distributions[kind.Name] = l.Distribution(kind)
+				row.distributions[kind.Name] = l.Distribution(kind)
 			}
 			if l.Used() {
-				rows = append(rows, measured)
+				usable = append(usable, row)
 			} else {
-				unusable = append(unusable, measured)
+				unusable = append(unusable, row)
 			}
 		}
 	}
-	return append(rows, unusable...), len(rows)
+	return slices.Concat(usable, unusable)
 }
 
 // placeColumns say which point and load a row is about: by a label, the values of the axes in which points differ, and
 // the load.
 func placeColumns(points []results.Point, rows []loadRow) []column {
-	label := labelOf(points)
-	width := 20.0
+	width := 20.0 // of the labels
 	for _, l := range rows {
-		width = max(width, min(60, float64(utf8.RuneCountInString(label(l)))))
+		width = max(width, min(60, float64(utf8.RuneCountInString(l.label))))
 	}
-	columns := []column{{name: "label", width: width, value: func(l loadRow) any { return label(l) }}}
+	columns := []column{{name: "label", width: width, value: func(l loadRow) any { return l.label }}}
 	axes := results.Values{}
 	for _, p := range points {
 		axes.AddAll(p.Records[0].Axes)
@@ -109,42 +125,28 @@ func placeColumns(points []results.Point, rows []loadRow) []column {
 	return append(columns, column{name: "load", width: 18, value: func(l loadRow) any { return l.RowTitle }})
 }
 
-// labelOf names rows: by the point, with its setting and load if the rows of the sheet differ in them:
-// "kafka", "kafka, 100 B, at-least-once", "kafka, 100 B, at-least-once, curve 1k/s".
-func labelOf(points []results.Point) func(loadRow) string {
-	settingsDiffer := slices.ContainsFunc(points, func(p results.Point) bool { return p.Setting() != points[0].Setting() })
-	loadsDiffer := slices.ContainsFunc(points, func(p results.Point) bool { return p.Load() != points[0].Load() })
-	return func(l loadRow) string {
-		text := l.Point.Name
-		if settingsDiffer {
-			text += ", " + l.Point.Setting()
-		}
-		if loadsDiffer || l.RowTitle != l.Point.Load() {
-			text += ", " + l.RowTitle
-		}
-		return text
-	}
-}
-
 // axisColumn holds numbers if all values of the axis are numbers, so that a reader can sort by it and draw along it.
 // Otherwise it holds words. The version 3.10 is a word, as the number would be shown as 3.1.
 func axisColumn(axis string, points []results.Point) column {
-	valueOf := func(p results.Point) string { return p.Records[0].Axes[axis] } // "" if it has none
-	numberOf := func(p results.Point) any {
-		v, err := strconv.ParseFloat(valueOf(p), 64)
-		if err != nil || strconv.FormatFloat(v, 'f', -1, 64) != valueOf(p) {
-			return nil
+	allNumbers := true
+	for _, p := range points {
+		if text := p.Records[0].Axes[axis]; text != "" && plainNumber(text) == nil {
+			allNumbers = false
 		}
-		return numberOrNil(v)
 	}
-	c := column{name: axis, width: 13}
-	if slices.ContainsFunc(points, func(p results.Point) bool { return valueOf(p) != "" && numberOf(p) == nil }) {
-		c.value = func(l loadRow) any { return valueOf(l.Point) }
-		return c
+	if allNumbers {
+		return column{name: axis, width: 13, format: general, value: func(l loadRow) any { return plainNumber(l.Point.Records[0].Axes[axis]) }}
 	}
-	c.format = general
-	c.value = func(l loadRow) any { return numberOf(l.Point) }
-	return c
+	return column{name: axis, width: 13, value: func(l loadRow) any { return l.Point.Records[0].Axes[axis] }}
+}
+
+// plainNumber is the number that a text is, as the value of a cell. It is nil for a text that the number would not be shown as.
+func plainNumber(text string) any {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || strconv.FormatFloat(v, 'f', -1, 64) != text {
+		return nil
+	}
+	return numberOrNil(v)
 }
 
 // endingColumns say how a row ended, and which point to look up.
