@@ -21,22 +21,18 @@ import (
 
 // figureData is all that the front end draws. It writes empty lists as [], never as null, unless they have omitempty.
 type figureData struct {
-	Metrics     []metric      `json:"metrics"`   // in the order of loadPoint.Metrics
-	Quantiles   []float64     `json:"quantiles"` // at which every curve has a value
-	Latencies   []string      `json:"latencies"` // kinds of latency, in the order of loadPoint.Curves
-	Names       []string      `json:"names"`     // of points, in the order of their colours
-	Costs       []string      `json:"costs"`     // keys of the metrics that say what a message costs
-	Axes        []axis        `json:"axes"`      // in the order of loadPoint.At
-	Points      []point       `json:"points"`
-	LoadPoints  []loadPoint   `json:"levels"`
-	Trials      []trial       `json:"trials,omitempty"`
-	Runs        []run         `json:"runs"`
-	Panels      []coursePanel `json:"panels"` // in which Runs are drawn
-	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
-	Doubts      []doubt       `json:"doubts"` // that loadPoint.Doubts point to
-
-	Repeat []pointInstructions `json:"repeat"`
-	Lines  []string            `json:"lines"` // of the listings in Repeat
+	Metrics    []metric    `json:"metrics"`   // in the order of loadPoint.Metrics
+	Quantiles  []float64   `json:"quantiles"` // at which every curve has a value
+	Latencies  []string    `json:"latencies"` // kinds of latency, in the order of loadPoint.Curves
+	Names      []string    `json:"names"`     // of points, in the order of their colours
+	Costs      []string    `json:"costs"`     // keys of the metrics that say what a message costs
+	Axes       []axis      `json:"axes"`      // in the order of loadPoint.At
+	Points     []point     `json:"points"`
+	LoadPoints []loadPoint `json:"levels"`
+	Trials     []trial     `json:"trials,omitempty"`
+	runList
+	Doubts []doubt `json:"doubts"` // that loadPoint.Doubts point to
+	instructions
 }
 
 // axis is a setting in which load points differ: "batch" with the values "16KiB" and "1MiB".
@@ -116,43 +112,20 @@ var directionNames = map[results.Better]string{results.Neither: "", results.High
 func figuresOf(set *results.Set) *figureData {
 	d := &figureData{
 		Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics,
-		Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{},
+		Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{}, Trials: trialsOf(set.Points), runList: runsOf(set.Points),
 	}
 	for _, kind := range latencies {
 		d.Latencies = append(d.Latencies, kind.Text)
 	}
-	d.addPoints(set.Points)
-	d.addLoadPoints(set.Points)
-	d.Metrics = describeMetrics(d.LoadPoints)
-	d.addRuns(set.Points)
-	return d
-}
-
-// addPoints adds the points and the trials of their searches.
-func (d *figureData) addPoints(points []results.Point) {
-	for i, p := range points {
+	pointIndexes := map[string]int{} // by ID
+	for i, p := range set.Points {
+		pointIndexes[p.ID] = i
 		d.Points = append(d.Points, point{
 			ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure,
 			Status: results.Ending(p.Status(), p.Shown()),
 		})
-		d.Trials = append(d.Trials, trialsOf(i, p)...)
 	}
-	if len(d.Trials) > maxTrials {
-		d.Trials = nil
-	}
-}
-
-// addLoadPoints adds the load points, the settings in which they differ, and the doubts about them.
-func (d *figureData) addLoadPoints(points []results.Point) {
-	pointIndexes := map[string]int{} // by ID
-	for i, p := range points {
-		pointIndexes[p.ID] = i
-	}
-	loadPoints := results.LoadPointsOf(points)
-	kinds := latencies
-	if len(loadPoints) > maxAllCurves {
-		kinds = kinds[:1]
-	}
+	loadPoints := results.LoadPointsOf(set.Points)
 	axes, places := results.Axes(loadPoints)
 	for _, a := range axes {
 		described := axis{Name: a.Name, Values: a.Values}
@@ -161,21 +134,31 @@ func (d *figureData) addLoadPoints(points []results.Point) {
 		}
 		d.Axes = append(d.Axes, described)
 	}
+	kinds := latencies
+	if len(loadPoints) > maxAllCurves {
+		kinds = kinds[:1]
+	}
 	doubts := newIndexedSet[doubt]()
 	for i, l := range loadPoints {
-		drawn := loadPoint{
-			Point: pointIndexes[l.Point.ID], Load: l.Name, Rate: number(l.Rate), Status: string(l.Status), Reason: l.Why.Text,
-			At: places[i], Metrics: metricsOf(l),
-		}
+		drawn := describeLoadPoint(l, kinds)
+		drawn.Point, drawn.At = pointIndexes[l.Point.ID], places[i]
 		for _, found := range firstOfEachKind(l.Records) {
 			drawn.Doubts = append(drawn.Doubts, doubts.add(found))
-		}
-		if len(l.Records) > 0 && !l.Closed { // a closed loop has no latency
-			drawn.Curves, drawn.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
 		}
 		d.LoadPoints = append(d.LoadPoints, drawn)
 	}
 	d.Doubts = doubts.values
+	d.Metrics = describeMetrics(d.LoadPoints)
+	return d
+}
+
+// describeLoadPoint describes a load point, without its indexes in figureData.
+func describeLoadPoint(l results.LoadPoint, kinds []results.LatencyKind) loadPoint {
+	described := loadPoint{Load: l.Name, Rate: number(l.Rate), Status: string(l.Status), Reason: l.Why.Text, Metrics: metricsOf(l)}
+	if len(l.Records) > 0 && !l.Closed { // a closed loop has no latency
+		described.Curves, described.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
+	}
+	return described
 }
 
 // metricsOf sums up drawnMetrics over the repetitions of a load point. It is nil if nothing was measured.
@@ -223,20 +206,25 @@ func describeMetrics(loadPoints []loadPoint) []metric {
 	return described
 }
 
-// trialsOf lists the trials of a point's searches; pointIndex is its index in figureData.Points. Probes are left out:
-// they are closed loops, whose latency says nothing.
-func trialsOf(pointIndex int, p results.Point) []trial {
+// trialsOf lists the trials of all searches; none if they are more than maxTrials. Probes are left out: they are closed
+// loops, whose latency says nothing.
+func trialsOf(points []results.Point) []trial {
 	var trials []trial
-	for _, r := range p.Shown() {
-		if r.Result == nil || r.Result.Sustainable == nil {
-			continue
-		}
-		for _, t := range r.Result.Sustainable.Trials {
-			if t.Kind != "probe" {
-				figures := []number{number(t.Rate), number(t.PublishRate), number(t.EndToEndP50), number(t.EndToEndP99)}
-				trials = append(trials, trial{Point: pointIndex, Kind: t.Kind, Verdict: t.Verdict, Figures: figures})
+	for i, p := range points {
+		for _, r := range p.Shown() {
+			if r.Result == nil || r.Result.Sustainable == nil {
+				continue
+			}
+			for _, t := range r.Result.Sustainable.Trials {
+				if t.Kind != "probe" {
+					figures := []number{number(t.Rate), number(t.PublishRate), number(t.EndToEndP50), number(t.EndToEndP99)}
+					trials = append(trials, trial{Point: i, Kind: t.Kind, Verdict: t.Verdict, Figures: figures})
+				}
 			}
 		}
+	}
+	if len(trials) > maxTrials {
+		return nil
 	}
 	return trials
 }

@@ -150,7 +150,7 @@ func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *fi
 		return texts{}, nil, err
 	}
 	if figures != nil {
-		figures.Repeat, figures.Lines = repeat.points, repeat.lines
+		figures.instructions = repeat
 	}
 	return text, figures, nil
 }

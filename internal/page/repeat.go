@@ -16,8 +16,8 @@ import (
 
 // instructions say how to repeat each point.
 type instructions struct {
-	points []pointInstructions
-	lines  []string // of all listings, each once
+	Repeat []pointInstructions `json:"repeat"`
+	Lines  []string            `json:"lines"` // of all listings, each once
 }
 
 // pointInstructions are the part of the report about one point.
@@ -78,5 +78,5 @@ func instructionsOf(set *results.Set) (instructions, error) {
 		last := &points[len(points)-1]
 		last.Parts = append(last.Parts, part)
 	}
-	return instructions{points: points, lines: lines.values}, nil
+	return instructions{Repeat: points, Lines: lines.values}, nil
 }

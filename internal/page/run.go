@@ -25,6 +25,13 @@ const (
 	minTicks = 40      // of each run; runs are left out rather than thinned further
 )
 
+// runList is the runs of a page and the panels in which they are drawn.
+type runList struct {
+	Runs        []run         `json:"runs"`
+	Panels      []coursePanel `json:"panels"`
+	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
+}
+
 // run is one repetition under one load, over time.
 type run struct {
 	Point      int            `json:"p"` // index in figureData.Points
@@ -52,7 +59,7 @@ type coursePanel struct {
 
 // panelLines are a run's lines in a panel.
 type panelLines struct {
-	Panel  int        `json:"i"` // index in figureData.Panels
+	Panel  int        `json:"i"` // index in runList.Panels
 	Values [][]number `json:"v"` // of each line at each tick
 }
 
@@ -95,34 +102,36 @@ type candidate struct {
 
 func (c candidate) hasFaults() bool { return len(c.record.Result.Faults) > 0 }
 
-// addRuns adds as many repetitions as fit, in the order of points. If they are too many, those with faults are chosen
+// runsOf lists as many repetitions as fit, in the order of points. If they are too many, those with faults are chosen
 // first, then the first repetition of each point, then the second, and so on. Of 1000 runs each has up to 120 ticks,
 // of 3000 runs each has 40, and of 4000 runs 1000 are left out.
-func (d *figureData) addRuns(points []results.Point) {
+func runsOf(points []results.Point) runList {
 	candidates := candidatesOf(points)
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
-		if a.hasFaults() == b.hasFaults() {
+		switch {
+		case a.hasFaults() && !b.hasFaults():
+			return -1
+		case b.hasFaults() && !a.hasFaults():
+			return 1
+		default:
 			return cmp.Compare(a.record.Repetition, b.record.Repetition)
 		}
-		if a.hasFaults() {
-			return -1
-		}
-		return 1
 	})
-	d.Runs, d.Panels = []run{}, []coursePanel{}
+	list := runList{Runs: []run{}, Panels: []coursePanel{}}
 	ticksEach := max(minTicks, maxTicks/max(1, len(candidates)))
 	ticks := 0
 	for i, c := range candidates {
 		ticks += min(ticksEach, len(c.record.Result.Series))
 		if ticks > maxTicks {
-			d.RunsLeftOut = len(candidates) - i
+			list.RunsLeftOut = len(candidates) - i
 			break
 		}
-		d.Runs = append(d.Runs, d.runOf(c, ticksEach))
+		list.add(c, ticksEach)
 	}
-	slices.SortStableFunc(d.Runs, func(a, b run) int {
+	slices.SortStableFunc(list.Runs, func(a, b run) int {
 		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
 	})
+	return list
 }
 
 // candidatesOf lists the repetitions that were sampled over time, under each of their loads.
@@ -140,16 +149,16 @@ func candidatesOf(points []results.Point) []candidate {
 	return candidates
 }
 
-// runOf is the run of a repetition, with tickLimit ticks at most. Panels that d doesn't describe yet are added to it.
-func (d *figureData) runOf(c candidate, tickLimit int) run {
+// add appends the run of a repetition, with so many ticks at most, and panels that the list doesn't have yet.
+func (list *runList) add(c candidate, mostTicks int) {
 	out := describeRun(c)
 	course := results.Course(c.record)
-	groups := groupMoments(results.Moments(c.record, course), tickLimit) // each becomes one tick of the run
+	groups := groupMoments(results.Moments(c.record, course), mostTicks) // each becomes one tick of the run
 	for _, moments := range groups {
 		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
 	}
 	for _, p := range results.CoursePanels(c.record) {
-		lines := panelLines{Panel: d.panelIndex(p)}
+		lines := panelLines{Panel: list.panelIndex(p)}
 		for _, line := range p.Lines {
 			var values []number
 			for _, moments := range groups {
@@ -162,7 +171,7 @@ func (d *figureData) runOf(c candidate, tickLimit int) run {
 	for _, p := range results.Phases(c.record, course) {
 		out.Phases = append(out.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
-	return out
+	list.Runs = append(list.Runs, out)
 }
 
 // groupMoments groups neighbouring moments, so that there are at most maxGroups groups: of 100 moments and 40 groups,
@@ -222,19 +231,19 @@ func describeRun(c candidate) run {
 	return described
 }
 
-// panelIndex is the index of p in d.Panels, to which it is added if it isn't there.
-func (d *figureData) panelIndex(p results.CoursePanel) int {
+// panelIndex is the index of p in list.Panels, to which it is added if it isn't there.
+func (list *runList) panelIndex(p results.CoursePanel) int {
 	described := coursePanel{Title: p.Title, Unit: unitNames[p.Unit]}
 	for _, l := range p.Lines {
 		described.Lines = append(described.Lines, l.Name)
 	}
-	for i, known := range d.Panels {
+	for i, known := range list.Panels {
 		if known.Title == described.Title && slices.Equal(known.Lines, described.Lines) {
 			return i
 		}
 	}
-	d.Panels = append(d.Panels, described)
-	return len(d.Panels) - 1
+	list.Panels = append(list.Panels, described)
+	return len(list.Panels) - 1
 }
 
 // books are the message counts of a record that are known. Counts of what should not happen are left out if they are 0,

@@ -17,7 +17,9 @@ func TestPhasesEndWhereTheyEndedNotAtTheirLastSample(t *testing.T) {
 		r.Result.Series = append(r.Result.Series, store.Tick{OffsetNs: int64(tick.at * 1e9), Phase: tick.phase})
 	}
 	want := []phase{{"warmup", 0}, {"measure", 3}, {"drain", 3.6}}
-	if got := (&figureData{}).runOf(candidate{load: "rate 1k/s", record: r}, 100).Phases; !slices.Equal(got, want) {
+	var list runList
+	list.add(candidate{load: "rate 1k/s", record: r}, 100)
+	if got := list.Runs[0].Phases; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

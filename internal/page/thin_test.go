@@ -17,14 +17,15 @@ func TestAThinnedCourseKeepsTheLargestValueOfEveryLineButRates(t *testing.T) {
 		}
 		r.Result.Series = append(r.Result.Series, tick)
 	}
-	d := &figureData{}
-	c := d.runOf(candidate{record: r}, 10)
+	var list runList
+	list.add(candidate{record: r}, 10)
+	c := list.Runs[0]
 	if len(c.Seconds) != 10 || c.Seconds[0] != 3 || c.Seconds[9] != 39 {
 		t.Errorf("at %v s, want the last of four ticks each", c.Seconds)
 	}
 	want := map[string]number{"published": 1.5, "backlog": 9, "e2e p99": 9, "broker CPU": 9, "producing CPU": 9, "consuming memory": 9}
 	for _, p := range c.Panels {
-		for i, name := range d.Panels[p.Panel].Lines {
+		for i, name := range list.Panels[p.Panel].Lines {
 			for _, v := range p.Values[i] {
 				if wanted, ok := want[name]; ok && v != wanted {
 					t.Errorf("%s: %v, want %v", name, v, wanted)
