@@ -48,13 +48,16 @@ func (r *valueRange) add(v float64) {
 
 // setAxis makes an axis for values. labels is the most that a logarithmic axis has, and about how many a linear one has.
 func setAxis(a *plot.Axis, values valueRange, u unit.Unit, labels int) {
-	if values.empty() {
-		values.low, values.high = 1, 10
-	}
-	if values.scaling == linear {
-		setLinear(a, values.low, values.high, u, labels)
-	} else {
-		setLogarithmic(a, values.low, values.high, u, labels)
+	low, high := values.low, values.high
+	switch {
+	case values.scaling == linear && values.empty():
+		setLinear(a, 0, 1, u, labels)
+	case values.scaling == linear:
+		setLinear(a, low, high, u, labels)
+	case values.empty():
+		setLogarithmic(a, 1, 10, u, labels)
+	default:
+		setLogarithmic(a, low, high, u, labels)
 	}
 }
 
@@ -181,33 +184,6 @@ func secondsTicks(low, high float64) []plot.Tick {
 		ticks[i].Label = strings.Replace(strconv.FormatFloat(seconds, 'f', -1, 64), "-", "–", 1)
 	}
 	return ticks
-}
-
-// nines is the place of the quantile q on HdrHistogram's axis, on which every further nine takes equal room: 1 for the
-// minimum (0), 2 for the median (0.5), 10 for 90 %, 100 for 99 %.
-func nines(q float64) float64 { return 1 / (1 - q) }
-
-// quantileAt is the quantile at a place on HdrHistogram's axis: 0.99 at 100.
-func quantileAt(place float64) float64 { return 1 - 1/place }
-
-// setPercentiles makes HdrHistogram's axis, from the minimum to the place end.
-func setPercentiles(a *plot.Axis, end float64) {
-	const roomForHalf = 1e6 // the end up to which there is room for the label of 50 %
-	a.Min, a.Max = nines(0), max(end, nines(0.9))
-	a.Scale = plot.LogScale{}
-	a.Tick.Marker = plot.TickerFunc(func(_, high float64) []plot.Tick {
-		half := plot.Tick{Value: nines(0.5), Label: "50"}
-		if high > roomForHalf {
-			half.Label = ""
-		}
-		ticks := []plot.Tick{{Value: nines(0), Label: "0"}, half, {Value: nines(0.75)}, {Value: nines(0.9), Label: "90"}}
-		const rounding = 1e-4 // a tick at the very end of the axis stays on it
-		for n := 2; math.Pow10(n) <= high*(1+rounding); n++ {
-			label := "99." + strings.Repeat("9", n-2)
-			ticks = append(ticks, plot.Tick{Value: math.Pow10(n), Label: strings.TrimSuffix(label, ".")})
-		}
-		return ticks
-	})
 }
 
 // nameTicks label the places 0, 1, 2, … with names.

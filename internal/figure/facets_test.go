@@ -137,7 +137,7 @@ func TestHeatMapsAndMultiplesDrawTheSumOfACount(t *testing.T) {
 	if cell := heatCellOf(points[0], lost); cell.value != 5000 {
 		t.Errorf("the heat map says that %v messages were lost, want 5000", cell.value)
 	}
-	m, err := newMesh(points, lost, Options{})
+	m, err := newTrellis(points, lost, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

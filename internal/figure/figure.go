@@ -55,8 +55,9 @@ func (o Options) scaling() scaling {
 type figureKind struct {
 	name     string
 	doc      string // one line
-	draw     func(points []results.Point, o Options) (Figure, error)
-	drawsOne bool // one repetition of each point, however many there are
+	drawsOne bool   // one repetition of each point, however many there are
+	// draw makes the panels, with room for a legend of the usual height. Build adds what all figures have.
+	draw func(points []results.Point, o Options) (Figure, error)
 }
 
 var kinds = []figureKind{

@@ -18,15 +18,16 @@ import (
 type Panel struct {
 	*plot.Plot
 	Title     string  // above the plot
-	X, Y      string  // what the axes show: X stands below the plot, Y above it
+	XLabel    string  // of the x axis, below the plot
+	YLabel    string  // of the y axis, above the plot
 	Weight    float64 // of its height: a panel of weight 2 gets twice the data height of one with weight 1 below it
 	grid      *plotter.Grid
 	hasUnused bool // shows marks that aren't used
 }
 
 // newPanel is an empty panel: a light grid without a box.
-func newPanel(title, x, y string) *Panel {
-	p := &Panel{Plot: plot.New(), Title: title, X: x, Y: y, Weight: 1, grid: plotter.NewGrid()}
+func newPanel(title, xLabel, yLabel string) *Panel {
+	p := &Panel{Plot: plot.New(), Title: title, XLabel: xLabel, YLabel: yLabel, Weight: 1, grid: plotter.NewGrid()}
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.Plot.X, &p.Plot.Y} {
 		a.Tick.Label.Font = letters(smallSize, ink).Font
@@ -61,8 +62,8 @@ const (
 // Heights of the lines of text around a plot, as multiples of the letters' height.
 const (
 	panelTitleSpacing = 1.25
-	aboveAxisSpacing  = 1.35
-	belowAxisSpacing  = 1.3
+	yLabelSpacing     = 1.35
+	xLabelSpacing     = 1.3
 )
 
 // drawOn draws title, legend, panels and notes from top to bottom. The legend never lies on data.
@@ -113,20 +114,20 @@ func (p *Panel) titleHeight() vg.Length {
 	return panelTitleSpacing * bold(panelTitleSize).FontExtents().Height
 }
 
-// yTextHeight is the room for the text of the y axis, below the title.
-func (p *Panel) yTextHeight() vg.Length {
-	if p.Y == "" {
+// yLabelHeight is the room for the label of the y axis, below the title.
+func (p *Panel) yLabelHeight() vg.Length {
+	if p.YLabel == "" {
 		return 0
 	}
-	return aboveAxisSpacing * letters(smallSize, soft).FontExtents().Height
+	return yLabelSpacing * letters(smallSize, soft).FontExtents().Height
 }
 
-// xTextHeight is the room for the text of the x axis, below a plot.
-func (p *Panel) xTextHeight() vg.Length {
-	if p.X == "" {
+// xLabelHeight is the room for the label of the x axis, below a plot.
+func (p *Panel) xLabelHeight() vg.Length {
+	if p.XLabel == "" {
 		return 0
 	}
-	return belowAxisSpacing * letters(bodySize, ink).FontExtents().Height
+	return xLabelSpacing * letters(bodySize, ink).FontExtents().Height
 }
 
 // panelColumn is the room beside the data of a column of panels.
@@ -149,8 +150,8 @@ func measurePanels(c draw.Canvas, panels [][]*Panel) ([]panelColumn, []panelRow)
 			m, column, row := p.margins(c), &columns[i], &rows[j]
 			column.left, column.right = max(column.left, m.left), max(column.right, m.right)
 			row.top, row.bottom = max(row.top, m.top), max(row.bottom, m.bottom)
-			row.textAbove = max(row.textAbove, p.titleHeight()+p.yTextHeight())
-			row.textBelow = max(row.textBelow, p.xTextHeight())
+			row.textAbove = max(row.textAbove, p.titleHeight()+p.yLabelHeight())
+			row.textBelow = max(row.textBelow, p.xLabelHeight())
 			row.weight = max(row.weight, p.Weight)
 		}
 	}
@@ -216,12 +217,16 @@ func (p *Panel) drawPlot(c draw.Canvas, data vg.Rectangle) {
 	p.Draw(c)
 }
 
-// drawTexts writes the title and the text of the y axis from a corner down, and the text of the x axis at the bottom.
+// drawTexts writes the title and the label of the y axis from a corner down, and the label of the x axis at the bottom.
 func (p *Panel) drawTexts(c draw.Canvas, data vg.Rectangle, corner vg.Point, bottom vg.Length) {
 	width := data.Max.X - corner.X
-	title, yText, xText := bold(panelTitleSize), letters(smallSize, soft), letters(bodySize, ink)
-	title.YAlign, yText.YAlign, xText.XAlign = draw.YTop, draw.YTop, draw.XCenter
+	title := bold(panelTitleSize)
+	title.YAlign = draw.YTop
 	c.FillText(title, corner, cut(title, p.Title, width))
-	c.FillText(yText, vg.Point{X: corner.X, Y: corner.Y - p.titleHeight()}, cut(yText, p.Y, width))
-	c.FillText(xText, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: bottom + xText.FontExtents().Descent}, p.X)
+	yLabel := letters(smallSize, soft)
+	yLabel.YAlign = draw.YTop
+	c.FillText(yLabel, vg.Point{X: corner.X, Y: corner.Y - p.titleHeight()}, cut(yLabel, p.YLabel, width))
+	xLabel := letters(bodySize, ink)
+	xLabel.XAlign = draw.XCenter
+	c.FillText(xLabel, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: bottom + xLabel.FontExtents().Descent}, p.XLabel)
 }

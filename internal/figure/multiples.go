@@ -1,5 +1,5 @@
 // The figure "multiples": one metric along an axis, in several panels with the same scales. For e2e p99 along the window
-// (1, 10 and 100 messages), with a line for each broker, there is a panel for 100 B and one for 1 KiB. A mesh says where
+// (1, 10 and 100 messages), with a line for each broker, there is a panel for 100 B and one for 1 KiB. A trellis says where
 // each measurement stands.
 
 package figure
@@ -31,7 +31,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	m, err := newMesh(points, metric, o)
+	m, err := newTrellis(points, metric, o)
 	if err != nil {
 		return Figure{}, err
 	}
@@ -56,7 +56,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 }
 
 // columns is how many panels stand beside each other, so that their titles can be read.
-func (m *mesh) columns() int {
+func (m *trellis) columns() int {
 	isLong := func(title string) bool { return bold(panelTitleSize).Width(title) > longTitle }
 	if len(m.panelTitles) == 4 || slices.ContainsFunc(m.panelTitles, isLong) { // four are two rows of two
 		return 2
@@ -65,7 +65,7 @@ func (m *mesh) columns() int {
 }
 
 // panels draws the dots. along is the scaling of the horizontal axis.
-func (m *mesh) panels(bounds []bound, along scaling) []*Panel {
+func (m *trellis) panels(bounds []bound, along scaling) []*Panel {
 	e := newExtent(m.scaling)
 	for _, d := range m.dots {
 		e.addMarks([]mark{d.mark})
@@ -89,7 +89,7 @@ func (m *mesh) panels(bounds []bound, along scaling) []*Panel {
 }
 
 // marksOf are the marks of a line in a panel, from left to right.
-func (m *mesh) marksOf(panel, line string) []mark {
+func (m *trellis) marksOf(panel, line string) []mark {
 	var marks []mark
 	for _, d := range m.dots {
 		if d.panel == panel && d.line == line {
@@ -101,7 +101,7 @@ func (m *mesh) marksOf(panel, line string) []mark {
 }
 
 // setAlong makes the axis along with a tick at each of its values. Even steps are linear.
-func (m *mesh) setAlong(x *plot.Axis, asked scaling) {
+func (m *trellis) setAlong(x *plot.Axis, asked scaling) {
 	const room = 0.06 // on either side, as a share of the range
 	low, high := m.x(0), m.x(len(m.along.Values)-1)
 	isLinear := m.evenSteps || asked == linear

@@ -52,7 +52,7 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	points := results.Of(curves(t)).Points
-	m, err := newMesh(points, metric, Options{})
+	m, err := newTrellis(points, metric, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

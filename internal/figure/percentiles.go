@@ -3,7 +3,9 @@ package figure
 import (
 	"math"
 	"slices"
+	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/hist"
@@ -127,4 +129,30 @@ func lineNames(all []results.Distribution) []string {
 	}
 	slices.SortFunc(names, results.CompareNames)
 	return names
+}
+
+// nines is the place of the quantile q on HdrHistogram's axis, on which every further nine takes equal room: 1 for the
+// minimum (0), 2 for the median (0.5), 10 for 90 %, 100 for 99 %.
+func nines(q float64) float64 { return 1 / (1 - q) }
+
+// quantileAt is the quantile at a place on HdrHistogram's axis: 0.99 at 100.
+func quantileAt(place float64) float64 { return 1 - 1/place }
+
+// setPercentiles makes HdrHistogram's axis, from the minimum to the place end.
+func setPercentiles(a *plot.Axis, end float64) {
+	const roomForHalf = 1e6 // the end up to which there is room for the label of 50 %
+	a.Min, a.Max = nines(0), max(end, nines(0.9))
+	a.Scale = plot.LogScale{}
+	a.Tick.Marker = plot.TickerFunc(func(_, high float64) []plot.Tick {
+		ticks := []plot.Tick{{Value: nines(0), Label: "0"}, {Value: nines(0.5)}, {Value: nines(0.75)}, {Value: nines(0.9), Label: "90"}}
+		if high <= roomForHalf {
+			ticks[1].Label = "50"
+		}
+		const rounding = 1e-4 // a tick at the very end of the axis stays on it
+		for n := 2; math.Pow10(n) <= high*(1+rounding); n++ {
+			label := "99." + strings.Repeat("9", n-2)
+			ticks = append(ticks, plot.Tick{Value: math.Pow10(n), Label: strings.TrimSuffix(label, ".")})
+		}
+		return ticks
+	})
 }

@@ -69,7 +69,7 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 		}
 		panels = append(panels, p)
 	}
-	panels[len(panels)-1].X = "seconds since the start of the measured phase"
+	panels[len(panels)-1].XLabel = "seconds since the start of the measured phase"
 	f := ofPanels("Course over time", panels, 1, coursePanelHeight)
 	f.Height += aroundCourse - aroundPanels
 	f.Legend = courseLegend(runs, contents)

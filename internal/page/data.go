@@ -120,19 +120,12 @@ func figuresOf(set *results.Set) *figureData {
 	pointIndexes := map[string]int{} // by ID
 	for i, p := range set.Points {
 		pointIndexes[p.ID] = i
-		d.Points = append(d.Points, point{
-			ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure,
-			Status: results.Ending(p.Status(), p.Shown()),
-		})
+		d.Points = append(d.Points, describePoint(p))
 	}
 	loadPoints := results.LoadPointsOf(set.Points)
 	axes, places := results.Axes(loadPoints)
 	for _, a := range axes {
-		described := axis{Name: a.Name, Values: a.Values}
-		for _, v := range a.Numbers {
-			described.Numbers = append(described.Numbers, number(v))
-		}
-		d.Axes = append(d.Axes, described)
+		d.Axes = append(d.Axes, describeAxis(a))
 	}
 	kinds := latencies
 	if len(loadPoints) > maxAllCurves {
@@ -150,6 +143,21 @@ func figuresOf(set *results.Set) *figureData {
 	d.Doubts = doubts.values
 	d.Metrics = describeMetrics(d.LoadPoints)
 	return d
+}
+
+func describePoint(p results.Point) point {
+	return point{
+		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure,
+		Status: results.Ending(p.Status(), p.Shown()),
+	}
+}
+
+func describeAxis(a results.Axis) axis {
+	described := axis{Name: a.Name, Values: a.Values}
+	for _, v := range a.Numbers {
+		described.Numbers = append(described.Numbers, number(v))
+	}
+	return described
 }
 
 // describeLoadPoint describes a load point, without its indexes in figureData.

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// mesh arranges load points as small multiples: panels that show one metric at the same scales. A load point is one
+// trellis arranges load points as small multiples: panels that show one metric at the same scales. A load point is one
 // setting under one load, over all its repetitions. The settings in which load points differ are axes, and each axis
 // has one role:
 //
@@ -18,7 +18,7 @@ import (
 //
 // Here the load point of kafka with 1 KiB and a window of 10 is a dot in the second panel, on the first line, in the
 // middle.
-type mesh struct {
+type trellis struct {
 	metric      results.Metric
 	scaling     scaling // of the metric's axis
 	along       results.Axis
@@ -43,8 +43,8 @@ type position struct {
 	value       int // index of its value on the axis along, or results.Unset
 }
 
-// newMesh gives the axes their roles and places every load point that has the metric.
-func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, error) {
+// newTrellis gives the axes their roles and places every load point that has the metric.
+func newTrellis(points []results.Point, metric results.Metric, o Options) (*trellis, error) {
 	hasMetric := func(l results.LoadPoint) bool { return len(metric.Values(l.Records)) > 0 }
 	loadPoints := slices.DeleteFunc(results.LoadPointsOf(points), func(l results.LoadPoint) bool {
 		wasMeasured := l.Records != nil // others stay: the notes name them
@@ -65,7 +65,7 @@ func newMesh(points []results.Point, metric results.Metric, o Options) (*mesh, e
 		return nil, err
 	}
 	numbers := axes[r.along].Numbers
-	m := &mesh{
+	m := &trellis{
 		metric: metric, scaling: o.scaling(), along: axes[r.along], panelAxes: s.names(r.byPanel), hasLineAxis: len(r.byLine) > 0,
 		evenSteps: numbers == nil || (o.scaling() == logarithmic && slices.Min(numbers) <= 0),
 	}
@@ -203,7 +203,7 @@ func checkPositions(loadPoints []results.LoadPoint, positions []position) error 
 
 // addDots makes the dots, and names the load points without one. If a used figure has no place on a logarithmic axis, the
 // metric's axis is linear. If only unused ones have none, they are left out.
-func (m *mesh) addDots(loadPoints []results.LoadPoint, positions []position) {
+func (m *trellis) addDots(loadPoints []results.LoadPoint, positions []position) {
 	var dots []dot
 	for i, l := range loadPoints {
 		p := positions[i]
@@ -227,14 +227,14 @@ func (m *mesh) addDots(loadPoints []results.LoadPoint, positions []position) {
 }
 
 // x is where the i-th value of the axis along stands.
-func (m *mesh) x(i int) float64 {
+func (m *trellis) x(i int) float64 {
 	if m.evenSteps {
 		return float64(i)
 	}
 	return m.along.Numbers[i]
 }
 
-func (m *mesh) addMissing(p position, why string) {
+func (m *trellis) addMissing(p position, why string) {
 	at := ""
 	if p.value != results.Unset {
 		at = "at " + m.along.Values[p.value]
