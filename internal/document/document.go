@@ -131,6 +131,17 @@ func (t Table) check() {
 	}
 }
 
+// WithBounds is t with Spread set for every column that has a bounded cell: formats that show an interval in columns of its own
+// must show its ends there.
+func (t Table) WithBounds() Table {
+	t.Columns = slices.Clone(t.Columns)
+	for i, c := range t.Columns {
+		isBounded := func(row Row) bool { return row[c.Key].Bounded }
+		t.Columns[i].Spread = c.Spread || slices.ContainsFunc(t.Rows, isBounded)
+	}
+	return t
+}
+
 func (Heading) block()   {}
 func (Paragraph) block() {}
 func (Verdict) block()   {}

@@ -17,7 +17,7 @@ func csvText(d document.Document) string {
 	}
 	var parts []string
 	for _, t := range tables {
-		t = withBounds(t)
+		t = t.WithBounds()
 		var header []string
 		for _, f := range fieldsOf(t, nil, nil) { // a row without cells has the same keys
 			header = append(header, Inert(f.key))

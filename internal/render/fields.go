@@ -9,7 +9,6 @@ package render
 
 import (
 	"math"
-	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
 )
@@ -21,7 +20,7 @@ type field struct {
 }
 
 // fieldsOf lists the fields of a row: the title of the table if it has one, a field for each column, or three if the column
-// has bounds (see withBounds), and the footnotes. All rows of a table have the same keys.
+// has bounds (see document.Table.WithBounds), and the footnotes. All rows of a table have the same keys.
 func fieldsOf(t document.Table, row document.Row, notes map[int]string) []field {
 	var fields []field
 	if t.Title != "" {
@@ -49,17 +48,6 @@ func fieldsOf(t document.Table, row document.Row, notes map[int]string) []field 
 		texts = append(texts, clean(text))
 	}
 	return append(fields, field{key: "notes", value: texts})
-}
-
-// withBounds is t with Spread set for every column in which any cell shows its interval: such columns
-// have the fields _low and _high.
-func withBounds(t document.Table) document.Table {
-	t.Columns = slices.Clone(t.Columns)
-	for i, c := range t.Columns {
-		isBounded := func(row document.Row) bool { return row[c.Key].Bounded }
-		t.Columns[i].Spread = c.Spread || slices.ContainsFunc(t.Rows, isBounded)
-	}
-	return t
 }
 
 // knownNumber is v, or nil for NaN and infinity.

@@ -20,7 +20,7 @@ func jsonLines(d document.Document) string {
 		case document.Listing:
 			writeObject(&out, []field{{key: "listing", value: cleanLines(b.Text)}})
 		case document.Table:
-			t := withBounds(b)
+			t := b.WithBounds()
 			for _, row := range t.Rows {
 				writeObject(&out, fieldsOf(t, row, notes))
 			}

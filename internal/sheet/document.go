@@ -141,7 +141,7 @@ const (
 func tableColumns(t document.Table) []tableColumn {
 	var columns []tableColumn
 	lastUnits := "" // key of the column whose units the last column "unit" shows
-	for _, c := range t.Columns {
+	for _, c := range t.WithBounds().Columns {
 		headingUnit := unitFormatOf(c.Unit).name
 		if slices.ContainsFunc(t.Rows, func(row document.Row) bool { return row[c.Key].Unit != unit.None }) {
 			headingUnit = "" // each row has its own

@@ -97,3 +97,24 @@ func TestEachFigureHasItsUnitBesideIt(t *testing.T) {
 		}
 	}
 }
+
+// The error of two clocks is part of a latency, in a column without intervals as well.
+func TestADocumentsSheetHoldsTheErrorOfMeasurement(t *testing.T) {
+	bounded := document.Cell{Kind: document.Interval, Number: 5e6, Low: 2e6, High: 8e6, Bounded: true}
+	d := document.Document{Title: "t", Blocks: []document.Block{document.Table{
+		Columns: []document.Column{{Key: "p99", Name: "p99", Unit: unit.Nanoseconds}},
+		Rows:    []document.Row{{"p99": bounded}, {"p99": document.Number(1e6)}},
+	}}}
+	var out bytes.Buffer
+	if err := Document(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	f := opened(t, out.Bytes())
+	rows, err := f.GetRows(f.GetSheetName(0), excelize.Options{RawCellValue: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rows[3]; !slices.Equal(got, []string{"5", "2", "8"}) {
+		t.Errorf("the row is %q, want 5 ms with its bounds 2 and 8; all rows %q", got, rows)
+	}
+}
