@@ -445,3 +445,23 @@ func TestTheMeasuredPhaseIsNotShadedAsDrain(t *testing.T) {
 		t.Errorf("shaded %v, want -1 to 0 and 10 to 12", got)
 	}
 }
+
+// A latency between two hosts may be off by the error of their clocks, as tables say. It is never below 0.
+func TestAnIntervalOfLatencyHoldsTheErrorOfTheClocks(t *testing.T) {
+	spec := study.Spec{Broker: "kafka", Measure: "rate"}
+	spec.Load.Shape, spec.Load.Rate = "constant", 1000
+	result := &store.Result{}
+	result.PublishRate, result.ClockBoundNs = 1000, 3e6
+	h := hist.New()
+	h.Record(2e6)
+	result.Latency.EndToEnd = h.Snapshot()
+	points := results.Of([]store.Record{{PointID: "p", Status: store.OK, Repetition: 1, Spec: spec, Result: result}}).Points
+	kind, err := results.LatencyByName("e2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := throughputMarks(points, "kafka", kind.Quantile(0.5))[0]
+	if math.Abs(m.y-2e6) > 0.01*2e6 || m.low != 0 || math.Abs(m.high-5e6) > 0.01*5e6 {
+		t.Errorf("%+v; want 2 ms within 0 and 5 ms", m)
+	}
+}

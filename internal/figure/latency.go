@@ -105,7 +105,7 @@ func throughputMarks(points []results.Point, name string, latency results.Metric
 	for _, l := range loads {
 		x, y := rate.Over(l.Records), latency.Over(l.Records)
 		if x.Median > 0 && y.N > 0 {
-			marks = append(marks, mark{x: x.Median, y: y.Median, low: y.Low, high: y.High, used: l.Used()})
+			marks = append(marks, summaryMark(x.Median, y, l.Used()))
 		}
 	}
 	return marks

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 // mark is a measured value in a panel: x = 1000 messages/s, y = 2 ms, in the interval from 1.8 to 2.5 ms.
@@ -21,6 +23,16 @@ type mark struct {
 
 // exactMark is a mark without an interval.
 func exactMark(x, y float64, used bool) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
+
+// summaryMark is a mark at x with the interval of y that tables show: with the error of the clocks, if two of them took y. A
+// latency, the only figure that they take, is not below 0.
+func summaryMark(x float64, y results.Summary, used bool) mark {
+	m := mark{x: x, y: y.Median, low: y.Low, high: y.High, used: used}
+	if y.ClockBound > 0 {
+		m.low, m.high = max(0, y.Low-y.ClockBound), y.High+y.ClockBound
+	}
+	return m
+}
 
 // trace draws marks in their order. A line joins neighbours that are used; a gap or a mark that isn't used interrupts
 // it.

@@ -34,7 +34,8 @@ type trellis struct {
 // dot is a load point that is drawn.
 type dot struct {
 	position
-	mark mark
+	mark   mark
+	lowest float64 // value of any repetition
 }
 
 // position says where a load point stands: {"1 KiB", "kafka", 1} in the example above.
@@ -212,13 +213,13 @@ func (m *trellis) addDots(loadPoints []results.LoadPoint, positions []position) 
 			continue
 		}
 		s := m.metric.Over(l.Records)
-		dots = append(dots, dot{position: p, mark: mark{x: m.x(p.value), y: s.Median, low: s.Low, high: s.High, used: l.Used()}})
+		dots = append(dots, dot{position: p, mark: summaryMark(m.x(p.value), s, l.Used()), lowest: s.Low})
 	}
-	if slices.ContainsFunc(dots, func(d dot) bool { return d.mark.used && d.mark.low <= 0 }) {
+	if slices.ContainsFunc(dots, func(d dot) bool { return d.mark.used && d.lowest <= 0 }) {
 		m.scaling = linear
 	}
 	for _, d := range dots {
-		if m.scaling == logarithmic && d.mark.low <= 0 {
+		if m.scaling == logarithmic && d.lowest <= 0 {
 			m.addMissing(d.position, m.metric.Unit.Format(d.mark.y)+", not used")
 		} else {
 			m.dots = append(m.dots, d)
