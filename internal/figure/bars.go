@@ -185,7 +185,7 @@ func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg
 		if b.used {
 			c.FillPolygon(lighter(b.colour, i), shape)
 		} else {
-			c.StrokeLines(lineDashed(unused, broken), append(shape, shape[0]))
+			c.StrokeLines(lineDashed(unused, shortDashed), append(shape, shape[0]))
 		}
 	}
 }

@@ -32,18 +32,18 @@ func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) (face
 		return nil, nil, err
 	}
 	for _, group := range groups {
-		f := facet{heat: empty, title: group.Name}
-		f.cells = map[cellKey]heatCell{}
+		drawn := empty
+		drawn.cells = map[cellKey]heatCell{}
 		for _, i := range group.Members {
-			f.cells[cellAxes.cellOf(points[i])] = heatCellOf(points[i], m)
+			drawn.cells[cellAxes.cellOf(points[i])] = heatCellOf(points[i], m)
 		}
-		facets = append(facets, f)
+		facets = append(facets, facet{heat: drawn, title: group.Name})
 	}
 	return facets, s.names(byPanel), nil
 }
 
 // panelAxes chooses the panel axes. As long as two points of one facet have the same cell, it adds an axis on which the two
-// differ. The sweep axis is added only if they differ on no other.
+// differ.
 func (s sweep) panelAxes(points []results.Point, cellAxes heatAxes) (axisList, error) {
 	var chosen axisList
 	for {
@@ -52,21 +52,18 @@ func (s sweep) panelAxes(points []results.Point, cellAxes heatAxes) (axisList, e
 			slices.Sort(chosen)
 			return chosen, nil
 		}
-		var differing axisList
+		next := -1 // the first axis on which they differ; the sweep axis only if they differ on no other
 		for a, axis := range s.axes {
 			isCellAxis := axis.Name == cellAxes.row || axis.Name == cellAxes.col
-			if !isCellAxis && s.places[i][a] != s.places[j][a] {
-				differing = append(differing, a)
+			differ := s.places[i][a] != s.places[j][a]
+			if differ && !isCellAxis && (next < 0 || s.axes[next].Name == sweepAxis) {
+				next = a
 			}
 		}
-		switch {
-		case len(differing) == 0:
+		if next < 0 {
 			return nil, samePlace(points[i], points[j])
-		case len(differing) > 1 && s.axes[differing[0]].Name == sweepAxis:
-			chosen = append(chosen, differing[1])
-		default:
-			chosen = append(chosen, differing[0])
 		}
+		chosen = append(chosen, next)
 	}
 }
 

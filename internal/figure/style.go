@@ -59,7 +59,7 @@ var (
 
 	dashed = []vg.Length{4, 2.5}
 	dotted = []vg.Length{1, 2}
-	broken = []vg.Length{2, 2}
+	shortDashed = []vg.Length{2, 2}
 )
 
 // colourOf is the colour of the i-th thing that has a name.

@@ -5,7 +5,7 @@
 //	0 to 60 s       the measured phase
 //	60 s to 70 s    drain, grey: nothing is sent, and consumers receive what is left
 //
-// A dashed upright stands where a fault was injected into a broker.
+// A dashed vertical line stands where a fault was injected into a broker.
 
 package figure
 
@@ -243,18 +243,18 @@ const (
 )
 
 // faultLines mark the faults that were injected into the brokers, in the order of time.
-func faultLines(runs []run) []upright {
-	var lines []upright
+func faultLines(runs []run) []verticalLine {
+	var lines []verticalLine
 	for _, r := range runs {
 		for _, fault := range r.record.Result.Faults {
-			u := upright{x: seconds(fault.OffsetNs), text: fault.Do + " " + results.Struck(fault)}
-			isSame := func(o upright) bool { return o.text == u.text && math.Abs(o.x-u.x) < sameFault }
+			v := verticalLine{x: seconds(fault.OffsetNs), text: fault.Do + " " + results.Struck(fault)}
+			isSame := func(o verticalLine) bool { return o.text == v.text && math.Abs(o.x-v.x) < sameFault }
 			if !slices.ContainsFunc(lines, isSame) {
-				lines = append(lines, u)
+				lines = append(lines, v)
 			}
 		}
 	}
-	slices.SortFunc(lines, func(a, b upright) int { return cmp.Compare(a.x, b.x) })
+	slices.SortFunc(lines, func(a, b verticalLine) int { return cmp.Compare(a.x, b.x) })
 	for i := range lines {
 		lines[i].row = i % faultRows
 	}

@@ -1,5 +1,5 @@
 // What the panels of charts of lines are drawn from: traces (lines with marks), bands (shaded stretches of time) and
-// uprights (vertical lines). Each is a plot.Plotter of gonum. An extent gathers the values that the axes must show.
+// vertical lines. Each is a plot.Plotter of gonum. An extent gathers the values that the axes must show.
 
 package figure
 
@@ -132,30 +132,30 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// upright is a vertical line with a text at its top, if it has one.
-type upright struct {
+// verticalLine is a dashed line across a panel with a text at its top, if it has one.
+type verticalLine struct {
 	x    float64
 	text string
 	row  int // of its text, from 0 at the top: neighbours in different rows don't overwrite each other
 }
 
-func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
+func (v verticalLine) Plot(c draw.Canvas, p *plot.Plot) {
 	toCanvas, _ := p.Transforms(&c)
-	x := toCanvas(u.x)
+	x := toCanvas(v.x)
 	if !c.ContainsX(x) {
 		return
 	}
-	c.StrokeLine2(draw.LineStyle{Color: ink, Width: intervalWidth, Dashes: broken}, x, c.Min.Y, x, c.Max.Y)
-	if u.text == "" {
+	c.StrokeLine2(draw.LineStyle{Color: ink, Width: intervalWidth, Dashes: shortDashed}, x, c.Min.Y, x, c.Max.Y)
+	if v.text == "" {
 		return
 	}
 	const gap vg.Length = 2 // between the line and the text
 	style := letters(smallSize, ink)
 	style.YAlign = draw.YTop
 	left := x + gap
-	if left+style.Width(u.text) > c.Max.X { // no room to the right of the line
-		left = x - gap - style.Width(u.text)
+	if left+style.Width(v.text) > c.Max.X { // no room to the right of the line
+		left = x - gap - style.Width(v.text)
 	}
-	top := c.Max.Y - 1 - vg.Length(u.row)*style.FontExtents().Height
-	c.FillText(style, vg.Point{X: left, Y: top}, u.text)
+	top := c.Max.Y - 1 - vg.Length(v.row)*style.FontExtents().Height
+	c.FillText(style, vg.Point{X: left, Y: top}, v.text)
 }
