@@ -14,17 +14,22 @@ import (
 
 // forReaders drops the columns that are for programs, and those that are blank in every row.
 func forReaders(t document.Table) document.Table {
-	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool {
-		isFilled := func(row document.Row) bool {
-			return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0
-		}
-		isBlank := !slices.ContainsFunc(t.Rows, isFilled)
-		if c.Identifies && len(t.Rows) == 0 { // says what the rows would have been
-			isBlank = false
-		}
-		return c.MachinesOnly || isBlank
-	})
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool { return c.MachinesOnly || isBlank(t, c) })
 	return t
+}
+
+// isBlank tells whether a column shows nothing in any row. In a table without rows, the columns that would identify them show what the
+// table is about.
+func isBlank(t document.Table, c document.Column) bool {
+	if len(t.Rows) == 0 {
+		return !c.Identifies
+	}
+	for _, row := range t.Rows {
+		if row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // numeric tells whether a column holds no words. Such columns are aligned to the right.

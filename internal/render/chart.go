@@ -64,10 +64,20 @@ type chart struct {
 
 func newChart(t document.Table, about document.Chart) chart {
 	c := chart{about: about, rows: t.Rows}
+	var figures, upperBounds []float64 // of the bars
 	for _, column := range t.Columns {
 		switch {
 		case column.Chart == about:
 			c.bars = append(c.bars, column)
+			for _, row := range t.Rows {
+				cell := row[column.Key]
+				if drawable(cell) {
+					figures = append(figures, cell.Number)
+				}
+				if drawable(cell) && cell.Kind == document.Interval && !math.IsInf(cell.High, 1) {
+					upperBounds = append(upperBounds, cell.High)
+				}
+			}
 		case column.Label:
 			c.labelKey = column.Key
 		case column.Identifies && !column.MachinesOnly:
@@ -76,25 +86,8 @@ func newChart(t document.Table, about document.Chart) chart {
 			c.statuses = append(c.statuses, column)
 		}
 	}
-	c.scale = newScale(c.figures())
+	c.scale = newScale(figures, upperBounds)
 	return c
-}
-
-// figures lists what the bars show, and the upper bounds of intervals as far as they are known.
-func (c chart) figures() (figures, upperBounds []float64) {
-	for _, row := range c.rows {
-		for _, column := range c.bars {
-			cell := row[column.Key]
-			if !drawable(cell) {
-				continue
-			}
-			figures = append(figures, cell.Number)
-			if cell.Kind == document.Interval && !math.IsInf(cell.High, 1) {
-				upperBounds = append(upperBounds, cell.High)
-			}
-		}
-	}
-	return figures, upperBounds
 }
 
 // drawable tells whether a cell has a figure that a bar can show.
