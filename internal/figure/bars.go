@@ -47,16 +47,16 @@ func ofBars(title string, rows [][]*Panel, bars int, barHeight vg.Length) (Figur
 type bar struct {
 	name     string
 	colour   color.RGBA // of the first part; later ones are lighter
-	parts    []float64
-	interval *interval // nil: there is none
-	used     bool      // false: outlined only, the figure in parentheses
-	word     string    // instead of a figure: "refused"
+	parts    []float64  // nil: the figure is not known
+	interval *interval  // nil: there is none
+	used     bool       // false: outlined only, the figure in parentheses
+	word     string     // instead of a figure: "refused"
 }
 
 // interval is the range in which a figure lies. high is +Inf if there is no upper bound.
 type interval struct{ low, high float64 }
 
-// sum is the figure that the bar shows: the sum of its parts. It is NaN if a part is, which means that it isn't known.
+// sum is the figure that the bar shows: the sum of its parts.
 func (b bar) sum() float64 {
 	var sum float64
 	for _, p := range b.parts {
@@ -65,7 +65,7 @@ func (b bar) sum() float64 {
 	return sum
 }
 
-func (b bar) hasFigure() bool { return b.word == "" && !math.IsNaN(b.sum()) }
+func (b bar) hasFigure() bool { return b.word == "" && b.parts != nil }
 
 // hasInterval tells whether the bar has an interval that is drawn.
 func (b bar) hasInterval() bool {
@@ -156,7 +156,7 @@ func (s barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		middle := y(row)
 		half := min(y(row+halfBarShare)-middle, maxHalfBar) // of the bar's height
 		end := x(0)
-		if b.hasFigure() { // the known parts of an unknown sum would look like the whole
+		if b.hasFigure() {
 			b.drawParts(c, x, middle, half)
 			end = x(b.sum())
 		}

@@ -115,6 +115,9 @@ func costBar(m results.Metric, factor float64, r costRow, colour color.RGBA) bar
 		return b
 	}
 	s := m.Over(r.load.Records)
+	if s.N == 0 {
+		return b
+	}
 	if s.N > 1 {
 		b.interval = &interval{low: factor * s.Low, high: factor * s.High}
 	}

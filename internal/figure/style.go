@@ -57,8 +57,8 @@ var (
 	shade  = color.RGBA{0xf1, 0xf1, 0xf1, 0xff} // areas without usable data
 	unused = color.RGBA{0x88, 0x88, 0x88, 0xff} // void or failed points
 
-	dashed = []vg.Length{4, 2.5}
-	dotted = []vg.Length{1, 2}
+	dashed      = []vg.Length{4, 2.5}
+	dotted      = []vg.Length{1, 2}
 	shortDashed = []vg.Length{2, 2}
 )
 
