@@ -126,3 +126,22 @@ func TestLabelsOfMultiplesDontOverlap(t *testing.T) {
 		t.Errorf("labels %v on %v", labels, vg.Length(multipleData))
 	}
 }
+
+// Two values may have one magnitude, and then no place of their own on an axis of numbers.
+func TestValuesOfOneMagnitudeStandApart(t *testing.T) {
+	var records []store.Record
+	for i, batch := range []string{"1", "1.0"} {
+		r := chosen(t, "multiples")[0]
+		r.PointID, r.Axes = batch, map[string]string{"batch": batch}
+		r.Spec.Topics = 1 + i
+		records = append(records, r)
+	}
+	f, err := Build("multiples", results.Of(records), Options{Col: "batch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, f, "svg")
+	if ticks := f.Panels[0][0].Plot.X.Tick.Marker.Ticks(0, 1); ticks[0].Value == ticks[1].Value || ticks[1].Label == "" {
+		t.Errorf("the ticks are %v", ticks)
+	}
+}

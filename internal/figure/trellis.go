@@ -65,10 +65,9 @@ func newTrellis(points []results.Point, metric results.Metric, o Options) (*trel
 	if err := checkPositions(loadPoints, positions); err != nil {
 		return nil, err
 	}
-	numbers := axes[r.along].Numbers
 	m := &trellis{
 		metric: metric, scaling: o.scaling(), along: axes[r.along], panelAxes: s.names(r.byPanel), hasLineAxis: len(r.byLine) > 0,
-		evenSteps: numbers == nil || (o.scaling() == logarithmic && slices.Min(numbers) <= 0),
+		evenSteps: !haveOwnPlaces(axes[r.along].Numbers, o.scaling()),
 	}
 	m.addDots(loadPoints, positions)
 	for _, g := range s.groupsBy(r.byPanel) {
@@ -225,6 +224,15 @@ func (m *trellis) addDots(loadPoints []results.LoadPoint, positions []position) 
 			m.dots = append(m.dots, d)
 		}
 	}
+}
+
+// haveOwnPlaces tells whether each of an axis's numbers has a place of its own: 0 has none on a logarithmic axis, and the values "1" and
+// "1.0" have one together. An axis without numbers has no places for them.
+func haveOwnPlaces(numbers []float64, s scaling) bool {
+	if numbers == nil || (s == logarithmic && slices.Min(numbers) <= 0) {
+		return false
+	}
+	return len(slices.Compact(slices.Sorted(slices.Values(numbers)))) == len(numbers)
 }
 
 // x is where the i-th value of the axis along stands.
