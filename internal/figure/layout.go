@@ -1,6 +1,6 @@
 // The layout of a figure: title, legend, panels and notes below each other. Panels stand in a grid whose data are
 // equally wide, and equally high in a row, so that equal values stand above each other whatever the width of their
-// labels. Two columns with margins of 40 and 20 points and a gap of 16 leave 324 points of 400, 162 for each column.
+// labels. Two columns whose labels need 40 and 20 points, with a gap of 16, leave 324 points of 400: 162 for the data of each.
 
 package figure
 

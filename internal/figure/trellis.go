@@ -46,13 +46,9 @@ type position struct {
 
 // newTrellis gives the axes their roles and places every load point that has the metric.
 func newTrellis(points []results.Point, metric results.Metric, o Options) (*trellis, error) {
-	hasMetric := func(l results.LoadPoint) bool { return len(metric.Values(l.Records)) > 0 }
-	loadPoints := slices.DeleteFunc(results.LoadPointsOf(points), func(l results.LoadPoint) bool {
-		wasMeasured := l.Records != nil // others stay: the notes name them
-		return wasMeasured && !hasMetric(l)
-	})
-	if !slices.ContainsFunc(loadPoints, hasMetric) {
-		return nil, nothing("none of the loads has the metric %s", metric.Key)
+	loadPoints, err := loadPointsWith(metric, points)
+	if err != nil {
+		return nil, err
 	}
 	axes, places := results.Axes(loadPoints)
 	line, along, err := chooseAxes(axes, o)
@@ -85,6 +81,23 @@ func newTrellis(points []results.Point, metric results.Metric, o Options) (*trel
 		return nil, err
 	}
 	return m, nil
+}
+
+// loadPointsWith lists the load points that have a metric, and those that weren't measured: the notes name them.
+func loadPointsWith(metric results.Metric, points []results.Point) ([]results.LoadPoint, error) {
+	var loadPoints []results.LoadPoint
+	anyHas := false
+	for _, l := range results.LoadPointsOf(points) {
+		has := len(metric.Values(l.Records)) > 0
+		if has || l.Records == nil {
+			loadPoints = append(loadPoints, l)
+		}
+		anyHas = anyHas || has
+	}
+	if !anyHas {
+		return nil, nothing("none of the loads has the metric %s", metric.Key)
+	}
+	return loadPoints, nil
 }
 
 // roles are the axes by their roles, as indexes in the axes of a sweep.
