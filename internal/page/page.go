@@ -95,11 +95,11 @@ type content struct {
 	Style   template.CSS
 	Script  template.JS
 	Data    template.JS   // JSON for the front end; null without figures
-	Above   template.HTML // the figures
-	Below   template.HTML // the figures
-	Figures bool
-	Origin  string // when, where and with which version the records were made
-	Command string // as typed to make the page
+	Above   template.HTML // what stands above the figures
+	Below   template.HTML // what stands below them
+	Figures bool          // there are figures
+	Origin  string        // when, where and with which version the records were made
+	Command string        // as typed to make the page
 }
 
 // write fills in the page.

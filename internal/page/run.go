@@ -149,7 +149,7 @@ func candidatesOf(points []results.Point) []candidate {
 	return candidates
 }
 
-// add appends the run of a repetition, with so many ticks at most, and panels that the list doesn't have yet.
+// add appends the run of a repetition, with mostTicks ticks at most, and panels that the list doesn't have yet.
 func (list *runList) add(c candidate, mostTicks int) {
 	out := describeRun(c)
 	course := results.Course(c.record)
