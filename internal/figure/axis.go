@@ -48,16 +48,15 @@ func (r *valueRange) add(v float64) {
 
 // setAxis makes an axis for values. labels is the most that a logarithmic axis has, and about how many a linear one has.
 func setAxis(a *plot.Axis, values valueRange, u unit.Unit, labels int) {
-	low, high := values.low, values.high
 	switch {
-	case values.scaling == linear && values.empty():
+	case values.empty() && values.scaling == linear:
 		setLinear(a, 0, 1, u, labels)
-	case values.scaling == linear:
-		setLinear(a, low, high, u, labels)
 	case values.empty():
 		setLogarithmic(a, 1, 10, u, labels)
+	case values.scaling == linear:
+		setLinear(a, values.low, values.high, u, labels)
 	default:
-		setLogarithmic(a, low, high, u, labels)
+		setLogarithmic(a, values.low, values.high, u, labels)
 	}
 }
 

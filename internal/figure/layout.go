@@ -59,13 +59,6 @@ const (
 	leastData    vg.Length = 10 // width and height of a panel's data, even if the figure is too small
 )
 
-// Heights of the lines of text around a plot, as multiples of the letters' height.
-const (
-	panelTitleSpacing = 1.25
-	yLabelSpacing     = 1.35
-	xLabelSpacing     = 1.3
-)
-
 // drawOn draws title, legend, panels and notes from top to bottom. The legend never lies on data.
 func (f Figure) drawOn(c draw.Canvas) {
 	c.SetColor(color.White)
@@ -106,28 +99,17 @@ func (p *Panel) margins(c draw.Canvas) margins {
 	return margins{left: d.Min.X - c.Min.X, right: c.Max.X - d.Max.X, bottom: d.Min.Y - c.Min.Y, top: c.Max.Y - d.Max.Y}
 }
 
-// titleHeight is the room for the title above a plot.
-func (p *Panel) titleHeight() vg.Length {
-	if p.Title == "" {
-		return 0
-	}
-	return panelTitleSpacing * bold(panelTitleSize).FontExtents().Height
-}
+// The room for the title and for the labels of the axes.
+func (p *Panel) titleHeight() vg.Length  { return lineHeight(p.Title, panelTitleSize, 1.25) }
+func (p *Panel) yLabelHeight() vg.Length { return lineHeight(p.YLabel, smallSize, 1.35) }
+func (p *Panel) xLabelHeight() vg.Length { return lineHeight(p.XLabel, bodySize, 1.3) }
 
-// yLabelHeight is the room for the label of the y axis, below the title.
-func (p *Panel) yLabelHeight() vg.Length {
-	if p.YLabel == "" {
+// lineHeight is the height of a line of letters of a size, times a spacing. It is 0 for an empty line.
+func lineHeight(line string, size vg.Length, spacing vg.Length) vg.Length {
+	if line == "" {
 		return 0
 	}
-	return yLabelSpacing * letters(smallSize, soft).FontExtents().Height
-}
-
-// xLabelHeight is the room for the label of the x axis, below a plot.
-func (p *Panel) xLabelHeight() vg.Length {
-	if p.XLabel == "" {
-		return 0
-	}
-	return xLabelSpacing * letters(bodySize, ink).FontExtents().Height
+	return spacing * letters(size, ink).FontExtents().Height
 }
 
 // panelColumn is the room beside the data of a column of panels.
