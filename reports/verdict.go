@@ -23,19 +23,88 @@ import (
 // too long to read.
 const maxFullRankings = 2
 
-// rankingVerdicts says which contender did best among points. Workloads of one kind that differ in a
-// setting have a verdict each; one more is about all others.
+// rankedWorkload is the points that were given the same work, ranked by the metric that the work was measured for. Best is nil if no point
+// has a value of it.
+type rankedWorkload struct {
+	results.Ranking
+	points   []results.Point
+	settings string // what sets it apart from others of its kind: "persistence log"; empty if nothing does
+}
+
+func (w rankedWorkload) isFixedRate() bool { return w.points[0].Spec.Measure == study.MeasureRate }
+
+// rankingVerdicts says which contender did best among points. Workloads of one kind that differ in a setting have a verdict each; one more
+// is about all others. The last verdict ends with the points that have no figure.
 func rankingVerdicts(about string, points []results.Point) []document.Verdict {
-	workloads := byWorkload(points)
-	onlyFixedRates := !slices.ContainsFunc(workloads, func(w group) bool { return !isFixedRate(w) })
-	c := conclusions{fullRankings: onlyFixedRates && len(workloads) <= maxFullRankings}
-	for _, kind := range results.GroupBy(workloads, measureOf) {
-		values := settingValues(kind.Members)
-		for _, w := range kind.Members {
-			c.add(w, varyingSettings(w.Members[0], values))
+	workloads := rankWorkloads(points)
+	onlyFixedRates := !slices.ContainsFunc(workloads, func(w rankedWorkload) bool { return !w.isFixedRate() })
+	inFull := onlyFixedRates && len(workloads) <= maxFullRankings
+	var verdicts []document.Verdict
+	var common, shortRankings []string
+	var alone []rankedWorkload // at fixed rates at which one contender was measured
+	for _, w := range workloads {
+		first := w.points[0]
+		switch {
+		case w.Best == nil: // nobody has a value
+		case w.isFixedRate() && len(w.Rest) == 0:
+			alone = append(alone, w)
+		case w.isFixedRate() && inFull:
+			common = append(common, "At "+first.Load()+": "+w.Claim(), w.Basis())
+		case w.isFixedRate():
+			shortRankings = append(shortRankings, w.Short(first.Rate()))
+		case w.settings == "":
+			common = append(common, w.Claim(), w.Basis(), w.costs())
+		default:
+			claim := w.Claim()
+			finding := "With " + w.settings + ", " + strings.ToLower(claim[:1]) + claim[1:]
+			verdicts = append(verdicts, document.Verdict{About: about, Finding: finding, Detail: joinNonEmpty(" ", w.Basis(), w.costs())})
 		}
 	}
-	return c.verdicts(about)
+	common = append(common,
+		listSentence("Lowest e2e p99: ", shortRankings, "; "), // the headline of fixed rates
+		listSentence("Measured alone: ", aloneTexts(alone), "; "))
+	common = slices.DeleteFunc(common, func(sentence string) bool { return sentence == "" })
+	if len(common) > 0 {
+		verdicts = append(verdicts, document.Verdict{About: about, Finding: common[0], Detail: strings.Join(common[1:], " ")})
+	}
+	if len(verdicts) == 0 {
+		verdicts = []document.Verdict{{About: about, Finding: "No conclusion."}}
+	}
+	last := &verdicts[len(verdicts)-1]
+	last.Detail = joinNonEmpty(" ", last.Detail, withoutFigure(workloads))
+	return verdicts
+}
+
+// listSentence makes a sentence of items. It is empty if there are none.
+func listSentence(before string, items []string, separator string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	return before + strings.Join(results.Shorten(items), separator) + "."
+}
+
+// rankWorkloads ranks the points of each workload. It leaves out kinds of measurements that this version doesn't know.
+func rankWorkloads(points []results.Point) []rankedWorkload {
+	var ranked []rankedWorkload
+	for _, kind := range results.GroupBy(byWorkload(points), measureOf) {
+		metric, known := results.Headline(kind.Name)
+		if !known {
+			continue
+		}
+		values := settingValues(kind.Members)
+		for _, w := range kind.Members {
+			var contenders []results.Contender
+			for _, p := range w.Members {
+				contenders = append(contenders, results.NewContender(p.Name, metric, p.Ok()))
+			}
+			ranked = append(ranked, rankedWorkload{
+				Ranking:  results.Rank(metric, contenders),
+				points:   w.Members,
+				settings: varyingSettings(w.Members[0], values),
+			})
+		}
+	}
+	return ranked
 }
 
 // group is points that belong together, under a name that says what they share.
@@ -67,8 +136,6 @@ func rankable(points []results.Point) []results.Point {
 
 // measureOf is the kind of measurement of a workload. All its points were given the same work.
 func measureOf(workload group) string { return workload.Members[0].Spec.Measure }
-
-func isFixedRate(workload group) bool { return measureOf(workload) == "rate" }
 
 // settingValues gathers the values that workloads have of the settings by which sentences tell them apart.
 // Without these settings "kafka is best" and "nats is best" would contradict each other.
@@ -105,137 +172,38 @@ func varyingSettings(p results.Point, values results.Values) string {
 	return strings.Join(words, ", ")
 }
 
-// conclusions collects the parts of verdicts before they become sentences.
-type conclusions struct {
-	fullRankings  bool          // whether common has rankings at fixed rates in full, or shortRankings has them
-	separate      []sentences   // one for each workload that has a verdict of its own
-	common        sentences     // of the verdict on all other workloads
-	shortRankings []string      // the best at a fixed rate: "nats 1.31 ms at 1k/s"
-	alone         []aloneFigure // at fixed rates at which one contender was measured
-	unusable      []string      // points that were measured and have no usable figure: "kafka at rate 1k/s (void)"
-	refused       []string      // names of points
-}
-
-// aloneFigure is a figure that has nothing to be compared with.
-type aloneFigure struct {
-	of     string // "e2e p99 of kafka"
-	figure string // "1.3 ms at 1k/s"
-}
-
-// sentences are those of one verdict in the order in which they are read. The first is the finding.
-type sentences []string
-
-// add appends sentences, leaving out empty ones.
-func (s *sentences) add(more ...string) {
-	*s = append(*s, slices.DeleteFunc(more, func(text string) bool { return text == "" })...)
-}
-
-// addList makes a sentence of items, unless there are none.
-func (s *sentences) addList(before string, items []string, separator string) {
-	if len(items) > 0 {
-		s.add(before + strings.Join(results.Shorten(items), separator) + ".")
-	}
-}
-
-// add draws the conclusions from a workload. settings name what sets it apart from others of its kind;
-// they are empty if nothing does.
-func (c *conclusions) add(w group, settings string) {
-	metric, ok := results.Headline(measureOf(w))
-	if !ok {
-		return
-	}
-	var contenders []results.Contender
-	for _, p := range w.Members {
-		contender := results.NewContender(p.Name, metric, p.Ok())
-		contenders = append(contenders, contender)
-		if len(contender.Values) == 0 {
-			c.noteUnranked(p, metric)
+// withoutFigure names the points that have no value of the metric by which their workload is ranked: "Without a usable figure: kafka at
+// rate 1k/s (void). Refused by nats." It is empty if all have one.
+func withoutFigure(workloads []rankedWorkload) string {
+	var unusable, refused []string
+	for _, w := range workloads {
+		for _, p := range w.points {
+			switch {
+			case len(w.Metric.Values(p.Ok())) > 0: // it is ranked
+			case p.All(results.Refused):
+				refused = append(refused, p.Name)
+			case len(p.Ok()) == 0:
+				unusable = append(unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
+			case p.Spec.Measure == study.MeasureCurve: // at given rates, it searches for no sustainable rate
+			default:
+				unusable = append(unusable, fmt.Sprintf("%s at %s (no %s)", p.Name, p.Load(), w.Metric.Name))
+			}
 		}
 	}
-	ranking := results.Rank(metric, contenders) // without those that have no value
-	switch {
-	case ranking.Best == nil: // nobody has a value
-	case isFixedRate(w):
-		c.addAtRate(ranking, w.Members[0])
-	default:
-		c.addWithCosts(ranking, w, settings)
-	}
+	slices.Sort(refused)
+	return joinNonEmpty(" ",
+		listSentence("Without a usable figure: ", unusable, ", "), listSentence("Refused by ", slices.Compact(refused), ", "))
 }
 
-// noteUnranked notes a point that has no value of the metric by which its workload is ranked. A curve at given rates searches for no
-// sustainable rate: its figures are those at its rates.
-func (c *conclusions) noteUnranked(p results.Point, metric results.Metric) {
-	why := p.Status()
-	switch {
-	case p.All(results.Refused):
-		c.refused = append(c.refused, p.Name)
-		return
-	case len(p.Ok()) > 0 && p.Spec.Measure == study.MeasureCurve:
-		return
-	case len(p.Ok()) > 0:
-		why = "no " + metric.Name
-	}
-	c.unusable = append(c.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), why))
-}
-
-// addAtRate adds the ranking at the fixed rate of a point.
-func (c *conclusions) addAtRate(ranking results.Ranking, p results.Point) {
-	switch {
-	case len(ranking.Rest) == 0:
-		median := results.Summarize(ranking.Best.Values).Median
-		c.alone = append(c.alone, aloneFigure{
-			of:     ranking.Metric.Name + " of " + ranking.Best.Name,
-			figure: ranking.Metric.Unit.Format(median) + " at " + p.Rate(),
-		})
-	case c.fullRankings:
-		c.common.add("At "+p.Load()+": "+ranking.Claim(), ranking.Basis())
-	default:
-		c.shortRankings = append(c.shortRankings, ranking.Short(p.Rate()))
-	}
-}
-
-// addWithCosts adds the ranking of a workload and what the best had to pay for their places. With
-// settings it becomes a verdict of its own: "With persistence log, highest sustainable: kafka ..."
-func (c *conclusions) addWithCosts(ranking results.Ranking, w group, settings string) {
-	claim, costs := ranking.Claim(), costsOf(ranking.TiedWithBest(), w.Members)
-	if settings == "" {
-		c.common.add(claim, ranking.Basis(), costs)
-		return
-	}
-	var own sentences
-	own.add("With "+settings+", "+strings.ToLower(claim[:1])+claim[1:], ranking.Basis(), costs)
-	c.separate = append(c.separate, own)
-}
-
-// verdicts words the conclusions. The last verdict ends with those who have no figure.
-func (c *conclusions) verdicts(about string) []document.Verdict {
-	c.common.addList("Lowest e2e p99: ", c.shortRankings, "; ") // the headline of fixed rates
-	c.common.addList("Measured alone: ", aloneTexts(c.alone), "; ")
-	all := c.separate
-	if len(c.common) > 0 {
-		all = append(all, c.common)
-	}
-	if len(all) == 0 {
-		all = []sentences{{"No conclusion."}}
-	}
-	slices.Sort(c.refused)
-	last := &all[len(all)-1]
-	last.addList("Without a usable figure: ", c.unusable, ", ")
-	last.addList("Refused by ", slices.Compact(c.refused), ", ")
-	var verdicts []document.Verdict
-	for _, s := range all {
-		verdicts = append(verdicts, document.Verdict{About: about, Finding: s[0], Detail: strings.Join(s[1:], " ")})
-	}
-	return verdicts
-}
-
-// aloneTexts joins the figures that are of the same: "e2e p99 of kafka: 13.1 ms at 1k/s, 13.4 ms at 20k/s".
-func aloneTexts(alone []aloneFigure) []string {
+// aloneTexts words figures that have nothing to be compared with, those of one contender together: "e2e p99 of kafka: 13.1 ms at 1k/s, 13.4
+// ms at 20k/s".
+func aloneTexts(alone []rankedWorkload) []string {
 	var texts []string
-	for _, g := range results.GroupBy(alone, func(a aloneFigure) string { return a.of }) {
+	for _, g := range results.GroupBy(alone, func(w rankedWorkload) string { return w.Metric.Name + " of " + w.Best.Name }) {
 		var figures []string
-		for _, a := range g.Members {
-			figures = append(figures, a.figure)
+		for _, w := range g.Members {
+			median := results.Summarize(w.Best.Values).Median
+			figures = append(figures, w.Metric.Unit.Format(median)+" at "+w.points[0].Rate())
 		}
 		texts = append(texts, g.Name+": "+strings.Join(figures, ", "))
 	}
@@ -245,26 +213,27 @@ func aloneTexts(alone []aloneFigure) []string {
 // maxCosts is how many contenders may share the best place if the verdict is to state the cost of each.
 const maxCosts = 2
 
-// costsOf states the latency and the cost of the best contenders, a sentence each. It is empty if there
-// are too many of them, or if neither is known.
-func costsOf(best []results.Contender, points []results.Point) string {
+// costs states the latency and the cost of the best contenders, a sentence each. It is empty if there are too many of them, or if neither
+// is known.
+func (w rankedWorkload) costs() string {
+	best := w.TiedWithBest()
 	if len(best) > maxCosts {
 		return ""
 	}
-	var costs []string
-	for _, p := range points {
+	var sentences []string
+	for _, p := range w.points {
 		isBest := slices.ContainsFunc(best, func(c results.Contender) bool { return c.Name == p.Name })
 		figures := costFiguresOf(p)
 		if !isBest || len(figures) == 0 {
 			continue
 		}
 		when := "At that rate "
-		if p.Spec.Measure == "count" || p.Spec.Measure == "backlog" {
+		if p.Spec.Measure == study.MeasureCount || p.Spec.Measure == study.MeasureBacklog {
 			when = "In that, "
 		}
-		costs = append(costs, when+p.Name+" had "+strings.Join(figures, ", ")+".")
+		sentences = append(sentences, when+p.Name+" had "+strings.Join(figures, ", ")+".")
 	}
-	return strings.Join(costs, " ")
+	return strings.Join(sentences, " ")
 }
 
 // costFiguresOf words the latency and the cost of a point, as far as they are known: "1.31 ms e2e p50".
