@@ -101,14 +101,9 @@ func metricColumns[T any](keys []string, hidden hiddenColumns, cell func(subject
 	return columns
 }
 
-// countColumns are columns of counted messages, such as results.KeyLost. Blank are the cells of a row whose
-// books are nil, and counts that are not known.
-func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) *results.Books) []columnOf[T] {
+// countColumns are columns of counted messages, such as results.KeyLost. A count that is not known makes a blank cell.
+func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) results.Books) []columnOf[T] {
 	return metricColumns(keys, hidden, func(subject T, key string) document.Cell {
-		b := books(subject)
-		if b == nil {
-			return document.Cell{}
-		}
-		return document.Number(results.MustMetric(key).CountIn(*b))
+		return document.Number(results.MustMetric(key).CountIn(books(subject)))
 	})
 }

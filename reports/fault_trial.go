@@ -44,23 +44,24 @@ var promiseVerdicts = []promiseVerdict{
 	verdictKept, verdictBroken, verdictUndecided, verdictNoneMade, verdictVoid, verdictRefused,
 }
 
-// verdictOf maps the ledger's answers to verdicts.
-var verdictOf = map[ledger.Promise]promiseVerdict{
-	ledger.Kept: verdictKept, ledger.Broken: verdictBroken, ledger.NoneMade: verdictNoneMade,
-}
-
-// judgeFaultTrial judges a repetition with planned faults. A breach counts however poor the trial was. A
-// trial without a breach shows something only if the faults happened and the measurement was sound.
+// judgeFaultTrial judges a repetition with planned faults. A breach counts however poor the trial was. A trial without a breach shows
+// something only if the faults happened and the measurement was sound.
 func judgeFaultTrial(r results.Record) faultTrial {
 	t := faultTrial{record: r, books: booksOf(r)}
-	if verdict, why := judgeWithoutBooks(r); verdict != "" {
-		t.verdict, t.why = verdict, why
-		return t
+	switch { // books that show nothing about the promise
+	case r.Status == results.Refused:
+		return t.judged(verdictRefused, r.Reason)
+	case t.books.Sent == 0:
+		return t.judged(verdictVoid, joinNonEmpty(": ", "nothing was measured", r.Reason))
+	case r.Status == results.Aborted:
+		return t.judged(verdictVoid, r.Reason)
+	case !t.books.BalancedAsStored():
+		return t.judged(verdictVoid, "the books don't balance")
 	}
 	notDone := faultNotDone(r)
 	anyFaultTried := len(r.Result.Faults) > 0
-	late := hasDoubt(r, results.DoubtLate)
 	mayBeDown := notDone != "" && anyFaultTried // a kill without its restart leaves the broker down with its messages
+	late := hasDoubt(r, results.DoubtLate)
 	t.lossesUnproven = late || mayBeDown
 	if t.lossesUnproven {
 		t.books.LostAcked = 0 // duplicates and reordering still count
@@ -69,37 +70,28 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	if !anyFaultTried {
 		asked.Spec.Faults = nil // nothing was done to the broker, so no fault explains a loss
 	}
-	judged := results.Promise(asked, t.books)
-	t.verdict, t.why = verdictOf[judged.Promise], promiseText(judged, t.books)
+	promise := results.Promise(asked, t.books)
+	counts := promiseText(promise, t.books)
 	switch {
-	case t.verdict == verdictBroken:
-		t.why = joinNonEmpty("; ", t.why, notDone)
+	case promise.Promise == ledger.Broken:
+		return t.judged(verdictBroken, joinNonEmpty("; ", counts, notDone))
 	case notDone != "":
-		t.verdict, t.why = verdictVoid, notDone
+		return t.judged(verdictVoid, notDone)
 	case late:
-		t.verdict, t.why = verdictVoid, doubtText(r, results.DoubtLate)
+		return t.judged(verdictVoid, doubtText(r, results.DoubtLate))
 	case r.Status == results.Void || r.Status == results.Failed:
-		t.verdict, t.why = verdictVoid, r.Reason
+		return t.judged(verdictVoid, r.Reason)
 	case orderUnknown(r) && r.Spec.Ordering == "ordered":
-		t.verdict, t.why = verdictUndecided, joinNonEmpty("; ", t.why, doubtText(r, results.DoubtOrderUnknown))
+		return t.judged(verdictUndecided, joinNonEmpty("; ", counts, doubtText(r, results.DoubtOrderUnknown)))
+	case promise.Promise == ledger.NoneMade:
+		return t.judged(verdictNoneMade, counts)
 	}
-	return t
+	return t.judged(verdictKept, counts)
 }
 
-// judgeWithoutBooks gives the verdict on a repetition whose books show nothing about the promise. The
-// verdict is empty if they do; then the repetition has a result.
-func judgeWithoutBooks(r results.Record) (verdict promiseVerdict, why string) {
-	switch {
-	case r.Status == results.Refused:
-		return verdictRefused, r.Reason
-	case booksOf(r).Sent == 0:
-		return verdictVoid, joinNonEmpty(": ", "nothing was measured", r.Reason)
-	case r.Status == results.Aborted:
-		return verdictVoid, r.Reason
-	case !r.Result.Books.BalancedAsStored():
-		return verdictVoid, "the books don't balance"
-	}
-	return "", ""
+func (t faultTrial) judged(v promiseVerdict, why string) faultTrial {
+	t.verdict, t.why = v, why
+	return t
 }
 
 // faultNotDone names a planned fault that was not carried out as planned. It is empty if all were.

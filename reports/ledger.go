@@ -96,7 +96,7 @@ func accountsOf(points []results.Point) []account {
 	return accounts
 }
 
-func (a account) books() *results.Books { return &a.load.Record.Result.Books }
+func (a account) books() results.Books { return a.load.Record.Result.Books }
 
 // streams are those with a fault. Others are not recorded.
 func (a account) streams() []results.Stream { return a.load.Record.Result.Streams }
@@ -151,7 +151,7 @@ var streamColumns = slices.Concat(
 		textColumn(document.Column{Key: "subscription", Name: "subscription", Identifies: true},
 			func(s results.Stream) string { return s.Subscription }),
 	},
-	countColumns(streamKeys, nil, func(s results.Stream) *results.Books { return &s.Books }),
+	countColumns(streamKeys, nil, func(s results.Stream) results.Books { return s.Books }),
 	[]columnOf[results.Stream]{textColumn(document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, lostRanges)},
 )
 

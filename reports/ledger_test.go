@@ -21,7 +21,7 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		"due": 1, "unsent": 2, "sent": 3, "acked": 4, "failed": 5, "unresolved": 6, "expected": 7, "received": 8, "lost": 9, "lost_acked": 10,
 		"duplicated": 11, "reordered": 12, "corrupted": 13, "resent": 14,
 	}
-	itself := func(b store.Books) *store.Books { return &b }
+	itself := func(b store.Books) store.Books { return b }
 	columns := countColumns(bookKeys, nil, itself)
 	if len(columns) != len(want) {
 		t.Fatalf("%d columns, %d counts", len(columns), len(want))

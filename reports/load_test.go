@@ -214,7 +214,7 @@ func TestTrialsAreOrderedByNumberNotByDigits(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	trials, _ := faultTrials(results.Of(records).Points)
+	trials := faultTrials(results.Of(records).Points)
 	var got []string
 	for _, o := range trials {
 		got = append(got, fmt.Sprintf("%d/%d", o.record.Spec.Replicas, o.record.Repetition))

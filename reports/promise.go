@@ -28,7 +28,7 @@ func init() {
 
 func promiseReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Who kept its promise"}
-	trials, withoutFault := faultTrials(set.Points)
+	trials := faultTrials(set.Points)
 	if len(trials) == 0 {
 		d.Say("None of these records contains a fault. To make some: brokermark run proof.")
 		return d, nil
@@ -40,25 +40,28 @@ func promiseReport(set *results.Set) (document.Document, error) {
 		d.Add(tableOf("", columns, g.Members))
 	}
 	d.Say(promiseTerms(trials))
-	if withoutFault > 0 {
+	repetitions := 0
+	for _, p := range set.Points {
+		repetitions += len(p.Records)
+	}
+	if withoutFault := repetitions - len(trials); withoutFault > 0 {
 		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(withoutFault, "record")))
 	}
 	return d, nil
 }
 
-// faultTrials judges and sorts the repetitions in which faults were planned, and counts all others.
-func faultTrials(points []results.Point) (trials []faultTrial, withoutFault int) {
+// faultTrials judges the repetitions in which faults were planned, and sorts them.
+func faultTrials(points []results.Point) []faultTrial {
+	var trials []faultTrial
 	for _, p := range points {
 		for _, r := range p.Records {
-			if len(r.Spec.Faults) == 0 {
-				withoutFault++
-				continue
+			if len(r.Spec.Faults) > 0 {
+				trials = append(trials, judgeFaultTrial(r))
 			}
-			trials = append(trials, judgeFaultTrial(r))
 		}
 	}
 	slices.SortStableFunc(trials, faultTrial.compare)
-	return trials, withoutFault
+	return trials
 }
 
 // countVerdicts counts the verdicts and names the trials that broke a promise: "3 trials: 2 kept, 1 broken.
@@ -124,19 +127,11 @@ var promiseColumnsForPrograms = []columnOf[faultTrial]{
 // forPrograms is a column that people don't see.
 func forPrograms(key string) document.Column { return document.Column{Key: key, MachinesOnly: true} }
 
-// promiseFigures are the counts by which a promise is judged, those that explain them, and the outage. The
-// figures of a void trial stand in parentheses, because no conclusion is drawn from them.
+// promiseFigures are the counts by which a promise is judged, those that explain them, and the outage.
 func promiseFigures(trials []faultTrial) []columnOf[faultTrial] {
 	hidden := hiddenColumns{results.KeySent: true, results.KeyResent: !anyTrial(trials, wasResent)}
-	figures := append(countColumns(promiseCounts, hidden, faultTrial.counts),
-		cellColumn(document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outageCell))
-	for i, figure := range figures {
-		figures[i] = cellColumn(figure.Column, func(t faultTrial) document.Cell {
-			cell := figure.cell(t)
-			return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
-		})
-	}
-	return figures
+	outage := document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}
+	return append(metricColumns(promiseCounts, hidden, faultTrial.countCell), cellColumn(outage, faultTrial.outageCell))
 }
 
 // promiseCounts are the keys of the counts.
@@ -160,12 +155,25 @@ func (t faultTrial) verdictCell() document.Cell {
 	return cell
 }
 
-// counts are the books as judged. They are nil if nothing was measured.
-func (t faultTrial) counts() *results.Books {
+// countCell is a count of the books as judged, by its key.
+func (t faultTrial) countCell(key string) document.Cell {
 	if t.record.Result == nil {
-		return nil
+		return document.Cell{}
 	}
-	return &t.books
+	return t.figure(document.Number(results.MustMetric(key).CountIn(t.books)))
+}
+
+// outageCell is blank if nothing was measured, and for records without samples of deliveries.
+func (t faultTrial) outageCell() document.Cell {
+	if !t.hasOutage() {
+		return document.Cell{}
+	}
+	return t.figure(document.Number(t.record.Result.Outage.ReceiveNs))
+}
+
+// figure puts the figures of a void trial in parentheses, because no conclusion is drawn from them.
+func (t faultTrial) figure(cell document.Cell) document.Cell {
+	return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
 }
 
 // leavesLossesOut tells whether messages are missing that may not be lost, so that the verdict leaves them
@@ -174,15 +182,7 @@ func (t faultTrial) leavesLossesOut() bool {
 	return t.lossesUnproven && booksOf(t.record).LostAcked > 0
 }
 
-// hasOutage is false if nothing was measured, and for records without samples of deliveries.
 func (t faultTrial) hasOutage() bool { return t.record.Result != nil && t.record.Result.Outage != nil }
-
-func (t faultTrial) outageCell() document.Cell {
-	if !t.hasOutage() {
-		return document.Cell{}
-	}
-	return document.Number(t.record.Result.Outage.ReceiveNs)
-}
 
 // guaranteeText names the guarantee: "exactly-once, log, 3 copies". A single copy and "ordered" are usual,
 // and left out.
@@ -199,33 +199,25 @@ func guaranteeText(s study.Spec) string {
 
 // promiseTerms explains the columns that the tables have, a sentence or two each.
 func promiseTerms(trials []faultTrial) string {
-	terms := []struct {
-		applies bool
-		text    string
-	}{
-		{true, "Acked: confirmed as the guarantee demands. " +
-			"With at-most-once nothing is confirmed, and every message handed to the client counts."},
-		{true, "Failed: the client reported an error; the message may have been delivered nevertheless."},
-		{anyTrial(trials, wasResent), "Resent: sent once more because the connection was lost or no answer came."},
-		{true, "Lost after ack: acked and never delivered."},
-		{
-			slices.ContainsFunc(trials, faultTrial.leavesLossesOut),
-			"Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.",
-		},
-		{true, "Dup.: deliveries of a message that had been delivered."},
-		{true, "Reord.: first deliveries after a later message of the same stream."},
-		{
-			slices.ContainsFunc(trials, faultTrial.hasOutage),
-			"Outage: the longest time in which nothing was delivered, from samples " + sampleIntervals(trials) + " apart.",
-		},
+	terms := []string{
+		"Acked: confirmed as the guarantee demands. With at-most-once nothing is confirmed, and every message handed to the client counts.",
+		"Failed: the client reported an error; the message may have been delivered nevertheless.",
 	}
-	var applying []string
-	for _, term := range terms {
-		if term.applies {
-			applying = append(applying, term.text)
-		}
+	if anyTrial(trials, wasResent) {
+		terms = append(terms, "Resent: sent once more because the connection was lost or no answer came.")
 	}
-	return strings.Join(applying, " ")
+	terms = append(terms, "Lost after ack: acked and never delivered.")
+	if slices.ContainsFunc(trials, faultTrial.leavesLossesOut) {
+		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
+	}
+	terms = append(terms,
+		"Dup.: deliveries of a message that had been delivered.",
+		"Reord.: first deliveries after a later message of the same stream.")
+	if slices.ContainsFunc(trials, faultTrial.hasOutage) {
+		terms = append(terms,
+			"Outage: the longest time in which nothing was delivered, from samples "+sampleIntervals(trials)+" apart.")
+	}
+	return strings.Join(terms, " ")
 }
 
 func anyTrial(trials []faultTrial, condition func(results.Record) bool) bool {

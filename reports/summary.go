@@ -71,7 +71,7 @@ func verdicts(set *results.Set) []document.Block {
 		v.Detail = strings.TrimSpace(v.Detail + " More: brokermark report recommend.")
 		d.Add(v)
 	}
-	if trials, _ := faultTrials(points); len(trials) > 0 {
+	if trials := faultTrials(points); len(trials) > 0 {
 		detail := "More: brokermark report promise."
 		d.Add(document.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: detail})
 	}
