@@ -133,17 +133,8 @@ func TestNoReportFailsOnDamagedRecords(t *testing.T) {
 					t.Errorf("%s: …%s…", what, text[max(0, at[0]-150):min(len(text), at[1]+60)])
 				}
 			}
-			set := results.Of(records)
 			for _, name := range Names() {
-				report, err := Lookup(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				d, err := report.Build(set)
-				if err != nil {
-					t.Errorf("%s: %v", name, err)
-					continue
-				}
+				d := build(t, name, records)
 				for _, format := range render.Formats() {
 					readable(name+" as "+format, rendered(t, d, format, 0))
 				}

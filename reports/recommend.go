@@ -53,16 +53,15 @@ func recommendReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// sweep is a workload that was measured at several settings. With the axes broker (kafka, nats) and
-// linger.ms (0, 5) the place of nats with linger.ms=0 is {1, 0}: the index of its value on each axis.
+// sweep is a workload that was measured at several settings.
 type sweep struct {
 	title  string
 	metric results.Metric // by which points are ranked: the headline of the workload
 	points []results.Point
-	ranked []results.Point          // those with a figure that keep their objectives, the best first
-	missed int                      // how many points have a figure and miss an objective
-	axes   []results.Axis           // the settings in which points differ
-	places map[string]results.Place // by the point's ID
+	ranked []results.Point     // those with a figure that keep their objectives, the best first
+	missed int                 // how many points have a figure and miss an objective
+	axes   []string            // the settings in which points differ: broker, linger.ms
+	values map[string][]string // by the ID of a point: its value on each axis, empty where it has none: kafka, 5
 }
 
 // sweepsOf finds the workloads with at least minSweepPoints points of which some are of one broker at
@@ -77,7 +76,7 @@ func sweepsOf(points []results.Point) []sweep {
 			continue
 		}
 		s := newSweep(w.Members, metric)
-		sweptSetting := slices.ContainsFunc(s.axes, func(a results.Axis) bool { return a.Name != "broker" })
+		sweptSetting := slices.ContainsFunc(s.axes, func(axis string) bool { return axis != "broker" })
 		withFigure := len(s.ranked) + s.missed
 		if sweptSetting && withFigure > 1 {
 			sweeps = append(sweeps, s)
@@ -87,11 +86,19 @@ func sweepsOf(points []results.Point) []sweep {
 }
 
 func newSweep(points []results.Point, metric results.Metric) sweep {
-	s := sweep{title: points[0].Setting() + ", " + points[0].Load(), metric: metric, points: points}
+	s := sweep{title: points[0].Setting() + ", " + points[0].Load(), metric: metric, points: points, values: map[string][]string{}}
 	axes, places := results.SweptAxes(points)
-	s.axes, s.places = axes, map[string]results.Place{}
+	for _, axis := range axes {
+		s.axes = append(s.axes, axis.Name)
+	}
 	for i, p := range points {
-		s.places[p.ID] = places[i]
+		values := make([]string, len(axes))
+		for k, axis := range axes {
+			if index := places[i][k]; index != results.Unset {
+				values[k] = axis.Values[index]
+			}
+		}
+		s.values[p.ID] = values
 	}
 	for _, p := range results.Best(points, metric) {
 		if missesObjective(p, p.Ok()) {
@@ -114,7 +121,7 @@ func (s sweep) tradeoff() []results.Metric { return results.Tradeoff(s.points[0]
 func isRecommended(points []results.Point, sweeps []sweep) bool {
 	for _, w := range byWorkload(points) {
 		first := w.Members[0]
-		swept := slices.ContainsFunc(sweeps, func(s sweep) bool { return s.places[first.ID] != nil })
+		swept := slices.ContainsFunc(sweeps, func(s sweep) bool { return s.values[first.ID] != nil })
 		severalProducts := slices.ContainsFunc(w.Members, func(p results.Point) bool { return p.Product != first.Product })
 		if !swept || severalProducts {
 			return false
@@ -142,14 +149,10 @@ func (s sweep) addTo(d *document.Document) {
 
 // layout has a column for each axis, and states what all points share.
 func (s sweep) layout() layout {
-	var l layout
-	for _, a := range s.axes {
-		l.axes = append(l.axes, a.Name)
-	}
-	if !slices.Contains(l.axes, "broker") {
+	l := layout{axes: s.axes, settings: sharedSettings(s.points, s.axes)}
+	if !slices.Contains(s.axes, "broker") {
 		l.broker = s.points[0].Product
 	}
-	l.settings = sharedSettings(s.points, l.axes)
 	return l
 }
 
@@ -157,33 +160,23 @@ func (s sweep) layout() layout {
 func (s sweep) settings(p results.Point) string {
 	var words []string
 	for i, axis := range s.axes {
-		value := s.value(p, i)
-		switch {
+		switch value := s.values[p.ID][i]; {
 		case value == "":
-		case axis.Name == "broker":
+		case axis == "broker":
 			words = append(words, value)
 		default:
-			words = append(words, axis.Name+"="+value)
+			words = append(words, axis+"="+value)
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// value is the value of a point on the axis with this index. It is empty if the point has none.
-func (s sweep) value(p results.Point, axis int) string {
-	place := s.places[p.ID][axis]
-	if place == results.Unset {
-		return ""
-	}
-	return s.axes[axis].Values[place]
 }
 
 // table has a row for each point: its value on each axis, the figure that it is ranked by, and the
 // metrics between which one has to choose.
 func (s sweep) table(title string, points []results.Point) document.Table {
 	var columns []columnOf[results.Point]
-	for i, a := range s.axes {
-		columns = append(columns, textColumn(AxisColumn(a.Name), func(p results.Point) string { return s.value(p, i) }))
+	for i, axis := range s.axes {
+		columns = append(columns, textColumn(AxisColumn(axis), func(p results.Point) string { return s.values[p.ID][i] }))
 	}
 	keys := []string{s.metric.Key}
 	for _, m := range s.tradeoff() {
@@ -258,35 +251,34 @@ func (s sweep) bestText() string {
 	return text + "."
 }
 
-// closeRivals counts the next best points that may be as good as the best, and those with too few
-// repetitions to tell. It is empty if all are shown to be behind. Only the best few are tested: they were
-// chosen for being close to each other, so chance makes the best look different less often than among as
-// many points that were not chosen. Of 30 points without any difference, with 8 repetitions each, it did
-// in 4 of 2,000 sweeps.
+// closeRivals counts the next best points that may be as good as the best, and those with too few repetitions to tell. It is empty if all
+// are shown to be behind. Only the best few are tested. Choosing them first makes no false difference more likely, because the chosen are
+// close to each other: of 30 equal points with 8 repetitions each, one was shown in 4 of 2,000 simulated sweeps.
 func (s sweep) closeRivals() string {
 	var contenders []results.Contender
 	for _, p := range s.best() {
 		contenders = append(contenders, results.NewContender(s.settings(p), s.metric, p.Ok()))
 	}
 	ranking := results.Rank(s.metric, contenders)
-	rivals, untested := len(ranking.WithAnswer(results.NoDifferenceShown)), len(ranking.WithAnswer(results.NotTested))
 	next := len(ranking.Rest)
-	switch {
-	case rivals+untested == 0:
-		return ""
-	case untested == 0:
-		return fmt.Sprintf("No difference to it is shown for %d of the next best %d.", rivals, next)
-	case untested == next:
-		return "With so few repetitions the order of the best is not tested."
-	}
+	rivals := len(ranking.WithAnswer(results.NoDifferenceShown))
+	untested := len(ranking.WithAnswer(results.NotTested))
+	noDifference := fmt.Sprintf("No difference to it is shown for %d of the next best %d", rivals, next)
 	notTested := fmt.Sprintf("%d are not tested: too few repetitions.", untested)
 	if untested == 1 {
 		notTested = "1 is not tested: too few repetitions."
 	}
-	if rivals == 0 {
+	switch {
+	case rivals == 0 && untested == 0:
+		return ""
+	case untested == 0:
+		return noDifference + "."
+	case untested == next:
+		return "With so few repetitions the order of the best is not tested."
+	case rivals == 0:
 		return fmt.Sprintf("Of the next best %d, %s", next, notTested)
 	}
-	return fmt.Sprintf("No difference to it is shown for %d of the next best %d, and %s", rivals, next, notTested)
+	return noDifference + ", and " + notTested
 }
 
 // leftOut counts the points that the verdict leaves out: "Not considered: 2 that miss an objective, 3

@@ -54,7 +54,7 @@ func build(t *testing.T, name string, records []store.Record) document.Document 
 	}
 	d, err := r.Build(results.Of(records))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", name, err)
 	}
 	return d
 }
