@@ -49,16 +49,14 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	}
 }
 
-// exhibit is a table or figure of the publication, filled from records. Each row is one value of a setting,
-// such as a message size, or one rate of a curve. study.Exhibit.Rows names the setting. If the exhibit has a
-// further setting, Series, there is a row for each pair of values.
+// exhibit is a table or figure of the publication, filled from records. Each row is one value of a setting, such as a message size, or one
+// rate of a curve; study.Exhibit.Rows names the setting. If the exhibit has a further setting, Series, there is a row for each pair of values.
 type exhibit struct {
 	study.Exhibit
-	sides   []string // that have content, in the order of their columns
-	columns []exhibitColumn
-	rows    []exhibitRow
-	leftOut int // rows of the publication that were not measured
-
+	sides    []string // that have content, in the order of their columns
+	columns  []exhibitColumn
+	rows     []exhibitRow
+	leftOut  int // rows of the publication that were not measured
 	notShown int // load points in whose place another is shown
 }
 
@@ -68,16 +66,22 @@ type exhibitColumn struct {
 	unit   string // the publication's, such as "ms"; empty if it is the metric's own
 }
 
-// exhibitRow has the load points of all sides at one value of the rows and of the series. A load point
-// is one load of a point, over its repetitions.
+// exhibitRow has the load points of all sides at one value of the rows and of the series. A load point is one load of a point, over its
+// repetitions.
 type exhibitRow struct {
 	value, series string
 	rate          float64                      // orders the rates of a curve; 0 for other rows
 	loadPoints    map[string]results.LoadPoint // by side
-	onlySide      string                       // the side that is shown, if each has a row of its own
 }
 
-// fillExhibit finds the load points for every row of a table or figure.
+// isOnlyPublished tells whether the row was not measured.
+func (r exhibitRow) isOnlyPublished() bool {
+	_, published := r.loadPoints[claim.Published]
+	return published && len(r.loadPoints) == 1
+}
+
+// fillExhibit finds the load points for every row of a table or figure. Rows that only the publication has are left out, unless nothing was
+// measured at all. Of several load points for one place, such as those of two scales, the latest that ended ok is shown.
 func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 	e.Rows, e.Series = study.AxisName(e.Rows), study.AxisName(e.Series)
 	x := exhibit{Exhibit: e, sides: p.measuredSides(own)}
@@ -90,58 +94,72 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 			x.columns = append(x.columns, exhibitColumn{metric: m.AsRecorded(), unit: c.Unit})
 		}
 	}
-	for _, point := range own.Points {
-		axes := point.Records[0].Axes
-		isOfExperiment := e.Experiment == "" || e.Experiment == axes["sweep"]
-		if isOfExperiment && hasValues(axes, e.Where) {
-			x.addPoint(point, axes)
+	var rows []exhibitRow
+	for _, g := range results.GroupBy(exhibitEntries(e, own.Points), exhibitEntry.place) {
+		first := g.Members[0]
+		row := exhibitRow{value: first.value, series: first.series, rate: first.rate, loadPoints: map[string]results.LoadPoint{}}
+		for _, entry := range g.Members {
+			shown, taken := row.loadPoints[entry.side]
+			if taken {
+				x.notShown++
+			}
+			if !taken || isPreferred(entry.load, shown) {
+				row.loadPoints[entry.side] = entry.load
+			}
 		}
+		rows = append(rows, row)
 	}
-	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
+	slices.SortStableFunc(rows, func(a, b exhibitRow) int {
 		return cmp.Or(
 			results.CompareValues(a.series, b.series),
 			cmp.Compare(a.rate, b.rate),
 			results.CompareValues(a.value, b.value),
 		)
 	})
-	x.leaveOutUnmeasured()
+	x.rows = slices.DeleteFunc(slices.Clone(rows), exhibitRow.isOnlyPublished)
+	if len(x.rows) == 0 {
+		x.rows = rows
+	}
+	x.leftOut = len(rows) - len(x.rows)
 	return x
 }
 
-// addPoint puts a point with these axis values in its row, or each rate of its curve in a row of its own.
-func (x *exhibit) addPoint(point results.Point, axes map[string]string) {
-	row := exhibitRow{value: axes[x.Rows], series: axes[x.Series]}
-	_, onAxis := axes[x.Rows]
-	if onAxis || x.Rows != study.RowsOfRates {
-		x.put(row, sideOf(point), point.AsLoadPoint())
-		return
-	}
-	for _, l := range point.MeasuredLoads() {
-		row.value, row.rate = l.Offered()
-		x.put(row, sideOf(point), l)
-	}
+// exhibitEntry is one load point and where it stands in an exhibit.
+type exhibitEntry struct {
+	value, series string // of its row
+	rate          float64
+	side          string // of its column
+	load          results.LoadPoint
 }
 
-// put sets the load point of a side in the row with the same value and series, which is added if it is
-// new. Of several load points, such as those of two scales, it keeps the latest that ended ok.
-func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
-	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.value == row.value && r.series == row.series })
-	if i < 0 {
-		i = len(x.rows)
-		row.loadPoints = map[string]results.LoadPoint{}
-		x.rows = append(x.rows, row)
+// place is equal for the entries of one row.
+func (e exhibitEntry) place() string { return e.value + "\x00" + e.series }
+
+// exhibitEntries are the points that an exhibit shows. If its rows are rates, a curve has an entry for each of its rates.
+func exhibitEntries(e study.Exhibit, points []results.Point) []exhibitEntry {
+	var entries []exhibitEntry
+	for _, point := range points {
+		axes := point.Records[0].Axes
+		isOfExperiment := e.Experiment == "" || e.Experiment == axes["sweep"]
+		if !isOfExperiment || !hasValues(axes, e.Where) {
+			continue
+		}
+		entry := exhibitEntry{value: axes[e.Rows], series: axes[e.Series], side: sideOf(point), load: point.AsLoadPoint()}
+		if _, onAxis := axes[e.Rows]; onAxis || e.Rows != study.RowsOfRates {
+			entries = append(entries, entry)
+			continue
+		}
+		for _, l := range point.MeasuredLoads() {
+			entry.value, entry.rate = l.Offered()
+			entry.load = l
+			entries = append(entries, entry)
+		}
 	}
-	shown, taken := x.rows[i].loadPoints[side]
-	if taken {
-		x.notShown++
-	}
-	if !taken || goesBefore(l, shown) {
-		x.rows[i].loadPoints[side] = l
-	}
+	return entries
 }
 
-// goesBefore tells whether load point a is shown rather than b: because only a ended ok, or because a is later.
-func goesBefore(a, b results.LoadPoint) bool {
+// isPreferred tells whether load point a is shown rather than b: because only a ended ok, or because a is later.
+func isPreferred(a, b results.LoadPoint) bool {
 	if a.Used() != b.Used() {
 		return a.Used()
 	}
@@ -157,18 +175,6 @@ func lastBegan(l results.LoadPoint) time.Time {
 		}
 	}
 	return last
-}
-
-// leaveOutUnmeasured leaves out the rows that only the publication has, unless nothing was measured at
-// all.
-func (x *exhibit) leaveOutUnmeasured() {
-	measured := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
-		_, published := r.loadPoints[claim.Published]
-		return published && len(r.loadPoints) == 1
-	})
-	if len(measured) > 0 {
-		x.leftOut, x.rows = len(x.rows)-len(measured), measured
-	}
 }
 
 // hasValues tells whether axes have the given values.
@@ -207,22 +213,26 @@ func (x exhibit) tableWithSidesBeside() document.Table {
 	return tableOf("", columns, x.rows)
 }
 
+// sideRow is a row of the publication for one side.
+type sideRow struct {
+	exhibitRow
+	side string
+}
+
 // tableWithSidesBelow has a row for each row of the publication and each side that has it.
 func (x exhibit) tableWithSidesBelow() document.Table {
-	columns := x.rowColumns()
+	columns := convertColumns(x.rowColumns(), func(r sideRow) exhibitRow { return r.exhibitRow })
 	if len(x.sides) > 1 {
-		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Identifies: true},
-			func(r exhibitRow) string { return r.onlySide }))
+		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Identifies: true}, func(r sideRow) string { return r.side }))
 	}
 	for _, c := range x.columns {
-		columns = append(columns, cellColumn(c.column(), func(r exhibitRow) document.Cell { return c.cell(r, r.onlySide) }))
+		columns = append(columns, cellColumn(c.column(), func(r sideRow) document.Cell { return c.cell(r.exhibitRow, r.side) }))
 	}
-	var rows []exhibitRow
+	var rows []sideRow
 	for _, r := range x.rows {
 		for _, side := range x.sides {
 			if _, ok := r.loadPoints[side]; ok {
-				r.onlySide = side
-				rows = append(rows, r)
+				rows = append(rows, sideRow{exhibitRow: r, side: side})
 			}
 		}
 	}
