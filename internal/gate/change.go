@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -38,16 +39,18 @@ func (c Condition) judgePair(p results.Pair) []Verdict {
 	}
 	var judged, skipped []Verdict
 	for _, load := range pairLoadsOf(p) {
+		if c.lacksMetric(load) {
+			continue // a curve's rates have no sustainable rate, and needn't say so one by one
+		}
 		v := Verdict{Condition: c.Text, Point: p.Title}
 		if load.rate != "" {
 			v.Point += ", " + load.rate
 		}
 		v.Outcome, v.Text = c.judgePairLoad(load)
-		switch {
-		case v.Outcome != Skipped:
-			judged = append(judged, v)
-		case v.Text != "":
+		if v.Outcome == Skipped {
 			skipped = append(skipped, v)
+		} else {
+			judged = append(judged, v)
 		}
 	}
 	if len(judged)+len(skipped) == 0 {
@@ -77,51 +80,42 @@ func judgeSideEnding(side []results.Point) (Outcome, string) {
 	return Skipped, whySkipped
 }
 
-// pairLoad is one load of a pair. A pair of curves over 1k/s and 2k/s has two; if the second side was also
-// measured at 5k/s, that is a third one, of which the first side has no repetitions.
+// pairLoad is one load of a pair. A pair of curves over 1k/s and 2k/s has two; if the second side was also measured at 5k/s, that is a third
+// one, of which the first side has no repetitions.
 type pairLoad struct {
-	rate  string      // of a curve; empty for the points' own load, in which the sides may be meant to differ
-	sides [2]sideLoad // first and second
+	rate          string // of a curve; empty for the points' own load, in which the sides may be meant to differ
+	first, second sideLoad
 }
 
 // sideLoad is the repetitions of one side at one load.
 type sideLoad struct {
+	rate    string         // as in pairLoad
 	records []store.Record // that ended ok
 	failure string         // how the last one that did not end ok ended, in words
 }
 
 func (l sideLoad) empty() bool { return len(l.records) == 0 && l.failure == "" }
 
-// pairLoadsOf lists the loads of a pair, those of the first side first. A repetition that did not end ok as a
-// whole is left out.
+// pairLoadsOf lists the loads of a pair, those of the first side first.
 func pairLoadsOf(p results.Pair) []pairLoad {
 	var loads []pairLoad
-	repetitions := append(repetitionsOf(p.A, 0), repetitionsOf(p.B, 1)...)
-	for _, g := range results.GroupBy(repetitions, func(r repetition) string { return r.rate }) {
-		load := pairLoad{rate: g.Name}
-		for _, r := range g.Members {
-			side := &load.sides[r.side]
-			if r.record.Status == store.OK {
-				side.records = append(side.records, r.record)
-			} else {
-				side.failure = fmt.Sprintf("%s %s: %s", r.point, r.record.Status, r.record.Reason)
-			}
+	for _, first := range sideLoadsOf(p.A) {
+		loads = append(loads, pairLoad{rate: first.rate, first: first})
+	}
+	for _, second := range sideLoadsOf(p.B) {
+		i := slices.IndexFunc(loads, func(l pairLoad) bool { return l.rate == second.rate })
+		if i < 0 {
+			loads = append(loads, pairLoad{rate: second.rate, second: second})
+		} else {
+			loads[i].second = second
 		}
-		loads = append(loads, load)
 	}
 	return loads
 }
 
-// repetition is one repetition at one load.
-type repetition struct {
-	side   int    // index in pairLoad.sides
-	point  string // its name
-	rate   string // as in pairLoad
-	record store.Record
-}
-
-func repetitionsOf(points []results.Point, side int) []repetition {
-	var repetitions []repetition
+// sideLoadsOf lists the loads of a side. A repetition that did not end ok as a whole is left out.
+func sideLoadsOf(points []results.Point) []sideLoad {
+	var loads []sideLoad
 	for _, p := range points {
 		for _, r := range p.Ok() {
 			for _, l := range results.Loads(r) {
@@ -129,41 +123,56 @@ func repetitionsOf(points []results.Point, side int) []repetition {
 				if l.Rate > 0 {
 					rate = l.Name
 				}
-				repetitions = append(repetitions, repetition{side: side, point: p.Name, rate: rate, record: l.Record})
+				i := slices.IndexFunc(loads, func(known sideLoad) bool { return known.rate == rate })
+				if i < 0 {
+					i = len(loads)
+					loads = append(loads, sideLoad{rate: rate})
+				}
+				if l.Record.Status == store.OK {
+					loads[i].records = append(loads[i].records, l.Record)
+				} else {
+					loads[i].failure = fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, l.Record.Reason)
+				}
 			}
 		}
 	}
-	return repetitions
+	return loads
 }
 
 func (c Condition) notOnBothSides(records []store.Record) string {
 	return c.metric.Key + " was not measured on both sides" + c.closedLoopNote(records)
 }
 
-// judgePairLoad judges one load of a pair. It is skipped without a text if neither side has the metric: a
-// curve's rates have no sustainable rate, and needn't say so one by one.
-func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
-	first, second := l.sides[0], l.sides[1]
-	switch {
-	case second.empty():
-		return Skipped, "only the first side has this load"
-	case first.empty():
-		return Skipped, "only the second side has this load"
-	case first.failure != "":
-		return Failed, first.failure
-	case second.failure != "":
-		return Failed, second.failure
+// lacksMetric reports whether both sides ended ok at a load, and neither has a value of the metric.
+func (c Condition) lacksMetric(l pairLoad) bool {
+	for _, side := range []sideLoad{l.first, l.second} {
+		if side.empty() || side.failure != "" || len(c.values(side.records)) > 0 {
+			return false
+		}
 	}
-	a, b := c.summarize(first.records), c.summarize(second.records)
+	return true
+}
+
+// judgePairLoad judges one load of a pair.
+func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
 	switch {
-	case a.N == 0 && b.N == 0:
-		return Skipped, ""
+	case l.second.empty():
+		return Skipped, "only the first side has this load"
+	case l.first.empty():
+		return Skipped, "only the second side has this load"
+	case l.first.failure != "":
+		return Failed, l.first.failure
+	case l.second.failure != "":
+		return Failed, l.second.failure
+	}
+	a, b := c.summarize(l.first.records), c.summarize(l.second.records)
+	switch {
 	case a.N == 0 || b.N == 0:
-		return Skipped, c.notOnBothSides(first.records)
+		return Skipped, c.notOnBothSides(l.first.records)
 	case c.metric.Counts():
 		return c.judgeCounts(a, b)
 	}
-	d := results.Contrast(c.values(first.records), c.values(second.records))
+	d := results.Contrast(c.values(l.first.records), c.values(l.second.records))
 	d.A.ClockBound, d.B.ClockBound = a.ClockBound, b.ClockBound
 	return c.judgeMedians(d)
 }

@@ -22,15 +22,15 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Condition is a threshold: a metric, an operator and a limit. A result that the condition is true of fails the
-// gate. Of "lost > 1%", the limit is 0.01, and total tells how many messages were expected.
+// Condition is a threshold: a metric, an operator and a limit. A result that the condition is true of fails the gate. Of "lost > 1%", the
+// limit is 0.01 and the total the messages that were expected.
 type Condition struct {
 	Text     string // as it was written
 	metric   results.Metric
 	operator operator
 	limit    float64 // in the metric's unit; of a share or a change, a fraction
 	limitOn  quantity
-	total    func(store.Record) float64 // of a share: the amount that is 100 %; 0 if it is not known
+	total    total // of a share
 }
 
 // quantity is what a condition compares with its limit.
@@ -83,9 +83,9 @@ func Parse(text string) (Condition, error) {
 		return c, err
 	}
 	c.limitOn, c.total = aShare, shareTotals[c.metric.Key]
-	if c.total == nil {
+	if c.total == noTotal {
 		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s",
-			c.metric.Key, limit, writtenIn(c.metric.Unit).allowed)
+			c.metric.Key, limit, allowedIn(c.metric.Unit))
 	}
 	c.limit, err = parsePercent(limit)
 	return c, err
@@ -138,9 +138,21 @@ func parseMetric(text string) (c Condition, limit string, err error) {
 	return c, parts[3], err
 }
 
-// shareTotals gives, by the key of a metric, the amount of which its value can be a share. Other metrics are no
-// share of anything.
-var shareTotals = map[string]func(store.Record) float64{
+// total is an amount that is 100 %.
+type total int
+
+const (
+	noTotal total = iota // the metric is no share of anything
+	sentMessages
+	dueMessages
+	expectedMessages
+	offeredRate
+	expectedReceiveRate // if no message were late: with three subscriptions three times the offered rate
+	oneCore
+)
+
+// shareTotals gives, by the key of a metric, the total of which its value can be a share.
+var shareTotals = map[string]total{
 	results.KeyAcked: sentMessages, results.KeyFailed: sentMessages, results.KeyUnresolved: sentMessages,
 	results.KeyResent: sentMessages, results.KeySent: dueMessages, results.KeyUnsent: dueMessages,
 	results.KeyReceived: expectedMessages, results.KeyLost: expectedMessages, results.KeyLostAcked: expectedMessages,
@@ -151,31 +163,29 @@ var shareTotals = map[string]func(store.Record) float64{
 	results.KeyConsumerCPUUser: oneCore, results.KeyConsumerCPUSystem: oneCore,
 }
 
-// Amounts that are 100 %. They are 0 in records without a result.
-var (
-	sentMessages     = ofResult(func(r *store.Result) float64 { return float64(r.Books.Sent) })
-	dueMessages      = ofResult(func(r *store.Result) float64 { return float64(r.Books.Due) })
-	expectedMessages = ofResult(func(r *store.Result) float64 { return float64(r.Books.Expected) })
-	offeredRate      = ofResult(func(r *store.Result) float64 { return r.OfferedRate })
-	oneCore          = ofResult(func(*store.Result) float64 { return 100 }) // the metrics are in % of a core
-
-	// expectedReceiveRate is the rate at which messages would be received if none were late: with three
-	// subscriptions three times the offered rate.
-	expectedReceiveRate = ofResult(func(r *store.Result) float64 {
-		if r.Books.Sent == 0 {
-			return 0
-		}
-		return r.OfferedRate * float64(r.Books.Expected) / float64(r.Books.Sent)
-	})
-)
-
-func ofResult(amount func(*store.Result) float64) func(store.Record) float64 {
-	return func(r store.Record) float64 {
-		if r.Result == nil {
-			return 0
-		}
-		return amount(r.Result)
+// of is the total in the metric's unit. It is 0 if it is not known.
+func (t total) of(r store.Record) float64 {
+	if r.Result == nil {
+		return 0
 	}
+	books := r.Result.Books
+	switch t {
+	case sentMessages:
+		return float64(books.Sent)
+	case dueMessages:
+		return float64(books.Due)
+	case expectedMessages:
+		return float64(books.Expected)
+	case offeredRate:
+		return r.Result.OfferedRate
+	case expectedReceiveRate:
+		if books.Sent > 0 {
+			return r.Result.OfferedRate * float64(books.Expected) / float64(books.Sent)
+		}
+	case oneCore:
+		return 100 // the metrics are in % of a core
+	}
+	return 0
 }
 
 // crossedBy reports whether the condition is true of v.
@@ -190,7 +200,7 @@ func (c Condition) openWithin(low, high float64) bool {
 // known leaves out the records in which the value of the condition is not known.
 func (c Condition) known(records []store.Record) []store.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool {
-		return math.IsNaN(c.metric.Of(r)) || (c.limitOn == aShare && c.total(r) <= 0)
+		return math.IsNaN(c.metric.Of(r)) || (c.limitOn == aShare && c.total.of(r) <= 0)
 	})
 }
 
@@ -200,7 +210,7 @@ func (c Condition) values(records []store.Record) []float64 {
 	for _, r := range c.known(records) {
 		v := c.metric.Of(r)
 		if c.limitOn == aShare {
-			v /= c.total(r)
+			v /= c.total.of(r)
 		}
 		values = append(values, v)
 	}
@@ -222,7 +232,7 @@ func (c Condition) summarize(records []store.Record) results.Summary {
 	known := c.known(records)
 	for _, r := range known {
 		counted += c.metric.Of(r)
-		total += c.total(r)
+		total += c.total.of(r)
 	}
 	share := counted / total
 	return results.Summary{N: len(known), Median: share, Low: share, High: share, Summed: true}

@@ -22,56 +22,53 @@ func parsePercent(value string) (float64, error) {
 
 // parseQuantity reads a value in the unit u: 5e7 for "50ms" in nanoseconds.
 func parseQuantity(u unit.Unit, value string) (float64, error) {
-	written := writtenIn(u)
 	if strings.HasPrefix(value, "-") {
-		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, written.allowed)
+		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, allowedIn(u))
 	}
-	v, err := written.parse(value)
+	v, err := parseIn(u, value)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no value here; allowed: %s", value, written.allowed)
+		return 0, fmt.Errorf("%q is no value here; allowed: %s", value, allowedIn(u))
 	}
 	return v, nil
 }
 
-// notation is how people write values of a unit.
-type notation struct {
-	allowed string // in words, with examples
-	parse   func(value string) (float64, error)
+// allowedIn says how values of a unit are written. Units without a notation of their own are plain numbers.
+func allowedIn(u unit.Unit) string {
+	switch u {
+	case unit.Nanoseconds, unit.Seconds:
+		return "a time with its unit, such as 50ms or 300µs"
+	case unit.Bytes:
+		return "bytes, such as 200MiB"
+	case unit.CPUSeconds:
+		return "CPU seconds per million messages, such as 1.5s"
+	case unit.PerSecond:
+		return "a rate, such as 10k/s or 25000"
+	}
+	return "a number, such as 0 or 10k"
 }
 
-// writtenIn returns the notation of a unit. Units without one of their own are written as plain numbers.
-func writtenIn(u unit.Unit) notation {
+func parseIn(u unit.Unit, value string) (float64, error) {
 	switch u {
 	case unit.Nanoseconds:
-		return notation{allowed: allowedTimes, parse: parseTimeIn(time.Nanosecond)}
+		d, err := parseTime(value)
+		return float64(d), err
 	case unit.Seconds:
-		return notation{allowed: allowedTimes, parse: parseTimeIn(time.Second)}
+		d, err := parseTime(value)
+		return d.Seconds(), err
 	case unit.Bytes:
-		return notation{allowed: "bytes, such as 200MiB", parse: func(value string) (float64, error) {
-			size, err := study.ParseSize(value)
-			return float64(size), err
-		}}
+		size, err := study.ParseSize(value)
+		return float64(size), err
 	case unit.CPUSeconds:
-		return notation{allowed: "CPU seconds per million messages, such as 1.5s", parse: func(value string) (float64, error) {
-			return parseNumber(strings.TrimSuffix(value, "s"), 1)
-		}}
+		return parseNumber(strings.TrimSuffix(value, "s"), 1)
 	case unit.PerSecond:
-		return notation{allowed: "a rate, such as 10k/s or 25000", parse: func(value string) (float64, error) {
-			return parseDecimal(strings.TrimSpace(strings.TrimSuffix(value, "/s")))
-		}}
-	default:
-		return notation{allowed: "a number, such as 0 or 10k", parse: parseDecimal}
+		return parseDecimal(strings.TrimSpace(strings.TrimSuffix(value, "/s")))
 	}
+	return parseDecimal(value)
 }
 
-const allowedTimes = "a time with its unit, such as 50ms or 300µs"
-
-// parseTimeIn reads "50ms", and also "50 ms", as a number of units.
-func parseTimeIn(u time.Duration) func(value string) (float64, error) {
-	return func(value string) (float64, error) {
-		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
-		return float64(d) / float64(u), err
-	}
+// parseTime reads "50ms", and also "50 ms".
+func parseTime(value string) (time.Duration, error) {
+	return time.ParseDuration(strings.ReplaceAll(value, " ", ""))
 }
 
 // parseDecimal reads a number that may end with k, M or G: 10,000 for "10k".
