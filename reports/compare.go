@@ -19,17 +19,16 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Compare sets the second side against the first, workload by workload: medians with intervals, a test, the
-// size of the effect, and a sentence. All metrics of all workloads are one family of tests. named are the
-// paths of the settings in which the sides are meant to differ, such as "broker"; any other difference
-// raises a warning.
-func Compare(first, second Side, named ...string) document.Document {
+// Compare sets the second side against the first, workload by workload: medians with intervals, a test, the size of the effect, and a
+// sentence. All metrics of all workloads are one family of tests. A difference in any setting but those that are meant to differ, such as
+// "broker", raises a warning.
+func Compare(first, second Side, meantToDiffer ...string) document.Document {
 	d := document.Document{Title: fmt.Sprintf("%s against %s", second.Name, first.Name)}
-	if why := NothingToCompare(first, second, named...); why != "" {
+	if why := NothingToCompare(first, second, meantToDiffer...); why != "" {
 		d.Say(why + ".")
 		return d
 	}
-	matched := match(first, second, named)
+	matched := match(first, second, meantToDiffer)
 	anyPublished := slices.ContainsFunc(matched.pairs, pair.hasPublished)
 	if anyPublished {
 		d.Say(results.PublishedNote)
@@ -39,7 +38,7 @@ func Compare(first, second Side, named ...string) document.Document {
 		if p.hasPublished() {
 			d.Add(p.publishedBlocks()...)
 		} else {
-			d.Add(p.testedBlocks(named)...)
+			d.Add(p.testedBlocks(meantToDiffer)...)
 			anyTested = anyTested || len(p.tests) > 0
 		}
 	}
@@ -68,16 +67,16 @@ const (
 		"p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); below 5 % a difference is shown."
 )
 
-// NothingToCompare says why two sides can't be compared: one is part of the other, or no point of one
-// was given the work of a point of the other. It is empty if they can. named are as in Compare.
-func NothingToCompare(first, second Side, named ...string) string {
+// NothingToCompare says why two sides can't be compared: one is part of the other, or no point of one was given the work of a point of the
+// other. It is empty if they can.
+func NothingToCompare(first, second Side, meantToDiffer ...string) string {
 	const partOf = "Nothing to compare: every repetition of %s is one of %s, too"
 	switch {
 	case first.isPartOf(second):
 		return fmt.Sprintf(partOf, first.nameAndSize(), second.nameAndSize())
 	case second.isPartOf(first):
 		return fmt.Sprintf(partOf, second.nameAndSize(), first.nameAndSize())
-	case len(match(first, second, named).pairs) > 0:
+	case len(match(first, second, meantToDiffer).pairs) > 0:
 		return ""
 	}
 	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s",
@@ -93,36 +92,41 @@ func (s Side) nameAndSize() string {
 	return fmt.Sprintf("%s (%s)", s.Name, plural(len(s.Set.Records), "record"))
 }
 
-// isPartOf tells whether the other side has all repetitions of this one. A copied store keeps the time
-// at which each repetition began, so repetitions are recognized whichever store they were read from.
-func (s Side) isPartOf(other Side) bool {
-	type repetition struct {
-		point  string
-		number int
-		began  int64 // Unix time in nanoseconds
-	}
-	identify := func(r results.Record) repetition {
-		return repetition{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
-	}
-	ofOther := map[repetition]bool{}
-	for _, r := range other.Set.Records {
-		ofOther[identify(r)] = true
-	}
-	isMissing := func(r results.Record) bool { return !ofOther[identify(r)] }
-	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, isMissing)
+// repetition identifies a repetition in any store: a copied store keeps the time at which it began.
+type repetition struct {
+	point  string
+	number int
+	began  int64 // Unix time in nanoseconds
 }
 
-// alwaysDifferent lists the settings of which the sides have no value in common, so that no workload of one
-// matches one of the other, with the values of both: "delivery: at-least-once and at-most-once".
+func repetitionOf(r results.Record) repetition {
+	return repetition{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
+}
+
+// isPartOf tells whether the other side has all repetitions of this one.
+func (s Side) isPartOf(other Side) bool {
+	ofOther := map[repetition]bool{}
+	for _, r := range other.Set.Records {
+		ofOther[repetitionOf(r)] = true
+	}
+	for _, r := range s.Set.Records {
+		if !ofOther[repetitionOf(r)] {
+			return false
+		}
+	}
+	return len(s.Set.Records) > 0
+}
+
+// alwaysDifferent lists the settings of which the sides have no value in common, so that no workload of one matches one of the other, with
+// the values of both: "delivery: at-least-once and at-most-once".
 func alwaysDifferent(first, second Side) []string {
-	few := func(values []string) string { return strings.Join(results.Shorten(values), ", ") }
 	var differences []string
 	for _, path := range []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"} {
 		ofFirst, ofSecond := first.values(path), second.values(path)
-		bothSet := len(ofFirst) > 0 && len(ofSecond) > 0
 		isShared := slices.ContainsFunc(ofFirst, func(v string) bool { return slices.Contains(ofSecond, v) })
-		if bothSet && !isShared {
-			differences = append(differences, fmt.Sprintf("%s: %s and %s", path, few(ofFirst), few(ofSecond)))
+		if len(ofFirst) > 0 && len(ofSecond) > 0 && !isShared {
+			differences = append(differences, fmt.Sprintf("%s: %s and %s", path,
+				strings.Join(results.Shorten(ofFirst), ", "), strings.Join(results.Shorten(ofSecond), ", ")))
 		}
 	}
 	return differences
@@ -151,7 +155,7 @@ func endings(points []results.Point) string {
 
 // testedBlocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a
 // table.
-func (p testedPair) testedBlocks(named []string) []document.Block {
+func (p testedPair) testedBlocks(meantToDiffer []string) []document.Block {
 	var d document.Document
 	d.Add(document.Heading{Level: 1, Text: p.title})
 	conclude := func(sentence string) { d.Add(document.Verdict{About: p.title, Finding: sentence, Headed: true}) }
@@ -174,7 +178,7 @@ func (p testedPair) testedBlocks(named []string) []document.Block {
 			"it hides every wait before the send.", p.sidesWithoutLatency()))
 	}
 	d.Add(tableOf("", p.columns(), p.tests))
-	d.Warn("the compared records", results.Residue(slices.Concat(p.first.usable(), p.second.usable()), named...))
+	d.Warn("the compared records", results.Residue(slices.Concat(p.first.usable(), p.second.usable()), meantToDiffer...))
 	return d.Blocks
 }
 

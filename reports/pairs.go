@@ -1,6 +1,5 @@
-// A comparison has two sides, such as two versions of a broker. A pair is what both sides measured of
-// the same work: of "100 B, at-least-once, rate 1k/s" the points of one side and those of the other.
-// Here the pairs are found, and the workloads counted that only one side was given.
+// A comparison has two sides, such as two versions of a broker. A pair is what both sides measured of the same work: of "100 B,
+// at-least-once, rate 1k/s" the points of one side and those of the other. Its half is what one of the sides measured.
 
 package reports
 
@@ -19,11 +18,10 @@ type Side struct {
 	Set  *results.Set
 }
 
-// Pairs lists the pairs that Compare compares. named are the spec paths in which the sides are meant to
-// differ.
-func Pairs(a, b Side, named ...string) []results.Pair {
+// Pairs lists the pairs that Compare compares.
+func Pairs(a, b Side, meantToDiffer ...string) []results.Pair {
 	var pairs []results.Pair
-	for _, p := range match(a, b, named).pairs {
+	for _, p := range match(a, b, meantToDiffer).pairs {
 		pairs = append(pairs, results.Pair{Title: p.title, A: p.first.points, B: p.second.points})
 	}
 	return pairs
@@ -78,15 +76,14 @@ type matches struct {
 	unmatched int // workloads that only one side was given
 }
 
-// match pairs the points that were given exactly the same work, but for the named spec paths. If there
-// are none, it pairs those with the same message size, guarantee and load. Figures of a publication are
-// paired by their place in the study, because a paper's workload is known only as far as the paper tells
-// it.
-func match(a, b Side, named []string) matches {
+// match pairs the points that were given exactly the same work, but for the spec paths that are meant to differ. If there are none, it pairs
+// those with the same message size, guarantee and load. Figures of a publication are paired by their place in the study, because a paper's
+// workload is known only as far as the paper tells it.
+func match(a, b Side, meantToDiffer []string) matches {
 	if a.hasPublished() || b.hasPublished() {
 		return matchBy(a, b, placeInStudy)
 	}
-	found := matchBy(a, b, func(p results.Point) string { return p.Workload(named...) })
+	found := matchBy(a, b, func(p results.Point) string { return p.Workload(meantToDiffer...) })
 	if len(found.pairs) > 0 {
 		return found
 	}
