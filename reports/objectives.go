@@ -28,68 +28,52 @@ func objectiveVerdicts(set *results.Set) []document.Verdict {
 
 // objectiveVerdict sums up the verdicts on all loads that an objective was applied to.
 func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict {
-	finding, detail := tallyOf(onLoads).words()
-	return document.Verdict{About: "Objective " + objective, Finding: finding, Detail: detail}
-}
-
-// tally is how loads fared under one objective.
-type tally struct {
-	kept      int
-	missed    []string // loads with their figures: "kafka, 100 B, at-least-once, rate 10k/s: 31.2 ms (n=3)"
-	undecided []string // likewise; the limit is within the error of the agents' clocks
-	skipped   int      // loads that can't be judged
-}
-
-func tallyOf(onLoads []gate.Verdict) tally {
-	var t tally
+	kept, skipped := 0, 0          // skipped can't be judged
+	var missed, undecided []string // loads with their figures: "kafka, 100 B, at-least-once, rate 10k/s: 31.2 ms (n=3)"
 	for _, on := range onLoads {
-		if on.Point == gate.AllPoints {
-			continue // it says that no load could be judged, as the counts show
-		}
 		text := fmt.Sprintf("%s: %s", on.Point, on.Text)
-		switch on.Outcome {
-		case gate.Passed:
-			t.kept++
-		case gate.Skipped:
-			t.skipped++
-		case gate.Undecided:
-			t.undecided = append(t.undecided, text)
+		switch {
+		case on.Point == gate.AllPoints: // it says that no load could be judged, as the counts show
+		case on.Outcome == gate.Passed:
+			kept++
+		case on.Outcome == gate.Skipped:
+			skipped++
+		case on.Outcome == gate.Undecided:
+			undecided = append(undecided, text)
 		default:
-			t.missed = append(t.missed, text)
+			missed = append(missed, text)
 		}
 	}
-	return t
-}
-
-// words are a tally in sentences.
-func (t tally) words() (finding, detail string) {
-	judged := t.kept + len(t.missed) + len(t.undecided)
+	v := document.Verdict{About: "Objective " + objective}
+	judged := kept + len(missed) + len(undecided)
 	var details []string
 	switch {
 	case judged == 0:
-		return "Nothing was measured that could be judged by it.", ""
-	case len(t.missed) > 0:
-		first, further := results.FirstSentences(t.missed, maxLoadsNamed)
-		finding = fmt.Sprintf("Missed by %d of %s. %s", len(t.missed), plural(judged, "load"), first)
+		v.Finding = "Nothing was measured that could be judged by it."
+		return v
+	case len(missed) > 0:
+		first, further := results.FirstSentences(missed, maxLoadsNamed)
+		v.Finding = fmt.Sprintf("Missed by %d of %s. %s", len(missed), plural(judged, "load"), first)
 		details = append(details, further)
-		if n := len(t.undecided); n > 0 {
+		if n := len(undecided); n > 0 {
 			details = append(details, fmt.Sprintf("For %d more the clocks of the agents don't tell.", n))
 		}
-	case len(t.undecided) > 0:
-		first, further := results.FirstSentences(t.undecided, maxLoadsNamed)
-		finding = fmt.Sprintf("Undecided for %d of %s. %s", len(t.undecided), plural(judged, "load"), first)
+	case len(undecided) > 0: // the limit is within the error of the agents' clocks
+		first, further := results.FirstSentences(undecided, maxLoadsNamed)
+		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s", len(undecided), plural(judged, "load"), first)
 		details = append(details, further)
-	case t.skipped > 0:
-		finding = fmt.Sprintf("Kept by %d of %s.", t.kept, plural(judged+t.skipped, "load"))
-	case t.kept == 1:
-		finding = "Kept by the only load."
+	case skipped > 0:
+		v.Finding = fmt.Sprintf("Kept by %d of %s.", kept, plural(judged+skipped, "load"))
+	case kept == 1:
+		v.Finding = "Kept by the only load."
 	default:
-		finding = fmt.Sprintf("Kept by all %d loads.", t.kept)
+		v.Finding = fmt.Sprintf("Kept by all %d loads.", kept)
 	}
-	if t.skipped > 0 {
-		details = append(details, plural(t.skipped, "load")+" can't be judged by it.")
+	if skipped > 0 {
+		details = append(details, plural(skipped, "load")+" can't be judged by it.")
 	}
-	return finding, joinNonEmpty(" ", details...)
+	v.Detail = joinNonEmpty(" ", details...)
+	return v
 }
 
 // missesObjective tells whether a load of a point missed an objective of its spec. records are those of
