@@ -21,19 +21,15 @@ import (
 // several variants, by a setting or by the shape of the load, is several contenders: the variant is part of
 // its points' name.
 type contender struct {
-	points      []results.Point     // at least one, in the order of their loads
-	fixed       []results.LoadPoint // measured at fixed rates, lowest first, one for each rate
-	costLoad    string              // the load whose costs are shown: "sustainable rate"; empty if none is known
-	costRecords []results.Record    // measured at costLoad
+	points []results.Point     // at least one, in the order of their loads
+	fixed  []results.LoadPoint // measured at fixed rates, lowest first, one for each rate
 }
 
 // contendersOf splits points by their names, the brokers in their usual order.
 func contendersOf(points []results.Point) []contender {
 	var contenders []contender
 	for _, g := range results.GroupBy(points, func(p results.Point) string { return p.Name }) {
-		c := contender{points: g.Members, fixed: fixedLoadPoints(g.Members)}
-		c.costLoad, c.costRecords = c.costBasis()
-		contenders = append(contenders, c)
+		contenders = append(contenders, contender{points: g.Members, fixed: fixedLoadPoints(g.Members)})
 	}
 	slices.SortStableFunc(contenders, func(a, b contender) int { return results.ComparePoints(a.first(), b.first()) })
 	return contenders
@@ -94,23 +90,28 @@ func (c contender) searchRecords() []results.Record {
 	return nil
 }
 
-// costBasis chooses the load whose costs are shown: the sustainable rate, else the peak, count or
-// backlog, else the highest fixed rate. The load is empty if no cost is known.
-func (c contender) costBasis() (load string, records []results.Record) {
+// costBasis is the load whose costs are shown.
+type costBasis struct {
+	load    string // "sustainable rate"; empty if no cost is known
+	records []results.Record
+}
+
+// costs chooses the load whose costs are shown: the sustainable rate, else the peak, count or backlog, else the highest fixed rate.
+func (c contender) costs() costBasis {
 	if records := withCost(c.searchRecords()); len(records) > 0 {
-		return "sustainable rate", records
+		return costBasis{load: "sustainable rate", records: records}
 	}
 	for _, measure := range []string{"peak", "count", "backlog"} {
 		if records := withCost(c.recordsOfMeasure(measure)); len(records) > 0 {
-			return measure, records
+			return costBasis{load: measure, records: records}
 		}
 	}
 	for _, l := range slices.Backward(c.fixed) { // the highest rate first
 		if records := withCost(l.Records); len(records) > 0 {
-			return results.RateText(l.Rate), records
+			return costBasis{load: results.RateText(l.Rate), records: records}
 		}
 	}
-	return "", nil
+	return costBasis{}
 }
 
 // withCost are the records with a cost per message.

@@ -181,15 +181,17 @@ func costColumns(contenders []contender) []columnOf[contender] {
 	var points []results.Point
 	for _, c := range contenders {
 		points = append(points, c.points...)
-		if c.costLoad != "" {
-			loads[c.costLoad] = true
+		if load := c.costs().load; load != "" {
+			loads[load] = true
 		}
 	}
 	sameLoad := len(loads) < 2
 	costs := metricColumns(
 		[]string{results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes},
 		hiddenColumns{results.KeyBrokerFlushes: !anyLoad(points, flushedFiles)},
-		func(c contender, key string) document.Cell { return results.MustMetric(key).Over(c.costRecords).Cell() },
+		func(c contender, key string) document.Cell {
+			return results.MustMetric(key).Over(c.costs().records).Cell()
+		},
 	)
 	for i := range costs {
 		if costs[i].Unit == unit.CPUSeconds && sameLoad {
@@ -197,7 +199,7 @@ func costColumns(contenders []contender) []columnOf[contender] {
 		}
 	}
 	costLoad := document.Column{Key: "cost_load", Name: "cost at", MachinesOnly: sameLoad}
-	return append([]columnOf[contender]{textColumn(costLoad, func(c contender) string { return c.costLoad })}, costs...)
+	return append([]columnOf[contender]{textColumn(costLoad, func(c contender) string { return c.costs().load })}, costs...)
 }
 
 // trustColumns say how far the figures of a row can be trusted.
