@@ -92,25 +92,25 @@ func (s Side) nameAndSize() string {
 	return fmt.Sprintf("%s (%s)", s.Name, plural(len(s.Set.Records), "record"))
 }
 
-// repetition identifies a repetition in any store: a copied store keeps the time at which it began.
-type repetition struct {
+// repetitionID identifies a repetition in any store: a copied store keeps the time at which it began.
+type repetitionID struct {
 	point  string
 	number int
 	began  int64 // Unix time in nanoseconds
 }
 
-func repetitionOf(r results.Record) repetition {
-	return repetition{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
+func idOf(r results.Record) repetitionID {
+	return repetitionID{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
 }
 
 // isPartOf tells whether the other side has all repetitions of this one.
 func (s Side) isPartOf(other Side) bool {
-	ofOther := map[repetition]bool{}
+	ofOther := map[repetitionID]bool{}
 	for _, r := range other.Set.Records {
-		ofOther[repetitionOf(r)] = true
+		ofOther[idOf(r)] = true
 	}
 	for _, r := range s.Set.Records {
-		if !ofOther[repetitionOf(r)] {
+		if !ofOther[idOf(r)] {
 			return false
 		}
 	}
