@@ -33,9 +33,9 @@ func (s Statement) rank(chosen []sample) (Part, error) {
 		}
 		named := s.Ranking.named()
 		switch {
-		case c.ranked().isOf(named):
+		case c.ranked().includes(named):
 			p.Cells = append(p.Cells, s.Ranking.cell(g.Name, c))
-		case c.isOf(named):
+		case c.includes(named):
 			p.addMissing(g.Members)
 		}
 	}
@@ -89,8 +89,8 @@ func (c contest) unknown() []string {
 	return names
 }
 
-// isOf reports whether there are several contenders, and all of the named ones among them.
-func (c contest) isOf(named []string) bool {
+// includes reports whether there are several contenders, and all of the named ones among them.
+func (c contest) includes(named []string) bool {
 	for _, name := range named {
 		if !slices.ContainsFunc(c.contenders, func(o contender) bool { return results.SameValue(o.name, name) }) {
 			return false
@@ -99,16 +99,25 @@ func (c contest) isOf(named []string) bool {
 	return len(c.contenders) > 1
 }
 
-// split returns the figure of one contender, and those of the others that didn't refuse.
-func (c contest) split(name string) (own Figure, others []Figure) {
+// figureOf is the figure of a contender. It is none if nothing usable was measured.
+func (c contest) figureOf(name string) Figure {
 	for _, o := range c.contenders {
 		if results.SameValue(o.name, name) {
-			own = o.figure
-		} else if !o.refused {
+			return o.figure
+		}
+	}
+	return Figure{}
+}
+
+// othersThan are the figures of all others that didn't refuse.
+func (c contest) othersThan(name string) []Figure {
+	var others []Figure
+	for _, o := range c.contenders {
+		if !o.refused && !results.SameValue(o.name, name) {
 			others = append(others, o.figure)
 		}
 	}
-	return own, others
+	return others
 }
 
 // named are the contenders that the ranking names.
@@ -122,7 +131,8 @@ func (r Ranking) named() []string {
 // cell judges a contest in which all that the ranking names have a figure.
 func (r Ranking) cell(name string, c contest) Cell {
 	ranked := c.ranked()
-	own, others := ranked.split(r.named()[0])
+	first := r.named()[0]
+	own, others := ranked.figureOf(first), ranked.othersThan(first)
 	cell := Cell{Name: name, Verdict: r.judge(c), Figure: r.lead(c, own, others), N: fewestRepetitions(append(others, own))}
 	if cell.Verdict == CannotBeTold && r.judge(ranked) != CannotBeTold {
 		cell.Unknown = c.unknown()
@@ -141,9 +151,7 @@ func (r Ranking) judge(c contest) Verdict {
 func (r Ranking) judgeOrder(c contest) Verdict {
 	verdict := Holds
 	for i := range len(r.Order) - 1 {
-		figure, _ := c.split(r.Order[i])
-		next, _ := c.split(r.Order[i+1])
-		verdict = verdict.and(c.isBetter(figure, next))
+		verdict = verdict.and(c.isBetter(c.figureOf(r.Order[i]), c.figureOf(r.Order[i+1])))
 	}
 	return verdict
 }
@@ -153,7 +161,7 @@ func (r Ranking) judgeOrder(c contest) Verdict {
 // Who, one certainly worse, and one has no figure. Then one or two are better: Who isn't first, and it can't be told
 // whether Who is second.
 func (r Ranking) judgePlace(c contest) Verdict {
-	own, others := c.split(r.Who)
+	own, others := c.figureOf(r.Who), c.othersThan(r.Who)
 	fewestBetter, mostBetter := 0, 0
 	for _, other := range others {
 		switch c.isBetter(other, own) {
