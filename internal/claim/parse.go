@@ -66,7 +66,7 @@ func (p *problems) add(line int, path, format string, args ...any) {
 }
 
 // node is a part of the file and the path to it: claims[2].slope.along. Its methods read it as one type or another. If
-// it isn't of that type, they note the problem and return the type's zero value.
+// it isn't of that type, they note the problem and return the type's zero value, or NaN for a number.
 type node struct {
 	found *problems // of the whole file
 	yaml  *yaml.Node
@@ -187,9 +187,9 @@ func (n node) metric() results.Metric {
 	return m
 }
 
-// number reads a number in the unit of its metric: plain, a percentage as a share, a size in bytes, or a time in
-// nanoseconds. A value that is none is a problem and leaves *into as it is.
-func (n node) number(into *float64) {
+// number reads a number in the unit of its metric: plain, a percentage as a share, a size in bytes, or a time in nanoseconds. It is NaN if
+// the value is none.
+func (n node) number() float64 {
 	text := strings.TrimSpace(n.yaml.Value)
 	number, ok := results.Magnitude(text)
 	if percent, isPercent := strings.CutSuffix(text, "%"); isPercent {
@@ -199,26 +199,35 @@ func (n node) number(into *float64) {
 	isFinite := !math.IsNaN(number) && !math.IsInf(number, 0)
 	if n.yaml.Kind != yaml.ScalarNode || !ok || !isFinite {
 		n.problem("%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(n.yaml))
-		return
+		return math.NaN()
 	}
-	*into = number
+	return number
 }
 
 // share reads a number from 0 to 1.
-func (n node) share(into *float64) {
-	n.number(into)
-	if *into < 0 || *into > 1 {
-		n.problem("%v is out of range; allowed: 0 to 1", *into)
+func (n node) share() float64 {
+	share := n.number()
+	if share < 0 || share > 1 {
+		n.problem("%v is out of range; allowed: 0 to 1", share)
 	}
+	return share
 }
 
 // bounds reads {from, to}, or {about, within}.
 func (n node) bounds() Range {
 	r := anywhere
 	about, within := math.NaN(), math.NaN() // not given
-	numbers := map[string]*float64{"from": &r.From, "to": &r.To, "about": &about, "within": &within}
 	for key, entry := range n.entries("from", "to", "about", "within") {
-		entry.number(numbers[key])
+		switch number := entry.number(); key {
+		case "from":
+			r.From = number
+		case "to":
+			r.To = number
+		case "about":
+			about = number
+		case "within":
+			within = number
+		}
 	}
 	hasAbout, hasWithin := !math.IsNaN(about), !math.IsNaN(within)
 	switch {

@@ -36,7 +36,7 @@ var (
 		"take": func(s *Statement, n node) {
 			s.Take = n.text(TakeEach, TakeShare, poolMax, poolMean, poolMedian, poolMin)
 		},
-		"share":  func(s *Statement, n node) { s.Take = TakeShare; n.number(&s.Share) },
+		"share":  func(s *Statement, n node) { s.Take, s.Share = TakeShare, n.number() },
 		"expect": func(s *Statement, n node) { s.Expect = n.bounds() },
 		"best":   func(s *Statement, n node) { s.LowestWins = n.text(string(Lowest), string(Highest)) == string(Lowest) },
 	}
@@ -55,13 +55,13 @@ var (
 		Slope: {
 			"along":  func(s *Statement, n node) { s.Along = study.AxisName(n.text()) },
 			"sign":   func(s *Statement, n node) { s.Sign = n.text(risingForm, fallingForm) },
-			"r2":     func(s *Statement, n node) { n.share(&s.R2) },
+			"r2":     func(s *Statement, n node) { s.R2 = n.share() },
 			"change": func(s *Statement, n node) { s.Change = n.bounds() },
 		},
 		Shape: {
 			"along":  func(s *Statement, n node) { s.Along = study.AxisName(n.text()) },
 			"form":   func(s *Statement, n node) { s.Form = n.text(forms...) },
-			"within": func(s *Statement, n node) { n.number(&s.Within) },
+			"within": func(s *Statement, n node) { s.Within = n.number() },
 		},
 	}
 )
@@ -244,9 +244,9 @@ func (n node) criterion() Criterion {
 		for key, entry := range n.entries("from", "to", "not") {
 			switch key {
 			case "from":
-				entry.number(&c.From)
+				c.From = entry.number()
 			case "to":
-				entry.number(&c.To)
+				c.To = entry.number()
 			case "not":
 				c.Not = entry.texts()
 			}
