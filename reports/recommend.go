@@ -253,7 +253,7 @@ func (s sweep) bestText() string {
 
 // closeRivals counts the next best points that may be as good as the best, and those with too few repetitions to tell. It is empty if all
 // are shown to be behind. Only the best few are tested. Choosing them first makes no false difference more likely, because the chosen are
-// close to each other: of 30 equal points with 8 repetitions each, one was shown in 4 of 2,000 simulated sweeps.
+// close to each other: of 30 equal points with 8 repetitions each, one was shown in 4 of 2,000 sweeps.
 func (s sweep) closeRivals() string {
 	var contenders []results.Contender
 	for _, p := range s.best() {
