@@ -17,12 +17,14 @@ import (
 // measureCurve offers one rate after the other on the same topics, and judges each like a repetition of its own.
 func (b *bench) measureCurve(ctx context.Context) error {
 	doubtsOfAll := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
-	b.record.Result = &store.Result{}
 	rates, err := b.curveRates(ctx)
 	if err != nil {
 		return err
 	}
-	result := b.record.Result // a search has replaced it
+	if b.record.Result == nil { // unless the search for the rates has set it
+		b.record.Result = &store.Result{}
+	}
+	result := b.record.Result
 	for i, rate := range rates {
 		arrivals, err := b.arrivals(rate)
 		if err != nil {

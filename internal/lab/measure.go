@@ -72,55 +72,48 @@ func (b *bench) measureRate(ctx context.Context) error {
 		}
 	}
 	t := b.growingTrial(ctx, "fixed load", b.spec.Load.Rate, load)
-	b.fill(t)
-	b.record.Result.OfferedRate = t.offeredRate()
-	return b.judge(t, b.record.Result.OfferedRate)
+	result := b.keepResult(t)
+	result.OfferedRate = t.offeredRate()
+	return b.judge(t, result.OfferedRate)
 }
+
+// bufferedRatio is how many times the throughput a closed loop may hand over before buffers are suspected.
+const bufferedRatio = 1.1
 
 // measurePeak runs a closed loop: each producer sends as fast as its window of unconfirmed messages allows.
 func (b *bench) measurePeak(ctx context.Context) error {
 	t := b.growingTrial(ctx, "as fast as the window allows", 0, b.timedLoad(nil))
-	b.fill(t)
-	b.setFlow(t)
-	result := b.record.Result
+	result := b.keepResult(t)
+	b.setSampledRates(result, t)
 	result.Throughput = t.throughputUntilArrived(b.spec.SubscriptionsPerTopic)
-	b.doubtBuffered(result.PublishRate, result.Throughput)
+	if result.Throughput > 0 && result.PublishRate > bufferedRatio*result.Throughput {
+		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: the first says how fast buffers filled, not how fast the broker is",
+			result.PublishRate, result.Throughput)
+	}
 	if err := b.judge(t, 0); err != nil {
 		return err
 	}
 	mustConfirm := b.spec.Delivery != "at-most-once" && len(b.spec.Faults) == 0
-	if mustConfirm && result.PublishRate == 0 {
-		if paused := t.pauseEffect(0, ""); paused.Text != "" { // a confirmation that came then was noticed afterwards
-			return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, paused)
-		}
-		return failed("no message was confirmed during the measured phase of %s, only before or after it: such a broker needs a longer duration", b.spec.Duration)
+	if !mustConfirm || result.PublishRate > 0 {
+		return nil
 	}
-	return nil
+	if paused := t.pauseEffect(0, ""); paused.Text != "" { // a confirmation that came then was noticed afterwards
+		return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, paused)
+	}
+	return failed("no message was confirmed during the measured phase of %s, only before or after it: such a broker needs a longer duration", b.spec.Duration)
 }
 
-// setFlow sets the rates of a closed loop to what was confirmed and delivered per second of the measured phase
-// (trial.ratesWhileSending). The books count a message in the phase in which it was due. In a closed loop the client takes hundreds of
-// messages at once, and all are due at that moment: with a slow broker, only a few such batches begin within the phase, which is too
-// coarse to count. If the phase is too short for such rates, the coarse ones stay, with a doubt.
-func (b *bench) setFlow(t trial) {
-	acked, received, ok := t.ratesWhileSending()
+// setSampledRates replaces the rates of a closed loop, which count messages that were due in the measured phase, by those between two
+// samples of the counters. In a closed loop the client takes hundreds of messages at once, and all are due at that moment: with a slow
+// broker, only a few such batches begin within the phase. If it is too short for two samples, the coarse rates stay, with a doubt.
+func (b *bench) setSampledRates(r *store.Result, t trial) {
+	sampled, ok := t.sampledThroughput()
 	switch {
 	case ok:
-		b.record.Result.PublishRate, b.record.Result.ReceiveRate = acked, received
+		r.PublishRate, r.ReceiveRate = sampled.acked, sampled.received
 	case t.Err == nil:
 		b.doubt("coarse-rate", "the measured phase of %s has fewer than two samples of the counters, %s apart: its rates count whole batches of the client",
 			time.Duration(t.Until-t.From), worker.SampleEvery)
-	}
-}
-
-// bufferedRatio is how many times the rate that came through a closed loop may hand over before buffers are suspected.
-const bufferedRatio = 1.1
-
-// doubtBuffered adds a doubt about a closed loop that handed over clearly more messages per second than came through.
-func (b *bench) doubtBuffered(handedOver, through float64) {
-	if through > 0 && handedOver > bufferedRatio*through {
-		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: the first says how fast buffers filled, not how fast the broker is",
-			handedOver, through)
 	}
 }
 
@@ -131,18 +124,16 @@ func (b *bench) measureCount(ctx context.Context) error {
 		return err
 	}
 	t := b.growingTrial(ctx, fmt.Sprintf("%d messages", load.Messages), b.spec.Load.Rate, load)
-	b.fill(t)
-	b.fillCount(t)
+	setCount(b.keepResult(t), t)
 	return b.judge(t, 0)
 }
 
-// fillCount fills the parts of the result that a number of messages has. The rates are messages confirmed per second until the last
-// confirmation, and messages received per second until the last delivery. For example, 1,000 messages that are all confirmed after
-// 2 s and received after 4 s have rates of 500/s and 250/s. With at most once, deliveries may come long after the last send.
-func (b *bench) fillCount(t trial) {
+// setCount sets the times and rates of a number of messages: those confirmed per second until the last confirmation, and those received
+// per second until the last delivery. For example, 1,000 messages that are all confirmed after 2 s and received after 4 s have rates of
+// 500/s and 250/s. With at most once, deliveries may come long after the last send.
+func setCount(r *store.Result, t trial) {
 	publishing := seconds(t.FirstSent, t.LastAcked) // 0 if none was confirmed
 	receiving := seconds(t.FirstSent, t.LastReceived)
-	r := b.record.Result
 	r.Count = &store.Count{Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: publishing, TotalSeconds: max(publishing, receiving)}
 	r.Seconds, r.PublishRate = publishing, perSecond(t.Measured.Acked, publishing)
 	r.ReceiveRate = perSecond(t.Measured.Received, receiving)
@@ -159,9 +150,8 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 		load.Backlog.Meanwhile = load.Schedule
 	}
 	t := b.growingTrial(ctx, fmt.Sprintf("filling and draining %d messages", load.Messages), b.spec.Load.Rate, load)
-	b.fill(t)
 	fill, drain := seconds(t.FirstSent, t.Backlog.FilledAt), seconds(t.Backlog.From, t.Backlog.To)
-	result := b.record.Result
+	result := b.keepResult(t)
 	result.PublishRate, result.ReceiveRate = perSecond(t.Backlog.Filled, fill), perSecond(t.Backlog.Received, drain)
 	result.Backlog = &store.Backlog{
 		Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain,
@@ -170,16 +160,16 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// fill turns a trial into the record's result, and adds its doubts to the record's. A missed rate goes before all others, since it
-// explains them; doubtsAbout returns it first.
-func (b *bench) fill(t trial) {
+// keepResult makes a trial the record's result and adds its doubts to the record's. It returns the result, in which a kind of measurement
+// sets what it has beside the figures of every trial.
+func (b *bench) keepResult(t trial) *store.Result {
+	for _, d := range b.doubtsAbout(t) {
+		if d.Code == store.DoubtRateMissed { // before all others, since it explains them
+			b.record.Doubts = slices.Insert(b.record.Doubts, 0, d)
+		} else {
+			b.doubt(d.Code, "%s", d.Remark())
+		}
+	}
 	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
-	found := b.doubtsAbout(t)
-	if len(found) > 0 && found[0].Code == store.DoubtRateMissed {
-		b.record.Doubts = slices.Insert(b.record.Doubts, 0, found[0])
-		found = found[1:]
-	}
-	for _, d := range found {
-		b.doubt(d.Code, "%s", d.Remark())
-	}
+	return b.record.Result
 }

@@ -13,12 +13,11 @@ import (
 //	generator 0.3 of 2 cores; producers waited for a free place in the window for 71 % of their time
 func (b *bench) missedRate(t trial) remark.Remark {
 	m := t.Measured
-	length := seconds(t.From, t.Until)
+	length := t.phaseSeconds()
 	if !t.Scheduled || length == 0 || m.Due == 0 {
 		return remark.Remark{}
 	}
-	acked, _ := t.rates(length)
-	due := float64(m.Due) / length
+	acked, due := t.phaseThroughput().acked, t.offeredRate()
 	behind := len(b.spec.Faults) == 0 && missed(acked, due, length) // under a fault, the outage is reported instead
 	var clauses []remark.Remark
 	if m.Unsent > 0 {

@@ -58,14 +58,14 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.fill(t)
-	b.record.Result.Pipeline = stored
+	result := b.keepResult(t)
+	result.Pipeline = stored
 	if b.spec.Measure == study.MeasureCount {
-		b.fillCount(t)
+		setCount(result, t)
 		return b.judge(t, 0)
 	}
-	b.record.Result.OfferedRate = t.offeredRate()
-	return b.judge(t, b.record.Result.OfferedRate)
+	result.OfferedRate = t.offeredRate()
+	return b.judge(t, result.OfferedRate)
 }
 
 // start starts the parts, each after those that it connects to. The caller calls close, also after an error.

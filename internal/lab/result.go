@@ -10,20 +10,19 @@ import (
 
 // measurement returns a trial, the outcome of one load, in the form that records hold. producersPerTopic is the spec's.
 func measurement(t trial, producersPerTopic int) store.Measurement {
-	length := seconds(t.From, t.Until)
-	if t.LastSent == 0 { // nothing was sent
-		length = 0
-	}
-	h := t.Histograms
+	h, rates := t.Histograms, t.phaseThroughput()
 	m := store.Measurement{
-		Books: t.Measured, Seconds: length, ClockBoundNs: t.ClockBound, Cost: t.Cost, Series: t.Series, Faults: t.Faults,
+		Books: t.Measured, PublishRate: rates.acked, ReceiveRate: rates.received,
+		ClockBoundNs: t.ClockBound, Cost: t.Cost, Series: t.Series, Faults: t.Faults,
 		Latency: store.Latency{
 			EndToEnd: h.EndToEnd, EndToEndService: h.EndToEndService, Publish: h.Publish, Service: h.Service,
 			Lag: h.Lag, GeneratorLag: h.GeneratorLag,
 		},
-		WarmupSeconds: seconds(t.Start, t.From), Corrected: corrected(t, length), Pauses: pauses(t), Streams: storedStreams(t, producersPerTopic),
+		WarmupSeconds: seconds(t.Start, t.From), Corrected: corrected(t), Pauses: pauses(t), Streams: storedStreams(t, producersPerTopic),
 	}
-	m.PublishRate, m.ReceiveRate = t.rates(length)
+	if t.LastSent != 0 { // something was sent
+		m.Seconds = t.phaseSeconds()
+	}
 	if len(t.Samples) > 0 {
 		m.BacklogMax = new(t.BacklogMax)
 	}
@@ -39,14 +38,14 @@ func measurement(t trial, producersPerTopic int) store.Measurement {
 // corrected returns the latency from the actual send, corrected afterwards for messages that were not sent while a producer waited
 // (hist.Snapshot.Corrected). The expected interval is the mean gap between two sends of one producer: 4 producers that together send
 // 1,000 messages in a phase of 2 s have one of 8 ms. docs/method.md says why we trust these figures less than the latency from the
-// intended time; they are kept to compare with Raje (2019), who reports them. They are nil if nothing was measured. length is the
-// phase's, in seconds.
-func corrected(t trial, length float64) *store.Corrected {
+// intended time; they are kept to compare with Raje (2019), who reports them. They are nil if nothing was measured.
+func corrected(t trial) *store.Corrected {
 	service := t.Histograms.EndToEndService
 	if t.Measured.Expected == 0 { // nobody subscribes
 		service = t.Histograms.Service
 	}
-	if service.Count() == 0 || length <= 0 || t.Measured.Sent == 0 {
+	length := t.phaseSeconds()
+	if service.Count() == 0 || length == 0 || t.Measured.Sent == 0 {
 		return nil
 	}
 	gap := int64(length * 1e9 * float64(t.Senders) / float64(t.Measured.Sent))

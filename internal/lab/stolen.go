@@ -58,7 +58,7 @@ func (t trial) stolenEffect(p99 int64, measured string) remark.Remark {
 		all += b.taken
 		waitedLong += max(0, b.taken-time.Duration(p99/2))
 	}
-	if p99 == 0 || waitedLong.Seconds() <= stolenShare*seconds(t.From, t.Until) {
+	if p99 == 0 || waitedLong.Seconds() <= stolenShare*t.phaseSeconds() {
 		return remark.Remark{}
 	}
 	return remark.Of("the hypervisor took %s of core %d within half a second, %s after the measured phase began, and %s in all such times: what ran there stood still, and %s was %s at p99",

@@ -185,12 +185,11 @@ func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth sea
 
 // storedTrial returns the stored form of a trial. rate is what was offered; 0 in a closed loop.
 func storedTrial(k search.Kind, rate float64, v search.Verdict, t trial) store.Trial {
-	length := seconds(t.From, t.Until)
-	published, received := t.rates(length)
+	rates := t.phaseThroughput()
 	return store.Trial{
-		Kind: string(k), Rate: rate, Verdict: string(v), PublishRate: published, ReceiveRate: received,
+		Kind: string(k), Rate: rate, Verdict: string(v), PublishRate: rates.acked, ReceiveRate: rates.received,
 		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
-		Seconds: length,
+		Seconds: t.phaseSeconds(),
 	}
 }
 

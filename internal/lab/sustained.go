@@ -14,15 +14,15 @@ import (
 // the lower bound of the first goal, and a guess of what ran out above that. If the search has found nothing, the bounds are 0 and the
 // figures are missing.
 func (s *rateSearch) recordResult(found search.Result) {
-	b, first := s.bench, found.Goals[0]
-	b.record.Result = &store.Result{}
+	first, result := found.Goals[0], &store.Result{}
 	if confirming := s.tried[first.Low].passed; confirming != nil {
-		b.fill(*confirming)
-		b.record.Result.OfferedRate = confirming.Rate
+		result = s.bench.keepResult(*confirming)
+		result.OfferedRate = confirming.Rate
 	}
-	b.record.Result.Sustainable = &store.Sustainable{
+	result.Sustainable = &store.Sustainable{
 		Low: first.Low, High: first.High, Goals: s.goalResults(found), Trials: s.trials, Limit: s.bottleneck(first),
 	}
+	s.bench.record.Result = result
 }
 
 // goalResults returns the bounds of each goal in their stored form.

@@ -63,27 +63,34 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	return t
 }
 
-// offeredRate returns the mean rate that was due in the measured phase; 0 if the phase is empty.
-func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, seconds(t.From, t.Until)) }
+// phaseSeconds returns the length of the measured phase.
+func (t trial) phaseSeconds() float64 { return seconds(t.From, t.Until) }
 
-// rates returns how many messages of the measured phase were confirmed and delivered, per second of the phase, which is length
-// seconds long. If the broker fell behind, only messages that arrived during the phase count: those that arrived in the drain are no
-// throughput. For example, of 10,000 messages due in 10 s all arrived, but 4,000 of them in the drain: 600/s were delivered.
-func (t trial) rates(length float64) (acked, received float64) {
-	acked, received = perSecond(t.Measured.Acked, length), perSecond(t.Measured.Received, length)
-	ackedFlow, receivedFlow, known := t.ratesWhileSending()
-	if known && missed(ackedFlow, acked, length) { // so the rest was confirmed in the drain
-		acked = ackedFlow
+// offeredRate returns the mean rate that was due in the measured phase; 0 if the phase is empty.
+func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, t.phaseSeconds()) }
+
+// throughput is how many messages per second were confirmed and received. With two subscriptions, each message is received twice.
+type throughput struct{ acked, received float64 }
+
+// phaseThroughput returns the throughput of the measured phase's messages. If the broker fell behind, only those that arrived during the
+// phase count, not those that arrived in the drain. For example, of 10,000 messages due in 10 s all arrived, but 4,000 of them in the
+// drain: 600/s were received.
+func (t trial) phaseThroughput() throughput {
+	length := t.phaseSeconds()
+	phase := throughput{acked: perSecond(t.Measured.Acked, length), received: perSecond(t.Measured.Received, length)}
+	sampled, ok := t.sampledThroughput()
+	if ok && missed(sampled.acked, phase.acked, length) { // so the rest was confirmed in the drain
+		phase.acked = sampled.acked
 	}
-	if known && missed(receivedFlow, received, length) {
-		received = receivedFlow
+	if ok && missed(sampled.received, phase.received, length) {
+		phase.received = sampled.received
 	}
-	return acked, received
+	return phase
 }
 
-// ratesWhileSending returns how many confirmations and deliveries came per second between the first and the last sample of the measured
-// phase, whichever phase their messages belong to. ok is false if there are fewer than two samples.
-func (t trial) ratesWhileSending() (acked, received float64, ok bool) {
+// sampledThroughput returns the throughput between the first and the last sample of the measured phase, whichever phase the messages
+// belong to. ok is false if there are fewer than two samples.
+func (t trial) sampledThroughput() (_ throughput, ok bool) {
 	var phase []worker.Sample
 	for _, s := range t.Samples {
 		if s.At >= t.From && s.At <= t.Until {
@@ -91,11 +98,13 @@ func (t trial) ratesWhileSending() (acked, received float64, ok bool) {
 		}
 	}
 	if len(phase) < 2 {
-		return 0, 0, false
+		return throughput{}, false
 	}
 	first, last := phase[0], phase[len(phase)-1]
 	elapsed := seconds(first.At, last.At)
-	return perSecond(last.Count.Acked-first.Count.Acked, elapsed), perSecond(last.Count.Received-first.Count.Received, elapsed), true
+	return throughput{
+		acked: perSecond(last.Count.Acked-first.Count.Acked, elapsed), received: perSecond(last.Count.Received-first.Count.Received, elapsed),
+	}, true
 }
 
 // latency returns the latency that goals bound: end to end, or until the confirmation if nobody subscribes.
@@ -109,14 +118,11 @@ func (b *bench) latency(t trial) hist.Snapshot {
 // throughputWhileSending returns how many messages per second came through while the trial was sending: the slower of confirming and
 // receiving. It is 0 if there are too few samples to tell.
 func (b *bench) throughputWhileSending(t trial) float64 {
-	acked, received, ok := t.ratesWhileSending()
-	if !ok {
-		return 0
-	}
+	sampled, _ := t.sampledThroughput()
 	if subscriptions := float64(b.spec.SubscriptionsPerTopic); subscriptions > 0 {
-		return min(acked, received/subscriptions)
+		return min(sampled.acked, sampled.received/subscriptions)
 	}
-	return acked
+	return sampled.acked
 }
 
 // nearlyAll is the share of messages after which the measurement of a throughput ends: a single late message must not decide it.

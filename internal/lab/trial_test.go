@@ -45,11 +45,11 @@ func TestAPhaseTooShortForTheFlowLeavesCoarseRatesWithADoubt(t *testing.T) {
 		"one sample":  {[]worker.Sample{{At: 1e9 + 5e6}}, 700, 1},
 		"two samples": {[]worker.Sample{{At: 1e9 + 5e6}, {At: 1e9 + 25e6, Count: measure.Count{Acked: 10, Received: 10}}}, 500, 0},
 	} {
-		b := &bench{record: &store.Record{Result: &store.Result{Measurement: store.Measurement{PublishRate: 700}}}}
+		b, r := &bench{record: &store.Record{}}, store.Result{Measurement: store.Measurement{PublishRate: 700}}
 		tr.Samples = c.samples
-		b.setFlow(tr)
-		if r := b.record.Result.PublishRate; r != c.rate || len(b.record.Doubts) != c.doubts {
-			t.Errorf("%s: %g/s, %v", name, r, b.record.Doubts)
+		b.setSampledRates(&r, tr)
+		if r.PublishRate != c.rate || len(b.record.Doubts) != c.doubts {
+			t.Errorf("%s: %g/s, %v", name, r.PublishRate, b.record.Doubts)
 		}
 	}
 }

@@ -45,8 +45,8 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	if first == 0 || last == 0 || first < warmingFactor*last {
 		return remark.Remark{}
 	}
-	used := firstCores * seconds(t.From, t.Until) / 3 // in the first third, seconds of the processor
-	more := used * (1 - last/first)                   // at the cost of the last third, last/first of it would have been used
+	used := firstCores * t.phaseSeconds() / 3 // in the first third, seconds of the processor
+	more := used * (1 - last/first)           // at the cost of the last third, last/first of it would have been used
 	if more < leastWarming.Seconds() {
 		return remark.Remark{}
 	}
