@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// trialCost is what a trial used, and what else used the machine meanwhile. A trial embeds it, and metering.finish fills it.
+// trialCost is what a trial used, and what else used the machine meanwhile. A trial embeds it.
 type trialCost struct {
 	Cost   store.Cost
 	Window time.Duration // over which the cost was taken: the measured phase and the drain; 0 if nothing was metered

@@ -5,7 +5,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -102,8 +104,9 @@ func (m *metering) sleepUntil(t int64) bool {
 	}
 }
 
-// finish reads the meters after the drain and sets what the trial cost. If ctx has ended, it waits for no remote meter.
-func (m *metering) finish(ctx context.Context, t *trial) {
+// finish reads the meters after the drain and returns what a trial cost, with a doubt if that is not known. parts are those of the agents
+// that ran it. If ctx has ended, it waits for no remote meter.
+func (m *metering) finish(ctx context.Context, out worker.Outcome, parts []agent.Part) (trialCost, []store.Doubt) {
 	close(m.over)
 	m.pending.Wait()
 	drained := m.bench.readAll()
@@ -114,8 +117,8 @@ func (m *metering) finish(ctx context.Context, t *trial) {
 	if m.end != nil && m.end.at > begin.at {
 		end = *m.end
 	}
-	m.completeReadings(ctx, t, &begin, &end, &drained)
-	useAgents(t.Parts, &begin, &end, &drained)
+	doubts := m.completeReadings(ctx, &begin, &end, &drained)
+	useAgents(parts, &begin, &end, &drained)
 	for _, r := range []reading{begin, end, drained} {
 		m.peak.add(r)
 	}
@@ -124,12 +127,13 @@ func (m *metering) finish(ctx context.Context, t *trial) {
 	if m.counted {
 		basis = m.busiest(begin, end, drained)
 	}
-	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
-	t.Cost = m.cost(begin, drained, t.Outcome)
-	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), basis.shares
-	t.neighbours, t.brokerMayBeNeighbour = basis.neighbours, m.bench.meters.hidden
-	t.bursts = m.bursts
-	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
+	window := max(time.Duration(drained.at-begin.at), time.Millisecond)
+	cost := m.cost(begin, drained, out)
+	cost.Seconds, cost.Shares = window.Seconds(), basis.shares
+	return trialCost{
+		Cost: cost, Window: window, GCPause: end.gc - begin.gc, Queued: end.queued - begin.queued, Stolen: phase.neighbours.Stolen,
+		bursts: m.bursts, neighbours: basis.neighbours, brokerMayBeNeighbour: m.bench.meters.hidden,
+	}, doubts
 }
 
 // busiest returns the measured phase or the drain, whichever used more cores. If each is too short to tell, it returns both as one.

@@ -3,10 +3,10 @@ package lab
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/pipeline/consumer"
 	"github.com/brokermark/brokermark/internal/pipeline/load"
@@ -27,12 +27,8 @@ type pipelineRun struct {
 	askingWarmupLatency sync.WaitGroup // until it is done, warmupLatency may be written
 }
 
-const (
-	// afterDeath bounds how long a run waits for rides that were under way when a part died.
-	afterDeath = 5 * time.Second
-	// arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
-	arrivingWithin = time.Second
-)
+// afterDeath bounds how long a run waits for rides that were under way when a part died.
+const afterDeath = 5 * time.Second
 
 // run posts a load while every part is metered, waits until the consumer has the rides that were accepted, and balances the books.
 // If a part dies, it returns what was measured until then.
@@ -61,11 +57,9 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	if deathOf(guarded) != nil { // guarded has ended, but rides that were accepted until then may still arrive
 		draining, allowance = ctx, min(allowance, afterDeath)
 	}
-	drained := r.watch.drain(draining, posted, allowance)
-	arriving := !drained && clock.Now()-r.watch.received.lastRise < int64(arrivingWithin)
+	drain := r.watch.drain(draining, posted, allowance)
 	endMeters() // now, because the consumer's answers to balance are no part of the load, and may take seconds
-	t := trial{Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads, SampleEvery: watchEvery}
-	t.Faults, t.Doubts = r.faults.end()
+	injected, faultDoubts := r.faults.end()
 	counted, books, err := r.balance(draining, posted)
 	if err != nil && guarded.Err() == nil {
 		return trial{}, nil, err
@@ -73,11 +67,13 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	if err != nil { // the consumer has died, or the run was interrupted: nobody knows which rides arrived
 		counted, books = consumer.Stats{}, postedBooks(posted)
 	}
-	t.Outcome = r.outcome(posted, books, r.measuredLatency(counted))
-	t.Drained, t.Arriving, t.Err = drained, arriving, unguard()
-	t.Series = r.metering.series(t.Outcome)
-	r.metering.finish(ctx, &t)
-	return t, r.stored(posted, counted.Again), nil
+	out := r.outcome(posted, books, r.measuredLatency(counted))
+	out.Drained, out.Arriving, out.Err = drain.complete, drain.arriving, unguard()
+	cost, costDoubts := r.metering.finish(ctx, out, nil)
+	return trial{
+		Outcome: out, trialCost: cost, Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads,
+		SampleEvery: watchEvery, Series: r.metering.series(out), Faults: injected, Doubts: slices.Concat(faultDoubts, costDoubts),
+	}, r.stored(posted, counted.Again), nil
 }
 
 // post posts a load to its end and samples the counters meanwhile.

@@ -50,17 +50,25 @@ func (w *pipelineWatch) askConsumer(ctx context.Context) {
 	}
 }
 
-// drain samples until the consumer has the rides that were accepted, for at most as long as allowance. It reports whether the consumer
-// has as many.
-func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance time.Duration) bool {
+// drainResult says how a drain ended.
+type drainResult struct {
+	complete bool // the consumer has as many rides as were accepted
+	arriving bool // it has fewer, and the last one came less than arrivingWithin ago
+}
+
+// arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
+const arrivingWithin = time.Second
+
+// drain samples until the consumer has the rides that were accepted, for at most as long as allowance.
+func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance time.Duration) drainResult {
 	w.draining = true
 	accepted, end := o.Warmed+o.Accepted, time.Now().Add(allowance)
 	for {
 		w.sample(ctx)
-		arrived := w.arrived(ctx) >= accepted
-		overdue := ctx.Err() != nil || time.Now().After(end)
-		if overdue || arrived && w.received.holdAllAccepted(o.Failed, clock.Now()) {
-			return arrived
+		complete := w.arrived(ctx) >= accepted
+		overdue, now := ctx.Err() != nil || time.Now().After(end), clock.Now()
+		if overdue || complete && w.received.holdAllAccepted(o.Failed, now) {
+			return drainResult{complete: complete, arriving: !complete && !w.received.quietAt(now)}
 		}
 		time.Sleep(watchEvery)
 	}
@@ -81,10 +89,11 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 
 // holdAllAccepted reports whether all rides that were accepted are among those received, of which there are as many. A ride that the
 // client counts as failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So
-// where any failed, it reports true only when none has come for arrivingWithin.
-func (r *receivedRides) holdAllAccepted(failed, now int64) bool {
-	return failed == 0 || now-r.lastRise >= int64(arrivingWithin)
-}
+// where any failed, it reports true only when no more come.
+func (r *receivedRides) holdAllAccepted(failed, now int64) bool { return failed == 0 || r.quietAt(now) }
+
+// quietAt reports whether, at now, no ride has come for arrivingWithin.
+func (r *receivedRides) quietAt(now int64) bool { return now-r.lastRise >= int64(arrivingWithin) }
 
 // receivedRides adds up the rides that a pipeline's consumer has received. After a restart, the consumer counts from 0 again. For
 // example, it answers 10, then 25, is restarted, and answers 8: those are 33 rides.

@@ -67,24 +67,27 @@ func (b *bench) startProcesses(ctx context.Context, o provision.Options) (*provi
 	return b.lab.options.Host.Start(ctx, o)
 }
 
-// askRelays adds to a trial how long the relays stood still in it: messages waited for them, and the broker is not to blame. No relay is
-// asked if a fault is aimed at one: then its standstill is part of what the point measures.
-func (b *bench) askRelays(ctx context.Context, t *trial) {
-	if b.clients.relays == nil || t.Err != nil {
-		return
+// relayPauses returns when relays stood still in a load: messages waited for them, and the broker is not to blame. It adds a doubt for each
+// relay that does not answer. It returns nil if there are no relays, or if a fault is aimed at one: then its standstill is part of what
+// the point measures.
+func (b *bench) relayPauses(ctx context.Context, out worker.Outcome) (*worker.Pauses, []store.Doubt) {
+	if b.clients.relays == nil || out.Err != nil {
+		return nil, nil
 	}
 	for _, f := range b.spec.Faults {
 		if target, _ := b.faultTarget(f.Node); target == b.clients.relays {
-			return
+			return nil, nil
 		}
 	}
-	t.relayed = new(worker.Pauses)
+	var all worker.Pauses
+	var doubts []store.Doubt
 	for i, address := range b.clients.relays.Addresses() {
-		p, err := agent.RelayPauses(ctx, address, t.From, t.Until)
+		p, err := agent.RelayPauses(ctx, address, out.From, out.Until)
 		if err != nil {
-			t.Doubts = append(t.Doubts, doubtOf(store.DoubtPauses, remark.Of("relay-%d did not say whether it stood still: %v", i+1, err)))
+			doubts = append(doubts, doubtOf(store.DoubtPauses, remark.Of("relay-%d did not say whether it stood still: %v", i+1, err)))
 			continue
 		}
-		*t.relayed = t.relayed.Union(p)
+		all = all.Union(p)
 	}
+	return &all, doubts
 }

@@ -88,11 +88,11 @@ func (r remoteMeters) stored() []store.Meter {
 }
 
 // completeReadings adds to the readings of a trial, in the order of time, what the remote meters read at the same times. If an agent was
-// lost, or the clocks are not related, the broker's usage is unknown, and the trial gets a doubt.
-func (m *metering) completeReadings(ctx context.Context, t *trial, readings ...*reading) {
+// lost, or the clocks are not related, the broker's usage is unknown: it returns a doubt that says so.
+func (m *metering) completeReadings(ctx context.Context, readings ...*reading) []store.Doubt {
 	remote := m.bench.meters.remote
 	if len(remote) == 0 {
-		return
+		return nil
 	}
 	if m.remoteErr == nil {
 		m.remoteErr = readRemote(ctx, remote, readings)
@@ -101,10 +101,10 @@ func (m *metering) completeReadings(ctx context.Context, t *trial, readings ...*
 		for _, r := range readings {
 			r.broker = provision.Usage{}
 		}
-		t.Doubts = append(t.Doubts, doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", m.remoteErr)))
-		return
+		return []store.Doubt{doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", m.remoteErr))}
 	}
 	m.bench.record.Meters = remote.stored()
+	return nil
 }
 
 // readRemote replaces in readings what the remote meters had sent when the readings were taken by what they had read at those

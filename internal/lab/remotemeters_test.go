@@ -48,7 +48,7 @@ func metered(t *testing.T, here []agent.Metered, list ...agent.Meter) (trial, *b
 	m := &metering{bench: b}
 	var tr trial
 	begin, until, end := reading{at: 1e9, here: here}, reading{at: 2e9, here: here}, reading{at: 3e9, here: here}
-	m.completeReadings(t.Context(), &tr, &begin, &until, &end)
+	tr.Doubts = m.completeReadings(t.Context(), &begin, &until, &end)
 	tr.Cost = m.cost(begin, end, worker.Outcome{})
 	return tr, b
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sort"
 	"time"
 
@@ -39,23 +40,26 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	guarded, unguard := b.guard(ctx, part{name: study.PartRelay, instance: b.clients.relays})
 	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
-	m := newMetering(b, stage, rate)
-	injected := &faultInjector{bench: b}
-	m.follow(&load, func(at int64) { injected.begin(guarded, at) })
+	m, faults := newMetering(b, stage, rate), &faultInjector{bench: b}
+	m.follow(&load, func(at int64) { faults.begin(guarded, at) })
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
 	m.remoteErr = b.meters.remote.relateClocks(guarded)
 	out, parts := b.clients.agent.Run(guarded, load)
-	limitSetting := setMayDrop(b.limit, &out)
-	t := trial{
-		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
-		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts, previous: b.previous, limitSetting: limitSetting,
-	}
-	t.Faults, t.Doubts = injected.end()
+
+	injected, faultDoubts := faults.end()
 	if died := unguard(); died != nil {
-		t.Err = died
+		out.Err = died
 	}
-	m.finish(ctx, &t)
-	b.askRelays(ctx, &t)
+	dropped := mostDrops(b.limit, out)
+	out.Warmup.MayDrop, out.Measured.MayDrop = dropped.warmup, dropped.measured
+	cost, costDoubts := m.finish(ctx, out, parts)
+	relayed, relayDoubts := b.relayPauses(ctx, out)
+	t := trial{
+		Outcome: out, trialCost: cost, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0,
+		Senders: b.spec.Topics * b.spec.ProducersPerTopic, Parts: parts, SampleEvery: worker.SampleEvery, Series: m.series(out),
+		Faults: injected, Doubts: slices.Concat(faultDoubts, costDoubts, relayDoubts), relayed: relayed,
+		previous: b.previous, limitSetting: dropped.setting,
+	}
 	b.previous = out
 	if len(parts) > 0 {
 		b.record.Agents = storedAgents(parts)
