@@ -102,7 +102,7 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		{"faster for ever", nil, math.Inf(1), maxProbes},
 	} {
 		n := 0
-		next := func() (float64, error) {
+		next := func(float64) (float64, error) {
 			n++
 			if c.probes == nil {
 				return math.Pow(2, float64(n)), nil
@@ -113,8 +113,8 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		if c.probes != nil {
 			first = c.probes[0]
 		}
-		h := rateSearch{probesUntil: math.MaxInt64}
-		best, err := h.untilSteady(first, next)
+		p := prober{measure: next, budget: math.MaxInt64}
+		best, err := p.untilSteady(closedLoop, first)
 		if c.probes == nil && best == math.Pow(2, maxProbes) {
 			best = c.best
 		}
@@ -127,13 +127,13 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 // A broker that gets faster for half a minute takes its budget from the trials no longer than the probes' part of it.
 func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
 	n := 0
-	h := rateSearch{probesUntil: math.MaxInt64}
-	best, err := h.untilSteady(1, func() (float64, error) {
-		if n++; n == 5 {
-			h.probesUntil = 0
-		}
+	p := prober{budget: 5 * time.Second}
+	p.measure = func(float64) (float64, error) {
+		n++
+		p.used += time.Second
 		return math.Pow(2, float64(n)), nil
-	})
+	}
+	best, err := p.untilSteady(closedLoop, 1)
 	if err != nil || n != 5 || best != 32 {
 		t.Errorf("%d probes found %g, %v", n, best, err)
 	}
@@ -156,13 +156,13 @@ func TestProbesWithRisingRatesEnd(t *testing.T) {
 		{"nothing at all", func(int, float64) float64 { return 0 }, 1, 1},
 	} {
 		probes := 0
-		s := rateSearch{probesUntil: math.MaxInt64}
-		got, err := s.raiseRate(func(rate float64) (float64, error) {
+		p := prober{budget: math.MaxInt64, measure: func(rate float64) (float64, error) {
 			if probes++; probes > 200 {
 				return 0, errors.New("there is no end to it")
 			}
 			return c.carries(probes, rate), nil
-		})
+		}}
+		got, err := p.raiseRate()
 		if err != nil || got < c.from || got > c.to {
 			t.Errorf("%s: %.0f/s after %d probes, %v; want %.0f to %.0f", c.name, got, probes, err, c.from, c.to)
 		}

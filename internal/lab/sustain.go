@@ -25,7 +25,6 @@ type rateSearch struct {
 	threadsForRate float64       // in all trials, the generator has as many threads as this rate needs
 	useAllThreads  bool          // those were too few, so from now on the generator has all threads
 	minWarmup      time.Duration // the least that a trial's warm-up must last, by the latency of earlier trials
-	probesUntil    int64         // when probes have used up their part of the budget, ns on the clock's axis
 
 	// tried are the trials of each rate, judged for the first goal. The keys are Request.Rate, never recomputed: bounds are
 	// rates that were requested, so a bound finds its trials although the keys are floats.
@@ -66,14 +65,14 @@ const giveUpBelow = 1.0 / 1000
 // search searches for the bounds of all goals. Its result has bounds for each goal, also if it returns an error.
 func (s *rateSearch) search(ctx context.Context) (search.Result, error) {
 	spec := s.bench.spec.Sustainable
-	begin, near, err := s.begin(ctx)
+	start, err := s.begin(ctx)
 	if err != nil {
 		return search.Result{Goals: make([]search.Bounds, len(s.goals))}, err
 	}
-	s.threadsForRate = begin
+	s.threadsForRate = start.rate
 	return search.Run(ctx, search.Plan{
-		Goals: s.goals, Begin: begin, Near: near, Short: time.Duration(spec.Trial), MaxTrials: spec.MaxTrials,
-		Budget: time.Duration(spec.Budget), MaxRate: spec.MaxRate, Floor: max(1, giveUpBelow*begin),
+		Goals: s.goals, Begin: start.rate, Near: start.near, Short: time.Duration(spec.Trial), MaxTrials: spec.MaxTrials,
+		Budget: time.Duration(spec.Budget), MaxRate: spec.MaxRate, Floor: max(1, giveUpBelow*start.rate),
 	}, s.run)
 }
 
