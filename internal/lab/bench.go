@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 
 	"github.com/brokermark/brokermark/internal/agent"
@@ -97,18 +98,19 @@ func (b *bench) agentPlan() agent.Plan {
 }
 
 // connect starts the relays and the consumers' process, if the spec asks for them, and has the agent prepare the plan.
-func (b *bench) connect(ctx context.Context, p agent.Plan) error {
+func (b *bench) connect(ctx context.Context, p agent.Plan) (err error) {
 	if b.spec.Relays > 0 {
-		if err := b.startRelays(ctx, p.Worker.Topology); err != nil {
+		if b.clients.relays, err = b.startRelays(ctx, p.Worker.Topology); err != nil {
 			return err
 		}
 		p.Worker.Topology.Existing = true
 	}
 	if b.spec.ConsumersApart {
-		var err error
-		if p.Consumers, err = b.startConsumers(ctx, p.Worker.Topology); err != nil {
+		secret := rand.Text()
+		if b.clients.consumers, err = b.startConsumers(ctx, p.Worker.Topology, secret); err != nil {
 			return err
 		}
+		p.Consumers = &agent.ConsumerHost{Address: b.clients.consumers.Addresses()[0], Secret: secret}
 	}
 	b.announce("connecting")
 	b.clients.agent = b.lab.options.NewAgent()
@@ -154,7 +156,6 @@ func (b *bench) close(err error) {
 	if b.broker.giveBack != nil {
 		b.broker.giveBack()
 	}
-	b.record.Versions.TLS = b.broker.tls.String()
 }
 
 // doubtClose adds a doubt if clients could not be closed. If the run ended because the broker died, that explains it.

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -14,48 +13,47 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// A point may ask for a process of their own for its consumers (consumersApart, decision 027), and for relays (decision 046): processes
-// that consume from a topic and produce to a further one. Both get the broker's address and credentials as the agent does, and use
-// topics that exist already.
+// A point may need processes beside its broker and its agent. They are metered apart, so what they use counts as this:
+//
+//	consumers' process   consumersApart: true   the generator's consuming side; the agent is the producing side
+//	relays               relays: 3              neither broker nor generator
+//	pipeline's parts     pipeline: {…}          each as a part of its own (pipeline_meters.go)
+//
+// A relay consumes from a topic and produces to a further one. Consumers' process and relays use topics that exist already.
 
-// startConsumers starts the consumers' own process and returns how the agent reaches it. The agent makes the topics before the process
-// uses them.
-func (b *bench) startConsumers(ctx context.Context, t driver.Topology) (*agent.ConsumerHost, error) {
+// startConsumers starts the consumers' own process. It works for the agent, which shows it the secret and makes the topics first.
+func (b *bench) startConsumers(ctx context.Context, t driver.Topology, secret string) (*provision.Instance, error) {
 	b.announce("starting the consumers' process")
-	broker := b.broker.link
-	broker.Topology = t
-	broker.Topology.Existing = true
-	secret := rand.Text()
-	in, err := b.startProcesses(ctx, provision.Options{
-		Broker: agent.ConsumersPart, Nodes: 1, Server: agent.Consumers{Broker: broker, Secret: secret}.Settings(),
-	})
+	consumers := agent.Consumers{Broker: b.broker.link, Secret: secret}
+	consumers.Broker.Topology = t
+	consumers.Broker.Topology.Existing = true
+	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.ConsumersPart, Nodes: 1, Server: consumers.Settings()})
 	if err != nil {
 		return nil, fmt.Errorf("start the consumers' process: %w", err)
 	}
-	b.clients.consumers = in
-	return &agent.ConsumerHost{Address: in.Addresses()[0], Secret: secret}, nil
+	return in, nil
 }
 
 // startRelays makes the topics and starts the relays, each as a process. It blocks until the broker knows all of them.
-func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
+func (b *bench) startRelays(ctx context.Context, t driver.Topology) (*provision.Instance, error) {
 	b.announce("connecting")
 	broker := b.broker.link
 	broker.Topology = t
 	maker, err := broker.Open(ctx, b.lab.options.Log)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := maker.Close(); err != nil {
-		return fmt.Errorf("close the client that made the topics: %w", err)
+		return nil, fmt.Errorf("close the client that made the topics: %w", err)
 	}
 	b.announce("starting the relays")
 	broker.Topology.Existing = true
 	relay := agent.Relay{Broker: broker, Config: driver.RelayConfig{MaxBytes: int(b.spec.MessageSize.Largest())}}
-	b.clients.relays, err = b.startProcesses(ctx, provision.Options{Broker: agent.RelaysPart, Nodes: b.spec.Relays, Server: relay.Settings()})
+	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.RelaysPart, Nodes: b.spec.Relays, Server: relay.Settings()})
 	if err != nil {
-		return fmt.Errorf("start the relays: %w", err)
+		return nil, fmt.Errorf("start the relays: %w", err)
 	}
-	return nil
+	return in, nil
 }
 
 // startProcesses starts processes that the repetition needs beside the broker, and blocks until they are ready. The caller stops them.

@@ -30,6 +30,7 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 		l.pool.drop(b.spec)
 	}
 	r.Status, r.Reason, r.Figures = status, why.Text, why.Figures
+	r.Versions.TLS = b.broker.tls.String()
 	r.Ended = time.Now().UTC()
 	return r, started
 }
