@@ -14,17 +14,19 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// faultInjector pauses, kills, resumes and restarts nodes of the broker while a load runs, as the spec lists under faults. Times count
-// from the start of the measured phase, which follows the warm-up. For example, {at: 10s, do: kill, node: leader, for: 5s} kills the node
-// that leads 10 s into that phase, and restarts the same node 5 s later.
+// faultInjector pauses, kills, resumes and restarts nodes of the broker while a load runs, as the spec lists under faults. Each fault is
+// one act or two, at times that count from the start of the measured phase, which follows the warm-up. For example,
+// {at: 10s, do: kill, node: leader, for: 5s} kills the node that leads 10 s into that phase, and restarts the same node 5 s later.
 type faultInjector struct {
-	bench   *bench               // the repetition under way
-	once    sync.Once            // of begin
-	cancel  context.CancelFunc   // leaves out the acts that are not due yet; nil before begin
-	running sync.WaitGroup       // the goroutine that injects: events and missed are its own until it has ended
-	events  []store.FaultEvent   // what was done
-	hit     map[*study.Act][]int // the nodes that each act was taken on, also where it failed
-	missed  []string             // listed faults that were due only after the load had ended
+	bench   *bench             // the repetition under way
+	once    sync.Once          // of begin
+	endLoad context.CancelFunc // leaves out the acts that are not due yet; nil before begin
+	running sync.WaitGroup     // the goroutine that does the acts
+
+	// These belong to the goroutine until it has ended.
+	events []store.FaultEvent   // what was done
+	hit    map[*study.Act][]int // the nodes that each act was taken on, also where it failed
+	missed []string             // listed faults that were due only after the load had ended
 }
 
 // begin starts to inject the faults. from is the start of the measured phase, ns on the clock's axis. It does not block. Only its
@@ -34,23 +36,23 @@ func (f *faultInjector) begin(ctx context.Context, from int64) {
 		return
 	}
 	f.once.Do(func() {
-		var waiting context.Context
-		waiting, f.cancel = context.WithCancel(ctx)
-		f.running.Go(func() { f.inject(ctx, waiting, from) })
+		var load context.Context
+		load, f.endLoad = context.WithCancel(ctx)
+		f.running.Go(func() { f.inject(ctx, load, from) })
 	})
 }
 
-// inject does the acts one after the other. When the context waiting ends, those that are not due yet are left out. An act that
-// has begun has ctx and is finished: a restart that was cut short would leave no broker.
-func (f *faultInjector) inject(ctx, waiting context.Context, from int64) {
+// inject does the acts one after the other. When load ends, those that are not due yet are left out. An act that has begun is finished
+// all the same, unless ctx ends: a restart that was cut short would leave no broker.
+func (f *faultInjector) inject(ctx, load context.Context, from int64) {
 	f.hit = map[*study.Act][]int{}
 	for _, a := range study.Acts(f.bench.spec.Faults) {
 		select {
 		case <-time.After(time.Duration(from + int64(a.At) - clock.Now())):
-		case <-waiting.Done():
+		case <-load.Done():
 		}
 		switch {
-		case waiting.Err() == nil:
+		case load.Err() == nil:
 			f.act(ctx, from, a)
 		case !a.Implied: // the end of a fault is not missed: its begin was left out as well, or the broker is stopped anyway
 			f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.Do, a.At))
@@ -125,8 +127,8 @@ func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 // end leaves out the acts that are still to come, blocks until the one under way has been done, and returns what was done, with a
 // doubt if an act failed or was left out.
 func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
-	if f.cancel != nil {
-		f.cancel()
+	if f.endLoad != nil {
+		f.endLoad()
 	}
 	f.running.Wait()
 	missed := f.missed // and the acts that failed

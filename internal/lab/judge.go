@@ -98,8 +98,9 @@ func (b *bench) judgeSends(t trial) error {
 }
 
 // judgeArrivals returns the failure of messages that are missing or late; nil if there are none. Either the broker or a saturated
-// generator is to blame, and judge decides which. The cases are in the order of causes: if nothing was sent, nothing arrives either, and
-// only the first is reported.
+// generator is to blame, and judge decides which. A message is late if it had not come when the drain allowance was used up: for so long a
+// trial waits after its last send. If others still came then (Arriving), the missing ones are late rather than lost. The cases are in the
+// order of causes: if nothing was sent, nothing arrives either, and only the first is reported.
 func (b *bench) judgeArrivals(t trial) error {
 	m, missing := t.Measured, t.Measured.WronglyLost()
 	faulty := len(b.spec.Faults) > 0 // the spec asks for faults, which explain silence
