@@ -35,7 +35,8 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	if name != "" {
 		name = ", it calls itself " + name
 	}
-	cost := b.meters.knownCost(b.findMeters(ctx))
+	missing := b.findMeters(ctx)
+	cost := b.meters.knownCost(missing)
 	b.doubt("attached", "the broker was not started here%s: %s; what else it does is not known%s", name, cost, unreported)
 	return nil
 }

@@ -48,7 +48,9 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 		GeneratorRSSBytes:      m.peak.generator,
 		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
 		Messages:               out.Measured.Acked,
-		Bytes:                  confirmedBytes(out),
+	}
+	if sent := out.Measured.Sent; sent > 0 { // confirmed messages count as large as all others
+		c.Bytes = int64(float64(out.Measured.Bytes) * float64(c.Messages) / float64(sent))
 	}
 	if m.bench.clients.consumers != nil {
 		c.Sides = &store.Sides{Producing: producing, Consuming: consuming}
@@ -60,14 +62,6 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 		m.addBroker(&c, begin, end)
 	}
 	return c
-}
-
-// confirmedBytes returns the payload bytes of confirmed messages, on the assumption that they are as large as all others.
-func confirmedBytes(out worker.Outcome) int64 {
-	if out.Measured.Sent == 0 {
-		return 0
-	}
-	return int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))
 }
 
 // usedBetween returns what processes used between two readings of their meter, and their largest memory.
