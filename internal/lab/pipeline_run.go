@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/pipeline/consumer"
 	"github.com/brokermark/brokermark/internal/pipeline/load"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -21,10 +22,11 @@ type pipelineRun struct {
 	watch    pipelineWatch   // counters of client and consumer; set by post
 	faults   *faultInjector
 
-	// warmupLatency is what the consumer had measured when the measured phase began; empty if there was no warm-up, or no answer. The
-	// consumer knows no phases, so this is subtracted in the end.
-	warmupLatency       hist.Snapshot
-	askingWarmupLatency sync.WaitGroup // until it is done, warmupLatency may be written
+	// warmupLatency is what the consumer had measured when the measured phase began; empty if there was no warm-up. The consumer knows no
+	// phases, so this is subtracted in the end.
+	warmupLatency hist.Snapshot
+	warmupErr     error          // why warmupLatency is not known; nil if it is
+	askingWarmup  sync.WaitGroup // until it is done, warmupLatency and warmupErr may be written
 }
 
 // afterDeath bounds how long a run waits for rides that were under way when a part died.
@@ -67,12 +69,14 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 	if err != nil { // the consumer has died, or the run was interrupted: nobody knows which rides arrived
 		counted, books = consumer.Stats{}, postedBooks(posted)
 	}
-	out := r.outcome(posted, books, r.measuredLatency(counted))
+	latency, latencyDoubts := r.measuredLatency(counted)
+	out := r.outcome(posted, books, latency)
 	out.Drained, out.Arriving, out.Err = drain.complete, drain.arriving, unguard()
 	cost, costDoubts := r.metering.finish(ctx, out, nil)
 	return trial{
 		Outcome: out, trialCost: cost, Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads,
-		SampleEvery: watchEvery, Series: r.metering.series(out), Faults: injected, Doubts: slices.Concat(faultDoubts, costDoubts),
+		SampleEvery: watchEvery, Series: r.metering.series(out),
+		Faults: injected, Doubts: slices.Concat(faultDoubts, latencyDoubts, costDoubts),
 	}, r.stored(posted, counted.Again), nil
 }
 
@@ -83,7 +87,7 @@ func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, erro
 		r.meters.beginMeasured()
 		r.faults.begin(ctx, at)
 		if l.Warmup > 0 {
-			r.askingWarmupLatency.Go(func() { r.askWarmupLatency(ctx) })
+			r.askingWarmup.Go(func() { r.askWarmupLatency(ctx) })
 		}
 	}
 	if l.Schedule == nil {
@@ -101,18 +105,20 @@ func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, erro
 }
 
 func (r *pipelineRun) askWarmupLatency(ctx context.Context) {
-	if s, err := r.pipeline.counts.Stats(ctx); err == nil {
-		r.warmupLatency = s.Latency
-	}
+	s, err := r.pipeline.counts.Stats(ctx)
+	r.warmupLatency, r.warmupErr = s.Latency, err
 }
 
-// measuredLatency returns the latency that the consumer measured, without the warm-up's.
-func (r *pipelineRun) measuredLatency(s consumer.Stats) hist.Snapshot {
-	r.askingWarmupLatency.Wait()
-	if r.watch.received.restarted { // it has forgotten the warm-up
-		return s.Latency
+// measuredLatency returns the latency that the consumer measured, without the warm-up's, or with a doubt if the warm-up's is not known.
+func (r *pipelineRun) measuredLatency(s consumer.Stats) (hist.Snapshot, []store.Doubt) {
+	r.askingWarmup.Wait()
+	switch {
+	case r.watch.received.restarted: // it has forgotten the warm-up
+		return s.Latency, nil
+	case r.warmupErr != nil && s.Latency.Count() > 0:
+		return s.Latency, []store.Doubt{doubtOf("warmup-latency", remark.Of("the latency includes that of the warm-up: the consumer did not tell it apart (%v)", r.warmupErr))}
 	}
-	return s.Latency.Sub(r.warmupLatency)
+	return s.Latency.Sub(r.warmupLatency), nil
 }
 
 // repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has returned. end blocks
