@@ -87,15 +87,21 @@ func (r remoteMeters) stored() []store.Meter {
 	return list
 }
 
-// completeReadings adds to the readings of a trial, in the order of time, what the remote meters read at the same times. If an agent was
-// lost, or the clocks are not related, the broker's usage is unknown: it returns a doubt that says so.
+// completeReadings replaces what the remote meters had sent when the readings of a trial were taken by what they read at those times: an
+// agent sends its readings some hundred milliseconds late. The readings are in the order of time. If an agent was lost, or the clocks are
+// not related, the broker's usage is unknown: it returns a doubt that says so.
 func (m *metering) completeReadings(ctx context.Context, readings ...*reading) []store.Doubt {
 	remote := m.bench.meters.remote
 	if len(remote) == 0 {
 		return nil
 	}
+	var times []int64
+	for _, r := range readings {
+		times = append(times, r.at)
+	}
+	var exact [][]agent.Metered
 	if m.remoteErr == nil {
-		m.remoteErr = readRemote(ctx, remote, readings)
+		exact, m.remoteErr = remote.at(ctx, times)
 	}
 	if m.remoteErr != nil {
 		for _, r := range readings {
@@ -103,24 +109,10 @@ func (m *metering) completeReadings(ctx context.Context, readings ...*reading) [
 		}
 		return []store.Doubt{doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", m.remoteErr))}
 	}
-	m.bench.record.Meters = remote.stored()
-	return nil
-}
-
-// readRemote replaces in readings what the remote meters had sent when the readings were taken by what they had read at those
-// times: an agent sends its readings some hundred milliseconds late.
-func readRemote(ctx context.Context, remote remoteMeters, readings []*reading) error {
-	var times []int64
-	for _, r := range readings {
-		times = append(times, r.at)
-	}
-	exact, err := remote.at(ctx, times)
-	if err != nil {
-		return err
-	}
 	for i, r := range readings {
 		r.sumBroker(exact[i])
 	}
+	m.bench.record.Meters = remote.stored()
 	return nil
 }
 

@@ -40,32 +40,37 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	if third < leastTicks {
 		return remark.Remark{}
 	}
-	first, firstCores := costPerMessage(phase[:third])
-	last, lastCores := costPerMessage(phase[len(phase)-third:])
-	if first == 0 || last == 0 || first < warmingFactor*last {
+	first, last := brokerUseIn(phase[:third]), brokerUseIn(phase[len(phase)-third:])
+	if first.perMessage == 0 || last.perMessage == 0 || first.perMessage < warmingFactor*last.perMessage {
 		return remark.Remark{}
 	}
-	used := firstCores * t.phaseSeconds() / 3 // in the first third, seconds of the processor
-	more := used * (1 - last/first)           // at the cost of the last third, last/first of it would have been used
+	used := first.cores * t.phaseSeconds() / 3            // in the first third, seconds of the processor
+	more := used * (1 - last.perMessage/first.perMessage) // than the same messages would have cost in the last third
 	if more < leastWarming.Seconds() {
 		return remark.Remark{}
 	}
 	return remark.Of("a million messages cost the broker %s of the processor in the first third of the measured phase, when it used %.1f cores, and %s in the last, when it used %.1f: it was still warming up",
-		perMillion(first), firstCores, perMillion(last), lastCores)
+		perMillion(first.perMessage), first.cores, perMillion(last.perMessage), last.cores)
 }
 
-// costPerMessage returns the processor time in seconds that a message costs the broker over ticks of equal length, and the cores that the
-// broker uses. The cost is 0 if nothing was published.
-func costPerMessage(ticks []store.Tick) (cost, cores float64) {
+// brokerUse is what the broker used of the processor over some time.
+type brokerUse struct {
+	perMessage float64 // seconds; 0 if nothing was published
+	cores      float64
+}
+
+// brokerUseIn returns what the broker used over ticks of equal length. For example, 0.5 cores at 1,000 messages/s are 0.5 ms for each.
+func brokerUseIn(ticks []store.Tick) brokerUse {
 	var used, published float64
 	for _, tick := range ticks {
 		used += tick.BrokerCPU
 		published += tick.PublishRate
 	}
+	use := brokerUse{cores: used / float64(len(ticks))}
 	if published > 0 {
-		cost = used / published
+		use.perMessage = used / published
 	}
-	return cost, used / float64(len(ticks))
+	return use
 }
 
 // perMillion is the time that a million messages cost if one costs that many seconds.
