@@ -134,33 +134,36 @@ func startable(r *provision.Recipe, s study.Spec) error {
 
 // inProcess refuses what a broker that runs in this process can't do.
 func inProcess(s study.Spec) error {
-	const anew, unreachable = "anew for each repetition", "and no other one reaches it"
-	const refusal = "%s runs in this process, %s"
-	for _, impossible := range []struct {
-		asked        bool
-		setting, why string
-	}{
-		{s.ConsumersApart, "consumersApart: true", unreachable},
-		{s.Relays > 0, fmt.Sprintf("relays: %d", s.Relays), unreachable},
-		{len(s.Attach) > 0, "attach", anew},
-		{s.Version != "", "version: " + s.Version, anew},
-		{s.Nodes > 1, fmt.Sprintf("nodes: %d", s.Nodes), anew},
-		{len(s.Server) > 0, "server", anew},
-		{len(s.Faults) > 0, "faults", anew},
-		{s.Isolation == "shared", "isolation: shared", anew},
-		{s.BrokerWarmup > 0, "brokerWarmup", anew},
-		{s.Pipeline != nil, "pipeline", anew},
-	} {
-		if impossible.asked {
-			return driver.Unsupported(impossible.setting, refusal, s.Broker, impossible.why)
-		}
+	const unreachable = "and no other one reaches it"
+	setting, why := "", "anew for each repetition"
+	switch {
+	case s.ConsumersApart:
+		setting, why = "consumersApart: true", unreachable
+	case s.Relays > 0:
+		setting, why = fmt.Sprintf("relays: %d", s.Relays), unreachable
+	case len(s.Attach) > 0:
+		setting = "attach"
+	case s.Version != "":
+		setting = "version: " + s.Version
+	case s.Nodes > 1:
+		setting = fmt.Sprintf("nodes: %d", s.Nodes)
+	case len(s.Server) > 0:
+		setting = "server"
+	case len(s.Faults) > 0:
+		setting = "faults"
+	case s.Isolation == "shared":
+		setting = "isolation: shared"
+	case s.BrokerWarmup > 0:
+		setting = "brokerWarmup"
+	case s.Pipeline != nil:
+		setting = "pipeline"
+	case s.ConsumerDelay > 0 && len(consumers(s)) > 1:
+		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer",
+			s.Broker, len(consumers(s)))
+	case s.TLS != study.TLSOff:
+		setting, why = "tls: "+s.TLS, "without a network"
+	default:
+		return nil
 	}
-	if count := len(consumers(s)); s.ConsumerDelay > 0 && count > 1 {
-		return driver.Unsupported("consumerDelay",
-			"%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, count)
-	}
-	if s.TLS != study.TLSOff {
-		return driver.Unsupported("tls: "+s.TLS, refusal, s.Broker, "without a network")
-	}
-	return nil
+	return driver.Unsupported(setting, "%s runs in this process, %s", s.Broker, why)
 }
