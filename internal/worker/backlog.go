@@ -17,8 +17,8 @@ import (
 // ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose broker stopped delivering.
 var ErrRanDry = errors.New("the backlog stopped draining")
 
-// drainBacklog connects the consumers to a backlog that has been sent. It blocks until the load's goal is reached (drainGoal), or
-// until nothing more comes (ErrRanDry). If the load has a schedule for it (Backlog.Meanwhile), producers go on sending.
+// drainBacklog connects the consumers to a backlog that has been sent, and blocks until it is drained (drainGoal). It returns an
+// ErrRanDry if nothing comes any more. With Backlog.Meanwhile, the producers send until then.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, error) {
 	t.awaitConfirmations(ctx)
 	if t.load.Filled != nil {
@@ -34,15 +34,23 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 	if err != nil {
 		return d, err
 	}
-	endSending := w.sendMeanwhile(ctx, t)
+	meanwhile, sent := t.load.Backlog.Meanwhile, make(chan error, 1)
+	if meanwhile != nil {
+		toSend := course{main: meanwhile, start: clock.Now()}
+		go func() { sent <- w.sendAll(ctx, t, toSend) }()
+	}
 	err = w.awaitDeliveries(ctx, t, t.drainGoal(filled.Acked))
 	came := w.consumers.span()
-	d.To = came.At
-	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
-		d.To = came.Last
+	if errors.Is(err, ErrRanDry) {
+		came.At = came.Last // the time of waiting in vain is no draining
 	}
-	d.timeFrom(registered, came.First, t.recording.books.Count().Received)
-	return d, errors.Join(err, endSending())
+	d.setTiming(registered, came, t.recording.books.Count().Received)
+	if meanwhile != nil {
+		t.endMeasuring(clock.Now()) // no message is due from now on
+		t.halt()
+		err = errors.Join(err, <-sent)
+	}
+	return d, err
 }
 
 // awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
@@ -60,24 +68,6 @@ func (w *Worker) lastAck() int64 {
 		last = max(last, c.activity.Load().lastAck.Load())
 	}
 	return last
-}
-
-// sendMeanwhile lets the producers send while the backlog drains, if the load wants that, until end is called. No message is due
-// from then on.
-func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (end func() error) {
-	toSend := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
-	if toSend.main == nil {
-		return func() error { return nil }
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- w.sendAll(ctx, t, toSend) }()
-	return func() error {
-		t.endMeasuring(clock.Now())
-		t.halt()
-		err := <-ended
-		t.sendingEndedAt = clock.Now()
-		return err
-	}
 }
 
 // drainGoal is when the draining of a backlog ends: after a number of deliveries or a time, whichever comes first. Either may be
@@ -141,13 +131,12 @@ func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	return min(allowance, max(least, min(draining, most)))
 }
 
-// timeFrom sets when the timing of the drain begins, and how many deliveries count. Both begin when the last consumer has
-// registered: if 10,000 of 1,000,000 deliveries came before that, 990,000 count. If most deliveries came before that, 600,000 for
-// example, too few would be left. Then the timing begins with the first delivery, and all 1,000,000 count.
-func (d *BacklogDrain) timeFrom(registered registration, firstDelivery, received int64) {
+// setTiming sets From, To and Received, given how many deliveries there were, and when. The timing begins when the last consumer has
+// registered: if 10,000 of 1,000,000 deliveries came before that, 990,000 count. If most came before that, 600,000 for example, too
+// few would be left. Then the timing begins with the first delivery, and all 1,000,000 count.
+func (d *BacklogDrain) setTiming(registered registration, came span, received int64) {
+	d.From, d.To, d.Received = registered.At, came.At, received-registered.Before
 	if registered.Before > received/2 {
-		d.From, d.Received = firstDelivery, received
-		return
+		d.From, d.Received = came.First, received
 	}
-	d.From, d.Received = registered.At, received-registered.Before
 }

@@ -16,28 +16,26 @@ const (
 	deliveryGap = 5 * time.Second // some brokers hand messages over only every few seconds
 )
 
-// awaitArrivals drains the trial and adds to the outcome how that ended. It returns an error if something ended the drain early.
-func (w *Worker) awaitArrivals(ctx context.Context, t *trial, out *Outcome) (drainEnd, error) {
-	end, err := w.drain(ctx, t, drainLimits{allowance: t.load.Drain, brisk: t.load.Brisk})
+// drain drains the trial and sets Drained, Arriving and Overdue. If the sending went well but the allowance is used up, it goes on
+// waiting until load.Settle is over as well. What ended it early, if anything did, is added to Err.
+func (w *Worker) drain(ctx context.Context, t *trial, out *Outcome) {
+	end, err := w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Drain, brisk: t.load.Brisk})
 	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
-	return end, err
-}
-
-// awaitOverdue goes on waiting after a drain that has used up its allowance, until load.Settle is over as well. It adds to the
-// outcome what was overdue, and whether it still came.
-func (w *Worker) awaitOverdue(ctx context.Context, t *trial, out *Outcome) error {
-	out.Overdue = w.missing(t)
-	end, err := w.drain(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
-	switch end {
-	case stoppedArriving:
-		out.Arriving = true
-	case stoppedSilent:
-		out.Arriving = false // messages that are missing by now are lost
-	case stoppedQuiet:
-		out.Arriving = out.Arriving && t.load.Brisk
-	case drainedAll, stoppedEarly: // Arriving says how the drain itself ended
+	usedUp := end == stoppedArriving || end == stoppedSilent
+	if out.Err == nil && usedUp && t.load.Settle > t.load.Drain {
+		out.Overdue = w.missing(t)
+		end, err = w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
+		switch end {
+		case stoppedArriving:
+			out.Arriving = true
+		case stoppedSilent:
+			out.Arriving = false // messages that are missing by now are lost
+		case stoppedQuiet:
+			out.Arriving = out.Arriving && t.load.Brisk
+		case drainedAll, stoppedEarly: // Arriving says how the drain itself ended
+		}
 	}
-	return err
+	out.Err = bothErrors(out.Err, err)
 }
 
 // drainLimits say when a drain ends although something is missing.
@@ -57,12 +55,9 @@ const (
 	stoppedEarly                    // ctx ended, or a consumer failed
 )
 
-// usedUp reports whether the drain has used up its allowance.
-func (e drainEnd) usedUp() bool { return e == stoppedArriving || e == stoppedSilent }
-
-// drain blocks until everything sent has been confirmed and received, or one of the limits is reached. If messages may be lost,
+// awaitArrivals blocks until everything sent has been confirmed and received, or one of the limits is reached. If messages may be lost,
 // the drain is brisk in any case. It returns an error only with stoppedEarly.
-func (w *Worker) drain(ctx context.Context, t *trial, limits drainLimits) (drainEnd, error) {
+func (w *Worker) awaitArrivals(ctx context.Context, t *trial, limits drainLimits) (drainEnd, error) {
 	waited, unchanged := t.newTimer(), t.newStopwatch()
 	brisk := limits.brisk || t.load.Lossy
 	for {

@@ -61,13 +61,13 @@ func TestDrainingIsTimedFromTheLastRegistrationOrTheFirstDelivery(t *testing.T) 
 		before, received int64
 		want             BacklogDrain
 	}{
-		{0, 100, BacklogDrain{From: 70, Received: 100}},
-		{50, 100, BacklogDrain{From: 70, Received: 50}}, // half of it
-		{51, 100, BacklogDrain{From: 20, Received: 100}},
-		{0, 0, BacklogDrain{From: 70}},
+		{0, 100, BacklogDrain{From: 70, To: 90, Received: 100}},
+		{50, 100, BacklogDrain{From: 70, To: 90, Received: 50}}, // half of it
+		{51, 100, BacklogDrain{From: 20, To: 90, Received: 100}},
+		{0, 0, BacklogDrain{From: 70, To: 90}},
 	} {
 		var d BacklogDrain
-		d.timeFrom(registration{At: 70, Before: c.before}, 20, c.received)
+		d.setTiming(registration{At: 70, Before: c.before}, span{First: 20, At: 90}, c.received)
 		if d != c.want {
 			t.Errorf("%d of %d came before: %+v, want %+v", c.before, c.received, d, c.want)
 		}

@@ -77,6 +77,7 @@ func (w *Worker) startSending(ctx context.Context, t *trial, toSend course) *sen
 	go func() {
 		clients.Wait()
 		sleepers.close()
+		t.sendingEndedAt = clock.Now()
 		if !t.sendingDone.Swap(true) && t.load.Sent != nil {
 			t.load.Sent()
 		}

@@ -29,7 +29,7 @@ type trial struct {
 	stop           chan struct{} // closed to end sending (halt)
 	stopOnce       sync.Once
 	sendingDone    atomic.Bool // all clients have sent their last message
-	sendingEndedAt int64       // when that was; only the goroutine of Run uses it, once the sending has ended
+	sendingEndedAt int64       // when that was; valid when sendAll has returned
 }
 
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may run at a time. If ctx ends
@@ -46,8 +46,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	drained := make(chan struct{})
 	observing.Go(func() { o.run(drained) })
 
-	out := Outcome{Start: t.startedAt, Producers: len(w.clients), Procs: procs}
-	out.Err = w.sendAndDrain(ctx, t, &out)
+	out := w.sendAndDrain(ctx, t)
 	close(drained)
 	observing.Wait()
 	w.finish(t, o, &out)
@@ -91,26 +90,21 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	return t
 }
 
-// sendAndDrain sends the load and waits for confirmations and deliveries. It adds to the outcome how the trial drained, and
-// returns why it ended early.
-func (w *Worker) sendAndDrain(ctx context.Context, t *trial, out *Outcome) error {
-	if err := w.checkStart(t.load); err != nil {
+// sendAndDrain sends the load and waits for confirmations and deliveries. The outcome says how that ended; finish adds the rest.
+func (w *Worker) sendAndDrain(ctx context.Context, t *trial) Outcome {
+	var out Outcome
+	if out.Err = w.checkStart(t.load); out.Err != nil {
 		t.sendingEndedAt = clock.Now()
-		return err // nothing was sent, so nothing will come
+		return out // nothing was sent, so nothing will come
 	}
-	err := w.sendAll(ctx, t, t.course())
-	t.sendingEndedAt = clock.Now()
-	if err == nil && t.load.Backlog != nil {
-		out.Backlog, err = w.drainBacklog(ctx, t)
+	out.Err = w.sendAll(ctx, t, t.course())
+	if out.Err == nil && t.load.Backlog != nil {
+		out.Backlog, out.Err = w.drainBacklog(ctx, t)
 	}
-	if errors.Is(err, ErrRanDry) {
-		return err // drainBacklog has waited already
+	if !errors.Is(out.Err, ErrRanDry) { // drainBacklog has waited already
+		w.drain(ctx, t, &out)
 	}
-	end, drainErr := w.awaitArrivals(ctx, t, out)
-	if err == nil && end.usedUp() && t.load.Settle > t.load.Drain {
-		drainErr = w.awaitOverdue(ctx, t, out)
-	}
-	return bothErrors(err, drainErr)
+	return out
 }
 
 // course returns what the trial sends first. In a backlog trial, drainBacklog may send another course after it.
@@ -125,8 +119,8 @@ func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 // blame.
 func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watch) }
 
-// finish ends the booking and completes the outcome. Producers and observer have ended by now. The end of the measured phase
-// follows from the producers' last sends, and what is booked as unresolved or unsent from the phase.
+// finish ends the booking and completes the outcome. Producers and observer have ended by now. The last send may decide when the
+// measured phase ended, and the phase decides which messages count as unsent in it.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	heard, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
@@ -139,14 +133,15 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 		c.bookUnresolved(t)
 		c.bookUnsent(t)
 	}
-	out.From, out.Until = phase.From, phase.Until
+	out.Start, out.From, out.Until = t.startedAt, phase.From, phase.Until
 	out.LastReceived, out.Working = heard.Span.Last, heard.Working
 	out.Pauses = t.recording.pauses.pauses().Union(heard.Pauses)
+	out.Producers, out.Procs = len(w.clients), t.procs
 	out.Hopeless = o.hopeless
 	out.BacklogMax = o.backlogMax
 	out.Samples = o.samples.Values()
 	out.DeliverySilences, out.ConfirmationSilences = o.delivered.silences(phase), o.confirmed.silences(phase)
-	w.addBooks(t, out)
+	w.addBooks(t, phase, out)
 }
 
 // bothErrors returns the errors of two steps as one. The second is left out if it is the first again: the failure that ends a
@@ -167,12 +162,12 @@ type wordedError struct {
 func (e wordedError) Error() string { return e.text }
 func (e wordedError) Unwrap() error { return e.kind }
 
-// addBooks adds what producers and consumers have booked to an outcome that has the bounds of the measured phase.
-func (w *Worker) addBooks(t *trial, out *Outcome) {
+// addBooks adds what producers and consumers have booked to the outcome of a trial with this measured phase.
+func (w *Worker) addBooks(t *trial, phase phaseTimes, out *Outcome) {
 	books := t.recording.books
 	if due := t.course().dueCounter(&w.plan); due != nil { // nil: the books take what was sent or unsent as due
-		warmup := due.count(out.From, out.Start, out.From) // first, because a dueCounter should be asked in the order of time
-		books.SetDue(warmup, due.count(out.From, out.From, out.Until))
+		warmup := due.count(phase.From, t.startedAt, phase.From) // first, because a dueCounter should be asked in the order of time
+		books.SetDue(warmup, due.count(phase.From, phase.From, phase.Until))
 	}
 	out.Warmup, out.Measured = books.Books(measure.Warmup), books.Books(measure.Measured)
 	out.Histograms = books.Histograms(measure.Measured)
