@@ -15,8 +15,8 @@ import (
 )
 
 // apartConsumers is all consumers of a worker, in another process of this host (ServeConsumers). It sends orders to that process,
-// such as "end", and waits for the answer to each. Meanwhile the process reports every 10 ms what was received, and
-// apartConsumers adds it to the worker's books. protocol.go defines orders and reports.
+// such as "end", and waits for the answer to each. Every 10 ms the process reports what was received, which is added to the
+// worker's books. protocol.go defines orders and reports.
 type apartConsumers struct {
 	worker       *Worker
 	conn         io.ReadWriteCloser
@@ -25,12 +25,26 @@ type apartConsumers struct {
 
 	asking  sync.Mutex // held from an order to its answer
 	orders  *json.Encoder
-	answers chan report   // from readReports
-	ended   chan struct{} // closed when readReports has ended
+	answers chan report                // from readReports
+	ended   chan struct{}              // closed when readReports has ended
+	current atomic.Pointer[apartTrial] // nil between trials
+}
 
-	trial    atomic.Pointer[trial] // whose receipts are booked; nil between trials
-	reported atomic.Pointer[span]  // of that trial, as last reported; nil before the first report
-	changed  atomic.Bool           // messages have come since the ledgers were collected
+// apartTrial is the trial whose messages the other process receives now.
+type apartTrial struct {
+	books    *measure.Trial
+	receipts measure.Receipts     // as last reported; only readReports uses it
+	span     atomic.Pointer[span] // as last reported; nil before the first report
+	changed  atomic.Bool          // messages have come since the ledgers were collected
+}
+
+// book books the receipts of a report. They are totals of the trial: only what they have risen by since the last report is booked.
+func (t *apartTrial) book(r report) {
+	if r.Receipts.Received != t.receipts.Received {
+		t.changed.Store(true)
+	}
+	t.span.Store(r.Span)
+	t.receipts = t.books.Absorb(t.receipts, *r.Receipts)
 }
 
 // answerTime is how long the other process may take for an order: for doStart, that and the time for connecting.
@@ -56,8 +70,6 @@ func newApartConsumers(conn io.ReadWriteCloser, w *Worker) *apartConsumers {
 func (c *apartConsumers) readReports() {
 	defer close(c.ended)
 	in := json.NewDecoder(c.conn)
-	var booked *trial           // the trial of the last report
-	var before measure.Receipts // of that trial, as last reported: a report has totals, and only what they have risen by is booked
 	for {
 		var r report
 		if err := in.Decode(&r); err != nil {
@@ -70,15 +82,8 @@ func (c *apartConsumers) readReports() {
 		for _, i := range r.Probed {
 			c.worker.probes.mark(i)
 		}
-		if t := c.trial.Load(); t != booked {
-			booked, before = t, measure.Receipts{}
-		}
-		if r.Receipts != nil && booked != nil {
-			if r.Receipts.Received != before.Received {
-				c.changed.Store(true)
-			}
-			c.reported.Store(r.Span)
-			before = booked.recording.books.Absorb(before, *r.Receipts)
+		if t := c.current.Load(); t != nil && r.Receipts != nil {
+			t.book(r)
 		}
 		if r.To != "" {
 			c.answers <- r
@@ -161,9 +166,7 @@ func (c *apartConsumers) listen(t *trial) {
 			firstSeqs[s.producer.ID] = s.seq
 		}
 	}
-	c.reported.Store(nil)
-	c.changed.Store(false)
-	c.trial.Store(t)
+	c.current.Store(&apartTrial{books: t.recording.books})
 	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: t.recording.measuredPhase()}
 	if _, err := c.ask(order{Do: doListen, Trial: &start}); err != nil {
 		w.failure.set(err)
@@ -186,7 +189,7 @@ func (c *apartConsumers) announce(t *trial, proposed int64) int64 {
 
 // collect asks for the ledgers, unless nothing has come since they were last asked for.
 func (c *apartConsumers) collect(t *trial) {
-	if !c.changed.Swap(false) {
+	if !c.current.Load().changed.Swap(false) {
 		return
 	}
 	r, err := c.ask(order{Do: doCollect})
@@ -198,24 +201,24 @@ func (c *apartConsumers) collect(t *trial) {
 	}
 }
 
-func (c *apartConsumers) end(t *trial) (consumerReport, error) {
+func (c *apartConsumers) end(t *trial) (consumerStats, error) {
 	r, err := c.ask(order{Do: doEnd})
-	c.trial.Store(nil)
+	c.current.Store(nil)
 	if err != nil {
-		return consumerReport{}, err
+		return consumerStats{}, err
 	}
 	if err := t.recording.books.Enter(r.Accounts); err != nil {
-		return consumerReport{}, fmt.Errorf("%w: %w", ErrConsumerProcess, err)
+		return consumerStats{}, fmt.Errorf("%w: %w", ErrConsumerProcess, err)
 	}
-	if r.Heard == nil {
-		return consumerReport{}, fmt.Errorf("%w did not say when its consumers received messages and stood still", ErrConsumerProcess)
+	if r.Stats == nil {
+		return consumerStats{}, fmt.Errorf("%w did not say when its consumers received messages and stood still", ErrConsumerProcess)
 	}
-	return *r.Heard, nil
+	return *r.Stats, nil
 }
 
 func (c *apartConsumers) span() span {
-	if s := c.reported.Load(); s != nil {
-		return *s
+	if reported := c.current.Load().span.Load(); reported != nil {
+		return *reported
 	}
 	return span{At: clock.Now()}
 }

@@ -27,7 +27,7 @@ type consumers interface {
 	// collect brings t's ledgers, which say which messages came, up to date with the deliveries so far.
 	collect(t *trial)
 	// end stops booking in t.
-	end(t *trial) (consumerReport, error)
+	end(t *trial) (consumerStats, error)
 	// span returns when messages of the trial came, so far.
 	span() span
 	// close ends the consumers and disconnects them.
@@ -39,8 +39,8 @@ type consumers interface {
 // At is 7 s and Before is 500. Between trials nothing is booked, and Before is 0.
 type registration struct{ At, Before int64 }
 
-// consumerReport is what is known of the consumers of a trial and isn't in its books.
-type consumerReport struct {
+// consumerStats is what a trial's consumers did and isn't in its books.
+type consumerStats struct {
 	Span    span
 	Working float64 // share of the time that the busiest consumer worked on messages (Plan.Delay)
 	Pauses  Pauses  // of the consumers' process, if it is not the worker's
@@ -151,15 +151,15 @@ func (l *localConsumers) announce(_ *trial, proposed int64) int64 { return propo
 // collect has nothing to do: these consumers book in the ledgers themselves.
 func (l *localConsumers) collect(*trial) {}
 
-func (l *localConsumers) end(*trial) (consumerReport, error) { return l.stopRecording(), nil }
+func (l *localConsumers) end(*trial) (consumerStats, error) { return l.stopRecording(), nil }
 
 // stopRecording ends what recordIn began.
-func (l *localConsumers) stopRecording() consumerReport {
+func (l *localConsumers) stopRecording() consumerStats {
 	for _, c := range l.list {
 		c.bookWith(nil)
 	}
 	l.recording.Store(nil)
-	r := consumerReport{Span: l.span()}
+	r := consumerStats{Span: l.span()}
 	for _, c := range l.list {
 		r.Working = max(r.Working, c.application.busyShare(c.first.Load(), c.last.Load()))
 	}

@@ -80,7 +80,7 @@ func TestAHostOfConsumersClosesItsDriverAndGivesItsThreadsBack(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	for name, end := range map[string]func(o *ordering){
 		"told to": func(o *ordering) {
-			if r := o.tell(order{Do: doEnd}); r.Heard == nil || runtime.GOMAXPROCS(0) != procs {
+			if r := o.tell(order{Do: doEnd}); r.Stats == nil || runtime.GOMAXPROCS(0) != procs {
 				o.t.Errorf("%+v; %d threads after the trial", r, runtime.GOMAXPROCS(0))
 			}
 			if r := o.tell(order{Do: doClose}); !strings.Contains(r.Err, errKept.Error()) {

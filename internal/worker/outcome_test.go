@@ -318,7 +318,7 @@ type brokenEnd struct {
 	err error
 }
 
-func (c brokenEnd) end(t *trial) (consumerReport, error) {
+func (c brokenEnd) end(t *trial) (consumerStats, error) {
 	report, _ := c.consumers.end(t)
 	return report, c.err
 }

@@ -17,7 +17,7 @@ import (
 //	listen            →
 //	                  ←    Receipts, Receipts, …    (every 10 ms while the trial runs)
 //	end               →
-//	                  ←    To: end, Heard, Accounts
+//	                  ←    To: end, Stats, Accounts
 
 // order tells the consumers to do one thing. For example,
 //
@@ -69,7 +69,7 @@ type report struct {
 	Span       *span                  `json:",omitempty"` // when the first and the last of that came
 	Accounts   []measure.Account      `json:",omitempty"` // the trial's ledgers; answers doCollect and doEnd
 	Registered *registration          `json:",omitempty"` // answers doStart
-	Heard      *consumerReport        `json:",omitempty"` // answers doEnd
+	Stats      *consumerStats         `json:",omitempty"` // answers doEnd
 }
 
 const (

@@ -122,7 +122,7 @@ func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watc
 // finish ends the booking and completes the outcome. Producers and observer have ended by now. The last send may decide when the
 // measured phase ended, and the phase decides which messages count as unsent in it.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
-	heard, err := w.consumers.end(t)
+	consumers, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
 	t.recording.watch.Close()
 	for _, c := range w.clients {
@@ -134,8 +134,8 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 		c.bookUnsent(t)
 	}
 	out.Start, out.From, out.Until = t.startedAt, phase.From, phase.Until
-	out.LastReceived, out.Working = heard.Span.Last, heard.Working
-	out.Pauses = t.recording.pauses.pauses().Union(heard.Pauses)
+	out.LastReceived, out.Working = consumers.Span.Last, consumers.Working
+	out.Pauses = t.recording.pauses.pauses().Union(consumers.Pauses)
 	out.Producers, out.Procs = len(w.clients), t.procs
 	out.Hopeless = o.hopeless
 	out.BacklogMax = o.backlogMax

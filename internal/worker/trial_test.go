@@ -429,7 +429,7 @@ type unendable struct{ consumers }
 
 var errUnendable = errors.New("no answer")
 
-func (unendable) end(*trial) (consumerReport, error) { return consumerReport{}, errUnendable }
+func (unendable) end(*trial) (consumerStats, error) { return consumerStats{}, errUnendable }
 
 func TestATrialThatEndedEarlyAlsoSaysThatItsConsumersFailed(t *testing.T) {
 	w := prepared(t, 1, 100)
