@@ -1,10 +1,6 @@
 package measure
 
-import (
-	"sync/atomic"
-
-	"github.com/brokermark/brokermark/internal/wire"
-)
+import "github.com/brokermark/brokermark/internal/wire"
 
 // Consumer records the messages that one consumer receives. It belongs to one goroutine at a time.
 //
@@ -32,10 +28,11 @@ func (t *Trial) Consumer(i, subscription int, keys KeyOf) *Consumer {
 	return &Consumer{trial: t, counters: t.countersOf(i), subscription: subscription, keys: keys}
 }
 
-// Received books one delivery at now whose checksum is right, or which has none. Commit publishes it.
+// Received books one delivery at now whose checksum is right, or which has none. Commit publishes it. Where nothing tells the phase of a
+// delivery, it counts in the measured one.
 func (c *Consumer) Received(h wire.Header, now int64) {
 	producer, seq := int(h.ID.Producer()), h.ID.Seq()
-	if producer >= len(c.trial.streams) { // nothing tells its phase, nor that of a stale message
+	if producer >= len(c.trial.streams) {
 		c.counters.corrupted[Measured].Add(1)
 		return
 	}
@@ -52,21 +49,24 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	}
 	l := &s.ledgers[c.subscription]
 	if !c.arrivals.fits(l, n) {
-		c.received.add(c.arrivals.publish())
+		c.publish()
 	}
-	var nextOfKey *atomic.Uint64
-	if c.keys != nil && l.keys > 0 {
-		nextOfKey = l.nextWith(c.keys(producer, seq))
-	}
-	isNew := c.arrivals.add(l, n, nextOfKey, phase, now)
-	if nextOfKey != nil {
-		// Others see the number of the key at once, so they have to see the message as well: a later copy is a duplicate, not reordered.
-		c.received.add(c.arrivals.publish())
+	var isNew bool
+	if c.keys == nil || l.keys == 0 {
+		isNew = c.arrivals.add(l, n, nil, phase, now)
+	} else {
+		isNew = c.arrivals.add(l, n, l.nextWith(c.keys(producer, seq)), phase, now)
+		// Other consumers see the number of the key at once. If they didn't see the message as well, they would take a later copy of it for
+		// reordered, not for a duplicate.
+		c.publish()
 	}
 	if isNew {
 		c.addLatencies(s, n, &h, phase, now)
 	}
 }
+
+// publish writes the arrivals into their ledger.
+func (c *Consumer) publish() { c.received.add(c.arrivals.publish()) }
 
 // phaseOf returns the phase of message n of a stream, and whether the message was sent. Which numbers were sent is known of producers in
 // this process. The others are on another host (Trial.SetHost), or in another process of this one (Shape.Apart). Of theirs, each message that
@@ -112,7 +112,7 @@ func (s *stream) timesOf(n uint64, h *wire.Header) (intended, sent int64, known 
 
 // Commit publishes the batch booked by Received.
 func (c *Consumer) Commit() {
-	c.received.add(c.arrivals.publish())
+	c.publish()
 	c.counters.endToEnd.flush(&c.endToEnd)
 	c.counters.endToEndService.flush(&c.service)
 	c.counters.received.add(c.received)

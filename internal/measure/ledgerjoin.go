@@ -60,25 +60,22 @@ func (j *ledgerJoin) add(a agentAccount) (overlap, error) {
 	if err != nil {
 		return o, err
 	}
-	j.keysNamed = j.keysNamed && len(a.account.Keys) > 0
-	ownKeys := j.keysNamed && !sharesKeys
 	cameAfter := a.earliest > j.latest // all its messages came after all those of the agents before
 	j.latest = max(j.latest, a.latest)
+	j.keysNamed = j.keysNamed && len(a.account.Keys) > 0
 	j.repeated.add(o.repeated)
 	if cameAfter && j.ledger.keys == 0 {
 		j.provenLate.add(o.belowHigh)
 	}
-	switch {
-	case o.neverSent != Tally{} && a.account.Reordered != Tally{}:
+	if o.neverSent != (Tally{}) && a.account.Reordered != (Tally{}) {
 		// The agent can't know that a number was never sent. It may have counted lower ones as reordered only because they came later.
 		j.orderKnown = false
 		return o, nil
-	case ownKeys: // no other agent received its keys
-	case cameAfter && o.belowHigh == Tally{}: // its messages continue those of the agents before
-	default:
-		j.orderKnown = false
 	}
 	j.late.add(a.account.Reordered)
+	ownKeys := j.keysNamed && !sharesKeys              // no other agent received its keys
+	continues := cameAfter && o.belowHigh == (Tally{}) // its messages continue those of the agents before
+	j.orderKnown = j.orderKnown && (ownKeys || continues)
 	return o, nil
 }
 
