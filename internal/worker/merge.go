@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Moved returns the outcome with offset, in ns, added to all times but those in Shard: as another host's clock would have shown
-// them. A time of 0 stays 0, because it stands for an event that didn't happen.
+// Moved returns the outcome with offset, in ns, added to all times: as another host's clock would have shown them. A time of 0 stays
+// 0, because it stands for an event that didn't happen. The times in Shard are not changed.
 func (o Outcome) Moved(offset int64) Outcome {
 	for _, t := range []*int64{
 		&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked,
@@ -72,20 +72,19 @@ func Merged(parts []Outcome) Outcome {
 	return merged
 }
 
-// add adds a part, without what is computed from the samples of all parts together.
+// add adds a part, without the fields that are computed from all parts together.
 func (o *Outcome) add(part Outcome) {
+	if o.Err == nil {
+		o.Err = part.Err
+	}
+	if o.SendErr == nil {
+		o.SendErr = part.SendErr
+	}
 	o.Warmup.Add(part.Warmup)
 	o.Measured.Add(part.Measured)
 	o.Histograms.Merge(part.Histograms)
 	o.Streams = append(o.Streams, part.Streams...)
-	o.Early = measure.Early{Deliveries: o.Early.Deliveries + part.Early.Deliveries, By: max(o.Early.By, part.Early.By)}
-	o.Overdue += part.Overdue
-	o.Producers += part.Producers
-	o.Blocked += part.Blocked
-	o.Sending += part.Sending
-	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
-	o.Working = max(o.Working, part.Working)
-	o.Pauses = o.Pauses.Union(part.Pauses)
+	o.Backlog.add(part.Backlog)
 
 	o.Start = earliest(o.Start, part.Start)
 	o.From = earliest(o.From, part.From)
@@ -95,22 +94,28 @@ func (o *Outcome) add(part Outcome) {
 	o.LastReceived = max(o.LastReceived, part.LastReceived)
 	o.LastAcked = max(o.LastAcked, part.LastAcked)
 
-	o.Backlog.Filled += part.Backlog.Filled
-	o.Backlog.FilledBytes += part.Backlog.FilledBytes
-	o.Backlog.FilledAt = max(o.Backlog.FilledAt, part.Backlog.FilledAt)
-	o.Backlog.From = earliest(o.Backlog.From, part.Backlog.From)
-	o.Backlog.To = max(o.Backlog.To, part.Backlog.To)
-	o.Backlog.Received += part.Backlog.Received
-
+	o.Hopeless = o.Hopeless || part.Hopeless
 	o.Drained = o.Drained && part.Drained
 	o.Arriving = o.Arriving || part.Arriving
-	o.Hopeless = o.Hopeless || part.Hopeless
-	if o.SendErr == nil {
-		o.SendErr = part.SendErr
-	}
-	if o.Err == nil {
-		o.Err = part.Err
-	}
+	o.Overdue += part.Overdue
+	o.Pauses = o.Pauses.Union(part.Pauses)
+
+	o.Producers += part.Producers
+	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
+	o.Blocked += part.Blocked
+	o.Sending += part.Sending
+	o.Working = max(o.Working, part.Working)
+	o.Early.Deliveries += part.Early.Deliveries
+	o.Early.By = max(o.Early.By, part.Early.By)
+}
+
+func (d *BacklogDrain) add(part BacklogDrain) {
+	d.Filled += part.Filled
+	d.FilledBytes += part.FilledBytes
+	d.FilledAt = max(d.FilledAt, part.FilledAt)
+	d.From = earliest(d.From, part.From)
+	d.To = max(d.To, part.To)
+	d.Received += part.Received
 }
 
 // earliest returns the earlier of two times. A time of 0, of an event that didn't happen, is ignored.
@@ -131,9 +136,9 @@ func earliest(a, b int64) int64 {
 // between workers.
 func (p Plan) Joined(load Load, outcomes []Outcome, axes []clock.Line) Outcome {
 	out := Merged(outcomes)
-	out.Overdue = 0
+	out.Overdue = 0 // each worker counted the missing deliveries of all, so not their sum
 	for _, o := range outcomes {
-		out.Overdue = max(out.Overdue, o.Overdue) // not the sum: each worker counted the missing deliveries of all
+		out.Overdue = max(out.Overdue, o.Overdue)
 	}
 	t, err := p.joinShards(outcomes, axes)
 	if err != nil {

@@ -1,7 +1,11 @@
 package worker
 
 import (
+	"errors"
+	"reflect"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
@@ -16,5 +20,66 @@ func TestAnOutcomeWithoutAJoinedLedgerKeepsWhatTheWorkersAgreeOn(t *testing.T) {
 	out := Plan{}.Joined(Load{}, parts, make([]clock.Line, 2))
 	if want := (measure.Early{Deliveries: 3, By: 70}); out.Err == nil || out.Overdue != 5 || out.Early != want {
 		t.Errorf("%v, %d overdue, %+v; want an error, 5 and %+v", out.Err, out.Overdue, out.Early, want)
+	}
+}
+
+// fill sets every number, truth and error in a struct to a value that is not zero, also in the first element of its slices.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Float64:
+		v.SetFloat(1)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(errors.New("failed")))
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i))
+			}
+		}
+	}
+}
+
+// Whoever adds a field to Outcome has to say what becomes of it when outcomes are merged.
+func TestNoFieldOfAnOutcomeIsForgottenWhenItIsMerged(t *testing.T) {
+	computed := []string{"Samples", "BacklogMax", "DeliverySilences", "ConfirmationSilences"}    // from the samples of all parts
+	setLater := []string{"Shard", "Unordered", "ClockBound", "Histograms", "Warmup", "Measured"} // by Joined or package fleet; the last three have tests of their own
+	var part Outcome
+	fill(reflect.ValueOf(&part).Elem())
+	merged := reflect.ValueOf(Merged([]Outcome{part, part}))
+	for i := range merged.NumField() {
+		name := merged.Type().Field(i).Name
+		if merged.Field(i).IsZero() && !slices.Contains(slices.Concat(computed, setLater), name) {
+			t.Errorf("%s is lost", name)
+		}
+	}
+	drain := merged.FieldByName("Backlog")
+	for i := range drain.NumField() {
+		if drain.Field(i).IsZero() {
+			t.Errorf("Backlog.%s is lost", drain.Type().Field(i).Name)
+		}
+	}
+}
+
+// Whoever adds a number to Outcome has to say whether it is a time.
+func TestEveryNumberOfAnOutcomeIsATimeThatMovesOrIsNone(t *testing.T) {
+	noTimes := []string{"Overdue", "BacklogMax", "Producers", "Procs", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
+	var o Outcome
+	fill(reflect.ValueOf(&o).Elem())
+	const offset = int64(time.Hour)
+	moved := reflect.ValueOf(o.Moved(offset))
+	for _, v := range []reflect.Value{moved, moved.FieldByName("Backlog")} {
+		for i := range v.NumField() {
+			name, isNumber := v.Type().Field(i).Name, v.Field(i).CanInt()
+			if isNumber && (v.Field(i).Int() == 1+offset) == slices.Contains(noTimes, name) {
+				t.Errorf("%s is %d", name, v.Field(i).Int())
+			}
+		}
 	}
 }
