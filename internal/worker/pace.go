@@ -87,16 +87,14 @@ func commit(recorder *measure.Producer) {
 	}
 }
 
-// reserveSlots takes slots out of use until only a window of them is left, and returns a function that gives them back: of 1,000
-// slots, a window of 32 messages reserves 968. So many are free, since the trial before has left at most a window of messages in
-// flight.
-func (c *client) reserveSlots(window int) (release func()) {
+// reserveSlots takes slots out of use until only a window of them is left, and returns those it took: of 1,000 slots, a window of 32
+// messages reserves 968. So many are free, since the trial before has left at most a window of messages in flight.
+func (c *client) reserveSlots(window int) []uint32 {
 	if window == 0 || window >= len(c.slots) {
-		return func() {}
+		return nil
 	}
 	reserved := make([]uint32, len(c.slots)-window)
-	n := c.freeSlots.take(reserved)
-	return func() { c.freeSlots.put(reserved[:n]) }
+	return reserved[:c.freeSlots.take(reserved)]
 }
 
 func stopped(stop <-chan struct{}) bool {

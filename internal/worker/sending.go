@@ -129,8 +129,8 @@ func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit i
 
 // sendClosedLoop sends a segment without a schedule, with as many messages outstanding as the trial's window allows.
 func (c *client) sendClosedLoop(ctx context.Context, t *trial, s *segment) {
-	release := c.reserveSlots(t.load.Window)
-	defer release()
+	reserved := c.reserveSlots(t.load.Window)
+	defer c.freeSlots.put(reserved)
 	t.awaitStart(ctx)
 	c.segments = append(c.segments, s)
 	c.sendSegment(ctx, t, s, nil)

@@ -7,22 +7,20 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// limitThreads limits the runtime (GOMAXPROCS) to one thread if one can carry the load, and to Plan.Procs otherwise. It returns
-// the number of threads and a function that lifts the limit.
+// threadsFor returns how many threads may run Go code at once (GOMAXPROCS) during a trial: one if one can carry the load, and
+// Plan.Procs otherwise.
 //
 // With more threads, every message wakes idle ones that look for work, find none and sleep again. At 1,000/s that was half of the
 // generator's processor time, taken from cores that the broker needs. Threads that only sleep don't count.
-func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
-	before := clock.SetThreads(0)
-	procs = w.plan.Procs
-	if l.Schedule != nil && w.oneThreadSuffices(l) {
-		procs = 1
+func (w *Worker) threadsFor(l Load) int {
+	all := clock.SetThreads(0) // reads the limit
+	switch {
+	case l.Schedule != nil && w.oneThreadSuffices(l):
+		return 1
+	case w.plan.Procs > 0:
+		return min(w.plan.Procs, all)
 	}
-	if procs == 0 || procs >= before {
-		return before, func() {}
-	}
-	clock.SetThreads(procs)
-	return procs, func() { clock.SetThreads(before) }
+	return all
 }
 
 // oneThreadSuffices reports whether one thread can carry the worker's share of a load.

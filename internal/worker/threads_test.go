@@ -64,14 +64,14 @@ func TestASleeperThatEndsDuringATrialTakesNoneOfItsThreads(t *testing.T) {
 	w := prepared(t, 1, 100)
 	agents := clock.NewSleeper()
 	apart := runtime.GOMAXPROCS(0) - before // threads that a Sleeper adds
-	_, restore := w.limitThreads(Load{Schedule: constant(t, 1000)})
+	limit := clock.SetThreads(w.threadsFor(Load{Schedule: constant(t, 1000)}))
 	trials := clock.NewSleeper()
 	agents.Close()
 	if n := runtime.GOMAXPROCS(0); n != 1+apart {
 		t.Errorf("%d threads during the trial, of which a Sleeper keeps %d", n, apart)
 	}
 	trials.Close()
-	restore()
+	clock.SetThreads(limit)
 	if n := runtime.GOMAXPROCS(0); n != before {
 		t.Errorf("%d threads after the trial, %d before it", n, before)
 	}

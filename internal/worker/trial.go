@@ -38,8 +38,9 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if err := w.plan.checkLoad(load); err != nil {
 		return Outcome{Err: err}
 	}
-	procs, restore := w.limitThreads(load)
-	defer restore()
+	procs := w.threadsFor(load)
+	before := clock.SetThreads(procs)
+	defer clock.SetThreads(before)
 	t := w.begin(load, procs)
 	o := newObserver(w, t)
 	var observing sync.WaitGroup
