@@ -94,11 +94,11 @@ func (t *trial) drainGoal(filled int64) drainGoal {
 // awaitDeliveries blocks until a goal is reached. It returns ErrRanDry if nothing comes any more.
 func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) error {
 	began := time.Now()
-	draining := t.newTimer()      // without the time in which this process stood still
-	unchanged := t.newStopwatch() // for how long nothing has come
+	draining := t.newTimer() // without the time in which this process stood still
+	unchanged := t.newChangeTimer()
 	for {
 		received := t.recording.books.Count().Received
-		silent := unchanged.since(received)
+		silent := unchanged.update(received) // for how long nothing has come
 		if received >= goal.deliveries || time.Since(began) > goal.within {
 			return nil
 		}

@@ -99,7 +99,8 @@ func (c *client) bookUnsent(t *trial) {
 }
 
 // bookUnsentOf books the unsent messages of a segment with a schedule. For example, a client was to send 100 messages/s until 10
-// s, and had sent the first 700 when sending ended at 12 s. Messages 700 to 999 were due, and have waited for 5 s to 2.01 s.
+// s, and had sent the first 700 when sending ended at 12 s. Messages 700 to 999 were due, and have waited for 5 s to 2.01 s. If a
+// number of messages was asked for, more may be left that were not due yet. They haven't waited.
 func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
 	ended := t.sendingEndedAt
 	end := s.limit // the messages from s.next on, below end, were not sent
@@ -107,24 +108,23 @@ func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) 
 		end = s.share.Count(s.until() - s.start)
 	}
 	end = max(end, s.next)
-	dueEnd := max(s.next, min(end, s.share.Count(ended-s.start))) // those below it were due
-	firstMeasured := s.share.Count(t.recording.books.MeasuredSince() - s.start)
+	dueEnd := clamp(s.share.Count(ended-s.start), s.next, end) // those below it were due
+	warmupEnd := clamp(s.share.Count(t.recording.books.MeasuredSince()-s.start), s.next, end)
 
 	together := max(1, (dueEnd-s.next+maxUnsentBookings-1)/maxUnsentBookings) // how many messages are booked at once; rounded up
-	for from := s.next; from < dueEnd; {
-		phase, to := measure.Measured, min(from+together, dueEnd)
-		if from < firstMeasured {
-			phase, to = measure.Warmup, min(to, firstMeasured)
+	for phase, unsent := range [...]struct{ from, to int64 }{measure.Warmup: {s.next, warmupEnd}, measure.Measured: {warmupEnd, end}} {
+		phase, due := measure.Phase(phase), clamp(dueEnd, unsent.from, unsent.to)
+		for from := unsent.from; from < due; from += together {
+			to := min(from+together, due)
+			intended := s.at(to - 1) // the latest of them, which has waited for the shortest time
+			recorder.Unsent(phase, to-from, intended, ended, c.ownLag.ownPart(intended, ended))
 		}
-		intended := s.at(to - 1) // the latest of them, which has waited for the shortest time
-		recorder.Unsent(phase, to-from, intended, ended, c.ownLag.ownPart(intended, ended))
-		from = to
+		recorder.UnsentUntimed(phase, unsent.to-due)
 	}
-	// If a number of messages was asked for, more may be left that were not due yet. They haven't waited.
-	warmup := max(0, min(end, firstMeasured)-dueEnd)
-	recorder.UnsentUntimed(measure.Warmup, warmup)
-	recorder.UnsentUntimed(measure.Measured, end-dueEnd-warmup)
 }
+
+// clamp returns the number from least to most that is nearest to n.
+func clamp(n, least, most int64) int64 { return max(least, min(n, most)) }
 
 // dueCounter counts the messages of a course that are due in a period. It belongs to one goroutine, which should ask for later
 // and later periods: for an earlier one, a random schedule is computed again from its first message.

@@ -58,11 +58,11 @@ const (
 // awaitArrivals blocks until everything sent has been confirmed and received, or one of the limits is reached. If messages may be lost,
 // the drain is brisk in any case. It returns an error only with stoppedEarly.
 func (w *Worker) awaitArrivals(ctx context.Context, t *trial, limits drainLimits) (drainEnd, error) {
-	waited, unchanged := t.newTimer(), t.newStopwatch()
+	waited, unchanged := t.newTimer(), t.newChangeTimer()
 	brisk := limits.brisk || t.load.Lossy
 	for {
 		c, othersSend := t.count()
-		silent := unchanged.since(c.Received + c.Acked)
+		silent := unchanged.update(c.Received + c.Acked) // for how long nothing has come
 		switch {
 		case othersSend: // the drain has not begun
 			waited.Reset()

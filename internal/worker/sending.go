@@ -22,7 +22,7 @@ var errHeld error = wordedError{
 }
 
 // sendAll sends a course, with one goroutine for each client. It blocks until everything is sent, ctx ends, a consumer fails, or
-// patience has run out. After that no client is sending.
+// the watchdog gives up. After that no client is sending.
 //
 // Errors of Flush are returned only if everything was sent. After a stop they only say that it was stopped.
 func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
@@ -30,7 +30,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
 	defer s.cancel(nil)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	patience := newPatience(t)
+	watchdog := newWatchdog(t)
 	for {
 		select {
 		case <-s.over:
@@ -40,10 +40,10 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
 		case <-ctx.Done():
 			return s.stop(ctx.Err())
 		case <-tick.C:
-			if err := patience.stalled(); err != nil {
+			if err := watchdog.checkStalled(); err != nil {
 				return s.stop(err)
 			}
-			if patience.overdue() {
+			if watchdog.checkOverdue() {
 				s.stop(errHeld)
 				return t.checkPhase() // not errHeld: the trial stands, and its books say which messages were not sent
 			}
