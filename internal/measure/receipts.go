@@ -26,25 +26,35 @@ func (t *Trial) Receipts(withLatencies bool) Receipts {
 	return r
 }
 
-// Absorb books what the consumers in another process have received between two of their receipts. The first call takes the zero value as
-// before, each further one what the last one returned: now, with the latencies of before if now comes without any. For example, if
-// before has 100 received and now has 130, 30 are booked. Absorb belongs to one goroutine.
-func (t *Trial) Absorb(before, now Receipts) Receipts {
-	c := t.countersOf(0)
+// RemoteConsumers books in a trial what consumers in another process have received. It belongs to one goroutine.
+type RemoteConsumers struct {
+	counters *counters
+	booked   Receipts // so far
+}
+
+// RemoteConsumers returns a recorder for consumers in another process, which have received nothing yet.
+func (t *Trial) RemoteConsumers() *RemoteConsumers {
+	return &RemoteConsumers{
+		counters: t.countersOf(0), booked: Receipts{EndToEnd: new([phases]hist.Snapshot), Service: new([phases]hist.Snapshot)},
+	}
+}
+
+// Book books what the consumers have received since the last call, and reports whether they have received any message. For example, if
+// the last receipts had 100 received and now has 130, 30 are booked. The latencies are booked by the next receipts that have them.
+func (r *RemoteConsumers) Book(now Receipts) (received bool) {
+	c, before := r.counters, r.booked
 	c.received.add(now.Received.minus(before.Received))
 	c.corrupted.add(now.Corrupted.minus(before.Corrupted))
 	c.stale.add(now.Stale.minus(before.Stale))
 	c.untimed.add(now.Untimed.minus(before.Untimed))
+	r.booked = now
 	if now.EndToEnd == nil || now.Service == nil {
-		now.EndToEnd, now.Service = before.EndToEnd, before.Service
-		return now
-	}
-	if before.EndToEnd == nil {
-		before.EndToEnd, before.Service = new([phases]hist.Snapshot), new([phases]hist.Snapshot)
+		r.booked.EndToEnd, r.booked.Service = before.EndToEnd, before.Service
+		return now.Received != before.Received
 	}
 	for phase := range phases {
 		c.endToEnd[phase].Grow(before.EndToEnd[phase], now.EndToEnd[phase])
 		c.endToEndService[phase].Grow(before.Service[phase], now.Service[phase])
 	}
-	return now
+	return now.Received != before.Received
 }

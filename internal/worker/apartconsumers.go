@@ -32,19 +32,9 @@ type apartConsumers struct {
 
 // apartTrial is the trial whose messages the other process receives now.
 type apartTrial struct {
-	books    *measure.Trial
-	receipts measure.Receipts     // as last reported; only readReports uses it
-	span     atomic.Pointer[span] // as last reported; nil before the first report
-	changed  atomic.Bool          // messages have come since the ledgers were collected
-}
-
-// book books the receipts of a report. They are totals of the trial: only what they have risen by since the last report is booked.
-func (t *apartTrial) book(r report) {
-	if r.Receipts.Received != t.receipts.Received {
-		t.changed.Store(true)
-	}
-	t.span.Store(r.Span)
-	t.receipts = t.books.Absorb(t.receipts, *r.Receipts)
+	consumers *measure.RemoteConsumers // only readReports uses it
+	span      atomic.Pointer[span]     // as last reported; nil before the first report
+	changed   atomic.Bool              // messages have come since the ledgers were collected
 }
 
 // answerTime is how long the other process may take for an order: for doStart, that and the time for connecting.
@@ -83,7 +73,10 @@ func (c *apartConsumers) readReports() {
 			c.worker.probes.mark(i)
 		}
 		if t := c.current.Load(); t != nil && r.Receipts != nil {
-			t.book(r)
+			t.span.Store(r.Span)
+			if t.consumers.Book(*r.Receipts) {
+				t.changed.Store(true)
+			}
 		}
 		if r.To != "" {
 			c.answers <- r
@@ -166,7 +159,7 @@ func (c *apartConsumers) listen(t *trial) {
 			firstSeqs[s.producer.ID] = s.seq
 		}
 	}
-	c.current.Store(&apartTrial{books: t.recording.books})
+	c.current.Store(&apartTrial{consumers: t.recording.books.RemoteConsumers()})
 	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: t.recording.measuredPhase()}
 	if _, err := c.ask(order{Do: doListen, Trial: &start}); err != nil {
 		w.failure.set(err)
