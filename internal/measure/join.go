@@ -37,7 +37,7 @@ func Join(shape Shape, maxSent uint64, parts []Part) (*Trial, error) {
 			return nil, fmt.Errorf("the counts of agent %d: %w", agent, err)
 		}
 	}
-	// All shards come first, because only then is it known what each producer sent.
+	// Only now that all shards are added is it known what each producer sent.
 	for i := range t.streams {
 		s := &t.streams[i]
 		for j := range s.ledgers {
@@ -82,26 +82,25 @@ func (t *Trial) addAccounts(accounts accountsByLedger, p *Part, agent int) error
 	return nil
 }
 
-// joinAccounts joins the accounts of one ledger, by the time of their first message. addShard has added up what the agents received. Here
-// a message that an agent before received as well is counted as duplicated instead, and one that nobody sent as corrupted.
+// joinAccounts joins the accounts of one ledger, by the time of their first message. The trial's counters hold the sum of what the agents
+// received. Of that, a message that several agents received counts as duplicated instead, and one that nobody sent as corrupted.
 func (t *Trial) joinAccounts(s *stream, l *ledger, accounts []agentAccount) error {
 	slices.SortStableFunc(accounts, func(a, b agentAccount) int { return cmp.Compare(a.earliest, b.earliest) })
-	join, total := newLedgerJoin(s, l), t.countersOf(0)
+	join := newLedgerJoin(s, l)
 	for _, a := range accounts {
-		o, err := join.add(a)
-		if err != nil {
+		if err := join.add(a); err != nil {
 			return fmt.Errorf("the counts of agent %d: producer %d and subscription %d: %w",
 				a.agent, a.account.Producer, a.account.Subscription, err)
 		}
-		for phase := range phases {
-			l.duplicated[phase].Add(a.account.Duplicated[phase] + o.repeated[phase])
-			total.received[phase].Add(-o.repeated[phase] - o.neverSent[phase])
-			total.corrupted[phase].Add(o.neverSent[phase])
-		}
+		l.duplicated.add(a.account.Duplicated)
 	}
-	reordered, known := join.reordered()
+	l.duplicated.add(join.repeated)
+	c := t.countersOf(0)
+	c.received.add(Tally{}.minus(join.repeated).minus(join.neverSent))
+	c.corrupted.add(join.neverSent)
+	reordered, exact := join.reordered()
 	l.reordered.add(reordered)
-	if !known {
+	if !exact {
 		t.unordered++
 	}
 	return nil

@@ -24,9 +24,10 @@ type ledgerJoin struct { // of all agents added so far
 	keysNamed bool    // each agent named its keys; false if order is promised over the whole stream
 	latest    int64   // when the last message came at the latest, ns on the axis of the process that joins
 
+	repeated   Tally // messages that an agent added before had received as well
+	neverSent  Tally // messages received that the producer did not send
 	orderKnown bool  // it is known whether the messages of different agents came in order
 	late       Tally // messages that came after a later one to the same agent
-	repeated   Tally // messages that an agent added before had received as well
 	provenLate Tally // messages that the clocks prove to have come after a later one to another agent
 }
 
@@ -51,32 +52,33 @@ type overlap struct {
 }
 
 // add adds an agent's account.
-func (j *ledgerJoin) add(a agentAccount) (overlap, error) {
+func (j *ledgerJoin) add(a agentAccount) error {
 	o, err := j.addMessages(a.account.Seen)
 	if err != nil {
-		return o, err
+		return err
 	}
 	sharesKeys, err := j.addKeys(a.account.Keys)
 	if err != nil {
-		return o, err
+		return err
 	}
 	cameAfter := a.earliest > j.latest // all its messages came after all those of the agents before
 	j.latest = max(j.latest, a.latest)
 	j.keysNamed = j.keysNamed && len(a.account.Keys) > 0
 	j.repeated.add(o.repeated)
+	j.neverSent.add(o.neverSent)
 	if cameAfter && j.ledger.keys == 0 {
 		j.provenLate.add(o.belowHigh)
 	}
 	if o.neverSent != (Tally{}) && a.account.Reordered != (Tally{}) {
 		// The agent can't know that a number was never sent. It may have counted lower ones as reordered only because they came later.
 		j.orderKnown = false
-		return o, nil
+		return nil
 	}
 	j.late.add(a.account.Reordered)
 	ownKeys := j.keysNamed && !sharesKeys              // no other agent received its keys
 	continues := cameAfter && o.belowHigh == (Tally{}) // its messages continue those of the agents before
 	j.orderKnown = j.orderKnown && (ownKeys || continues)
-	return o, nil
+	return nil
 }
 
 // reordered returns how many messages were reordered at least, and whether that number is exact.
@@ -84,7 +86,7 @@ func (j *ledgerJoin) add(a agentAccount) (overlap, error) {
 // A late message that is repeated may have come in time to another agent. Then it is a duplicate and not reordered. Nobody knows which
 // ones are, so all repeated messages are subtracted. Those that the clocks prove late count in any case. A message can be of both kinds,
 // so the larger number counts and not the sum. For example, 5 late, 2 repeated and 4 proven late are max(5 − 2, 4) = 4 at least.
-func (j *ledgerJoin) reordered() (reordered Tally, known bool) {
+func (j *ledgerJoin) reordered() (reordered Tally, exact bool) {
 	for phase := range phases {
 		reordered[phase] = max(0, j.late[phase]-j.repeated[phase], j.provenLate[phase])
 	}
