@@ -1,6 +1,10 @@
 package measure
 
-import "github.com/brokermark/brokermark/internal/wire"
+import (
+	"sync/atomic"
+
+	"github.com/brokermark/brokermark/internal/wire"
+)
 
 // Consumer records the messages that one consumer receives. It belongs to one goroutine at a time.
 //
@@ -14,8 +18,7 @@ type Consumer struct {
 	keys         KeyOf // nil if order is not promised per key
 
 	// The batch since the last Commit.
-	received Tally
-	arrivals arrivals    // the last deliveries of the batch, which received doesn't count yet
+	arrivals arrivals
 	endToEnd phasedBatch // received − intended
 	service  phasedBatch // received − sent
 }
@@ -48,25 +51,14 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		return
 	}
 	l := &s.ledgers[c.subscription]
-	if !c.arrivals.fits(l, n) {
-		c.publish()
+	var nextOfKey *atomic.Uint64
+	if c.keys != nil && l.keys > 0 {
+		nextOfKey = l.nextWith(c.keys(producer, seq))
 	}
-	var isNew bool
-	if c.keys == nil || l.keys == 0 {
-		isNew = c.arrivals.add(l, n, nil, phase, now)
-	} else {
-		isNew = c.arrivals.add(l, n, l.nextWith(c.keys(producer, seq)), phase, now)
-		// Other consumers see the number of the key at once. If they didn't see the message as well, they would take a later copy of it for
-		// reordered, not for a duplicate.
-		c.publish()
-	}
-	if isNew {
+	if isNew := c.arrivals.add(l, n, nextOfKey, phase, now); isNew {
 		c.addLatencies(s, n, &h, phase, now)
 	}
 }
-
-// publish writes the arrivals into their ledger.
-func (c *Consumer) publish() { c.received.add(c.arrivals.publish()) }
 
 // phaseOf returns the phase of message n of a stream, and whether the message was sent. Which numbers were sent is known of producers in
 // this process. The others are on another host (Trial.SetHost), or in another process of this one (Shape.Apart). Of theirs, each message that
@@ -112,11 +104,10 @@ func (s *stream) timesOf(n uint64, h *wire.Header) (intended, sent int64, known 
 
 // Commit publishes the batch booked by Received.
 func (c *Consumer) Commit() {
-	c.publish()
+	received := c.arrivals.flush() // first: a message that counts as received must be in its ledger
 	c.counters.endToEnd.flush(&c.endToEnd)
 	c.counters.endToEndService.flush(&c.service)
-	c.counters.received.add(c.received)
-	c.received = Tally{}
+	c.counters.received.add(received)
 }
 
 // Corrupted books a delivery whose checksum is wrong. Its identity can't be trusted, so the message that it was counts as lost as well.

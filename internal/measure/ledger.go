@@ -54,9 +54,12 @@ func (l *ledger) nextWith(key int) *atomic.Uint64 {
 // per key. For example, if messages 0, 2, 1, 3 arrive in this order, 1 is reordered; if 3, 2, 1, 0 do, all but 3 are. Over a whole stream,
 // a message that came to another consumer counts as a later one only if it had been published when the first of these arrived.
 type arrivals struct {
-	ledger     *ledger        // nil if nothing has arrived
+	received Tally // messages that came for the first time, as far as they are published; flush takes them
+
+	// The deliveries that are not published yet.
+	ledger     *ledger        // nil if there are none
 	word       uint64         // which word of the bitmap: number/64
-	old        uint64         // messages of the word that had been published when the first of these arrived: bit i is word·64 + i
+	published  uint64         // messages of the word that had been published when the first of these arrived: bit i is word·64 + i
 	added      [phases]uint64 // those that these deliveries add, by phase
 	late       uint64         // those of added that are reordered
 	next       uint64         // one past the highest number known to have been received
@@ -65,43 +68,52 @@ type arrivals struct {
 	last       int64 // when the last of them came
 }
 
-// fits reports whether message n of a ledger may be added now. If not, call publish first.
-func (a *arrivals) fits(l *ledger, n uint64) bool {
-	return a.ledger == nil || a.ledger == l && a.word == n/64
-}
-
 // add adds the delivery of message n at now, and reports whether it is the first one of this message, as far as consumers have published
 // theirs. nextOfKey is one past the highest number received with the message's key; nil if order is promised over the whole stream.
 func (a *arrivals) add(l *ledger, n uint64, nextOfKey *atomic.Uint64, phase Phase, now int64) (isNew bool) {
-	if a.ledger == nil {
-		*a = arrivals{ledger: l, word: n / 64, old: l.seen.word(n), next: l.next.Load(), first: now}
+	if a.ledger != l || a.word != n/64 {
+		a.publish()
+		a.ledger, a.word, a.published, a.next, a.first = l, n/64, l.seen.word(n), l.next.Load(), now
 	}
 	a.last = now
 	bit := uint64(1) << (n % 64)
-	if (a.old|a.addedInAnyPhase())&bit != 0 {
+	isNew = (a.published|a.addedInAnyPhase())&bit == 0
+	if isNew {
+		late := n < a.next
+		if nextOfKey != nil {
+			late = advance(nextOfKey, n)
+		}
+		if late {
+			a.late |= bit
+		}
+		a.added[phase] |= bit
+		a.next = max(a.next, n+1)
+	} else {
 		a.duplicated[phase]++
-		return false
 	}
-	a.added[phase] |= bit
-	late := n < a.next
 	if nextOfKey != nil {
-		late = advance(nextOfKey, n)
+		// Other consumers see the number of the key at once. If they didn't see the message as well, they would take a later copy of it for
+		// reordered, not for a duplicate.
+		a.publish()
 	}
-	if late {
-		a.late |= bit
-	}
-	a.next = max(a.next, n+1)
-	return true
+	return isNew
 }
 
 // addedInAnyPhase has a bit for each message that these deliveries add.
 func (a *arrivals) addedInAnyPhase() uint64 { return a.added[Warmup] | a.added[Measured] }
 
-// publish writes the arrivals into their ledger, empties a, and returns how many messages came for the first time.
-func (a *arrivals) publish() (received Tally) {
+// flush publishes all deliveries, and returns how many messages came for the first time since the last flush.
+func (a *arrivals) flush() (received Tally) {
+	a.publish()
+	received, a.received = a.received, Tally{}
+	return received
+}
+
+// publish writes the deliveries into their ledger.
+func (a *arrivals) publish() {
 	l := a.ledger
 	if l == nil {
-		return received
+		return
 	}
 	// The times come before the messages, so that whoever finds a message (Accounts) finds times as well.
 	lower(&l.first, a.first)
@@ -112,7 +124,7 @@ func (a *arrivals) publish() (received Tally) {
 		var reordered Tally
 		for phase, added := range a.added {
 			isNew := added &^ before
-			received[phase] = int64(bits.OnesCount64(isNew))
+			a.received[phase] += int64(bits.OnesCount64(isNew))
 			reordered[phase] = int64(bits.OnesCount64(isNew & a.late))
 			a.duplicated[phase] += int64(bits.OnesCount64(added & before))
 		}
@@ -120,8 +132,7 @@ func (a *arrivals) publish() (received Tally) {
 		advance(&l.next, a.next-1)
 	}
 	l.duplicated.add(a.duplicated)
-	*a = arrivals{}
-	return received
+	*a = arrivals{received: a.received}
 }
 
 // lower sets v to ns unless v is lower already.

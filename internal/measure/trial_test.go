@@ -98,9 +98,6 @@ func TestTheHighestNumberOfAKeyNeverFalls(t *testing.T) {
 				arrived.Add(1)
 				await(int64(4*round + 2))
 				n := 2*round + own
-				if !a.fits(&l, n) {
-					a.publish()
-				}
 				a.add(&l, n, l.nextWith(0), Measured, 1)
 				arrived.Add(1)
 				await(int64(4*round + 4))
