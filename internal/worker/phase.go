@@ -39,14 +39,14 @@ func (t *trial) endMeasuring(at int64) {
 // The phase is empty if the trial ended in its warm-up. If err ended it, nothing after the end of the sending counts, so that
 // rates don't include a time in which nothing was sent.
 func (t *trial) finalPhase(lastSent int64, err error) phaseTimes {
-	from := t.recording.books.MeasuredSince()
-	if from == measure.Undecided || err != nil {
-		t.recording.books.MeasureFrom(min(from, t.sendingEndedAt))
+	phase := t.recording.measuredPhase()
+	if phase.From == measure.Undecided || err != nil {
+		phase.From = min(phase.From, t.sendingEndedAt)
 	}
 	if err != nil {
-		t.endMeasuring(t.sendingEndedAt)
+		phase.Until = min(phase.Until, t.sendingEndedAt)
 	}
-	phase := t.recording.measuredPhase()
+	t.recording.setMeasuredPhase(phase)
 	if phase.Until == measure.Undecided { // a number of messages was asked for
 		phase.Until = max(phase.From, lastSent)
 	}
