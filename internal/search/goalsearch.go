@@ -12,11 +12,10 @@ import (
 type goalSearch struct {
 	search *searcher
 	goal   Goal
-	// Both limits are on the whole search until this goal is answered. With 30 trials for each of two
-	// goals, maxTrials is 30 for the first and 60 for the second, which may use what the first has left.
-	maxTrials   int
-	spentAtMost time.Duration // 0: no bound
-	histories   []*history    // one for each rate that was tried, in ascending order
+
+	maxTrials int           // of the whole search until this goal is answered
+	maxTime   time.Duration // the same for the time that they take; 0: no limit
+	histories []*history    // one for each rate that was tried, by rising rate
 }
 
 // history is what the trials at a rate have shown for one goal. Void trials are only counted.
@@ -41,8 +40,8 @@ func (g *goalSearch) at(rate float64) *history {
 	return g.histories[i]
 }
 
-// book adds a trial to the history of its rate.
-func (g *goalSearch) book(r Request, a Answer, judgement Judgement) {
+// add adds a trial to the history of its rate.
+func (g *goalSearch) add(r Request, a Answer, judgement Judgement) {
 	h := g.at(r.Rate)
 	h.through = a.Through
 	h.add(g.goal, r.For, judgement)

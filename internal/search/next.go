@@ -13,32 +13,28 @@ const (
 	maxVoidsInARow = 8 // void trials in a row, at whatever rates, before the search ends
 )
 
-// next returns the trial that the goal needs; false if it needs none. Exploring trials find a rate that
-// passed and a higher one that failed, and narrow this bracket to the goal's width. Then long trials
-// decide its two ends, and a soak confirms the lower one. The first case that applies chooses. The example
-// in the package comment shows a whole search.
+// next returns the trial that the goal needs; false if it needs none. Exploring trials find a rate that passed (low) and
+// a higher one that failed (high), and narrow this bracket to the goal's width. Then long trials decide its two ends, and
+// a soak confirms the lower one. The example in the package comment shows a whole search.
 func (g *goalSearch) next() (Request, bool) {
-	low, high := g.bracket(g.trustedClass)
-	unmeasured := g.voidToRepeat()
-	switch {
-	case g.anySoakFailed(): // shorter trials have proved too lenient, also at lower rates
-		return g.narrowBySoak()
-	case unmeasured != nil:
+	if g.anySoakFailed() { // shorter trials have proved too lenient, also at lower rates
+		return g.soakBelowFailed()
+	}
+	if unmeasured := g.voidToRepeat(); unmeasured != nil {
 		return g.explore(unmeasured.rate), true
-	case len(g.histories) == 0:
+	}
+	if len(g.histories) == 0 {
 		return g.explore(g.firstRate()), true
-	case high != nil && g.mayBeHiccup(high):
+	}
+	low, high := g.bracket(g.trustedClass)
+	if high != nil && g.mayBeHiccup(high) {
 		return g.longTrial(high.rate), true
-	case low == nil: // and high is not nil: trustedClass leaves a rate undecided only if another one was rejected
+	}
+	if low == nil { // then high is not nil: trustedClass leaves a rate undecided only if it rejects another one
 		return g.lower(high)
-	case g.needsLastTrials(): // a narrow bracket is worth nothing if neither end is confirmed
-		return g.confirm(low, high)
-	case high == nil && !g.search.capped(low.rate):
-		return g.explore(g.rateAbove(low)), true
-	case high != nil && g.mayPassFarAbove(low, high):
-		return g.explore(g.rateFarAbove(high)), true
-	case high != nil && !within(low.rate, high.rate, g.goal.Width):
-		return g.explore(g.rateBetween(low, high)), true
+	}
+	if rate, ok := g.rateToExplore(low, high); ok && !g.needsLastTrials() {
+		return g.explore(rate), true
 	}
 	return g.confirm(low, high)
 }
@@ -92,14 +88,14 @@ func (g *goalSearch) confirm(low, high *history) (Request, bool) {
 	case low.longestPass < g.goal.Soak:
 		return g.soak(low.rate)
 	case g.goal.Soak > 0:
-		return g.narrowBySoak()
+		return g.soakBelowFailed()
 	}
 	return Request{}, false
 }
 
-// narrowBySoak returns the next soak after the first: one at a lower rate than all that failed, or one
-// within a bracket that is wider than the goal's width.
-func (g *goalSearch) narrowBySoak() (Request, bool) {
+// soakBelowFailed returns a soak at a lower rate than all that failed, or between these and the highest rate that passed a
+// soak; false if those two are within the goal's width.
+func (g *goalSearch) soakBelowFailed() (Request, bool) {
 	passed, failed := g.bracket(g.soakedClass)
 	switch {
 	case failed == nil:
@@ -125,23 +121,15 @@ func (g *goalSearch) soak(rate float64) (Request, bool) {
 	return Request{Kind: Soak, Rate: rate, For: g.goal.Soak}, true
 }
 
-// explore returns a trial that looks where the capacity may be: a short one, unless short ones have proved too lenient.
-func (g *goalSearch) explore(rate float64) Request {
-	if g.shortTooLenient() {
-		return g.longTrial(rate)
-	}
-	return g.shortTrial(rate)
-}
-
 // minMessages is how many messages a short trial sends at least. At low rates it lasts longer for them.
 const minMessages = 100
 
-// shortTrial returns a short trial at a rate. If it would have to be as long as a long trial to send minMessages, it
-// returns a long one, which may send fewer.
-func (g *goalSearch) shortTrial(rate float64) Request {
+// explore returns a trial that looks where the capacity may be: a short one. It is a long one if short ones have proved too
+// lenient, or if a short one would have to be as long to send minMessages. A long one may send fewer.
+func (g *goalSearch) explore(rate float64) Request {
 	enough := time.Duration(minMessages / rate * float64(time.Second))
 	length := max(g.search.plan.Short, enough)
-	if length >= g.goal.FinalDuration {
+	if length >= g.goal.FinalDuration || g.shortTooLenient() {
 		return g.longTrial(rate)
 	}
 	return Request{Kind: Short, Rate: rate, For: length}
@@ -149,48 +137,4 @@ func (g *goalSearch) shortTrial(rate float64) Request {
 
 func (g *goalSearch) longTrial(rate float64) Request {
 	return Request{Kind: Confirm, Rate: rate, For: g.goal.FinalDuration}
-}
-
-// usedTrials returns how many trials of the search count towards maxTrials. Void ones say nothing about the broker and
-// don't count, but only up to maxTrials of them: a search whose trials are all void has to end as well.
-func (g *goalSearch) usedTrials() int { return g.search.trials - min(g.search.voids, g.maxTrials) }
-
-// needsLastTrials reports whether the goal needs all trials that it has left, or all the time, to
-// confirm a lower bound. For example, if two long trials confirm, it needs the last two.
-func (g *goalSearch) needsLastTrials() bool {
-	needed := g.goal.confirmations()
-	if g.usedTrials()+needed >= g.maxTrials {
-		return true
-	}
-	timeNeeded := time.Duration(needed) * (g.goal.FinalDuration + g.search.overhead)
-	return g.spentAtMost > 0 && g.search.spent+timeNeeded >= g.spentAtMost
-}
-
-// affords estimates whether a trial ends within the budget. A goal for which nothing is confirmed yet may
-// take one budget more. After that it may still decide a rate that has just passed a long trial;
-// otherwise all its trials would have been for nothing.
-func (g *goalSearch) affords(r Request) bool {
-	end := g.search.spent + r.For + g.search.overhead
-	switch {
-	case g.spentAtMost == 0, end <= g.spentAtMost:
-		return true
-	case g.anyConfirmed():
-		return false
-	case end <= g.spentAtMost+g.search.plan.Budget:
-		return true
-	}
-	passedLong := func(h *history) bool { return h.rate == r.Rate && h.GoodLong > 0 && h.BadLong == 0 }
-	return r.Kind == Confirm && slices.ContainsFunc(g.histories, passedLong)
-}
-
-// halfBudgetSpent reports whether half of this goal's own budget is spent and no rate is confirmed.
-func (g *goalSearch) halfBudgetSpent() bool {
-	half := g.spentAtMost - g.search.plan.Budget/2
-	return g.spentAtMost > 0 && g.search.spent >= half && !g.anyConfirmed()
-}
-
-// anyConfirmed reports whether the goal has a lower bound.
-func (g *goalSearch) anyConfirmed() bool {
-	low, _ := g.bracket(g.class)
-	return low != nil
 }

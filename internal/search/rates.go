@@ -18,6 +18,18 @@ const (
 	farAboveBy = 2    // factor from a rate with too high a latency to one whose larger batches may bring it down
 )
 
+// rateToExplore returns the rate of the next exploring trial; false if the bracket is narrow enough, or low is the highest
+// rate that may be tried. high is nil if no rate has failed yet.
+func (g *goalSearch) rateToExplore(low, high *history) (rate float64, ok bool) {
+	switch {
+	case high == nil:
+		return g.rateAbove(low), !g.search.capped(low.rate)
+	case g.mayPassFarAbove(low, high):
+		return g.rateFarAbove(high), true
+	}
+	return g.rateBetween(low, high), !within(low.rate, high.rate, g.goal.Width)
+}
+
 // step returns the factor between two rates that are so many widths apart.
 func (g *goalSearch) step(widths float64) float64 { return math.Pow(1+g.goal.Width, widths) }
 
@@ -123,25 +135,22 @@ func (g *goalSearch) rateFarAbove(high *history) float64 {
 	return g.search.limited(high.rate * farAboveBy)
 }
 
-// mayPassFarAbove reports whether a trial far above a narrow bracket is worth it: only its latency made
-// the upper end fail, and so it was at all rates tried in between. No trial is needed if a higher rate
-// has passed, or one about as high was tried. For example, far above 10,000 to 10,500/s is 21,000/s;
-// about as high is up to 25,526/s, since the bracket may have moved down by as much meanwhile.
+// mayPassFarAbove reports whether a trial at rateFarAbove is worth it: the bracket is at most firstStep wide, only its
+// latency made the upper end fail, no higher rate has passed, and none that tells the same was tried. Rates tried in
+// between tell the same unless they failed by their latency alone. So do those about as high: far above a bracket from
+// 10,000 to 10,500/s are 21,000/s, and up to 25,526/s is about as high, since the bracket may have moved down meanwhile.
 func (g *goalSearch) mayPassFarAbove(low, high *history) bool {
-	nearby := g.step(firstStep) * (1 + rounding)
-	farAbove := g.rateFarAbove(high)
-	isWide := high.rate > low.rate*nearby
-	isCapped := within(high.rate, farAbove, g.goal.Width) // by the highest rate that may be tried
-	if isWide || isCapped || !high.onlyLatency || g.passedAbove(high) != nil || g.shortTooLenient() {
+	if !high.onlyLatency || g.passedAbove(high) != nil || g.shortTooLenient() || !within(low.rate, high.rate, g.step(firstStep)-1) {
 		return false
 	}
+	farAbove := g.rateFarAbove(high)
+	if within(high.rate, farAbove, g.goal.Width) { // there is nothing to try between high and the highest rate allowed
+		return false
+	}
+	aboutAsHigh := farAbove * g.step(firstStep) * (1 + rounding)
 	for _, h := range g.histories {
-		switch {
-		case h.rate <= high.rate, h.rate > farAbove*nearby:
-			continue
-		case h.rate >= farAbove: // about as high
-			return false
-		case !h.onlyLatency: // in between
+		inBetween := h.rate > high.rate && h.rate < farAbove
+		if inBetween && !h.onlyLatency || h.rate >= farAbove && h.rate <= aboutAsHigh {
 			return false
 		}
 	}

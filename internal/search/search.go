@@ -95,7 +95,7 @@ func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer
 		if err != nil {
 			return s.result(), err
 		}
-		s.book(r, a)
+		s.add(r, a)
 	}
 }
 
@@ -113,9 +113,8 @@ type searcher struct {
 func newSearcher(p Plan) *searcher {
 	s := &searcher{plan: p}
 	for i, goal := range p.Goals {
-		s.goals = append(s.goals, &goalSearch{
-			search: s, goal: goal, maxTrials: p.MaxTrials * (i + 1), spentAtMost: p.Budget * time.Duration(i+1),
-		})
+		n := i + 1 // a goal may use what those before it have left
+		s.goals = append(s.goals, &goalSearch{search: s, goal: goal, maxTrials: n * p.MaxTrials, maxTime: time.Duration(n) * p.Budget})
 	}
 	return s
 }
@@ -127,7 +126,7 @@ func (s *searcher) request() (Request, bool) {
 		return Request{}, false
 	}
 	for _, g := range s.goals {
-		if g.usedTrials() >= g.maxTrials {
+		if g.trialsLeft() <= 0 {
 			continue
 		}
 		if r, ok := g.next(); ok && g.affords(r) {
@@ -137,8 +136,8 @@ func (s *searcher) request() (Request, bool) {
 	return Request{}, false
 }
 
-// book adds a trial to what is known of its rate.
-func (s *searcher) book(r Request, a Answer) {
+// add adds a trial to what each goal knows of its rate.
+func (s *searcher) add(r Request, a Answer) {
 	anyBroken, anyPassed, allVoid := false, false, true
 	for _, j := range a.Judgements {
 		anyBroken = anyBroken || j.Broken
@@ -149,7 +148,7 @@ func (s *searcher) book(r Request, a Answer) {
 		a.Through = 0
 	}
 	for i, g := range s.goals {
-		g.book(r, a, a.Judgements[i])
+		g.add(r, a, a.Judgements[i])
 	}
 	if anyPassed {
 		s.overhead = max(0, a.Took-r.For)
