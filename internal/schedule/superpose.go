@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -19,29 +20,33 @@ func (p poisson) share(d Deal, client int) poisson {
 	return p
 }
 
-// Clients make smaller blocks the more there are, so that thousands of them don't fill the memory with arrivals.
+// A Poisson process keeps blocks of 2^bits arrivals in memory (poisson.go). The more clients there are, the smaller they are.
 const (
 	mostInBlocks = 1 << 16 // arrivals in one block of each client together
 	leastBits    = 4       // but a block has at least 2^leastBits arrivals
 )
 
-// superposed counts the arrivals of many Poisson processes together, one for each client. It keeps when each has its next
-// arrival, so that it looks only at those with arrivals since it was last asked. After Count(50), two processes with arrivals at
-// 10, 40, 70 and at 20, 60 ns have counted 2 and 1, sum 3, and next 70 and 60.
+// superposed counts the arrivals of many Poisson processes together, one for each client. After Count(50), processes with
+// arrivals at 10, 40, 70 and at 20, 60 ns have counted 2 and 1, sum 3, and next 70 and 60.
 type superposed struct {
-	rate      float64
-	processes []*walk
-	next      []int64 // by process: the offset of its first arrival that was not counted
-	counted   []int64 // by process: its arrivals before countedTo
-	sum       int64   // of counted
-	countedTo int64   // the offset before which arrivals are counted
+	rate      float64 // of all together, messages per second
+	processes []process
+	sum       int64 // of all counted
+	countedTo int64 // the offset before which arrivals are counted
+}
+
+// process is one of them. It keeps when its next arrival is, so that it is asked only if that has come.
+type process struct {
+	*walk
+	counted int64 // its arrivals before countedTo
+	next    int64 // the offset of the first arrival that is not counted
 }
 
 func (p poisson) superpose(d Deal) *superposed {
-	s := &superposed{rate: p.rate, counted: make([]int64, d.Clients)}
-	for client := range d.Clients {
+	s := &superposed{rate: p.rate, processes: make([]process, d.Clients)}
+	for client := range s.processes {
 		w := p.share(d, client).walk()
-		s.processes, s.next = append(s.processes, w), append(s.next, w.At(0))
+		s.processes[client] = process{walk: w, next: w.At(0)}
 	}
 	return s
 }
@@ -60,58 +65,74 @@ func (s *superposed) Count(d int64) int64 {
 func (s *superposed) countTo(d int64) {
 	if d < s.countedTo {
 		s.sum = 0
-		for k, w := range s.processes {
-			s.next[k], s.counted[k] = w.At(0), 0
+		for k := range s.processes {
+			p := &s.processes[k]
+			p.counted, p.next = 0, p.At(0)
 		}
 	}
 	s.countedTo = d
-	for k, at := range s.next {
-		if at < d {
-			n := s.processes[k].Count(d)
-			s.sum += n - s.counted[k]
-			s.next[k], s.counted[k] = s.processes[k].At(n), n
+	for k := range s.processes {
+		if p := &s.processes[k]; p.next < d {
+			n := p.Count(d)
+			s.sum += n - p.counted
+			p.counted, p.next = n, p.At(n)
 		}
 	}
 }
 
-// limits returns how many of the first total arrivals are each process's. Of those at the same nanosecond, the first
-// processes' come first.
+// limits returns how many of the first total arrivals are each client's. Of arrivals at the same nanosecond, those of the
+// first client come first. If fewer than total ever come, the first client gets what is missing.
+//
+// It counts the arrivals until shortly before the last of them is expected, and deals out those around that time one by
+// one: 8 standard deviations and 64 arrivals to either side, or more if the last one is not among them.
 func (s *superposed) limits(total int64) []int64 {
 	limits := make([]int64, len(s.processes))
 	if total <= 0 {
 		return limits
 	}
-	last := s.at(total - 1)
-	s.countTo(last)
-	copy(limits, s.counted)
-	missing := total - s.sum // arrivals at last itself
-	for k, w := range s.processes {
-		for ; missing > 0 && w.At(limits[k]) == last; missing-- {
-			limits[k]++
+	expected := float64(total)
+	for margin := 64 + 8*math.Sqrt(expected); ; margin *= 4 {
+		s.countTo(s.expectedAt(expected - margin))
+		for client, p := range s.processes {
+			limits[client] = p.counted
 		}
-	}
-	return limits
-}
-
-// at returns the offset of arrival i. It sorts the arrivals around the offset at which arrival i is expected, from 8 standard
-// deviations and 64 arrivals before it to as many after it. If arrival i is not among them, it tries a wider range.
-func (s *superposed) at(i int64) int64 {
-	expected, margin := float64(i)/s.rate*1e9, (64+8*math.Sqrt(float64(i)))/s.rate*1e9
-	for ; expected+margin < float64(Never/2); margin *= 4 {
-		s.countTo(int64(max(0, expected-margin)))
-		before, begin := s.sum, slices.Clone(s.counted)
-		s.countTo(int64(expected + margin))
-		if before > i || s.sum <= i {
+		left := total - s.sum // to be dealt out
+		s.countTo(s.expectedAt(expected + margin))
+		if left < 0 || s.sum < total && s.countedTo < Never {
 			continue
 		}
-		var around []int64
-		for k, w := range s.processes {
-			for j := begin[k]; j < s.counted[k]; j++ {
-				around = append(around, w.At(j))
-			}
+		around := s.arrivalsFrom(limits)
+		dealt := min(left, int64(len(around)))
+		for _, a := range around[:dealt] {
+			limits[a.client]++
 		}
-		slices.Sort(around)
-		return around[i-before]
+		limits[0] += left - dealt
+		return limits
 	}
-	return Never
+}
+
+// expectedAt returns the offset before which n arrivals are expected, from 0 to Never.
+func (s *superposed) expectedAt(n float64) int64 {
+	at := n / s.rate * 1e9
+	if at >= float64(Never) {
+		return Never
+	}
+	return int64(max(at, 0))
+}
+
+type arrival struct {
+	at     int64
+	client int
+}
+
+// arrivalsFrom returns the counted arrivals of each client, from index first[client] on, in order.
+func (s *superposed) arrivalsFrom(first []int64) []arrival {
+	var arrivals []arrival
+	for client, p := range s.processes {
+		for i := first[client]; i < p.counted; i++ {
+			arrivals = append(arrivals, arrival{p.At(i), client})
+		}
+	}
+	slices.SortFunc(arrivals, func(a, b arrival) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.client, b.client)) })
+	return arrivals
 }
