@@ -10,10 +10,10 @@ import (
 // Plain is a schedule as data, for sending it to another process. Exactly one field is set. Unless a field says otherwise,
 // rates are in billionths of a message per second: whole numbers, so that both processes compute the same nanoseconds.
 type Plain struct {
-	Constant uint64        `json:",omitempty"`
-	Poisson  *PlainPoisson `json:",omitempty"`
-	Ramp     *PlainRamp    `json:",omitempty"`
-	Line     *PlainLine    `json:",omitempty"`
+	Constant  uint64          `json:",omitempty"`
+	Poisson   *PlainPoisson   `json:",omitempty"`
+	Ramp      *PlainRamp      `json:",omitempty"`
+	Piecewise *PlainPiecewise `json:"Line,omitempty"`
 }
 
 // PlainPoisson holds the parameters of Poisson.
@@ -28,10 +28,10 @@ type PlainRamp struct {
 	Over     time.Duration
 }
 
-// PlainLine is what Steps and Bursts make: segments of constant rate.
-type PlainLine struct {
+// PlainPiecewise is what Steps and Bursts make: segments of constant rate.
+type PlainPiecewise struct {
 	Segments []PlainSegment
-	Periodic bool // the segments repeat for ever (Bursts); false: the last one lasts for ever (Steps)
+	Periodic bool // the segments repeat for ever (Bursts); false: the last one lasts for ever, whatever its For (Steps)
 }
 
 // PlainSegment is a constant rate for a time.
@@ -55,33 +55,13 @@ func Described(s Schedule) (*Plain, error) {
 		return &Plain{Poisson: &PlainPoisson{s.rate, s.seed}}, nil
 	case *ramp:
 		return &Plain{Ramp: &PlainRamp{billionths(s.from), billionths(s.to), time.Duration(s.over)}}, nil
-	case *line:
-		return &Plain{Line: s.plain()}, nil
+	case *piecewise:
+		return &Plain{Piecewise: &s.plain}, nil
 	}
 	return nil, fmt.Errorf("a schedule of type %T can't be sent to another process", s)
 }
 
 func billionths(perSecond float64) uint64 { return uint64(math.Round(perSecond * quantaPerHertz)) }
-
-func (l *line) plain() *PlainLine {
-	p := &PlainLine{Periodic: l.period > 0}
-	for i, s := range l.segments {
-		p.Segments = append(p.Segments, PlainSegment{s.rate, l.length(i)})
-	}
-	return p
-}
-
-// length returns how long segment i lasts; lastLength if it lasts for ever.
-func (l *line) length(i int) time.Duration {
-	start := l.segments[i].start
-	switch {
-	case i+1 < len(l.segments):
-		return time.Duration(l.segments[i+1].start - start)
-	case l.period > 0:
-		return time.Duration(l.period - start)
-	}
-	return lastLength
-}
 
 // Schedule returns the schedule that p describes; nil if p is nil. It refuses whatever no constructor of this package
 // could have made.
@@ -101,8 +81,8 @@ func (p *Plain) Schedule() (Schedule, error) {
 		return Poisson(p.Poisson.Rate, p.Poisson.Seed)
 	case Plain{Ramp: p.Ramp}:
 		return Ramp(float64(p.Ramp.From)/quantaPerHertz, float64(p.Ramp.To)/quantaPerHertz, p.Ramp.Over)
-	case Plain{Line: p.Line}:
-		return p.Line.schedule()
+	case Plain{Piecewise: p.Piecewise}:
+		return p.Piecewise.schedule()
 	}
 	return nil, errors.New("a schedule of several kinds at once")
 }
@@ -115,24 +95,14 @@ func checkQuanta(what string, rate uint64) error {
 	return nil
 }
 
-func (p *PlainLine) schedule() (Schedule, error) {
-	var l line
+func (p *PlainPiecewise) schedule() (Schedule, error) {
 	for i, s := range p.Segments {
-		what := fmt.Sprintf("segment %d", i+1)
-		if s.Rate > 0 {
-			if err := checkQuanta(what, s.Rate); err != nil {
-				return nil, err
-			}
+		if s.Rate == 0 {
+			continue
 		}
-		if err := l.addChecked(what, s.Rate, s.For); err != nil {
+		if err := checkQuanta(fmt.Sprintf("segment %d", i+1), s.Rate); err != nil {
 			return nil, err
 		}
 	}
-	if l.total.IsZero() {
-		return nil, errors.New("a schedule whose rates are all 0")
-	}
-	if !p.Periodic {
-		l.hold()
-	}
-	return &l, nil
+	return newPiecewise("segment", *p)
 }

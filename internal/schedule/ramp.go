@@ -26,9 +26,8 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 	if first == 0 && last == 0 {
 		return nil, errors.New("ramp: both rates are 0; allowed is one of them at most")
 	}
-	quanta := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1) // of the slope: its length times the mean rate
-	// Only the segment of the hold is ever looked at. The one before it stands for the slope, with its mean rate.
-	hold := line{segments: []segment{{rate: (first + last) / 2}, {start: int64(over), rate: last, before: quanta}}}
+	quanta := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1)                        // of the slope: its length times the mean rate
+	hold := piecewise{segments: []segment{{start: int64(over), rate: last, before: quanta}}} // never asked for earlier times
 	return &ramp{
 		from: float64(first) / quantaPerHertz, to: float64(last) / quantaPerHertz, over: int64(over),
 		quanta: quanta, arrivals: hold.Count(int64(over)), hold: hold,
@@ -40,7 +39,7 @@ type ramp struct {
 	over     int64           // length of the slope, ns
 	quanta   uint128.Uint128 // of the slope; quantaPerMessage of them make one message
 	arrivals int64           // how many lie on the slope
-	hold     line            // the rate after the slope
+	hold     piecewise       // the rate after the slope
 }
 
 // At measures the time on the slope from the end with the lower rate, because rounding moves arrivals the farthest there.

@@ -17,23 +17,14 @@ func Steps(steps []Step) (Schedule, error) {
 	if len(steps) == 0 {
 		return nil, errors.New("steps: none given; allowed is one or more")
 	}
-	var l line
-	for i, s := range steps {
-		what, length := fmt.Sprintf("step %d", i+1), s.For
-		if i == len(steps)-1 {
-			length = lastLength
-		}
-		rate, err := quantaOrZero(what, s.Rate)
+	var p PlainPiecewise
+	for i, step := range steps {
+		rate, err := quantaOrZero(fmt.Sprintf("step %d", i+1), step.Rate)
 		if err != nil {
 			return nil, err
 		}
-		if err := l.addChecked(what, rate, length); err != nil {
-			return nil, err
-		}
+		p.Segments = append(p.Segments, PlainSegment{rate, step.For})
 	}
-	if l.total.IsZero() {
-		return nil, errors.New("steps: every rate is 0; allowed is one or more above 0")
-	}
-	l.hold()
-	return &l, nil
+	p.Segments[len(steps)-1].For = lastLength
+	return newPiecewise("step", p)
 }
