@@ -49,7 +49,7 @@ type block struct {
 // span is where a block lies.
 type span struct {
 	number, start, length int64 // start and length in ns
-	known                 bool
+	known                 bool  // false in a place of walk.spans that was not used yet
 }
 
 // walk is a Poisson process for one goroutine. It keeps two neighbouring blocks, because a sender that asks what is due
@@ -79,13 +79,14 @@ func (p poisson) walk() *walk {
 func (w *walk) sequential() Schedule { return w.walk() }
 
 func (w *walk) At(i int64) int64 {
+	number, inBlock := i>>w.bits, i&(1<<w.bits-1)
 	b := w.current
-	if b == nil || b.number != i>>w.bits || !b.filled {
-		if b = w.seek(i >> w.bits); b == nil {
+	if b == nil || b.number != number || !b.filled {
+		if b = w.seek(number); b == nil {
 			return Never
 		}
 	}
-	return b.at[i&(1<<w.bits-1)]
+	return b.at[inBlock]
 }
 
 func (w *walk) Count(d int64) int64 {
@@ -107,29 +108,30 @@ func (w *walk) Count(d int64) int64 {
 	return b.number<<w.bits + int64(sort.Search(len(b.at), func(k int) bool { return b.at[k] >= d }))
 }
 
-// seek returns the block with that number, filled; nil past the end of time. It goes forward from the last block used. If the
-// number is lower, it goes back to where that block lies, or begins again if that isn't remembered.
+// seek makes the block with that number the one used last, and returns it, filled; nil past the end of time. It goes forward
+// from the last block used. If the number is lower, it goes back to where that block lies, or begins again if that isn't
+// remembered.
 func (w *walk) seek(number int64) *block {
-	b := &w.blocks[number%2]
-	if w.current == nil || b.number != number || !b.filled {
-		if b = w.current; b == nil || number < b.number {
-			b = w.back(number)
-		}
-		for b != nil && b.number < number {
-			b = w.next(b)
-		}
-		if b == nil {
+	if b := &w.blocks[number%2]; b.filled && b.number == number {
+		w.current = b
+		return b
+	}
+	b := w.current
+	if b == nil || number < b.number {
+		b = w.back(number)
+	}
+	for b.number < number {
+		if b = w.next(b); b == nil {
 			return nil
 		}
-		w.fill(b)
 	}
-	w.current = b
+	w.fill(b)
 	return b
 }
 
 // restart begins again with block 0.
 func (w *walk) restart() *block {
-	return w.place(span{length: w.length(0), known: true})
+	return w.place(span{length: w.drawLength(0), known: true})
 }
 
 // back returns the block with that number, or block 0 if it isn't remembered where that lies.
@@ -152,7 +154,7 @@ func (w *walk) place(s span) *block {
 // next makes the block after b, in the place of the one before b; nil past the end of time.
 func (w *walk) next(b *block) *block {
 	start, number := b.start+b.length, b.number+1
-	length := w.length(number)
+	length := w.drawLength(number)
 	if length >= Never-start {
 		return nil
 	}
@@ -164,7 +166,7 @@ func (w *walk) fill(b *block) {
 	if b.filled {
 		return
 	}
-	w.length(b.number)                  // brings the stream to where the distances begin
+	w.drawLength(b.number)              // the stream goes on with the distances
 	var space [1 << blockBits]float64   // on the stack; a block has no more arrivals
 	ends, sum := space[:len(b.at)], 0.0 // sums of exponential distances, not yet scaled
 	for k := range ends {
@@ -178,9 +180,9 @@ func (w *walk) fill(b *block) {
 	b.filled = true
 }
 
-// length starts a block's random stream and draws the block's length, in ns, by the method of Marsaglia and Tsang (A
-// simple method for generating gamma variables, 2000).
-func (w *walk) length(number int64) int64 {
+// drawLength starts a block's random stream, and draws the block's length from it: a Gamma variable in ns, by the method of
+// Marsaglia and Tsang (A simple method for generating gamma variables, 2000). What the stream gives next is for the distances.
+func (w *walk) drawLength(number int64) int64 {
 	w.source.Seed(mix(w.seed), mix(uint64(number)^0x6a09e667f3bcc908))
 	d := float64(int64(1)<<w.bits) - 1.0/3
 	c := 1 / math.Sqrt(9*d)
