@@ -8,25 +8,25 @@ func (s Snapshot) Corrected(interval int64) Snapshot {
 	if interval <= 0 || s.max < 2*interval {
 		return s
 	}
-	counts := make([]int64, buckets)
+	counts := make([]int64, numBuckets)
 	lo := s.min
-	for _, c := range s.cells {
-		counts[c.i] += c.n
-		v := s.clip(highest(int(c.i)))
+	for _, b := range s.buckets {
+		counts[b.index] += b.count
+		v := s.clip(highest(b.index))
 		missing := v/interval - 1 // how many values to add; none if below 1
 		lo = min(lo, v-missing*interval)
 		for k := int64(1); k <= missing; {
 			// Count those of one bucket at once, because a long stall adds millions of values.
 			i := index(v - k*interval)
 			last := min((v-lowest(i))/interval, missing)
-			counts[i] += (last - k + 1) * c.n
+			counts[i] += (last - k + 1) * b.count
 			k = last + 1
 		}
 	}
 	var out Snapshot
 	for i, n := range counts {
 		if n > 0 {
-			out.cells = append(out.cells, cell{i: int32(i), n: n})
+			out.buckets = append(out.buckets, bucket{index: i, count: n})
 		}
 	}
 	out.recount(lo, s.max)

@@ -9,14 +9,14 @@ import (
 // correctedOneByOne is HdrHistogram's own loop.
 func correctedOneByOne(s Snapshot, interval int64) *Histogram {
 	h := New()
-	for _, c := range s.cells {
-		v := s.clip(highest(int(c.i)))
-		h.RecordN(v, c.n)
+	for _, c := range s.buckets {
+		v := s.clip(highest(c.index))
+		h.RecordN(v, c.count)
 		if interval <= 0 {
 			continue
 		}
 		for missing := v - interval; missing >= interval; missing -= interval {
-			h.RecordN(missing, c.n)
+			h.RecordN(missing, c.count)
 		}
 	}
 	return h

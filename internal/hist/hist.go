@@ -20,8 +20,8 @@ const (
 	octaveBits = 8
 	perOctave  = 1 << octaveBits
 	limitBits  = 42
-	overflow   = (limitBits - octaveBits + 1) * perOctave
-	buckets    = overflow + 1
+	overflow   = (limitBits - octaveBits + 1) * perOctave // index of the last bucket
+	numBuckets = overflow + 1
 )
 
 // Limit is the lowest value of the last bucket, in nanoseconds: 73 minutes. Values from Limit on are not told apart: they
@@ -32,7 +32,7 @@ const Limit = int64(1) << limitBits
 type Histogram struct {
 	// inverseMin is math.MaxInt64 − minimum: like max it only ever rises, and 0 means that there is no value yet.
 	inverseMin, max atomic.Int64
-	counts          [buckets]atomic.Int64
+	counts          [numBuckets]atomic.Int64
 }
 
 // New makes an empty histogram.
@@ -62,14 +62,14 @@ func (h *Histogram) Snapshot() Snapshot {
 
 // SnapshotInto is Snapshot, but reuses the memory of s. Copies of s share that memory and become invalid.
 func (h *Histogram) SnapshotInto(s *Snapshot) {
-	*s = Snapshot{cells: s.cells[:0]}
+	*s = Snapshot{buckets: s.buckets[:0]}
 	lo, hi, ok := h.extremes()
 	if !ok {
 		return
 	}
 	for i := index(lo); i <= index(hi); i++ {
 		if n := h.counts[i].Load(); n > 0 {
-			s.cells = append(s.cells, cell{i: int32(i), n: n})
+			s.buckets = append(s.buckets, bucket{index: i, count: n})
 		}
 	}
 	s.recount(lo, hi)
@@ -186,7 +186,7 @@ func (h *Histogram) Grow(before, now Snapshot) {
 		return
 	}
 	h.widen(now.min, now.max)
-	for c := range now.since(before) {
-		h.counts[c.i].Add(c.n)
+	for _, b := range now.since(before) {
+		h.counts[b.index].Add(b.count)
 	}
 }

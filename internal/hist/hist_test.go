@@ -20,7 +20,7 @@ func of(values ...int64) Snapshot {
 
 func TestEveryValueLiesInItsBucketAndBucketsAreNarrow(t *testing.T) {
 	next := int64(0)
-	for i := range buckets {
+	for i := range numBuckets {
 		lo, hi := lowest(i), highest(i)
 		if lo != next {
 			t.Fatalf("bucket %d begins at %d, want %d: a gap or an overlap", i, lo, next)
@@ -140,7 +140,7 @@ func TestSubtractingTheEarlierLeavesTheLater(t *testing.T) {
 		a, b := rapid.SliceOf(nanoseconds).Draw(t, "a"), rapid.SliceOf(nanoseconds).Draw(t, "b")
 		earlier, want := of(a...), of(b...)
 		got := earlier.Merge(want).Sub(earlier)
-		if !slices.Equal(got.cells, want.cells) || got.n != want.n {
+		if !slices.Equal(got.buckets, want.buckets) || got.n != want.n {
 			t.Fatalf("got %+v\nwant %+v", got, want)
 		}
 		if got.min > want.min || index(got.min) != index(want.min) || got.max < want.max || index(got.max) != index(want.max) {
@@ -232,7 +232,7 @@ func TestRecordingAndLiveSnapshotsAllocateNothing(t *testing.T) {
 }
 
 func equal(a, b Snapshot) bool {
-	return slices.Equal(a.cells, b.cells) && a.n == b.n && a.min == b.min && a.max == b.max
+	return slices.Equal(a.buckets, b.buckets) && a.n == b.n && a.min == b.min && a.max == b.max
 }
 
 func BenchmarkRecord(b *testing.B) {

@@ -46,7 +46,7 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("histogram buckets: %w", err)
 	}
 	var out Snapshot
-	if out.cells, err = unpack(packed); err != nil {
+	if out.buckets, err = unpack(packed); err != nil {
 		return fmt.Errorf("histogram buckets: %w", err)
 	}
 	out.recount(in.Min, in.Max)
@@ -59,38 +59,38 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 }
 
 func (s Snapshot) pack() []byte {
-	packed := make([]byte, 0, 3*len(s.cells)) // most distances take one byte, most counts one or two
-	previous := int32(-1)
-	for _, c := range s.cells {
-		packed = binary.AppendUvarint(packed, uint64(c.i-previous))
-		packed = binary.AppendUvarint(packed, uint64(c.n))
-		previous = c.i
+	packed := make([]byte, 0, 3*len(s.buckets)) // most distances take one byte, most counts one or two
+	previous := -1
+	for _, b := range s.buckets {
+		packed = binary.AppendUvarint(packed, uint64(b.index-previous))
+		packed = binary.AppendUvarint(packed, uint64(b.count))
+		previous = b.index
 	}
 	return packed
 }
 
 // unpack reads what pack wrote. It refuses buckets that don't exist or don't rise, and counts that don't fit into an int64.
-func unpack(packed []byte) ([]cell, error) {
-	cells := slices.Grow([]cell(nil), varints(packed)/2)
+func unpack(packed []byte) ([]bucket, error) {
+	buckets := slices.Grow([]bucket(nil), varints(packed)/2)
 	var total uint64
-	for bucket := -1; len(packed) > 0; {
+	for index := -1; len(packed) > 0; {
 		step, stepSize := binary.Uvarint(packed)
 		count, countSize := binary.Uvarint(packed[max(stepSize, 0):])
 		if stepSize <= 0 || countSize <= 0 {
 			return nil, errors.New("they are cut short in the middle of a number")
 		}
 		packed = packed[stepSize+countSize:]
-		if step == 0 || step > uint64(overflow-bucket) {
-			return nil, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, bucket, overflow-bucket)
+		if step == 0 || step > uint64(overflow-index) {
+			return nil, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, index, overflow-index)
 		}
 		if count == 0 || count > math.MaxInt64-total {
 			return nil, fmt.Errorf("count %d after %d, allowed 1 to %d in all", count, total, int64(math.MaxInt64))
 		}
-		bucket += int(step)
+		index += int(step)
 		total += count
-		cells = append(cells, cell{i: int32(bucket), n: int64(count)})
+		buckets = append(buckets, bucket{index: index, count: int64(count)})
 	}
-	return cells, nil
+	return buckets, nil
 }
 
 // varints counts the varints in packed: each ends with its only byte below 0x80.

@@ -1,24 +1,21 @@
 package hist
 
 import (
-	"iter"
 	"math"
-	"slices"
 	"sort"
 )
 
 // Snapshot is a frozen histogram. The zero value is an empty one. Copies share memory, which no method changes; only
 // Histogram.SnapshotInto and UnmarshalJSON write to their target.
 type Snapshot struct {
-	cells    []cell // by rising index, counts above 0
+	buckets  []bucket // those that are not empty, by rising index
 	n        int64
 	min, max int64
 }
 
-// cell is a bucket that is not empty.
-type cell struct {
-	i int32 // index of the bucket
-	n int64 // how many values it holds
+type bucket struct {
+	index int
+	count int64 // how many values it holds
 }
 
 // Count returns the number of values.
@@ -40,8 +37,8 @@ func (s Snapshot) Mean() float64 {
 		return 0
 	}
 	var sum float64
-	for _, c := range s.cells {
-		sum += float64(c.n) * min(max(middle(int(c.i)), float64(s.min)), float64(s.max))
+	for _, b := range s.buckets {
+		sum += float64(b.count) * min(max(middle(b.index), float64(s.min)), float64(s.max))
 	}
 	return sum / float64(s.n)
 }
@@ -58,9 +55,9 @@ func (s Snapshot) Quantile(q float64) int64 {
 	}
 	// One ulp less, as HdrHistogram does: 0.07·100 is a hair above 7 and must not become rank 8.
 	rank := int64(math.Ceil(math.Nextafter(q, 0) * float64(s.n)))
-	for _, c := range s.cells[:len(s.cells)-1] {
-		if rank -= c.n; rank <= 0 {
-			return s.clip(highest(int(c.i)))
+	for _, b := range s.buckets[:len(s.buckets)-1] {
+		if rank -= b.count; rank <= 0 {
+			return s.clip(highest(b.index))
 		}
 	}
 	return s.max // the rank lies in the last bucket, whose highest value is known exactly
@@ -68,10 +65,10 @@ func (s Snapshot) Quantile(q float64) int64 {
 
 // CountAbove returns the number of values above ns. Each counts as the value that Quantile would report.
 func (s Snapshot) CountAbove(ns int64) int64 {
-	first := sort.Search(len(s.cells), func(k int) bool { return s.clip(highest(int(s.cells[k].i))) > ns })
+	first := sort.Search(len(s.buckets), func(k int) bool { return s.clip(highest(s.buckets[k].index)) > ns })
 	var n int64
-	for _, c := range s.cells[first:] {
-		n += c.n
+	for _, b := range s.buckets[first:] {
+		n += b.count
 	}
 	return n
 }
@@ -79,12 +76,12 @@ func (s Snapshot) CountAbove(ns int64) int64 {
 // Buckets calls f for every bucket that is not empty, in rising order, until f returns false. The values of a bucket lie in
 // lowest..highest, both inclusive. The bucket of everything from Limit up ends at Max.
 func (s Snapshot) Buckets(f func(lowest, highest, count int64) bool) {
-	for _, c := range s.cells {
-		hi := highest(int(c.i))
-		if c.i == overflow {
+	for _, b := range s.buckets {
+		hi := highest(b.index)
+		if b.index == overflow {
 			hi = s.max
 		}
-		if !f(lowest(int(c.i)), hi, c.n) {
+		if !f(lowest(b.index), hi, b.count) {
 			return
 		}
 	}
@@ -98,64 +95,65 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 	case other.n == 0:
 		return s
 	}
-	out := Snapshot{cells: make([]cell, 0, max(len(s.cells), len(other.cells))+8)}
-	a, b := s.cells, other.cells
+	a, b := s.buckets, other.buckets
+	merged := make([]bucket, 0, max(len(a), len(b))+8)
 	for len(a) > 0 && len(b) > 0 {
 		switch {
-		case a[0].i < b[0].i:
-			out.cells, a = append(out.cells, a[0]), a[1:]
-		case b[0].i < a[0].i:
-			out.cells, b = append(out.cells, b[0]), b[1:]
+		case a[0].index < b[0].index:
+			merged, a = append(merged, a[0]), a[1:]
+		case b[0].index < a[0].index:
+			merged, b = append(merged, b[0]), b[1:]
 		default:
-			out.cells = append(out.cells, cell{i: a[0].i, n: a[0].n + b[0].n})
+			merged = append(merged, bucket{index: a[0].index, count: a[0].count + b[0].count})
 			a, b = a[1:], b[1:]
 		}
 	}
-	out.cells = append(append(out.cells, a...), b...) // the rest; a or b is empty
+	merged = append(append(merged, a...), b...) // the rest; a or b is empty
+	out := Snapshot{buckets: merged}
 	out.recount(min(s.min, other.min), max(s.max, other.max))
 	return out
 }
 
-// since yields the buckets that hold more values than in earlier, with the number of values added since.
-func (s Snapshot) since(earlier Snapshot) iter.Seq[cell] {
-	return func(yield func(cell) bool) {
-		old := earlier.cells
-		for _, c := range s.cells {
-			for len(old) > 0 && old[0].i < c.i {
-				old = old[1:]
-			}
-			if len(old) > 0 && old[0].i == c.i {
-				c.n -= old[0].n
-			}
-			if c.n > 0 && !yield(c) {
-				return
-			}
+// since returns the buckets that hold more values than in earlier, with the number of values added since.
+func (s Snapshot) since(earlier Snapshot) []bucket {
+	if earlier.n == 0 {
+		return s.buckets
+	}
+	var added []bucket
+	old := earlier.buckets
+	for _, b := range s.buckets {
+		for len(old) > 0 && old[0].index < b.index {
+			old = old[1:]
+		}
+		if len(old) > 0 && old[0].index == b.index {
+			b.count -= old[0].count
+		}
+		if b.count > 0 {
+			added = append(added, b)
 		}
 	}
+	return added
 }
 
 // Sub returns the values that were recorded after earlier, an older snapshot of the same histogram. Their extremes are known
 // only to the edges of their buckets. A bucket that holds more values in earlier counts as empty.
 func (s Snapshot) Sub(earlier Snapshot) Snapshot {
-	if earlier.n == 0 {
-		return s
-	}
-	out := Snapshot{cells: slices.Collect(s.since(earlier))}
+	out := Snapshot{buckets: s.since(earlier)}
 	out.recount(s.min, s.max)
 	return out
 }
 
-// recount sets the number of values to that in the cells, and the extremes to lo and hi as far as the cells allow. A snapshot
-// that is taken beside Record may have read an extreme whose value is in no cell yet.
+// recount sets the number of values to that in the buckets, and the extremes to lo and hi as far as the buckets allow. A snapshot
+// that is taken beside Record may have read an extreme whose value is in no bucket yet.
 func (s *Snapshot) recount(lo, hi int64) {
 	s.n, s.min, s.max = 0, 0, 0
-	if len(s.cells) == 0 {
+	if len(s.buckets) == 0 {
 		return
 	}
-	for _, c := range s.cells {
-		s.n += c.n
+	for _, b := range s.buckets {
+		s.n += b.count
 	}
-	first, last := int(s.cells[0].i), int(s.cells[len(s.cells)-1].i)
+	first, last := s.buckets[0].index, s.buckets[len(s.buckets)-1].index
 	s.max = min(max(hi, lowest(last)), highest(last))
 	s.min = min(max(lo, lowest(first)), highest(first), s.max)
 }
