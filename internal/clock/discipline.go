@@ -25,28 +25,24 @@ const askTimeout = 2 * time.Second
 // Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. A
 // program that doesn't answer holds it up for four seconds at most.
 func Disciplined(ctx context.Context) (Discipline, bool) {
-	for _, source := range []struct {
-		command []string
-		parse   func(output string) (Discipline, error)
-	}{
-		{[]string{"chronyc", "-c", "tracking"}, parseTracking},
-		{[]string{"pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"}, parseCurrentDataSet},
-	} {
-		output, err := outputOf(ctx, source.command)
-		if err != nil {
-			continue // the program is not installed, or its daemon does not run
+	// An error of outputOf means that the program is not installed, or that its daemon does not run.
+	if output, err := outputOf(ctx, "chronyc", "-c", "tracking"); err == nil {
+		if d, err := parseTracking(output); err == nil {
+			return d, true
 		}
-		if d, err := source.parse(output); err == nil {
+	}
+	if output, err := outputOf(ctx, "pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"); err == nil {
+		if d, err := parseCurrentDataSet(output); err == nil {
 			return d, true
 		}
 	}
 	return disciplinedByKernel()
 }
 
-func outputOf(ctx context.Context, command []string) (string, error) {
+func outputOf(ctx context.Context, program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c := exec.CommandContext(ctx, program, args...)
 	c.WaitDelay = askTimeout // do not wait for ever for a child that holds the pipe
 	output, err := c.Output()
 	return string(output), err

@@ -71,12 +71,12 @@ type Answerer struct {
 	ended sync.WaitGroup
 }
 
-// Answers starts an Answerer on a UDP socket that it binds to address (host:port; port 0: any). The caller closes it. An
+// NewAnswerer starts an Answerer on a UDP socket that it binds to address (host:port; port 0: any). The caller closes it. An
 // address that stands for all addresses of a host is refused: peers expect their answers from the address that they asked.
-func Answers(address, token string) (*Answerer, error) { return answers(address, token, Now) }
+func NewAnswerer(address, token string) (*Answerer, error) { return newAnswerer(address, token, Now) }
 
-// answers is Answers with another clock.
-func answers(address, token string, now func() int64) (*Answerer, error) {
+// newAnswerer is NewAnswerer with another clock.
+func newAnswerer(address, token string, now func() int64) (*Answerer, error) {
 	if token == "" {
 		return nil, errors.New("clock exchange: no token; one is needed")
 	}

@@ -23,7 +23,7 @@ const token = "a token of the test's own"
 
 func answering(t *testing.T, now func() int64) string {
 	t.Helper()
-	a, err := answers("127.0.0.1:0", token, now)
+	a, err := newAnswerer("127.0.0.1:0", token, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,10 +215,10 @@ func TestExchangesThatCannotBeAreRefused(t *testing.T) {
 		"10001":         func() error { _, err := Exchange(t.Context(), "127.0.0.1:1", token, 10_001); return err },
 		"no answer":     func() error { _, err := Compare(t.Context(), "127.0.0.1:1", token); return err },
 		"missing port":  func() error { _, err := Exchange(t.Context(), "127.0.0.1", token, 1); return err },
-		"no token":      func() error { _, err := Answers("127.0.0.1:0", ""); return err },
-		"all addresses": func() error { _, err := Answers(":0", token); return err },
-		"0.0.0.0":       func() error { _, err := Answers("0.0.0.0:0", token); return err },
-		"clock":         func() error { _, err := Answers("127.0.0.1:no-port", token); return err },
+		"no token":      func() error { _, err := NewAnswerer("127.0.0.1:0", ""); return err },
+		"all addresses": func() error { _, err := NewAnswerer(":0", token); return err },
+		"0.0.0.0":       func() error { _, err := NewAnswerer("0.0.0.0:0", token); return err },
+		"clock":         func() error { _, err := NewAnswerer("127.0.0.1:no-port", token); return err },
 		"canceled": func() error {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -237,7 +237,7 @@ const inNamespace = "BROKERMARK_CLOCK_PEER"
 
 // answerAsPeer is the whole work of such a process.
 func answerAsPeer() {
-	a, err := Answers("127.0.0.1:0", token)
+	a, err := NewAnswerer("127.0.0.1:0", token)
 	if err != nil {
 		os.Exit(1)
 	}

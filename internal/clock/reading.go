@@ -7,12 +7,6 @@ package clock
 // not exceed one of 350 µs, and for a limit of 300 µs that is undecided.
 type Reading struct{ Ns, Bound int64 }
 
-// Low returns the least that the true time can be. It may be negative.
-func (r Reading) Low() int64 { return r.Ns - r.Bound }
-
-// High returns the most that the true time can be.
-func (r Reading) High() int64 { return r.Ns + r.Bound }
-
 // Answer is the answer to a question that clocks may leave open.
 type Answer int
 
@@ -28,9 +22,9 @@ func (a Answer) String() string { return [...]string{"undecided", "no", "yes"}[a
 // Exceeds reports whether the true time is above limit.
 func (r Reading) Exceeds(limit int64) Answer {
 	switch {
-	case r.Low() > limit:
+	case r.Ns-r.Bound > limit:
 		return Yes
-	case r.High() <= limit:
+	case r.Ns+r.Bound <= limit:
 		return No
 	}
 	return Undecided

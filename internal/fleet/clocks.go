@@ -42,7 +42,7 @@ func newClockServer(host string, port int, token string) (*clockServer, error) {
 	}
 	var last error
 	for _, h := range hosts {
-		a, err := clock.Answers(net.JoinHostPort(h, strconv.Itoa(s.port)), token)
+		a, err := clock.NewAnswerer(net.JoinHostPort(h, strconv.Itoa(s.port)), token)
 		if err != nil {
 			last = err
 			continue
