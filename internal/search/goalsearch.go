@@ -13,8 +13,8 @@ type goalSearch struct {
 	search *searcher
 	goal   Goal
 
-	maxTrials int           // of the whole search until this goal is answered
-	maxTime   time.Duration // the same for the time that they take; 0: no limit
+	maxTrials int           // how many trials the whole search may run until this goal is answered
+	maxTime   time.Duration // how long these may take; not read if Plan.Budget is 0
 	histories []*history    // one for each rate that was tried, by rising rate
 }
 
@@ -44,7 +44,7 @@ func (g *goalSearch) at(rate float64) *history {
 func (g *goalSearch) add(r Request, a Answer, judgement Judgement) {
 	h := g.at(r.Rate)
 	h.through = a.Through
-	h.add(g.goal, r.For, judgement)
+	h.Tally.add(g.goal, r.For, judgement)
 	if judgement.Verdict != Void && r.For >= g.goal.FinalDuration {
 		h.longTrials = append(h.longTrials, served{rate: a.Served, length: r.For})
 	}

@@ -138,20 +138,18 @@ func (s *searcher) request() (Request, bool) {
 
 // add adds a trial to what each goal knows of its rate.
 func (s *searcher) add(r Request, a Answer) {
-	anyBroken, anyPassed, allVoid := false, false, true
+	allVoid := true
 	for _, j := range a.Judgements {
-		anyBroken = anyBroken || j.Broken
-		anyPassed = anyPassed || j.Verdict == Pass
+		if j.Broken { // lost messages don't come through either, but that says nothing about a capacity
+			a.Through = 0
+		}
+		if j.Verdict == Pass {
+			s.overhead = max(0, a.Took-r.For)
+		}
 		allVoid = allVoid && j.Verdict == Void
-	}
-	if anyBroken { // lost messages don't come through either, but that says nothing about a capacity
-		a.Through = 0
 	}
 	for i, g := range s.goals {
 		g.add(r, a, a.Judgements[i])
-	}
-	if anyPassed {
-		s.overhead = max(0, a.Took-r.For)
 	}
 	if allVoid {
 		s.voids++
