@@ -132,7 +132,7 @@ func TestStoredSpecsKeepTheirIdentity(t *testing.T) {
 		lines := []string{
 			fmt.Sprintf("seed: %d", seed), fmt.Sprintf("size: %d", size), fmt.Sprintf("server: {x.y: %v}", native),
 			fmt.Sprintf("rate: %v", rapid.Float64Range(1, 1e6).Draw(t, "rate")),
-			fmt.Sprintf("duration: %dms", rapid.IntRange(1, 1e6).Draw(t, "ms")),
+			fmt.Sprintf("duration: %dms", rapid.IntRange(1e3, 1e6).Draw(t, "ms")),
 			fmt.Sprintf("topics: %d", rapid.IntRange(1, 100).Draw(t, "topics")),
 		}
 		id := func() (string, Spec) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func (v *validator) times() {
@@ -59,6 +60,30 @@ func (v *validator) load() {
 		v.steps(l.Steps)
 	case l.Shape == bursts && l.Burst != nil:
 		v.burst(*l.Burst, l.Rate)
+	}
+	if v.spec.Measure == MeasureRate {
+		v.due(either(l.Shape == steps, "load.steps", "load.rate"), l.most())
+	}
+}
+
+// most is the highest rate that the load reaches.
+func (l Load) most() float64 {
+	rates := []float64{l.Rate, l.To}
+	for _, s := range l.Steps {
+		rates = append(rates, s.Rate)
+	}
+	if l.Burst != nil {
+		rates = append(rates, l.Burst.Rate)
+	}
+	return slices.Max(rates)
+}
+
+// due refuses a rate at which no message is due in the measured phase, or one by chance, which says nothing of the rate. What is wrong
+// with either alone has been said.
+func (v *validator) due(path string, rate float64) {
+	d := v.spec.Duration
+	if rate >= minRate && rate <= maxRate && d > 0 && d <= maxDuration && rate*time.Duration(d).Seconds() < 1 {
+		v.fail(path, "%s messages per second for %s is less than one message; allowed: from one on", number(rate), d)
 	}
 }
 
@@ -167,6 +192,7 @@ func (v *validator) curve() {
 		}
 		for _, r := range c.Rates {
 			v.rate("curve.rates", r)
+			v.due("curve.rates", r)
 		}
 		return
 	}
