@@ -85,8 +85,8 @@ func TestEveryBoundIsWhereItsComplaintSays(t *testing.T) {
 		{"measure: sustainable\nload.shape: V", "constant poisson", "ramp steps bursts", "load.shape"},
 		{"measure: curve\nload.shape: V", "constant poisson", "ramp", "load.shape"},
 		{"measure: curve\nsustainable.width: V", "0.5", "0.501", "sustainable.width"},
-		{"curve.fractions: [0.5, V]", "0.001 1.501 10", "0 10.001 -1", "curve.fractions"},
-		{"curve.rates: [5, V]", "0.1 1e8", "0 0.03 100000001", "curve.rates"},
+		{"curve.fractions: [0.5, V]", "0.001 1.501 10", "0 0.5 5e-1 10.001 -1", "curve.fractions"},
+		{"curve.rates: [5, V]", "0.1 1e8", "0 5 5.0 0.03 100000001", "curve.rates"},
 
 		{"count.messages: V", "1 1000000000000", "0 1000000000001", "count.messages"},
 		{"size: 100\ncount.bytes: V", "100 1PiB", "99 0", "count.bytes"},
