@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,9 @@ func ParseSize(text string) (Size, error) {
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && (f > maxBytes || f < -maxBytes) {
 		return 0, fmt.Errorf("%q is beyond 1 PiB", text)
+	}
+	if f, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimRight(text, "Bb")), 64); err == nil && f != math.Trunc(f) {
+		return 0, fmt.Errorf("%q is not a whole number of bytes", text)
 	}
 	negative := strings.HasPrefix(text, "-")
 	n, err := humanize.ParseBytes(strings.TrimPrefix(text, "-"))

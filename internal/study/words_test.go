@@ -53,6 +53,19 @@ func TestASizeIsWrittenWithTheLargestUnitThatDividesIt(t *testing.T) {
 	})
 }
 
+func TestASizeWithoutAUnitIsWhole(t *testing.T) {
+	for _, text := range []string{"1.5", "100.9", "-8.5", "100.9B", "100.9 b", ".5"} {
+		if n, err := ParseSize(text); err == nil || !strings.Contains(err.Error(), "is not a whole number of bytes") {
+			t.Errorf("%q is %d, %v", text, n, err)
+		}
+	}
+	for text, want := range map[string]Size{"100.0": 100, "1.5KiB": 1536, "1.5 kB": 1500, "0.5k": 500} {
+		if n, err := ParseSize(text); err != nil || n != want {
+			t.Errorf("%q is %d, %v; want %d", text, n, err, want)
+		}
+	}
+}
+
 func TestSizesBeyondAPebibyteAreRefusedInWhateverForm(t *testing.T) {
 	for text, want := range map[string]bool{
 		"1125899906842624": true, "-1125899906842624": true, "1125899906842625": false, "-1125899906842625": false, "1024TiB": true, "1025TiB": false,
