@@ -16,6 +16,9 @@ func TestWrittenInTheWrongShapeIsNamedWithWhatItShouldBe(t *testing.T) {
 	for doc, want := range map[string]string{
 		"axes:":                           "",
 		"messageSize: [100]":              `f.yaml:1: messageSize: a list of plain sizes; allowed: a size, or a list of {size, weight}; several values belong under axes`,
+		"objectives: {lost: }":            `f.yaml:1: objectives.lost: nothing is not a bound; allowed: the worst that is allowed, or a comparison such as '< 20ms'`,
+		"base: {objectives: {lost: [0]}}": `f.yaml:1: base.objectives.lost: a list is not a bound; allowed: the worst that is allowed, or a comparison such as '< 20ms'`,
+		"server: {objectives: }":          `f.yaml:1: server.objectives: nothing is not a single value: native settings are texts, numbers, true or false`,
 		"axes: 5":                         `f.yaml:1: axes: "5" is not a mapping of settings to lists of values`,
 		"axes: {g: [{name: a, sat: {}}]}": `f.yaml:1: axes.g[0].sat: unknown key "sat"; allowed: name, set; did you mean "set"?`,
 		"axes: {g: [{name: a, set: 5}]}":  `f.yaml:1: axes.g[0].set: "5" is not a mapping of settings`,

@@ -160,7 +160,10 @@ var elementWords = map[string][]string{"Fault.do": {"pause", "resume", "kill", "
 func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
 	var value any
 	if !isScalar(n) || n.Decode(&value) != nil {
-		d.add(d.at(n), path, "%s is not a single value: native settings are texts, numbers, true or false", Seen(n))
+		parent := path[:max(0, strings.LastIndexByte(path, '.'))]
+		of := either(parent == "objectives" || strings.HasSuffix(parent, ".objectives"), "bound; allowed: the worst that is allowed, or a comparison such as '< 20ms'",
+			"single value: native settings are texts, numbers, true or false")
+		d.add(d.at(n), path, "%s is not a %s", Seen(n), of)
 		return false
 	}
 	switch value.(type) {
