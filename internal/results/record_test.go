@@ -93,6 +93,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 	rabbit := measured()
 	rabbit.Spec.Broker, rabbit.Axes, rabbit.PointID, rabbit.Repetition = "rabbitmq", map[string]string{"broker": "rabbitmq", "window": "9", "mix": "100:1,1KiB:1"}, "ffff", 2
 	rabbit.Label = "a, b"
+	rabbit.Spec.Duration, rabbit.Spec.Load.Rate, rabbit.Spec.InFlight.Bytes = study.Duration(1500*time.Millisecond), 2000, 1<<20
 	records := []store.Record{measured(), rabbit}
 	for _, c := range []struct{ expr, err string }{
 		{"broker", `"broker" is not name=value`},
@@ -114,6 +115,10 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		"window=9":                       {"ffff"},
 		"messageSize=1KiB":               {"0123abc", "ffff"},
 		"size=1024":                      {"0123abc", "ffff"},
+		"duration=1500ms":                {"ffff"},
+		"load.rate=2k":                   {"ffff"},
+		"load.rate=2k/s":                 {"ffff"},
+		"inFlight.bytes=1MiB":            {"ffff"},
 		"client.linger.ms=5":             {"0123abc", "ffff"},
 		"version=4.3.1, broker=rabbitmq": {"ffff"},
 		"mix=100:1,1KiB:1":               {"ffff"},

@@ -153,13 +153,8 @@ func selectable(r store.Record, facts *factCache) map[string][]string {
 
 // matches tells whether one of the values of a property is the wanted one, or begins with it if that is enough.
 func matches(name, want string, values []string) bool {
-	switch name {
-	case "point", "began":
+	if name == "point" || name == "began" {
 		return want != "" && strings.HasPrefix(values[0], want) // each record has one
-	case "size", "messageSize":
-		if size, err := study.ParseSize(want); err == nil {
-			want = size.String()
-		}
 	}
-	return slices.Contains(values, want)
+	return slices.ContainsFunc(values, func(v string) bool { return study.Same(name, v, want) })
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	yaml "go.yaml.in/yaml/v3"
 )
 
 // Field documents one setting of a Spec: what help, checks and suggestions are made from.
@@ -139,4 +141,24 @@ func typeText(t reflect.Type) string {
 		return "native settings"
 	}
 	return "text"
+}
+
+// Same tells whether two texts say the same value of the setting that a document calls path, as 2s and 2000ms do, or 1KiB and 1024.
+func Same(path, a, b string) bool {
+	if a == b {
+		return true
+	}
+	l, ok := layout().leaves[canonical(path)]
+	if !ok {
+		return false // a native setting, or none: what its texts mean is the broker's business
+	}
+	var read [2]string
+	for i, s := range []string{a, b} {
+		v, n := reflect.New(l.typ), &yaml.Node{Kind: yaml.ScalarNode, Value: s}
+		if !(decoder{problems: new(problems)}).value(n, l.path, v.Elem(), nil) {
+			return false
+		}
+		read[i] = text(v.Elem())
+	}
+	return read[0] == read[1]
 }

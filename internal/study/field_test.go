@@ -162,3 +162,35 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTextsThatSayTheSameValueOfASettingAreTheSame(t *testing.T) {
+	for _, c := range []struct {
+		path, a, b string
+		want       bool
+	}{
+		{"duration", "2s", "2000ms", true},
+		{"duration", "2s", "3s", false},
+		{"duration", "2s", "2", false},
+		{"load.rate", "1000", "1k", true},
+		{"load.rate", "1000", "1k/s", true},
+		{"load.rate", "1000", "1e3", true},
+		{"rate", "1000", "1k", true},
+		{"messageSize", "1KiB", "1024", true},
+		{"size", "1KiB", "1024", true},
+		{"messageSize", "1KiB", "1kB", false},
+		{"messageSize", "100:1,1KiB:1", "100:1,1KiB:1", true},
+		{"inFlight.bytes", "16777216", "16MiB", true},
+		{"topics", "1", "1.0", true},
+		{"topics", "1", "x", false},
+		{"tls", "off", "off", true},
+		{"useRandomizedPayloads", "true", "yes", true},
+		{"client.linger.ms", "5", "5.0", false},
+		{"version", "2.1", "2.10", false},
+		{"nothing", "1", "1.0", false},
+		{"broker", "kafka", "Kafka", false},
+	} {
+		if got := Same(c.path, c.a, c.b); got != c.want {
+			t.Errorf("%s: %q and %q: %v", c.path, c.a, c.b, got)
+		}
+	}
+}
