@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,6 +80,27 @@ func TestRecordsOfAFileAreImportedOnceEach(t *testing.T) {
 	}
 	if list := brokermark(t, "export", "--store", to).want(t, 0).objects(t); len(list) != 1 || list[0]["status"] != "ok" {
 		t.Errorf("imported: %v", list)
+	}
+	whole, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for change, says := range map[string]string{
+		`"status":"ok"=>"status":"fine"`: `not a record: its status is "fine"; allowed: ok failed void refused aborted published`,
+		`"status":"ok"=>"state":"ok"`:    `not a record: its status is ""`,
+		`"broker":"sim"=>"broken":"sim"`: `not a record: it has no spec.broker`,
+		`"repetition":1=>"repetition":0`: `not a record: its repetition is 0; allowed: 1 or more`,
+		`"point_id":=>"pointid":`:        `not a record: it has no point_id`,
+	} {
+		old, changed, _ := strings.Cut(change, "=>")
+		text := strings.Replace(string(whole), old, changed, 1)
+		if text == string(whole) {
+			t.Fatalf("no %s in %.300s", old, whole)
+		}
+		write(t, filepath.Join(dir, "odd.jsonl"), text)
+		if said := brokermark(t, "import", filepath.Join(dir, "odd.jsonl"), "--store", to).want(t, 2).err; !strings.Contains(said, "odd.jsonl:1: "+says) {
+			t.Errorf("%s: said %q, want %q", change, said, says)
+		}
 	}
 	write(t, filepath.Join(dir, "cut.jsonl"), "{\"schema\": 1\nx\n")
 	if said := brokermark(t, "import", filepath.Join(dir, "cut.jsonl"), "--store", to).want(t, 2).err; !strings.Contains(said, "cut.jsonl:1: not a record") {

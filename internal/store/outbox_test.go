@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/store/pgtest"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // brief is how long these tests' stores wait.
@@ -92,7 +93,7 @@ func (v *valve) pass(to, from net.Conn, answer bool) {
 }
 
 func record(id string, n int) Record {
-	return Record{PointID: id, Repetition: n, Status: OK, Began: time.Unix(1700000000+int64(n), 0).UTC()}
+	return Record{PointID: id, Repetition: n, Status: OK, Spec: study.Spec{Broker: "sim"}, Began: time.Unix(1700000000+int64(n), 0).UTC()}
 }
 
 func outbox(t *testing.T, url string) (*Outbox, *Store, string, *[]string) {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/brokermark/brokermark/internal/bounded"
@@ -19,7 +21,7 @@ import (
 // maxRecordFile bounds a file of records, in bytes.
 const maxRecordFile = 1 << 30
 
-// ReadRecords reads a file of records. A line that is none is an error.
+// ReadRecords reads a file of records. A line that is none, or lacks what every record has, is an error.
 func ReadRecords(path string) ([]Record, error) {
 	records, damaged, err := readLines(path)
 	if err == nil && len(damaged) > 0 {
@@ -28,7 +30,30 @@ func ReadRecords(path string) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, r := range records { // each from a line: none is damaged
+		if lack := r.lacks(); lack != "" {
+			return nil, fmt.Errorf("%s:%d: not a record: %s", path, i+1, lack)
+		}
+	}
 	return records, nil
+}
+
+// statuses are all ways a repetition can end.
+var statuses = []Status{OK, Failed, Void, Refused, Aborted, Published}
+
+// lacks says what the record has not that every record has; empty if it has all.
+func (r Record) lacks() string {
+	switch {
+	case r.PointID == "":
+		return "it has no point_id"
+	case r.Spec.Broker == "":
+		return "it has no spec.broker"
+	case r.Repetition < 1:
+		return fmt.Sprintf("its repetition is %d; allowed: 1 or more", r.Repetition)
+	case !slices.Contains(statuses, r.Status):
+		return fmt.Sprintf("its status is %q; allowed: %s", r.Status, strings.Trim(fmt.Sprint(statuses), "[]"))
+	}
+	return ""
 }
 
 // readLines reads a file of records, and lists what is wrong with the lines that are none.
