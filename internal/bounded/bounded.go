@@ -3,6 +3,7 @@
 package bounded
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,9 @@ var ErrTooLong = errors.New("too long")
 
 // ErrNoFile is something that has no end, or none that is known: a device, a pipe.
 var ErrNoFile = errors.New("not an ordinary file")
+
+// Unmarked is a text without the byte order mark that some editors and spreadsheets begin it with, and no parser takes.
+func Unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 // All reads to the end of r.
 func All(r io.Reader, limit int64) ([]byte, error) {

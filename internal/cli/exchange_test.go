@@ -152,6 +152,18 @@ func TestExportsHoldEveryRecord(t *testing.T) {
 	}
 }
 
+func TestAFileWithAByteOrderMarkIsImportedAsOneWithout(t *testing.T) {
+	db, marked := demoStore(t), "\ufeff"
+	brokermark(t, "import", file(t, "r.json", string(ombResult)), "--store", db).want(t, 0)
+	if again := brokermark(t, "import", file(t, "r.json", marked+string(ombResult)), "--store", db).want(t, 0); !strings.Contains(again.out, "is in the store already") {
+		t.Errorf("says %q", again.out)
+	}
+	lines := brokermark(t, "export", "--store", db).want(t, 0).out
+	if again := brokermark(t, "import", file(t, "r.jsonl", marked+lines), "--store", db).want(t, 0); !strings.Contains(again.out, ": 0 records stored, ") {
+		t.Errorf("says %q", again.out)
+	}
+}
+
 func TestAnImportIsStoredOnceAndComparedWithWhatWasMeasured(t *testing.T) {
 	db := demoStore(t)
 	path := file(t, "r.json", string(ombResult))

@@ -120,7 +120,7 @@ func readOMB(path string, like *study.Spec) (store.Record, error) {
 	if err != nil {
 		return store.Record{}, cannotRead(path, err)
 	}
-	r, err := exchange.FromOMB(path, bytes.TrimSpace(data), info.ModTime().Truncate(time.Second), like)
+	r, err := exchange.FromOMB(path, bytes.TrimSpace(bounded.Unmarked(data)), info.ModTime().Truncate(time.Second), like)
 	if err != nil {
 		return store.Record{}, badInput("%w", err)
 	}
@@ -298,7 +298,7 @@ func headOf(path string) ([]byte, error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return head, err
+	return bounded.Unmarked(head), err
 }
 
 // importRecords appends the records, as they are, that the store doesn't have yet.

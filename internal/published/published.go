@@ -81,7 +81,7 @@ func readTable(folder fs.FS, file string) (table, error) {
 	if err != nil {
 		return table{}, err
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write a byte order mark
+	data = bounded.Unmarked(data)
 	t := table{origin: originOf(string(data))}
 	in := csv.NewReader(bytes.NewReader(data))
 	in.Comment = '#'

@@ -83,6 +83,9 @@ func decodeLines(path string, from io.Reader) (records []Record, damaged []error
 		if err != nil {
 			return nil, nil, err
 		}
+		if n == 1 {
+			line = bounded.Unmarked(line)
+		}
 		r, err := decodeLine(file, n, line)
 		if err != nil {
 			damaged = append(damaged, err)
