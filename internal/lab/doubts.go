@@ -55,7 +55,7 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	doubtClocks(t, &d)
 	b.doubtCores(t, &d)
 	if n := b.latency(t).Count(); n > 0 && n < fewSamples {
-		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
+		d.addReason("few-samples", fewLatencies(int64(n)))
 	}
 	b.doubtWarmup(t, &d)
 	ended := len(t.Samples) > 0 && t.Err == nil
@@ -64,6 +64,23 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
 	return d
+}
+
+// fewLatencies says from which quantile on so few latencies leave a single message, or none, above it.
+func fewLatencies(n int64) remark.Remark {
+	quantile := "p99.9"
+	for _, q := range []struct {
+		from int64 // latencies, for more than one message above the quantile
+		name string
+	}{{100, "p99"}, {20, "p95"}, {10, "p90"}} {
+		if n < q.from {
+			quantile = q.name
+		}
+	}
+	if n == 1 {
+		return remark.Of("only one latency was measured: every quantile is that of a single message")
+	}
+	return remark.Of("only %d latencies were measured: "+quantile+" and what lies above it rest on single messages", n)
 }
 
 // doubtWarmup adds doubts if generator and broker were in no steady state when the measured phase began.

@@ -62,6 +62,22 @@ func TestFewLatenciesOfPublishingAreADoubtIfNobodySubscribes(t *testing.T) {
 	}
 }
 
+func TestFewLatenciesAreDoubtedFromTheQuantileThatASingleMessageDecides(t *testing.T) {
+	for n, want := range map[int64]string{
+		1:   "only one latency was measured: every quantile is that of a single message",
+		9:   "only 9 latencies were measured: p90 and what lies above it rest on single messages",
+		10:  "only 10 latencies were measured: p95 and what lies above it rest on single messages",
+		19:  "only 19 latencies were measured: p95 and what lies above it rest on single messages",
+		50:  "only 50 latencies were measured: p99 and what lies above it rest on single messages",
+		100: "only 100 latencies were measured: p99.9 and what lies above it rest on single messages",
+		999: "only 999 latencies were measured: p99.9 and what lies above it rest on single messages",
+	} {
+		if got := fewLatencies(n).Text; got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
 func TestWhatAQueueLimitDroppedInTheWarmUpIsNoFault(t *testing.T) {
 	var d doubts
 	warmup := measure.Books{Sent: 9, Acked: 9, Expected: 9, Received: 4, Lost: 5, LostAcked: 5, MayDrop: 9, Corrupted: 1}
