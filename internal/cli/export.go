@@ -36,6 +36,9 @@ func (s *shell) exportCommand() *cobra.Command {
 			if err := checkFormat(format, exportFormatNames()...); err != nil {
 				return err
 			}
+			if withLatency := []string{"hlog", "hgrm"}; c.Flags().Changed("latency") && !slices.Contains(withLatency, format) {
+				return badInput("--latency: not used by the format %s, only by %s", format, strings.Join(withLatency, ", "))
+			}
 			records, err := readStore(c.Context(), path, where)
 			if err != nil {
 				return err

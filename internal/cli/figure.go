@@ -34,6 +34,11 @@ func (s *shell) figureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, flag := range []string{"row", "col", "metric", "latency", "linear"} {
+				if used := usedBy[flag]; c.Flags().Changed(flag) && !slices.Contains(used, args[0]) {
+					return badInput("--%s: not used by %s, only by %s", flag, args[0], strings.Join(used, ", "))
+				}
+			}
 			if o.Metric != "" {
 				m, err := results.MetricNamed(o.Metric)
 				if err != nil {
@@ -68,12 +73,21 @@ func (s *shell) figureCommand() *cobra.Command {
 	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows; multiples: of the lines (default: chosen from what varies)")
 	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of what goes across")
 	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of what is shown, such as e2e_p99 (default: what was measured for)")
-	f.StringVar(&o.Latency, "latency", "", "which `latency`: "+strings.Join(results.LatencyNames(), ", "))
-	f.BoolVar(&o.Linear, "linear", false, "linear instead of logarithmic axes")
+	f.StringVar(&o.Latency, "latency", "", "latency-throughput, percentiles: which `latency`: "+strings.Join(results.LatencyNames(), ", "))
+	f.BoolVar(&o.Linear, "linear", false, "latency-throughput, percentiles, multiples: linear instead of logarithmic axes")
 	f.StringVar(&o.Title, "title", "", "`text` instead of the figure's own title")
 	f.StringVar(&width, "width", "", "`size` such as 16cm, 6in or 400pt (default: the figure's own)")
 	f.StringVar(&height, "height", "", "`size`, likewise")
 	return c
+}
+
+// usedBy lists the figures that use a flag which others have no use for.
+var usedBy = map[string][]string{
+	"row":     {"heatmap", "multiples"},
+	"col":     {"heatmap", "multiples"},
+	"metric":  {"heatmap", "multiples"},
+	"latency": {"latency-throughput", "percentiles"},
+	"linear":  {"latency-throughput", "percentiles", "multiples"},
 }
 
 func figureTable() string {
