@@ -49,9 +49,13 @@ func (s *shell) main(ctx context.Context, args []string) (code int) {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.InitDefaultCompletionCmd() // cobra's would print its help for an unknown shell, and exit with 0
+	root.InitDefaultHelpCmd()       // cobra's would do so for an unknown command
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
+		switch c.Name() {
+		case "completion":
 			c.Args, c.RunE = cobra.ArbitraryArgs, group
+		case "help":
+			c.Run, c.RunE = nil, helpFor
 		}
 	}
 	return s.ended(ctx, root.ExecuteContext(ctx))
@@ -148,6 +152,23 @@ sustain, proves what each delivered and accounts for what it cost.`,
 	)
 	complete(root)
 	return root
+}
+
+// helpFor shows the help of the command that the arguments name.
+func helpFor(help *cobra.Command, args []string) error {
+	about, rest, err := help.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 && (!about.HasParent() || about.HasSubCommands()) {
+		return group(about, rest)
+	}
+	if len(rest) > 0 {
+		return badInput("%q has no command %q", about.CommandPath(), rest[0])
+	}
+	about.InitDefaultHelpFlag()
+	about.InitDefaultVersionFlag()
+	return about.Help()
 }
 
 // Command returns the command with all its subcommands, of which manuals and completions are made.

@@ -124,6 +124,25 @@ func TestHelpShowsNoTypesOfGoAndNoMarkup(t *testing.T) {
 	}
 }
 
+func TestHelpForWhatIsNoCommandIsBadInput(t *testing.T) {
+	for args, want := range map[string]string{
+		"help rum":              `unknown command "rum" for "brokermark"; did you mean "run"?`,
+		"help list broker":      `unknown command "broker" for "brokermark list"; did you mean "brokers"?`,
+		"help list brokers x":   `"brokermark list brokers" has no command "x"`,
+		"help run head-to-head": `"brokermark run" has no command "head-to-head"`,
+	} {
+		if r := brokermark(t, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.err, want) || r.out != "" {
+			t.Errorf("%s: exit code %d, %q, %.40q; want %q", args, r.code, r.err, r.out, want)
+		}
+	}
+	for _, args := range []string{"", "run", "list brokers", "help", "completion bash"} {
+		asked, flagged := brokermark(t, strings.Fields("help "+args)...).want(t, 0), brokermark(t, strings.Fields(args+" --help")...).want(t, 0)
+		if asked.out == "" || asked.out != flagged.out {
+			t.Errorf("help %s:\n%s\n%s --help:\n%s", args, asked.out, args, flagged.out)
+		}
+	}
+}
+
 func TestHelpListsTheExitCodes(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"run", "--help"}} {
 		out := brokermark(t, args...).want(t, 0).out
