@@ -231,8 +231,12 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 		if unstored != nil {
 			fmt.Fprintf(r.sh.err, "brokermark: %s\n", secret.Redact(unstored.Error()))
 		}
-		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; the same command goes on from there\n",
-			t.OK+t.Failed+t.Refused+t.Skipped+t.Spared, len(p.runs), r.store.Name())
+		next := "the same command goes on from there"
+		if r.options.again {
+			next = "because of --again, the same command begins anew"
+		}
+		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; %s\n",
+			t.OK+t.Failed+t.Refused+t.Skipped+t.Spared, len(p.runs), r.store.Name(), next)
 		_ = r.options.gates.judge(r.sh.err, results.Of(r.records)) // being interrupted is what the exit code says
 		return &failure{code: exitInterrupted}
 	case err != nil:

@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/cli"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -50,6 +53,21 @@ func exitCode(t *testing.T, c *exec.Cmd) int {
 		t.Fatal(err)
 	}
 	return c.ProcessState.ExitCode()
+}
+
+func TestAnInterruptedRunSaysWhereTheSameCommandBegins(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	for _, c := range []struct{ flag, want string }{
+		{"--keep", "; the same command goes on from there\n"}, {"--again", "; because of --again, the same command begins anew\n"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var out, said bytes.Buffer
+		code := cli.Main(ctx, []string{"run", "--broker", "sim", "--measure", "count", "--set", "count.messages=1000000000", "--store", path, c.flag}, strings.NewReader(""), &out, &said)
+		if code != 130 || !strings.Contains(said.String(), "interrupted; 0 of 1 repetitions are done and stored in "+path+c.want) {
+			t.Errorf("%s: exit code %d, said %q", c.flag, code, said.String())
+		}
+	}
 }
 
 func TestTheFirstSignalRecordsAndTheSecondLeavesAtOnce(t *testing.T) {
