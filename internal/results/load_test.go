@@ -136,3 +136,26 @@ func TestNearRatesOfACurveAreLevelsOfTheirOwn(t *testing.T) {
 		t.Errorf("%d distributions", len(all))
 	}
 }
+
+func TestALoadThatChangesIsNamedByAllItsRates(t *testing.T) {
+	steps := func(rates ...float64) (list []study.Step) {
+		for _, r := range rates {
+			list = append(list, study.Step{Rate: r})
+		}
+		return list
+	}
+	for want, load := range map[string]study.Load{
+		"rate 1k/s":                               {Shape: "constant", Rate: 1000},
+		"rate 1k/s poisson":                       {Shape: "poisson", Rate: 1000},
+		"rate 50/s to 500/s ramp":                 {Shape: "ramp", Rate: 50, To: 500},
+		"rate 500/s to 0/s ramp":                  {Shape: "ramp", Rate: 500},
+		"rate 100/s, 0/s, 500/s steps":            {Shape: "steps", Steps: steps(100, 0, 500)},
+		"rate 100/s, 200/s, 300/s, … 600/s steps": {Shape: "steps", Steps: steps(100, 200, 300, 400, 500, 600)},
+		"rate 50/s bursts":                        {Shape: "bursts", Rate: 50, Burst: &study.Burst{Rate: 500}},
+	} {
+		p := Point{Spec: study.Spec{Measure: study.MeasureRate, Load: load}}
+		if got := p.Load(); got != want {
+			t.Errorf("%+v is %q, want %q", load, got, want)
+		}
+	}
+}

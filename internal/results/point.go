@@ -94,14 +94,30 @@ func (p Point) Endings() []string {
 // Status is the point's endings in one line: "ok", or "failed 1 of 3, ok 2 of 3".
 func (p Point) Status() string { return strings.Join(p.Endings(), ", ") }
 
-// Rate names the offered rate with its shape: "1k/s", "1k/s poisson".
+// Rate names the offered rate with its shape: "1k/s", "1k/s poisson", "1k/s to 5k/s ramp", "1k/s, 0/s, 5k/s steps".
 func (p Point) Rate() string {
-	text := RateText(p.Spec.Load.Rate)
-	if shape := p.Spec.Load.Shape; shape != "" && shape != "constant" {
-		text += " " + shape
+	l := p.Spec.Load
+	text := RateText(l.Rate)
+	switch l.Shape {
+	case "", "constant":
+		return text
+	case "ramp":
+		text += " to " + RateText(l.To)
+	case "steps": // which have no other rate
+		var rates []string
+		for _, s := range l.Steps {
+			rates = append(rates, RateText(s.Rate))
+		}
+		if len(rates) > maxStepsNamed {
+			rates = append(rates[:maxStepsNamed-1], "… "+rates[len(rates)-1])
+		}
+		text = strings.Join(rates, ", ")
 	}
-	return text
+	return text + " " + l.Shape
 }
+
+// maxStepsNamed is how many steps of a load its name lists at most.
+const maxStepsNamed = 4
 
 // Load names the load: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
 func (p Point) Load() string {
