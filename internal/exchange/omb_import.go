@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -109,7 +110,34 @@ func decodeOMB(data []byte) (OMB, error) {
 	case o.Brokermark != nil && !slices.Contains(withResults, o.Brokermark.Status):
 		return o, fmt.Errorf("brokermark.status is %q; allowed are %q", o.Brokermark.Status, withResults)
 	}
+	if at := nullIn(data); at != "" {
+		return o, fmt.Errorf("%s is null; allowed: a number, or none there", at)
+	}
 	return o, o.checkNumbers()
+}
+
+// nullIn names the first null in a list or a table of a file, which Go reads as 0; empty if there is none. A list that is null as a
+// whole is as good as left out.
+func nullIn(data []byte) string {
+	var o map[string]any
+	if err := json.Unmarshal(data, &o); err != nil {
+		return "" // has been said
+	}
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		switch value := o[key].(type) {
+		case []any:
+			if i := slices.Index(value, nil); i >= 0 {
+				return fmt.Sprintf("%s[%d]", key, i)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(value)) {
+				if value[name] == nil {
+					return key + "." + name
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // checkNumbers refuses numbers that no run can have had. Only those are looked at that the import uses; the tables of

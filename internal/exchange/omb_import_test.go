@@ -190,6 +190,21 @@ func TestOfSeveralBadQuantilesTheSameIsNamedEveryTime(t *testing.T) {
 	}
 }
 
+func TestANullInAListOrATableIsNoNumber(t *testing.T) {
+	for key, want := range map[string]string{
+		`"publishRate":[1,null]`:                                             "publishRate[1] is null; allowed: a number, or none there",
+		`"publishRate":[1],"backlog":[null,5]`:                               "backlog[0] is null",
+		`"publishRate":[1],"publishLatency99pct":[null]`:                     "publishLatency99pct[0] is null",
+		`"publishRate":[1],"aggregatedEndToEndLatencyQuantiles":{"50":null}`: "aggregatedEndToEndLatencyQuantiles.50 is null",
+		`"publishRate":[1],"backlog":null`:                                   "",
+	} {
+		_, err := FromOMB("r.json", []byte(`{"driver":"K","messageSize":100,"aggregatedPublishLatencyQuantiles":{"50":1},`+key+`}`), time.Time{}, nil)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", key, err, want)
+		}
+	}
+}
+
 func TestOneAggregatedTableIsEnough(t *testing.T) {
 	o := small()
 	o.PublishRate, o.ConsumeRate = []float64{0}, []float64{0}
