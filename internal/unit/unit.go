@@ -45,68 +45,93 @@ var scales = map[Unit][]scale{
 
 // Format writes v with three significant digits, and counts with all digits. NaN is "–", infinity "unknown".
 func (u Unit) Format(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "–"
-	case math.IsInf(v, 0):
-		return "unknown"
-	case u == Count:
-		return grouped(math.Round(v))
-	case v < 0:
-		return "−" + u.Format(-v)
-	}
-	s := u.scaleOf(v)
-	return u.significant(v/s.factor) + s.suffix
+	digits, suffix := u.split(v)
+	return digits + suffix
 }
 
-// scaleOf is the largest scale of which v, to three digits, is at least one: 999.9 µs are 1.00 ms, not 1000 µs.
+// Range writes low–high, with the suffix once if both have the same: "5–6k/s", "900/s–1.10k/s". If one end is infinite
+// the range is open: "≥ 5k/s". If both are it is "unknown".
+func (u Unit) Range(low, high float64) string {
+	lowDigits, lowSuffix := u.split(low)
+	highDigits, highSuffix := u.split(high)
+	switch {
+	case math.IsInf(low, 0) && math.IsInf(high, 0):
+		return "unknown"
+	case math.IsInf(high, 0):
+		return "≥ " + lowDigits + lowSuffix
+	case math.IsInf(low, 0):
+		return "≤ " + highDigits + highSuffix
+	case lowSuffix == highSuffix:
+		return lowDigits + "–" + highDigits + highSuffix
+	}
+	return lowDigits + lowSuffix + "–" + highDigits + highSuffix
+}
+
+// split is the text of v in its two parts: "12.3" and " ms".
+func (u Unit) split(v float64) (digits, suffix string) {
+	switch {
+	case math.IsNaN(v):
+		return "–", ""
+	case math.IsInf(v, 0):
+		return "unknown", ""
+	case u == Count:
+		return grouped(math.Round(v)), ""
+	}
+	size := math.Abs(v)
+	s := u.scaleOf(size)
+	digits = u.threeDigits(size / s.factor)
+	if v < 0 {
+		digits = "−" + digits
+	}
+	return digits, s.suffix
+}
+
+// scaleOf is the largest scale of which v is at least one once it is rounded to three digits: 999.6 µs are 1.00 ms.
 func (u Unit) scaleOf(v float64) scale {
-	const roundedUp = 0.9995
+	const roundedUp = 0.9995 // the least number that is 1.00 with three digits
 	for _, s := range scales[u] {
 		if v >= s.factor*roundedUp {
 			return s
 		}
 	}
-	return scales[u][len(scales[u])-1]
+	return u.smallestScale()
 }
 
-// Range writes low–high, with the suffix once if both have the same. An infinite end is open: "≥ 5k/s".
-func (u Unit) Range(low, high float64) string {
-	lowText, highText := u.Format(low), u.Format(high)
-	switch {
-	case math.IsInf(low, 0) && math.IsInf(high, 0):
-		return "unknown"
-	case math.IsInf(high, 0):
-		return "≥ " + lowText
-	case math.IsInf(low, 0):
-		return "≤ " + highText
-	}
-	if suffix := u.scaleOf(math.Abs(high)).suffix; u.scaleOf(math.Abs(low)).suffix == suffix {
-		lowText = strings.TrimSuffix(lowText, suffix)
-	}
-	return lowText + "–" + highText
-}
+func (u Unit) smallestScale() scale { return scales[u][len(scales[u])-1] }
 
-// significant keeps three digits. Whole rates, sizes and plain numbers below 100 have no decimals, because most are
-// settings: 20k/s.
-func (u Unit) significant(v float64) string {
-	rounded := round(v, 3)
-	hasSettings := u == PerSecond || u == Bytes || u == None
-	switch {
-	case v == 0:
-		return "0" // also for −0
-	case hasSettings && v == math.Trunc(v) && v < 100:
+// threeDigits writes v, which is not negative, with three significant digits: "123", "12.3", "1.23", "0.0123". Whole rates,
+// sizes and plain numbers below 100 have no decimals, because most of them are settings: "20", not "20.0".
+func (u Unit) threeDigits(v float64) string {
+	isSetting := (u == PerSecond || u == Bytes || u == None) && v == math.Trunc(v) && v < 100
+	if v == 0 || isSetting {
 		return strconv.FormatFloat(v, 'f', 0, 64)
-	case rounded < 1e-4:
-		return strconv.FormatFloat(rounded, 'g', 3, 64)
 	}
-	exponent := int(math.Floor(math.Log10(rounded))) // 1 for 12.3, 0 for 1.23, −1 for 0.123
-	return strconv.FormatFloat(rounded, 'f', max(0, 2-exponent), 64)
+	rounded := round(v, 3)
+	if rounded < 1e-4 {
+		return strconv.FormatFloat(rounded, 'g', 3, 64) // "1e-06"
+	}
+	decimals := 2 - int(math.Floor(math.Log10(rounded))) // 1 for 12.3, 2 for 1.23, 3 for 0.123
+	return strconv.FormatFloat(rounded, 'f', max(0, decimals), 64)
+}
+
+// Exactly writes v with all its digits: as Format does if three are enough, and otherwise in the smallest scale. 1,500,000 ns
+// are "1.50 ms", 1,234,567 ns are "1234567 ns". From the 13th digit on a number is the rounding of a division, so a share of
+// 0.8999999999999999 is "90.0 %".
+func (u Unit) Exactly(v float64) string {
+	if v < 0 {
+		return "−" + u.Exactly(-v)
+	}
+	smallest := u.smallestScale()
+	exact := round(v/smallest.factor, 12)
+	if u == Count || exact == round(exact, 3) || math.IsNaN(v) {
+		return u.Format(exact * smallest.factor)
+	}
+	return strconv.FormatFloat(exact, 'f', -1, 64) + smallest.suffix
 }
 
 // round keeps a number of significant digits.
 func round(v float64, digits int) float64 {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // always a number
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // it is always a number
 	return rounded
 }
 
@@ -124,20 +149,4 @@ func grouped(v float64) string {
 		b.WriteRune(d)
 	}
 	return b.String()
-}
-
-// Exactly writes v as Format does if three digits are exact, and otherwise in the smallest scale with as many as it
-// has: 1,500,000 ns are "1.50 ms", 1,234,567 ns are "1234567 ns". From the 13th digit on it is the rounding of a
-// division.
-func (u Unit) Exactly(v float64) string {
-	if v < 0 {
-		return "−" + u.Exactly(-v)
-	}
-	smallest := u.scaleOf(0)
-	v = round(v/smallest.factor, 12)
-	isWholeCount := u == Count && v == math.Trunc(v)
-	if v == round(v, 3) || isWholeCount || math.IsNaN(v) {
-		return u.Format(v * smallest.factor)
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64) + smallest.suffix
 }
