@@ -118,7 +118,7 @@ func coursePanel(content results.CoursePanel, runs []run) *Panel {
 
 // traces are the run's lines in a panel.
 func (r run) traces(panel results.CoursePanel) []trace {
-	moments := results.Moments(r.record, results.Course(r.record))
+	moments := results.Moments(r.record)
 	var traces []trace
 	for i, l := range panel.Lines {
 		t := trace{line: r.lineStyle(panel, i)}
@@ -221,7 +221,7 @@ func timeSpan(runs []run) (from, to float64) {
 func unmeasured(runs []run, from, to float64) []band {
 	end := 0.0 // of the longest measured phase
 	for _, r := range runs {
-		for _, p := range results.Phases(r.record, r.record.Result.Series) {
+		for _, p := range results.Phases(r.record) {
 			if p.Name == "measure" {
 				end = max(end, p.Until)
 			}

@@ -152,8 +152,7 @@ func candidatesOf(points []results.Point) []candidate {
 // add appends the run of a repetition, with mostTicks ticks at most, and panels that the list doesn't have yet.
 func (list *runList) add(c candidate, mostTicks int) {
 	out := describeRun(c)
-	course := results.Course(c.record)
-	groups := groupMoments(results.Moments(c.record, course), mostTicks) // each becomes one tick of the run
+	groups := groupMoments(results.Moments(c.record), mostTicks) // each becomes one tick of the run
 	for _, moments := range groups {
 		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
 	}
@@ -168,7 +167,7 @@ func (list *runList) add(c candidate, mostTicks int) {
 		}
 		out.Panels = append(out.Panels, lines)
 	}
-	for _, p := range results.Phases(c.record, course) {
+	for _, p := range results.Phases(c.record) {
 		out.Phases = append(out.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
 	list.Runs = append(list.Runs, out)

@@ -86,18 +86,18 @@ func TestAFlatRecordOfAClosedLoopSaysSo(t *testing.T) {
 func TestTheCourseOfAClosedLoopHasNoLatency(t *testing.T) {
 	r := measured()
 	r.Result.Series = []store.Tick{{OffsetNs: 5, PublishRate: 7, Backlog: 3, EndToEndP50: 10, EndToEndP99: 20}}
-	r.Spec = openLoops["rate"]
-	if got := Course(r); len(got) != 1 || got[0] != r.Result.Series[0] {
-		t.Errorf("of an open loop: %+v", got)
+	for want, spec := range map[float64]study.Spec{10: openLoops["rate"], 0: closedLoops["peak"]} {
+		r.Spec = spec
+		moments := Moments(r)
+		if len(moments) != 1 || moments[0].PublishRate != 7 || moments[0].Backlog != 3 {
+			t.Fatalf("moments are %+v", moments)
+		}
+		p50, p99 := moments[0].latency(moments[0].EndToEndP50), moments[0].latency(moments[0].EndToEndP99)
+		if want > 0 && (p50 != want || p99 != 2*want) || want == 0 && (!math.IsNaN(p50) || !math.IsNaN(p99)) {
+			t.Errorf("%s: latencies are %v and %v", spec.Measure, p50, p99)
+		}
 	}
-	r.Spec = closedLoops["peak"]
-	if got, want := Course(r), (store.Tick{OffsetNs: 5, PublishRate: 7, Backlog: 3}); len(got) != 1 || got[0] != want {
-		t.Errorf("of a closed loop: %+v", got)
-	}
-	if r.Result.Series[0].EndToEndP99 != 20 {
-		t.Error("the record was changed")
-	}
-	if Course(store.Record{}) != nil {
+	if Moments(store.Record{}) != nil || Phases(store.Record{}) != nil {
 		t.Error("a record without a result has a course")
 	}
 }

@@ -8,34 +8,20 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Course lists what was measured in a repetition over time, tick by tick. The caller must not change it. The latency of a closed
-// loop is left out: producers that wait for an answer before they send again make it themselves.
-func Course(r store.Record) []store.Tick {
-	if r.Result == nil {
-		return nil
-	}
-	if !r.Spec.ClosedLoop() {
-		return r.Result.Series
-	}
-	ticks := slices.Clone(r.Result.Series)
-	for i := range ticks {
-		ticks[i].EndToEndP50, ticks[i].EndToEndP99 = 0, 0 // as if nothing had arrived
-	}
-	return ticks
-}
-
 // Phase is a phase of a repetition: warmup, measure or drain.
 type Phase struct {
 	Name  string
 	Until float64 // seconds since the start of the measured phase
 }
 
-// Phases lists the phases that ticks of r lie in. A phase ends between two ticks: the warm-up when the measured phase begins, and the
-// measured phase after its length. Ticks at −0.5 s (warmup) and 0.5 s (measure) of a phase of 10 s are the phases "warmup until 0" and
-// "measure until 10".
-func Phases(r store.Record, ticks []store.Tick) []Phase {
+// Phases lists the phases in which a repetition was sampled. A phase ends between two samples: the warm-up at 0, and the measured phase
+// after its length. Samples at −0.5 s (warmup) and 0.5 s (measure) of a phase of 10 s are "warmup until 0" and "measure until 10".
+func Phases(r store.Record) []Phase {
+	if r.Result == nil {
+		return nil
+	}
 	var phases []Phase
-	for _, t := range ticks {
+	for _, t := range r.Result.Series {
 		until := float64(t.OffsetNs) / 1e9
 		switch t.Phase {
 		case "warmup":
@@ -52,29 +38,46 @@ func Phases(r store.Record, ticks []store.Tick) []Phase {
 	return phases
 }
 
-// Moment is the state of a repetition at one time: a tick, with what the parts of a pipeline reported then.
+// Moment is a sample of a repetition. A CourseLine reads figures from it, which are NaN where they are not known.
 type Moment struct {
-	store.Tick                    // its BrokerCPU is NaN if the broker was not metered
-	Pipeline   store.PipelineTick // the report that is nearest in time; empty if none is near
+	store.Tick
+	pipeline      store.PipelineTick // the sample of the pipeline that is nearest in time; empty if none is near
+	brokerMetered bool               // else BrokerCPU is 0 and not known
+	hasLatency    bool               // else latencies are 0 or those of a closed loop, which are not shown
 }
 
-// Moments are the moments of ticks of r, in their order.
-func Moments(r store.Record, ticks []store.Tick) []Moment {
-	reports, metered := pipelineCourse(r), brokerMetered(r)
-	moments := make([]Moment, len(ticks))
-	for i, t := range ticks {
-		if !metered {
-			t.BrokerCPU = math.NaN()
-		}
-		moments[i] = Moment{Tick: t, Pipeline: reportNear(reports, t.OffsetNs)}
+// Moments lists the samples of a repetition; none if it has no result.
+func Moments(r store.Record) []Moment {
+	if r.Result == nil {
+		return nil
+	}
+	reports, metered, hasLatency := pipelineReports(r), brokerMetered(r), CourseHasLatency(r)
+	var moments []Moment
+	for _, t := range r.Result.Series {
+		moments = append(moments, Moment{Tick: t, pipeline: nearestReport(reports, t.OffsetNs), brokerMetered: metered, hasLatency: hasLatency})
 	}
 	return moments
 }
 
-// brokerMetered tells whether the processor time of the broker was metered at any tick. A tick has 0 if it was not.
+// brokerMetered tells whether the processor time of the broker was metered in any sample.
 func brokerMetered(r store.Record) bool {
 	hasTime := func(t store.Tick) bool { return t.BrokerCPU > 0 }
-	return r.Result != nil && (r.Result.Cost.BrokerKnown || slices.ContainsFunc(r.Result.Series, hasTime))
+	return r.Result.Cost.BrokerKnown || slices.ContainsFunc(r.Result.Series, hasTime)
+}
+
+func (m Moment) brokerCPU() float64 {
+	if !m.brokerMetered {
+		return math.NaN()
+	}
+	return m.BrokerCPU
+}
+
+// latency is NaN for 0 ns, the latency of a sample in which nothing arrived.
+func (m Moment) latency(ns int64) float64 {
+	if !m.hasLatency || ns <= 0 {
+		return math.NaN()
+	}
+	return float64(ns)
 }
 
 // CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels below each other,
@@ -112,11 +115,11 @@ var coursePanels = []CoursePanel{
 		{Name: "backlog", At: func(m Moment) float64 { return float64(m.Backlog) }},
 	}},
 	{Title: "e2e latency", Unit: unit.Nanoseconds, shownIf: CourseHasLatency, Lines: []CourseLine{
-		{Name: "e2e p50", At: func(m Moment) float64 { return latencyOrNaN(m.EndToEndP50) }},
-		{Name: "e2e p99", At: func(m Moment) float64 { return latencyOrNaN(m.EndToEndP99) }},
+		{Name: "e2e p50", At: func(m Moment) float64 { return m.latency(m.EndToEndP50) }},
+		{Name: "e2e p99", At: func(m Moment) float64 { return m.latency(m.EndToEndP99) }},
 	}},
 	{Title: "CPU (cores)", Unit: unit.None, shownIf: hasCourse, Lines: []CourseLine{
-		{Name: "broker CPU", At: func(m Moment) float64 { return m.BrokerCPU }},
+		{Name: "broker CPU", At: Moment.brokerCPU},
 		{Name: "generator CPU", At: func(m Moment) float64 { return m.GeneratorCPU }},
 	}},
 	{Title: "CPU of each side (cores)", Unit: unit.None, shownIf: hasSides, Lines: []CourseLine{
@@ -128,12 +131,12 @@ var coursePanels = []CoursePanel{
 		{Name: "consuming memory", At: side(func(s *store.SidesTick) float64 { return float64(s.Consuming.RSSBytes) })},
 	}},
 	{Title: "queue (messages)", Unit: unit.Count, shownIf: isPipeline, Lines: []CourseLine{
-		{Name: "waiting in the queue", At: func(m Moment) float64 { return orNaN(m.Pipeline.Queue) }},
-		{Name: "unacknowledged", At: func(m Moment) float64 { return orNaN(m.Pipeline.Unacked) }},
+		{Name: "waiting in the queue", At: func(m Moment) float64 { return orNaN(m.pipeline.Queue) }},
+		{Name: "unacknowledged", At: func(m Moment) float64 { return orNaN(m.pipeline.Unacked) }},
 	}},
 	{Title: "through the queue (messages/s)", Unit: unit.PerSecond, shownIf: isPipeline, Lines: []CourseLine{
-		{Name: "into the queue", At: func(m Moment) float64 { return orNaN(m.Pipeline.PublishedRate) }},
-		{Name: "out of the queue", At: func(m Moment) float64 { return orNaN(m.Pipeline.DeliveredRate) }},
+		{Name: "into the queue", At: func(m Moment) float64 { return orNaN(m.pipeline.PublishedRate) }},
+		{Name: "out of the queue", At: func(m Moment) float64 { return orNaN(m.pipeline.DeliveredRate) }},
 	}},
 }
 
@@ -143,10 +146,10 @@ func partPanels(parts []store.PipelinePart) []CoursePanel {
 	memory := CoursePanel{Title: "memory of each part", Unit: unit.Bytes, shownIf: isPipeline}
 	for i, p := range parts {
 		cpu.Lines = append(cpu.Lines, CourseLine{
-			Name: p.Name + ", CPU", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Pipeline.CPU, i) },
+			Name: p.Name + ", CPU", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.pipeline.CPU, i) },
 		})
 		memory.Lines = append(memory.Lines, CourseLine{
-			Name: p.Name + ", memory", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Pipeline.RSSBytes, i) },
+			Name: p.Name + ", memory", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.pipeline.RSSBytes, i) },
 		})
 	}
 	return []CoursePanel{cpu, memory}
@@ -160,15 +163,7 @@ func CourseHasLatency(r store.Record) bool {
 	return hasCourse(r) && !isPipeline(r) && !r.Spec.ClosedLoop()
 }
 
-// latencyOrNaN turns the 0 of a moment in which nothing arrived into a gap.
-func latencyOrNaN(ns int64) float64 {
-	if ns <= 0 {
-		return math.NaN()
-	}
-	return float64(ns)
-}
-
-// indexOrNaN is the i-th value; NaN if a report is too short to have it, as an empty one.
+// indexOrNaN is the i-th value; NaN if there are fewer, as in an empty report.
 func indexOrNaN[N int64 | float64](values []N, i int) float64 {
 	if i >= len(values) {
 		return math.NaN()

@@ -226,7 +226,7 @@ func TestTheProcessorTimeOfABrokerThatWasNotMeteredIsAGap(t *testing.T) {
 		r.Result.Cost.BrokerKnown, r.Result.Series = c.metered, []store.Tick{tick}
 		for _, p := range CoursePanels(r) {
 			for _, l := range p.Lines {
-				if got := l.At(Moments(r, Course(r))[0]); l.Name == "broker CPU" && got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+				if got := l.At(Moments(r)[0]); l.Name == "broker CPU" && got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 					t.Errorf("metered %v, idle %v: %g cores, want %g", c.metered, c.idle, got, c.want)
 				}
 			}

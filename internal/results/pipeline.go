@@ -72,10 +72,9 @@ func isPipeline(r store.Record) bool {
 	return r.Result != nil && r.Result.Pipeline != nil && len(r.Result.Pipeline.Series) > 0
 }
 
-// pipelineCourse lists the reports on a pipeline's parts and on the broker's queue, with times from the start of the measured phase. It is
-// nil if r has no pipeline.
-func pipelineCourse(r store.Record) []store.PipelineTick {
-	if r.Result == nil || r.Result.Pipeline == nil {
+// pipelineReports lists the samples of a pipeline's parts and of the broker's queue, with times from the start of the measured phase.
+func pipelineReports(r store.Record) []store.PipelineTick {
+	if r.Result.Pipeline == nil {
 		return nil
 	}
 	reports := slices.Clone(r.Result.Pipeline.Series)
@@ -85,17 +84,15 @@ func pipelineCourse(r store.Record) []store.PipelineTick {
 	return reports
 }
 
-// mostApart is how far in time, in nanoseconds, a report may be from the moment that it is shown at. Reports are half a second apart,
+// nearestReport is the report that is nearest to a time; an empty one if none is within half a second. Reports are half a second apart,
 // unless a broker that stands still doesn't answer.
-const mostApart = int64(5e8)
-
-// reportNear is the report that is nearest to a moment. It is empty if none is near.
-func reportNear(reports []store.PipelineTick, at int64) store.PipelineTick {
+func nearestReport(reports []store.PipelineTick, offsetNs int64) store.PipelineTick {
+	const halfSecond = int64(5e8)
 	var nearest store.PipelineTick
-	least := mostApart + 1
-	for _, s := range reports {
-		if apart := max(s.OffsetNs-at, at-s.OffsetNs); apart < least {
-			nearest, least = s, apart
+	least := halfSecond + 1
+	for _, r := range reports {
+		if apart := max(r.OffsetNs-offsetNs, offsetNs-r.OffsetNs); apart < least {
+			nearest, least = r, apart
 		}
 	}
 	return nearest
