@@ -46,10 +46,38 @@ func Contrast(a, b []float64) Difference {
 		if canShow(len(a), len(b)) && !d.same {
 			d.P = uTest(a, b)
 		}
-		d.measureEffect(a, b)
+		d.Delta = cliffsDelta(a, b)
+		if slices.Min(a) > 0 && slices.Min(b) > 0 {
+			ratios := pairwiseRatios(a, b)
+			d.Ratio = medianRatio(ratios)
+			d.RatioLow, d.RatioHigh = hodgesLehmannInterval(ratios, len(a), len(b))
+		}
 	}
 	Correct([]*Difference{&d})
 	return d
+}
+
+// cliffsDelta is the share of pairs in which the value of b is above that of a, less the share in which it is below.
+func cliffsDelta(a, b []float64) float64 {
+	above := 0 // pairs, less those below
+	for _, x := range a {
+		for _, y := range b {
+			above += cmp.Compare(y, x)
+		}
+	}
+	return float64(above) / float64(len(a)*len(b))
+}
+
+// pairwiseRatios are all ratios of a value of b to one of a, sorted.
+func pairwiseRatios(a, b []float64) []float64 {
+	var ratios []float64
+	for _, x := range a {
+		for _, y := range b {
+			ratios = append(ratios, y/x)
+		}
+	}
+	slices.Sort(ratios)
+	return ratios
 }
 
 // ContrastOf compares a metric of two groups of records. A difference that the error of their clocks may have made is not shown.
@@ -57,23 +85,6 @@ func ContrastOf(m Metric, a, b []store.Record) Difference {
 	d := Contrast(m.Values(a), m.Values(b))
 	d.A.ClockBound, d.B.ClockBound = m.ClockBound(a), m.ClockBound(b)
 	return d
-}
-
-// measureEffect sets Delta and Ratio with its interval from all pairs of a value of a and one of b.
-func (d *Difference) measureEffect(a, b []float64) {
-	var ratios []float64
-	for _, x := range a {
-		for _, y := range b {
-			d.Delta += float64(cmp.Compare(y, x))
-			ratios = append(ratios, y/x)
-		}
-	}
-	d.Delta /= float64(len(ratios))
-	if slices.Min(a) > 0 && slices.Min(b) > 0 {
-		slices.Sort(ratios)
-		d.Ratio = medianRatio(ratios)
-		d.RatioLow, d.RatioHigh = hodgesLehmannInterval(ratios, len(a), len(b))
-	}
 }
 
 // Answer is the outcome of a comparison of two samples.
@@ -174,25 +185,21 @@ func (d Difference) ChangeFrom(a string) string {
 type changeWords struct{ equal, higher, lower string }
 
 func (d Difference) change(words changeWords) string {
-	direction := words.lower
-	hasRatio := !math.IsNaN(d.Ratio)
 	switch {
-	case d.same:
+	case d.same || d.Ratio == 1 && d.Delta == 0:
 		return words.equal
-	case hasRatio && d.Ratio != 1:
-		if d.Ratio > 1 {
-			direction = words.higher
-		}
-		return ratioSize(d.Ratio) + " " + direction
-	case d.Delta == 0 && hasRatio:
-		return words.equal
-	case d.Delta == 0:
+	case d.Ratio > 1:
+		return ratioSize(d.Ratio) + " " + words.higher
+	case d.Ratio < 1:
+		return ratioSize(d.Ratio) + " " + words.lower
+	case d.Delta == 0: // the ratio is not known
 		return "neither higher nor " + words.lower
 	}
+	direction := words.lower
 	if d.Delta > 0 {
 		direction = words.higher
 	}
-	if hasRatio { // most pairs of values are equal
+	if d.Ratio == 1 { // most pairs of values are equal
 		return "mostly " + words.equal + ", else " + direction
 	}
 	return direction

@@ -15,12 +15,8 @@ import (
 func Correct(differences []*Difference) {
 	var f family
 	for _, d := range differences {
-		if d.empty() || d.same {
-			continue
-		}
-		f.comparisons++
-		if canShow(d.A.N, d.B.N) {
-			f.testable++
+		if !d.empty() && !d.same {
+			f.add(d.A.N, d.B.N)
 		}
 	}
 	f.correct(differences)
@@ -32,23 +28,32 @@ type family struct {
 	testable    int // those with enough repetitions for a test that is made alone to show a difference
 }
 
+// add counts the comparison of samples of n1 and n2 values.
+func (f *family) add(n1, n2 int) {
+	f.comparisons++
+	if canShow(n1, n2) {
+		f.testable++
+	}
+}
+
 // correct corrects differences of the family. These may be fewer than it counts.
 func (f family) correct(differences []*Difference) {
-	var candidates []*Difference // whose test can show a difference if it is made alone
-	var tooFew []*Difference     // those with too few repetitions for any outcome to show one
+	var testable []*Difference // if they were tested alone
+	var tooFew []*Difference   // those with too few repetitions for any outcome to show a difference
 	for _, d := range differences {
-		d.Adjusted, d.Needed = 1, 0
 		switch {
 		case d.empty(): // there is nothing to compare
 		case !canShow(d.A.N, d.B.N):
 			tooFew = append(tooFew, d)
-		case d.same: // equal values need no test
-		default:
-			candidates = append(candidates, d)
+		case !d.same:
+			testable = append(testable, d)
 		}
 	}
-	tested, tooFewInFamily := f.tarone(candidates)
+	tested, tooFewInFamily := f.tarone(testable)
 	tests := f.testable - len(tooFewInFamily)
+	for _, d := range differences {
+		d.Adjusted, d.Family, d.Needed = 1, tests, 0
+	}
 	var ps []float64
 	for _, d := range tested {
 		ps = append(ps, d.P)
@@ -56,10 +61,7 @@ func (f family) correct(differences []*Difference) {
 	for i, adjusted := range holm(ps, tests) {
 		tested[i].Adjusted = adjusted
 	}
-	for _, d := range differences {
-		d.Family = tests
-	}
-	for _, d := range append(tooFew, tooFewInFamily...) {
+	for _, d := range slices.Concat(tooFew, tooFewInFamily) {
 		d.Family = max(1, f.comparisons) // as many tests as there are once all have the repetitions that are needed
 		d.Needed = needed(d.Family)
 	}

@@ -65,12 +65,12 @@ func Rank(m Metric, contenders []Contender) Ranking {
 	}
 	best, others := ordered[0], ordered[1:]
 	rest := make([]Standing, len(others))
-	tests := make([]*Difference, len(others)) // those of rest
+	tests := make([]*Difference, len(others)) // in rest
 	for i, c := range others {
 		rest[i] = Standing{Contender: c, Against: c.differenceFrom(best)}
 		tests[i] = &rest[i].Against
 	}
-	familyOfPairs(ordered).correct(tests)
+	familyOfPairs(ordered).correct(tests) // sets the corrected p values in rest
 	return Ranking{Metric: m, Best: &best, Rest: rest}
 }
 
@@ -94,19 +94,14 @@ func familyOfPairs(contenders []Contender) family {
 	var f family
 	for i, a := range contenders {
 		for _, b := range contenders[i+1:] {
-			f.comparisons++
-			if canShow(len(a.Values), len(b.Values)) {
-				f.testable++
-			}
+			f.add(len(a.Values), len(b.Values))
 		}
 	}
 	return f
 }
 
 // WithAnswer lists the contenders whose test against the best had this answer, the best first.
-func (r Ranking) WithAnswer(answer Answer) []Standing {
-	return slices.DeleteFunc(slices.Clone(r.Rest), func(s Standing) bool { return s.Against.Answer() != answer })
-}
+func (r Ranking) WithAnswer(answer Answer) []Standing { return withAnswer(r.Rest, answer) }
 
 // TiedWithBest lists the best and those that share its place: no difference from it was shown for them, and their median is
 // better than that of every contender that is shown to be behind.
@@ -115,13 +110,8 @@ func (r Ranking) TiedWithBest() []Contender {
 		return nil
 	}
 	tied := []Contender{*r.Best}
-	for _, s := range r.Rest {
-		switch s.Against.Answer() {
-		case NoDifferenceShown:
-			tied = append(tied, s.Contender)
-		case Different:
-			return tied
-		}
+	for _, s := range withAnswer(r.Rest[:r.firstBehind()], NoDifferenceShown) {
+		tied = append(tied, s.Contender)
 	}
 	return tied
 }
@@ -129,17 +119,18 @@ func (r Ranking) TiedWithBest() []Contender {
 // tooVariable lists the contenders for which no difference from the best was shown, although one with a better median is
 // shown to be behind: their repetitions vary too much for a test to tell.
 func (r Ranking) tooVariable() []Standing {
-	var variable []Standing
-	anyBehind := false
-	for _, s := range r.Rest {
-		switch s.Against.Answer() {
-		case Different:
-			anyBehind = true
-		case NoDifferenceShown:
-			if anyBehind {
-				variable = append(variable, s)
-			}
-		}
+	return withAnswer(r.Rest[r.firstBehind():], NoDifferenceShown)
+}
+
+// firstBehind is the index in Rest of the first contender that is shown to be behind the best; the length of Rest if none is.
+func (r Ranking) firstBehind() int {
+	i := slices.IndexFunc(r.Rest, func(s Standing) bool { return s.Against.Answer() == Different })
+	if i < 0 {
+		return len(r.Rest)
 	}
-	return variable
+	return i
+}
+
+func withAnswer(standings []Standing, answer Answer) []Standing {
+	return slices.DeleteFunc(slices.Clone(standings), func(s Standing) bool { return s.Against.Answer() != answer })
 }
