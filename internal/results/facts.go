@@ -145,19 +145,22 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
 }
 
-// covering returns a function that tells whether a path is that of a named fact or of a fact that it implies, or lies below one of these.
-// "broker" covers broker, version and server.log.flush; "client.linger" covers client.linger.ms and settings.client.linger.ms.
-func covering(named []string) func(path string) bool {
-	covered := slices.Clone(named)
+// withImplied lists named facts and those that they imply: of "broker" also version and versions.client, of "client.linger" also
+// settings.client.linger.
+func withImplied(named []string) []string {
+	all := slices.Clone(named)
 	for _, n := range named {
-		covered = append(covered, implied[n]...)
+		all = append(all, implied[n]...)
 		if strings.HasPrefix(n, "client.") || strings.HasPrefix(n, "server.") || strings.HasPrefix(n, "topicConfig.") {
-			covered = append(covered, "settings."+strings.Replace(n, "topicConfig.", "topic.", 1))
+			all = append(all, "settings."+strings.Replace(n, "topicConfig.", "topic.", 1))
 		}
 	}
-	return func(path string) bool {
-		return slices.ContainsFunc(covered, func(n string) bool { return path == n || strings.HasPrefix(path, n+".") })
-	}
+	return all
+}
+
+// isAtOrBelow tells whether path is one of ancestors or lies below one: client.linger.ms is below client.linger.
+func isAtOrBelow(path string, ancestors []string) bool {
+	return slices.ContainsFunc(ancestors, func(a string) bool { return path == a || strings.HasPrefix(path, a+".") })
 }
 
 // Workload identifies what a spec asks for, apart from the named facts: two specs of equal workload ask for the same work.
@@ -167,11 +170,11 @@ func Workload(s study.Spec, named ...string) string { return new(factCache).work
 func (p Point) Workload(named ...string) string { return p.facts.workload(p.Spec, named) }
 
 func (c *factCache) workload(s study.Spec, named []string) string {
-	covered := covering(named)
+	leftOut := withImplied(named)
 	facts := c.ofSpec(s)
 	var lines []string
 	for _, path := range sortedKeys(facts) {
-		if !covered(path) {
+		if !isAtOrBelow(path, leftOut) {
 			lines = append(lines, path+"="+facts[path])
 		}
 	}
@@ -179,12 +182,12 @@ func (c *factCache) workload(s study.Spec, named []string) string {
 }
 
 // Residue lists the facts in which records that are to be pooled or compared differ, sorted: "host.cores: 2, 8". It leaves out the named
-// facts and what they cover (see covering).
+// facts, those that they imply, and what lies below these.
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
 		return nil // for speed: thousands of points may have one record each
 	}
-	covered := covering(named)
+	leftOut := withImplied(named)
 	values, present := Values{}, map[string]int{} // by path; present counts the records that have a value
 	facts := new(factCache)
 	for _, r := range records {
@@ -199,7 +202,7 @@ func Residue(records []store.Record, named ...string) []string {
 		if present[path] < len(records) {
 			differing = append(differing, "unset")
 		}
-		if len(differing) > 1 && !covered(path) {
+		if len(differing) > 1 && !isAtOrBelow(path, leftOut) {
 			lines = append(lines, path+": "+strings.Join(differing, ", "))
 		}
 	}

@@ -60,7 +60,7 @@ func TestWhatFollowsFromWhatIsNamedIsCovered(t *testing.T) {
 		{"tls", "versions.tls", true},
 		{"version", "settings.client.a", true},
 	} {
-		if got := covering([]string{c.named})(c.path); got != c.covered {
+		if got := isAtOrBelow(c.path, withImplied([]string{c.named})); got != c.covered {
 			t.Errorf("%s covers %s: %v", c.named, c.path, got)
 		}
 	}

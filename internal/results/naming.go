@@ -10,6 +10,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Variant is the settings in a point's name: linger=5 and topics=2.
@@ -67,8 +69,8 @@ func nameAll(points []*Point) {
 		if p.Spec.Version != "" && versionsByBroker.Vary(p.Spec.Broker) {
 			p.Product += "@" + p.Spec.Version
 		}
-		p.shape = shapeInName(*p, detailsByShape)
-		p.Variant = variantOf(*p, valuesByAxis)
+		p.shape = shapeInName(p.Spec.Load, p.axes(), detailsByShape)
+		p.Variant = variantOf(p.Spec, p.axes(), valuesByAxis)
 	}
 	distinguish(points)
 	for _, p := range points {
@@ -76,16 +78,16 @@ func nameAll(points []*Point) {
 	}
 }
 
-// shapeInName is how a point's name shows the shape of its load. Points of one name share a row of a
-// table or a line of a chart, which loads of different shapes must not do.
+// shapeInName is how a point's name shows the shape of its load. axes are its values on the axes of its study. Points of one name share a
+// row of a table or a line of a chart, which loads of different shapes must not do.
 //
 //	shapes of the loads                  in the names
 //	all alike                            nothing
 //	constant, and bursts of one length   nothing and "bursts"; nothing if the shape is an axis: the variant has it
 //	bursts of two lengths                the details of each, as JSON
-func shapeInName(p Point, detailsByShape Values) string {
-	shape, details := shapeOf(p.Spec.Load)
-	_, isAxis := p.axes()["load.shape"]
+func shapeInName(load study.Load, axes map[string]string, detailsByShape Values) string {
+	shape, details := shapeOf(load)
+	_, isAxis := axes["load.shape"]
 	switch {
 	case detailsByShape.Vary(shape):
 		return details
@@ -96,16 +98,15 @@ func shapeInName(p Point, detailsByShape Values) string {
 	}
 }
 
-// variantOf is a point's values on the axes in which points of the set differ.
-func variantOf(p Point, valuesByAxis Values) Variant {
+// variantOf lists the axes of a study in which points of the set differ, with a point's values on them.
+func variantOf(spec study.Spec, axes map[string]string, valuesByAxis Values) Variant {
 	var v Variant
-	values := p.axes()
-	for _, axis := range sortedKeys(values) {
+	for _, axis := range sortedKeys(axes) {
 		// A value that is the name of the broker or the delivery guarantee repeats it: a study of shipped
 		// configurations has shipped=kafka for Kafka, and one of guarantees has guarantee=at-least-once.
-		repeats := values[axis] == p.Spec.Broker || values[axis] == p.Spec.Delivery
+		repeats := axes[axis] == spec.Broker || axes[axis] == spec.Delivery
 		if InNames(axis) && valuesByAxis.Vary(axis) && !repeats {
-			v = append(v, SettingValue{Name: axis, Value: values[axis]})
+			v = append(v, SettingValue{Name: axis, Value: axes[axis]})
 		}
 	}
 	return v
@@ -115,38 +116,18 @@ func variantOf(p Point, valuesByAxis Values) Variant {
 // values on all axes, names tell them apart by these settings before any others.
 var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// distinguish adds settings to the variants of namesakes until no two points are namesakes, or those that are don't differ. There are
-// such points if a study varied settings without making them axes: two points "kafka" that differ in their spec's acks become
-// "kafka acks=1" and "kafka acks=all".
+// distinguish makes the variants of points longer until no two points would have the same name, unless their specs are equal. There are
+// such points if a study varied a setting that is no axis of it: two points "kafka" become "kafka acks=1" and "kafka acks=all".
 func distinguish(points []*Point) {
-	for changed := true; changed; { // a point may have got the name of one from another group
-		changed = false
-		for _, alike := range namesakes(points) {
-			changed = addSettings(alike) || changed
+	anyAdded := false
+	for _, alike := range namesakes(points) {
+		if addSettings(alike) {
+			anyAdded = true
 		}
 	}
-}
-
-// addSettings adds settings in which namesakes differ to their variants, one by one, until they are no namesakes any more. It reports
-// whether there was any.
-func addSettings(alike []*Point) (added bool) {
-	specs := make([]map[string]string, len(alike)) // values by path, in the order of alike
-	for i, p := range alike {
-		specs[i] = p.facts.ofSpec(p.Spec)
+	if anyAdded { // a point may now have the name of one that was in another group
+		distinguish(points)
 	}
-	for _, path := range differingPaths(specs) {
-		if alike[0].Variant.has(path) { // namesakes have it alike, so it can't tell them apart
-			continue
-		}
-		for i, p := range alike {
-			p.Variant = append(p.Variant, SettingValue{Name: path, Value: cmp.Or(specs[i][path], "unset")})
-		}
-		added = true
-		if len(namesakes(alike)) == 0 {
-			break
-		}
-	}
-	return added
 }
 
 // namesakes groups the points that have the same name, table and load: a reader could not tell them apart.
@@ -163,18 +144,42 @@ func namesakes(points []*Point) [][]*Point {
 	return groups
 }
 
-// differingPaths lists the paths at which specs differ, those of FirstInNames first, then the others by name.
-func differingPaths(specs []map[string]string) []string {
-	values := Values{} // by path
-	for _, spec := range specs {
-		values.AddAll(spec)
+// addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are namesakes. It returns
+// false if there was nothing to add.
+func addSettings(alike []*Point) (added bool) {
+	specs := make([]map[string]string, len(alike)) // settings by path, in the order of alike
+	for i, p := range alike {
+		specs[i] = p.facts.ofSpec(p.Spec)
 	}
-	for path := range values {
-		for _, spec := range specs {
-			values.Add(path, spec[path]) // "" if the spec doesn't have it
+	for _, path := range differingPaths(specs) {
+		if alike[0].Variant.has(path) { // with the same value in all of alike, which have one variant
+			continue
+		}
+		for i, p := range alike {
+			p.Variant = append(p.Variant, SettingValue{Name: path, Value: cmp.Or(specs[i][path], "unset")})
+		}
+		added = true
+		if len(namesakes(alike)) == 0 {
+			break
 		}
 	}
-	isFirst := func(path string) bool { return slices.Contains(FirstInNames, path) }
-	first := slices.DeleteFunc(slices.Clone(FirstInNames), func(path string) bool { return !values.Vary(path) })
-	return append(first, slices.DeleteFunc(values.Varying(), isFirst)...)
+	return added
+}
+
+// differingPaths lists the paths at which specs differ, those of FirstInNames first, then the others by name.
+func differingPaths(specs []map[string]string) []string {
+	all := map[string]bool{}
+	for _, spec := range specs {
+		for path := range spec {
+			all[path] = true
+		}
+	}
+	var differing []string
+	for _, path := range slices.Concat(FirstInNames, sortedKeys(all)) {
+		differs := slices.ContainsFunc(specs, func(s map[string]string) bool { return s[path] != specs[0][path] })
+		if differs && !slices.Contains(differing, path) {
+			differing = append(differing, path)
+		}
+	}
+	return differing
 }
