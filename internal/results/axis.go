@@ -29,19 +29,27 @@ const Unset = -1
 // Axes lists the axes in which load points differ, and the place of each load point on them, in the order of loadPoints.
 func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 	all := make([]coordinates, len(loadPoints))
+	shares := 0 // load points whose load is a share of the sustainable rate
 	for i, l := range loadPoints {
 		all[i] = coordinatesOf(l)
+		if l.fraction.given() {
+			shares++
+		}
 	}
 	axes := distinguishing(loadPoints, all)
 	for i, a := range axes {
-		if a.Name == "load" && sharesAndRates(loadPoints) {
+		if a.Name == "load" && shares > 0 && shares < len(loadPoints) {
 			axes[i].Numbers = nil // 80 % of sustainable and 500/s have no common scale
 		}
 	}
 	places := make([]Place, len(loadPoints))
 	for i, c := range all {
 		for _, a := range axes {
-			places[i] = append(places[i], c.indexOn(a))
+			index := Unset
+			if value, ok := c[a.Name]; ok {
+				index = slices.Index(a.Values, value.text)
+			}
+			places[i] = append(places[i], index)
 		}
 	}
 	return axes, places
@@ -63,18 +71,17 @@ func valueOf(text string) axisValue {
 	return axisValue{text: text, number: math.NaN()}
 }
 
-// indexOn is the index of the load point's value among those of an axis; Unset if it has none.
-func (c coordinates) indexOn(a Axis) int {
-	value, ok := c[a.Name]
-	if !ok {
-		return Unset
-	}
-	return slices.Index(a.Values, value.text)
-}
-
 // coordinatesOf are the coordinates of a load point: settings of its spec, its load, and the axes of its study.
 func coordinatesOf(l LoadPoint) coordinates {
 	s := l.Point.Spec
+	size := axisValue{text: s.MessageSize.Summary(), number: s.MessageSize.Mean()}
+	if len(s.MessageSize) == 1 {
+		size.text = unit.Bytes.Format(s.MessageSize.Mean())
+	}
+	load := valueOf(l.Name)
+	if _, order := l.Offered(); order > 0 { // 0.5 for 50 % of sustainable: the rate itself differs from broker to broker
+		load.number = order
+	}
 	c := coordinates{
 		"broker":      valueOf(l.Point.Product),
 		"delivery":    valueOf(s.Delivery),
@@ -82,14 +89,8 @@ func coordinatesOf(l LoadPoint) coordinates {
 		"acks":        valueOf(s.Acks),
 		"replicas":    valueOf(strconv.Itoa(s.Replicas)),
 		"nodes":       valueOf(strconv.Itoa(s.Nodes)),
-		"messageSize": {text: s.MessageSize.Summary(), number: s.MessageSize.Mean()},
-		"load":        valueOf(l.Name),
-	}
-	if len(s.MessageSize) == 1 {
-		c["messageSize"] = axisValue{text: unit.Bytes.Format(s.MessageSize.Mean()), number: s.MessageSize.Mean()}
-	}
-	if _, order := l.Offered(); order > 0 { // 0.5 for 50 % of sustainable: the rate itself differs from broker to broker
-		c["load"] = axisValue{text: l.Name, number: order}
+		"messageSize": size,
+		"load":        load,
 	}
 	for name, text := range l.Point.axes() {
 		if !readFromSpec[name] {
@@ -142,8 +143,15 @@ func distinguishing(loadPoints []LoadPoint, all []coordinates) []Axis {
 
 // variedOnPurpose tells whether a study varied an axis. Broker, load and message size are the question in every study.
 func variedOnPurpose(loadPoints []LoadPoint, axis string) bool {
-	isAxisOfStudy := func(l LoadPoint) bool { _, ok := l.Point.axes()[axis]; return ok }
-	return axis == "broker" || axis == "load" || axis == "messageSize" || slices.ContainsFunc(loadPoints, isAxisOfStudy)
+	if axis == "broker" || axis == "load" || axis == "messageSize" {
+		return true
+	}
+	for _, l := range loadPoints {
+		if _, ok := l.Point.axes()[axis]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // sameSplit tells whether each value of axis a goes with one value of axis b and the other way round, so that either axis is enough
@@ -156,13 +164,6 @@ func sameSplit(all []coordinates, a, b string) bool {
 		valuesOfA[valueA], valuesOfB[valueB], pairs[pair{valueA, valueB}] = true, true, true
 	}
 	return len(pairs) == len(valuesOfA) && len(pairs) == len(valuesOfB)
-}
-
-// sharesAndRates tells whether some loads are shares of a sustainable rate and others are not.
-func sharesAndRates(loadPoints []LoadPoint) bool {
-	isShare := func(l LoadPoint) bool { return l.fraction.given() }
-	isNoShare := func(l LoadPoint) bool { return !l.fraction.given() }
-	return slices.ContainsFunc(loadPoints, isShare) && slices.ContainsFunc(loadPoints, isNoShare)
 }
 
 // axisOf is an axis with these values. Those without a magnitude come first, by name, then the others by their magnitude.

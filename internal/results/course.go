@@ -178,5 +178,10 @@ func hasSides(r store.Record) bool {
 
 // side reads a figure of the sides. It is NaN before the meters were first read.
 func side(figure func(*store.SidesTick) float64) func(Moment) float64 {
-	return func(m Moment) float64 { return figureOrNaN(m.Sides, figure) }
+	return func(m Moment) float64 {
+		if m.Sides == nil {
+			return math.NaN()
+		}
+		return figure(m.Sides)
+	}
 }

@@ -97,17 +97,29 @@ const tickLength = 500e6
 // correctedMean, as correctedP99, adds the latencies of the messages that a producer would have sent while it waited for an answer
 // (coordinated omission).
 func correctedMean(r store.Record) float64 {
-	return figureOrNaN(r.Result.Corrected, func(c *store.Corrected) float64 { return c.MeanNs })
+	if r.Result.Corrected == nil {
+		return math.NaN()
+	}
+	return r.Result.Corrected.MeanNs
 }
 
 func correctedP99(r store.Record) float64 {
-	return figureOrNaN(r.Result.Corrected, func(c *store.Corrected) float64 { return float64(c.P99Ns) })
+	if r.Result.Corrected == nil {
+		return math.NaN()
+	}
+	return float64(r.Result.Corrected.P99Ns)
 }
 
 func pauseP99(r store.Record) float64 {
-	return figureOrNaN(r.Result.Pauses, func(p *store.Pauses) float64 { return Quantile(p.Late, 0.99) })
+	if r.Result.Pauses == nil {
+		return math.NaN()
+	}
+	return Quantile(r.Result.Pauses.Late, 0.99)
 }
 
 func pauseMax(r store.Record) float64 {
-	return figureOrNaN(r.Result.Pauses, func(p *store.Pauses) float64 { return float64(p.LongestNs) })
+	if r.Result.Pauses == nil {
+		return math.NaN()
+	}
+	return float64(r.Result.Pauses.LongestNs)
 }

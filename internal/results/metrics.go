@@ -89,16 +89,11 @@ func (m Metric) headed(head string) Metric {
 }
 
 // orNaN is a figure that a record may not have. Figures that are not known are NaN throughout this package.
-func orNaN[N int64 | float64](n *N) float64 {
-	return figureOrNaN(n, func(n *N) float64 { return float64(*n) })
-}
-
-// figureOrNaN is a figure of a part that a record may not have.
-func figureOrNaN[P any](part *P, figure func(*P) float64) float64 {
-	if part == nil {
+func orNaN[N int64 | float64](figure *N) float64 {
+	if figure == nil {
 		return math.NaN()
 	}
-	return figure(part)
+	return float64(*figure)
 }
 
 // divided is v divided by n; NaN if n is 0.

@@ -36,14 +36,20 @@ func responseTime(key, name string, statistic func(hist.Snapshot) float64) Metri
 	return Metric{
 		Key: key, Name: name, Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
 		measured: func(r store.Record) float64 {
-			return figureOrNaN(r.Result.Pipeline, func(p *store.Pipeline) float64 { return statistic(p.Response) })
+			if r.Result.Pipeline == nil {
+				return math.NaN()
+			}
+			return statistic(r.Result.Pipeline.Response)
 		},
 	}
 }
 
 // longestQueue is the largest number of messages that the broker said to hold for the consumer.
 func longestQueue(r store.Record) float64 {
-	return figureOrNaN(r.Result.Pipeline, func(p *store.Pipeline) float64 { return orNaN(p.QueueMax) })
+	if r.Result.Pipeline == nil {
+		return math.NaN()
+	}
+	return orNaN(r.Result.Pipeline.QueueMax)
 }
 
 // serverCPUPerRequest is the processor time of all servers in microseconds per request.

@@ -93,15 +93,24 @@ func sustainableHigh(r store.Record) float64 {
 
 // kneeRate is the highest rate of a curve that came through before latency jumped.
 func kneeRate(r store.Record) float64 {
-	return figureOrNaN(r.Result.Knee, func(k *store.Knee) float64 { return k.Rate })
+	if r.Result.Knee == nil {
+		return math.NaN()
+	}
+	return r.Result.Knee.Rate
 }
 
 // totalSeconds is from the first send to the last delivery of a fixed number of messages.
 func totalSeconds(r store.Record) float64 {
-	return figureOrNaN(r.Result.Count, func(c *store.Count) float64 { return c.TotalSeconds })
+	if r.Result.Count == nil {
+		return math.NaN()
+	}
+	return r.Result.Count.TotalSeconds
 }
 
 // drainRate is how fast consumers emptied what had piled up while they were off.
 func drainRate(r store.Record) float64 {
-	return figureOrNaN(r.Result.Backlog, func(b *store.Backlog) float64 { return b.DrainRate })
+	if r.Result.Backlog == nil {
+		return math.NaN()
+	}
+	return r.Result.Backlog.DrainRate
 }
