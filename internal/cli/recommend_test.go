@@ -50,8 +50,8 @@ func TestRepetitionsEndWhenAPointIsKnownCloselyEnough(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := func(repetitions int) bool {
-		half, _ := results.HalfWidth(results.MustMetric(results.KeyTotalSeconds), records[:repetitions])
-		return half <= 0.9
+		values := results.MustMetric(results.KeyTotalSeconds).Values(records[:repetitions])
+		return results.Summarize(values).RelativeHalfWidth() <= 0.9
 	}
 	ran := len(records)
 	if ended := fmt.Sprintf("after %d repetitions: no more are needed", ran); ran < 6 || !known(ran) || !strings.Contains(r.err, ended) {

@@ -67,13 +67,14 @@ func (e *enough) of(ctx context.Context, run study.Run) bool {
 	if err != nil || len(records) == 0 {
 		return false
 	}
-	half, n := results.HalfWidth(metric, results.Of(records).Points[0].Ok())
+	summary := results.Summarize(metric.Values(results.Of(records).Points[0].Ok()))
+	half := summary.RelativeHalfWidth()
 	if !(half <= goal) { // also if it is unknown: NaN
 		return false
 	}
 	if !e.said[run.Point.ID] {
 		e.said[run.Point.ID] = true
-		e.say("%s: %s is known to ±%.2g %% after %d repetitions: no more are needed", run.Point.Label, metric.Name, 100*half, n)
+		e.say("%s: %s is known to ±%.2g %% after %d repetitions: no more are needed", run.Point.Label, metric.Name, 100*half, summary.N)
 	}
 	return true
 }

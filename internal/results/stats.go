@@ -7,7 +7,6 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 const (
@@ -72,12 +71,11 @@ func (s Summary) Cell() document.Cell {
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low, High: s.High}
 }
 
-// HalfWidth is half the width of the 95 % interval of a metric over n repetitions, as a share of the median: 0.05 if 95..105 holds a
-// median of 100. It is NaN with too few repetitions for an interval, and if the median is 0.
-func HalfWidth(m Metric, records []store.Record) (half float64, n int) {
-	s := Summarize(m.Values(records))
+// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. It is NaN with
+// too few values for an interval, and if the median is 0.
+func (s Summary) RelativeHalfWidth() float64 {
 	if !s.Confident || s.Median == 0 {
-		return math.NaN(), s.N
+		return math.NaN()
 	}
-	return (s.High - s.Low) / 2 / math.Abs(s.Median), s.N
+	return (s.High - s.Low) / 2 / math.Abs(s.Median)
 }
