@@ -330,7 +330,8 @@ func (s sweep) largestEffect() string {
 		return ""
 	}
 	largest := effects[0] // they are sorted by size
-	value, ratio := largest.Largest()
+	value := largest.Largest()
+	ratio := largest.Changes[value]
 	switch {
 	case ratio.N == 0:
 		return ""

@@ -54,23 +54,26 @@ func longestQueue(r store.Record) float64 {
 
 // serverCPUPerRequest is the processor time of all servers in microseconds per request.
 func serverCPUPerRequest(r store.Record) float64 {
-	used := ofPart(r, "server", func(p store.PipelinePart) float64 { return p.UserSeconds + p.SystemSeconds })
-	return divided(used*1e6, r.Result.Books.Sent)
+	if r.Result.Pipeline == nil {
+		return math.NaN()
+	}
+	server, ok := r.Result.Pipeline.Part("server")
+	if !ok {
+		return math.NaN()
+	}
+	return divided((server.UserSeconds+server.SystemSeconds)*1e6, r.Result.Books.Sent)
 }
 
 // consumerCPUMax is the most that the consumer kept busy in half a second, in percent of a core.
 func consumerCPUMax(r store.Record) float64 {
-	return 100 * ofPart(r, "consumer", func(p store.PipelinePart) float64 { return p.PeakCPU })
-}
-
-// ofPart is a figure of a part of a pipeline; NaN if there is no such part.
-func ofPart(r store.Record, name string, figure func(store.PipelinePart) float64) float64 {
-	if r.Result.Pipeline != nil {
-		if part, ok := r.Result.Pipeline.Part(name); ok {
-			return figure(part)
-		}
+	if r.Result.Pipeline == nil {
+		return math.NaN()
 	}
-	return math.NaN()
+	consumer, ok := r.Result.Pipeline.Part("consumer")
+	if !ok {
+		return math.NaN()
+	}
+	return 100 * consumer.PeakCPU
 }
 
 // isPipeline tells whether a record has a course of a pipeline.

@@ -23,14 +23,15 @@ type Effect struct {
 	Changes []Summary // by value: the ratios to the metric with the first value; N is 0 if there are none, as for the first value itself
 }
 
-// Largest is the change that is farthest from a ratio of 1, and the index of its value. The N of the change is 0 if nothing could be compared.
-func (e Effect) Largest() (value int, change Summary) {
+// Largest is the index of the value whose change is farthest from a ratio of 1. It is 0 if nothing could be compared.
+func (e Effect) Largest() int {
+	largest := 0
 	for i, c := range e.Changes {
-		if distance(c) > distance(change) {
-			value, change = i, c
+		if distance(c) > distance(e.Changes[largest]) {
+			largest = i
 		}
 	}
-	return value, change
+	return largest
 }
 
 // distance is how far a change is from none; −1 if it is not known. Half as much is as far as twice as much.
@@ -60,10 +61,7 @@ func Effects(points []Point, m Metric) []Effect {
 func (p Point) median(m Metric) float64 { return Summarize(m.Values(p.Ok())).Median }
 
 // size orders effects by their largest change.
-func (e Effect) size() float64 {
-	_, change := e.Largest()
-	return distance(change)
-}
+func (e Effect) size() float64 { return distance(e.Changes[e.Largest()]) }
 
 // effectOf is the effect of the axis with this index. places and medians are those of the points, in their order. Points without
 // a value on the axis are left out, and so are those whose median is not known or not positive, since it has no ratio.

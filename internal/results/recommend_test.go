@@ -39,7 +39,8 @@ func TestTheEffectOfAnAxisIsThatOverAllCombinationsOfTheOthers(t *testing.T) {
 		t.Fatalf("effects of %+v, want batch before linger", effects)
 	}
 	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-9 }
-	if v, c := effects[0].Largest(); effects[0].Values[v] != "64" || c.N != 3 || !near(c.Median, 4) {
+	v := effects[0].Largest()
+	if c := effects[0].Changes[v]; effects[0].Values[v] != "64" || c.N != 3 || !near(c.Median, 4) {
 		t.Errorf("batch: value %s changes %+v, want 64, 4 times over 3 combinations", effects[0].Values[v], c)
 	}
 	if c := effects[1].Changes; !near(c[1].Median, 1.5) || !near(c[2].Median, 0.9) || c[1].N != 2 {
