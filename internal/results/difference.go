@@ -23,9 +23,9 @@ type Difference struct {
 	// Needed is how many repetitions each sample needs at least for a test in this family to show a difference; 0 if both
 	// have them, or if there is nothing to compare.
 	Needed int
-	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of
-	// Mathematical Statistics 34, 1963). That of a/b is its inverse. It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with
-	// too few values for an interval. Ratio is NaN if a value isn't positive.
+	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of Mathematical
+	// Statistics 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an
+	// interval. Ratio is NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
 	// Delta is Cliff's delta: the share of pairs in which b's value is above a's, less the share in which it is below. It
 	// is −1 if all of b is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).

@@ -32,8 +32,8 @@ func SpecFacts(s study.Spec) map[string]string { return new(factCache).ofSpec(s)
 // Facts are the facts of the point's first record.
 func (p Point) Facts() map[string]string { return p.facts.ofRecord(p.Records[0]) }
 
-// factCache is only there for speed: it remembers the results of flatten. Most records of a study share their settings, versions and host,
-// and every report asks for the same specs. A nil cache remembers nothing. Its methods may be called at the same time.
+// factCache remembers the results of flatten, for speed: most records of a study share their settings, versions and host, and every report
+// asks for the same specs. A nil cache remembers nothing. Its methods may be called at the same time.
 type factCache struct {
 	mu    sync.Mutex
 	known map[string]map[string]string // facts by the path and the JSON that they were made of; never changed
@@ -80,26 +80,16 @@ func (c *factCache) ofSpec(s study.Spec) map[string]string {
 // flatten lists the values inside v by their paths below path: of {"linger": {"ms": 5}} and the path "client" it makes client.linger.ms: "5".
 // Lists stay whole, as JSON. The caller must not change the map.
 func (c *factCache) flatten(path string, v any) map[string]string {
-	data := jsonOf(v)
 	if c == nil {
-		return flattenJSON(path, data)
+		c = new(factCache)
 	}
+	data := jsonOf(v)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := path + "\x00" + data
-	facts, known := c.known[key]
-	if !known {
-		facts = flattenJSON(path, data)
-		if c.known == nil || len(c.known) >= maxCached {
-			c.known = map[string]map[string]string{}
-		}
-		c.known[key] = facts
+	if facts, known := c.known[key]; known {
+		return facts
 	}
-	return facts
-}
-
-// flattenJSON is flatten for a value as JSON.
-func flattenJSON(path, data string) map[string]string {
 	decoder := json.NewDecoder(strings.NewReader(data))
 	decoder.UseNumber() // keeps the digits
 	var tree any
@@ -108,6 +98,10 @@ func flattenJSON(path, data string) map[string]string {
 	}
 	facts := map[string]string{}
 	flattenTree(facts, path, tree)
+	if c.known == nil || len(c.known) >= maxCached {
+		c.known = map[string]map[string]string{}
+	}
+	c.known[key] = facts
 	return facts
 }
 

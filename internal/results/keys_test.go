@@ -31,7 +31,7 @@ func TestEveryKeyNamesAMetricAndEveryMetricHasAKey(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, m := range slices.Concat(Metrics, views) {
+	for _, m := range slices.Concat(Metrics, reportMetrics) {
 		if !slices.Contains(keys, m.Key) {
 			t.Errorf("%s has no constant", m.Key)
 		}

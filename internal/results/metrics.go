@@ -18,8 +18,8 @@ var Metrics = slices.Concat(
 	scheduleMetrics, countMetrics, rateMetrics, latencyMetrics, delayMetrics, costMetrics, durationMetrics, sideMetrics, pipelineMetrics,
 )
 
-// views are figures that only some reports show. Exports and thresholds don't have them.
-var views = []Metric{
+// reportMetrics are shown by some reports only. Exports and thresholds don't have them.
+var reportMetrics = []Metric{
 	counted(KeyExpected, "expected", Neither, func(b store.Books) int64 { return b.Expected }),
 	{
 		Key: KeyBrokerDiskPerMessage, Name: "written", About: "to disk per message", Unit: unit.Bytes, Better: Lower,
@@ -42,9 +42,9 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
-// MetricByKey finds a metric, also one of views. The error for an unknown key lists the keys of Metrics.
+// MetricByKey finds a metric, also one of reportMetrics. The error for an unknown key lists the keys of Metrics.
 func MetricByKey(key string) (Metric, error) {
-	for _, metrics := range [][]Metric{Metrics, views} {
+	for _, metrics := range [][]Metric{Metrics, reportMetrics} {
 		if i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Key == key }); i >= 0 {
 			return metrics[i], nil
 		}

@@ -448,7 +448,7 @@ func TestAPartThatWasNotMeteredHasNoCost(t *testing.T) {
 
 // A study may print a figure that only some reports show, such as the bytes that each message cost on disk.
 func TestEveryMetricOfAPublishedRecordIsThatWhichWasPublished(t *testing.T) {
-	for _, m := range slices.Concat(Metrics, views) {
+	for _, m := range slices.Concat(Metrics, reportMetrics) {
 		for _, spec := range []study.Spec{openLoops["rate"], closedLoops["peak"]} {
 			r := store.Record{Kind: store.KindPublished, Spec: spec, Result: &store.Result{Given: map[string]float64{m.Key: 5}}}
 			if got := m.Of(r); got != 5 {
