@@ -8,9 +8,9 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// maxExact bounds the work of the U test that counts every split of the values: the number of all values times that of the smaller
-// sample. Two samples of 30 values reach it, and so do one of 2 and one of 898. Beyond it the library's test is used, which is exact for
-// up to 50 values without equal ones, and takes U for normal otherwise.
+// maxExact bounds the work of the U test that counts every split of the values, which grows with the square of this: the number of all
+// values times that of the smaller sample. Two samples of 30 values reach it, and so do one of 2 and one of 898. Beyond it the library's
+// test is used, which is exact for up to 50 values without equal ones, and takes U for normal otherwise.
 const maxExact = 60 * 30
 
 // uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). Neither sample
@@ -67,15 +67,15 @@ func twiceRanks(sorted []float64) []int {
 	return ranks
 }
 
-// splitsBySum counts the splits in which a sample has n of the ranks, by the sum of these: of the ranks 2, 5, 5 two can be chosen in two
-// ways with the sum 7, and in one way with the sum 10. The counts are floats, because they may be larger than any integer; the p value
+// splitsBySum counts the splits in which a sample has n of the sorted ranks, by the sum of these: of the ranks 2, 5, 5 two can be chosen in
+// two ways with the sum 7, and in one way with the sum 10. The counts are floats, because they may be larger than any integer; the p value
 // doesn't need their last digits.
 //
 // After the first i ranks, ways[k][s] is the number of ways to choose k of them with the sum s. The next rank r adds ways[k-1][s-r] to it;
 // k goes down, so that a rank isn't chosen twice.
 func splitsBySum(ranks []int, n int) []float64 {
-	largest := 0
-	for _, r := range ranks {
+	largest := 0 // sum of n ranks
+	for _, r := range ranks[len(ranks)-n:] {
 		largest += r
 	}
 	ways := make([][]float64, n+1)
