@@ -7,11 +7,9 @@
 package remark
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -156,14 +154,17 @@ func Merge(remarks []Remark) string {
 	if len(remarks) == 1 {
 		return first.Text
 	}
-	byValue := func(a, b Figure) int { return cmp.Compare(a.Value, b.Value) }
 	var ranges []Figure
-	for i := range first.Figures {
-		var same []Figure // the i-th figure of each remark
+	for i, figure := range first.Figures {
+		lowest, highest := figure, figure
 		for _, r := range remarks {
-			same = append(same, r.Figures[i])
+			if r.Figures[i].Value < lowest.Value {
+				lowest = r.Figures[i]
+			}
+			if r.Figures[i].Value > highest.Value {
+				highest = r.Figures[i]
+			}
 		}
-		lowest, highest := slices.MinFunc(same, byValue), slices.MaxFunc(same, byValue)
 		ranges = append(ranges, Figure{Text: rangeText(lowest.Text, highest.Text)})
 	}
 	return fmt.Sprintf("%s (%d alike)", fill(first.Form(), ranges).Text, len(remarks))
