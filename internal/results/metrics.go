@@ -88,7 +88,7 @@ func (m Metric) headed(head string) Metric {
 	return m
 }
 
-// orNaN is a figure that a record may not have. Figures that are not known are NaN throughout this package.
+// orNaN is a figure that a record may not have.
 func orNaN[N int64 | float64](figure *N) float64 {
 	if figure == nil {
 		return math.NaN()

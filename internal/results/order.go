@@ -52,9 +52,9 @@ func CompareValues(a, b string) int {
 
 // SameValue tells whether two values of a setting are equal, or the same quantity as 1024 and 1KiB are.
 func SameValue(a, b string) bool {
-	quantityA, isQuantityA := Magnitude(a)
-	quantityB, isQuantityB := Magnitude(b)
-	return a == b || isQuantityA && isQuantityB && quantityA == quantityB
+	magnitudeA, okA := Magnitude(a)
+	magnitudeB, okB := Magnitude(b)
+	return a == b || okA && okB && magnitudeA == magnitudeB
 }
 
 // wordsOf splits a name at spaces and equals signs.
@@ -64,14 +64,14 @@ func wordsOf(name string) []string {
 
 // compareWords orders words that have a magnitude by it, and before those that have none.
 func compareWords(a, b string) int {
-	magnitudeA, measuresA := Magnitude(a)
-	magnitudeB, measuresB := Magnitude(b)
+	magnitudeA, okA := Magnitude(a)
+	magnitudeB, okB := Magnitude(b)
 	switch {
-	case measuresA && measuresB:
+	case okA && okB:
 		return cmp.Compare(magnitudeA, magnitudeB)
-	case measuresA:
+	case okA:
 		return -1
-	case measuresB:
+	case okB:
 		return 1
 	default:
 		return compareNumbersInside(a, b)

@@ -2,8 +2,8 @@
 // and rankings. Reports, figures and gates choose from them. It doesn't know how records were measured. It makes the cells in which
 // results are shown, and knows nothing of the tables around them.
 //
-// A record is one repetition. Records of equal spec are a point; a load point is one load of a
-// point over its repetitions; a metric reads one figure from each record:
+// A record is one repetition. Records of equal spec are a point. A load point is one load of a point over its repetitions. A metric reads
+// one figure from each record; a figure that is not known is NaN.
 //
 //	p99 := results.MustMetric("e2e_p99_ns")
 //	for _, point := range results.Of(records).Points {

@@ -69,26 +69,27 @@ func curveLoads(r store.Record) []RepetitionLoad {
 // onlyRate is the record as if nothing but one rate of its curve had been measured. The rates of older records have no doubts of their own:
 // they get those of the repetition, and its status unless it ended ok.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
-	whole, ofRepetition := r.Result, r.Doubts
-	r.Result = &store.Result{Measurement: c.Measurement, Knee: whole.Knee} // the knee belongs to all rates together
-	r.Result.OfferedRate = c.Rate
-	if !ratesHaveDetails(whole.Curve) {
-		if r.Status == store.OK {
-			r.Status, r.Reason, r.Figures = c.Status, c.Reason, c.Figures
+	one := r
+	one.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
+	one.Result.OfferedRate = c.Rate
+	hasDetails := ratesHaveDetails(r.Result.Curve)
+	if hasDetails || r.Status == store.OK {
+		one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
+	}
+	if !hasDetails {
+		return one
+	}
+	one.Doubts = slices.Clone(c.Doubts)
+	if r.Result.Sustainable != nil {
+		return one // the doubts of the repetition may be about the search alone
+	}
+	for _, d := range r.Doubts {
+		isThere := slices.ContainsFunc(one.Doubts, func(o store.Doubt) bool { return o.Code == d.Code })
+		if d.Code != store.DoubtBadRates && !isThere {
+			one.Doubts = append(one.Doubts, d)
 		}
-		return r
 	}
-	r.Status, r.Reason, r.Figures, r.Doubts = c.Status, c.Reason, c.Figures, slices.Clone(c.Doubts)
-	if whole.Sustainable != nil {
-		return r // the doubts of the repetition may be about the search alone
-	}
-	for _, d := range ofRepetition {
-		sameCode := func(o store.Doubt) bool { return o.Code == d.Code }
-		if d.Code != store.DoubtBadRates && !slices.ContainsFunc(r.Doubts, sameCode) {
-			r.Doubts = append(r.Doubts, d)
-		}
-	}
-	return r
+	return one
 }
 
 // ratesHaveDetails tells whether the rates of a curve have books and doubts of their own. In records of older versions only the
