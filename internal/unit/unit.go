@@ -123,7 +123,8 @@ func (u Unit) Exactly(v float64) string {
 	}
 	smallest := u.smallestScale()
 	exact := round(v/smallest.factor, 12)
-	if u == Count || exact == round(exact, 3) || math.IsNaN(v) {
+	isWholeCount := u == Count && exact == math.Trunc(exact)
+	if isWholeCount || exact == round(exact, 3) || math.IsNaN(v) {
 		return u.Format(exact * smallest.factor)
 	}
 	return strconv.FormatFloat(exact, 'f', -1, 64) + smallest.suffix
