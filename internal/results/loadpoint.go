@@ -126,7 +126,11 @@ func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) str
 	var loadPoints []LoadPoint
 	for _, g := range GroupBy(loads, key) {
 		first := g.Members[0]
-		repetitions := okOrAll(g.Members)
+		endedOtherwise := func(l RepetitionLoad) bool { return l.Record.Status != store.OK }
+		repetitions := slices.DeleteFunc(slices.Clone(g.Members), endedOtherwise)
+		if len(repetitions) == 0 {
+			repetitions = g.Members
+		}
 		last := repetitions[len(repetitions)-1].Record
 		l := LoadPoint{
 			Point: p, Name: first.Name, RowTitle: first.RowTitle, Rate: cmp.Or(first.Rate, fixedRate(p.Spec)), fraction: first.fraction,
@@ -138,15 +142,6 @@ func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) str
 		loadPoints = append(loadPoints, l)
 	}
 	return loadPoints
-}
-
-// okOrAll are the repetitions that ended ok or, if none did, all of them.
-func okOrAll(repetitions []RepetitionLoad) []RepetitionLoad {
-	ok := slices.DeleteFunc(slices.Clone(repetitions), func(r RepetitionLoad) bool { return r.Record.Status != store.OK })
-	if len(ok) == 0 {
-		return repetitions
-	}
-	return ok
 }
 
 // fixedRate is the constant rate that a spec asks for; 0 if it asks for something else.

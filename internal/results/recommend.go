@@ -66,18 +66,18 @@ func (e Effect) size() float64 { return distance(e.Changes[e.Largest()]) }
 // effectOf is the effect of the axis with this index. places and medians are those of the points, in their order. Points without
 // a value on the axis are left out, and so are those whose median is not known or not positive, since it has no ratio.
 func effectOf(index int, axis Axis, places []Place, medians []float64) Effect {
-	firsts := map[string]float64{} // the median with the first value, by the combination of the other axes
+	baselines := map[string]float64{} // the median with the first value, by the combination of the other axes
 	for i, place := range places {
 		if place[index] == 0 && medians[i] > 0 {
-			firsts[place.without(index)] = medians[i]
+			baselines[place.without(index)] = medians[i]
 		}
 	}
 	ratios := make([][]float64, len(axis.Values)) // by value
 	for i, place := range places {
 		value := place[index] // 0 is the first, Unset is less
-		first, known := firsts[place.without(index)]
+		baseline, known := baselines[place.without(index)]
 		if value > 0 && known && medians[i] > 0 {
-			ratios[value] = append(ratios[value], medians[i]/first)
+			ratios[value] = append(ratios[value], medians[i]/baseline)
 		}
 	}
 	e := Effect{Axis: axis.Name, Values: axis.Values}
@@ -115,10 +115,12 @@ func Best(points []Point, m Metric) []Point {
 // one. A metric that no point has is left out, and so is a point that lacks one of the others. Of 10k/s at 5 ms, 8k/s at 2 ms
 // and 8k/s at 3 ms the last is beaten by the second.
 func Pareto(points []Point, metrics []Metric) []Point {
-	isUnknown := func(m Metric) bool {
-		return !slices.ContainsFunc(points, func(p Point) bool { return !math.IsNaN(p.median(m)) })
+	var known []Metric
+	for _, m := range metrics {
+		if len(Best(points, m)) > 0 { // some point has it
+			known = append(known, m)
+		}
 	}
-	known := slices.DeleteFunc(slices.Clone(metrics), isUnknown)
 	costs := make([][]float64, len(points)) // by point and metric: less is better; NaN if the point lacks it
 	for i, p := range points {
 		for _, m := range known {
