@@ -71,8 +71,8 @@ func systemMetric(key, name string, used func(store.Cost) usage) Metric {
 type usage struct {
 	cpuPerMillion float64 // seconds of processor time per million messages, from the start of the measured phase to the end of the drain
 	memory        float64 // largest resident set, bytes
-	userPercent   float64 // processor time in the measured phase, in percent of one core: 250 if two and a half were busy
-	systemPercent float64 // likewise in the kernel
+	userPercent   float64 // processor time in user mode in the measured phase, in percent of one core: 250 if two and a half were busy
+	systemPercent float64 // likewise in kernel mode
 }
 
 // usageOf is the usage of processes that used total in all, and kept these cores busy in the measured phase. Either is nil if it is not known.
