@@ -72,7 +72,9 @@ func (p Point) LoadPoints() []LoadPoint {
 		rates = append(rates, curveLoads(r)...)
 	}
 	curve := p.loadPointsBy(rates, func(l RepetitionLoad) string { return l.RowTitle + ", " + string(l.Record.Status) })
-	slices.SortStableFunc(curve, func(a, b LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
+	slices.SortStableFunc(curve, func(a, b LoadPoint) int { // a curve has shares or rates, never both
+		return cmp.Or(cmp.Compare(a.fraction, b.fraction), cmp.Compare(a.Rate, b.Rate))
+	})
 	return append(loadPoints, curve...)
 }
 

@@ -249,3 +249,22 @@ func TestALoadThatNeverEndedOkEndedAsItsLastRepetitionDid(t *testing.T) {
 		}
 	}
 }
+
+// Each repetition finds another sustainable rate, so that 80 % of one may be less than 50 % of another.
+func TestSharesOfTheSustainableRateAreInTheirOrderThoughTheirRatesAreNot(t *testing.T) {
+	counted := store.Measurement{Books: store.Books{Sent: 5}}
+	first := ofCurve(true,
+		store.CurvePoint{Fraction: 0.5, Rate: 20_000, Status: store.OK, Measurement: counted},
+		store.CurvePoint{Fraction: 0.8, Rate: 32_000, Status: store.OK, Measurement: counted})
+	second := ofCurve(true,
+		store.CurvePoint{Fraction: 0.5, Rate: 10_000, Status: store.OK, Measurement: counted},
+		store.CurvePoint{Fraction: 0.8, Rate: 16_000, Status: store.Void, Measurement: counted})
+	second.Repetition = first.Repetition + 1
+	var titles []string
+	for _, l := range pointsOf([]store.Record{first, second})[0].LoadPoints() {
+		titles = append(titles, l.RowTitle+" "+string(l.Status))
+	}
+	if want := []string{"curve, searched ok", "curve 50.0 % ok", "curve 80.0 % void", "curve 80.0 % ok"}; !slices.Equal(titles, want) {
+		t.Errorf("rows are %q, want %q", titles, want)
+	}
+}
