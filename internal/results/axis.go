@@ -79,7 +79,7 @@ func coordinatesOf(l LoadPoint) coordinates {
 		size.text = unit.Bytes.Format(s.MessageSize.Mean())
 	}
 	load := valueOf(l.Name)
-	if _, order := l.Offered(); order > 0 { // 0.5 for 50 % of sustainable: the rate itself differs from broker to broker
+	if _, order := l.Offered(); order > 0 { // 0.5 for 50.0 % of sustainable: the rate itself differs from broker to broker
 		load.number = order
 	}
 	c := coordinates{

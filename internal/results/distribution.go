@@ -6,7 +6,7 @@ import "github.com/brokermark/brokermark/internal/hist"
 // of all repetitions are read from it.
 type Distribution struct {
 	Point    Point
-	RowTitle string // of the load point: "rate 20k/s", "curve 50 %"
+	RowTitle string // of the load point: "rate 20k/s", "curve 50.0 %"
 	Used     bool   // whether conclusions may be drawn from it
 	N        int    // repetitions in it
 	// Closed tells whether it is of a closed loop. Such a latency says how full the window or the backlog was, nothing about a load.

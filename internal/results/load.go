@@ -64,7 +64,7 @@ func (f fraction) text() string { return unit.Share.Exactly(float64(f)) }
 
 func (f fraction) ofSustainable() string { return f.text() + " of sustainable" }
 
-// CurveLoad names a rate of a curve the same in every repetition: by its share of the sustainable rate if it was given so ("curve 50 %"),
+// CurveLoad names a rate of a curve the same in every repetition: by its share of the sustainable rate if it was given so ("curve 50.0 %"),
 // because each repetition finds another sustainable rate, or else by the rate ("curve 1k/s").
 func CurveLoad(c store.CurvePoint) string {
 	if share := fraction(c.Fraction); share.given() {

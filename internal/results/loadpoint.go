@@ -15,7 +15,7 @@ import (
 // repeated three times has two load points with three records each.
 type LoadPoint struct {
 	Point       Point
-	Name        string         // "rate 1k/s", "50 % of sustainable"
+	Name        string         // "rate 1k/s", "50.0 % of sustainable"
 	RowTitle    string         // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
 	Rate        float64        // offered messages per second; 0 if the load was not a constant rate
 	fraction    fraction       // of the sustainable rate that was offered; 0 if the rate was not given as such a share
@@ -35,7 +35,7 @@ func (l LoadPoint) Fixed() bool { return l.Rate > 0 && !l.fraction.given() }
 // Measured lists the values of a metric over the load point's repetitions, unknown ones left out.
 func (l LoadPoint) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
 
-// Offered is what was offered, as a text and as a number that orders the load points of one point: "50 % of sustainable" and 0.5, or
+// Offered is what was offered, as a text and as a number that orders the load points of one point: "50.0 % of sustainable" and 0.5, or
 // "1k/s" and 1000. A load that is no rate, such as a peak, has its title and 0.
 func (l LoadPoint) Offered() (text string, order float64) {
 	switch {

@@ -8,7 +8,7 @@ import (
 
 // RepetitionLoad is one load that a repetition was measured under: its own, or one rate of its curve.
 type RepetitionLoad struct {
-	Name     string       // "rate 1k/s", "50 % of sustainable"
+	Name     string       // "rate 1k/s", "50.0 % of sustainable"
 	RowTitle string       // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
 	Rate     float64      // of a curve, messages per second; 0 if the load is the repetition's own
 	fraction fraction     // of the sustainable rate; 0 if a curve's rate was not given as such a share
@@ -20,7 +20,7 @@ type RepetitionLoad struct {
 const searchTitle = "curve, searched"
 
 // Loads lists the loads of a repetition: its own unless it was a curve of given rates, then those of its curve. A repetition that
-// searched for the sustainable rate and then measured half of it has the loads "sustainable" and "50 % of sustainable".
+// searched for the sustainable rate and then measured half of it has the loads "sustainable" and "50.0 % of sustainable".
 func Loads(r store.Record) []RepetitionLoad {
 	title := Point{Spec: r.Spec}.Load()
 	own := RepetitionLoad{Name: title, RowTitle: title, Record: r, Full: r}
