@@ -18,12 +18,12 @@ var forms = []string{constantForm, risingForm, fallingForm, interiorMaximum}
 
 // shapeCell judges a series, which are figures along an axis, by one figure made of them:
 //
-//	constant           (largest − smallest) / median             at most Within
-//	rising             the smallest step, next / previous        at least 1 − Within
-//	falling            the largest step                          at most 1 + Within
-//	interior maximum   largest inside / larger of both ends      above 1 + Within
+//	constant           (largest − smallest) / median                       at most Within
+//	rising             the smallest ratio of a figure to an earlier one    at least 1 − Within
+//	falling            the largest such ratio                              at most 1 + Within
+//	interior maximum   largest inside / larger of both ends                above 1 + Within
 //
-// Example: 10, 20 and 19 rise within 5 %, because the smallest step is 19/20 = 0.95.
+// Example: 10, 20 and 19 rise within 5 %, because the smallest ratio is 19/20 = 0.95; 10, 20, 19 and 18.5 don't: 18.5/20 = 0.925.
 func (t Trend) shapeCell(name string, line series) Cell {
 	y := line.figures()
 	var f Figure
@@ -33,10 +33,10 @@ func (t Trend) shapeCell(name string, line series) Cell {
 		f = variation(y)
 		allowed.To = t.Within
 	case risingForm:
-		f = pooled(poolMin, steps(y))
+		f = pooled(poolMin, ratiosToEarlier(y))
 		allowed.From = 1 - t.Within
 	case fallingForm:
-		f = pooled(poolMax, steps(y))
+		f = pooled(poolMax, ratiosToEarlier(y))
 		allowed.To = 1 + t.Within
 	case interiorMaximum:
 		inside, ends := y[1:len(y)-1], []Figure{y[0], y[len(y)-1]}
@@ -49,43 +49,44 @@ func (t Trend) shapeCell(name string, line series) Cell {
 	return Cell{Name: name, Verdict: allowed.judge(f), Figure: f, N: fewestRepetitions(y)}
 }
 
-// variation is (largest − smallest) / median. Its low end is what no choice of repetitions gets below: the largest low
-// end less the smallest high end. With 98 to 102 and 104 to 108 it is 104 − 102 = 2, divided by the median. There is
-// none if the median is zero.
+// variation is (largest − smallest) / median. Its interval has what any choice of repetitions makes of it, and may be wider:
+// the largest low end less the smallest high end, divided by the largest median, is its low end. With 98 to 102 and 104 to
+// 108 the low end is (104 − 102) / 105. There is none if the median may be zero.
 func variation(y []Figure) Figure {
 	largest, smallest, middle := pooled(poolMax, y), pooled(poolMin, y), pooled(poolMedian, y)
-	if middle.Value == 0 {
+	if middle.Low <= 0 {
 		return Figure{}
 	}
 	return Figure{
 		Value: (largest.Value - smallest.Value) / middle.Value,
-		Low:   max(0, largest.Low-smallest.High) / middle.Value,
-		High:  (largest.High - smallest.Low) / middle.Value,
+		Low:   max(0, largest.Low-smallest.High) / middle.High,
+		High:  (largest.High - smallest.Low) / middle.Low,
 		N:     middle.N,
 		Unit:  unit.Share,
 	}
 }
 
-// steps are the ratios of each figure to the one before: 2 and 1.5 for 10, 20 and 30.
-func steps(y []Figure) []Figure {
+// ratiosToEarlier are the ratios of each figure to each one before it: 2, 3 and 1.5 for 10, 20 and 30.
+func ratiosToEarlier(y []Figure) []Figure {
 	var ratios []Figure
-	for i := 1; i < len(y); i++ {
-		previous, next := y[i-1], y[i]
-		ratios = append(ratios, Figure{
-			Value: step(previous.Value, next.Value),
-			Low:   step(previous.High, next.Low),
-			High:  step(previous.Low, next.High),
-			N:     min(next.N, previous.N),
-			Unit:  unit.Factor,
-		})
+	for i, later := range y {
+		for _, earlier := range y[:i] {
+			ratios = append(ratios, Figure{
+				Value: ratio(earlier.Value, later.Value),
+				Low:   ratio(earlier.High, later.Low),
+				High:  ratio(earlier.Low, later.High),
+				N:     min(earlier.N, later.N),
+				Unit:  unit.Factor,
+			})
+		}
 	}
 	return ratios
 }
 
-// step is next/previous. From zero to more it is infinite, from zero to zero 1.
-func step(previous, next float64) float64 {
-	if next == previous {
+// ratio is later/earlier. From zero to more it is infinite, from zero to zero 1.
+func ratio(earlier, later float64) float64 {
+	if later == earlier {
 		return 1
 	}
-	return next / previous
+	return later / earlier
 }
