@@ -57,8 +57,8 @@ func (s *Steering) watch() {
 	}
 }
 
-// Close ends the recording. It returns how far, in ns, steering has taken the clock off the straight line between the first
-// reading and the last. The Bound of a Line from Fit has to grow by that.
+// Close ends the recording. It returns how far, in ns, steering can have taken the clock off the straight line between any two
+// moments of the recording. The Bound of a Line from Fit has to grow by that.
 func (s *Steering) Close() int64 {
 	close(s.stop)
 	s.ended.Wait()
@@ -87,17 +87,18 @@ func readSteering() steeringReading {
 	return best
 }
 
-// bend returns the largest distance, in ns, of any reading from the straight line between the first and the last.
+// bend bounds the distance, in ns, of any reading from the straight line between any two readings around it. Ahead of the line
+// from the first reading to the last by up to a, and behind it by up to b, a reading is at most a + b off any such line.
 func bend(readings []steeringReading) int64 {
 	first, last := readings[0], readings[len(readings)-1]
 	if last.at <= first.at {
 		return 0
 	}
 	slope := float64(last.steering-first.steering) / float64(last.at-first.at)
-	largest := 0.0
+	var ahead, behind float64
 	for _, r := range readings {
-		onLine := slope * float64(r.at-first.at)
-		largest = max(largest, math.Abs(float64(r.steering-first.steering)-onLine))
+		offLine := float64(r.steering-first.steering) - slope*float64(r.at-first.at)
+		ahead, behind = max(ahead, offLine), max(behind, -offLine)
 	}
-	return int64(math.Ceil(largest))
+	return int64(math.Ceil(ahead + behind))
 }

@@ -26,6 +26,7 @@ func TestAClockThatIsSlewedBends(t *testing.T) {
 		{"steered evenly", at(50, 50, 50, 50), 0},
 		{"faster, then slower", at(100, 100, 0, 0), 100_000},
 		{"slower, then faster", at(0, 0, 0, -400), 300_000},
+		{"faster, then slower, then faster", at(100, 0, 0, 100), 100_000}, // 50 µs ahead, then 50 µs behind: 100 µs off the line from the one to the other
 		{"one reading", at(), 0},
 	} {
 		if got := bend(c.took); got != c.want {
