@@ -30,3 +30,14 @@ func TestWhatWasUsedBetweenTwoReadingsGrowsEvenly(t *testing.T) {
 		t.Errorf("what is not known has become %+v", got)
 	}
 }
+
+// Of calls that the kernel lost between two readings nobody knows whether they came before or after a time in between.
+func TestFlushesLostBetweenTwoReadingsLeaveTheirNumberThereUnknown(t *testing.T) {
+	a, b := Metered{At: 1000, Flushes: 10, Gaps: 1}, Metered{At: 2000, Flushes: 30, Gaps: 2}
+	if got := Between(a, b, 1500); got.Flushes != NotCounted {
+		t.Errorf("%d flushes, though some were lost", got.Flushes)
+	}
+	if got := Between(a, b, 2000); got.Flushes != 30 || got.Gaps != 2 {
+		t.Errorf("%+v at the time of the second reading", got)
+	}
+}
