@@ -71,6 +71,7 @@ func (l layout) withConstants(points []results.Point, loadPoints []results.LoadP
 		loads = append(loads, lp.RowTitle)
 	}
 	l.load = common(loads)
+	l.settings = slices.Clip(l.settings) // those of the receiver stay as they are
 	for _, setting := range sharedSettings(points, l.axes) {
 		if !slices.Contains(l.settings, setting) {
 			l.settings = append(l.settings, setting)

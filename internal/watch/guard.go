@@ -80,7 +80,7 @@ func shownToken(r *http.Request) string {
 	return token
 }
 
-// moveToCookie answers with a cookie and the same address without the token, which would stay in the browser's history.
+// moveToCookie answers with a cookie and the same path without a query: the token would stay in the browser's history.
 func moveToCookie(w http.ResponseWriter, r *http.Request, token string) {
 	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: url.QueryEscape(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	path := "/" + strings.TrimLeft(r.URL.Path, `/\`) // "//example.org" would lead to another site
