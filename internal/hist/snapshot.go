@@ -31,7 +31,7 @@ func (s Snapshot) Min() int64 { return s.min }
 func (s Snapshot) Max() int64 { return s.max }
 
 // Mean returns the arithmetic mean in nanoseconds; 0 if the snapshot is empty. Each value counts as the middle of its
-// bucket, within Min and Max, as in HdrHistogram's getMean. So the mean is at most 1/512 off that of the values themselves.
+// bucket, within Min and Max, as in HdrHistogram's getMean. So the mean is at most 1/512 off that of the values themselves, if all are below Limit.
 func (s Snapshot) Mean() float64 {
 	if s.n == 0 {
 		return 0
@@ -44,7 +44,7 @@ func (s Snapshot) Mean() float64 {
 }
 
 // Quantile returns the value, in nanoseconds, that the share q of all values doesn't exceed; 0 if the snapshot is empty. It
-// is the highest value that the bucket can hold: at most 1/256 above the true one, and within the exact Min and Max. The
+// is the highest value that the bucket can hold: below Limit at most 1/256 above the true one, and within the exact Min and Max. The
 // rank is ceil(q·n), at least 1, as in HdrHistogram's getValueAtPercentile.
 func (s Snapshot) Quantile(q float64) int64 {
 	switch {

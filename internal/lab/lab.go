@@ -46,7 +46,7 @@ type Options struct {
 	Meters func(ctx context.Context, addresses []string) []agent.Meter
 }
 
-// withDefaults returns the options with a default for each that is nil or 0, except for Host.
+// withDefaults returns the options with a default for each that is nil or 0, except for Host and Store.
 func (o Options) withDefaults() Options {
 	o.Log, o.Lease = cmp.Or(o.Log, io.Discard), cmp.Or(o.Lease, store.Lease)
 	if o.Watch == nil {

@@ -76,8 +76,8 @@ const (
 	maxTicks  = 4000
 )
 
-// series turns a trial's samples into the ticks of a record. Each tick has the rates since the one before, so none of the messages is
-// left out however far apart the ticks are. Its quantiles are only those of the last half second before it.
+// series turns a trial's samples into the ticks of a record. Each tick has the rates since the one before, so no message before the last
+// tick is left out, however far apart the ticks are. Its quantiles are only those of the last half second before it.
 func (m *metering) series(out worker.Outcome) []store.Tick {
 	samples, cores := out.Samples, m.live.perSample.Values()
 	if len(samples) == 0 {

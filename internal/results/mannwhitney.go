@@ -115,15 +115,15 @@ func canShow(n1, n2 int) bool { return smallestP(n1, n2) < alpha }
 const maxExactPairs = 400
 
 // hodgesLehmannInterval is the 95 % confidence interval of the ratio of samples of n1 and n2 values. It inverts the U test (Conover,
-// Practical Nonparametric Statistics, 5.4). With D(1) ≤ … ≤ D(n) the sorted pairwise ratios it is
+// Practical Nonparametric Statistics, 5.4). ratios are those of all pairs, sorted: D(1) ≤ … ≤ D(n). The interval is
 //
 //	D(k) … D(n+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %
 //
 // It is unbounded, 0 … +Inf, if there is no such k.
-func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
+func hodgesLehmannInterval(ratios []float64, n1, n2 int) (low, high float64) {
 	k := 0
 	if pairs := float64(n1 * n2); pairs > maxExactPairs { // U is close to normal then
-		const z = 1.96 // 97.5 % quantile of the normal distribution
+		z := math.Sqrt2 * math.Erfinv(confidence) // 1.96, the 97.5 % quantile of the normal distribution
 		meanU, variance := pairs/2, pairs*float64(n1+n2+1)/12
 		k = int(meanU - z*math.Sqrt(variance))
 	} else {
@@ -135,5 +135,5 @@ func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
 	if k <= 0 { // the approximation, too, may leave none, as for one value against hundreds
 		return 0, math.Inf(1)
 	}
-	return sorted[k-1], sorted[len(sorted)-k]
+	return ratios[k-1], ratios[len(ratios)-k]
 }
