@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,7 +112,11 @@ func (r result) objects(t *testing.T) []map[string]any {
 
 // count sends 200 messages as fast as it can. A fixed rate would make these tests void on a busy machine.
 func count(broker string, more ...string) []string {
-	return append([]string{"run", "--broker", broker, "--measure", "count", "--set", "count.messages=200", "--set", "drain=5s"}, more...)
+	args := []string{"run", "--broker", broker, "--measure", "count", "--set", "drain=5s"}
+	if !slices.ContainsFunc(more, func(arg string) bool { return strings.HasPrefix(arg, "count.messages=") }) {
+		args = append(args, "--set", "count.messages=200")
+	}
+	return append(args, more...)
 }
 
 // short is a point on the in-process broker that takes a fraction of a second.

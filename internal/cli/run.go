@@ -51,7 +51,8 @@ func (s *shell) runCommand() *cobra.Command {
 (brokermark list studies), a spec file, an OpenMessaging Benchmark workload
 file as it is, or - for standard input. Without arguments and settings it is a
 short first run on nats, which needs no installation. A flag that takes a list
-makes a point of each value; several lists make all their combinations. What
+makes a point of each value; several lists make all their combinations. Flags
+override what a study says; a setting that two of them give is refused. What
 the store holds already is not run again, unless it failed or was void, or you
 say --again.
 

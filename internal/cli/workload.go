@@ -47,12 +47,24 @@ var axisFlags = []axisFlag{
 	{"seed", "seed", "seed of payloads, arrivals, keys and the order of points"},
 }
 
-// list is the value of such a flag: values with commas between them, which the study takes apart.
-type list string
+// once is the value of a flag that gives a setting, and which isn't given again.
+type once string
 
-func (l *list) String() string         { return string(*l) }
-func (l *list) Set(value string) error { *l = list(value); return nil }
-func (*list) Type() string             { return "list" }
+func (o *once) String() string { return string(*o) }
+func (*once) Type() string     { return "string" }
+
+func (o *once) Set(value string) error {
+	if *o != "" {
+		return fmt.Errorf("given twice: it is %s already", shellWord(string(*o)))
+	}
+	*o = once(value)
+	return nil
+}
+
+// list is the value of an axis flag: values with commas between them, which the study takes apart.
+type list struct{ once }
+
+func (*list) Type() string { return "list" }
 
 // addAxisFlags adds axis flags, which keep their values themselves, and the completion of --broker.
 func addAxisFlags(c *cobra.Command, flags []axisFlag) {
@@ -69,7 +81,7 @@ type workload struct {
 	flags  *pflag.FlagSet // among them axisFlags and loginFlags
 	sets   []string
 	more   []string // axes, such as inFlight.messages=100,1000
-	repeat string
+	repeat once
 	quick  bool
 	scale  string
 	only   []string
@@ -87,7 +99,7 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	addLoginFlags(f)
 	f.StringArrayVar(&w.sets, "set", nil, "override a setting by `path=value`, such as client.linger.ms=5; repeatable")
 	f.StringArrayVar(&w.more, "axis", nil, "vary a setting by `path=list`, such as inFlight.messages=100,1000; repeatable")
-	f.StringVar(&w.repeat, "repeat", "", "`number` of repetitions of every point, or 'until 5%': as many as make the interval so narrow, at most 20")
+	f.Var(&w.repeat, "repeat", "`number` of repetitions of every point, or 'until 5%': as many as make the interval so narrow, at most 20")
 	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
 	f.StringVar(&w.scale, "scale", "", "`size` of a study: full, or one that its document names, such as quick")
 	f.StringSliceVar(&w.only, "only", nil, "`names` of the study's experiments; the others are left out")
@@ -288,7 +300,7 @@ func (w *workload) override(s *study.Study) (err error) {
 		if _, isList := value.(*list); isList {
 			typed = strings.Split(value.String(), ",")
 		}
-		set("--"+a.name+" "+value.String(), a.path, typed...)
+		set("--"+a.name+" "+shellWord(value.String()), a.path, typed...)
 	}
 	for _, axis := range w.more {
 		path, values, ok := strings.Cut(axis, "=")
@@ -307,7 +319,7 @@ func (w *workload) override(s *study.Study) (err error) {
 		set("--attach "+addresses, "attach", "["+addresses+"]")
 	}
 	if w.flags.Changed("repeat") {
-		set("--repeat "+w.repeat, "repeats", w.repeat)
+		set("--repeat "+shellWord(w.repeat.String()), "repeats", w.repeat.String())
 	}
 	if w.quick {
 		s.Quick()
@@ -343,6 +355,6 @@ func openSecrets(args []string) error {
 // addLoginFlags adds loginFlags, which keep their values themselves.
 func addLoginFlags(f *pflag.FlagSet) {
 	for _, l := range loginFlags {
-		f.String(l.name, "", l.doc)
+		f.Var(new(once), l.name, l.doc)
 	}
 }

@@ -100,7 +100,6 @@ func TestALaterLayerReplacesWhatItMakesPointless(t *testing.T) {
 		"a count over a backlog":      {"backlog.messages: 5", []string{"count.messages=6"}, func(s Spec) bool { return s.Measure == "count" && s.Count.Messages == 6 }},
 		"a rate within a count":       {"count.messages: 5", []string{"rate=5"}, func(s Spec) bool { return s.Measure == "count" && s.Load.Rate == 5 }},
 		"no rate within a count":      {"count.messages: 5\nproducerRate: 0", nil, func(s Spec) bool { return s.Measure == "count" && s.Load.Rate == 0 }},
-		"the last of several rates":   {"rate: 5", []string{"rate=6", "load.rate=7"}, func(s Spec) bool { return s.Load.Rate == 7 }},
 		"a backlog that goes nowhere": {"consumerBacklogSizeGB: 2", nil, func(s Spec) bool { return !s.Backlog.KeepSending && s.Backlog.Bytes == 2<<30 }},
 		"a backlog that goes on":      {"consumerBacklogSizeGB: 2\nproducerRate: 5", nil, func(s Spec) bool { return s.Backlog.KeepSending }},
 		"OMB's warm-up":               {"testDurationMinutes: 2\nproducerRate: 5", nil, func(s Spec) bool { return s.Duration == seconds(120) && s.Warmup.For == seconds(60) }},

@@ -13,7 +13,7 @@ import (
 
 // Set overrides one setting of every point: "load.rate=1000", "server.num.io.threads=4". The value is read as YAML. An
 // axis over the same path is replaced by the value; of an axis of named choices that give the path, those that agree
-// remain. On error (*Errors, naming the flag as --set 'x=y') nothing has changed.
+// remain. What another flag gave is refused. On error (*Errors, naming the flag as --set 'x=y') nothing has changed.
 func (s *Study) Set(pathEqualsValue string) error {
 	flag := "--set '" + pathEqualsValue + "'"
 	path, value, ok := strings.Cut(pathEqualsValue, "=")
@@ -31,23 +31,49 @@ func (s *Study) SetAxis(flag, path string, values []string) error {
 		return refusal(strings.TrimSpace(flag), 0, "no value")
 	}
 	d := decoder{problems: &problems{}, file: flag, flag: true}
-	if path == "repeats" && len(values) == 1 {
-		d.repeats(flagNode(values[0]), path, s)
-		return d.err()
-	}
-	if !known(path) {
-		return s.choose(d, path, values)
-	}
+	repeats := path == "repeats" && len(values) == 1
+	paths := []string{path} // repeats and choices stand for themselves
 	var choices []choice
-	for _, v := range values {
-		n := flagNode(v)
-		if set := d.settings(n, n, path, "", nil); len(set) > 0 {
-			choices = append(choices, choice{labelOf(set), set})
+	if !repeats && known(path) {
+		paths = nil
+		for _, v := range values {
+			n := flagNode(v)
+			set := d.settings(n, n, path, "", nil)
+			if len(set) > 0 {
+				choices = append(choices, choice{labelOf(set), set})
+			}
+			for _, x := range set {
+				paths = append(paths, x.path)
+			}
 		}
 	}
-	if err := d.err(); err != nil || len(choices) == 0 {
+	for _, p := range paths {
+		if other := s.flags[p]; other != "" && p != impliedMeasure {
+			d.add(place{file: flag}, p, "given twice: %s gives it as well", other)
+		}
+	}
+	err := d.err()
+	switch {
+	case err != nil:
+	case repeats:
+		d.repeats(flagNode(values[0]), path, s)
+		err = d.err()
+	case !known(path):
+		err = s.choose(d, path, values)
+	case len(choices) > 0:
+		err = s.lay(d, path, choices)
+	}
+	if err != nil {
 		return err
 	}
+	for _, p := range paths {
+		s.flags[p] = flag
+	}
+	return nil
+}
+
+// lay lays choices for path over every sweep. Those of which no point is left are dropped; that of all is an error.
+func (s *Study) lay(d decoder, path string, choices []choice) error {
 	var kept []sweep
 	reason := ""
 	for _, w := range s.sweeps {
@@ -59,7 +85,7 @@ func (s *Study) SetAxis(flag, path string, values []string) error {
 		kept = append(kept, w)
 	}
 	if len(kept) == 0 {
-		d.add(place{file: flag}, path, "%s", reason)
+		d.add(place{file: d.file}, path, "%s", reason)
 		return d.err()
 	}
 	s.sweeps = kept

@@ -35,6 +35,7 @@ type Study struct {
 	scales []scale
 	at     string // the scale; "" is Full
 	quick  bool
+	flags  map[string]string // which flag gave a setting, by its path; as typed
 }
 
 // sweep is one cross product of axes; a study has one, or several that share its base.
@@ -59,7 +60,7 @@ const (
 
 // New is a study of one point with nothing but defaults.
 func New(name string) *Study {
-	return &Study{Name: name, Repeats: 1, Seed: 1, sweeps: []sweep{{}}}
+	return &Study{Name: name, Repeats: 1, Seed: 1, sweeps: []sweep{{}}, flags: map[string]string{}}
 }
 
 // studyKeys are the keys of a study document that are no settings of a spec.
