@@ -15,6 +15,8 @@ func TestParseNamesFileLinePathAndWhatIsAllowed(t *testing.T) {
 		"a list":             {"- 1\n", `f.yaml:1: a list is not a study; allowed: a mapping of settings`},
 		"a word":             {"peak\n", `f.yaml:1: "peak" is not a study; allowed: a mapping of settings`},
 		"two documents":      {"topics: 1\n---\ntopics: 2\n", `f.yaml:2: a second document; a file holds one study`},
+		"no UTF-8":           {"topics: 1\nname: caf\xe9\n", `f.yaml:2: not YAML: incomplete UTF-8 octet sequence`},
+		"no characters":      {"topics: 1\nx: 1\nname: \x01\n", `f.yaml:3: not YAML: control characters are not allowed`},
 		"no YAML":            {"topics: 1\n\tx: 2\n", `f.yaml:2: not YAML: a tab indents x: 2; allowed: spaces`},
 		"unknown key":        {"topics: 1\nproducerRat: 5\n", `f.yaml:2: producerRat: unknown key "producerRat"; did you mean "producerRate"?`},
 		"unknown nested key": {"load:\n  rat: 5\n", `f.yaml:2: load.rat: unknown key "rat"; allowed: shape, rate, to, steps, burst; did you mean "rate"?`},

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	yaml "go.yaml.in/yaml/v3"
 )
@@ -129,7 +131,10 @@ func document(name string, data []byte) (*yaml.Node, error) {
 		return nil, refusal(name, 0, "empty; a study says at least what is measured, such as measure: peak")
 	case err != nil:
 		m := syntaxLine.FindStringSubmatch(err.Error())
-		line, _ := strconv.Atoi(m[1])
+		line, unsaid := strconv.Atoi(m[1])
+		if unsaid != nil {
+			line = unreadableLine(data)
+		}
 		if text, tab := indentedByTab(data); tab > 0 {
 			return nil, refusal(name, tab, "not YAML: a tab indents %s; allowed: spaces", text)
 		}
@@ -143,6 +148,19 @@ func document(name string, data []byte) (*yaml.Node, error) {
 		return nil, refusal(name, root.Line, "%s is not a study; allowed: a mapping of settings", Seen(root))
 	}
 	return root, nil
+}
+
+// unreadableLine finds the first line with bytes that are no characters of YAML; 1 where there is none. The parser says no line
+// for those, nor for what it misses in the first one.
+func unreadableLine(data []byte) int {
+	line := 0
+	for l := range bytes.Lines(data) {
+		line++
+		if !utf8.Valid(l) || bytes.ContainsFunc(l, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) }) {
+			return line
+		}
+	}
+	return 1
 }
 
 // indentedByTab finds the first line that a tab indents; 0 where none does.
