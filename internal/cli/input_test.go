@@ -140,6 +140,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check --rate 1000,2000 --axis load.rate=5,6", `--axis 'load.rate=5,6': load.rate: given twice: --rate 1000,2000 gives it as well`},
 		{"check --rate 5 --rate 6", `invalid argument "6" for "--rate" flag: given twice: it is 5 already`},
 		{"check --attach a:1 --user eve --user bob", `invalid argument "bob" for "--user" flag: given twice: it is eve already`},
+		{"check --set curve.rates=500,2000", `--set 'curve.rates=500,2000': curve.rates: "500,2000" is not a list of numbers; allowed: such as [500,2000]`},
 		{"check --rate=", `--rate '': load.rate: "" is not a rate; allowed: messages per second, such as 20000`},
 		{"check --quick=perhaps", `invalid argument "perhaps" for "--quick" flag`},
 		{"check --format pdf", `--format pdf: unknown format; allowed: table, csv, `},

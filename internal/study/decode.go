@@ -116,7 +116,11 @@ func (d decoder) list(n *yaml.Node, path string, v reflect.Value) bool {
 		return ok
 	}
 	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), path, "%s is not a %s", Seen(n), typeText(v.Type()))
+		hint := ""
+		if isScalar(n) && elem.Kind() == reflect.Float64 {
+			hint = fmt.Sprintf("; allowed: such as [%s]", strings.Trim(n.Value, "[] "))
+		}
+		d.add(d.at(n), path, "%s is not a %s%s", Seen(n), typeText(v.Type()), hint)
 		return false
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
