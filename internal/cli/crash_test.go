@@ -103,7 +103,11 @@ func TestACrashIsASentenceADumpAndARecord(t *testing.T) {
 			if code != want.code || !strings.HasPrefix(line, want.stderr) || strings.Contains(stderr, "\ngoroutine ") {
 				t.Errorf("exit code %d, want %d; stderr:\n%s\nwant\n%s", code, want.code, stderr, want.stderr)
 			}
-			if !strings.Contains(stderr, "is recorded as failed; the same command runs it again and goes on from there\n") {
+			next := "the same command goes on from there"
+			if how == "panics later" {
+				next = "because of --again, the same command begins anew"
+			}
+			if !strings.Contains(stderr, "is recorded as failed; "+next+"\n") {
 				t.Errorf("stderr doesn't tell of the record:\n%s", stderr)
 			}
 			requireDump(t, filepath.Join(dir, "tmp"), line, want.dump)
@@ -128,7 +132,7 @@ func crashed(t *testing.T, how string) (code int, stderr, dir string) {
 	}
 	args := count("crashing", "--repeat", "3", "--store", filepath.Join(dir, "s.db"))
 	if how == "panics later" {
-		args = []string{"run", "--broker", "crashing", "--measure", "rate", "--rate", "100", "--duration", "1s", "--set", "warmup=0s", "--repeat", "3", "--store", filepath.Join(dir, "s.db")}
+		args = []string{"run", "--broker", "crashing", "--measure", "rate", "--rate", "100", "--duration", "1s", "--set", "warmup=0s", "--repeat", "3", "--again", "--store", filepath.Join(dir, "s.db")}
 	}
 	c := exec.Command(os.Args[0], args...)
 	c.Env = append(os.Environ(), asProgram+"=1", asCrashing+"="+how, "TMPDIR="+filepath.Join(dir, "tmp"))

@@ -63,10 +63,10 @@ func (s *shell) after(e crash.Ending) int {
 	default:
 		s.reportCrash(why, why+"\n")
 	}
-	if kept, err := keepUnderWay(e, secret.Redact(why)); err != nil {
+	if kept, next, err := keepUnderWay(e, secret.Redact(why)); err != nil {
 		fmt.Fprintf(s.err, "brokermark: what was under way is not recorded: %s\n", secret.Redact(err.Error()))
 	} else if kept != "" {
-		fmt.Fprintf(s.err, "brokermark: %s is recorded as failed; the same command runs it again and goes on from there\n", kept)
+		fmt.Fprintf(s.err, "brokermark: %s is recorded as failed; %s\n", kept, next)
 	}
 	if e.Signal != 0 {
 		dieBy(e.Signal)
@@ -95,6 +95,7 @@ type attempt struct {
 	Record  store.Record
 	Store   string
 	Folders []string // for a file with the record if the store doesn't take it
+	Next    string   // where the same command begins
 }
 
 // The kinds of notes.
@@ -103,8 +104,8 @@ const (
 	noteProgress = "progress" // a measure.Count
 )
 
-func (s *shell) underWay(path string, folders ...string) *underWay {
-	u := &underWay{watched: s.watched, attempt: attempt{Store: path, Folders: append([]string{unstoredIn(path)}, folders...)}}
+func (s *shell) underWay(o runOptions, folder string) *underWay {
+	u := &underWay{watched: s.watched, attempt: attempt{Store: o.store, Folders: []string{unstoredIn(o.store), folder}, Next: o.next()}}
 	if s.watched != nil {
 		u.host = lab.HostFacts()
 	}
@@ -130,15 +131,16 @@ func (u *underWay) event(e lab.Event) {
 // toRecord bounds the time for the record of a repetition that a crash has ended.
 const toRecord = 30 * time.Second
 
-// keepUnderWay records the repetition that a crash has ended, as failed, and returns its label, or "" if none was under way.
-func keepUnderWay(e crash.Ending, why string) (label string, err error) {
+// keepUnderWay records the repetition that a crash has ended, as failed, and returns its label, or "" if none was under way, and
+// where the same command begins.
+func keepUnderWay(e crash.Ending, why string) (label, next string, err error) {
 	text, ok := e.Notes[noteAttempt]
 	if !ok {
-		return "", nil
+		return "", "", nil
 	}
 	var a attempt
 	if err := json.Unmarshal(text, &a); err != nil {
-		return "", err
+		return "", "", err
 	}
 	var seen measure.Count
 	if text, ok := e.Notes[noteProgress]; ok && json.Unmarshal(text, &seen) == nil {
@@ -149,9 +151,9 @@ func keepUnderWay(e crash.Ending, why string) (label string, err error) {
 	defer cancel()
 	st, err := store.OpenContext(ctx, a.Store)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer st.Close()
 	outbox := st.Outbox(func(string, ...any) {}, a.Folders...)
-	return a.Record.Label, errors.Join(outbox.Append(ctx, a.Record), outbox.Close(ctx))
+	return a.Record.Label, a.Next, errors.Join(outbox.Append(ctx, a.Record), outbox.Close(ctx))
 }

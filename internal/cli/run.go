@@ -42,6 +42,14 @@ type runOptions struct {
 	agents    agents
 }
 
+// next says where the same command begins after a run that didn't come to its end.
+func (o *runOptions) next() string {
+	if o.again {
+		return "because of --again, the same command begins anew"
+	}
+	return "the same command goes on from there"
+}
+
 func (s *shell) runCommand() *cobra.Command {
 	o := runOptions{}
 	c := &cobra.Command{
@@ -135,7 +143,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	}
 	outbox := st.Outbox(view.say, unstoredIn(o.store), host.Dir)
 	r := &running{
-		sh: s, options: &o, store: st, view: view, under: s.underWay(o.store, host.Dir),
+		sh: s, options: &o, store: st, view: view, under: s.underWay(o, host.Dir),
 		stored: map[store.Status]int{}, bad: map[store.Status]*store.Record{}, asked: p.objectives(),
 	}
 	limit := enough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
@@ -232,12 +240,8 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 		if unstored != nil {
 			fmt.Fprintf(r.sh.err, "brokermark: %s\n", secret.Redact(unstored.Error()))
 		}
-		next := "the same command goes on from there"
-		if r.options.again {
-			next = "because of --again, the same command begins anew"
-		}
 		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; %s\n",
-			t.OK+t.Failed+t.Refused+t.Skipped+t.Spared, len(p.runs), r.store.Name(), next)
+			t.OK+t.Failed+t.Refused+t.Skipped+t.Spared, len(p.runs), r.store.Name(), r.options.next())
 		_ = r.options.gates.judge(r.sh.err, results.Of(r.records)) // being interrupted is what the exit code says
 		return &failure{code: exitInterrupted}
 	case err != nil:
