@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 )
 
 // Document is the file that makes a folder a study.
@@ -29,11 +28,11 @@ func Names() []string {
 	return names
 }
 
-// Read returns the study document of a study; an unknown name is answered with the names there are.
+// Read returns the study document of a study.
 func Read(name string) ([]byte, error) {
 	data, err := files.ReadFile(path.Join(name, Document))
 	if err != nil {
-		return nil, fmt.Errorf("unknown study %q; known: %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no study %q", name)
 	}
 	return data, nil
 }
@@ -47,7 +46,7 @@ func FS(name string) (fs.FS, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("no study %q; known: %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no study or folder %q", name)
 	case info.IsDir():
 		return os.DirFS(name), nil
 	}

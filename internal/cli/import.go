@@ -21,7 +21,6 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
-	"github.com/brokermark/brokermark/reports"
 )
 
 func (s *shell) importCommand() *cobra.Command {
@@ -194,9 +193,9 @@ func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNa
 
 // importStudy appends the published figures of a study; what is in the store already stays as it is.
 func (s *shell) importStudy(c *cobra.Command, path, name string) error {
-	paper, err := reports.ReadPaper(name)
+	paper, err := readPaper(name)
 	if err != nil {
-		return badInput("%w", err)
+		return err
 	}
 	if len(paper.Figures) == 0 {
 		return badInput("%s publishes no table", name)

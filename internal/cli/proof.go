@@ -3,11 +3,13 @@ package cli
 import (
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
+	"github.com/brokermark/brokermark/reports"
 	"github.com/brokermark/brokermark/studies"
 	"github.com/brokermark/brokermark/studies/proof"
 )
@@ -15,6 +17,27 @@ import (
 // studyNames returns the studies that come with the program. For proof there is also one for each broker, such as proof/kafka.
 func studyNames() []string {
 	return slices.Sorted(slices.Values(append(studies.Names(), proof.Name)))
+}
+
+// otherStudies says, for one that isn't there, which there are.
+func otherStudies(name string) string {
+	return strings.Join(studyNames(), ", ") + suggest.DidYouMean(name, studyNames())
+}
+
+// readPaper reads the study that --study names, which is one with a folder.
+func readPaper(name string) (reports.Paper, error) {
+	_, err := studies.FS(name)
+	switch _, _, proving := proof.Parse(name); {
+	case err != nil && proving:
+		return reports.Paper{}, badInput("%s is of no publication", name)
+	case err != nil:
+		return reports.Paper{}, badInput("%w; studies: %s", err, otherStudies(name))
+	}
+	paper, err := reports.ReadPaper(name)
+	if err != nil {
+		return paper, badInput("%w", err)
+	}
+	return paper, nil
 }
 
 // readStudy reads a study that comes with the program: its document and its folder.

@@ -128,9 +128,9 @@ func reportOn(name string, folders []string) (reports.Report, error) {
 	}
 	var papers []reports.Paper
 	for _, folder := range folders {
-		p, err := reports.ReadPaper(folder)
+		p, err := readPaper(folder)
 		if err != nil {
-			return report, badInput("%w", err)
+			return report, err
 		}
 		papers = append(papers, p)
 	}

@@ -83,7 +83,9 @@ func TestWhatCannotBeImportedOrReportedOfAStudyIsSaid(t *testing.T) {
 	for args, want := range map[string]string{
 		"import":                                   "requires at least 1 arg",
 		"import --study head-to-head":              "head-to-head publishes no table",
-		"import --study no-such":                   `no study "no-such"`,
+		"import --study defautls":                  `no study or folder "defautls"; studies: chen-2024, defaults, dyjach-2024, head-to-head, ingestion, nilsson-pregen-2020, proof, rabiee-2018, raje-2019, replicated, several-queues; did you mean "defaults"?`,
+		"import --study proof":                     "proof is of no publication",
+		"report study --study proof/nats":          "proof/nats is of no publication",
 		"import a.json --study " + dir:             "--study takes the tables of a study's folder",
 		"report summary --study " + dir:            "--study belongs to the report study, not to summary",
 		"report study --study " + dir + "/nowhere": "no study",

@@ -16,7 +16,6 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/study"
-	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/studies"
 	"github.com/brokermark/brokermark/studies/proof"
 )
@@ -232,7 +231,7 @@ func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err
 	case errors.Is(err, fs.ErrNotExist) && slices.Contains(driver.Names(), broker):
 		return "", nil, nil, badInput("no study or file %q; a broker is named by a flag: --broker %s", arg, arg)
 	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile:
-		return "", nil, nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), suggest.DidYouMean(arg, studyNames()))
+		return "", nil, nil, badInput("no study or file %q; studies: %s", arg, otherStudies(arg))
 	case err != nil:
 		return "", nil, nil, cannotRead("study file "+arg, err)
 	}
