@@ -146,6 +146,9 @@ func ReadPaper(name string) (Paper, error) {
 	if p.Study, err = study.Parse(path.Join(name, studies.Document), data); err != nil {
 		return p, err
 	}
+	if err := published.Check(p.Study); err != nil {
+		return p, err
+	}
 	p.Study.Files = folder
 	if p.Grid, err = p.Study.Points(); err != nil {
 		return p, err

@@ -89,10 +89,7 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 		x.sides = append([]string{claim.Published}, x.sides...)
 	}
 	for _, c := range e.Columns {
-		m, err := results.MetricByKey(c.Name)
-		if err == nil { // other columns are settings, which the rows show
-			x.columns = append(x.columns, exhibitColumn{metric: m.AsRecorded(), unit: c.Unit})
-		}
+		x.columns = append(x.columns, exhibitColumn{metric: results.MustMetric(c.Name).AsRecorded(), unit: c.Unit}) // ReadPaper checks it
 	}
 	var rows []exhibitRow
 	for _, g := range results.GroupBy(exhibitEntries(e, own.Points), exhibitEntry.place) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/published"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/reports"
@@ -63,7 +64,7 @@ func parseStudy(name string, data []byte, folder fs.FS) (*study.Study, error) {
 		return nil, err
 	}
 	s.Files = folder
-	return s, nil
+	return s, published.Check(s)
 }
 
 // provable returns the brokers that can be started, and therefore killed.

@@ -31,6 +31,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Axes of a study with a meaning of their own.
@@ -41,6 +42,20 @@ const (
 
 // maxTableBytes bounds the file of a table.
 const maxTableBytes = 16 << 20
+
+// Check refuses a study that names a metric, or a unit of one, that there isn't.
+func Check(s *study.Study) error {
+	return s.CheckMetrics(func(key, unit string) string {
+		m, err := results.MetricByKey(key)
+		if err != nil {
+			return suggest.UnknownKey(key, results.MetricKeys())
+		}
+		if _, err := results.InUnit(m.Unit, unit); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+}
 
 // Records returns the records of the tables that a study names, one for each point of its full grid that has figures in
 // a table. The tables are files of folder, the study's.

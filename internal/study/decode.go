@@ -24,6 +24,8 @@ type decoder struct {
 	*problems
 	file string
 	flag bool // file is a flag as written: it has no lines
+
+	metrics *[]named // what a study names of them
 }
 
 func (d decoder) at(n *yaml.Node) place {

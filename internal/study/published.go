@@ -26,6 +26,13 @@ type Column struct {
 	Unit string // of its values; "" where the column has none, or the metric's own is meant
 }
 
+// named is a metric that a study names, and where.
+type named struct {
+	key, unit string
+	at        place
+	path      string
+}
+
 // Exhibit is a table or figure of the paper, to be drawn from measured and published records.
 type Exhibit struct {
 	Title      string
@@ -116,7 +123,9 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 		case *map[string]Column:
 			*field = map[string]Column{}
 			for _, q := range d.below(p.value, at) {
-				(*field)[q.key] = d.column(q.value, join(at, q.key), "column")
+				c := d.column(q.value, join(at, q.key), "column")
+				*d.metrics = append(*d.metrics, named{q.key, c.Unit, d.at(q.keyNode), join(at, q.key)})
+				(*field)[q.key] = c
 			}
 		case *[]Column:
 			if p.value.Kind != yaml.SequenceNode {
@@ -124,7 +133,9 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 				continue
 			}
 			for i, c := range p.value.Content {
-				*field = append(*field, d.column(resolve(c), element(at, i), "metric"))
+				column := d.column(resolve(c), element(at, i), "metric")
+				*d.metrics = append(*d.metrics, named{column.Name, column.Unit, d.at(c), element(at, i)})
+				*field = append(*field, column)
 			}
 		default:
 			d.unknownKey(p, at, slices.Sorted(maps.Keys(into))...)
@@ -159,6 +170,18 @@ func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
 		d.add(d.at(n), full, "no %s", what)
 	}
 	return c
+}
+
+// CheckMetrics holds the metrics of published tables and exhibits, and the units they are given in, against those that there are.
+// wrong is what is wrong with one; "" for nothing.
+func (s *Study) CheckMetrics(wrong func(metric, unit string) string) error {
+	var found problems
+	for _, m := range s.metrics {
+		if text := wrong(m.key, m.unit); text != "" {
+			found.add(m.at, m.path, "%s", text)
+		}
+	}
+	return found.err()
 }
 
 // curves tells that the rows of an exhibit are the rates of a curve.

@@ -32,12 +32,13 @@ type Study struct {
 	Published   []Published
 	Exhibits    []Exhibit
 
-	base   layer
-	sweeps []sweep
-	scales []scale
-	at     string // the scale; "" is Full
-	quick  bool
-	flags  map[string]string // which flag gave a setting, by its path; as typed
+	base    layer
+	sweeps  []sweep
+	scales  []scale
+	at      string // the scale; "" is Full
+	quick   bool
+	metrics []named           // of published tables and exhibits
+	flags   map[string]string // which flag gave a setting, by its path; as typed
 }
 
 // sweep is one cross product of axes; a study has one, or several that share its base.
@@ -178,6 +179,7 @@ func indentedByTab(data []byte) (text string, line int) {
 func (s *Study) decode(d decoder, root *yaml.Node) {
 	var axes []axis
 	var exclude []rule
+	d.metrics = &s.metrics
 	flat := d.layer(root, "", "", studyKeys)
 	nodes := map[string]*yaml.Node{}
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
