@@ -66,6 +66,13 @@ func damaged(t *testing.T, path string) {
 	writes(string(file))(t, path)
 }
 
+func cutOff(t *testing.T, path string) {
+	closedStore(t, path)
+	if err := os.Truncate(path, 5000); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func closedStore(t *testing.T, path string) {
 	t.Helper()
 	s, err := Open(path)

@@ -73,6 +73,9 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 		return s, nil
 	}
 	s.abandon()
+	if mode == reading {
+		s.backend.tidy()
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -34,6 +34,7 @@ func TestWhatIsNoUsableStoreIsRefusedWithASentenceAndLeftAlone(t *testing.T) {
 		{"another program's database", "s.db", executes(`CREATE TABLE bookmarks (url TEXT)`), nil, Foreign, "is a database of something else"},
 		{"a store of the future", "s.db", future, nil, Newer, "was written by a newer brokermark (layout 99, this one knows 1): update brokermark or name another file"},
 		{"zeroed in the middle", "s.db", damaged, nil, Corrupt, "is damaged"},
+		{"cut off", "s.db", cutOff, nil, Corrupt, "is damaged"},
 		{"directory that isn't there", "no/such/dir/s.db", nil, Open, BadURL, "lies in a folder that does not exist"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,6 +56,9 @@ func TestWhatIsNoUsableStoreIsRefusedWithASentenceAndLeftAlone(t *testing.T) {
 			}
 			if after, _ := os.ReadFile(path); !slices.Equal(before, after) {
 				t.Error("the file was changed")
+			}
+			if left, _ := filepath.Glob(path + "-*"); left != nil {
+				t.Errorf("%v is left beside it", left)
 			}
 		})
 	}
