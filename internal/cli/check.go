@@ -59,6 +59,11 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	if err != nil {
 		return err
 	}
+	if o.workload.flags.Changed("store") {
+		if err := store.Appendable(o.store); err != nil {
+			return err
+		}
+	}
 	refused, err := refusals(p.points)
 	if err != nil {
 		return err

@@ -216,6 +216,7 @@ func TestAStoreThatCantBeUsedIsExitCode6(t *testing.T) {
 		{"/dev/null", " is no ordinary file", short()},
 		{in("none/s.db"), " lies in a folder that does not exist", short()},
 		{"/proc/brokermark.db", " can't be made: this user may not make files in /proc", short()},
+		{in("none/s.db"), " lies in a folder that does not exist", []string{"check"}},
 		{in("none.db"), " does not exist: run a study first", []string{"report"}},
 		{in("none.db"), " does not exist: run a study first", []string{"export"}},
 		{in("none.db"), " does not exist: run a study first", []string{"compare", "a", "b"}},

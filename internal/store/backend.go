@@ -24,6 +24,8 @@ type backend struct {
 	// openFrozen opens the database for reading without writing any file. It returns nil if it would miss records that way.
 	openFrozen func() (*sql.DB, error)
 
+	appendable func() error // why nothing can be appended, as far as that is known without opening it
+
 	abandon func() // removes the files that a failed open left
 	tidy    func() // removes the files that reading left
 

@@ -255,6 +255,43 @@ func TestAFolderThatMayNotBeReadIsNoMissingFile(t *testing.T) {
 	}
 }
 
+func TestAStoreThatMayNotBeWrittenIsRefusedBeforeTheFirstRecord(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everything")
+	}
+	for _, c := range []struct {
+		made         bool
+		file, folder os.FileMode
+		says         string
+	}{
+		{true, 0o444, 0o755, "can't be written by this user"},
+		{true, 0o644, 0o555, "can't be opened: this user may not make files beside it, in "},
+		{false, 0, 0o555, "can't be made: this user may not make files in "},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s.db")
+		if c.made {
+			closedStore(t, path)
+			if err := os.Chmod(path, c.file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(dir, c.folder); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(dir, 0o755)
+		_, opened := Open(path)
+		for _, err := range []error{opened, Appendable(path)} {
+			if ProblemOf(err) != Other || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		}
+		if left, _ := filepath.Glob(path + "-*"); left != nil {
+			t.Errorf("%v is left", left)
+		}
+	}
+}
+
 // Every word of a spec that a promise hangs on reaches the ledger's judgement.
 func TestAPromiseIsThatOfTheWholeSpec(t *testing.T) {
 	strict := study.Spec{Delivery: "exactly-once", Persistence: "log", Ordering: "ordered"}

@@ -54,6 +54,7 @@ func postgres(store string) (*backend, error) {
 		enableAppends: func(context.Context, *sql.DB, time.Duration) error { return nil },
 		openFrozen:    func() (*sql.DB, error) { return nil, nil },
 		abandon:       func() {},
+		appendable:    func() error { return nil },
 		tidy:          func() {},
 		diagnose:      func(err error, action string) diagnosis { return diagnosePostgres(config.ConnConfig, err, action) },
 		dialect: dialect{

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -38,6 +39,7 @@ func sqliteFile(path string) *backend {
 		open:          func(mode access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, mode, patience) },
 		enableAppends: enableWAL,
 		openFrozen:    func() (*sql.DB, error) { return openFrozen(path) },
+		appendable:    func() error { return checkFile(path, appending) },
 		abandon:       func() { abandon(path, existed) },
 		tidy:          func() { tidy(path, existed) },
 		diagnose:      func(err error, action string) diagnosis { return diagnoseSQLite(path, err, action) },
@@ -78,7 +80,6 @@ func checkFile(path string, mode access) error {
 		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
 			return &Error{Problem: BadURL, Store: path, Detail: "lies in a folder that does not exist: make it, or name another file"}
 		}
-		return nil
 	case err != nil:
 		return err
 	case info.IsDir():
@@ -86,7 +87,39 @@ func checkFile(path string, mode access) error {
 	case !info.Mode().IsRegular(): // SQLite would create its journal beside a device
 		return &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
 	}
+	if mode == appending {
+		return checkRights(path, missing)
+	}
 	return nil
+}
+
+// checkRights refuses a file that this user may not write, or make files beside. SQLite opens it all the same, and fails when the
+// first record is appended.
+func checkRights(path string, missing bool) error {
+	if unix.Access(path, unix.W_OK) != nil && !missing {
+		return &Error{Problem: Other, Store: path, Detail: "can't be written by this user"}
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	folder, _ := filepath.Abs(filepath.Dir(path))
+	_, err := os.Stat(path + "-wal")
+	switch {
+	case unix.Access(folder, unix.W_OK|unix.X_OK) == nil:
+	case missing:
+		return &Error{Problem: Other, Store: path, Detail: mayNotMake(folder)}
+	case err != nil: // else another process keeps them there
+		return &Error{Problem: Other, Store: path, Detail: mayNotMakeBeside(folder)}
+	}
+	return nil
+}
+
+func mayNotMake(folder string) string {
+	return "can't be made: this user may not make files in " + folder
+}
+
+func mayNotMakeBeside(folder string) string {
+	return "can't be opened: this user may not make files beside it, in " + folder
 }
 
 // sqliteURL returns the URI of a file with options for opening it (https://www.sqlite.org/uri.html).
@@ -133,7 +166,7 @@ func diagnoseSQLite(path string, err error, action string) diagnosis {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE: // the latter: no room for the index of the write-ahead log
 		return diagnosis{Full, "has no room left, its disk is full: could not " + action + "; earlier records are intact", hidden{err}}
 	case sqlite3.SQLITE_READONLY_DIRECTORY:
-		return diagnosis{Other, fmt.Sprintf("can't be opened: this user may not make files beside it, in %s", folder), hidden{err}}
+		return diagnosis{Other, mayNotMakeBeside(folder), hidden{err}}
 	}
 	switch primaryCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
@@ -144,7 +177,7 @@ func diagnoseSQLite(path string, err error, action string) diagnosis {
 		return diagnosis{Corrupt, "is damaged: could not " + action, err}
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
 		if _, statErr := os.Stat(path); primaryCode(err) == sqlite3.SQLITE_CANTOPEN && errors.Is(statErr, os.ErrNotExist) {
-			return diagnosis{Other, fmt.Sprintf("can't be made: this user may not make files in %s", folder), hidden{err}}
+			return diagnosis{Other, mayNotMake(folder), hidden{err}}
 		}
 		return diagnosis{Other, "can't be opened for that by this user: could not " + action, err}
 	}

@@ -45,6 +45,15 @@ func OpenContext(ctx context.Context, url string) (*Store, error) {
 	return open(ctx, url, appending, defaultPatience)
 }
 
+// Appendable returns why Open would fail, as far as that can be told without making or changing anything.
+func Appendable(url string) error {
+	b, _, err := choose(url)
+	if err != nil {
+		return err
+	}
+	return b.appendable()
+}
+
 // OpenReadOnly opens an existing store for reading. It never creates a store, so a mistyped path is the error Missing and not an
 // empty report.
 func OpenReadOnly(url string) (*Store, error) { return OpenReadOnlyContext(context.Background(), url) }
