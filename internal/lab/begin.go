@@ -51,7 +51,7 @@ const neighbourWarmup = 5
 
 // checkNeighbour offers half of the rate that a neighbour's search found, and reports whether a quarter of this half came through.
 func (s *rateSearch) checkNeighbour(ctx context.Context, found float64) (bool, error) {
-	offered := found / 2
+	offered := capped(found/2, s.bench.spec.Sustainable.MaxRate)
 	arrivals, err := s.bench.arrivals(offered)
 	if err != nil {
 		return false, err

@@ -139,6 +139,21 @@ func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
 	}
 }
 
+func TestNoProbeIsAboveTheHighestRateToTry(t *testing.T) {
+	for _, c := range []struct{ most, carries, want float64 }{
+		{20_000, 550_000, 20_000}, {500, 550_000, 500}, {20_000, 19_500, 20_000}, {20_000, 7_000, 7_000}, {1000, 0, 1},
+	} {
+		highest := 0.0
+		p := prober{budget: math.MaxInt64, maxRate: c.most, measure: func(rate float64) (float64, error) {
+			highest = max(highest, rate)
+			return min(rate, c.carries), nil
+		}}
+		if got, err := p.raiseRate(); err != nil || got != c.want || highest > c.most {
+			t.Errorf("at most %.0f/s, carries %.0f/s: %.0f/s, %v, after probes of up to %.0f/s; want %.0f/s", c.most, c.carries, got, err, highest, c.want)
+		}
+	}
+}
+
 func TestProbesWithRisingRatesEnd(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -19,6 +19,7 @@ type prober struct {
 	measure func(rate float64) (through float64, err error)
 	used    time.Duration // by probes that showed something
 	budget  time.Duration // for all of them
+	maxRate float64       // that may be probed; 0: no bound
 }
 
 // closedLoop is the rate of a probe in which each client sends as fast as its window of unconfirmed messages allows.
@@ -33,15 +34,16 @@ const (
 )
 
 // probe returns what the broker carries, in messages per second. Its probes are closed loops. But with at most once nothing holds a closed
-// loop back: it would pile up more messages than the broker works off in minutes. There the probes are rising rates.
+// loop back: it would pile up more messages than the broker works off in minutes. There, and if the spec bounds the rate, which a closed
+// loop would exceed, the probes are rising rates.
 func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	asked := s.bench.spec.Sustainable
-	p := &prober{load: s.load(min(time.Duration(asked.Trial)/2, 500*time.Millisecond)), budget: math.MaxInt64}
+	p := &prober{load: s.load(min(time.Duration(asked.Trial)/2, 500*time.Millisecond)), budget: math.MaxInt64, maxRate: asked.MaxRate}
 	p.measure = func(rate float64) (float64, error) { return s.runProbe(ctx, p, rate) }
 	if asked.Budget > 0 {
 		p.budget = time.Duration(asked.Budget) / probeShare
 	}
-	if s.bench.spec.Delivery == "at-most-once" {
+	if s.bench.spec.Delivery == "at-most-once" || p.maxRate > 0 {
 		return p.raiseRate()
 	}
 	return p.widenWindow(s.bench.spec.InFlight.Messages)
@@ -71,18 +73,22 @@ const (
 	overload = 2
 )
 
-// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, until the broker no longer keeps up, and returns the rate that came through then;
-// at least 1/s. For example, of 16,000/s 5,000/s came through. 10,000/s are offered then, until the broker gets no faster; if 9,500/s come
-// through in the end, it has kept up after all, and 40,000/s come next. If 40,000/s are too much once more, and no more than those
-// 9,500/s come through afterwards, it is not getting faster.
+// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, up to maxRate, until the broker no longer keeps up, and returns the rate that came
+// through then; at least 1/s. For example, of 16,000/s 5,000/s came through. 10,000/s are offered then, until the broker gets no faster; if
+// 9,500/s come through in the end, it has kept up after all, and 40,000/s come next. If 40,000/s are too much once more, and no more than
+// those 9,500/s come through afterwards, it is not getting faster.
 func (p *prober) raiseRate() (float64, error) {
 	best := 0.0 // what came through in the end when the broker last had not kept up
 	for rate := 1000.0; ; rate *= 4 {
+		rate = capped(rate, p.maxRate)
 		through, err := p.measure(rate)
 		if err != nil {
 			return 0, err
 		}
 		if through >= keptUpShare*rate {
+			if rate == p.maxRate {
+				return rate, nil
+			}
 			continue
 		}
 		rate = min(rate, max(overload*through, 1)) // a higher rate would only pile messages up
@@ -94,6 +100,14 @@ func (p *prober) raiseRate() (float64, error) {
 		}
 		best = through
 	}
+}
+
+// capped returns a rate, or the highest that may be tried if that is lower; most is 0 if there is no bound.
+func capped(rate, most float64) float64 {
+	if most > 0 {
+		return min(rate, most)
+	}
+	return rate
 }
 
 // untilSteady repeats a probe at a rate until the broker gets no faster, and returns the best throughput, to within the factor faster. best
