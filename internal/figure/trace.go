@@ -24,14 +24,10 @@ type mark struct {
 // exactMark is a mark without an interval.
 func exactMark(x, y float64, used bool) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
 
-// summaryMark is a mark at x with the interval of y that tables show: with the error of the clocks, if two of them took y. A
-// latency, the only figure that they take, is not below 0.
+// summaryMark is a mark at x with the interval of y that tables show.
 func summaryMark(x float64, y results.Summary, used bool) mark {
-	m := mark{x: x, y: y.Median, low: y.Low, high: y.High, used: used}
-	if y.ClockBound > 0 {
-		m.low, m.high = max(0, y.Low-y.ClockBound), y.High+y.ClockBound
-	}
-	return m
+	low, high := y.Bounds()
+	return mark{x: x, y: y.Median, low: low, high: high, used: used}
 }
 
 // trace draws marks in their order. A line joins neighbours that are used; a gap or a mark that isn't used interrupts

@@ -43,7 +43,7 @@ type summary struct {
 
 // MarshalJSON writes the shortest form.
 func (s summary) MarshalJSON() ([]byte, error) {
-	low, high := s.Low-s.ClockBound, s.High+s.ClockBound
+	low, high := s.Bounds()
 	switch {
 	case s.N == 0:
 		return []byte("null"), nil

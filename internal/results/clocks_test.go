@@ -72,3 +72,38 @@ func TestALatencyBetweenAgentsStandsInATableOfItsOwn(t *testing.T) {
 		t.Errorf("%q", all)
 	}
 }
+
+// A sentence must not call a difference too variable that the clocks leave open, nor give a small p value for "no difference" without
+// saying why, nor state a narrower interval than the table beside it.
+func TestASentenceAboutLatenciesOfTwoClocksSaysWhatTheyLeaveOpen(t *testing.T) {
+	values := func(from float64) []float64 {
+		return []float64{from, from + 1e5, from + 2e5, from + 3e5, from + 4e5, from + 5e5, from + 6e5, from + 7e5}
+	}
+	m := MustMetric(KeyEndToEndP99)
+	tied := Rank(m, []Contender{
+		{Name: "a", Values: values(2e6), ClockBound: 3e6}, {Name: "b", Values: values(5e6), ClockBound: 3e6},
+	}).String()
+	const wantTied = "No difference shown in e2e p99 between a 2.35 ms [0 ns–5.60 ms] (n=8) and b 5.35 ms [2.00–8.60 ms] (n=8). " +
+		"p < 0.001, Mann–Whitney U; the clocks by which they were taken leave ±6.00 ms open."
+	if tied != wantTied {
+		t.Errorf("got  %s\nwant %s", tied, wantTied)
+	}
+	behind := Rank(m, []Contender{
+		{Name: "a", Values: values(2e6)}, {Name: "b", Values: values(5e6)}, {Name: "c", Values: values(7e6), ClockBound: 9e6},
+	}).String()
+	for _, want := range []string{
+		"Lowest e2e p99: a 2.35 ms", ", before b 5.35 ms", " The clocks can't tell c 7.35 ms [0 ns–16.6 ms] (n=8) from the best.",
+		"leave ±9.00 ms open.",
+	} {
+		if !strings.Contains(behind, want) {
+			t.Errorf("no %q in %s", want, behind)
+		}
+	}
+	if strings.Contains(behind, "scatter") {
+		t.Errorf("the clocks are taken for scatter: %s", behind)
+	}
+	s := Summary{N: 1, Median: 2e6, Low: 2e6, High: 2e6, ClockBound: 3e6}
+	if c := s.Cell(); c.Low != 0 || c.High != 5e6 || !c.Bounded {
+		t.Errorf("a latency below 0 in a table: %+v", c)
+	}
+}

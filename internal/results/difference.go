@@ -130,9 +130,14 @@ func (d Difference) Why() string {
 	}
 	why := fmt.Sprintf("%s, n=%d and n=%d", d.method(significance("=", d.Adjusted), "tests"), d.A.N, d.B.N)
 	if d.withinClocks() {
-		why += fmt.Sprintf("; the clocks by which they were taken leave ±%s open", unit.Nanoseconds.Format(d.ClockBound()))
+		why += "; " + clocksLeaveOpen(d.ClockBound())
 	}
 	return why
+}
+
+// clocksLeaveOpen says by how much the clocks may have made medians differ, in nanoseconds.
+func clocksLeaveOpen(bound float64) string {
+	return "the clocks by which they were taken leave ±" + unit.Nanoseconds.Format(bound) + " open"
 }
 
 // neededRuns says how many repetitions a test needs: "testing 6 pairs at once needs at least 5 each". tests is the word for the tests of the

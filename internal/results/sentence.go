@@ -18,18 +18,21 @@ func (r Ranking) Claim() string {
 	if r.Best == nil {
 		return ""
 	}
-	claim, variable := r.claimAboutBest(), r.tooVariable()
-	if len(variable) == 0 {
-		return claim
+	claim := r.claimAboutBest()
+	if variable := r.tooVariable(); len(variable) > 0 {
+		scatter := "scatter"
+		if len(variable) == 1 {
+			scatter = "scatters"
+		}
+		claim += fmt.Sprintf(" %s %s too much to be told from the best.", r.list(variable), scatter)
 	}
-	scatter := "scatter"
-	if len(variable) == 1 {
-		scatter = "scatters"
+	if open := r.openByClocks(); len(open) > 0 {
+		claim += fmt.Sprintf(" The clocks can't tell %s from the best.", r.list(open))
 	}
-	return fmt.Sprintf("%s %s %s too much to be told from the best.", claim, r.list(variable), scatter)
+	return claim
 }
 
-// claimAboutBest is the claim without the contenders that are too variable. The ranking has a best.
+// claimAboutBest is the claim without the contenders that can't be told from the best although others are behind it. The ranking has a best.
 func (r Ranking) claimAboutBest() string {
 	tied, behind, untested := r.TiedWithBest(), r.WithAnswer(Different), r.WithAnswer(NotTested)
 	best := r.nameAndFigure(*r.Best)
@@ -87,7 +90,22 @@ func (r Ranking) evidence() string {
 		parts[0], parts[1] = parts[0]+" where shown", parts[1]+" where not"
 	}
 	anyTest := slices.Concat(shown, notShown)[0].Against // all have the same method
-	return anyTest.method(strings.Join(parts, ", "), "pairs") + "."
+	evidence := anyTest.method(strings.Join(parts, ", "), "pairs")
+	if bound := largestOpenByClocks(notShown); bound > 0 {
+		evidence += "; " + clocksLeaveOpen(bound)
+	}
+	return evidence + "."
+}
+
+// largestOpenByClocks is the largest error of the clocks that keeps a difference from being shown; 0 if none does.
+func largestOpenByClocks(standings []Standing) float64 {
+	largest := 0.0
+	for _, s := range standings {
+		if s.Against.withinClocks() {
+			largest = max(largest, s.Against.ClockBound())
+		}
+	}
+	return largest
 }
 
 // signOf is the sign before the largest or smallest p value of tests: the sign of a bound, "≤" or "≥", unless it is of the
@@ -146,16 +164,18 @@ func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
 	return c.Name + " " + r.figure(c, notes...)
 }
 
-// figure is the median of a contender with its interval, and in parentheses its bracket, the number of repetitions and notes.
+// figure is the median of a contender with the interval that tables show, and in parentheses its bracket, the number of repetitions and notes.
 func (r Ranking) figure(c Contender, notes ...string) string {
 	s, u := Summarize(c.Values), r.Metric.Unit
+	s.ClockBound = c.ClockBound
+	low, high := s.Bounds()
 	text := u.Format(s.Median)
 	var inParentheses []string
 	switch {
 	case c.Bracket != nil:
 		inParentheses = append(inParentheses, "bracket "+u.Range(c.Bracket.Low, c.Bracket.High))
-	case s.Low != s.High:
-		text += " [" + u.Range(s.Low, s.High) + "]"
+	case low != high:
+		text += " [" + u.Range(low, high) + "]"
 	}
 	inParentheses = append(inParentheses, fmt.Sprintf("n=%d", s.N))
 	return text + " (" + strings.Join(append(inParentheses, notes...), ", ") + ")"

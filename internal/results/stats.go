@@ -58,17 +58,26 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
+// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the error of the clocks if two of them
+// took the values. A latency, the only figure that they take, is not below 0.
+func (s Summary) Bounds() (low, high float64) {
+	if s.ClockBound > 0 {
+		return max(0, s.Low-s.ClockBound), s.High + s.ClockBound
+	}
+	return s.Low, s.High
+}
+
 // Cell makes a cell of a summary. It is blank without values, and has no interval for a single value or a sum.
 func (s Summary) Cell() document.Cell {
+	isBounded := s.ClockBound > 0
 	switch {
 	case s.N == 0:
 		return document.Cell{}
-	case s.ClockBound > 0:
-		return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low - s.ClockBound, High: s.High + s.ClockBound, Bounded: true}
-	case s.N == 1 || s.Summed:
+	case !isBounded && (s.N == 1 || s.Summed):
 		return document.Number(s.Median)
 	}
-	return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low, High: s.High}
+	low, high := s.Bounds()
+	return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high, Bounded: isBounded}
 }
 
 // RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. It is NaN with
