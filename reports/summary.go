@@ -169,10 +169,7 @@ func pipelineTable(points []results.Point, l layout) document.Table {
 // totalCell adds up a count over every repetition that ran, those that failed included: 3 messages lost
 // in one of five repetitions are 3 lost, not a median of 0.
 func totalCell(p results.Point, key string) document.Cell {
-	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r results.Record) bool {
-		return r.Status != results.OK && r.Status != results.Failed
-	})
-	return results.MustMetric(key).Over(ran).Cell()
+	return results.MustMetric(key).Over(p.Ran()).Cell()
 }
 
 // howToRead explains the figures of the tables. It is empty if nothing was measured.

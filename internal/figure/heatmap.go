@@ -61,7 +61,7 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 		Panels: grid(panels, columns),
 		Width:  max(leastHeatsWidth, min(mostHeatsWidth, vg.Length(columns)*width)),
 		Legend: first.legend(),
-		Notes:  []string{overRepetitions(metric) + " that ended ok. In parentheses and without colour: void or failed, not used."},
+		Notes:  []string{summedOver(metric) + ". In parentheses and without colour: void or failed, not used."},
 	}
 	panelHeight := columnNames + vg.Length(len(first.rows))*cellHeight
 	if len(facets) > 1 {
@@ -119,13 +119,23 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 	}
 }
 
+// summedOver says over which repetitions a cell sums up a metric.
+func summedOver(m results.Metric) string {
+	if m.Counts() {
+		return overRepetitions(m)
+	}
+	return overRepetitions(m) + " that ended ok"
+}
+
 // emptyHeat is a heat map with the rows, the columns and the range of colours that points need, and without their cells.
 func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 	h := heat{metric: m, colours: colourScale{emptyRange(linear)}}
 	for _, p := range points {
 		cell := axes.cellOf(p)
 		h.rows, h.cols = addNew(h.rows, cell.row), addNew(h.cols, cell.col)
-		h.colours.add(m.Over(p.Ok()).Median)
+		if len(p.Ok()) > 0 {
+			h.colours.add(p.ShownLoad().Over(m).Median)
+		}
 	}
 	slices.SortFunc(h.rows, results.CompareNames)
 	slices.SortFunc(h.cols, results.CompareNames)
@@ -134,7 +144,7 @@ func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 
 // heatCellOf is the cell of a point: its metric over repetitions, or a word if it has none.
 func heatCellOf(p results.Point, m results.Metric) heatCell {
-	s := m.Over(p.Shown())
+	s := p.ShownLoad().Over(m)
 	if s.N == 0 {
 		return heatCell{value: math.NaN(), word: wordFor(p)}
 	}

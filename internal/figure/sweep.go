@@ -99,10 +99,10 @@ func selectMetric(points []results.Point, o Options) (results.Metric, []results.
 	return metric, measured, nil
 }
 
-// overRepetitions says how results.Metric.Over sums up a metric.
+// overRepetitions says how results.LoadPoint.Over sums up a metric.
 func overRepetitions(m results.Metric) string {
 	if m.Counts() {
-		return "Sums over repetitions"
+		return "Sums over repetitions that ended ok or failed"
 	}
 	return "Medians over repetitions"
 }

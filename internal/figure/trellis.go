@@ -224,7 +224,7 @@ func (m *trellis) addDots(loadPoints []results.LoadPoint, positions []position) 
 			m.addMissing(p, string(l.Status))
 			continue
 		}
-		s := m.metric.Over(l.Records)
+		s := l.Over(m.metric)
 		dots = append(dots, dot{position: p, mark: summaryMark(m.x(p.value), s, l.Used()), lowest: s.Low})
 	}
 	if slices.ContainsFunc(dots, func(d dot) bool { return d.mark.used && d.lowest <= 0 }) {

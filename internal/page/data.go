@@ -176,7 +176,7 @@ func metricsOf(l results.LoadPoint) []summary {
 	}
 	var summaries []summary
 	for _, m := range drawnMetrics {
-		figure := m.Over(l.Records)
+		figure := l.Over(m)
 		if m.Key == results.KeySustainableLow {
 			figure = results.Sustained(l.Records).Summary()
 		}

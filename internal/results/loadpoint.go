@@ -24,6 +24,7 @@ type LoadPoint struct {
 	Closed      bool           // a closed loop, which has no latency
 	Records     []store.Record // cut down to this load
 	FullRecords []store.Record // the repetitions that Records were cut from, in the same order
+	counted     []store.Record // those that counts of messages are added up over, also those that failed; cut down likewise
 }
 
 // Used tells whether conclusions may be drawn from the load point.
@@ -31,6 +32,15 @@ func (l LoadPoint) Used() bool { return l.Status == store.OK }
 
 // Fixed tells whether the load is one constant rate that was given as a number.
 func (l LoadPoint) Fixed() bool { return l.Rate > 0 && !l.fraction.given() }
+
+// Over is a metric over the load point's repetitions. Counts are sums also over repetitions that failed, which Records leave out if others
+// ended ok: of three repetitions of which one failed because it lost 3 messages, 3 are lost.
+func (l LoadPoint) Over(m Metric) Summary {
+	if m.Counts() && len(l.counted) > 0 {
+		return m.Over(l.counted)
+	}
+	return m.Over(l.Records)
+}
 
 // Measured lists the values of a metric over the load point's repetitions, unknown ones left out.
 func (l LoadPoint) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
@@ -51,7 +61,7 @@ func (l LoadPoint) Offered() (text string, order float64) {
 // Cell summarizes a metric over the load point's repetitions; a sustainable rate that was searched for by its bracket. It is marked as
 // unused unless the load point is used.
 func (l LoadPoint) Cell(key string) document.Cell {
-	cell := MustMetric(key).Over(l.Records).Cell()
+	cell := l.Over(MustMetric(key)).Cell()
 	if key == KeySustainableLow && searched(l.Records) {
 		cell = Sustained(l.Records).Cell()
 	}
@@ -90,7 +100,16 @@ func (p Point) MeasuredLoads() []LoadPoint {
 	for _, r := range records {
 		loads = append(loads, measuredLoads(r)...)
 	}
-	return p.loadPointsBy(loads, func(l RepetitionLoad) string { return l.RowTitle })
+	loadPoints := p.loadPointsBy(loads, func(l RepetitionLoad) string { return l.RowTitle })
+	for _, r := range p.Ran() {
+		for _, load := range measuredLoads(r) {
+			i := slices.IndexFunc(loadPoints, func(l LoadPoint) bool { return l.RowTitle == load.RowTitle })
+			if i >= 0 && ran(load.Record) {
+				loadPoints[i].counted = append(loadPoints[i].counted, load.Record)
+			}
+		}
+	}
+	return loadPoints
 }
 
 // AsLoadPoint is a point as one load point under its own load, over the repetitions that ended ok, or over all of a published point. It
@@ -102,6 +121,9 @@ func (p Point) AsLoadPoint() LoadPoint {
 	return p.ownLoadPoint(p.Ok())
 }
 
+// ShownLoad is a point as one load point under its own load, over the repetitions whose figures tables show.
+func (p Point) ShownLoad() LoadPoint { return p.ownLoadPoint(p.Shown()) }
+
 // ownLoadPoint is the point under its own load over these of its repetitions. The last of them says how it ended; if there are none,
 // the last of all does.
 func (p Point) ownLoadPoint(records []store.Record) LoadPoint {
@@ -112,6 +134,9 @@ func (p Point) ownLoadPoint(records []store.Record) LoadPoint {
 	own := LoadPoint{
 		Point: p, Name: p.Load(), RowTitle: p.Load(), Rate: fixedRate(p.Spec), Closed: p.Spec.ClosedLoop(),
 		Records: records, FullRecords: records, Status: last.Status, Why: last.Why(),
+	}
+	if len(records) > 0 && !p.Published() {
+		own.counted = p.Ran()
 	}
 	if p.Spec.Measure == study.MeasureCurve {
 		own.Name = "sustainable"

@@ -17,6 +17,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -57,6 +58,13 @@ func (p Point) Shown() []store.Record {
 	}
 	return nil
 }
+
+// Ran are the repetitions over which counts of messages are added up: those that ended ok, and those that failed.
+func (p Point) Ran() []store.Record {
+	return slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool { return !ran(r) })
+}
+
+func ran(r store.Record) bool { return r.Status == store.OK || r.Status == store.Failed }
 
 // with are the records of a status.
 func (p Point) with(status store.Status) []store.Record {

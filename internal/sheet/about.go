@@ -158,7 +158,7 @@ var meanings = [][]any{
 	{"core %usr, core %sys", "CPU time of all of the broker's processes in the measured phase, in % of one core."},
 	{"cpu %usr, cpu %sys", "CPU time of all of the broker's processes, in % of the time of all cores of the machine: in the measured phase, and in records of older versions to the end of the drain."},
 	{"empty cells", "Not measured or not known, which is never the same as 0."},
-	{"resent, lost, duplicated, reordered", "Sums over all repetitions in the row. Resent messages were sent once more because the connection was lost or no answer came."},
+	{"due … corrupted", "Counts of messages: sums over the repetitions that ended ok and those that failed. Resent messages were sent once more because the connection was lost or no answer came."},
 }
 
 // writeAbout explains the columns, and names the versions and machines of the records.

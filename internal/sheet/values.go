@@ -22,7 +22,7 @@ type cellValue func(loadRow) any
 // median would hide a single loss.
 func overRepetitions(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l loadRow) any { return toCell(m, m.Over(l.Records).Median) } // the median of a sum is the sum
+	return func(l loadRow) any { return toCell(m, l.Over(m).Median) } // the median of a sum is the sum
 }
 
 // overFullRuns is a metric over complete repetitions: every rate of a curve shows the metric of the whole curve.
