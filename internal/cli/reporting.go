@@ -56,7 +56,8 @@ Reports:
 A threshold of --fail-if is METRIC OPERATOR VALUE. Metrics are the keys of
 export --format flat, with or without their unit: e2e_p99, publish_rate,
 sustainable, lost, broker_cpu and so on. Each point is judged by the median of
-its repetitions; beyond a threshold the exit code is 7.`,
+its repetitions, a count of messages by their sum; beyond a threshold the exit
+code is 7.`,
 		Example: "  brokermark report\n" +
 			"  brokermark report -o report.html\n" +
 			"  brokermark report summary --where status=ok --fail-if 'e2e_p99>50s' --junit gates.xml",
