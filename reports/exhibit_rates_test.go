@@ -162,3 +162,17 @@ func TestRatesAsRowsWantAnExperimentThatMeasuresCurves(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A table of a publication's counts must not hide what a failed repetition lost.
+func TestAnExhibitCountsWhatAFailedRepetitionLost(t *testing.T) {
+	records := altered(atRate("kafka", 3), "", func(r *store.Record) {
+		if r.Repetition == 2 {
+			r.Status, r.Result.Books.Lost = store.Failed, 3
+		}
+	})
+	row := exhibitRow{loadPoints: map[string]results.LoadPoint{"now": results.Of(records).Points[0].AsLoadPoint()}}
+	lost := exhibitColumn{metric: results.MustMetric(results.KeyLost), unit: ""}
+	if cell := lost.cell(row, "now"); cell.Number != 3 {
+		t.Errorf("%+v, want 3 lost", cell)
+	}
+}

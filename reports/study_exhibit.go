@@ -278,7 +278,7 @@ func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
 	case isCurveRate && !l.Used():
 		return document.Text(string(l.Status))
 	}
-	cell := c.metric.Over(l.Records).Cell()
+	cell := l.Over(c.metric).Cell()
 	factor, err := results.InUnit(c.metric.Unit, c.unit)
 	if err != nil || cell.Kind == document.Blank { // there is no error: study.Parse refuses units that don't fit
 		return document.Cell{}
