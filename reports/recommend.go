@@ -59,7 +59,7 @@ type sweep struct {
 	metric results.Metric // by which points are ranked: the headline of the workload
 	points []results.Point
 	ranked []results.Point     // those with a figure that keep their objectives, the best first
-	missed int                 // how many points have a figure and miss an objective
+	missed []results.Point     // those with a figure that miss an objective
 	axes   []string            // the settings in which points differ: broker, linger.ms
 	values map[string][]string // by the ID of a point: its value on each axis, empty where it has none: kafka, 5
 }
@@ -77,7 +77,7 @@ func sweepsOf(points []results.Point) []sweep {
 		}
 		s := newSweep(w.Members, metric)
 		sweptSetting := slices.ContainsFunc(s.axes, func(axis string) bool { return axis != "broker" })
-		withFigure := len(s.ranked) + s.missed
+		withFigure := len(s.ranked) + len(s.missed)
 		if sweptSetting && withFigure > 1 {
 			sweeps = append(sweeps, s)
 		}
@@ -102,7 +102,7 @@ func newSweep(points []results.Point, metric results.Metric) sweep {
 	}
 	for _, p := range results.Best(points, metric) {
 		if missesObjective(p, p.Ok()) {
-			s.missed++
+			s.missed = append(s.missed, p)
 		} else {
 			s.ranked = append(s.ranked, p)
 		}
@@ -226,7 +226,7 @@ var effectColumns = []columnOf[axisChange]{
 func (s sweep) verdict() document.Verdict {
 	v := document.Verdict{About: "Recommendation, " + s.title}
 	if len(s.ranked) == 0 {
-		v.Finding = fmt.Sprintf("None of the %d points that were measured keeps its objectives.", s.missed)
+		v.Finding = fmt.Sprintf("None of the %d points that were measured keeps its objectives.", len(s.missed))
 		return v
 	}
 	v.Finding = joinNonEmpty(" ", s.bestText(), s.closeRivals())
@@ -237,8 +237,8 @@ func (s sweep) verdict() document.Verdict {
 // bestText names the best point and its gain: "Of 8 points linger.ms=0 is the best by e2e p99: 12.9 ms,
 // 0.80× the median of all."
 func (s sweep) bestText() string {
-	var medians []float64 // the best first
-	for _, p := range s.ranked {
+	var medians []float64 // of all points with a figure, also of those that can't be recommended
+	for _, p := range slices.Concat(s.ranked, s.missed) {
 		medians = append(medians, s.metric.Over(p.Ok()).Median)
 	}
 	best, middle := medians[0], results.Summarize(medians).Median
@@ -285,8 +285,8 @@ func (s sweep) closeRivals() string {
 // without a usable figure (1 failed, 2 void)." It is empty if there are none.
 func (s sweep) leftOut() string {
 	var parts []string
-	if s.missed > 0 {
-		parts = append(parts, fmt.Sprintf("%d that miss an objective", s.missed))
+	if len(s.missed) > 0 {
+		parts = append(parts, fmt.Sprintf("%d that miss an objective", len(s.missed)))
 	}
 	withoutFigure, withoutMetric, counts := 0, 0, map[results.Status]int{}
 	for _, p := range s.points {

@@ -55,6 +55,22 @@ func TestTheBestIsComparedWithTheMedianOfAllAlsoOfAnEvenNumber(t *testing.T) {
 	}
 }
 
+// The median of all is not that of the few that keep their objectives.
+func TestTheBestIsComparedAlsoWithThoseThatMissAnObjective(t *testing.T) {
+	var records []store.Record
+	for i, rate := range []float64{4000, 3000, 2500, 1000, 500} {
+		records = append(records, store.Record{
+			PointID: fmt.Sprint(i), Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "peak", Objectives: study.Objectives{"publish_rate": ">= 2000/s"}},
+			Result: &store.Result{Measurement: store.Measurement{PublishRate: rate, ReceiveRate: rate}},
+		})
+	}
+	s := newSweep(results.Of(records).Points, results.MustMetric(results.KeyPublishRate))
+	v := s.verdict()
+	if !strings.Contains(v.Finding, "4k/s, 1.60× the median of all.") || !strings.Contains(v.Detail, "Not considered: 2 that miss an objective.") {
+		t.Errorf("got %+v", v)
+	}
+}
+
 // Points through relays have a table of their own, but are points of one sweep with the others.
 func TestASweepOverSeveralTablesReplacesTheRankingOfEach(t *testing.T) {
 	var records []store.Record
