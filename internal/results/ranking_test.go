@@ -42,3 +42,19 @@ func TestASentenceAboutManyNamesTheFirstAndTheLast(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Few scattered values can make the estimate contradict the medians by which the sentence orders.
+func TestAContenderBehindIsNotCalledAhead(t *testing.T) {
+	m := MustMetric(KeyEndToEndP99)
+	r := Rank(m, []Contender{{Name: "a", Values: []float64{4e6, 5e6, 100e6}}, {Name: "b", Values: []float64{3e6, 6e6, 7e6}}})
+	if got, want := r.Claim(), "e2e p99, not tested: a 5.00 ms [4.00–100 ms] (n=3), then b 6.00 ms [3.00–7.00 ms] (n=3, higher by the median alone)."; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := r.Short("1k/s"), "a 5.00 ms at 1k/s (not tested: b is higher by the median alone)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	even := Rank(m, []Contender{{Name: "a", Values: []float64{1e6, 4e6}}, {Name: "b", Values: []float64{2e6, 2e6}}}).Claim()
+	if strings.Contains(even, "equal") || !strings.Contains(even, "a 2.50 ms [1.00–4.00 ms] (n=2, higher by the median alone)") {
+		t.Errorf("unequal medians: %s", even)
+	}
+}

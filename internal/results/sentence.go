@@ -140,7 +140,7 @@ func (r Ranking) Short(load string) string {
 	case len(names) > 1:
 		return "no difference shown between " + enumerate(Shorten(names)) + " at " + load
 	case len(untested) > 0:
-		return fmt.Sprintf("%s at %s (not tested: %s is %s)", names[0], load, untested[0].Contender.Name, untested[0].Against.Change())
+		return fmt.Sprintf("%s at %s (not tested: %s is %s)", names[0], load, untested[0].Contender.Name, untested[0].Against.changeBeside())
 	}
 	return names[0] + " at " + load
 }
@@ -153,7 +153,7 @@ func (r Ranking) list(standings []Standing) string {
 		if s.Against.Answer() == NoDifferenceShown {
 			texts = append(texts, r.nameAndFigure(s.Contender))
 		} else {
-			texts = append(texts, r.nameAndFigure(s.Contender, s.Against.Change()))
+			texts = append(texts, r.nameAndFigure(s.Contender, s.Against.changeBeside()))
 		}
 	}
 	return enumerate(Shorten(texts))
