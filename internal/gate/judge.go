@@ -112,6 +112,9 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	}
 	text += fmt.Sprintf(" (n=%d)", s.N)
 	low, high := s.Median-s.ClockBound, s.Median+s.ClockBound
+	if s.ClockBound > 0 {
+		low = max(0, low) // a latency can't be below 0
+	}
 	if s.ClockBound > 0 && c.openWithin(low, high) {
 		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s",
 			text, c.format(s.ClockBound), c.format(low), c.format(high))

@@ -71,6 +71,14 @@ func TestAThresholdWithinTheClocksBoundIsUndecided(t *testing.T) {
 			t.Error(verdicts[0].Text)
 		}
 	}
+	wide, err := gate.Parse("e2e_p99 > 51ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict := gate.Judge(results.Of([]store.Record{between(60 * time.Millisecond)}), []gate.Condition{wide})[0]
+	if !strings.Contains(verdict.Text, "the truth is from 0 ns to 110 ms") {
+		t.Errorf("a latency below 0 may be the truth: %s", verdict.Text)
+	}
 	missing := between(2 * time.Millisecond)
 	missing.Spec.Objectives = map[string]any{"e2e_p99": "< 51ms"}
 	verdicts := gate.JudgeObjectives(results.Of([]store.Record{missing}))
