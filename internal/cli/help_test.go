@@ -221,3 +221,11 @@ func TestDoctorSaysOnceHowToInstall(t *testing.T) {
 		t.Errorf("it says %d times how to install:\n%s", n, out)
 	}
 }
+
+// Gates sum counts of messages: a median would hide a single loss (decision 015).
+func TestHelpSaysHowAGateSumsUpCounts(t *testing.T) {
+	text := strings.Join(strings.Fields(brokermark(t, "report", "--help").out), " ")
+	if !strings.Contains(text, "by the median of its repetitions, a count of messages by their sum;") {
+		t.Error(text)
+	}
+}
