@@ -106,7 +106,7 @@ func TestNoMoreThanTwoSettingsSetWorkloadsApart(t *testing.T) {
 		})...)
 	}
 	text := textOf(rankingVerdicts("g", results.Of(records).Points))
-	for _, want := range []string{"With persistence log, replicas 1, only kafka", "With persistence memory, replicas 3, only kafka"} {
+	for _, want := range []string{"With persistence log, replicas 1, throughput, known only of kafka", "With persistence memory, replicas 3, throughput, known only of kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}

@@ -208,7 +208,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 	}{
 		{"nobody", p99, nil, ""},
 		{"without values", p99, []Contender{{Name: "a"}}, ""},
-		{"alone", p99, []Contender{{Name: "a", Values: []float64{1e6}}}, "Only a was measured: e2e p99 1.00 ms (n=1)."},
+		{"alone", p99, []Contender{{Name: "a", Values: []float64{1e6}}}, "e2e p99, known only of a: 1.00 ms (n=1)."},
 		{
 			"once each", p99,
 			[]Contender{{Name: "a", Values: []float64{1e6}}, {Name: "b", Values: []float64{9e6}}},

@@ -38,7 +38,7 @@ func (r Ranking) claimAboutBest() string {
 	best := r.nameAndFigure(*r.Best)
 	switch {
 	case len(r.Rest) == 0:
-		return fmt.Sprintf("Only %s was measured: %s %s.", r.Best.Name, r.Metric.Name, r.figure(*r.Best))
+		return fmt.Sprintf("%s, known only of %s: %s.", capital(r.Metric.Name), r.Best.Name, r.figure(*r.Best))
 	case len(untested) == len(r.Rest):
 		return fmt.Sprintf("%s, not tested: %s, then %s.", capital(r.Metric.Name), best, r.list(untested))
 	case len(tied) == 1:
