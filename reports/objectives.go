@@ -28,7 +28,7 @@ func objectiveVerdicts(set *results.Set) []document.Verdict {
 
 // objectiveVerdict sums up the verdicts on all loads that an objective was applied to.
 func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict {
-	kept, skipped := 0, 0          // skipped can't be judged
+	kept, unjudged := 0, 0
 	var missed, undecided []string // loads with their figures: "kafka, 100 B, at-least-once, rate 10k/s: 31.2 ms (n=3)"
 	for _, on := range onLoads {
 		text := fmt.Sprintf("%s: %s", on.Point, on.Text)
@@ -36,8 +36,8 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 		case on.Point == gate.AllPoints: // it says that no load could be judged, as the counts show
 		case on.Outcome == gate.Passed:
 			kept++
-		case on.Outcome == gate.Skipped:
-			skipped++
+		case on.Outcome == gate.Skipped, on.Unusable:
+			unjudged++
 		case on.Outcome == gate.Undecided:
 			undecided = append(undecided, text)
 		default:
@@ -46,6 +46,7 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 	}
 	v := document.Verdict{About: "Objective " + objective}
 	judged := kept + len(missed) + len(undecided)
+	all := plural(judged+unjudged, "load")
 	var details []string
 	switch {
 	case judged == 0:
@@ -53,24 +54,24 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 		return v
 	case len(missed) > 0:
 		first, further := results.FirstSentences(missed, maxLoadsNamed)
-		v.Finding = fmt.Sprintf("Missed by %d of %s. %s", len(missed), plural(judged, "load"), first)
+		v.Finding = fmt.Sprintf("Missed by %d of %s. %s", len(missed), all, first)
 		details = append(details, further)
 		if n := len(undecided); n > 0 {
 			details = append(details, fmt.Sprintf("For %d more the clocks of the agents don't tell.", n))
 		}
 	case len(undecided) > 0: // the limit is within the error of the agents' clocks
 		first, further := results.FirstSentences(undecided, maxLoadsNamed)
-		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s", len(undecided), plural(judged, "load"), first)
+		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s", len(undecided), all, first)
 		details = append(details, further)
-	case skipped > 0:
-		v.Finding = fmt.Sprintf("Kept by %d of %s.", kept, plural(judged+skipped, "load"))
+	case unjudged > 0:
+		v.Finding = fmt.Sprintf("Kept by %d of %s.", kept, all)
 	case kept == 1:
 		v.Finding = "Kept by the only load."
 	default:
 		v.Finding = fmt.Sprintf("Kept by all %d loads.", kept)
 	}
-	if skipped > 0 {
-		details = append(details, plural(skipped, "load")+" can't be judged by it.")
+	if unjudged > 0 {
+		details = append(details, plural(unjudged, "load")+" can't be judged by it.")
 	}
 	v.Detail = joinNonEmpty(" ", details...)
 	return v

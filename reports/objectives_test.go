@@ -46,3 +46,40 @@ func TestAnObjectiveIsKeptByAllLoadsOnlyIfAllWereJudged(t *testing.T) {
 		}
 	}
 }
+
+// What a verdict counts is what the table beside it marks.
+func TestAVerdictOnAnObjectiveCountsTheRowsOfTheTable(t *testing.T) {
+	ok, void, failed := store.OK, store.Void, store.Failed
+	for name, c := range map[string]struct {
+		whole  store.Status
+		rates  []store.Status
+		bound  string
+		want   string
+		marked int
+	}{
+		"missed":              {ok, []store.Status{ok, ok, ok}, "< 1us", "Missed by 3 of 3 loads.", 3},
+		"kept":                {ok, []store.Status{ok, ok, ok}, "< 1h", "Kept by all 3 loads.", 0},
+		"one void, missed":    {ok, []store.Status{ok, void, ok}, "< 1us", "Missed by 2 of 3 loads.", 2},
+		"one failed, kept":    {ok, []store.Status{ok, failed, ok}, "< 1h", "Kept by 2 of 3 loads.", 0},
+		"all void":            {void, []store.Status{void, void, void}, "< 1us", "Nothing was measured that could be judged by it.", 0},
+		"void by another one": {void, []store.Status{ok, void, void}, "< 1us", "Nothing was measured that could be judged by it.", 0},
+		"all failed":          {failed, []store.Status{failed, failed, void}, "< 1us", "Nothing was measured that could be judged by it.", 0},
+	} {
+		r := curved(1)
+		r.Spec.Objectives, r.Status, r.Reason, r.Result.Sustainable = study.Objectives{"e2e_p50": c.bound}, c.whole, "all rates", nil
+		for i, status := range c.rates {
+			r.Result.Curve[i].Status = status
+		}
+		d := build(t, "summary", []store.Record{r})
+		marked := 0
+		for _, row := range d.Tables()[0].Rows {
+			if strings.Contains(row["status"].Text, "objective missed") {
+				marked++
+			}
+		}
+		finding := objectiveVerdicts(results.Of([]store.Record{r}))[0].Finding
+		if !strings.HasPrefix(finding, c.want) || marked != c.marked {
+			t.Errorf("%s: %q, and %d rows missed it", name, finding, marked)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -96,13 +97,14 @@ func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
 	return cell.Marked(notes.Mark(p.Spec.Broker, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
 }
 
-// missedTargets names the targets that a load of a point missed: its rate, an objective of its spec.
+// missedTargets names the targets that a load of a point missed: its rate, an objective of its spec. records are those of the load. What
+// failed or is void misses no objective: it can't be judged by one.
 func missedTargets(p results.Point, records []results.Record) []string {
 	var missed []string
 	if results.RateMissed(records) {
 		missed = append(missed, "rate missed")
 	}
-	if missesObjective(p, records) {
+	if gate.JudgesFigures(p, records) && missesObjective(p, records) {
 		missed = append(missed, "objective missed")
 	}
 	return missed

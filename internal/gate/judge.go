@@ -18,6 +18,7 @@ type Verdict struct {
 	Point     string // names the point and its load; AllPoints if no point could be judged
 	Study     string
 	Outcome   Outcome
+	Unusable  bool    // Failed because of how the repetitions ended; nothing is said of their figures
 	Text      string  // the figures that decided, in words
 	Seconds   float64 // that the repetitions took; of a curve's rates the first has the time of all
 }
@@ -147,13 +148,13 @@ type load struct {
 	records []store.Record // that ended ok
 }
 
-// loadsOf lists the points, and in the place of a curve each of its rates. A curve that failed stays a point.
+// loadsOf lists the points, and in the place of a curve each of its rates. A curve of which nothing was measured stays a point.
 func loadsOf(set *results.Set) []load {
 	var loads []load
 	for _, p := range set.Points {
 		whole := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ending: endingVerdict(p), records: p.Ok()}
 		var rates []results.LoadPoint
-		if whole.ending.Outcome == Passed && p.Spec.Measure == "curve" {
+		if p.Spec.Measure == study.MeasureCurve && len(p.Shown()) > 0 && !p.Published() {
 			rates = p.LoadPoints()
 		}
 		if len(rates) == 0 {
@@ -177,7 +178,8 @@ func (l load) atRate(p results.Point, rate results.LoadPoint) load {
 	l.records = rate.Records
 	if !rate.Used() {
 		l.records = nil
-		l.ending.Outcome, l.ending.Text = Failed, fmt.Sprintf("%s: %s", rate.Status, firstLine(rate.Why.Text))
+		l.ending.Outcome, l.ending.Unusable = Failed, true
+		l.ending.Text = fmt.Sprintf("%s: %s", rate.Status, firstLine(rate.Why.Text))
 	}
 	return l
 }
@@ -196,11 +198,19 @@ func withoutRemeasured(rates []results.LoadPoint) []results.LoadPoint {
 func endingVerdict(p results.Point) Verdict {
 	v := Verdict{Point: strings.Join([]string{p.Name, p.Setting(), p.Load()}, ", ")}
 	v.Outcome, v.Text = judgeEnding(p)
+	v.Unusable = v.Outcome == Failed
 	for _, r := range p.Records {
 		v.Study = r.Study
 		v.Seconds += r.Took().Seconds()
 	}
 	return v
+}
+
+// JudgesFigures tells whether a load of a point is judged by its figures: these records of the load, which are of one status, ended ok,
+// and no repetition of the point failed.
+func JudgesFigures(p results.Point, records []store.Record) bool {
+	outcome, _ := judgeEnding(p)
+	return outcome == Passed && len(records) > 0 && records[0].Status == store.OK
 }
 
 // judgeEnding returns Passed if a point can be judged by its figures, and otherwise why it can't.

@@ -196,7 +196,7 @@ func TestVerdictsNameTheLoadTheyAreAbout(t *testing.T) {
 	}
 	want := []string{
 		"curved, 100 B, at-least-once, curve, rate 1k/s passed",
-		"dead, 100 B, at-least-once, curve failed",
+		"dead, 100 B, at-least-once, curve, rate 1k/s failed",
 		"none, 100 B, at-least-once, curve skipped",
 		"plain, 100 B, at-least-once, rate 1k/s passed",
 	}
