@@ -103,7 +103,9 @@ func metricColumns[T any](keys []string, hidden hiddenColumns, cell func(subject
 
 // countColumns are columns of counted messages, such as results.KeyLost. A count that is not known makes a blank cell.
 func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) results.Books) []columnOf[T] {
-	return metricColumns(keys, hidden, func(subject T, key string) document.Cell {
-		return document.Number(results.MustMetric(key).CountIn(books(subject)))
-	})
+	return metricColumns(keys, hidden, func(subject T, key string) document.Cell { return countCell(books(subject), key) })
+}
+
+func countCell(b results.Books, key string) document.Cell {
+	return document.Number(results.MustMetric(key).CountIn(b))
 }

@@ -35,6 +35,9 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		return d, nil
 	}
 	d.Add(tableOf("Books", bookColumns(points), accounts))
+	if slices.ContainsFunc(accounts, account.countsNothing) {
+		d.Say("Counts in parentheses are of void or aborted repetitions and never used.")
+	}
 	if anyLoad(points, leftUnsent) {
 		d.Say("Due: by the schedule; never sent: of those, what there was no room for until the run ended.")
 	}
@@ -96,7 +99,12 @@ func accountsOf(points []results.Point) []account {
 	return accounts
 }
 
-func (a account) books() results.Books { return a.load.Record.Result.Books }
+// countCell is a count of messages, in parentheses if it counts nowhere.
+func (a account) countCell(key string) document.Cell {
+	return countCell(a.load.Record.Result.Books, key).Excluded(a.countsNothing())
+}
+
+func (a account) countsNothing() bool { return countsNothing(a.load.Record) }
 
 // streams are those with a fault. Others are not recorded.
 func (a account) streams() []results.Stream { return a.load.Record.Result.Streams }
@@ -125,7 +133,7 @@ func bookColumns(points []results.Point) []columnOf[account] {
 		results.KeyResent:   !anyLoad(points, wasResent),
 		results.KeyExpected: !anyLoad(points, expectsOtherThanSent),
 	}
-	return append(identity, countColumns(bookKeys, hidden, account.books)...)
+	return append(identity, metricColumns(bookKeys, hidden, account.countCell)...)
 }
 
 // bookKeys are the keys of the counts of a repetition.

@@ -43,16 +43,34 @@ func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
 		result.Books.Lost = int64(math.Pow(10, float64(i)))
 		records[i].Result, records[i].Status = &result, status
 	}
-	points := results.Of(records).Points
-	if cell := totalCell(points[0], "lost"); cell.Number != 11 {
-		t.Errorf("lost %v, want 1 and 10", cell.Number)
+	all := results.Of(records).Points[0].LoadPoints()[0]
+	if cell := summaryCell(all, "lost"); cell.Number != 11 || cell.Unused {
+		t.Errorf("lost %+v, want 1 and 10", cell)
 	}
-	if cell := totalCell(points[0], "sent"); cell.Number != 20_000 {
+	if cell := summaryCell(all, "sent"); cell.Number != 20_000 {
 		t.Errorf("sent %v", cell.Number)
 	}
-	void := records[2:3]
-	if cell := totalCell(results.Of(void).Points[0], "lost"); cell.Kind != document.Blank {
-		t.Errorf("a void point lost %+v", cell)
+}
+
+// What a void repetition counted stands in parentheses, wherever it stands; what a failed one counted is a fact.
+func TestCountsOfAVoidRepetitionStandInParentheses(t *testing.T) {
+	curve := curved(1)
+	curve.Spec.Broker, curve.Result.Sustainable = "kafka", nil
+	for of, r := range map[string]store.Record{"a rate": atRate("kafka", 1)[0], "a curve": curve} {
+		for status, unused := range map[store.Status]bool{store.OK: false, store.Failed: false, store.Void: true} {
+			r.Status, r.Result.Curve = status, slices.Clone(r.Result.Curve)
+			for i := range r.Result.Curve {
+				r.Result.Curve[i].Status = status
+			}
+			for _, report := range []string{"summary", "ledger"} {
+				rows := build(t, report, []store.Record{r}).Tables()[0].Rows
+				for _, row := range rows {
+					if lost := row["lost"]; lost.Kind == document.Blank || lost.Unused != unused {
+						t.Errorf("%s, %s, in the %s: %+v", of, status, report, lost)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -111,14 +111,26 @@ func summaryColumns(points []results.Point, l layout, notes *document.Footnotes)
 	)
 }
 
-// summaryCell shows a metric of a load point. A count is the total over all repetitions that ran: the load
+// summaryCell shows a metric of a load point. A count is the total over all repetitions that count, those
+// that failed included: 3 messages lost in one of five repetitions are 3 lost, not a median of 0. The load
 // point leaves out those that failed, if others didn't. Each rate of a curve has counts of its own, which
 // the repetition's total would mix.
 func summaryCell(lp results.LoadPoint, key string) document.Cell {
-	if results.MustMetric(key).Counts() && !isCurveRate(lp) {
-		return totalCell(lp.Point, key)
+	metric := results.MustMetric(key)
+	if !metric.Counts() {
+		return lp.Cell(key)
 	}
-	return lp.Cell(key)
+	records := lp.Records
+	if counting := slices.DeleteFunc(slices.Clone(lp.Point.Records), countsNothing); len(counting) > 0 && !isCurveRate(lp) {
+		records = counting
+	}
+	return metric.Over(records).Cell().Excluded(slices.ContainsFunc(records, countsNothing))
+}
+
+// countsNothing tells whether the message counts of a record are no fact about the broker: only those of
+// repetitions that ended ok or failed are.
+func countsNothing(r results.Record) bool {
+	return r.Status != results.OK && r.Status != results.Failed
 }
 
 // summaryKeys are the keys of a row's figures.
@@ -164,12 +176,6 @@ func pipelineTable(points []results.Point, l layout) document.Table {
 	)
 	title := "The pipelines; response times are what clients saw, from the sending of a request to its last answer"
 	return tableOf(title, columns, results.LoadPointsOf(pipelines))
-}
-
-// totalCell adds up a count over every repetition that ran, those that failed included: 3 messages lost
-// in one of five repetitions are 3 lost, not a median of 0.
-func totalCell(p results.Point, key string) document.Cell {
-	return results.MustMetric(key).Over(p.Ran()).Cell()
 }
 
 // howToRead explains the figures of the tables. It is empty if nothing was measured.
