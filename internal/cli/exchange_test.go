@@ -104,6 +104,7 @@ func TestEveryFigureIsDrawnFromAStore(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
 	}
+	brokermark(t, "figure", "heatmap", "--store", db, "--where", "measure=sustainable", "-o", filepath.Join(t.TempDir(), "a.svg"), "--row", "size").want(t, 0)
 }
 
 func TestExportsHoldEveryRecord(t *testing.T) {

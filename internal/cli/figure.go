@@ -13,6 +13,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/figure"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
@@ -46,6 +47,7 @@ func (s *shell) figureCommand() *cobra.Command {
 				}
 				o.Metric = m.Key
 			}
+			o.Row, o.Col = study.AxisName(o.Row), study.AxisName(o.Col)
 			if o.Width, err = paperLength("width", width); err != nil {
 				return err
 			}

@@ -115,6 +115,8 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		"window=9":                       {"ffff"},
 		"messageSize=1KiB":               {"0123abc", "ffff"},
 		"size=1024":                      {"0123abc", "ffff"},
+		"rate=2k,producers=0":            {"ffff"},
+		"partitions=0":                   {"0123abc", "ffff"},
 		"duration=1500ms":                {"ffff"},
 		"load.rate=2k":                   {"ffff"},
 		"load.rate=2k/s":                 {"ffff"},
@@ -136,7 +138,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", expr, ids, err, want)
 		}
 	}
-	if got := SelectionNames("broker=kafka, size=100:1,1KiB:1, acks=1"); !slices.Equal(got, []string{"broker", "size", "acks"}) {
+	if got := SelectionNames("broker=kafka, size=100:1,1KiB:1, acks=1"); !slices.Equal(got, []string{"broker", "messageSize", "acks"}) {
 		t.Errorf("named: %v", got)
 	}
 }

@@ -18,6 +18,8 @@ import (
 //   - point or began, with the beginning of a value or all of it: "began=2026-03-01",
 //   - an axis, or any path of the spec, of settings.*, versions.* and host.*; "version" also matches the version that was measured.
 //
+// Where a spec may use a short name for a path, such as rate for load.rate, a term may, too.
+//
 // It is an error if no record has the name, or none has the value; the error names those that exist.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
 	facts := new(factCache)
@@ -55,10 +57,10 @@ func termsOf(expr string) []string {
 	return terms
 }
 
-// cutTerm splits "broker=kafka" into name and value. ok is false for a text without a name or "=".
+// cutTerm splits "broker=kafka" into name and value, and writes out a short name. ok is false for a text without a name or "=".
 func cutTerm(term string) (name, value string, ok bool) {
 	name, value, found := strings.Cut(term, "=")
-	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	name, value = study.AxisName(strings.TrimSpace(name)), strings.TrimSpace(value)
 	return name, value, found && name != ""
 }
 
@@ -147,7 +149,6 @@ func selectable(r store.Record, facts *factCache) map[string][]string {
 	properties["began"] = []string{r.Began.UTC().Format(time.RFC3339)}
 	properties["repetition"] = []string{fmt.Sprint(r.Repetition)}
 	properties["version"] = append(properties["version"], r.Versions.Broker)
-	properties["size"] = properties["messageSize"]
 	return properties
 }
 
