@@ -227,6 +227,15 @@ func TestAStoreThatCantBeUsedIsExitCode6(t *testing.T) {
 	}
 }
 
+func TestASideOfAComparisonThatNamesAFileIsNoBroker(t *testing.T) {
+	db := demoStore(t)
+	for _, file := range []string{"none.db", "./none", filepath.Join(t.TempDir(), "none.db")} {
+		for _, sides := range [][]string{{"kafka", file}, {file, "kafka"}} {
+			complains(t, brokermark(t, append([]string{"compare", "--store", db}, sides...)...).want(t, 6), "store "+file+" does not exist")
+		}
+	}
+}
+
 func TestALockedStoreIsReportedAndNotWaitedForForever(t *testing.T) {
 	t.Parallel() // it waits until the store's patience ends
 	path := filepath.Join(t.TempDir(), "locked.db")

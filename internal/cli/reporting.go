@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -253,12 +254,13 @@ func (s *shell) compare(ctx context.Context, o reportOptions, args []string) err
 func side(path, arg string) (from, selection string) {
 	info, err := os.Stat(arg)
 	isFile := err == nil && !info.IsDir()
+	meansFile := strings.ContainsRune(arg, filepath.Separator) || filepath.Ext(arg) == ".db" // no broker is named so
 	switch {
 	case store.IsURL(arg):
 		return arg, ""
 	case strings.Contains(arg, "="):
 		return path, arg
-	case isFile:
+	case isFile, meansFile:
 		return arg, ""
 	}
 	return path, results.SideSelection(arg)

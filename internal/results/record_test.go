@@ -94,18 +94,23 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 	rabbit.Spec.Broker, rabbit.Axes, rabbit.PointID, rabbit.Repetition = "rabbitmq", map[string]string{"broker": "rabbitmq", "window": "9", "mix": "100:1,1KiB:1"}, "ffff", 2
 	rabbit.Label = "a, b"
 	rabbit.Spec.Duration, rabbit.Spec.Load.Rate, rabbit.Spec.InFlight.Bytes = study.Duration(1500*time.Millisecond), 2000, 1<<20
-	records := []store.Record{measured(), rabbit}
+	kafka, refused := measured(), rabbit
+	kafka.Label, refused.Versions.Broker = "", ""
 	for _, c := range []struct{ expr, err string }{
 		{"broker", `"broker" is not name=value`},
 		{"=kafka", `is not name=value`},
 		{"brokre=kafka", `no record has a "brokre"; did you mean "broker"?`},
 		{"broker=kafak", "no record has broker=kafak; there are: kafka, rabbitmq"},
+		{"version=4.3", "no record has version=4.3; there are: 4.3.1"},
+		{"label=x,label=y", "no record has label=x; there are: a, b"},
+		{"study=s,broker=rabbitmq,version=1", "no record with study=s,broker=rabbitmq has any version"},
 		{"broker=kafka,repetition=2", "no record with broker=kafka has repetition=2; there are: 1"},
 	} {
-		if _, err := Select(records, c.expr); err == nil || !strings.Contains(err.Error(), c.err) {
+		if _, err := Select([]store.Record{kafka, refused}, c.expr); err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%q: %v, want %q", c.expr, err, c.err)
 		}
 	}
+	records := []store.Record{measured(), rabbit}
 	if _, err := Select(nil, "broker=kafka"); err == nil || !strings.Contains(err.Error(), "no records to select from") {
 		t.Error(err)
 	}

@@ -81,10 +81,13 @@ func noMatch(records []store.Record, chosenBy []string, name, value string) erro
 	if !hasName {
 		return fmt.Errorf("%s a %q; did you mean %q?", none, name, suggest.Closest(name, sortedKeys(known)))
 	}
+	if len(values) == 0 {
+		return fmt.Errorf("%s any %s", none, name)
+	}
 	return fmt.Errorf("%s %s=%s; there are: %s", none, name, value, FirstFew(values, maxValuesListed))
 }
 
-// Selectable lists the names that Select takes, with the values that records have, sorted.
+// Selectable lists the names that Select takes, with the values that records have, sorted. No value is none.
 func Selectable(records []store.Record) map[string][]string {
 	facts := new(factCache)
 	seen := Values{}
@@ -97,7 +100,7 @@ func Selectable(records []store.Record) map[string][]string {
 	}
 	sorted := map[string][]string{}
 	for name, values := range seen {
-		sorted[name] = sortedKeys(values)
+		sorted[name] = slices.DeleteFunc(sortedKeys(values), func(v string) bool { return v == "" })
 	}
 	return sorted
 }
