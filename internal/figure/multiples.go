@@ -43,8 +43,11 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 	}
 	f.Legend = append(f.Legend, boundEntries(bounds)...)
 	f.Notes = []string{overRepetitions(metric) + "; uprights are their intervals."}
-	if metric.Counts() { // a sum has no interval
+	switch {
+	case metric.Counts(): // a sum has no interval
 		f.Notes = []string{overRepetitions(metric) + "."}
+	case metric.Key == results.KeySustainableLow:
+		f.Notes = []string{overRepetitions(metric) + "; uprights: " + bracketWords + "."}
 	}
 	if len(m.panelTitles) > 1 {
 		f.Notes[0] += " Panels: " + listed(m.panelAxes) + "; all have the same scales."

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,46 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 	}
 	if len(m.dots) != 2*4*6 {
 		t.Errorf("%d dots of 48", len(m.dots))
+	}
+}
+
+func TestMultiplesDrawTheBracketOfASustainableRate(t *testing.T) {
+	records := slices.Clone(chosen(t, "multiples"))
+	for i, r := range records {
+		if r.Spec.Broker == "nats" && r.Result != nil && r.Result.Sustainable != nil { // no rate failed
+			result, open := *r.Result, *r.Result.Sustainable
+			open.High, result.Sustainable = 0, &open
+			records[i].Result = &result
+		}
+	}
+	points := results.Of(records).Points
+	m, err := newTrellis(points, results.MustMetric(results.KeySustainableLow), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := 0
+	for _, d := range m.dots {
+		i := slices.IndexFunc(points, func(p results.Point) bool {
+			return p.Name == d.line && strings.HasPrefix(p.Setting(), m.along.Values[d.value]+",")
+		})
+		want := results.Sustained(points[i].Shown())
+		if d.mark.y != want.Median || d.mark.low != want.Low || d.mark.high != want.High {
+			t.Errorf("%s: %+v, want %+v", d.line, d.mark, want)
+		}
+		if math.IsInf(want.High, 1) {
+			open++
+		}
+	}
+	if len(m.dots) == 0 || open == 0 {
+		t.Errorf("%d dots, %d of them without an upper bound", len(m.dots), open)
+	}
+	f, err := Build("multiples", results.Of(records), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, f, "svg")
+	if words := strings.Join(f.Notes, " "); !strings.Contains(words, "highest failing rate of any repetition; an arrow where none failed") {
+		t.Errorf("the notes don't say what the uprights are: %s", words)
 	}
 }
 

@@ -32,10 +32,12 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	f.Notes = []string{"Bars: highest rate that passed long trials, median over repetitions. Brackets: from the lowest passing to the " +
-		"highest failing rate of any repetition; an arrow where none failed. In parentheses: void or failed, not used."}
+	f.Notes = []string{"Bars: highest rate that passed long trials, median over repetitions. Brackets: " + bracketWords +
+		". In parentheses: void or failed, not used."}
 	return f, nil
 }
+
+const bracketWords = "from the lowest passing to the highest failing rate of any repetition; an arrow where none failed"
 
 // isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates follow from a search
 // should, unless it ended ok: then its records just don't hold the search.

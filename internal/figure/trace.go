@@ -62,7 +62,7 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		if m.high > m.low {
-			t.drawInterval(c, centre.X, y(max(m.low, p.Y.Min)), y(min(m.high, p.Y.Max)))
+			t.drawInterval(c, centre.X, y(max(m.low, p.Y.Min)), y(min(m.high, p.Y.Max)), math.IsInf(m.high, 1))
 		}
 		if !m.used {
 			c.DrawGlyph(crossGlyph(t.line.Color), centre)
@@ -92,13 +92,17 @@ func stretches(marks []mark) [][]mark {
 	return all
 }
 
-// drawInterval draws a thin upright line with a cap at either end.
-func (t trace) drawInterval(c draw.Canvas, x, low, high vg.Length) {
+// drawInterval draws a thin upright line with a cap at either end, or with an arrow instead of an upper bound.
+func (t trace) drawInterval(c draw.Canvas, x, low, high vg.Length, isOpen bool) {
 	const halfCap vg.Length = 1.8
 	thin := draw.LineStyle{Color: t.line.Color, Width: intervalWidth}
 	c.StrokeLine2(thin, x, low, x, high)
 	c.StrokeLine2(thin, x-halfCap, low, x+halfCap, low)
-	c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
+	if isOpen {
+		c.StrokeLines(thin, []vg.Point{{X: x - halfCap, Y: high - halfCap}, {X: x, Y: high}, {X: x + halfCap, Y: high - halfCap}})
+	} else {
+		c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
+	}
 }
 
 // extent is the range of the values that a panel shows on either axis: x from 100 to 10000, y from 1.8e6 to 9e6.

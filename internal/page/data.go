@@ -176,11 +176,7 @@ func metricsOf(l results.LoadPoint) []summary {
 	}
 	var summaries []summary
 	for _, m := range drawnMetrics {
-		figure := l.Over(m)
-		if m.Key == results.KeySustainableLow {
-			figure = results.Sustained(l.Records).Summary()
-		}
-		summaries = append(summaries, summary{figure})
+		summaries = append(summaries, summary{l.Over(m)})
 	}
 	return summaries
 }

@@ -33,11 +33,15 @@ func (l LoadPoint) Used() bool { return l.Status == store.OK }
 // Fixed tells whether the load is one constant rate that was given as a number.
 func (l LoadPoint) Fixed() bool { return l.Rate > 0 && !l.fraction.given() }
 
-// Over is a metric over the load point's repetitions. Counts are sums also over repetitions that failed, which Records leave out if others
-// ended ok: of three repetitions of which one failed because it lost 3 messages, 3 are lost.
+// Over is a metric over the load point's repetitions; a sustainable rate that was searched for by its bracket. Counts are sums also over
+// repetitions that failed, which Records leave out if others ended ok: of three repetitions of which one failed because it lost 3
+// messages, 3 are lost.
 func (l LoadPoint) Over(m Metric) Summary {
-	if m.Counts() && len(l.counted) > 0 {
+	switch {
+	case m.Counts() && len(l.counted) > 0:
 		return m.Over(l.counted)
+	case m.Key == KeySustainableLow && searched(l.Records):
+		return Sustained(l.Records).Summary()
 	}
 	return m.Over(l.Records)
 }
