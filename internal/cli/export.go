@@ -48,7 +48,7 @@ func (s *shell) exportCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	selectionFlags(f, &path, &where)
-	f.StringVarP(&out, "output", "o", "", "`file` to write instead of stdout, or a directory for formats with a file for each")
+	f.VarP((*fileName)(&out), "output", "o", "`file` to write instead of stdout, or a directory for formats with a file for each")
 	f.StringVar(&latency, "latency", "", "hgrm and hlog: which `latency`: "+strings.Join(results.LatencyNames(), ", "))
 	formatFlag(f, &format, exportFormatNames()...)
 	return c

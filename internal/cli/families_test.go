@@ -75,6 +75,15 @@ var families = []struct {
 		}
 		return list
 	}},
+	{"a file without a name", func() (list []bad) {
+		for _, c := range []string{"report", "compare a b", "export", "figure cost"} {
+			list = append(list, bad{args: append(strings.Fields(c), "-o", "")}, bad{args: append(strings.Fields(c), "--output=")})
+		}
+		for _, c := range []string{"run --broker sim", "report", "compare a b"} {
+			list = append(list, bad{args: append(strings.Fields(c), "--junit", "")})
+		}
+		return list
+	}},
 	{"a format that there is not", func() (list []bad) {
 		for _, c := range []string{"run", "check", "report", "compare a b", "export", "list brokers", "pipeline load http://127.0.0.1:1"} {
 			list = append(list, bad{args: append(strings.Fields(c), "--format", "tabel")})
@@ -88,10 +97,10 @@ var families = []struct {
 		return list
 	}},
 	{"a threshold that is none", func() (list []bad) {
-		for _, c := range []string{"", "e2e_p99", "e2e_p99 >", "> 50ms", "e2e_p99 > soon", "e2e_p98.5x > 1ms", "speed > 5", "lost > 5ms", "publish_rate < 5%%", "e2e_p99 > 50ms > 60ms"} {
+		for _, c := range []string{"", "e2e_p99", "e2e_p99 >", "> 50ms", "e2e_p99 > soon", "e2e_p98.5x > 1ms", "speed > 5", "lost > 5ms", "publish_rate < 5%%", "e2e_p99 > 50ms > 60ms", "lost > -1%"} {
 			list = append(list, bad{args: []string{"run", "--broker", "sim", "--rate", "none", "--fail-if", c}}) // which comes to nothing in any case
 		}
-		for _, c := range []string{"publish_rate", "publish_rate < 5", "publish_rate < -5 %%", "speed < -5%"} {
+		for _, c := range []string{"publish_rate", "publish_rate < 5", "publish_rate < -5 %%", "speed < -5%", "e2e_p99 > -500%"} {
 			list = append(list, bad{args: []string{"compare", "a", "b", "--fail-if", c}})
 		}
 		return list

@@ -70,7 +70,7 @@ func (s *shell) figureCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVarP(&out, "output", "o", "", "`file` to draw to: .svg, .png or .pdf")
+	f.VarP((*fileName)(&out), "output", "o", "`file` to draw to: .svg, .png or .pdf")
 	selectionFlags(f, &path, &where)
 	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows; multiples: of the lines (default: chosen from what varies)")
 	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of what goes across")

@@ -25,7 +25,7 @@ type gates struct {
 
 func (g *gates) flags(f *pflag.FlagSet, example string) {
 	f.StringArrayVar(&g.failIf, "fail-if", nil, "`threshold` to fail beyond, such as '"+example+"'; repeatable")
-	f.StringVar(&g.junit, "junit", "", "`file` for the verdicts as JUnit XML")
+	f.Var((*fileName)(&g.junit), "junit", "`file` for the verdicts as JUnit XML")
 }
 
 // open parses the thresholds and creates the file, before anything takes time.

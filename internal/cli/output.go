@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -49,7 +50,20 @@ type output struct{ path, format string }
 
 func (o *output) flags(f *pflag.FlagSet) {
 	formatFlag(f, &o.format, pageFormats...)
-	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .xlsx, .md, .csv, .jsonl and .txt choose the format")
+	f.VarP((*fileName)(&o.path), "output", "o", "`file` to write instead of stdout; .html, .xlsx, .md, .csv, .jsonl and .txt choose the format")
+}
+
+// fileName is the value of a flag that names a file, which an empty text, such as that of a variable that isn't set, doesn't.
+type fileName string
+
+func (n *fileName) String() string { return string(*n) }
+func (*fileName) Type() string     { return "string" }
+func (n *fileName) Set(value string) error {
+	if value == "" {
+		return errors.New("it names no file")
+	}
+	*n = fileName(value)
+	return nil
 }
 
 // complete chooses the format by the file's ending, unless --format is given, and checks it.

@@ -87,7 +87,7 @@ func Parse(text string) (Condition, error) {
 		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s",
 			c.metric.Key, limit, allowedIn(c.metric.Unit))
 	}
-	c.limit, err = parsePercent(limit)
+	c.limit, err = parsePercent(limit, 0)
 	return c, err
 }
 
@@ -104,7 +104,7 @@ func ParseChange(text string) (Condition, error) {
 			limit, c.metric.Key, c.metric.Key)
 	}
 	c.limitOn = aChange
-	c.limit, err = parsePercent(limit)
+	c.limit, err = parsePercent(limit, -1) // nothing falls by more than all of it
 	return c, err
 }
 

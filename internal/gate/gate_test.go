@@ -34,6 +34,7 @@ func TestAThresholdThatCantBeUnderstoodIsASentence(t *testing.T) {
 		"sustainable < 10 per second": "is no value here",
 		"broker_rss > 1parsec":        "allowed: bytes",
 		"lost > some%":                `"some%" is no percentage`,
+		"lost > -1%":                  `"-1%" is below all that can be; allowed: 0% and more`,
 		"lost > 0 and acked < 1":      "is no value here; allowed: a number",
 	} {
 		if _, err := gate.Parse(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -43,6 +44,7 @@ func TestAThresholdThatCantBeUnderstoodIsASentence(t *testing.T) {
 	for text, want := range map[string]string{
 		"e2e_p99 > 50ms":  `"50ms" is no change; allowed: a percentage such as e2e_p99_ns > 10%`,
 		"sustainable < %": `"%" is no percentage`,
+		"e2e_p99 > -500%": `"-500%" is below all that can be; allowed: -100% and more`,
 	} {
 		if _, err := gate.ParseChange(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseChange(%q): %v; want %q", text, err, want)

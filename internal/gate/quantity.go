@@ -11,11 +11,14 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// parsePercent reads a percentage as a fraction: 0.05 for "5%".
-func parsePercent(value string) (float64, error) {
+// parsePercent reads a percentage as a fraction, which is at least least: 0.05 for "5%".
+func parsePercent(value string, least float64) (float64, error) {
 	v, err := parseNumber(strings.TrimSuffix(value, "%"), 1)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no percentage; allowed: a number such as -5%%", value)
+		return 0, fmt.Errorf("%q is no percentage; allowed: a number such as 5%%", value)
+	}
+	if v/100 < least {
+		return 0, fmt.Errorf("%q is below all that can be; allowed: %g%% and more", value, 100*least)
 	}
 	return v / 100, nil
 }
