@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -71,7 +72,16 @@ func (m Metric) Of(r store.Record) float64 {
 	case m.isLatency && !m.asRecorded && r.Spec.ClosedLoop():
 		return math.NaN()
 	}
-	return m.measured(r)
+	return decimal(m.measured(r))
+}
+
+// decimal is v without the noise of binary fractions: 0.15 + 0.08 is 0.22999999999999998. It keeps 15 digits, and all of a whole number.
+func decimal(v float64) float64 {
+	if v == math.Trunc(v) {
+		return v
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64) // always a number
+	return rounded
 }
 
 // AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy records, and

@@ -51,3 +51,26 @@ func TestAKindOfMeasurementThatNoMetricStandsForHasNoHeadline(t *testing.T) {
 		}
 	}
 }
+
+// What is computed from decimal numbers has no more digits than they: 0.15 s and 0.08 s of 1,000 messages are 230 s per million.
+func TestFiguresHaveNoBinaryNoise(t *testing.T) {
+	used := func(user, system float64, messages int64) store.Record {
+		return store.Record{Result: &store.Result{Measurement: store.Measurement{Cost: store.Cost{
+			BrokerKnown: true, BrokerUserSeconds: user, BrokerSystemSeconds: system, Messages: messages,
+			Shares: &store.Shares{BrokerUser: 0.07, BrokerSystem: 0.29},
+		}}}}
+	}
+	cpu := MustMetric(KeyBrokerCPU)
+	if got := cpu.Of(used(0.15, 0.08, 1000)); got != 230 {
+		t.Errorf("%v s per million, want 230", got)
+	}
+	if got := MustMetric(KeyBrokerCPUUser).Of(used(1, 1, 1)); got != 7 {
+		t.Errorf("%v %% of a core, want 7", got)
+	}
+	if got := cpu.Over([]store.Record{used(0.1, 0, 1e6), used(0.2, 0, 1e6)}).Median; got != 0.15 {
+		t.Errorf("%v s per million between 0.1 and 0.2", got)
+	}
+	if got := decimal(1<<53 - 1); got != 1<<53-1 {
+		t.Errorf("a whole number became %v", got)
+	}
+}

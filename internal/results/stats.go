@@ -35,10 +35,11 @@ func Summarize(values []float64) Summary {
 		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
 	s := benchmath.AssumeNothing.Summary(sample(values), confidence)
+	median := decimal(s.Center)
 	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
-		return Summary{N: len(values), Median: s.Center, Low: slices.Min(values), High: slices.Max(values)}
+		return Summary{N: len(values), Median: median, Low: slices.Min(values), High: slices.Max(values)}
 	}
-	return Summary{N: len(values), Median: s.Center, Low: s.Lo, High: s.Hi, Confident: true}
+	return Summary{N: len(values), Median: median, Low: s.Lo, High: s.Hi, Confident: true}
 }
 
 // medianRatio is the median of positive ratios; NaN if there are none. Of an even number it is the geometric mean of the two in
