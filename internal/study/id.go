@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -54,3 +55,11 @@ func spelled(native map[string]any) map[string]any {
 
 // number writes a float shortly and without an exponent.
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// inWords is a number for a sentence, which hundreds of digits would fill.
+func inWords(f float64) string {
+	if size := math.Abs(f); size >= 1e21 || 0 < size && size < 1e-6 {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return number(f)
+}

@@ -144,7 +144,7 @@ func warmupMinutes(d decoder, w written, minutes float64) []setting {
 
 func (d decoder) minutes(w written, m float64) (Duration, bool) {
 	if !(m >= 0 && m <= maxDuration.Seconds()/60) {
-		d.add(d.at(w.n), w.full, "%s is not a number of minutes; allowed: 0 to %s", w.n.Value, number(maxDuration.Seconds()/60))
+		d.add(d.at(w.n), w.full, "%s is not a number of minutes; allowed: 0 to %s", w.n.Value, inWords(maxDuration.Seconds()/60))
 		return 0, false
 	}
 	return Duration(m * 60e9), true

@@ -99,7 +99,7 @@ func (v *validator) rate(path string, r float64) bool {
 	if r >= minRate && r <= maxRate { // NaN fails too
 		return true
 	}
-	v.fail(path, "%s is not a rate; allowed: above 0, up to %s messages per second", number(r), number(maxRate))
+	v.fail(path, "%s is not a rate; allowed: above 0, up to %s messages per second", inWords(r), inWords(maxRate))
 	return false
 }
 
@@ -126,7 +126,7 @@ func (v *validator) share(path string, f, low, high float64, closed bool) {
 	if f > low && f <= high || closed && f == low {
 		return
 	}
-	v.fail(path, "%s is out of range; allowed: %s%s to %s", number(f), either(closed, "", "above "), number(low), number(high))
+	v.fail(path, "%s is out of range; allowed: %s%s to %s", inWords(f), either(closed, "", "above "), inWords(low), inWords(high))
 }
 
 func (v *validator) broker() {
@@ -218,7 +218,7 @@ func (v *validator) topology() {
 	}
 	if n := float64(s.Topics) * float64(s.ConsumersPerTopic()); n > maxClients {
 		v.fail("consumerPerSubscription", "%s of %s of %s are %s; allowed: %d in all",
-			s.ConsumerPerSubscription.text(), plural(s.SubscriptionsPerTopic, "subscription"), plural(s.Topics, "topic"), number(n), maxClients)
+			s.ConsumerPerSubscription.text(), plural(s.SubscriptionsPerTopic, "subscription"), plural(s.Topics, "topic"), inWords(n), maxClients)
 	}
 }
 
@@ -305,7 +305,7 @@ func (v *validator) messages() {
 		case w.Size > maxMessage:
 			v.fail("messageSize", "%s is too large; allowed: 8 to %s", bytesText(w.Size), Size(maxMessage))
 		case !(w.Weight > 0) || math.IsInf(w.Weight, 0):
-			v.fail("messageSize", "weight %s of size %s; allowed: above 0", number(w.Weight), w.Size)
+			v.fail("messageSize", "weight %s of size %s; allowed: above 0", inWords(w.Weight), w.Size)
 		case i > 0 && s.MessageSize[i-1].Size == w.Size:
 			v.fail("messageSize", "size %s is there twice", w.Size)
 		}

@@ -83,7 +83,7 @@ func (l Load) most() float64 {
 func (v *validator) due(path string, rate float64) {
 	d := v.spec.Duration
 	if rate >= minRate && rate <= maxRate && d > 0 && d <= maxDuration && rate*time.Duration(d).Seconds() < 1 {
-		v.fail(path, "%s messages per second for %s is less than one message; allowed: from one on", number(rate), d)
+		v.fail(path, "%s messages per second for %s is less than one message; allowed: from one on", inWords(rate), d)
 	}
 }
 
@@ -148,7 +148,7 @@ func (v *validator) sustainable() {
 		v.fail("sustainable.quantile", "only used with sustainable.latency")
 	}
 	if !isQuantile(s.Quantile) {
-		v.fail("sustainable.quantile", noQuantile, number(s.Quantile))
+		v.fail("sustainable.quantile", noQuantile, inWords(s.Quantile))
 	}
 }
 
@@ -169,9 +169,9 @@ func (v *validator) goals(list []SearchGoal) {
 	for i, g := range list {
 		switch {
 		case g.Latency == 0 && g.Quantile != 0:
-			v.fail("sustainable.goals", "a quantile (%s) without a latency", number(g.Quantile))
+			v.fail("sustainable.goals", "a quantile (%s) without a latency", inWords(g.Quantile))
 		case g.Latency != 0 && v.time("sustainable.goals", g.Latency, open) && !isQuantile(g.Quantile):
-			v.fail("sustainable.goals", noQuantile, number(g.Quantile))
+			v.fail("sustainable.goals", noQuantile, inWords(g.Quantile))
 		case slices.Contains(list[:i], g):
 			v.fail("sustainable.goals", "one goal is given twice")
 		}
@@ -210,7 +210,7 @@ func (v *validator) curve() {
 // once refuses the number at i if it stands in the list before: what is measured twice at one load would count as two repetitions.
 func (v *validator) once(path string, list []float64, i int) {
 	if slices.Contains(list[:i], list[i]) {
-		v.fail(path, "%s is given twice; allowed: each once, and repeats for more measurements", number(list[i]))
+		v.fail(path, "%s is given twice; allowed: each once, and repeats for more measurements", inWords(list[i]))
 	}
 }
 
@@ -224,7 +224,7 @@ func (v *validator) backlog() {
 		v.fail("backlog.keepSending", "without load.rate; add the rate at which producers go on while consumers drain")
 	}
 	if d, ok := v.given.given["duration"]; ok && b.DrainRatio > 0 && !d.soft && d.rank >= v.given.given["measure"].rank {
-		v.fail("duration", "not used by backlog.drainRatio: %s: it ends when that share is gone; allowed with drainRatio: 0", number(b.DrainRatio))
+		v.fail("duration", "not used by backlog.drainRatio: %s: it ends when that share is gone; allowed with drainRatio: 0", inWords(b.DrainRatio))
 	}
 	if v.spec.SubscriptionsPerTopic == 0 {
 		v.fail("subscriptionsPerTopic", "0 with measure: backlog: nobody would drain it")

@@ -24,6 +24,7 @@ func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
 		"no size":              {"messageSize: []", `f.yaml:1: messageSize: no size; allowed: a size, or a list of {size, weight}`},
 		"3 replicas on 1 node": {"replicas: 3", `f.yaml:1: replicas: 3 replicas don't fit on 1 node; add nodes: 3`},
 		"no replica":           {"replicas: 0", `f.yaml:1: replicas: 0 is out of range; allowed: 1 to 1`},
+		"rate of 301 digits":   {"rate: 1e300", `f.yaml:1: load.rate: 1e+300 is not a rate; allowed: above 0, up to 100000000 messages per second`},
 		"no node":              {"nodes: 0", `f.yaml:1: nodes: 0 is out of range; allowed: 1 to 99`},
 		"upper case":           {"broker: Kafka", `f.yaml:1: broker: "Kafka" is not a broker; names are lower case`},
 		"ordered without keys": {"ordering: ordered\npartitions: 8", `f.yaml:1: ordering: ordered over 8 partitions needs keys; allowed: partitionsPerTopic: 1, or a keyDistributor`},
