@@ -41,7 +41,7 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 	s, cores := t.Cost.Shares, float64(b.lab.machine.Cores)
 	if s == nil {
 		if t.Window > 0 { // the cost was metered
-			d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
+			d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", told(int64(t.Window)))
 		}
 		return
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,28 @@ func TestOtherProcessesVoidOnlyFailuresAndOnlyAboveATenthOfTheCores(t *testing.T
 		tr := trial{trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, neighbours: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}}
 		if got := tr.voidIfDisturbed(c.look, c.cores); got != c.want {
 			t.Errorf("%v of %v cores, %+v: %+v, want %+v", c.others, c.cores, c.look, got, c.want)
+		}
+	}
+}
+
+// Times in sentences have three digits, and none is before the measured phase.
+func TestTimesInDoubtsAreWordedForPeople(t *testing.T) {
+	for ns, want := range map[int64]string{0: "0s", 412: "412ns", 83_214: "83.2µs", 20_430_000: "20.4ms", 25_397_576: "25.4ms", 999_960_000: "1s", 1_911_630_000: "1.91s", 63_421_000_000: "1m3.4s"} {
+		if got := told(ns).String(); got != want {
+			t.Errorf("%d ns are %s, want %s", ns, got, want)
+		}
+	}
+	coarse := trial{trialCost: trialCost{Window: 25_397_576}}
+	var d doubts
+	(&bench{lab: &lab{}}).doubtCores(coarse, &d)
+	if len(d) != 1 || !strings.HasPrefix(d[0].Text, "it took 25.4ms, ") {
+		t.Errorf("%+v", d)
+	}
+	begun := trial{Outcome: worker.Outcome{From: int64(time.Second), Until: int64(9 * time.Second)}}
+	for from, want := range map[int64]string{979_570_000: "; the longest pause was 3s, and the measured phase began during it", 2_911_630_000: "; the longest pause was 3s, 1.91s into the measured phase"} {
+		stops := []worker.Interval{{From: from, To: from + int64(3*time.Second)}}
+		if got := begun.longestPause(worker.Pauses{Stops: stops}).Text; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 		measured = "publishing"
 	}
 	if latest := t.latest(); significantDelay(latest.lagP99, p99) {
-		d.add(store.DoubtGeneratorLag, "%s was %s late at p99, %s was %s", latest.name, ms(latest.lagP99), measured, ms(p99))
+		d.add(store.DoubtGeneratorLag, "%s was %s late at p99, %s was %s", latest.name, told(latest.lagP99), measured, told(p99))
 	}
 	d.addReason(store.DoubtPauses, t.pauseEffect(p99, measured))
 	d.addReason("stolen", t.stolenEffect(p99, measured))
@@ -160,7 +160,7 @@ func doubtClocks(t trial, d *doubts) {
 	}
 	if t.ClockBound > 0 {
 		d.add("clock-bound", "the clocks of the agents are known to each other to ±%s: every end-to-end latency may be off by that, and %d deliveries seem to have come before they were sent%s",
-			time.Duration(t.ClockBound), t.Early.Deliveries, timeOfDay(t.Parts))
+			told(t.ClockBound), t.Early.Deliveries, timeOfDay(t.Parts))
 	}
 }
 
@@ -174,7 +174,7 @@ func timeOfDay(parts []agent.Part) remark.Remark {
 			continue
 		}
 		seen[p.Host] = true
-		hosts = append(hosts, remark.Of("%s on %s gives ±%s", p.Clock.By, p.Host, p.Clock.Bound))
+		hosts = append(hosts, remark.Of("%s on %s gives ±%s", p.Clock.By, p.Host, told(int64(p.Clock.Bound))))
 	}
 	if len(hosts) == 0 {
 		return remark.Remark{}
@@ -190,5 +190,11 @@ func because(err error) string {
 	return ": " + err.Error()
 }
 
-// ms returns nanoseconds as a duration, rounded to 0.01 ms for sentences.
-func ms(ns int64) time.Duration { return time.Duration(ns).Round(10 * time.Microsecond) }
+// told returns nanoseconds as a duration for sentences, with three digits: 25.4ms, 1.91s.
+func told(ns int64) time.Duration {
+	digit := time.Duration(1)
+	for 1000*digit <= time.Duration(ns).Abs() {
+		digit *= 10
+	}
+	return time.Duration(ns).Round(digit)
+}

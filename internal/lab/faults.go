@@ -134,7 +134,7 @@ func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
 	missed := f.missed // and the acts that failed
 	for _, e := range f.events {
 		if e.Err != "" {
-			missed = append(missed, fmt.Sprintf("%s at %s: %s", e.Do, ms(e.OffsetNs), e.Err))
+			missed = append(missed, fmt.Sprintf("%s at %s: %s", e.Do, told(e.OffsetNs), e.Err))
 		}
 	}
 	var d doubts

@@ -110,7 +110,7 @@ func (t trial) pauseEffectOf(g generator, p99 int64, measured string) remark.Rem
 		return remark.Remark{}
 	}
 	return remark.Of("%s or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s",
-		g.name, ms(g.pauseDelayP99), measured, ms(p99), t.longestPause(g.pauses))
+		g.name, told(g.pauseDelayP99), measured, told(p99), t.longestPause(g.pauses))
 }
 
 // longestPause returns a clause about the longest pause in the measured phase; empty if there was none.
@@ -119,7 +119,10 @@ func (t trial) longestPause(p worker.Pauses) remark.Remark {
 	if s.To-s.From < int64(clock.Standstill) {
 		return remark.Remark{}
 	}
-	return remark.Of("; the longest pause was %s, %s into the measured phase", ms(s.To-s.From), ms(s.From-t.From))
+	if s.From < t.From {
+		return remark.Of("; the longest pause was %s, and the measured phase began during it", told(s.To-s.From))
+	}
+	return remark.Of("; the longest pause was %s, %s into the measured phase", told(s.To-s.From), told(s.From-t.From))
 }
 
 // outage returns the longest times in which nothing was delivered, and nothing was confirmed, although messages were due. Times in

@@ -62,5 +62,5 @@ func (t trial) stolenEffect(p99 int64, measured string) remark.Remark {
 		return remark.Remark{}
 	}
 	return remark.Of("the hypervisor took %s of core %d within half a second, %s after the measured phase began, and %s in all such times: what ran there stood still, and %s was %s at p99",
-		longest.taken, longest.core, ms(longest.at-t.From), all, measured, ms(p99))
+		longest.taken, longest.core, told(longest.at-t.From), all, measured, told(p99))
 }
