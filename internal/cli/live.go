@@ -136,7 +136,11 @@ func outcome(r store.Record) (o watch.Outcome) {
 	case len(s.Curve) > 0:
 		o.Text, latency = counted(len(s.Curve), "rate"), false
 	case s.Count != nil:
-		o.Text, latency = fmt.Sprintf("%s messages in %s", unit.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
+		messages := unit.Count.Format(float64(s.Count.Messages)) + " messages"
+		if s.Count.Messages == 1 {
+			messages = "1 message"
+		}
+		o.Text, latency = messages+" in "+span(time.Duration(s.Count.TotalSeconds*1e9)), false
 	case s.Backlog != nil:
 		o.Text, latency = "drained at "+unit.PerSecond.Format(s.Backlog.DrainRate), false
 	case r.Spec.Measure == "peak" && r.Spec.SubscriptionsPerTopic > 0:

@@ -104,6 +104,7 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 		}})},
 		": ok  received 900/s  p99 3.00 ms  doubts 1  (42s)": {Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{ReceiveRate: 900}}), Doubts: []store.Doubt{{}}},
 		": ok  200 messages in 1.5s  (42s)":                  {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 200, TotalSeconds: 1.5}})},
+		": ok  1 message in 1.5s  (42s)":                     {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 1, TotalSeconds: 1.5}})},
 		": ok  drained at 5k/s  (42s)":                       {Status: store.OK, Result: result(store.Result{Backlog: &store.Backlog{DrainRate: 5000}})},
 		": ok, but the rate was missed: 8 of 12 messages due were never sent  received 1k/s  p99 3.00 ms  doubts 1  (42s)": {
 			Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{ReceiveRate: 1000}}),
