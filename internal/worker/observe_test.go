@@ -114,7 +114,7 @@ func TestLatenciesAreReadBeforeTheTimeOfASample(t *testing.T) {
 	w := prepared(t, 1, 100)
 	tr := w.begin(Load{Messages: 1}, 0)
 	tr.recording.watch.Close() // it reads the books that are replaced here
-	const messages = 20_000 // of latencies from 1 ns to 20 s: to read them takes a while
+	const messages = 20_000    // of latencies from 1 ns to 20 s: to read them takes a while
 	trial := measure.NewTrial(measure.Shape{Producers: 1, Consumers: 8, Subscriptions: 1})
 	p := trial.Producer(0)
 	for seq := range uint64(messages) {
