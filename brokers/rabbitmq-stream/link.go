@@ -114,7 +114,7 @@ func available(ctx context.Context, try func() error) error {
 	}
 }
 
-// within runs f, which the client doesn't let us bound, until ctx ends; what f returns later goes to discard.
+// within runs f, which the client doesn't let us bound, until ctx ends. What f returns later goes to discard, which may be nil.
 func within[T any](ctx context.Context, f func() (T, error), discard func(T)) (T, error) {
 	type result struct {
 		value T
@@ -129,11 +129,13 @@ func within[T any](ctx context.Context, f func() (T, error), discard func(T)) (T
 	case r := <-done:
 		return r.value, r.err
 	case <-ctx.Done():
-		go func() {
-			if r := <-done; r.err == nil && discard != nil {
-				discard(r.value)
-			}
-		}()
+		if discard != nil {
+			go func() {
+				if r := <-done; r.err == nil {
+					discard(r.value)
+				}
+			}()
+		}
 		var none T
 		return none, context.Cause(ctx)
 	}

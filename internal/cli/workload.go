@@ -46,14 +46,15 @@ var axisFlags = []axisFlag{
 	{"seed", "seed", "seed of payloads, arrivals, keys and the order of points"},
 }
 
-// once is the value of a flag that gives a setting, and which isn't given again.
+// once is the value of a flag that gives a setting, and which isn't given again with another value. The same value may
+// come again: completion parses its words twice.
 type once string
 
 func (o *once) String() string { return string(*o) }
 func (*once) Type() string     { return "string" }
 
 func (o *once) Set(value string) error {
-	if *o != "" {
+	if *o != "" && string(*o) != value {
 		return fmt.Errorf("given twice: it is %s already", shellWord(string(*o)))
 	}
 	*o = once(value)
