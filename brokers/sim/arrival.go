@@ -108,16 +108,16 @@ func (b *broker) take(p *producer, m *driver.Message, arrival int64) {
 		c.copies = 2
 		b.stats.Duplicated++
 	}
-	held := &p.held[m.Topic]
+	held, isHeld := p.held[m.Topic]
 	switch {
-	case held.topic != nil && held.partition == c.partition:
+	case isHeld && held.partition == c.partition:
 		b.dispatch(&c, departure)
 		b.stats.Reordered++
-		b.letGo(held, departure)
-	case held.topic == nil && b.hit(s.reorder):
+		b.letGo(p, m.Topic, departure)
+	case !isHeld && b.hit(s.reorder):
 		c.held = departure
 		c.chunk.refs++
-		*held = c
+		p.held[m.Topic] = c
 	default:
 		b.dispatch(&c, departure)
 	}
@@ -140,9 +140,10 @@ func (b *broker) dispatch(c *parcel, departure int64) {
 	b.waiting += int64(added)
 }
 
-// letGo dispatches a held parcel.
-func (b *broker) letGo(held *parcel, departure int64) {
-	b.dispatch(held, departure)
+// letGo dispatches the parcel that is held of a topic.
+func (b *broker) letGo(p *producer, topic int, departure int64) {
+	held := p.held[topic]
+	b.dispatch(&held, departure)
 	b.memory.release(held.chunk)
-	*held = parcel{}
+	delete(p.held, topic)
 }

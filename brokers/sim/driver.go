@@ -62,6 +62,7 @@ type simDriver struct {
 	broker    *broker
 	guarantee driver.Guarantee
 	topology  driver.Topology
+	topics    []*topic // of topology, from the first producer on; guarded by the broker's lock
 	close     sync.Once
 }
 
@@ -88,7 +89,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 
 // Setup implements driver.Driver.
 func (d *simDriver) Setup(_ context.Context, t driver.Topology) error {
-	d.topology = t
+	d.topology, d.topics = t, nil
 	if t.Existing {
 		return d.broker.has(t)
 	}
@@ -118,11 +119,14 @@ func (d *simDriver) producer(c driver.ProducerConfig, r driver.Receipts) (driver
 	p := &producer{
 		broker: b, receipts: r, atMostOnce: d.guarantee.Delivery == driver.AtMostOnce,
 		handed: make([]uint32, 0, max(c.InFlight, handful)), scratch: make([]uint32, 0, handful),
-		held: make([]parcel, len(d.topology.Topics)), room: make(chan struct{}, 1),
+		held: map[int]parcel{}, room: make(chan struct{}, 1),
 	}
-	for _, t := range d.topology.Topics {
-		p.topics = append(p.topics, b.topics[t.Name])
+	if d.topics == nil {
+		for _, t := range d.topology.Topics {
+			d.topics = append(d.topics, b.topics[t.Name])
+		}
 	}
+	p.topics = d.topics
 	b.producers = append(b.producers, p)
 	return p, nil
 }

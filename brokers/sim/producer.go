@@ -44,15 +44,15 @@ func (a *acks) drop() {
 type producer struct {
 	broker     *broker
 	receipts   driver.Receipts
-	topics     []*topic // by index of the topology
+	topics     []*topic // by index of the topology; shared by the driver's producers
 	atMostOnce bool
 	handed     []uint32 // scratch of Send
 
 	// Guarded by the broker's lock.
 	acks    acks
 	unacked int64
-	held    []parcel // by topic
-	waiting bool     // for room
+	held    map[int]parcel // by topic; empty unless messages change places
+	waiting bool           // for room
 	room    chan struct{}
 
 	// completing is held from taking acknowledgements out of acks until Done has returned, so that Close can tell
@@ -139,10 +139,8 @@ func (p *producer) expectsAcks() bool {
 func (b *broker) forget(p *producer) (left []uint32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i := range p.held {
-		if h := &p.held[i]; h.topic != nil {
-			b.letGo(h, h.held)
-		}
+	for topic, h := range p.held {
+		b.letGo(p, topic, h.held)
 	}
 	for i, other := range b.producers {
 		if other == p {

@@ -118,10 +118,10 @@ func (s *server) survey(now int64) (until int64, ended bool) {
 	t := b.freezes.broker(elapsed)
 	next := never
 	for _, p := range b.producers {
-		for i := range p.held {
-			if h := &p.held[i]; h.topic != nil && h.held+heldAtMost <= t {
-				b.letGo(h, h.held)
-			} else if h.topic != nil {
+		for topic, h := range p.held {
+			if h.held+heldAtMost <= t {
+				b.letGo(p, topic, h.held)
+			} else {
 				next = min(next, h.held+heldAtMost)
 			}
 		}

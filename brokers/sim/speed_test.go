@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -93,6 +94,31 @@ func TestNothingIsAllocatedPerMessage(t *testing.T) {
 	// The runtime and the test itself allocate a little meanwhile; and a backlog may still grow once.
 	if got := after.Mallocs - before.Mallocs; got > n/1000 {
 		t.Errorf("%d allocations for %d messages, want at most one per thousand", got, n)
+	}
+}
+
+func TestAProducerTakesNoMemoryForTopicsOfOthers(t *testing.T) {
+	const topics, producers = 10_000, 100
+	top := driver.Topology{Subscriptions: []string{"s"}}
+	for i := range topics {
+		top.Topics = append(top.Topics, driver.Topic{Name: strconv.Itoa(i), Partitions: 1})
+	}
+	d := openBroker(t, t.Name(), nil)
+	if err := d.Setup(t.Context(), top); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range producers {
+		p, err := d.Producer(t.Context(), driver.ProducerConfig{Topics: []int{i}, InFlight: 1, MaxBytes: 100}, &receipts{changed: make(chan struct{}, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Close() })
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / producers; got > topics {
+		t.Errorf("%d bytes for each producer of one topic among %d, want less than a byte for each topic", got, topics)
 	}
 }
 
