@@ -9,6 +9,7 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -196,11 +197,17 @@ func lastSeparator(word string, width int) int {
 	return last
 }
 
-// wrap wraps a text at width. All lines but the first begin with indent.
+// wrap wraps a text at width, but not between a number and its unit. All lines but the first begin with indent.
 func wrap(s string, width int, indent string) string {
+	s = beforeUnit.ReplaceAllString(s, "$1"+keptBlank+"$2")
 	lines := strings.Split(text.WrapSoft(s, max(1, width-len(indent))), "\n")
 	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+		lines[i] = strings.TrimRight(strings.ReplaceAll(lines[i], keptBlank, " "), " ")
 	}
 	return strings.Join(lines, "\n"+indent)
 }
+
+var beforeUnit = regexp.MustCompile(`(\d) (%|[nµm]?s\b|[kMGT]?i?B\b)`)
+
+// keptBlank stands for a blank at which text.WrapSoft must not wrap: it does so at every space of Unicode.
+const keptBlank = "\u2800"

@@ -180,6 +180,19 @@ func TestWordsOfWideCharactersAreFoldedByTheirWidth(t *testing.T) {
 	}
 }
 
+func TestANumberStaysWithItsUnitWhereALineEnds(t *testing.T) {
+	for text, want := range map[string]string{
+		"bounds within 10 % of it":   "bounds within\n  10 % of it",
+		"it took about 8.65 ms more": "it took about\n  8.65 ms more",
+		"of 3 brokers, ten failed":   "of 3 brokers,\n  ten failed",
+		"the sum of it is 12 sums":   "the sum of it is\n  12 sums",
+	} {
+		if got := wrap(text, 18, "  "); got != want {
+			t.Errorf("%q in lines of 18: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestFootnotesInTheMiddleOfATextStandApart(t *testing.T) {
 	d := document.Document{Title: "T"}
 	d.Add(document.Note{Mark: 1, Text: "a"}, document.Note{Mark: 2, Text: "b"}, document.Paragraph{Text: "p"}, document.Note{Mark: 3, Text: "c"})
