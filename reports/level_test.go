@@ -128,3 +128,24 @@ func TestOlderCurvesHaveNoInventedBooks(t *testing.T) {
 		t.Errorf("books that nobody kept:\n%s", text)
 	}
 }
+
+// What a repetition lost that failed at every rate of its curve is shown, though others ended ok.
+func TestTheRatesOfAFailedRepetitionHaveRows(t *testing.T) {
+	records := []store.Record{curved(1), curved(2)}
+	records[1].Status, records[1].Reason = store.Failed, "7 messages were lost"
+	for i := range records[1].Result.Curve {
+		c := &records[1].Result.Curve[i]
+		c.Status, c.Reason = store.Failed, "7 messages were lost"
+		c.Books.Lost, c.Books.LostAcked = 7, 7
+	}
+	rows := build(t, "summary", records).Tables()[0].Rows
+	failed := 0
+	for _, row := range rows {
+		if strings.HasPrefix(row["status"].Text, "failed") && strings.HasPrefix(row["load"].Text, "curve ") && row["lost"].Number == 7 {
+			failed++
+		}
+	}
+	if failed != len(records[1].Result.Curve) {
+		t.Errorf("%d of %d rates that failed have a row: %+v", failed, len(records[1].Result.Curve), rows)
+	}
+}

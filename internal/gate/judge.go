@@ -161,7 +161,7 @@ func loadsOf(set *results.Set) []load {
 			loads = append(loads, whole)
 			continue
 		}
-		for i, rate := range withoutRemeasured(rates) {
+		for i, rate := range withoutRemeasured(rates, whole.ending.Outcome) {
 			l := whole.atRate(p, rate)
 			if i > 0 {
 				l.ending.Seconds = 0 // the first rate has the time of the whole point
@@ -185,10 +185,11 @@ func (l load) atRate(p results.Point, rate results.LoadPoint) load {
 }
 
 // withoutRemeasured leaves out the rates that were void or aborted in some repetitions if they ended ok in others.
-// A rate that failed in some repetitions stays: a broken promise is not made good by another repetition.
-func withoutRemeasured(rates []results.LoadPoint) []results.LoadPoint {
+// A rate that failed in some repetitions stays: a broken promise is not made good by another repetition. Where the
+// point failed, all of its rates do, and one verdict on each is enough.
+func withoutRemeasured(rates []results.LoadPoint, ofPoint Outcome) []results.LoadPoint {
 	return slices.DeleteFunc(slices.Clone(rates), func(l results.LoadPoint) bool {
-		showsNothing := l.Status == store.Void || l.Status == store.Aborted
+		showsNothing := l.Status == store.Void || l.Status == store.Aborted || !l.Used() && ofPoint == Failed
 		endedOk := func(o results.LoadPoint) bool { return o.Name == l.Name && o.Used() }
 		return showsNothing && slices.ContainsFunc(rates, endedOk)
 	})

@@ -200,6 +200,11 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 			[]store.Record{curve(store.OK, false, store.OK), curve(store.OK, false, store.Void), curve(store.OK, false, store.OK)},
 			"rate 1k/s at 1000 ok (at ok)×2; rate 1k/s at 1000 void (at void)×1",
 		},
+		{
+			"a repetition that failed at every rate",
+			[]store.Record{curve(store.OK, false, store.OK), curve(store.Failed, false, store.Failed)},
+			"rate 1k/s at 1000 ok (at ok)×1; rate 1k/s at 1000 failed (of failed)×1",
+		},
 	} {
 		points := pointsOf(c.records)
 		var got []string

@@ -74,7 +74,8 @@ func (l LoadPoint) Cell(key string) document.Cell {
 
 // LoadPoints lists what tables show of a point, over the repetitions of Shown: the point under its own load, unless it was a curve of
 // given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a load point of their
-// own: of three repetitions of 1k/s, "curve 1k/s" may be there twice, with two that ended ok and with one that failed.
+// own: of three repetitions of 1k/s, "curve 1k/s" may be there twice, with two that ended ok and with one that failed. So have the rates of
+// a repetition that failed as a whole, which Shown leaves out if others ended ok: what it lost is lost.
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
@@ -82,8 +83,11 @@ func (p Point) LoadPoints() []LoadPoint {
 		loadPoints = append(loadPoints, p.ownLoadPoint(shown))
 	}
 	var rates []RepetitionLoad
-	for _, r := range shown {
-		rates = append(rates, curveLoads(r)...)
+	for _, r := range p.Records {
+		isShown := len(shown) > 0 && r.Status == shown[0].Status
+		if isShown || r.Status == store.Failed {
+			rates = append(rates, curveLoads(r)...)
+		}
 	}
 	curve := p.loadPointsBy(rates, func(l RepetitionLoad) string { return l.RowTitle + ", " + string(l.Record.Status) })
 	slices.SortStableFunc(curve, func(a, b LoadPoint) int { // a curve has shares or rates, never both
