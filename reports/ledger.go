@@ -35,8 +35,13 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		return d, nil
 	}
 	d.Add(tableOf("Books", bookColumns(points), accounts))
-	if slices.ContainsFunc(accounts, account.countsNothing) {
+	if slices.ContainsFunc(accounts, func(a account) bool { return a.isCounted() && a.countsNothing() }) {
 		d.Say("Counts in parentheses are of void or aborted repetitions and never used.")
+	}
+	anyUncounted := slices.ContainsFunc(accounts, func(a account) bool { return !a.isCounted() })
+	anyCounted := slices.ContainsFunc(accounts, account.isCounted)
+	if anyUncounted {
+		d.Say("Where counts are missing nothing was counted, as by another tool: what was lost there is not known.")
 	}
 	if anyLoad(points, leftUnsent) {
 		d.Say("Due: by the schedule; never sent: of those, what there was no room for until the run ended.")
@@ -64,7 +69,9 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		d.Say("Which streams the faults of other repetitions were in was not recorded.")
 	case unrecorded:
 		d.Say("Which streams the faults were in was not recorded.")
-	case recorded:
+	case recorded, !anyCounted:
+	case anyUncounted:
+		d.Say("No stream that was counted shows a fault.")
 	case anyLoad(points, orderUnknown):
 		d.Say("No stream is known to have a fault: nothing was lost, duplicated or corrupted.")
 	default:
@@ -89,9 +96,9 @@ func accountsOf(points []results.Point) []account {
 		}
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				ofCurve, hasBooks := l.Rate > 0, booksOf(l.Record) != results.Books{}
-				if l.Record.Result != nil && (hasBooks || !ofCurve) {
-					accounts = append(accounts, account{point: p, load: l})
+				ofCurve, a := l.Rate > 0, account{point: p, load: l}
+				if l.Record.Result != nil && (a.isCounted() || !ofCurve) {
+					accounts = append(accounts, a)
 				}
 			}
 		}
@@ -99,8 +106,14 @@ func accountsOf(points []results.Point) []account {
 	return accounts
 }
 
-// countCell is a count of messages, in parentheses if it counts nowhere.
+// isCounted tells whether there are books: a tool that doesn't count, or a repetition that sent nothing, has none.
+func (a account) isCounted() bool { return booksOf(a.load.Record) != results.Books{} }
+
+// countCell is a count of messages, in parentheses if it counts nowhere; blank if nothing was counted.
 func (a account) countCell(key string) document.Cell {
+	if !a.isCounted() {
+		return document.Cell{}
+	}
 	return countCell(a.load.Record.Result.Books, key).Excluded(a.countsNothing())
 }
 

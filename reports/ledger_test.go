@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -147,5 +148,37 @@ func TestTheSlowestRateOfACurveHasItsOwnBooks(t *testing.T) {
 	l.Books, l.Doubts = store.Books{}, nil
 	if text := string(rendered(t, build(t, "ledger", []store.Record{r}), "markdown", 0)); !strings.Contains(text, "No record holds a ledger.") {
 		t.Errorf("books that nobody kept:\n%s", text)
+	}
+}
+
+// A tool that doesn't count says nothing of losses, and no report says for it that there were none.
+func TestALedgerIsSilentOfWhatWasNotCounted(t *testing.T) {
+	counted := atRate("kafka", 1)
+	uncounted := altered(counted, "uncounted", func(r *store.Record) { r.Result.Books = store.Books{} })
+	for _, c := range []struct {
+		records   []store.Record
+		says      string
+		saysNever []string
+	}{
+		{uncounted, "what was lost there is not known", []string{"nothing was lost", "shows a fault"}},
+		{slices.Concat(counted, uncounted), "No stream that was counted shows a fault.", []string{"nothing was lost"}},
+		{counted, "nothing was lost", []string{"is not known", "that was counted"}},
+	} {
+		d := build(t, "ledger", c.records)
+		text := string(rendered(t, d, "markdown", 0))
+		for _, never := range c.saysNever {
+			if strings.Contains(text, never) {
+				t.Errorf("%q in\n%s", never, text)
+			}
+		}
+		if !strings.Contains(text, c.says) {
+			t.Errorf("no %q in\n%s", c.says, text)
+		}
+	}
+	row := build(t, "ledger", uncounted).Tables()[0].Rows[0]
+	for _, key := range []string{"sent", "lost", "lost_acked"} {
+		if row[key].Kind != document.Blank {
+			t.Errorf("%s is %+v, though nothing was counted", key, row[key])
+		}
 	}
 }
