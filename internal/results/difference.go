@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -169,12 +170,20 @@ func runs(a, b int) string {
 	return fmt.Sprintf("%d and %d runs", a, b)
 }
 
-// significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001".
+// significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001". It has three decimals, and more where these would put
+// it on the other side of 5 %: 0.04978 is "p = 0.0498", and not 0.050.
 func significance(sign string, p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"
 	}
-	return fmt.Sprintf("p %s %.3f", sign, p)
+	text := fmt.Sprintf("%.3f", p)
+	for decimals := 4; decimals <= 15; decimals++ {
+		if shown, _ := strconv.ParseFloat(text, 64); (shown < alpha) == (p < alpha) { // always a number
+			break
+		}
+		text = strconv.FormatFloat(p, 'f', decimals, 64)
+	}
+	return "p " + sign + " " + text
 }
 
 // Change says how b compares with a: "46 times lower", "3.2 % higher", "equal".

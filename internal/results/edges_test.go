@@ -153,7 +153,7 @@ func TestWordsOfAChangeAndAPValueAtTheirBounds(t *testing.T) {
 		t.Errorf("from 100 to 995 is %q", got)
 	}
 	five := Summary{N: 5}
-	for p, want := range map[float64]string{0.001: "p = 0.001, ", 0.0009999: "p < 0.001, ", 0.05: "p = 0.050, "} {
+	for p, want := range map[float64]string{0.001: "p = 0.001, ", 0.0009999: "p < 0.001, ", 0.05: "p = 0.050, ", 23 * 2 / 924.0: "p = 0.0498, ", 0.0501: "p = 0.050, ", 0.049996: "p = 0.049996, "} {
 		if got := (Difference{A: five, B: five, Adjusted: p, Family: 1}).Why(); !strings.HasPrefix(got, want) {
 			t.Errorf("%v is written %q", p, got)
 		}
