@@ -182,11 +182,15 @@ func (p testedPair) testedBlocks(meantToDiffer []string) []document.Block {
 	return d.Blocks
 }
 
-// reservations says in a sentence each which rates and objectives a side missed, and whether its figures
+// reservations says in a sentence each which repetitions of a side failed, which rates and objectives it missed, and whether its figures
 // rose or fell from repetition to repetition: "kafka: Not everything that was offered came through. …".
 func (h half) reservations() []string {
 	var sentences []string
 	for _, p := range h.points {
+		if why, failed := firstFailure(p); failed {
+			sentences = append(sentences, fmt.Sprintf("%s: %s: %s. The figures are of those that ended ok.",
+				h.sideName, p.Status(), strings.TrimSuffix(why, ".")))
+		}
 		for _, v := range results.MissedRates([]results.Point{p}) {
 			sentences = append(sentences, h.sideName+": "+v.Finding)
 		}
@@ -198,6 +202,16 @@ func (h half) reservations() []string {
 		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.sideName, v.About, v.Finding, v.Detail)))
 	}
 	return sentences
+}
+
+// firstFailure is why the first repetition of a point that failed did. None of the figures that are compared tells of it.
+func firstFailure(p results.Point) (why string, failed bool) {
+	i := slices.IndexFunc(p.Records, func(r results.Record) bool { return r.Status == results.Failed })
+	if i < 0 {
+		return "", false
+	}
+	why, _, _ = strings.Cut(p.Records[i].Reason, "\n")
+	return why, true
 }
 
 // headline is the metric that the workload was measured for. A curve of given rates has no sustainable

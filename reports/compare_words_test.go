@@ -151,3 +151,19 @@ func TestAComparisonOfFewOrEqualRunsHasWordsOfItsOwn(t *testing.T) {
 		t.Errorf("nothing but zeros is compared:\n%s", text)
 	}
 }
+
+// The figures of a comparison are of repetitions that ended ok, so it says in words what the others lost.
+func TestAComparisonTellsOfRepetitionsThatFailed(t *testing.T) {
+	kafka, jetstream := atRate("kafka", 4), atRate("jetstream", 6)
+	if text := comparedWords(t, kafka, jetstream); strings.Contains(text, "failed") {
+		t.Errorf("none failed:\n%s", text)
+	}
+	for i := range jetstream[:2] {
+		jetstream[i].Status, jetstream[i].Reason = store.Failed, "20 messages were lost\nlog of the broker"
+	}
+	text := comparedWords(t, kafka, jetstream)
+	want := "jetstream: failed 2 of 6, ok 4 of 6: 20 messages were lost. The figures are of those that ended ok."
+	if !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
