@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
@@ -106,6 +107,10 @@ type Origin struct {
 	Status     store.Status  `json:"status"`
 	Reason     string        `json:"reason,omitempty"`
 	Doubts     []store.Doubt `json:"doubts,omitempty"`
+	Began      time.Time     `json:"began,omitzero"`
+	Ended      time.Time     `json:"ended,omitzero"`
+	Seconds    float64       `json:"seconds,omitempty"` // of the measured phase, which needn't fill the last period of the lists
+	ClosedLoop bool          `json:"closed_loop,omitempty"`
 	Note       string        `json:"note"`
 }
 

@@ -36,7 +36,8 @@ func ToOMB(r store.Record) (OMB, error) {
 		Topics: r.Spec.Topics, Partitions: r.Spec.PartitionsPerTopic, ProducersPerTopic: r.Spec.ProducersPerTopic,
 		ConsumersPerTopic: r.Spec.ConsumerPerSubscription.Largest(),
 		Brokermark: &Origin{
-			PointID: r.PointID, Repetition: r.Repetition, Status: r.Status, Reason: r.Reason, Doubts: r.Doubts, Note: ombNote,
+			PointID: r.PointID, Repetition: r.Repetition, Status: r.Status, Reason: r.Reason, Doubts: r.Doubts,
+			Began: r.Began, Ended: r.Ended, Seconds: r.Result.Seconds, ClosedLoop: r.Spec.ClosedLoop(), Note: ombNote,
 		},
 	}
 	o.setRates(*r.Result)

@@ -64,11 +64,15 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 	if err != nil {
 		return store.Record{}, err
 	}
-	length := time.Duration(len(o.PublishRate)) * period
+	periods := o.periods()
 	end := ended(name, written)
+	began := end.Add(-periods.length())
 	status, reason := store.OK, "" // OMB writes no file of a run that failed
-	if o.Brokermark != nil {
-		status, reason = o.Brokermark.Status, o.Brokermark.Reason
+	if own := o.Brokermark; own != nil {
+		status, reason = own.Status, own.Reason
+		if !own.Began.IsZero() && !own.Ended.IsZero() {
+			began, end = own.Began, own.Ended
+		}
 	}
 	return store.Record{
 		Schema:     store.Schema,
@@ -81,12 +85,52 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 		Axes:       map[string]string{"broker": spec.Broker},
 		Spec:       spec,
 		Versions:   store.Versions{Tool: ImportTool},
-		Began:      end.Add(-length),
+		Began:      began,
 		Ended:      end,
 		Doubts:     o.doubts(name, data),
 		Source:     digest(data),
-		Result:     o.result(length.Seconds()),
+		Result:     o.result(periods),
 	}, nil
+}
+
+// periods are the ends of the periods that lists over time have values of, from the beginning of the measured phase.
+type periods []time.Duration
+
+// periods are ten seconds each. In a file that ToOMB wrote the last one ends with the measured phase.
+func (o OMB) periods() periods {
+	var ends periods
+	for i := range o.PublishRate {
+		ends = append(ends, time.Duration(i+1)*period)
+	}
+	if o.Brokermark != nil {
+		last := len(ends) - 1
+		if end := time.Duration(o.Brokermark.Seconds * float64(time.Second)); end > time.Duration(last)*period {
+			ends[last] = end
+		}
+	}
+	return ends
+}
+
+func (p periods) length() time.Duration { return p[len(p)-1] }
+
+// seconds is how long each of the first n periods was.
+func (p periods) seconds(n int) []float64 {
+	var seconds []float64
+	var begin time.Duration
+	for _, end := range p[:min(n, len(p))] {
+		seconds = append(seconds, (end - begin).Seconds())
+		begin = end
+	}
+	return seconds
+}
+
+// mean is that of values of the periods, each weighted by how long it was. It is 0 for an empty list: nothing was consumed.
+func (p periods) mean(values []float64) float64 {
+	seconds := p.seconds(len(values))
+	if len(seconds) == 0 {
+		return 0
+	}
+	return stat.Mean(values[:len(seconds)], seconds)
 }
 
 // withResults are the ends of a repetition that may have results, so that it can be exported.
@@ -113,8 +157,14 @@ func decodeOMB(data []byte) (OMB, error) {
 	if at := nullIn(data); at != "" {
 		return o, fmt.Errorf("%s is null; allowed: a number, or none there", at)
 	}
+	if own := o.Brokermark; own != nil && (own.Seconds < 0 || own.Seconds > mostSeconds) {
+		return o, fmt.Errorf("brokermark.seconds: %v, allowed are 0 to %v", own.Seconds, mostSeconds)
+	}
 	return o, o.checkNumbers()
 }
+
+// mostSeconds is more than any run took: 30 years.
+const mostSeconds = 1e9
 
 // nullIn names the first null in a list or a table of a file, which Go reads as 0; empty if there is none. A list that is null as a
 // whole is as good as left out.
@@ -242,16 +292,17 @@ func (o OMB) doubts(name string, data []byte) []store.Doubt {
 		add("omb-end-to-end", "end-to-end latency comes from the message's own timestamp, with most drivers in whole milliseconds, and samples "+
 			"of 0 are left out: every percentile is too high where many messages take less than a millisecond")
 	}
-	add("omb-latency", "latency is counted from the actual send, so a stall is charged to the few messages that were sent into it; latency "+
-		"from the intended time is unknown")
+	if o.Brokermark != nil && o.Brokermark.ClosedLoop {
+		add("omb-latency", "latency is that of a closed loop: it says how full the client's window or the backlog was, and is no latency "+
+			"under a load")
+	} else {
+		add("omb-latency", "latency is counted from the actual send, so a stall is charged to the few messages that were sent into it; "+
+			"latency from the intended time is unknown")
+	}
 	add("omb-no-ledger", "the file has no account of each message: loss, duplicates and order are unknown")
 	add("omb-rebuilt", "histograms are rebuilt from the published quantile tables, their counts from the mean rates")
 	add("omb-unstated", "the file doesn't say the guarantee, subscriptions, load asked for, versions or host")
-	failed := 0.0
-	for _, perSecond := range o.PublishErrorRate {
-		failed += perSecond * period.Seconds()
-	}
-	if failed > 0 {
+	if failed := o.failedSends(); failed > 0 && !o.Brokermark.doubts("failed-sends") {
 		add("failed-sends", fmt.Sprintf("about %.0f sends failed", failed))
 	}
 	if o.Brokermark != nil {
@@ -262,6 +313,20 @@ func (o OMB) doubts(name string, data []byte) []store.Doubt {
 		}
 	}
 	return doubts
+}
+
+// failedSends is how many sends failed by the rates of the periods.
+func (o OMB) failedSends() float64 {
+	failed := 0.0
+	for i, seconds := range o.periods().seconds(len(o.PublishErrorRate)) {
+		failed += o.PublishErrorRate[i] * seconds
+	}
+	return failed
+}
+
+// doubts tells whether the record had a doubt with a code. It had none if there is no record.
+func (o *Origin) doubts(code string) bool {
+	return o != nil && slices.ContainsFunc(o.Doubts, func(d store.Doubt) bool { return d.Code == code })
 }
 
 // timeInName finds the time in the names that OMB gives its files.
@@ -278,8 +343,8 @@ func ended(name string, written time.Time) time.Time {
 }
 
 // result is the measurement. Histograms are rebuilt from the tables of quantiles, and their counts from the mean rates.
-func (o OMB) result(seconds float64) *store.Result {
-	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
+func (o OMB) result(p periods) *store.Result {
+	seconds, published, consumed := p.length().Seconds(), p.mean(o.PublishRate), p.mean(o.ConsumeRate)
 	messages := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
 	sent, received := messages(published), messages(consumed)
 	r := &store.Result{Measurement: store.Measurement{
@@ -292,7 +357,7 @@ func (o OMB) result(seconds float64) *store.Result {
 	}}
 	for i, rate := range o.PublishRate {
 		r.Series = append(r.Series, store.Tick{
-			OffsetNs:    int64(i+1) * int64(period),
+			OffsetNs:    int64(p[i]),
 			Phase:       "measure",
 			PublishRate: rate,
 			ReceiveRate: valueAt(o.ConsumeRate, i),
@@ -310,12 +375,4 @@ func valueAt[T float64 | int64](list []T, i int) T {
 		return list[i]
 	}
 	return 0
-}
-
-// mean is 0 for an empty list: nothing was consumed.
-func mean(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	return stat.Mean(values, nil)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
@@ -275,6 +276,76 @@ func TestAnExportComesBackWithItsStatusAndDoubts(t *testing.T) {
 		}
 		if text["generator-lag"] == "" || text["omb-end-to-end"] != "" || !strings.HasPrefix(text["imported"], "exported by brokermark from repetition") {
 			t.Errorf("%+v", back.Doubts)
+		}
+	}
+}
+
+// An export knows how long its last period was, when the run was, and what it can't be asked about.
+func TestAnExportComesBackAsLongAsItWas(t *testing.T) {
+	began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	r := store.Record{
+		PointID: "p", Status: store.OK, Began: began, Ended: began.Add(20 * time.Second),
+		Spec:   study.Spec{Broker: "kafka", Measure: "rate"},
+		Doubts: []store.Doubt{{Code: "failed-sends", Text: "30 of 20000 sends failed"}},
+		Result: &store.Result{Measurement: store.Measurement{
+			Seconds: 15, PublishRate: 4000.0 / 3, ReceiveRate: 4000.0 / 3, Books: store.Books{Sent: 20_000, Failed: 30},
+			Series: []store.Tick{
+				{OffsetNs: 10e9, Phase: "measure", PublishRate: 1000, ReceiveRate: 1000},
+				{OffsetNs: 15e9, Phase: "measure", PublishRate: 2000, ReceiveRate: 2000},
+			},
+		}},
+	}
+	h := hist.New()
+	h.Record(1e6)
+	r.Result.Latency.Service, r.Result.Latency.EndToEndService = h.Snapshot(), h.Snapshot()
+	comeBack := func() store.Record {
+		o, err := ToOMB(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := FromOMB("x.json", data, time.Now(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
+	}
+	doubt := func(back store.Record, code string) string {
+		i := slices.IndexFunc(back.Doubts, func(d store.Doubt) bool { return d.Code == code })
+		if i < 0 {
+			return ""
+		}
+		return back.Doubts[i].Text
+	}
+	back := comeBack()
+	if got := back.Result; got.Seconds != 15 || math.Abs(got.PublishRate-r.Result.PublishRate) > 1e-9 || got.Latency.Service.Count() != 20_000 ||
+		got.Series[1].OffsetNs != 15e9 {
+		t.Errorf("15 s at 1333/s came back as %v s at %v/s with %d values, %+v", got.Seconds, got.PublishRate, got.Latency.Service.Count(), got.Series)
+	}
+	if !back.Began.Equal(r.Began) || !back.Ended.Equal(r.Ended) {
+		t.Errorf("from %v to %v", back.Began, back.Ended)
+	}
+	if got := doubt(back, "failed-sends"); got != r.Doubts[0].Text {
+		t.Errorf("%q", got)
+	}
+	if got := doubt(back, "omb-latency"); !strings.Contains(got, "from the actual send") {
+		t.Errorf("%q", got)
+	}
+	r.Doubts, r.Spec.Measure = nil, "peak"
+	back = comeBack()
+	if got := doubt(back, "failed-sends"); got != "about 30 sends failed" {
+		t.Errorf("%q", got)
+	}
+	if got := doubt(back, "omb-latency"); !strings.Contains(got, "closed loop") {
+		t.Errorf("%q", got)
+	}
+	for _, seconds := range []string{"-1", "1e10"} {
+		data := strings.Replace(string(read(t, sample)), "{", `{"brokermark":{"status":"ok","seconds":`+seconds+`},`, 1)
+		if _, err := FromOMB("x.json", []byte(data), time.Now(), nil); err == nil || !strings.Contains(err.Error(), "brokermark.seconds") {
+			t.Errorf("%s seconds: %v", seconds, err)
 		}
 	}
 }
