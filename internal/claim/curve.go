@@ -56,7 +56,7 @@ func (s sample) rates() []sample {
 		}
 		atRate := sample{point: s.point, id: s.id + " " + l.RowTitle, rate: l.Rate, status: string(l.Status)}
 		if l.Used() {
-			atRate.records = l.Records
+			atRate.records, atRate.counted = l.Records, l.Counted()
 		}
 		rates = append(rates, atRate)
 	}

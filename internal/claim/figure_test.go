@@ -2,6 +2,7 @@ package claim_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,4 +221,57 @@ func TestAnAnswerRestsOnItsFewestRepetitions(t *testing.T) {
 	if n := (claim.Answer{Parts: []claim.Part{{}}}).Repetitions(); n != 0 {
 		t.Errorf("%d repetitions of no figure", n)
 	}
+}
+
+// A repetition that lost confirmed messages failed because of that, and its losses are the ones that a claim about losses is about. How many
+// repetitions there are decides nothing.
+func TestMessagesAreCountedPerRepetitionAlsoOfThoseThatFailed(t *testing.T) {
+	lost := func(axes string, counts ...int64) []store.Record {
+		all := records(at{axes: axes, rates: make([]float64, len(counts))})
+		for i := range all {
+			all[i].Result.Books = store.Books{Sent: 100, Acked: 100, Expected: 100, Received: 100 - counts[i], Lost: counts[i]}
+			if counts[i] == 77 {
+				all[i].Status = store.Failed
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name, statement string
+		records         []store.Record
+		want            claim.Verdict
+		figure          float64
+	}{
+		{"nothing was lost", "threshold: {expect: {to: 0}}", lost("mode=a", 0, 0, 0), claim.Holds, 0},
+		{"one of three failed by its losses", "threshold: {expect: {to: 0}}", lost("mode=a", 0, 77, 0), claim.DoesNotHold, 77.0 / 3},
+		{"none ended ok", "threshold: {expect: {to: 0}}", lost("mode=a", 77, 77), claim.CannotBeTold, 0},
+		{"as many as repetitions allow", "threshold: {expect: {to: 6}}", lost("mode=a", 5, 5, 5), claim.Holds, 5},
+		{
+			"equal losses in two and in three", "ratio: {of: {mode: a}, to: {mode: b}, expect: {about: 1, within: 1%}}",
+			slices.Concat(lost("mode=a", 5, 5, 5), lost("mode=b", 5, 5)), claim.Holds, 1,
+		},
+		{
+			"a share of the same repetitions", "ratio: {of: {metric: lost}, to: {metric: sent}, expect: {to: 0}}",
+			lost("mode=a", 0, 77, 0), claim.DoesNotHold, 77.0 / 300,
+		},
+	} {
+		c.records = slices.Clone(c.records)
+		for i := range c.records {
+			c.records[i].ID = int64(i + 1)
+		}
+		p := claim.Evaluate(parseOf(t, "lost", c.statement), results.Of(c.records), "s", claim.Now).Parts[0]
+		if p.Verdict != c.want || math.Abs(p.Figure.Value-c.figure) > 1e-9 {
+			t.Errorf("%s: %s by %+v", c.name, p.Verdict, p.Figure)
+		}
+	}
+}
+
+// parseOf is parse for a metric other than the publish rate.
+func parseOf(t *testing.T, metric, statement string) claim.Claim {
+	t.Helper()
+	claims, err := claim.Parse("claims.yaml", []byte("claims:\n- {id: 1, says: something, where: here, experiment: e, metric: "+metric+", "+statement+"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claims[0]
 }

@@ -69,9 +69,11 @@ func (s Statement) comparedAxes() []string {
 
 // divide is the ratio in one cell. If both operands are the same measurement, two metrics of it are compared: then each
 // repetition has a ratio of its own, which is more exact than dividing the spread of one metric by that of the other.
+// Counts have no spread.
 func (s Statement) divide(dividend, divisor group) (Figure, error) {
 	a, b := dividend.Members, divisor.Members
-	if areSingle := len(a) == 1 && len(b) == 1; areSingle && a[0].id == b[0].id {
+	anyCounts := s.Of.Metric.Counts() || s.To.Metric.Counts()
+	if areSingle := len(a) == 1 && len(b) == 1; areSingle && a[0].id == b[0].id && !anyCounts {
 		return ratioWithin(a[0], s.Of.Metric, s.To.Metric), nil
 	}
 	of, err := s.cellFigure(s.Of.Metric, dividend)

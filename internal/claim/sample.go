@@ -25,6 +25,7 @@ type sample struct {
 	point      results.Point
 	id         string         // of the point and the rate
 	records    []store.Record // the repetitions that ended ok, or all of a published point; may be empty
+	counted    []store.Record // the records, and the repetitions that failed: those over which messages are counted
 	status     string         // how the repetitions ended; used if there are no records
 	rate       float64        // of the curve, in messages/s; 0: the point itself
 	rateIsAxis bool           // the statement is about several rates of each curve, so that the rate is one more axis
@@ -59,6 +60,9 @@ func (s sample) cellName(axes []string) string {
 // one is the high end of its spread: 85k/s passed and 107k/s failed is a figure of 85k/s from 85k/s to 107k/s. The same
 // goes for what is measured at a knee.
 func (s sample) figure(m results.Metric) Figure {
+	if m.Counts() {
+		return s.count(m)
+	}
 	f := summarized(m.AsRecorded().Over(s.records), m.Unit)
 	if !f.known() {
 		return Figure{}
@@ -73,6 +77,22 @@ func (s sample) figure(m results.Metric) Figure {
 			f.Low, f.High = min(f.Low, next.Low), max(f.High, next.High)
 		}
 	}
+	return f
+}
+
+// count is how many messages the metric counts per repetition, also in those that failed, unless none ended ok. Messages that one
+// repetition lost are lost, whatever the others did, so the spread is none (decision 015): of 0, 0 and 30 it is 10, with as many as in six
+// repetitions of 10.
+func (s sample) count(m results.Metric) Figure {
+	if len(s.records) == 0 {
+		return Figure{}
+	}
+	f := summarized(m.Over(s.counted), m.Unit)
+	if !f.known() {
+		return Figure{}
+	}
+	f.Value /= float64(f.N) // the sum of all
+	f.Low, f.High = f.Value, f.Value
 	return f
 }
 
@@ -106,9 +126,9 @@ func samplesOf(points []results.Point, study, side string) []sample {
 	var samples []sample
 	for _, g := range results.GroupBy(ofSide, axesKey) {
 		p := slices.MaxFunc(g.Members, func(a, b results.Point) int { return cmp.Compare(lastRecord(a), lastRecord(b)) })
-		s := sample{point: p, id: p.ID, records: p.Ok(), status: p.Status()}
+		s := sample{point: p, id: p.ID, records: p.Ok(), counted: p.Ran(), status: p.Status()}
 		if side == Published { // no published record is ok
-			s.records = p.Records
+			s.records, s.counted = p.Records, p.Records
 		}
 		samples = append(samples, s)
 	}

@@ -38,12 +38,20 @@ func (l LoadPoint) Fixed() bool { return l.Rate > 0 && !l.fraction.given() }
 // messages, 3 are lost.
 func (l LoadPoint) Over(m Metric) Summary {
 	switch {
-	case m.Counts() && len(l.counted) > 0:
-		return m.Over(l.counted)
+	case m.Counts():
+		return m.Over(l.Counted())
 	case m.Key == KeySustainableLow && searched(l.Records):
 		return Sustained(l.Records).Summary()
 	}
 	return m.Over(l.Records)
+}
+
+// Counted are the repetitions that counts of messages are added up over: the Records, and those that failed, cut down to this load.
+func (l LoadPoint) Counted() []store.Record {
+	if len(l.counted) > 0 {
+		return l.counted
+	}
+	return l.Records
 }
 
 // Measured lists the values of a metric over the load point's repetitions, unknown ones left out.
