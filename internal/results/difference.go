@@ -191,8 +191,15 @@ func (d Difference) Change() string {
 	return d.change(changeWords{equal: "equal", higher: "higher", lower: "lower"})
 }
 
-// ChangeFrom is Change followed by the name of a: "46 times lower than kafka", "equal to kafka".
+// ChangeFrom is Change followed by the name of a: "46 times lower than kafka", "equal to kafka". Where the estimate contradicts the order of
+// the medians it is the latter: "higher than kafka by the median alone" (see changeBeside).
 func (d Difference) ChangeFrom(a string) string {
+	switch d.contradicted() {
+	case 1:
+		return "higher than " + a + byTheMedian
+	case -1:
+		return "lower than " + a + byTheMedian
+	}
 	return d.change(changeWords{equal: "equal to", higher: "higher than", lower: "lower than"}) + " " + a
 }
 
@@ -200,14 +207,25 @@ func (d Difference) ChangeFrom(a string) string {
 // order, as few scattered values can make it, it says so: of 4, 5 and 100 ms against 3, 6 and 7 ms the second has the higher median, and the
 // estimate is 25 % lower.
 func (d Difference) changeBeside() string {
-	order := cmp.Compare(d.B.Median, d.A.Median)
-	switch {
-	case order == 0 || order == d.direction():
-		return d.Change()
-	case order > 0:
-		return "higher by the median alone"
+	switch d.contradicted() {
+	case 1:
+		return "higher" + byTheMedian
+	case -1:
+		return "lower" + byTheMedian
 	}
-	return "lower by the median alone"
+	return d.Change()
+}
+
+const byTheMedian = " by the median alone"
+
+// contradicted is the order of the medians if the estimate has another: 1 if b's is the higher one, −1 if it is the lower one. It is 0 if they
+// agree, or the medians are equal.
+func (d Difference) contradicted() int {
+	order := cmp.Compare(d.B.Median, d.A.Median)
+	if order == d.direction() {
+		return 0
+	}
+	return order
 }
 
 // direction is 1 if b is higher than a by the estimate, −1 if it is lower, and 0 if it is neither.
