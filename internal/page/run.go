@@ -264,10 +264,10 @@ func books(r store.Record) []counted {
 	return counts
 }
 
-// pausesOf is nil if pauses weren't recorded.
+// pausesOf is nil if pauses weren't recorded, or nothing watched for them.
 func pausesOf(r store.Record) *pauses {
 	p := r.Result.Pauses
-	if p == nil {
+	if !p.Watched() {
 		return nil
 	}
 	return &pauses{

@@ -125,3 +125,19 @@ func TestARecordWithoutAResultHasNoPanels(t *testing.T) {
 		t.Errorf("%d panels without a result, latency %v", len(panels), CourseHasLatency(r))
 	}
 }
+
+// In a pipeline nothing watches for pauses: none are known, and a gate on them has nothing to judge.
+func TestPausesThatNothingWatchedForAreNotKnown(t *testing.T) {
+	for watched, p := range map[bool]*store.Pauses{
+		false: {QueuedSeconds: 0.8},
+		true:  {LongestNs: 1e6},
+	} {
+		r := store.Record{Result: &store.Result{Measurement: store.Measurement{Pauses: p}}}
+		if got := MustMetric(KeyPauseMax).Of(r); math.IsNaN(got) == watched {
+			t.Errorf("watched %v: the longest is %v", watched, got)
+		}
+	}
+	if (*store.Pauses)(nil).Watched() {
+		t.Error("no pauses are watched")
+	}
+}

@@ -111,14 +111,14 @@ func correctedP99(r store.Record) float64 {
 }
 
 func pauseP99(r store.Record) float64 {
-	if r.Result.Pauses == nil {
+	if !r.Result.Pauses.Watched() {
 		return math.NaN()
 	}
 	return Quantile(r.Result.Pauses.Late, 0.99)
 }
 
 func pauseMax(r store.Record) float64 {
-	if r.Result.Pauses == nil {
+	if !r.Result.Pauses.Watched() {
 		return math.NaN()
 	}
 	return float64(r.Result.Pauses.LongestNs)

@@ -89,7 +89,7 @@ func fromHistogram(key string) cellValue {
 func startOfLongestPause(l loadRow) any {
 	var longest *store.Pauses
 	for _, r := range l.Records {
-		if p := r.Result.Pauses; p != nil && (longest == nil || p.LongestNs > longest.LongestNs) {
+		if p := r.Result.Pauses; p.Watched() && (longest == nil || p.LongestNs > longest.LongestNs) {
 			longest = p
 		}
 	}
