@@ -113,8 +113,9 @@ func (r *pipelineRun) askWarmupLatency(ctx context.Context) {
 func (r *pipelineRun) measuredLatency(s consumer.Stats) (hist.Snapshot, []store.Doubt) {
 	r.askingWarmup.Wait()
 	switch {
-	case r.watch.received.restarted: // it has forgotten the warm-up
-		return s.Latency, nil
+	case r.watch.received.restarted: // by a fault, so after the warm-up
+		return s.Latency, []store.Doubt{doubtOf("restart-latency",
+			remark.Of("the consumer was restarted: the end-to-end latency is that of the %d rides counted since", int64(s.Latency.Count())))}
 	case r.warmupErr != nil && s.Latency.Count() > 0:
 		return s.Latency, []store.Doubt{doubtOf("warmup-latency", remark.Of("the latency includes that of the warm-up: the consumer did not tell it apart (%v)", r.warmupErr))}
 	}

@@ -22,7 +22,7 @@ func TestALatencyThatIncludesTheWarmupsIsADoubt(t *testing.T) {
 		t.Errorf("%d latencies, doubts %v", latency.Count(), doubts)
 	}
 	r.watch.received.restarted = true
-	if _, doubts := r.measuredLatency(counted); len(doubts) != 0 {
-		t.Errorf("a process that began after the warm-up: %v", doubts)
+	if latency, doubts := r.measuredLatency(counted); latency.Count() != 1 || len(doubts) != 1 || doubts[0].Code != "restart-latency" {
+		t.Errorf("of a process that has forgotten what the one before it measured: %d latencies, doubts %v", latency.Count(), doubts)
 	}
 }
