@@ -70,7 +70,9 @@ func (m *pipelineMeters) beginMeasured() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.parts {
-		m.parts[i].atBegin = m.parts[i].read()
+		p := &m.parts[i]
+		p.update()
+		p.atBegin, p.peakCPU, p.peakRSS = p.latest, 0, p.latest.RSSBytes
 	}
 }
 

@@ -1,0 +1,28 @@
+package lab
+
+import (
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// A part that is compiled and fills its caches in the warm-up is busier and larger then than it ever is under the measured load.
+func TestPeaksOfAPartAreThoseOfTheMeasuredPhase(t *testing.T) {
+	busy, resident := time.Duration(0), int64(900)
+	m := &pipelineMeters{parts: []partMeter{{
+		name: "server", readAt: clock.Now() - 2e9,
+		read: func() provision.Usage { return provision.Usage{User: busy, RSSBytes: resident} },
+	}}}
+	busy = 4 * time.Second // in 2 s
+	m.readParts()
+	resident = 300
+	m.beginMeasured()
+	busy, m.parts[0].readAt = busy+time.Second, m.parts[0].readAt-2e9
+	m.readParts()
+	p := m.used()[0]
+	if p.UserSeconds != 1 || p.PeakCPU < 0.4 || p.PeakCPU > 0.5 || p.RSSBytes != 300 {
+		t.Errorf("%+v; want 1 s, half a core at most and 300 bytes", p)
+	}
+}
