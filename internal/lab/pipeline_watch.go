@@ -53,7 +53,7 @@ func (w *pipelineWatch) askConsumer(ctx context.Context) {
 // drainResult says how a drain ended.
 type drainResult struct {
 	complete bool // the consumer has as many rides as were accepted
-	arriving bool // it has fewer, and the last one came less than arrivingWithin ago
+	arriving bool // it has fewer, and when it answered last, one had come less than arrivingWithin ago
 }
 
 // arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
@@ -66,9 +66,9 @@ func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance tim
 	for {
 		w.sample(ctx)
 		complete := w.arrived(ctx) >= accepted
-		overdue, now := ctx.Err() != nil || time.Now().After(end), clock.Now()
-		if overdue || complete && w.received.holdAllAccepted(o.Failed, now) {
-			return drainResult{complete: complete, arriving: !complete && !w.received.quietAt(now)}
+		overdue := ctx.Err() != nil || time.Now().After(end)
+		if overdue || complete && w.received.holdAllAccepted(o.Failed) {
+			return drainResult{complete: complete, arriving: !complete && !w.received.quiet()}
 		}
 		time.Sleep(watchEvery)
 	}
@@ -90,17 +90,18 @@ func (w *pipelineWatch) arrived(ctx context.Context) int64 {
 // holdAllAccepted reports whether all rides that were accepted are among those received, of which there are as many. A ride that the
 // client counts as failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So
 // where any failed, it reports true only when no more come.
-func (r *receivedRides) holdAllAccepted(failed, now int64) bool { return failed == 0 || r.quietAt(now) }
+func (r *receivedRides) holdAllAccepted(failed int64) bool { return failed == 0 || r.quiet() }
 
-// quietAt reports whether, at now, no ride has come for arrivingWithin.
-func (r *receivedRides) quietAt(now int64) bool { return now-r.lastRise >= int64(arrivingWithin) }
+// quiet reports whether, by the last answer, no ride has come for arrivingWithin. What has come since then isn't known.
+func (r *receivedRides) quiet() bool { return r.lastAnswer-r.lastRise >= int64(arrivingWithin) }
 
 // receivedRides adds up the rides that a pipeline's consumer has received. After a restart, the consumer counts from 0 again. For
 // example, it answers 10, then 25, is restarted, and answers 8: those are 33 rides.
 type receivedRides struct {
-	total     int64
-	lastRise  int64 // when total rose last, ns on the clock's axis; 0 if it never did
-	restarted bool  // answers came from more than one process of the consumer
+	total      int64
+	lastRise   int64 // when total rose last, ns on the clock's axis; 0 if it never did
+	lastAnswer int64 // when the consumer answered last, ns on the clock's axis
+	restarted  bool  // answers came from more than one process of the consumer
 
 	process int64 // which process of the consumer answered last: when it began (consumer.Stats.Began); 0 before the first answer
 	before  int64 // total of the processes before that one
@@ -108,6 +109,7 @@ type receivedRides struct {
 
 // add takes an answer of the consumer that came at now.
 func (r *receivedRides) add(s consumer.Stats, now int64) {
+	r.lastAnswer = now
 	if s.Began != r.process {
 		r.restarted = r.process != 0
 		r.process, r.before = s.Began, r.total
