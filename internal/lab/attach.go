@@ -56,7 +56,7 @@ func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Descrip
 	case errors.As(err, new(*driver.ErrConnect)):
 		return d, "", errStart{cause: err}
 	case err != nil:
-		return d, "", nil // the agent's own clients will fail as well, and report it
+		return d, fmt.Sprintf(", nor are its settings (%v)", err), nil // if the agent's clients fail as well, they report it
 	}
 	defer func() { _ = client.Close() }() // the answer is not worth less if closing fails
 	describer, ok := client.(driver.Describer)
