@@ -13,62 +13,70 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// balance asks the consumer which rides are in its state, and compares them with those that the servers accepted. For example, of
-// 1,000 rides that were sent 990 were accepted, and 985 of those are counted: 5 confirmed rides are lost. The 10 others may be counted
-// or not, since the client does not know what became of them.
-func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (consumer.Stats, measure.Books, error) {
-	s, err := r.pipeline.counts.Stats(ctx)
+// balance asks the consumer which rides are in its state, and compares them with those that the client posted in the measured phase. For
+// example, of 1,000 rides that were sent, 990 were accepted. 985 of these are counted, so 5 accepted rides are lost (LostAcked). Nobody
+// knows what became of the 10 others: if 2 of them are counted, 987 are received and 13 of 1,000 never came (Lost).
+//
+// Rides that are counted twice or corrupted are those of the warm-up, too: the consumer doesn't know which phase they belong to. None is
+// allowed in either phase.
+func (r *pipelineRun) balance(ctx context.Context, posted load.Outcome) (consumer.Stats, measure.Books, error) {
+	stats, err := r.pipeline.counts.Stats(ctx)
 	if err != nil {
-		return s, measure.Books{}, fmt.Errorf("ask the consumer what it has counted: %w", err)
+		return stats, measure.Books{}, fmt.Errorf("ask the consumer what it has counted: %w", err)
 	}
 	ids, err := r.pipeline.counts.Rides(ctx)
 	if err != nil {
-		return s, measure.Books{}, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
+		return stats, measure.Books{}, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
 	}
 	counted := make(map[ride.ID]bool, len(ids))
 	for _, id := range ids {
 		counted[id] = true
 	}
-	b := postedBooks(o)
-	b.Expected = o.Sent
-	b.Duplicated = max(0, s.Counted-s.Rides)
-	b.Corrupted = s.Corrupted
-	for i := o.First; i < int64(len(o.Fates)); i++ { // First is the first ride of the measured phase
-		fate := o.Fates[i]
+	books := postedBooks(posted)
+	books.Expected = posted.Sent
+	books.Duplicated = max(0, stats.Counted-stats.Rides)
+	books.Corrupted = stats.Corrupted
+	for i := posted.First; i < int64(len(posted.Fates)); i++ { // First is the first ride of the measured phase
+		fate := posted.Fates[i]
 		if fate == load.Unsent {
 			continue
 		}
 		if counted[r.pipeline.rides.ID(i)] {
-			b.Received++
+			books.Received++
 		} else if fate == load.Accepted {
-			b.LostAcked++
+			books.LostAcked++
 		}
 	}
-	b.Lost = b.Expected - b.Received
-	return s, b, nil
+	books.Lost = books.Expected - books.Received
+	return stats, books, nil
 }
 
 // postedBooks returns the part of the books that the client knows without the consumer.
-func postedBooks(o load.Outcome) measure.Books {
+func postedBooks(posted load.Outcome) measure.Books {
 	return measure.Books{
-		Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries,
+		Due: posted.Due, Unsent: posted.Unsent, Sent: posted.Sent, Acked: posted.Accepted, Failed: posted.Failed,
+		Bytes: posted.Bytes, Resent: posted.Retries,
 	}
 }
 
-// outcome puts the outcome of a load into the form of a worker's, so that a pipeline is judged and reported like other trials.
-// endToEnd is the latency that the consumer measured.
-func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Snapshot) worker.Outcome {
+// outcome returns the outcome of a run in the form that other trials have, so that a pipeline is judged and reported like them. latency
+// is end to end, as the consumer measured it.
+func (r *pipelineRun) outcome(posted load.Outcome, books measure.Books, drain drainResult, latency hist.Snapshot) worker.Outcome {
 	samples := r.watch.samples
 	out := worker.Outcome{
-		Start: o.Start, From: o.From, Until: o.Until,
-		FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last, LastReceived: r.watch.received.lastRise,
-		Measured: b, Samples: samples, SendErr: o.Err, Producers: r.pipeline.bench.spec.ProducersPerTopic,
-		Histograms:           measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
-		DeliverySilences:     worker.Silences(samples, o.From, o.Until, worker.Deliveries),
-		ConfirmationSilences: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
+		Start: posted.Start, From: posted.From, Until: posted.Until,
+		Measured: books, Samples: samples, SendErr: posted.Err, Producers: r.pipeline.bench.spec.ProducersPerTopic,
+		Histograms:           measure.Histograms{EndToEnd: latency, Publish: posted.FromDue, Service: posted.Response, Lag: posted.Lag},
+		DeliverySilences:     worker.Silences(samples, posted.From, posted.Until, worker.Deliveries),
+		ConfirmationSilences: worker.Silences(samples, posted.From, posted.Until, worker.Confirmations),
+		Drained:              drain.complete,
+		Arriving:             drain.arriving,
+		// Of single rides the client only keeps when the last answer came. Rates that are taken from these times count a ride from
+		// the begin of the phase to its answer.
+		FirstSent: posted.From, LastSent: posted.Last, LastAcked: posted.Last, LastReceived: r.watch.received.lastRise,
 	}
 	for _, s := range samples {
-		if s.At >= o.From {
+		if s.At >= posted.From {
 			out.BacklogMax = max(out.BacklogMax, s.Backlog)
 		}
 	}
@@ -76,13 +84,13 @@ func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Sna
 }
 
 // stored returns what a record holds of the pipeline itself. redelivered are deliveries of rides that were counted already.
-func (r *pipelineRun) stored(o load.Outcome, redelivered int64) *store.Pipeline {
-	kept := &store.Pipeline{
-		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: redelivered,
+func (r *pipelineRun) stored(posted load.Outcome, redelivered int64) *store.Pipeline {
+	record := &store.Pipeline{
+		WallSeconds: seconds(posted.From, posted.Last), Response: posted.Response, Retries: posted.Retries, Redelivered: redelivered,
 		QueueMax: r.meters.queue.longest, Parts: r.meters.used(), Series: r.meters.ticks,
 	}
 	if balancer := r.pipeline.balancer; balancer != nil {
-		kept.Balancer = r.pipeline.bench.spec.Pipeline.Balancer + " " + balancer.Version()
+		record.Balancer = r.pipeline.bench.spec.Pipeline.Balancer + " " + balancer.Version()
 	}
-	return kept
+	return record
 }

@@ -18,7 +18,7 @@ type pipelineMeters struct {
 	queue queueWatch
 	ticks []store.PipelineTick // one for each reading; complete when the function that start returned has returned
 
-	mu    sync.Mutex  // guards parts: beginMeasured is called from another goroutine
+	mu    sync.Mutex  // guards parts: beginMeasured is called while the meters are read
 	parts []partMeter // of client, balancer, servers, broker, consumer and state: those that there are, in this order
 }
 
@@ -30,8 +30,8 @@ type partMeter struct {
 	atBegin provision.Usage        // when the measured phase began
 	latest  provision.Usage
 	readAt  int64   // when latest was read, ns on the clock's axis
-	peakCPU float64 // cores
-	peakRSS int64   // bytes
+	peakCPU float64 // cores, in the measured phase and the drain
+	peakRSS int64   // bytes, likewise
 }
 
 // tickEach is the time between two readings of the parts' meters.
@@ -40,7 +40,9 @@ const tickEach = 500 * time.Millisecond
 // newPipelineMeters returns the meters of all parts that have been started.
 func newPipelineMeters(p *pipeline) *pipelineMeters {
 	m := &pipelineMeters{began: clock.Now()}
-	m.queue.gauge, _ = p.admin.(driver.Gauge)
+	if gauge, ok := p.admin.(driver.Gauge); ok { // otherwise the driver can't ask for the queue, and no tick has it
+		m.queue.gauge = gauge
+	}
 	add := func(name string, read func() provision.Usage) {
 		used := read()
 		m.parts = append(m.parts, partMeter{name: name, read: read, atBegin: used, latest: used, readAt: clock.Now()})
@@ -56,13 +58,13 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 }
 
 // start begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is asked for its
-// queue, and must not hold up the load. end reads the meters a last time and blocks until that is done; it may be called again.
+// queue, and must not hold up the load. The caller calls end once, which reads the meters a last time.
 func (m *pipelineMeters) start(ctx context.Context) (end func()) {
 	endTicks := repeat(tickEach, func() { m.tick(ctx) })
-	return sync.OnceFunc(func() {
+	return func() {
 		endTicks()
 		m.tick(ctx)
-	})
+	}
 }
 
 // beginMeasured marks the beginning of the measured phase: what the parts have used before is not counted.
@@ -71,7 +73,7 @@ func (m *pipelineMeters) beginMeasured() {
 	defer m.mu.Unlock()
 	for i := range m.parts {
 		p := &m.parts[i]
-		p.update()
+		p.update() // so that the next peak is of the measured phase alone
 		p.atBegin, p.peakCPU, p.peakRSS = p.latest, 0, p.latest.RSSBytes
 	}
 }
@@ -83,6 +85,7 @@ func (m *pipelineMeters) tick(ctx context.Context) {
 	m.ticks = append(m.ticks, tick)
 }
 
+// readParts reads the meters of all parts.
 func (m *pipelineMeters) readParts() store.PipelineTick {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +102,7 @@ func (p *partMeter) update() (cores float64) {
 	used, at := p.read(), clock.Now()
 	elapsed := time.Duration(at - p.readAt)
 	cores = (processor(used) - processor(p.latest)) / max(elapsed, time.Millisecond).Seconds()
-	if elapsed >= shareWindow { // over less time, the coarse ticks in which the kernel accounts would show as peaks
+	if elapsed >= shareWindow { // over less than 100 ms, the coarse ticks in which the kernel accounts would show as peaks
 		p.peakCPU = max(p.peakCPU, cores)
 	}
 	p.peakRSS = max(p.peakRSS, used.RSSBytes)

@@ -17,113 +17,133 @@ import (
 // pipelineRun is one load on a pipeline, with everything that watches it. A ride is what the client posts and the consumer counts.
 type pipelineRun struct {
 	pipeline *pipeline
-	metering *metering       // client and broker, as in every trial
-	meters   *pipelineMeters // each part
-	watch    pipelineWatch   // counters of client and consumer; set by post
+	client   *load.Runner    // posts the rides
+	watch    pipelineWatch   // samples the counters of client and consumer
+	metering *metering       // of client and broker, as in every trial
+	meters   *pipelineMeters // of each part
 	faults   *faultInjector
-
-	// warmupLatency is what the consumer had measured when the measured phase began; empty if there was no warm-up. The consumer knows no
-	// phases, so this is subtracted in the end.
-	warmupLatency hist.Snapshot
-	warmupErr     error          // why warmupLatency is not known; nil if it is
-	askingWarmup  sync.WaitGroup // until it is done, warmupLatency and warmupErr may be written
+	warmup   warmupLatency
 }
 
-// afterDeath bounds how long a run waits for rides that were under way when a part died.
-const afterDeath = 5 * time.Second
-
-// run posts a load while every part is metered, waits until the consumer has the rides that were accepted, and balances the books.
-// If a part dies, it returns what was measured until then.
+// run posts a load while every part is metered, waits until the consumer has the rides that were accepted, and compares what both have
+// counted. If a part dies, it returns what was measured until then.
 func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline, error) {
-	const stage = "posting rides"
-	spec, scheduled := p.bench.spec, l.Schedule != nil
-	rate := 0.0 // of a closed loop
-	if scheduled {
-		rate = spec.Load.Rate
-	}
-	p.bench.report(Event{Kind: Staged, Stage: stage, Target: rate})
-	runtime.GC() // or garbage of the parts' start would be collected while the load runs
-	guarded, unguard := p.bench.guard(ctx, p.parts()...)
+	guarded, unguard := p.bench.guard(ctx, p.parts()...) // guarded ends with ctx, or when a part dies
 	defer func() { _ = unguard() }()
-	r := &pipelineRun{
-		pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: &faultInjector{bench: p.bench},
-	}
-	endMeters := r.meters.start(guarded)
-	defer endMeters()
-	posted, err := r.post(guarded, l)
+	r, err := p.newRun(guarded, l)
 	if err != nil {
 		return trial{}, nil, err
 	}
-
-	draining, allowance := guarded, time.Duration(spec.Drain)
-	if deathOf(guarded) != nil { // guarded has ended, but rides that were accepted until then may still arrive
-		draining, allowance = ctx, min(allowance, afterDeath)
-	}
-	drain := r.watch.drain(draining, posted, allowance)
-	endMeters() // now, because the consumer's answers to balance are no part of the load, and may take seconds
+	posted, drain := r.postAndDrain(ctx, guarded)
 	injected, faultDoubts := r.faults.end()
-	counted, books, err := r.balance(draining, posted)
-	if err != nil && guarded.Err() == nil {
-		return trial{}, nil, err
-	}
-	if err != nil { // the consumer has died, or the run was interrupted: nobody knows which rides arrived
-		counted, books = consumer.Stats{}, postedBooks(posted)
+	counted, books, err := r.balance(ctx, posted)
+	died := unguard()
+	if err != nil {
+		if died == nil && ctx.Err() == nil {
+			return trial{}, nil, err
+		}
+		counted, books = consumer.Stats{}, postedBooks(posted) // nobody knows which rides arrived
 	}
 	latency, latencyDoubts := r.measuredLatency(counted)
-	out := r.outcome(posted, books, latency)
-	out.Drained, out.Arriving, out.Err = drain.complete, drain.arriving, unguard()
+	out := r.outcome(posted, books, drain, latency)
+	out.Err = died
 	cost, costDoubts := r.metering.finish(ctx, out, nil)
 	return trial{
-		Outcome: out, trialCost: cost, Rate: rate, Scheduled: scheduled, Senders: spec.Pipeline.Threads,
+		Outcome: out, trialCost: cost, Rate: r.metering.rate, Scheduled: l.Schedule != nil, Senders: l.Threads,
 		SampleEvery: watchEvery, Series: r.metering.series(out),
 		Faults: injected, Doubts: slices.Concat(faultDoubts, latencyDoubts, costDoubts),
 	}, r.stored(posted, counted.Again), nil
 }
 
-// post posts a load to its end and samples the counters meanwhile.
-func (r *pipelineRun) post(ctx context.Context, l load.Load) (load.Outcome, error) {
+// newRun prepares a run. Its meters and faults will hear from the load when the measured phase begins.
+func (p *pipeline) newRun(ctx context.Context, l load.Load) (*pipelineRun, error) {
+	const stage = "posting rides"
+	rate := 0.0 // of a closed loop
+	if l.Schedule != nil {
+		rate = p.bench.spec.Load.Rate
+	}
+	p.bench.report(Event{Kind: Staged, Stage: stage, Target: rate})
+	runtime.GC() // or garbage of the parts' start would be collected while the load runs
+	r := &pipelineRun{
+		pipeline: p, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: &faultInjector{bench: p.bench},
+	}
 	l.Measuring = func(at int64) {
 		r.metering.schedule(at, l.Duration)
 		r.meters.beginMeasured()
 		r.faults.begin(ctx, at)
 		if l.Warmup > 0 {
-			r.askingWarmup.Go(func() { r.askWarmupLatency(ctx) })
+			r.warmup.ask(ctx, p.counts)
 		}
 	}
-	if l.Schedule == nil {
-		r.metering.counted, l.Sent = true, r.metering.endNow
+	if l.Schedule == nil { // the measured phase ends with a number of rides, not after a time
+		r.metering.counted = true
+		l.Sent = r.metering.endNow
 	}
-	client, err := load.NewRunner(l)
-	if err != nil {
-		return load.Outcome{}, err
+	var err error
+	r.client, err = load.NewRunner(l)
+	r.watch = pipelineWatch{client: r.client, consumer: p.counts, metering: r.metering}
+	return r, err
+}
+
+// afterDeath bounds how long a run waits for rides that were under way when a part died.
+const afterDeath = 5 * time.Second
+
+// postAndDrain posts the load to its end and waits until the rides that were accepted have arrived, while meters and counters are read.
+func (r *pipelineRun) postAndDrain(ctx, guarded context.Context) (load.Outcome, drainResult) {
+	endMeters := r.meters.start(guarded)
+	defer endMeters()
+	posted := r.post(guarded)
+	allowance := time.Duration(r.pipeline.bench.spec.Drain)
+	if deathOf(guarded) != nil { // guarded has ended, but rides that were accepted until then may still arrive
+		return posted, r.watch.drain(ctx, posted, min(allowance, afterDeath))
 	}
-	r.watch = pipelineWatch{client: client, consumer: r.pipeline.counts, metering: r.metering}
+	return posted, r.watch.drain(guarded, posted, allowance)
+}
+
+// post posts the load to its end and samples the counters meanwhile.
+func (r *pipelineRun) post(ctx context.Context) load.Outcome {
 	r.watch.askConsumer(ctx) // so that even a restart before the first sample is seen as one
 	endSamples := repeat(watchEvery, func() { r.watch.sample(ctx) })
 	defer endSamples()
-	return client.Run(ctx), nil
+	return r.client.Run(ctx)
 }
 
-func (r *pipelineRun) askWarmupLatency(ctx context.Context) {
-	s, err := r.pipeline.counts.Stats(ctx)
-	r.warmupLatency, r.warmupErr = s.Latency, err
+// warmupLatency is what the consumer had measured when the measured phase began; empty if there was no warm-up. The consumer knows no
+// phases, so this is subtracted in the end.
+type warmupLatency struct {
+	asking  sync.WaitGroup // the other fields are set when it is done
+	latency hist.Snapshot
+	err     error // why latency is not known; nil if it is
 }
 
-// measuredLatency returns the latency that the consumer measured, without the warm-up's, or with a doubt if the warm-up's is not known.
-func (r *pipelineRun) measuredLatency(s consumer.Stats) (hist.Snapshot, []store.Doubt) {
-	r.askingWarmup.Wait()
+// ask asks the consumer now, in a goroutine of its own, since the answer must not hold up the load.
+func (w *warmupLatency) ask(ctx context.Context, c *consumer.Remote) {
+	w.asking.Go(func() {
+		s, err := c.Stats(ctx)
+		w.latency, w.err = s.Latency, err
+	})
+}
+
+// measuredLatency returns the end-to-end latency of the measured phase, from all that the consumer has counted until the end of the
+// drain. It adds a doubt if that can't be told exactly.
+func (r *pipelineRun) measuredLatency(counted consumer.Stats) (hist.Snapshot, []store.Doubt) {
+	r.warmup.asking.Wait()
+	all := counted.Latency
 	switch {
-	case r.watch.received.restarted: // by a fault, so after the warm-up
-		return s.Latency, []store.Doubt{doubtOf("restart-latency",
-			remark.Of("the consumer was restarted: the end-to-end latency is that of the %d rides counted since", int64(s.Latency.Count())))}
-	case r.warmupErr != nil && s.Latency.Count() > 0:
-		return s.Latency, []store.Doubt{doubtOf("warmup-latency", remark.Of("the latency includes that of the warm-up: the consumer did not tell it apart (%v)", r.warmupErr))}
+	case all.Count() == 0:
+		return all, nil
+	case r.watch.received.restarted: // by a fault, and those begin after the warm-up: the process has forgotten both phases until then
+		return all, []store.Doubt{doubtOf("restart-latency",
+			remark.Of("the consumer was restarted: the end-to-end latency is that of the %d rides counted since", all.Count()))}
+	case r.warmup.err != nil:
+		return all, []store.Doubt{doubtOf("warmup-latency",
+			remark.Of("the latency includes that of the warm-up: the consumer did not tell it apart (%v)", r.warmup.err))}
 	}
-	return s.Latency.Sub(r.warmupLatency), nil
+	return all.Sub(r.warmup.latency), nil
 }
 
-// repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has returned. end blocks
-// until f runs no more. It may be called again.
+// repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has returned. The caller
+// calls end once; it blocks until f runs no more.
 func repeat(pause time.Duration, f func()) (end func()) {
 	over := make(chan struct{})
 	var running sync.WaitGroup
@@ -137,8 +157,8 @@ func repeat(pause time.Duration, f func()) (end func()) {
 			}
 		}
 	})
-	return sync.OnceFunc(func() {
+	return func() {
 		close(over)
 		running.Wait()
-	})
+	}
 }

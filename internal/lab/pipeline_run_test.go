@@ -13,11 +13,11 @@ func TestALatencyThatIncludesTheWarmupsIsADoubt(t *testing.T) {
 	h.Record(1e6)
 	counted := consumer.Stats{Latency: h.Snapshot()}
 	unreachable := consumer.NewRemote("127.0.0.1:1")
-	r := &pipelineRun{pipeline: &pipeline{counts: unreachable}}
+	r := &pipelineRun{}
 	if _, doubts := r.measuredLatency(counted); len(doubts) != 0 {
 		t.Errorf("without a warm-up: %v", doubts)
 	}
-	r.askWarmupLatency(t.Context())
+	r.warmup.ask(t.Context(), unreachable)
 	if latency, doubts := r.measuredLatency(counted); latency.Count() != 1 || len(doubts) != 1 || doubts[0].Code != "warmup-latency" {
 		t.Errorf("%d latencies, doubts %v", latency.Count(), doubts)
 	}

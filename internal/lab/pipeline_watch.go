@@ -40,7 +40,8 @@ func (w *pipelineWatch) sample(ctx context.Context) {
 	w.metering.observe(s)
 }
 
-// askConsumer reads the consumer's counters. If the consumer does not answer, because a fault has killed it, the last ones stay.
+// askConsumer reads the consumer's counters. If the consumer does not answer, the last ones stay: a fault may have killed it, and it may be
+// back in time. If it isn't, balance reports the error in the end.
 func (w *pipelineWatch) askConsumer(ctx context.Context) {
 	const timeout = time.Second // it answers in a millisecond unless it has died
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -59,41 +60,33 @@ type drainResult struct {
 // arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
 const arrivingWithin = time.Second
 
-// drain samples until the consumer has the rides that were accepted, for at most as long as allowance.
-func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome, allowance time.Duration) drainResult {
+// drain samples until the consumer has the rides that were accepted, for at most as long as allowance. A ride that the client counts as
+// failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So if any failed, the
+// drain also lasts until no more rides come.
+func (w *pipelineWatch) drain(ctx context.Context, posted load.Outcome, allowance time.Duration) drainResult {
 	w.draining = true
-	accepted, end := o.Warmed+o.Accepted, time.Now().Add(allowance)
+	accepted, end := posted.Warmed+posted.Accepted, clock.Now()+int64(allowance)
 	for {
 		w.sample(ctx)
-		complete := w.arrived(ctx) >= accepted
-		overdue := ctx.Err() != nil || time.Now().After(end)
-		if overdue || complete && w.received.holdAllAccepted(o.Failed) {
-			return drainResult{complete: complete, arriving: !complete && !w.received.quiet()}
+		arrived, known := w.arrived(ctx)
+		complete, quiet := known && arrived >= accepted, w.received.quiet()
+		done := complete && (posted.Failed == 0 || quiet)
+		if done || ctx.Err() != nil || clock.Now() > end {
+			return drainResult{complete: complete, arriving: !complete && !quiet}
 		}
 		time.Sleep(watchEvery)
 	}
 }
 
-// arrived returns how many rides the consumer has; 0 if it doesn't answer. A consumer that was restarted is asked for its state, which
-// has also what an earlier process counted after its last answer.
-func (w *pipelineWatch) arrived(ctx context.Context) int64 {
+// arrived returns how many rides the consumer has. A consumer that was restarted is asked for its state, which has also what an earlier
+// process counted after its last answer; known is false if it doesn't answer.
+func (w *pipelineWatch) arrived(ctx context.Context) (rides int64, known bool) {
 	if !w.received.restarted {
-		return w.received.total
+		return w.received.total, true
 	}
 	s, err := w.consumer.Stats(ctx)
-	if err != nil {
-		return 0
-	}
-	return s.Rides
+	return s.Rides, err == nil
 }
-
-// holdAllAccepted reports whether all rides that were accepted are among those received, of which there are as many. A ride that the
-// client counts as failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So
-// where any failed, it reports true only when no more come.
-func (r *receivedRides) holdAllAccepted(failed int64) bool { return failed == 0 || r.quiet() }
-
-// quiet reports whether, by the last answer, no ride has come for arrivingWithin. What has come since then isn't known.
-func (r *receivedRides) quiet() bool { return r.lastAnswer-r.lastRise >= int64(arrivingWithin) }
 
 // receivedRides adds up the rides that a pipeline's consumer has received. After a restart, the consumer counts from 0 again. For
 // example, it answers 10, then 25, is restarted, and answers 8: those are 33 rides.
@@ -106,6 +99,9 @@ type receivedRides struct {
 	process int64 // which process of the consumer answered last: when it began (consumer.Stats.Began); 0 before the first answer
 	before  int64 // total of the processes before that one
 }
+
+// quiet reports whether, by the last answer, no ride has come for arrivingWithin. What has come since then isn't known.
+func (r *receivedRides) quiet() bool { return r.lastAnswer-r.lastRise >= int64(arrivingWithin) }
 
 // add takes an answer of the consumer that came at now.
 func (r *receivedRides) add(s consumer.Stats, now int64) {

@@ -11,19 +11,6 @@ import (
 	"github.com/brokermark/brokermark/internal/pipeline/load"
 )
 
-// Nine rides of ten were accepted; the failed one may be among the nine that have come.
-func TestAsManyRidesAsWereAcceptedMayBeOthers(t *testing.T) {
-	for _, c := range []struct {
-		failed, lastAnswer int64
-		want               bool
-	}{{0, 5e9, true}, {1, 5.9e9, false}, {1, 6e9, true}} {
-		r := receivedRides{total: 9, lastRise: 5e9, lastAnswer: c.lastAnswer}
-		if r.holdAllAccepted(c.failed) != c.want {
-			t.Errorf("%+v: if a ride failed, the others have come when none comes for a second", c)
-		}
-	}
-}
-
 func TestRidesAreCountedAcrossRestartsOfTheConsumer(t *testing.T) {
 	const first, second = 1, 2 // when the processes began
 	for name, c := range map[string]struct {
@@ -60,10 +47,21 @@ func TestRidesAreCountedAcrossRestartsOfTheConsumer(t *testing.T) {
 	}
 }
 
-// A consumer that has stopped answering may go on receiving: nothing shows that the missing rides are lost.
-func TestRidesMissingWhileTheConsumerDoesNotAnswerAreLateNotLost(t *testing.T) {
+// Of 10 rides, 5 have arrived.
+func TestADrainEndsWhenTheAcceptedRidesHaveArrived(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ silent, arriving bool }{"it answers": {false, false}, "it is silent": {true, true}} {
+	for name, c := range map[string]struct {
+		accepted, failed int64
+		silent           bool // the consumer answers once and then no more, though it may go on receiving
+		want             drainResult
+		shortest         time.Duration
+	}{
+		"all accepted ones have": {accepted: 5, want: drainResult{complete: true}},
+		// The failed ride may be among the five.
+		"as many as were accepted, but one failed": {accepted: 5, failed: 1, want: drainResult{complete: true}, shortest: arrivingWithin},
+		"some are lost":      {accepted: 10, shortest: arrivingWithin},
+		"some may come late": {accepted: 10, silent: true, want: drainResult{arriving: true}, shortest: arrivingWithin},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			answered := false
@@ -82,9 +80,10 @@ func TestRidesMissingWhileTheConsumerDoesNotAnswerAreLateNotLost(t *testing.T) {
 			}
 			b := &bench{lab: &lab{}, report: func(Event) {}}
 			w := pipelineWatch{client: client, consumer: consumer.NewRemote(server.Listener.Addr().String()), metering: newMetering(b, "", 0)}
-			got := w.drain(t.Context(), load.Outcome{Counts: load.Counts{Accepted: 10}}, arrivingWithin+200*time.Millisecond)
-			if got.complete || got.arriving != c.arriving {
-				t.Errorf("%+v", got)
+			posted, began := load.Outcome{Counts: load.Counts{Accepted: c.accepted, Failed: c.failed}}, time.Now()
+			got := w.drain(t.Context(), posted, arrivingWithin+500*time.Millisecond)
+			if took := time.Since(began); got != c.want || took < c.shortest {
+				t.Errorf("%+v after %s; want %+v", got, took, c.want)
 			}
 		})
 	}
