@@ -1,0 +1,91 @@
+package lab
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/search"
+)
+
+// The generator is what sends and receives the load: this process, or agents on this machine and others. This file finds out whether it
+// reached its own limits, because then a trial says nothing about the broker. Cores in use that are not known, as in a trial that was too
+// short for the kernel's coarse accounting, count as 0: nobody is called busy without evidence.
+
+// generatorUse returns how late and how busy the generator of a trial was. Of several agents, the one that sent latest counts, since a
+// load is only as punctual as its latest part: if one was 0.1 ms late at p99 and another one 3 ms, it is 3 ms. Likewise the one that
+// used the largest share of its cores counts, or all agents of a machine together, since they share its cores. cores are this machine's.
+func (t trial) generatorUse(cores int) search.Generator {
+	if len(t.Parts) == 0 {
+		return search.Generator{
+			LagP99:    t.Histograms.GeneratorLag.Quantile(0.99),
+			UsedCores: t.generatorCores(), Cores: float64(usableCores(cores, t.Procs)),
+		}
+	}
+	uses := useByAgent(t.Parts)
+	for _, machine := range useByMachine(t.Parts) {
+		if len(machine.agents) > 1 {
+			uses = append(uses, machine)
+		}
+	}
+	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.share(), b.share()) })
+	latest := t.latest()
+	return search.Generator{
+		LagP99: latest.lagP99, LatestAgent: latest.name,
+		UsedCores: busiest.used, Cores: float64(busiest.usable), BusiestAgents: busiest.String(),
+	}
+}
+
+// usableCores returns how many cores a process can use that runs Go code on so many threads; threads is 0 if their number is not known,
+// and then it is all cores.
+func usableCores(cores, threads int) int {
+	if threads == 0 {
+		return cores
+	}
+	return min(cores, threads)
+}
+
+// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores, so that more threads would help. For
+// example, 2 threads on 8 cores that use 1.9 cores lack threads. cores are this machine's.
+func (t trial) lacksThreads(evidence search.Evidence, passRule search.Rule, cores int) bool {
+	fewer := usableCores(cores, t.Procs) < cores
+	if len(t.Parts) > 0 {
+		fewer = slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return usableCores(p.Cores, p.Outcome.Procs) < p.Cores })
+	}
+	busy := evidence.Generator.UsedCores > passRule.MaxBusyShare*evidence.Generator.Cores
+	return fewer && busy
+}
+
+// generatorCores returns the cores that the generator used, on all machines together.
+func (t trial) generatorCores() float64 {
+	if t.Cost.Shares == nil { // not known
+		return 0
+	}
+	return t.Cost.Shares.Generator
+}
+
+// generatorCoresHere returns the cores of this machine that the generator used.
+func (t trial) generatorCoresHere() float64 {
+	if len(t.Parts) == 0 {
+		return t.generatorCores()
+	}
+	var sum float64
+	for _, p := range t.Parts {
+		if p.OnThisMachine {
+			sum += coresUsed(p)
+		}
+	}
+	return sum
+}
+
+// coresInUseHere returns the cores of this machine that generator, relays and broker used together.
+func (b *bench) coresInUseHere(t trial) float64 {
+	if t.Cost.Shares == nil { // not known
+		return 0
+	}
+	inUse := t.generatorCoresHere() + t.Cost.Shares.Relays
+	if b.meters.brokerIsHere() {
+		inUse += t.Cost.Shares.Broker
+	}
+	return inUse
+}
