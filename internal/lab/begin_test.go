@@ -102,7 +102,7 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		{"faster for ever", nil, math.Inf(1), maxProbes},
 	} {
 		n := 0
-		next := func(float64) (float64, error) {
+		next := func(worker.Load, float64) (float64, error) {
 			n++
 			if c.probes == nil {
 				return math.Pow(2, float64(n)), nil
@@ -113,7 +113,7 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		if c.probes != nil {
 			first = c.probes[0]
 		}
-		p := prober{measure: next, budget: math.MaxInt64}
+		p := prober{run: next, budget: math.MaxInt64}
 		best, err := p.untilSteady(closedLoop, first)
 		if c.probes == nil && best == math.Pow(2, maxProbes) {
 			best = c.best
@@ -128,7 +128,7 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
 	n := 0
 	p := prober{budget: 5 * time.Second}
-	p.measure = func(float64) (float64, error) {
+	p.run = func(worker.Load, float64) (float64, error) {
 		n++
 		p.used += time.Second
 		return math.Pow(2, float64(n)), nil
@@ -139,12 +139,15 @@ func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
 	}
 }
 
+// longest is a probe that is not repeated if nothing comes through.
+var longest = worker.Load{Duration: longestProbe}
+
 func TestNoProbeIsAboveTheHighestRateToTry(t *testing.T) {
 	for _, c := range []struct{ most, carries, want float64 }{
 		{20_000, 550_000, 20_000}, {500, 550_000, 500}, {20_000, 19_500, 20_000}, {20_000, 7_000, 7_000}, {1000, 0, 1},
 	} {
 		highest := 0.0
-		p := prober{budget: math.MaxInt64, maxRate: c.most, measure: func(rate float64) (float64, error) {
+		p := prober{budget: math.MaxInt64, load: longest, maxRate: c.most, run: func(_ worker.Load, rate float64) (float64, error) {
 			highest = max(highest, rate)
 			return min(rate, c.carries), nil
 		}}
@@ -171,7 +174,7 @@ func TestProbesWithRisingRatesEnd(t *testing.T) {
 		{"nothing at all", func(int, float64) float64 { return 0 }, 1, 1},
 	} {
 		probes := 0
-		p := prober{budget: math.MaxInt64, measure: func(rate float64) (float64, error) {
+		p := prober{budget: math.MaxInt64, load: longest, run: func(_ worker.Load, rate float64) (float64, error) {
 			if probes++; probes > 200 {
 				return 0, errors.New("there is no end to it")
 			}

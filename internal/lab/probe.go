@@ -10,56 +10,56 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// A search for the sustainable rate begins near what probes show: loads of half a second at most, whose throughput is measured.
+// A search for the sustainable rate begins near what probes show: loads of half a second or less, whose throughput is
+// measured. What comes through is counted in messages per second throughout this file.
 
-// prober runs the probes of one search.
-type prober struct {
-	load worker.Load // of the next probe, without a schedule
-	// measure runs a probe at a rate, or in a closed loop if rate is 0, and returns how many messages per second came through.
-	measure func(rate float64) (through float64, err error)
-	used    time.Duration // by probes that showed something
-	budget  time.Duration // for all of them
-	maxRate float64       // that may be probed; 0: no bound
-}
-
-// closedLoop is the rate of a probe in which each client sends as fast as its window of unconfirmed messages allows.
+// closedLoop stands for the rate of a probe in which each client sends as fast as its window of unconfirmed messages
+// allows.
 const closedLoop = 0.0
 
-// Probes are repeated until the broker is as warm as it gets.
-const (
-	steadyProbes = 4    // as many in a row must not have been faster than the best one before
-	faster       = 1.05 // by this factor
-	maxProbes    = 50   // they take about half a minute
-	probeShare   = 4    // probes get a 1/probeShare of the search's budget: the trials that follow warm the broker up as well
-)
-
-// probe returns what the broker carries, in messages per second. Its probes are closed loops. But with at most once nothing holds a closed
-// loop back: it would pile up more messages than the broker works off in minutes. There, and if the spec bounds the rate, which a closed
-// loop would exceed, the probes are rising rates.
-func (s *rateSearch) probe(ctx context.Context) (float64, error) {
-	asked := s.bench.spec.Sustainable
-	p := &prober{load: s.load(min(time.Duration(asked.Trial)/2, 500*time.Millisecond)), budget: math.MaxInt64, maxRate: asked.MaxRate}
-	p.measure = func(rate float64) (float64, error) { return s.runProbe(ctx, p, rate) }
-	if asked.Budget > 0 {
-		p.budget = time.Duration(asked.Budget) / probeShare
-	}
-	if s.bench.spec.Delivery == "at-most-once" || p.maxRate > 0 {
-		return p.raiseRate()
-	}
-	return p.widenWindow(s.bench.spec.InFlight.Messages)
+// prober runs the probes of one search, one after the other, until it knows what the broker carries.
+type prober struct {
+	run     func(load worker.Load, rate float64) (through float64, err error) // runs one probe; rate may be closedLoop
+	load    worker.Load                                                       // of the next probe, without a schedule
+	used    time.Duration                                                     // by probes that showed something
+	budget  time.Duration                                                     // for all of them
+	maxRate float64                                                           // that may be probed; 0 if there is no bound
 }
 
-// widenWindow runs closed loops with windows of 32, 256, 2,048 … messages, until one is at least most, or eight times the window no longer
-// brings four times the rate. A window much larger than the broker can use would only fill its queues, which then take long to empty. The
-// last window is probed until the broker gets no faster.
-func (p *prober) widenWindow(most int) (float64, error) {
-	narrower := 0.0 // the rate with the window before
+// probeShare is the part of a search's budget that its probes may use up, a quarter: the trials that follow warm the
+// broker up as well.
+const probeShare = 4
+
+// probe returns what the broker carries. Its probes are closed loops. But with at most once nothing holds a closed loop
+// back: it would pile up more messages than the broker works off in minutes. There, and if the spec bounds the rate,
+// which a closed loop would exceed, the probes are rising rates.
+func (s *rateSearch) probe(ctx context.Context) (float64, error) {
+	spec := s.bench.spec
+	p := &prober{
+		run:    func(load worker.Load, rate float64) (float64, error) { return s.runProbe(ctx, load, rate) },
+		load:   s.load(min(time.Duration(spec.Sustainable.Trial)/2, 500*time.Millisecond)),
+		budget: math.MaxInt64, maxRate: spec.Sustainable.MaxRate,
+	}
+	if spec.Sustainable.Budget > 0 {
+		p.budget = time.Duration(spec.Sustainable.Budget) / probeShare
+	}
+	if spec.Delivery == "at-most-once" || p.maxRate > 0 {
+		return p.raiseRate()
+	}
+	return p.widenWindow(spec.InFlight.Messages)
+}
+
+// widenWindow runs closed loops with windows of 32, 256, 2,048 … messages, until one is at least largest, or eight
+// times the window no longer brings four times the throughput. A window much larger than the broker can use would only
+// fill its queues, which then take long to empty. The last window is probed until the broker gets no faster.
+func (p *prober) widenWindow(largest int) (float64, error) {
+	narrower := 0.0 // what came through with the window before
 	for p.load.Window = 32; ; p.load.Window *= 8 {
 		through, err := p.measure(closedLoop)
 		if err != nil {
 			return 0, err
 		}
-		if through < 4*narrower || p.load.Window >= most {
+		if through < 4*narrower || p.load.Window >= largest {
 			return p.untilSteady(closedLoop, max(through, narrower))
 		}
 		narrower = through
@@ -67,18 +67,21 @@ func (p *prober) widenWindow(most int) (float64, error) {
 }
 
 const (
-	// keptUpShare is the share of a probed rate that has to come through for the broker to have kept up with it.
+	// keptUpShare is the share of a rate that has to come through for the broker to have kept up with it. It leaves
+	// room for what is still under way when so short a load ends.
 	keptUpShare = 0.9
-	// raiseRate repeats a probe at overload times the rate that came through, to see whether more comes.
+	// overload is how many times what came through is offered to see whether more comes.
 	overload = 2
 )
 
-// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, up to maxRate, until the broker no longer keeps up, and returns the rate that came
-// through then; at least 1/s. For example, of 16,000/s 5,000/s came through. 10,000/s are offered then, until the broker gets no faster; if
-// 9,500/s come through in the end, it has kept up after all, and 40,000/s come next. If 40,000/s are too much once more, and no more than
-// those 9,500/s come through afterwards, it is not getting faster.
+// raiseRate offers 1,000/s, 4,000/s, 16,000/s and so on, up to maxRate, until the broker no longer keeps up even after
+// it has warmed up, and returns what came through then; at least 1/s. For example, a broker that is still cold lets
+// only 5,000/s of 16,000/s through. 10,000/s are offered again and again, until it gets no faster:
+//   - If 7,000/s come through in the end, that is the answer.
+//   - If 9,500/s do, it has kept up after all. So 40,000/s come next, and if they are too much, what came through is offered twice again.
+//     If no more than 9,500/s come through this time either, the broker is as warm as it gets, and that is the answer.
 func (p *prober) raiseRate() (float64, error) {
-	best := 0.0 // what came through in the end when the broker last had not kept up
+	best := 0.0 // what came through after the last overload
 	for rate := 1000.0; ; rate *= 4 {
 		rate = capped(rate, p.maxRate)
 		through, err := p.measure(rate)
@@ -92,13 +95,15 @@ func (p *prober) raiseRate() (float64, error) {
 			continue
 		}
 		rate = min(rate, max(overload*through, 1)) // a higher rate would only pile messages up
-		if through, err = p.untilSteady(rate, through); err != nil {
+		through, err = p.untilSteady(rate, through)
+		if err != nil {
 			return 0, err
 		}
-		if through <= faster*best || through < keptUpShare*rate {
-			return max(through, best, 1), nil
+		keptUp, gotFaster := through >= keptUpShare*rate, through > faster*best
+		best = max(best, through)
+		if !keptUp || !gotFaster {
+			return max(best, 1), nil
 		}
-		best = through
 	}
 }
 
@@ -110,9 +115,19 @@ func capped(rate, most float64) float64 {
 	return rate
 }
 
-// untilSteady repeats a probe at a rate until the broker gets no faster, and returns the best throughput, to within the factor faster. best
-// is that of an earlier probe. A broker that has just been started fails at rates that it carries a minute later: its code is compiled
-// while it runs, and its caches are empty. Repeating also evens out a hiccup.
+const (
+	// steadyProbes is how many probes in a row must not have been faster than the best one before for a broker to count
+	// as warm.
+	steadyProbes = 4
+	// faster is the factor by which a probe must exceed the best one to count as faster. Smaller differences are noise.
+	faster = 1.05
+	// maxProbes bounds the probes at one rate. They take about half a minute.
+	maxProbes = 50
+)
+
+// untilSteady repeats a probe at a rate until the broker gets no faster, and returns the best throughput, to within the
+// factor faster. best is that of an earlier probe. A broker that has just been started fails at rates that it carries a
+// minute later: its code is compiled while it runs, and its caches are empty. Repeating also evens out a hiccup.
 func (p *prober) untilSteady(rate, best float64) (float64, error) {
 	steady := 0
 	for n := 0; n < maxProbes && steady < steadyProbes && p.used < p.budget; n++ {
@@ -135,12 +150,13 @@ const (
 	laterWarmup = 100 * time.Millisecond
 )
 
-// runProbe runs a probe at a rate and returns how many messages per second came through. If none did, the probe was shorter than the
-// broker's latency: it is repeated, twice as long each time, and so are all later ones. Probes that show nothing don't use up the budget.
-func (s *rateSearch) runProbe(ctx context.Context, p *prober, rate float64) (float64, error) {
+// measure runs a probe at a rate and returns how much came through. If nothing did, the probe was shorter than the
+// broker's latency: it is repeated, twice as long each time, and so are all later ones. Probes that show nothing don't
+// use up the budget.
+func (p *prober) measure(rate float64) (float64, error) {
 	for {
 		began := clock.Now()
-		through, err := s.runProbeOnce(ctx, p.load, rate)
+		through, err := p.run(p.load, rate)
 		if through > 0 || err != nil || p.load.Duration >= longestProbe {
 			p.used += time.Duration(clock.Now() - began)
 			p.load.Warmup = worker.Warmup{For: laterWarmup}
@@ -150,7 +166,8 @@ func (s *rateSearch) runProbe(ctx context.Context, p *prober, rate float64) (flo
 	}
 }
 
-func (s *rateSearch) runProbeOnce(ctx context.Context, load worker.Load, rate float64) (float64, error) {
+// runProbe runs one probe and adds it to the record's list of trials.
+func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float64) (float64, error) {
 	if rate != closedLoop {
 		var err error
 		if load.Schedule, err = s.bench.arrivals(rate); err != nil {
@@ -169,12 +186,13 @@ func (s *rateSearch) runProbeOnce(ctx context.Context, load worker.Load, rate fl
 	return through, t.Err
 }
 
-// littlesLaw returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency. For example, 3 producers
-// with 1,000 messages in flight each and a latency of 2 s bring 1,500/s through. It returns 0 unless the latency is longer than the probe:
-// only then counting messages gives no rate, because none may come through while the probe lasts, or a whole window at once.
+// littlesLaw returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency. For
+// example, 3 producers with 1,000 messages in flight each and a latency of 2 s bring 1,500/s through. It returns 0
+// unless the latency is longer than the probe: only then counting messages gives no rate, because none may come through
+// while the probe lasts, or a whole window at once.
 func (s *rateSearch) littlesLaw(t trial, window int) float64 {
 	p50 := s.bench.latency(t).Quantile(0.5)
-	if p50 < t.Until-t.From {
+	if p50 == 0 || p50 < t.Until-t.From { // nothing came, or the latency is shorter
 		return 0
 	}
 	window = min(window, inFlightPerClient(s.bench.spec))
