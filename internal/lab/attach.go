@@ -19,8 +19,8 @@ import (
 //	the broker was not started here, it calls itself Redpanda 25.2.1: its cost is not known; what else it does is
 //	not known, nor are its settings
 func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.Recipe) error {
-	described, unreported, err := b.describe(ctx, c)
-	if err != nil {
+	described, err := b.describe(ctx, c)
+	if _, unreachable := errors.AsType[errStart](err); unreachable {
 		return err
 	}
 	b.record.Versions.Broker = cmp.Or(described.Version, b.spec.Version)
@@ -31,51 +31,52 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 			b.doubtVersion(version)
 		}
 	}
-	name := strings.TrimSpace(described.Product + " " + described.Version)
-	if name != "" {
-		name = ", it calls itself " + name
+	who := "the broker was not started here"
+	if name := strings.TrimSpace(described.Product + " " + described.Version); name != "" {
+		who += ", it calls itself " + name
 	}
-	missing := b.findMeters(ctx)
-	cost := b.meters.knownCost(missing)
-	b.doubt("attached", "the broker was not started here%s: %s; what else it does is not known%s", name, cost, unreported)
+	settings := ""
+	switch {
+	case described.Settings == nil && err != nil:
+		settings = fmt.Sprintf(", nor are its settings (%v)", err)
+	case described.Settings == nil:
+		settings = ", nor are its settings"
+	case err != nil:
+		settings = fmt.Sprintf(", nor are all of its settings (%v)", err)
+	}
+	cost := b.meters.costKnown(b.meterAttached(ctx))
+	b.doubt("attached", "%s: %s; what else it does is not known%s", who, cost, settings)
 	return nil
 }
 
-// describe asks the broker how it describes itself. unreported is a clause about settings that it does not report;
-// empty if it reports all.
-func (b *bench) describe(ctx context.Context, c driver.Config) (d driver.Description, unreported string, err error) {
+// describe asks the broker how it describes itself. The error is an errStart if the broker can't be reached; after any
+// other error, the description lacks what the broker could not be asked. Its Settings are nil if the broker reports
+// none.
+func (b *bench) describe(ctx context.Context, c driver.Config) (driver.Description, error) {
 	kind, err := driver.Lookup(b.spec.Broker)
 	if err != nil {
-		return d, "", err
+		return driver.Description{}, err
 	}
 	const timeout = 15 * time.Second // of connecting and asking
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	client, err := kind.Open(ctx, c)
-	switch {
-	case errors.As(err, new(*driver.ErrConnect)):
-		return d, "", errStart{cause: err}
-	case err != nil:
-		return d, fmt.Sprintf(", nor are its settings (%v)", err), nil // if the agent's clients fail as well, they report it
+	if _, unreachable := errors.AsType[*driver.ErrConnect](err); unreachable {
+		return driver.Description{}, errStart{cause: err}
+	}
+	if err != nil { // not fatal here: the clients that the load needs will fail as well, and report it
+		return driver.Description{}, err
 	}
 	defer func() { _ = client.Close() }() // the answer is not worth less if closing fails
-	describer, ok := client.(driver.Describer)
-	if !ok {
-		return d, ", nor are its settings", nil
+	if describer, ok := client.(driver.Describer); ok {
+		return describer.Describe(ctx)
 	}
-	d, err = describer.Describe(ctx)
-	switch {
-	case err != nil:
-		unreported = fmt.Sprintf(", nor are all of its settings (%v)", err)
-	case d.Settings == nil:
-		unreported = ", nor are its settings"
-	}
-	return d, unreported, nil
+	return driver.Description{}, nil
 }
 
-// findMeters looks for meters of the attached broker's processes and sets b.meters: agents on its machines come
-// first, then this process for those on this machine. It returns the addresses that nobody meters.
-func (b *bench) findMeters(ctx context.Context) []provision.Missing {
+// meterAttached sets the meters of the attached broker's processes: agents on its machines come first, then this
+// process for those on this machine. It returns the addresses that nobody meters.
+func (b *bench) meterAttached(ctx context.Context) (unmetered []provision.Missing) {
 	const timeout = 5 * time.Second // of resolving the addresses
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -84,18 +85,18 @@ func (b *bench) findMeters(ctx context.Context) []provision.Missing {
 	for _, r := range m.remote {
 		addresses = slices.DeleteFunc(addresses, func(address string) bool { return slices.Contains(r.Facts().Serves, address) })
 	}
-	local, missing := provision.Find(ctx, addresses)
+	local, unmetered := provision.Find(ctx, addresses)
 	if local != nil {
 		m.local = local
 	}
-	m.complete = (m.local != nil || len(m.remote) > 0) && len(missing) == 0
-	m.hidden = slices.ContainsFunc(missing, func(address provision.Missing) bool { return address.Here })
-	return missing
+	m.complete = (m.local != nil || len(m.remote) > 0) && len(unmetered) == 0
+	m.hidden = slices.ContainsFunc(unmetered, func(missing provision.Missing) bool { return missing.Here })
+	return unmetered
 }
 
-// knownCost returns a clause about what is known of an attached broker's cost. missing are the addresses that
-// nobody meters.
-func (m *meters) knownCost(missing []provision.Missing) string {
+// costKnown states what is known of an attached broker's cost, as the part of a sentence: "its cost is not known".
+// unmetered are the addresses that nobody meters.
+func (m *meters) costKnown(unmetered []provision.Missing) string {
 	var metered []string
 	if m.local != nil {
 		metered = append(metered, fmt.Sprintf("that listen here (%s)", m.local))
@@ -106,14 +107,14 @@ func (m *meters) knownCost(missing []provision.Missing) string {
 	if m.complete {
 		return "its cost is that of the processes " + strings.Join(metered, " and of those ")
 	}
-	for _, address := range missing {
-		if address.Here {
+	for _, missing := range unmetered {
+		if missing.Here {
 			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's",
-				address.Address, address.Why)
+				missing.Address, missing.Why)
 		}
 	}
-	if len(metered) > 0 {
-		return fmt.Sprintf("its cost is not known, since nobody meters %s (%s)", missing[0].Address, missing[0].Why)
+	if len(metered) > 0 { // so it is incomplete because of an unmetered address
+		return fmt.Sprintf("its cost is not known, since nobody meters %s (%s)", unmetered[0].Address, unmetered[0].Why)
 	}
 	return "its cost is not known"
 }
