@@ -13,9 +13,10 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// measure is the middle of a bench, one repetition under way: it runs the kind of measurement that the spec asks for and fills the record's
-// result, with the latency at a rate for example, or with how long 1,000,000 messages took. Each kind runs one trial, with a load of its
-// own, except that searches (sustain.go) and curves (curve.go) run many. A kind returns an error if its trial does not stand.
+// measure is the middle of a bench, one repetition under way: it runs the kind of measurement that the spec asks for
+// and fills the record's result, with the latency at a rate for example, or with how long 1,000,000 messages took. Each
+// kind runs one trial, with a load of its own, except that searches (sustain.go) and curves (curve.go) run many. A kind
+// returns an error if its trial does not stand.
 func (b *bench) measure(ctx context.Context) error {
 	switch b.spec.Measure {
 	case study.MeasureRate:
@@ -35,6 +36,10 @@ func (b *bench) measure(ctx context.Context) error {
 	return fmt.Errorf("measure: unknown word %q; allowed: rate, peak, sustainable, curve, count, backlog", b.spec.Measure)
 }
 
+// noRate is the rate of a load that is judged without one, because it ends with a number of messages or is as fast as
+// it can be.
+const noRate = 0.0
+
 // timedLoad returns a load for the spec's warm-up, duration and drain. It is a closed loop if s is nil.
 func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 	w := b.spec.Warmup
@@ -44,8 +49,9 @@ func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 	}
 }
 
-// countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no rate. If messages is
-// 0, their number follows from the bytes of payload: 1 MB are 1,000 messages with a mean size of 1 kB.
+// countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no
+// rate. If messages is 0, their number follows from the bytes of payload: 1 MB are 1,000 messages with a mean size of 1
+// kB.
 func (b *bench) countedLoad(messages int64, bytes study.Size) (worker.Load, error) {
 	if messages == 0 {
 		messages = max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
@@ -77,43 +83,58 @@ func (b *bench) measureRate(ctx context.Context) error {
 	return b.judge(t, result.OfferedRate)
 }
 
+// measurePeak runs a closed loop: each producer sends as fast as its window of unconfirmed messages allows.
+func (b *bench) measurePeak(ctx context.Context) error {
+	t := b.growingTrial(ctx, "as fast as the window allows", closedLoop, b.timedLoad(nil))
+	result := b.keepResult(t)
+	b.setSampledRates(result, t)
+	if through, ok := t.throughputUntilArrived(b.spec.SubscriptionsPerTopic); ok {
+		result.Throughput = through
+		b.doubtHandedOver(result)
+	}
+	if err := b.judge(t, noRate); err != nil {
+		return err
+	}
+	return b.judgeSilentPeak(t, result.PublishRate)
+}
+
 // bufferedRatio is how many times the throughput a closed loop may hand over before buffers are suspected.
 const bufferedRatio = 1.1
 
-// measurePeak runs a closed loop: each producer sends as fast as its window of unconfirmed messages allows.
-func (b *bench) measurePeak(ctx context.Context) error {
-	t := b.growingTrial(ctx, "as fast as the window allows", 0, b.timedLoad(nil))
-	result := b.keepResult(t)
-	b.setSampledRates(result, t)
-	result.Throughput = t.throughputUntilArrived(b.spec.SubscriptionsPerTopic)
-	if result.Throughput > 0 && result.PublishRate > bufferedRatio*result.Throughput {
-		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: the first says how fast buffers filled, not how fast the broker is",
-			result.PublishRate, result.Throughput)
+// doubtHandedOver doubts a publish rate that only says how fast the client's buffers filled.
+func (b *bench) doubtHandedOver(r *store.Result) {
+	if r.Throughput > 0 && r.PublishRate > bufferedRatio*r.Throughput {
+		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: "+
+			"the first says how fast buffers filled, not how fast the broker is", r.PublishRate, r.Throughput)
 	}
-	if err := b.judge(t, 0); err != nil {
-		return err
-	}
-	mustConfirm := b.spec.Delivery != "at-most-once" && len(b.spec.Faults) == 0
-	if !mustConfirm || result.PublishRate > 0 {
-		return nil
-	}
-	if paused := t.pauseEffect(0, ""); paused.Text != "" { // a confirmation that came then was noticed afterwards
-		return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, paused)
-	}
-	return failed("no message was confirmed during the measured phase of %s, only before or after it: such a broker needs a longer duration", b.spec.Duration)
 }
 
-// setSampledRates replaces the rates of a closed loop, which count messages that were due in the measured phase, by those between two
-// samples of the counters. In a closed loop the client takes hundreds of messages at once, and all are due at that moment: with a slow
-// broker, only a few such batches begin within the phase. If it is too short for two samples, the coarse rates stay, with a doubt.
+// judgeSilentPeak fails a closed loop in which no message was confirmed during the measured phase, though confirmations
+// were to come. If this process stood still meanwhile, they may have come unnoticed, and the trial is void.
+func (b *bench) judgeSilentPeak(t trial, publishRate float64) error {
+	mustConfirm := b.spec.Delivery != "at-most-once" && len(b.spec.Faults) == 0
+	if !mustConfirm || publishRate > 0 {
+		return nil
+	}
+	if pause := t.pauseEffect(0, ""); pause.Text != "" { // in a closed loop, a pause is compared with no latency
+		return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, pause)
+	}
+	return failed("no message was confirmed during the measured phase of %s, only before or after it: such a broker needs a longer duration",
+		b.spec.Duration)
+}
+
+// setSampledRates replaces the rates of a closed loop, which count messages that were due in the measured phase, by
+// those between two samples of the counters. In a closed loop the client takes hundreds of messages at once, and all
+// are due at that moment: with a slow broker, only a few such batches begin within the phase. If it is too short for
+// two samples, the coarse rates stay, with a doubt.
 func (b *bench) setSampledRates(r *store.Result, t trial) {
 	sampled, ok := t.sampledThroughput()
 	switch {
 	case ok:
 		r.PublishRate, r.ReceiveRate = sampled.acked, sampled.received
 	case t.Err == nil:
-		b.doubt("coarse-rate", "the measured phase of %s has fewer than two samples of the counters, %s apart: its rates count whole batches of the client",
-			time.Duration(t.Until-t.From), worker.SampleEvery)
+		b.doubt("coarse-rate", "the measured phase of %s has fewer than two samples of the counters, %s apart: "+
+			"its rates count whole batches of the client", time.Duration(t.Until-t.From), worker.SampleEvery)
 	}
 }
 
@@ -125,17 +146,21 @@ func (b *bench) measureCount(ctx context.Context) error {
 	}
 	t := b.growingTrial(ctx, fmt.Sprintf("%d messages", load.Messages), b.spec.Load.Rate, load)
 	setCount(b.keepResult(t), t)
-	return b.judge(t, 0)
+	return b.judge(t, noRate)
 }
 
-// setCount sets the times and rates of a number of messages: those confirmed per second until the last confirmation, and those received
-// per second until the last delivery. For example, 1,000 messages that are all confirmed after 2 s and received after 4 s have rates of
-// 500/s and 250/s. With at most once, deliveries may come long after the last send.
+// setCount sets the times and rates of a number of messages: those confirmed per second until the last confirmation,
+// and those received per second until the last delivery. For example, 1,000 messages that are all confirmed after 2 s
+// and received after 4 s have rates of 500/s and 250/s. With at most once, deliveries may come long after the last
+// send.
 func setCount(r *store.Result, t trial) {
 	publishing := seconds(t.FirstSent, t.LastAcked) // 0 if none was confirmed
 	receiving := seconds(t.FirstSent, t.LastReceived)
-	r.Count = &store.Count{Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: publishing, TotalSeconds: max(publishing, receiving)}
-	r.Seconds, r.PublishRate = publishing, perSecond(t.Measured.Acked, publishing)
+	r.Count = &store.Count{
+		Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: publishing, TotalSeconds: max(publishing, receiving),
+	}
+	r.Seconds = publishing
+	r.PublishRate = perSecond(t.Measured.Acked, publishing)
 	r.ReceiveRate = perSecond(t.Measured.Received, receiving)
 }
 
@@ -157,14 +182,14 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 		Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain,
 		FillRate: result.PublishRate, DrainRate: result.ReceiveRate,
 	}
-	return b.judge(t, 0)
+	return b.judge(t, noRate)
 }
 
-// keepResult makes a trial the record's result and adds its doubts to the record's. It returns the result, in which a kind of measurement
-// sets what it has beside the figures of every trial.
+// keepResult makes a trial the record's result and adds its doubts to the record's. It returns the result, in which a
+// kind of measurement sets what it has beside the figures of every trial.
 func (b *bench) keepResult(t trial) *store.Result {
 	for _, d := range b.doubtsAbout(t) {
-		if d.Code == store.DoubtRateMissed { // before all others, since it explains them
+		if d.Code == store.DoubtRateMissed { // the only one that stands before all others, since it explains them
 			b.record.Doubts = slices.Insert(b.record.Doubts, 0, d)
 		} else {
 			b.doubt(d.Code, "%s", d.Remark())

@@ -22,15 +22,15 @@ func TestOneStragglerDoesNotLowerAThroughput(t *testing.T) {
 	for name, samples := range map[string][]worker.Sample{"none": one.Samples, "one": append(one.Samples, at(63, 3001))} {
 		one.Samples = samples
 		for _, subscriptions := range []int{0, 2} {
-			if got := one.throughputUntilArrived(subscriptions); math.Abs(got-1000) > 1 {
-				t.Errorf("%s, %d subscriptions: %.1f/s, want 1000/s", name, subscriptions, got)
+			if got, ok := one.throughputUntilArrived(subscriptions); !ok || math.Abs(got-1000) > 1 {
+				t.Errorf("%s, %d subscriptions: %.1f/s, known %v; want 1000/s", name, subscriptions, got, ok)
 			}
 		}
 	}
 	for name, samples := range map[string][]worker.Sample{"no sample": nil, "one sample": {at(1, 5)}, "nothing came": {at(1, 5), at(2, 5)}} {
 		one.Samples = samples
-		if got := one.throughputUntilArrived(2); got != 0 {
-			t.Errorf("%s: %g/s", name, got)
+		if got, ok := one.throughputUntilArrived(2); got != 0 || ok != (name == "nothing came") {
+			t.Errorf("%s: %g/s, known %v", name, got, ok)
 		}
 	}
 }
