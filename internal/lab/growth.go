@@ -1,0 +1,72 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// With --agents auto, a run begins with few agents (processes that send and receive, here or on other machines), and
+// takes more whenever they, and not the broker, limit a trial.
+
+// growingTrial is runTrial for a load that the generator must not limit. If it did, and more agents can share the load,
+// they are taken and the load is run again: for example first on 1 agent, then on 2, which keep up.
+func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
+	for {
+		t := b.runTrial(ctx, stage, rate, load)
+		if t.Err != nil {
+			return t
+		}
+		passRule, evidence := rule(b.spec), b.evidence(t, rate)
+		why, saturated := passRule.Saturated(evidence) // the generator was late, or used up its cores
+		if !saturated {
+			return t
+		}
+		if load.RateForThreads > 0 && t.lacksThreads(evidence, passRule, b.lab.machine.Cores) {
+			return t // before it takes more agents, the search that set RateForThreads allows more threads
+		}
+		agents, ok := b.moreAgents(ctx, why)
+		if !ok {
+			return t
+		}
+		b.announce(fmt.Sprintf("connecting %d agents", agents))
+		if err := b.prepareAgain(ctx); err != nil {
+			t.Err = err
+			return t
+		}
+	}
+}
+
+// moreAgents takes more agents, because the generator was saturated as why says, and returns how many there are then.
+// ok is false if there are no more, or if no more can share the load; reports that blame the generator then say so
+// (whyNoMore).
+func (b *bench) moreAgents(ctx context.Context, why remark.Remark) (agents int, ok bool) {
+	grower, ok := b.clients.agent.(agent.Grower)
+	if !ok { // the number of agents is fixed, or this process is the only one
+		return 0, false
+	}
+	most := undivided(b.spec) // --agents auto allows no point that divides a topic
+	agents, grown := grower.Grow(ctx, most, why.Text)
+	switch {
+	case grown:
+		b.record.Growth = append(b.record.Growth, store.Growth{Agents: agents, Reason: why.Text, Figures: why.Figures})
+	case agents >= most:
+		b.clients.exhausted = "there are as many agents as topics, or groups of topics that share connections"
+	default:
+		b.clients.exhausted = fmt.Sprintf("all agents that are there are in use (%d)", agents)
+	}
+	return agents, grown
+}
+
+// whyNoMore returns a clause that ends a sentence about a limit of the generator: why agents can't lift it. It is empty
+// if no more agents were asked for.
+func (b *bench) whyNoMore() string {
+	if b.clients.exhausted == "" {
+		return ""
+	}
+	return "; " + b.clients.exhausted
+}
