@@ -1,10 +1,11 @@
-// Package lab runs the repetitions of a study one after the other and turns each into a record. It is the only package that
-// knows all the others: specs, brokers, agents, the search and the store. For example, a study that compares two brokers at
-// three message sizes has six points, each with a spec of its own. With three repetitions, Run gets 18 runs and appends 18 records.
+// Package lab runs the repetitions of a study one after the other and turns each into a record. It is the only package
+// that knows all the others: specs, brokers, agents, the search and the store. For example, a study that compares two
+// brokers at three message sizes has six points, each with a spec of its own. With three repetitions, Run gets 18 runs
+// and appends 18 records.
 //
-// For each repetition, a bench takes a broker from the pool or starts one, connects producers and consumers, runs one or more trials
-// (runTrial) while it meters all processes, judges them (judge), and adds doubts: reasons to trust their numbers less. Every
-// repetition ends as a record, also one that failed or was interrupted.
+// For each repetition, a bench takes a broker from the pool or starts one, connects producers and consumers, runs one
+// or more trials (runTrial) while it meters all processes, judges them (judge), and adds doubts: reasons to trust their
+// numbers less. Every repetition ends as a record, also one that failed or was interrupted.
 package lab
 
 import (
@@ -29,8 +30,8 @@ type Options struct {
 	Again  bool // also run repetitions that the store already has
 	// Enough is called before each repetition and reports whether its point needs no more of them. If nil, all are run.
 	Enough func(ctx context.Context, run study.Run) bool
-	// Lease is after how long other runners with the same store take over the repetition of one that has died. If 0, it is
-	// store.Lease.
+	// Lease is after how long other runners with the same store take over the repetition of one that has died. If 0, it
+	// is store.Lease.
 	Lease time.Duration
 	Keep  bool      // keep the brokers' directories
 	Tool  string    // version of this program
@@ -39,8 +40,8 @@ type Options struct {
 	Watch func(Event)
 	// NewAgent returns the agent that drives a point. If nil, the agent is in this process.
 	NewAgent func() agent.Agent
-	// AgentsHere returns the agents' processes on this machine. They take part in the measurement, so their use of the machine
-	// counts as no disturbance. If nil, there are none.
+	// AgentsHere returns the agents' processes on this machine. They take part in the measurement, so their use of the
+	// machine counts as no disturbance. If nil, there are none.
 	AgentsHere func() []int
 	// Meters returns agents that meter the processes that serve addresses of an attached broker. If nil, there are none.
 	Meters func(ctx context.Context, addresses []string) []agent.Meter
@@ -73,15 +74,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Run runs repetitions in the order given and appends a record as each one ends. When ctx ends, it records the repetition under
-// way, if there is one, as aborted, cleans up and returns ctx's error. All other errors are of the store, which can keep no more records.
+// Run runs repetitions in the order given and appends a record as each one ends. When ctx ends, it records the
+// repetition under way, if there is one, as aborted, cleans up and returns ctx's error. All other errors are of the
+// store, which can keep no more records.
 func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	o = o.withDefaults()
 	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
 	defer l.pool.close()
-	if f, err := provision.WatchFlushes(); err == nil {
-		l.flushes = f
-		defer f.Close()
+	if flushes, err := provision.WatchFlushes(); err == nil { // on most machines only root may: flushes are then not known, which is no error
+		l.flushes = flushes
+		defer flushes.Close()
 	}
 	for _, run := range runs {
 		l.pace.rest += study.EstimateSeconds(run.Point.Spec)
@@ -110,22 +112,22 @@ type lab struct {
 	searched []neighbour // points whose sustainable rate this run has found
 }
 
-// runAll runs the repetitions that are not done. Then it looks again at those that other runners had claimed, until they are done
-// or their runners have died.
+// runAll runs the repetitions that are not done. Then it looks again at those that other runners had claimed, until
+// they are done or their runners have died.
 func (l *lab) runAll(ctx context.Context, runs []study.Run) error {
 	for {
 		var held []study.Run
 		for i, run := range runs {
-			standing, err := l.runUnclaimed(ctx, run)
+			isHeld, err := l.runUnclaimed(ctx, run)
 			if err != nil {
 				return err
 			}
-			if standing == store.Held {
+			if isHeld {
 				held = append(held, run)
 			}
 			l.pool.release(held, runs[i+1:])
 		}
-		if held == nil {
+		if len(held) == 0 {
 			return nil
 		}
 		runs = held
@@ -135,30 +137,31 @@ func (l *lab) runAll(ctx context.Context, runs []study.Run) error {
 	}
 }
 
-// runUnclaimed runs a repetition unless it is done, not needed, or held by another runner. It returns store.Held in the last case.
-// A repetition that has not begun when ctx ends leaves no record.
-func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (store.Standing, error) {
+// runUnclaimed runs a repetition unless it is done, not needed, or held by another runner: it reports whether one holds
+// it. A repetition that has not begun when ctx ends leaves no record.
+func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (held bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return false, err
 	}
 	if !l.doneBefore(run) && l.options.Enough(ctx, run) {
 		l.tally.Spared++
 		l.finish(run, Event{Kind: Spared})
-		return store.Done, nil
+		return false, nil
 	}
 	standing, release := l.claim(ctx, run)
-	if standing == store.Claimed {
-		defer release()
-		if err := ctx.Err(); err != nil {
-			return standing, err
-		}
-		return standing, l.runOne(ctx, run)
-	}
-	if standing == store.Done {
+	switch standing {
+	case store.Held:
+		return true, nil
+	case store.Done:
 		l.tally.Skipped++
-		l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)})
+		l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)}) // by another runner, unless it was done when this run began
+		return false, nil
 	}
-	return standing, nil
+	defer release()
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	return false, l.runOne(ctx, run)
 }
 
 // runOne runs a repetition and appends its record.
