@@ -35,10 +35,11 @@ func measurement(t trial, producersPerTopic int) store.Measurement {
 	return m
 }
 
-// corrected returns the latency from the actual send, corrected afterwards for messages that were not sent while a producer waited
-// (hist.Snapshot.Corrected). The expected interval is the mean gap between two sends of one producer: 4 producers that together send
-// 1,000 messages in a phase of 2 s have one of 8 ms. docs/method.md says why we trust these figures less than the latency from the
-// intended time; they are kept to compare with Raje (2019), who reports them. They are nil if nothing was measured.
+// corrected returns the latency from the actual send, corrected afterwards for messages that were not sent while a
+// producer waited (hist.Snapshot.Corrected). The expected interval is the mean gap between two sends of one producer: 4
+// producers that together send 1,000 messages in a phase of 2 s have one of 8 ms. docs/method.md says why we trust
+// these figures less than the latency from the intended time; they are kept to compare with Raje (2019), who reports
+// them. They are nil if nothing was measured.
 func corrected(t trial) *store.Corrected {
 	service := t.Histograms.EndToEndService
 	if t.Measured.Expected == 0 { // nobody subscribes
@@ -53,8 +54,8 @@ func corrected(t trial) *store.Corrected {
 	return &store.Corrected{IntervalNs: gap, MeanNs: h.Mean(), P99Ns: h.Quantile(0.99)}
 }
 
-// storedStreams returns the books of each stream that the worker has kept, with the messages that it lost. Producers are numbered over all
-// topics, so with 3 producers for each topic, producer 4 sends to topic 1.
+// storedStreams returns the books of each stream that the worker has kept, with the messages that it lost. Producers
+// are numbered over all topics, so with 3 producers for each topic, producer 4 sends to topic 1.
 func storedStreams(t trial, producersPerTopic int) []store.Stream {
 	var list []store.Stream
 	for _, s := range t.Streams {
@@ -70,31 +71,35 @@ func storedStreams(t trial, producersPerTopic int) []store.Stream {
 	return list
 }
 
-// A series has a tick every tickEvery. In long trials the ticks are further apart, so that there are at most maxTicks.
+// A series has a tick every tickEvery. In trials of more than half an hour the ticks are further apart, so that there
+// are at most maxTicks.
 const (
 	tickEvery = 500 * time.Millisecond
 	maxTicks  = 4000
 )
 
-// series turns a trial's samples into the ticks of a record. Each tick has the rates since the one before, so no message before the last
-// tick is left out, however far apart the ticks are. Its quantiles are only those of the last half second before it.
+// series turns a trial's samples into the ticks of a record. Each tick has the rates since the one before, so no
+// message before the last tick is left out, however far apart the ticks are. Its quantiles are only those of the last
+// half second before it. Samples after the last tick, less than half a second in most trials, are left out.
 func (m *metering) series(out worker.Outcome) []store.Tick {
 	samples, cores := out.Samples, m.live.perSample.Values()
 	if len(samples) == 0 {
 		return nil
 	}
-	before := samples[0]
-	every := max(int64(tickEvery), (samples[len(samples)-1].At-before.At)/maxTicks)
-	leastGap := every - int64(worker.SampleEvery)/2 // samples are not exactly SampleEvery apart
+	before, last := samples[0], samples[len(samples)-1]
+	regular := int64(tickEvery - worker.SampleEvery/2) // a bit less, since samples are not exactly SampleEvery apart
+	leastGap := max(regular, (last.At-before.At)/maxTicks)
 	var ticks []store.Tick
 	for i, s := range samples {
 		if s.At-before.At < leastGap {
 			continue
 		}
 		t := tickBetween(before, s)
-		t.OffsetNs, t.Phase = s.At-out.From, phaseName(s, out.From)
-		// Cores were noted at samples as well, but both lists may have been thinned out, and differently. So the place in one list is
-		// scaled to the other: sample 300 of 1,000 has the cores at 150 of 500.
+		t.OffsetNs = s.At - out.From
+		t.Phase = phaseName(s, out.From)
+		// The cores in use were noted at the same samples, but of a long trial either list keeps only every second,
+		// fourth, … value. So the place in one list is scaled to the other: sample 300 of 1,000 has the cores at 150 of
+		// 500, which were noted within one value of it.
 		if j := i * len(cores) / len(samples); j < len(cores) {
 			t.BrokerCPU, t.GeneratorCPU = cores[j].Broker, cores[j].Generator
 			t.BrokerUser, t.BrokerSystem, t.Sides = cores[j].BrokerUser, cores[j].BrokerSystem, cores[j].Sides
