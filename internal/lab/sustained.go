@@ -10,11 +10,16 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// recordResult fills the record's result from what the search has found: the bounds of each goal, the figures of a trial that confirmed
-// the lower bound of the first goal, and a guess of what ran out above that. If the search has found nothing, the bounds are 0 and the
-// figures are missing.
+// This file fills a record from what a search for the sustainable rate has found: two rates for each goal, which is a
+// bound on latency. Low is the highest rate that passed, and High the lowest one that failed; either is 0 if there was
+// none. No trial has a rate of 0, so for a missing bound s.tried, the trials by rate, has none.
+
+// recordResult fills the record's result: the bounds of each goal, the figures of a trial that confirmed the lower
+// bound of the first goal, and a guess of what ran out above that. If the search has found nothing, the bounds are 0
+// and the figures are missing.
 func (s *rateSearch) recordResult(found search.Result) {
-	first, result := found.Goals[0], &store.Result{}
+	first := found.Goals[0]
+	result := &store.Result{}
 	if confirming := s.tried[first.Low].passed; confirming != nil {
 		result = s.bench.keepResult(*confirming)
 		result.OfferedRate = confirming.Rate
@@ -31,8 +36,8 @@ func (s *rateSearch) goalResults(found search.Result) []store.GoalResult {
 	for i, goal := range s.goals {
 		bounds := found.Goals[i]
 		results = append(results, store.GoalResult{
-			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile,
-			Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional, Undecided: bounds.Undecided.Text, Figures: bounds.Undecided.Figures,
+			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile, Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional,
+			Undecided: bounds.Undecided.Text, Figures: bounds.Undecided.Figures, // the sentence, and the numbers in it
 		})
 	}
 	return results
@@ -49,31 +54,41 @@ func (s *rateSearch) noRateError(first search.Bounds) error {
 	if first.Void != "" {
 		return void("no rate could be confirmed: void %s", first.Void)
 	}
-	reasons := slices.DeleteFunc([]string{first.Undecided.Text, s.lastReason}, func(reason string) bool { return reason == "" })
+	var reasons []string
+	for _, reason := range []string{first.Undecided.Text, s.lastReason} {
+		if reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
 	return failed("%s", strings.Join(reasons, ": "))
 }
 
 // addDoubts adds doubts about goals that were not answered, and about rates that the broker may exceed.
 func (s *rateSearch) addDoubts(found search.Result) {
 	for i, bounds := range found.Goals {
+		prefix := goalPrefix(s.goals[i], len(s.goals))
 		if bounds.Undecided.Text != "" {
-			s.bench.doubt("incomplete-search", "%s%s", goalPrefix(s.goals[i], len(s.goals)), bounds.Undecided)
+			s.bench.doubt("incomplete-search", "%s%s", prefix, bounds.Undecided)
 		}
 		if bounds.PassedAbove > 0 {
-			s.bench.doubt("not-monotonic", "%sonly its latency made %.0f/s fail, and %.0f/s passed a trial: the broker may keep the bound at higher rates than this",
-				goalPrefix(s.goals[i], len(s.goals)), bounds.High, bounds.PassedAbove)
+			s.bench.doubt("not-monotonic", "%sonly its latency made %.0f/s fail, and %.0f/s passed a trial: "+
+				"the broker may keep the bound at higher rates than this", prefix, bounds.High, bounds.PassedAbove)
 		}
 	}
-	if limit := s.bench.record.Result.Sustainable.Limit; limit == limitGenerator || limit == limitClientSend {
-		first, detail := found.Goals[0], ""
-		if why := s.saturatedBetween(first.Low, first.High); why != "" {
-			detail = ": " + why
-		}
-		s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s", detail, s.bench.whyNoMore())
+	first := found.Goals[0]
+	if limit := s.bottleneck(first); limit != limitGenerator && limit != limitClientSend {
+		return
 	}
+	detail := ""
+	if why := s.saturatedBetween(first.Low, first.High); why != "" {
+		detail = ": " + why
+	}
+	s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s",
+		detail, s.bench.whyNoMore())
 }
 
-// goalPrefix begins a sentence about one of count goals: "latency of at most 50ms at p99: ". It is empty if there is only one.
+// goalPrefix begins a sentence about one of count goals: "latency of at most 50ms at p99: ". It is empty if there is
+// only one.
 func goalPrefix(g search.Goal, count int) string {
 	switch {
 	case count == 1:
@@ -97,14 +112,14 @@ const (
 
 // The thresholds of bottleneck. It only guesses, so each is well above what a trial with room to spare shows.
 const (
-	blockedMost = 0.5 // of the producers' time: without a wait for a slot they would have sent up to twice as much
-	sendingMost = 0.8 // of the producers' time: hardly any is left to wait for the next message to be due
+	blockedMost = 0.5 // of the time of the producers: without waits for a free place they would have sent up to twice as much
+	sendingMost = 0.8 // of the time of the producers: hardly any is left to wait for the next message to be due
 )
 
-// bottleneck guesses what ran out just above the rate found, by the trial that failed there. For example, if producers waited for slots for
-// 60 % of their time in that trial, and half of the cores were free, it was the client's window. The first cause that fits counts: limits
-// that the spec sets (a latency, the consumers' delay), then the cores of the machine, then the client, which is slow as well if no core is
-// free.
+// bottleneck guesses what ran out just above the rate found, by the trial that failed there. For example, if producers
+// waited for slots for 60 % of their time in that trial, and half of the cores were free, it was the client's window.
+// The first cause that fits counts: limits that the spec sets (a latency, the consumers' delay), then the cores of the
+// machine, then the client, which is slow as well if no core is free.
 func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
 		return limitGenerator
@@ -116,8 +131,9 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 	cores := float64(s.bench.lab.machine.Cores)
 	producersTime := t.sendingTime()
 	goal := s.goals[0]
+	tooLate := goal.Latency > 0 && s.bench.latency(*t).Quantile(goal.Quantile) > int64(goal.Latency)
 	switch {
-	case goal.Latency > 0 && s.bench.latency(*t).Quantile(goal.Quantile) > int64(goal.Latency):
+	case tooLate:
 		return limitLatency
 	case t.Working > busyConsumers:
 		return limitConsumerDelay
@@ -131,8 +147,8 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 	return limitUnknown
 }
 
-// saturatedBetween says how the generator was saturated at the lowest rate between two bounds at which it was; empty if it was at
-// none. high is 0 if there is no upper bound.
+// saturatedBetween says how the generator was saturated at the lowest rate between two bounds at which it was; empty if
+// it was at none. high is 0 if there is no upper bound.
 func (s *rateSearch) saturatedBetween(low, high float64) string {
 	for _, rate := range slices.Sorted(maps.Keys(s.tried)) {
 		between := rate > low && (high == 0 || rate < high)
