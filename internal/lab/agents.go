@@ -9,9 +9,10 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// With --agents the load runs in agents: processes on this machine or on others, each with some of the producers and consumers. After
-// a load there is an agent.Part for each agent, which says what it sent, received and used. This file adds the parts up: by machine,
-// whose cores its agents share, and over all agents, which together are the generator of the load.
+// With --agents the load runs in agents: processes on this machine or on others, each with some of the producers and
+// consumers. After a load there is an agent.Part for each agent, which says what it sent, received and used. This file
+// adds the parts up: by machine, whose cores its agents share, and over all agents, which together are the generator of
+// the load.
 
 // storedAgents returns the stored form of the agents that ran a trial.
 func storedAgents(parts []agent.Part) []store.Agent {
@@ -33,9 +34,9 @@ func storedAgents(parts []agent.Part) []store.Agent {
 // ownLagP99 returns the p99, in ns, of how late an agent sent by its own fault.
 func ownLagP99(p agent.Part) int64 { return p.Outcome.Histograms.GeneratorLag.Quantile(0.99) }
 
-// coresUsed returns the cores that an agent used in its measured phase: its processor time, divided by the length of the phase. In a
-// phase shorter than shareWindow (100 ms), the kernel's coarse accounting could show any number, so 0 is returned: nobody is called
-// busy without evidence.
+// coresUsed returns the cores that an agent used in its measured phase: its processor time, divided by the length of
+// the phase. In a phase shorter than shareWindow (100 ms), the kernel's coarse accounting could show any number, so 0
+// is returned: nobody is called busy without evidence.
 func coresUsed(p agent.Part) float64 {
 	begin, end := p.PhaseReadings()
 	elapsed := seconds(begin.At, end.At)
@@ -45,8 +46,9 @@ func coresUsed(p agent.Part) float64 {
 	return (processor(end.Used) - processor(begin.Used)) / elapsed
 }
 
-// useAgents replaces what this process has used by what the agents have used, in the three readings of a trial: at the begin and at the
-// end of the measured phase, and after the drain. If there are no agents, this process is the generator, and the readings stay.
+// useAgents replaces what this process has used by what the agents have used, in the three readings of a trial: at the
+// begin and at the end of the measured phase, and after the drain. If there are no agents, this process is the
+// generator, and the readings stay.
 func useAgents(parts []agent.Part, begin, end, drained *reading) {
 	if len(parts) == 0 {
 		return
@@ -69,8 +71,8 @@ func (r *reading) addAgent(a agent.Reading) {
 	r.queued += a.Queued
 }
 
-// coreUse is how many cores one agent used, or all agents of a machine together, of those that they may use. For example, two agents on
-// a machine of 4 cores that use 1.5 cores each have 3 of 4 in use together.
+// coreUse is how many cores one agent used, or all agents of a machine together, of those that they may use. For
+// example, two agents on a machine of 4 cores that use 1.5 cores each have 3 of 4 in use together.
 type coreUse struct {
 	agents []string // their names
 	used   float64
@@ -93,7 +95,8 @@ func (u coreUse) String() string {
 	return "agents " + strings.Join(u.agents, " and ") + " together"
 }
 
-// useByAgent returns the use of cores by each agent. With fewer threads than its machine has cores, an agent can't use all of them.
+// useByAgent returns the use of cores by each agent. With fewer threads than its machine has cores, an agent can't use
+// all of them.
 func useByAgent(parts []agent.Part) []coreUse {
 	var uses []coreUse
 	for _, p := range parts {
@@ -102,8 +105,8 @@ func useByAgent(parts []agent.Part) []coreUse {
 	return uses
 }
 
-// useByMachine returns the use of cores by all agents of each machine together, in the order of the machines' first agents. All cores
-// of the machine are usable here: an agent that lacks threads for them shows in useByAgent.
+// useByMachine returns the use of cores by all agents of each machine together, in the order of the machines' first
+// agents. All cores of the machine are usable here: an agent that lacks threads for them shows in useByAgent.
 func useByMachine(parts []agent.Part) []coreUse {
 	var uses []coreUse
 	indexOf := map[string]int{} // of a machine in uses
@@ -120,7 +123,8 @@ func useByMachine(parts []agent.Part) []coreUse {
 	return uses
 }
 
-// coresOfAgentMachines returns the sum of the cores of the agents' machines, and whether one of them is another machine than this one.
+// coresOfAgentMachines returns the sum of the cores of the agents' machines, and whether one of them is another machine
+// than this one.
 func (t trial) coresOfAgentMachines() (cores int, elsewhere bool) {
 	for _, machine := range useByMachine(t.Parts) {
 		cores += machine.usable

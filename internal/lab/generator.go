@@ -8,13 +8,15 @@ import (
 	"github.com/brokermark/brokermark/internal/search"
 )
 
-// The generator is what sends and receives the load: this process, or agents on this machine and others. This file finds out whether it
-// reached its own limits, because then a trial says nothing about the broker. Cores in use that are not known, as in a trial that was too
-// short for the kernel's coarse accounting, count as 0: nobody is called busy without evidence.
+// The generator is what sends and receives the load: this process, or agents on this machine and others. This file
+// finds out whether it reached its own limits, because then a trial says nothing about the broker. Cores in use that
+// are not known, as in a trial that was too short for the kernel's coarse accounting, count as 0: nobody is called busy
+// without evidence.
 
-// generatorUse returns how late and how busy the generator of a trial was. Of several agents, the one that sent latest counts, since a
-// load is only as punctual as its latest part: if one was 0.1 ms late at p99 and another one 3 ms, it is 3 ms. Likewise the one that
-// used the largest share of its cores counts, or all agents of a machine together, since they share its cores. cores are this machine's.
+// generatorUse returns how late and how busy the generator of a trial was. Of several agents, the one that sent latest
+// counts, since a load is only as punctual as its latest part: if one was 0.1 ms late at p99 and another one 3 ms, it
+// is 3 ms. Likewise the one that used the largest share of its cores counts, or all agents of a machine together, since
+// they share its cores. cores are this machine's.
 func (t trial) generatorUse(cores int) search.Generator {
 	if len(t.Parts) == 0 {
 		return search.Generator{
@@ -36,8 +38,8 @@ func (t trial) generatorUse(cores int) search.Generator {
 	}
 }
 
-// usableCores returns how many cores a process can use that runs Go code on so many threads; threads is 0 if their number is not known,
-// and then it is all cores.
+// usableCores returns how many cores a process can use that runs Go code on so many threads; threads is 0 if their
+// number is not known, and then it is all cores.
 func usableCores(cores, threads int) int {
 	if threads == 0 {
 		return cores
@@ -45,8 +47,8 @@ func usableCores(cores, threads int) int {
 	return min(cores, threads)
 }
 
-// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores, so that more threads would help. For
-// example, 2 threads on 8 cores that use 1.9 cores lack threads. cores are this machine's.
+// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores, so that more
+// threads would help. For example, 2 threads on 8 cores that use 1.9 cores lack threads. cores are this machine's.
 func (t trial) lacksThreads(evidence search.Evidence, passRule search.Rule, cores int) bool {
 	fewer := usableCores(cores, t.Procs) < cores
 	if len(t.Parts) > 0 {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	crand "crypto/rand"
 	"errors"
@@ -21,13 +20,13 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pipeline is the application around the broker of one repetition, which is measured end to end. The client is this process; all
-// other parts have processes of their own:
+// pipeline is the application around the broker of one repetition, which is measured end to end. The client is this
+// process; all other parts have processes of their own:
 //
 //	client ──HTTP──► balancer ──► servers ──► broker ──► consumer ──► state
 //
-// The client posts rides, the servers publish each as a message, and the consumer counts them in its state. A part is nil until it has
-// been started, and throughout if the spec does not ask for it.
+// The client posts rides, the servers publish each as a message, and the consumer counts them in its state. A part is
+// nil until it has been started, and throughout if the spec does not ask for it.
 type pipeline struct {
 	bench    *bench        // the repetition under way
 	admin    driver.Driver // a client of the broker that makes and removes the topic, and asks for the queue's length
@@ -40,7 +39,8 @@ type pipeline struct {
 	rides  *load.Rides      // those that the client posts; set by load
 }
 
-// measurePipeline measures a point that has a pipeline: it starts the parts, posts the load and fills the record's result.
+// measurePipeline measures a point that has a pipeline: it starts the parts, posts the load and fills the record's
+// result.
 func (b *bench) measurePipeline(ctx context.Context) error {
 	if err := b.warmUpOnce(ctx, b.warmPipeline); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 	result.Pipeline = stored
 	if b.spec.Measure == study.MeasureCount {
 		setCount(result, t)
-		return b.judge(t, 0)
+		return b.judge(t, noRate)
 	}
 	result.OfferedRate = t.offeredRate()
 	return b.judge(t, result.OfferedRate)
@@ -108,8 +108,8 @@ func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error 
 	return nil
 }
 
-// startState returns where the consumer keeps its state, as parts.Consumer has it: an empty text is the consumer's memory. It starts
-// PostgreSQL if the state is there.
+// startState returns where the consumer keeps its state, as parts.Consumer has it: an empty text is the consumer's
+// memory. It starts PostgreSQL if the state is there.
 func (p *pipeline) startState(ctx context.Context) (location string, err error) {
 	switch state := p.bench.spec.Pipeline.State; state {
 	case "memory":
@@ -128,15 +128,18 @@ func (p *pipeline) startState(ctx context.Context) (location string, err error) 
 	}
 }
 
-// startServers starts the servers, and the balancer if the spec asks for one. TLS is only on the way from the client: to the
-// balancer, or to the servers if there is none.
+// startServers starts the servers, and the balancer if the spec asks for one. TLS is only on the way from the client:
+// to the balancer, or to the servers if there is none.
 func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	s := p.bench.spec
 	p.bench.announce("starting the servers")
-	config := parts.Defaults()
-	config.Producers, config.Window, config.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
-	settings := parts.Settings(parts.Server{Broker: broker, Pool: config, Consumer: p.consumer.Addresses()[0]})
-	balanced, encrypted := s.Pipeline.Balancer != "none", s.TLS != study.TLSOff
+	pool := parts.Defaults() // of each server's producers
+	pool.Producers = s.Pipeline.Pool
+	pool.Window = s.InFlight.Messages
+	pool.AtOnce = s.Pipeline.Answer == "at-once"
+	settings := parts.Settings(parts.Server{Broker: broker, Pool: pool, Consumer: p.consumer.Addresses()[0]})
+	balanced := s.Pipeline.Balancer != "none"
+	encrypted := s.TLS != study.TLSOff
 	var err error
 	p.servers, err = p.startPart(ctx, provision.Options{
 		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: encrypted && !balanced, Server: settings,
@@ -160,7 +163,8 @@ func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provisi
 	return in, nil
 }
 
-// part is all processes of one kind that a repetition needs beside the broker and this process: relays, or a part of a pipeline.
+// part is all processes of one kind that a repetition needs beside the broker and this process: relays, or a part of a
+// pipeline.
 type part struct {
 	name     string // as faults and records name it
 	instance *provision.Instance
@@ -169,7 +173,8 @@ type part struct {
 // statePart names the consumer's database among the parts. It is metered, but a fault can't be aimed at it.
 const statePart = "state"
 
-// parts returns the parts that have been started, in the direction of the messages. The client and the broker are not among them.
+// parts returns the parts that have been started, in the direction of the messages. The client and the broker are not
+// among them.
 func (p *pipeline) parts() []part {
 	all := []part{
 		{name: study.PartBalancer, instance: p.balancer},
@@ -187,12 +192,15 @@ const (
 	postTimeout = 30 * time.Second       // of one attempt
 )
 
-// load returns what the client posts: a number of rides in a closed loop (measure: count), or rides by the spec's schedule. The parts
-// must have been started.
+// load returns what the client posts: a number of rides in a closed loop (measure: count), or rides by the spec's
+// schedule. The parts must have been started.
 func (p *pipeline) load() (load.Load, error) {
 	s := p.bench.spec
-	entry := cmp.Or(p.balancer, p.servers) // without a balancer there is one server
-	address := entry.Addresses()[0]
+	entry := p.balancer
+	if entry == nil {
+		entry = p.servers
+	}
+	address := entry.Addresses()[0] // of the balancer, or of the only server: a spec with several has a balancer
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return load.Load{}, err
@@ -215,8 +223,8 @@ func (p *pipeline) load() (load.Load, error) {
 	return l, err
 }
 
-// close stops the parts, each before those that it sends to, and removes the topic. err is the error that ended the run; nil if none
-// did.
+// close stops the parts, each before those that it sends to, and removes the topic. err is the error that ended the
+// run; nil if none did.
 func (p *pipeline) close(err error) {
 	for _, running := range p.parts() {
 		stop(running.instance)

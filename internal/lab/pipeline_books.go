@@ -13,12 +13,13 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// balance asks the consumer which rides are in its state, and compares them with those that the client posted in the measured phase. For
-// example, of 1,000 rides that were sent, 990 were accepted. 985 of these are counted, so 5 accepted rides are lost (LostAcked). Nobody
-// knows what became of the 10 others: if 2 of them are counted, 987 are received and 13 of 1,000 never came (Lost).
+// balance asks the consumer which rides are in its state, and compares them with those that the client posted in the
+// measured phase. For example, of 1,000 rides that were sent, 990 were accepted. 985 of these are counted, so 5
+// accepted rides are lost (LostAcked). Nobody knows what became of the 10 others: if 2 of them are counted, 987 are
+// received and 13 of 1,000 never came (Lost).
 //
-// Rides that are counted twice or corrupted are those of the warm-up, too: the consumer doesn't know which phase they belong to. None is
-// allowed in either phase.
+// Rides that are counted twice or corrupted are those of the warm-up, too: the consumer doesn't know which phase they
+// belong to. None is allowed in either phase.
 func (r *pipelineRun) balance(ctx context.Context, posted load.Outcome) (consumer.Stats, measure.Books, error) {
 	stats, err := r.pipeline.counts.Stats(ctx)
 	if err != nil {
@@ -59,8 +60,8 @@ func postedBooks(posted load.Outcome) measure.Books {
 	}
 }
 
-// outcome returns the outcome of a run in the form that other trials have, so that a pipeline is judged and reported like them. latency
-// is end to end, as the consumer measured it.
+// outcome returns the outcome of a run in the form that other trials have, so that a pipeline is judged and reported
+// like them. latency is end to end, as the consumer measured it.
 func (r *pipelineRun) outcome(posted load.Outcome, books measure.Books, drain drainResult, latency hist.Snapshot) worker.Outcome {
 	samples := r.watch.samples
 	out := worker.Outcome{
@@ -71,8 +72,8 @@ func (r *pipelineRun) outcome(posted load.Outcome, books measure.Books, drain dr
 		ConfirmationSilences: worker.Silences(samples, posted.From, posted.Until, worker.Confirmations),
 		Drained:              drain.complete,
 		Arriving:             drain.arriving,
-		// Of single rides the client only keeps when the last answer came. Rates that are taken from these times count a ride from
-		// the begin of the phase to its answer.
+		// Of single rides the client only keeps when the last answer came. Rates that are taken from these times count
+		// a ride from the begin of the phase to its answer.
 		FirstSent: posted.From, LastSent: posted.Last, LastAcked: posted.Last, LastReceived: r.watch.received.lastRise,
 	}
 	for _, s := range samples {
@@ -83,7 +84,8 @@ func (r *pipelineRun) outcome(posted load.Outcome, books measure.Books, drain dr
 	return out
 }
 
-// stored returns what a record holds of the pipeline itself. redelivered are deliveries of rides that were counted already.
+// stored returns what a record holds of the pipeline itself. redelivered are deliveries of rides that were counted
+// already.
 func (r *pipelineRun) stored(posted load.Outcome, redelivered int64) *store.Pipeline {
 	record := &store.Pipeline{
 		WallSeconds: seconds(posted.From, posted.Last), Response: posted.Response, Retries: posted.Retries, Redelivered: redelivered,

@@ -12,7 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pipelineMeters reads what each part of a pipeline uses, and how long the broker's queue is, twice a second while a load runs.
+// pipelineMeters reads what each part of a pipeline uses, and how long the broker's queue is, twice a second while a
+// load runs.
 type pipelineMeters struct {
 	began int64 // ns on the clock's axis
 	queue queueWatch
@@ -22,8 +23,8 @@ type pipelineMeters struct {
 	parts []partMeter // of client, balancer, servers, broker, consumer and state: those that there are, in this order
 }
 
-// partMeter is what one part has used. For example, one that had used 3 s of the processor when the measured phase began and 5 s at
-// the last reading used 2 s for the load.
+// partMeter is what one part has used. For example, one that had used 3 s of the processor when the measured phase
+// began and 5 s at the last reading used 2 s for the load.
 type partMeter struct {
 	name    string
 	read    func() provision.Usage // what the part's processes have used until now
@@ -57,8 +58,8 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 	return m
 }
 
-// start begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is asked for its
-// queue, and must not hold up the load. The caller calls end once, which reads the meters a last time.
+// start begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is
+// asked for its queue, and must not hold up the load. The caller calls end once, which reads the meters a last time.
 func (m *pipelineMeters) start(ctx context.Context) (end func()) {
 	endTicks := repeat(tickEach, func() { m.tick(ctx) })
 	return func() {
@@ -110,7 +111,8 @@ func (p *partMeter) update() (cores float64) {
 	return cores
 }
 
-// used returns what each part used from the beginning of the measured phase to the last tick. The meters must have been stopped.
+// used returns what each part used from the beginning of the measured phase to the last tick. The meters must have been
+// stopped.
 func (m *pipelineMeters) used() []store.PipelinePart {
 	var parts []store.PipelinePart
 	for _, p := range m.parts {

@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// queueWatch asks the broker how long the pipeline's queue is, and computes rates from its counters. For example, a broker that reports
-// 500 messages published, and 800 of them a second later, takes 300/s.
+// queueWatch asks the broker how long the pipeline's queue is, and computes rates from its counters. For example, a
+// broker that reports 500 messages published, and 800 of them a second later, takes 300/s.
 type queueWatch struct {
 	gauge   driver.Gauge  // nil if the broker's driver can't ask
 	longest *int64        // messages; nil if the broker has never reported it
@@ -23,8 +23,9 @@ type queueSample struct {
 	queue driver.Queue
 }
 
-// rateWindow is the shortest time over which a rate is taken. RabbitMQ updates its counters once a second, so over half a second
-// rates would alternate between 0 and double. It is less than a second, because ticks are only about tickEach apart.
+// rateWindow is the shortest time over which a rate is taken. RabbitMQ updates its counters once a second, so over half
+// a second rates would alternate between 0 and double. It is less than a second, because ticks are only about tickEach
+// apart.
 const rateWindow = 900 * time.Millisecond
 
 // sample asks the broker and sets its answer in tick. If it does not answer, tick stays as it is.

@@ -14,7 +14,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// pipelineRun is one load on a pipeline, with everything that watches it. A ride is what the client posts and the consumer counts.
+// pipelineRun is one load on a pipeline, with everything that watches it. A ride is what the client posts and the
+// consumer counts.
 type pipelineRun struct {
 	pipeline *pipeline
 	client   *load.Runner    // posts the rides
@@ -25,8 +26,8 @@ type pipelineRun struct {
 	warmup   warmupLatency
 }
 
-// run posts a load while every part is metered, waits until the consumer has the rides that were accepted, and compares what both have
-// counted. If a part dies, it returns what was measured until then.
+// run posts a load while every part is metered, waits until the consumer has the rides that were accepted, and compares
+// what both have counted. If a part dies, it returns what was measured until then.
 func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline, error) {
 	guarded, unguard := p.bench.guard(ctx, p.parts()...) // guarded ends with ctx, or when a part dies
 	defer func() { _ = unguard() }()
@@ -88,7 +89,8 @@ func (p *pipeline) newRun(ctx context.Context, l load.Load) (*pipelineRun, error
 // afterDeath bounds how long a run waits for rides that were under way when a part died.
 const afterDeath = 5 * time.Second
 
-// postAndDrain posts the load to its end and waits until the rides that were accepted have arrived, while meters and counters are read.
+// postAndDrain posts the load to its end and waits until the rides that were accepted have arrived, while meters and
+// counters are read.
 func (r *pipelineRun) postAndDrain(ctx, guarded context.Context) (load.Outcome, drainResult) {
 	endMeters := r.meters.start(guarded)
 	defer endMeters()
@@ -108,8 +110,8 @@ func (r *pipelineRun) post(ctx context.Context) load.Outcome {
 	return r.client.Run(ctx)
 }
 
-// warmupLatency is what the consumer had measured when the measured phase began; empty if there was no warm-up. The consumer knows no
-// phases, so this is subtracted in the end.
+// warmupLatency is what the consumer had measured when the measured phase began; empty if there was no warm-up. The
+// consumer knows no phases, so this is subtracted in the end.
 type warmupLatency struct {
 	asking  sync.WaitGroup // the other fields are set when it is done
 	latency hist.Snapshot
@@ -124,8 +126,8 @@ func (w *warmupLatency) ask(ctx context.Context, c *consumer.Remote) {
 	})
 }
 
-// measuredLatency returns the end-to-end latency of the measured phase, from all that the consumer has counted until the end of the
-// drain. It adds a doubt if that can't be told exactly.
+// measuredLatency returns the end-to-end latency of the measured phase, from all that the consumer has counted until
+// the end of the drain. It adds a doubt if that can't be told exactly.
 func (r *pipelineRun) measuredLatency(counted consumer.Stats) (hist.Snapshot, []store.Doubt) {
 	r.warmup.asking.Wait()
 	all := counted.Latency
@@ -142,8 +144,8 @@ func (r *pipelineRun) measuredLatency(counted consumer.Stats) (hist.Snapshot, []
 	return all.Sub(r.warmup.latency), nil
 }
 
-// repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has returned. The caller
-// calls end once; it blocks until f runs no more.
+// repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has
+// returned. The caller calls end once; it blocks until f runs no more.
 func repeat(pause time.Duration, f func()) (end func()) {
 	over := make(chan struct{})
 	var running sync.WaitGroup

@@ -11,8 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// pipelineWatch samples the counters of a pipeline's client and consumer while a load runs and drains. For example, the client has had
-// 900 rides accepted and the consumer has received 850, so the backlog is 50. It is used by one goroutine at a time.
+// pipelineWatch samples the counters of a pipeline's client and consumer while a load runs and drains. For example, the
+// client has had 900 rides accepted and the consumer has received 850, so the backlog is 50. It is used by one
+// goroutine at a time.
 type pipelineWatch struct {
 	client   *load.Runner
 	consumer *consumer.Remote
@@ -40,8 +41,8 @@ func (w *pipelineWatch) sample(ctx context.Context) {
 	w.metering.observe(s)
 }
 
-// askConsumer reads the consumer's counters. If the consumer does not answer, the last ones stay: a fault may have killed it, and it may be
-// back in time. If it isn't, balance reports the error in the end.
+// askConsumer reads the consumer's counters. If the consumer does not answer, the last ones stay: a fault may have
+// killed it, and it may be back in time. If it isn't, balance reports the error in the end.
 func (w *pipelineWatch) askConsumer(ctx context.Context) {
 	const timeout = time.Second // it answers in a millisecond unless it has died
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -60,9 +61,9 @@ type drainResult struct {
 // arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
 const arrivingWithin = time.Second
 
-// drain samples until the consumer has the rides that were accepted, for at most as long as allowance. A ride that the client counts as
-// failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the accepted. So if any failed, the
-// drain also lasts until no more rides come.
+// drain samples until the consumer has the rides that were accepted, for at most as long as allowance. A ride that the
+// client counts as failed may arrive all the same: with 9 accepted and 1 failed, 9 rides may be that one and 8 of the
+// accepted. So if any failed, the drain also lasts until no more rides come.
 func (w *pipelineWatch) drain(ctx context.Context, posted load.Outcome, allowance time.Duration) drainResult {
 	w.draining = true
 	accepted, end := posted.Warmed+posted.Accepted, clock.Now()+int64(allowance)
@@ -78,8 +79,8 @@ func (w *pipelineWatch) drain(ctx context.Context, posted load.Outcome, allowanc
 	}
 }
 
-// arrived returns how many rides the consumer has. A consumer that was restarted is asked for its state, which has also what an earlier
-// process counted after its last answer; known is false if it doesn't answer.
+// arrived returns how many rides the consumer has. A consumer that was restarted is asked for its state, which has also
+// what an earlier process counted after its last answer; known is false if it doesn't answer.
 func (w *pipelineWatch) arrived(ctx context.Context) (rides int64, known bool) {
 	if !w.received.restarted {
 		return w.received.total, true
@@ -88,8 +89,8 @@ func (w *pipelineWatch) arrived(ctx context.Context) (rides int64, known bool) {
 	return s.Rides, err == nil
 }
 
-// receivedRides adds up the rides that a pipeline's consumer has received. After a restart, the consumer counts from 0 again. For
-// example, it answers 10, then 25, is restarted, and answers 8: those are 33 rides.
+// receivedRides adds up the rides that a pipeline's consumer has received. After a restart, the consumer counts from 0
+// again. For example, it answers 10, then 25, is restarted, and answers 8: those are 33 rides.
 type receivedRides struct {
 	total      int64
 	lastRise   int64 // when total rose last, ns on the clock's axis; 0 if it never did
