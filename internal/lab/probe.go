@@ -19,11 +19,13 @@ const closedLoop = 0.0
 
 // prober runs the probes of one search, one after the other, until it knows what the broker carries.
 type prober struct {
-	run     func(load worker.Load, rate float64) (through float64, err error) // runs one probe; rate may be closedLoop
-	load    worker.Load                                                       // of the next probe, without a schedule
-	used    time.Duration                                                     // by probes that showed something
-	budget  time.Duration                                                     // for all of them
-	maxRate float64                                                           // that may be probed; 0 if there is no bound
+	// run runs one probe and returns how much came through; rate may be closedLoop.
+	run func(load worker.Load, rate float64) (through float64, err error)
+
+	load    worker.Load   // of the next probe, without a schedule
+	used    time.Duration // by probes that showed something
+	budget  time.Duration // for all of them
+	maxRate float64       // that may be probed; 0 if there is no bound
 }
 
 // probeShare is the part of a search's budget that its probes may use up, a quarter: the trials that follow warm the
@@ -78,8 +80,9 @@ const (
 // it has warmed up, and returns what came through then; at least 1/s. For example, a broker that is still cold lets
 // only 5,000/s of 16,000/s through. 10,000/s are offered again and again, until it gets no faster:
 //   - If 7,000/s come through in the end, that is the answer.
-//   - If 9,500/s do, it has kept up after all. So 40,000/s come next, and if they are too much, what came through is offered twice again.
-//     If no more than 9,500/s come through this time either, the broker is as warm as it gets, and that is the answer.
+//   - If 9,500/s do, it has kept up after all. So 40,000/s come next, and if they are too much, twice what came through
+//     is offered once more. If no more than 9,500/s come through this time either, the broker is as warm as it gets, and
+//     that is the answer.
 func (p *prober) raiseRate() (float64, error) {
 	best := 0.0 // what came through after the last overload
 	for rate := 1000.0; ; rate *= 4 {
