@@ -44,7 +44,7 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	case err != nil:
 		settings = fmt.Sprintf(", nor are all of its settings (%v)", err)
 	}
-	cost := b.meters.costKnown(b.meterAttached(ctx))
+	cost := b.meters.costClause(b.meterAttached(ctx))
 	b.doubt("attached", "%s: %s; what else it does is not known%s", who, cost, settings)
 	return nil
 }
@@ -86,7 +86,7 @@ func (b *bench) meterAttached(ctx context.Context) (unmetered []provision.Missin
 		addresses = slices.DeleteFunc(addresses, func(address string) bool { return slices.Contains(r.Facts().Serves, address) })
 	}
 	local, unmetered := provision.Find(ctx, addresses)
-	if local != nil {
+	if local != nil { // a nil *provision.Foreign in m.local, an interface, would not count as nil
 		m.local = local
 	}
 	m.complete = (m.local != nil || len(m.remote) > 0) && len(unmetered) == 0
@@ -94,9 +94,9 @@ func (b *bench) meterAttached(ctx context.Context) (unmetered []provision.Missin
 	return unmetered
 }
 
-// costKnown states what is known of an attached broker's cost, as the part of a sentence: "its cost is not known".
-// unmetered are the addresses that nobody meters.
-func (m *meters) costKnown(unmetered []provision.Missing) string {
+// costClause returns the part of a sentence that says what is known of an attached broker's cost: "its cost is not
+// known". unmetered are the addresses that nobody meters.
+func (m *meters) costClause(unmetered []provision.Missing) string {
 	var metered []string
 	if m.local != nil {
 		metered = append(metered, fmt.Sprintf("that listen here (%s)", m.local))
@@ -109,8 +109,8 @@ func (m *meters) costKnown(unmetered []provision.Missing) string {
 	}
 	for _, missing := range unmetered {
 		if missing.Here {
-			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's",
-				missing.Address, missing.Why)
+			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), "+
+				"so what other processes use may be the broker's", missing.Address, missing.Why)
 		}
 	}
 	if len(metered) > 0 { // so it is incomplete because of an unmetered address

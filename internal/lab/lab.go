@@ -81,7 +81,7 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	o = o.withDefaults()
 	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
 	defer l.pool.close()
-	if flushes, err := provision.WatchFlushes(); err == nil { // on most machines only root may: flushes are then not known, which is no error
+	if flushes, err := provision.WatchFlushes(); err == nil { // otherwise, for others than root, flushes are not known
 		l.flushes = flushes
 		defer flushes.Close()
 	}
@@ -154,7 +154,7 @@ func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (held bool, err e
 		return true, nil
 	case store.Done:
 		l.tally.Skipped++
-		l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)}) // by another runner, unless it was done when this run began
+		l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)}) // Shared: another runner did it meanwhile
 		return false, nil
 	}
 	defer release()

@@ -50,8 +50,7 @@ func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 }
 
 // countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no
-// rate. If messages is 0, their number follows from the bytes of payload: 1 MB are 1,000 messages with a mean size of 1
-// kB.
+// rate. If messages is 0, their number follows from the bytes of payload: 1 MB are 1,000 messages of 1 kB on average.
 func (b *bench) countedLoad(messages int64, bytes study.Size) (worker.Load, error) {
 	if messages == 0 {
 		messages = max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
@@ -119,8 +118,8 @@ func (b *bench) judgeSilentPeak(t trial, publishRate float64) error {
 	if pause := t.pauseEffect(0, ""); pause.Text != "" { // in a closed loop, a pause is compared with no latency
 		return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, pause)
 	}
-	return failed("no message was confirmed during the measured phase of %s, only before or after it: such a broker needs a longer duration",
-		b.spec.Duration)
+	return failed("no message was confirmed during the measured phase of %s, only before or after it: "+
+		"such a broker needs a longer duration", b.spec.Duration)
 }
 
 // setSampledRates replaces the rates of a closed loop, which count messages that were due in the measured phase, by
@@ -151,8 +150,7 @@ func (b *bench) measureCount(ctx context.Context) error {
 
 // setCount sets the times and rates of a number of messages: those confirmed per second until the last confirmation,
 // and those received per second until the last delivery. For example, 1,000 messages that are all confirmed after 2 s
-// and received after 4 s have rates of 500/s and 250/s. With at most once, deliveries may come long after the last
-// send.
+// and received after 4 s have rates of 500/s and 250/s.
 func setCount(r *store.Result, t trial) {
 	publishing := seconds(t.FirstSent, t.LastAcked) // 0 if none was confirmed
 	receiving := seconds(t.FirstSent, t.LastReceived)

@@ -35,7 +35,7 @@ func (r *pipelineRun) balance(ctx context.Context, posted load.Outcome) (consume
 	}
 	books := postedBooks(posted)
 	books.Expected = posted.Sent
-	books.Duplicated = max(0, stats.Counted-stats.Rides)
+	books.Duplicated = max(0, stats.Counted-stats.Rides) // the sum of all skiers' counts, less the number of different rides
 	books.Corrupted = stats.Corrupted
 	for i := posted.First; i < int64(len(posted.Fates)); i++ { // First is the first ride of the measured phase
 		fate := posted.Fates[i]
@@ -72,8 +72,8 @@ func (r *pipelineRun) outcome(posted load.Outcome, books measure.Books, drain dr
 		ConfirmationSilences: worker.Silences(samples, posted.From, posted.Until, worker.Confirmations),
 		Drained:              drain.complete,
 		Arriving:             drain.arriving,
-		// Of single rides the client only keeps when the last answer came. Rates that are taken from these times count
-		// a ride from the begin of the phase to its answer.
+		// The client only keeps when the phase began and when the last answer came: all of its rides were sent and
+		// answered between the two.
 		FirstSent: posted.From, LastSent: posted.Last, LastAcked: posted.Last, LastReceived: r.watch.received.lastRise,
 	}
 	for _, s := range samples {

@@ -82,7 +82,7 @@ func (m *pipelineMeters) beginMeasured() {
 // tick reads the meters and asks for the queue.
 func (m *pipelineMeters) tick(ctx context.Context) {
 	tick := m.readParts()
-	m.queue.sample(ctx, &tick)
+	m.queue.ask(ctx, &tick)
 	m.ticks = append(m.ticks, tick)
 }
 

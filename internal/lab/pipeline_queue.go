@@ -28,8 +28,8 @@ type queueSample struct {
 // apart.
 const rateWindow = 900 * time.Millisecond
 
-// sample asks the broker and sets its answer in tick. If it does not answer, tick stays as it is.
-func (w *queueWatch) sample(ctx context.Context, tick *store.PipelineTick) {
+// ask asks the broker and sets its answer in tick. If it does not answer, the tick has no figures of the queue.
+func (w *queueWatch) ask(ctx context.Context, tick *store.PipelineTick) {
 	if w.gauge == nil {
 		return
 	}

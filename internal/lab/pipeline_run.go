@@ -134,7 +134,7 @@ func (r *pipelineRun) measuredLatency(counted consumer.Stats) (hist.Snapshot, []
 	switch {
 	case all.Count() == 0:
 		return all, nil
-	case r.watch.received.restarted: // by a fault, and those begin after the warm-up: the process has forgotten both phases until then
+	case r.watch.received.restarted: // by a fault, so in the measured phase: all until then is forgotten, the warm-up, too
 		return all, []store.Doubt{doubtOf("restart-latency",
 			remark.Of("the consumer was restarted: the end-to-end latency is that of the %d rides counted since", all.Count()))}
 	case r.warmup.err != nil:

@@ -83,7 +83,7 @@ func startable(s study.Spec) error {
 
 // refusedInProcess refuses what a broker that runs in this process can't do; nil if the spec asks for none of it.
 func refusedInProcess(s study.Spec) error {
-	because := func(why, setting string) error {
+	refuse := func(setting, why string) error {
 		return driver.Unsupported(setting, "%s runs in this process, %s", s.Broker, why)
 	}
 	const (
@@ -92,30 +92,30 @@ func refusedInProcess(s study.Spec) error {
 	)
 	switch {
 	case s.ConsumersApart:
-		return because(unreachable, "consumersApart: true")
+		return refuse("consumersApart: true", unreachable)
 	case s.Relays > 0:
-		return because(unreachable, fmt.Sprintf("relays: %d", s.Relays))
+		return refuse(fmt.Sprintf("relays: %d", s.Relays), unreachable)
 	case len(s.Attach) > 0:
-		return because(anew, "attach")
+		return refuse("attach", anew)
 	case s.Version != "":
-		return because(anew, "version: "+s.Version)
+		return refuse("version: "+s.Version, anew)
 	case s.Nodes > 1:
-		return because(anew, fmt.Sprintf("nodes: %d", s.Nodes))
+		return refuse(fmt.Sprintf("nodes: %d", s.Nodes), anew)
 	case len(s.Server) > 0:
-		return because(anew, "server")
+		return refuse("server", anew)
 	case len(s.Faults) > 0:
-		return because(anew, "faults")
+		return refuse("faults", anew)
 	case s.Isolation == "shared":
-		return because(anew, "isolation: shared")
+		return refuse("isolation: shared", anew)
 	case s.BrokerWarmup > 0:
-		return because(anew, "brokerWarmup")
+		return refuse("brokerWarmup", anew)
 	case s.Pipeline != nil:
-		return because(anew, "pipeline")
+		return refuse("pipeline", anew)
 	case s.ConsumerDelay > 0 && len(consumers(s)) > 1:
-		return driver.Unsupported("consumerDelay",
-			"%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, len(consumers(s)))
+		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, "+
+			"so one's work would hold up all; allowed: one consumer", s.Broker, len(consumers(s)))
 	case s.TLS != study.TLSOff:
-		return because("without a network", "tls: "+s.TLS)
+		return refuse("tls: "+s.TLS, "without a network")
 	}
 	return nil
 }

@@ -45,11 +45,13 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.report(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 
-	guarded, unguard := b.guard(ctx, part{name: study.PartRelay, instance: b.clients.relays}) // guarded ends when broker or relays die
+	// guarded ends with ctx, or when the broker or a relay dies.
+	guarded, unguard := b.guard(ctx, part{name: study.PartRelay, instance: b.clients.relays})
 	meters, faults := newMetering(b, stage, rate), &faultInjector{bench: b}
 	meters.follow(&load, func(measuredFrom int64) { faults.begin(guarded, measuredFrom) })
 	meters.remoteErr = b.meters.remote.relateClocks(guarded)
-	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
+	// The drain must not wait for messages that may be lost or dropped.
+	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given()
 	out, parts := b.clients.agent.Run(guarded, load)
 	injected, faultDoubts := faults.end()
 	if died := unguard(); died != nil {
@@ -60,7 +62,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	cost, costDoubts := meters.finish(ctx, out, parts)
 	relayed, relayDoubts := b.relayPauses(ctx, out)
 
-	previous := b.previous
+	previous := b.previous // whose messages may still come during this trial
 	b.previous = out
 	if len(parts) > 0 {
 		b.record.Agents = storedAgents(parts)
@@ -88,8 +90,8 @@ func (t trial) phaseSeconds() float64 { return seconds(t.From, t.Until) }
 // offeredRate returns the mean rate that was due in the measured phase; 0 if the phase is empty.
 func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, t.phaseSeconds()) }
 
-// sendingTime returns the seconds until the last message was sent, summed over all clients that sent: 3 clients for 10
-// s are 30 s. The drain is left out. It is never 0, so that callers may divide by it.
+// sendingTime returns the seconds until the last message was sent, summed over all clients that sent: of 3 clients that
+// sent for 10 s, it is 30. The drain is left out. It is never 0, so that callers may divide by it.
 func (t trial) sendingTime() float64 {
 	return max(1e-9, seconds(t.Start, max(t.Until, t.LastSent))) * float64(max(1, t.Producers))
 }
