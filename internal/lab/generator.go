@@ -9,9 +9,11 @@ import (
 )
 
 // The generator is what sends and receives the load: this process, or agents on this machine and others. This file
-// finds out whether it reached its own limits, because then a trial says nothing about the broker. Cores in use that
-// are not known, as in a trial that was too short for the kernel's coarse accounting, count as 0: nobody is called busy
-// without evidence.
+// finds out whether it reached its own limits, because then a trial says nothing about the broker.
+//
+// In a trial that was too short for the kernel's coarse accounting, the cores in use are not known. They count as 0:
+// nobody is called busy without evidence. The agents of a trial measure the same phase, so their sums don't mix known
+// and unknown ones.
 
 // generatorUse returns how late and how busy the generator of a trial was. Of several agents, the one that sent latest
 // counts, since a load is only as punctual as its latest part: if one was 0.1 ms late at p99 and another one 3 ms, it

@@ -98,7 +98,8 @@ func (m *pipelineMeters) readParts() store.PipelineTick {
 	return tick
 }
 
-// update reads the meter and returns the cores in use since it was last read.
+// update reads the meter and returns the cores in use since it was last read, by a tick or when the measured phase
+// began.
 func (p *partMeter) update() (cores float64) {
 	used, at := p.read(), clock.Now()
 	elapsed := time.Duration(at - p.readAt)

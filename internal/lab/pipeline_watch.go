@@ -26,7 +26,8 @@ type pipelineWatch struct {
 // watchEvery is the time between two samples.
 const watchEvery = 50 * time.Millisecond
 
-// sample reads the counters of client and consumer. Those of the client are of the measured phase alone.
+// sample reads the counters of client and consumer. Those of the client are of the measured phase alone. No difference
+// counts as less than 0: the consumer may already have a ride whose answer is still on its way to the client.
 func (w *pipelineWatch) sample(ctx context.Context) {
 	w.askConsumer(ctx)
 	now := clock.Now() // after the answer, which may take long if the consumer has died
