@@ -36,10 +36,10 @@ func Possible(s study.Spec) error {
 // supported returns an error if the broker, as it is started here, or its driver can't do what a spec asks for. c has
 // the guarantee, the client settings and the topic settings of the spec, as decoded returns them.
 func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
-	if err := startable(s); err != nil {
+	if err := checkStart(s); err != nil {
 		return err
 	}
-	if err := offered(kind, s, c.Client); err != nil {
+	if err := checkOffer(kind, s, c.Client); err != nil {
 		return err
 	}
 	target, err := expectedTarget(s)
@@ -50,12 +50,12 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	return kind.Refusal(c, shape(s))
 }
 
-// startable refuses a point whose broker can't run as the spec wants it: in this process, or in processes that its
+// checkStart refuses a point whose broker can't run as the spec wants it: in this process, or in processes that its
 // recipe starts. A broker that somebody else has started (attach) is not refused here.
-func startable(s study.Spec) error {
+func checkStart(s study.Spec) error {
 	recipe, hasProcesses := catalog.Started(s.Broker)
 	if !hasProcesses {
-		return refusedInProcess(s)
+		return checkInProcess(s)
 	}
 	if len(s.Attach) > 0 {
 		return nil
@@ -81,8 +81,8 @@ func startable(s study.Spec) error {
 	return nil
 }
 
-// refusedInProcess refuses what a broker that runs in this process can't do; nil if the spec asks for none of it.
-func refusedInProcess(s study.Spec) error {
+// checkInProcess refuses what a broker that runs in this process can't do; nil if the spec asks for none of it.
+func checkInProcess(s study.Spec) error {
 	refuse := func(setting, why string) error {
 		return driver.Unsupported(setting, "%s runs in this process, %s", s.Broker, why)
 	}
@@ -120,8 +120,8 @@ func refusedInProcess(s study.Spec) error {
 	return nil
 }
 
-// offered refuses what a kind of broker, or its driver, never offers: backlogs, shared connections or keys.
-func offered(kind driver.Kind, s study.Spec, client driver.Values) error {
+// checkOffer refuses what a kind of broker, or its driver, never offers: backlogs, shared connections or keys.
+func checkOffer(kind driver.Kind, s study.Spec, client driver.Values) error {
 	if s.Measure == study.MeasureBacklog && kind.Transient {
 		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
 	}
