@@ -1,101 +1,98 @@
 package search
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/remark"
 )
 
-// bounds returns the answer to the goal as far as the trials so far tell it. For example, if 34,157/s is
-// confirmed and 35,864/s rejected, these are Low and High. If trials ran out before 35,864/s was
-// rejected, and its short trials failed, it is High as well, and Undecided says that they don't count.
+// bounds returns the answer to the goal as far as the trials so far tell it. For example, if 34,157/s is confirmed and
+// 35,864/s rejected, these are Low and High. If the trials ran out before 35,864/s was rejected, but its short trials
+// failed, it is High as well, and Undecided says that they don't count.
 func (g *goalSearch) bounds() Bounds {
-	low, high := g.bracket(g.class)
-	soakFailed := g.anySoakFailed()
-	if soakFailed {
-		low, high = g.bracket(g.soakedClass)
-	}
 	var b Bounds
+	low, high := g.decidedBounds()
 	if low != nil {
 		b.Low, b.Conditional = low.rate, g.goal.conditional(low.longTrials)
 	}
-	lowestFailed := high
-	if low != nil && high == nil {
-		lowestFailed = g.lowestLikelyFailed(low)
+	upper := high
+	if high == nil && low != nil {
+		upper = g.lowestFailedAbove(low)
 	}
-	if lowestFailed != nil {
-		b.High = lowestFailed.rate
-		if above := g.passedAbove(lowestFailed); above != nil && !soakFailed {
+	if upper != nil {
+		b.High = upper.rate
+		// Once a soak has failed, what passed shorter trials proves nothing.
+		if above := g.passedAbove(upper); above != nil && !g.anySoakFailed() {
 			b.PassedAbove = above.rate
 		}
 	}
-	b.Void = g.voidBetween(low, lowestFailed)
-	b.Undecided = g.whyUndecided(b, low, high)
+	b.Void = g.voidBetween(low, upper)
+	switch {
+	case low == nil:
+		b.Undecided = withVoid(g.whyNoneConfirmed(), b.Void)
+	case low.longestPass < g.goal.Soak:
+		notSoaked := remark.Of("%.0f/s was not soaked for %s within %s", low.rate, g.goal.Soak, g.search.effort())
+		b.Undecided = withVoid(notSoaked, b.Void)
+	default:
+		b.Undecided = g.whyWide(b, high != nil)
+	}
 	return b
 }
 
-// lowestLikelyFailed returns the lowest rate above low that its trials so far speak against, although
-// they were too short, or too few, to count; nil if there is none.
-func (g *goalSearch) lowestLikelyFailed(low *history) *history {
-	for _, h := range g.histories {
-		if h.rate > low.rate && !h.empty() && h.likely() == Upper {
-			return h
+// decidedBounds returns the rates that the trials decide: the lowest that the broker does not sustain, and the highest
+// below it that it sustains; nil where none is decided. Once a soak has failed, only a soak shows that it does.
+func (g *goalSearch) decidedBounds() (low, high *triedRate) {
+	if g.anySoakFailed() {
+		return g.bracket(g.soakedClass)
+	}
+	return g.bracket(g.decidedClass)
+}
+
+// lowestFailedAbove returns the lowest rate above low whose trials have mostly failed, though they were too short, or too
+// few, to decide it; nil if there is none.
+func (g *goalSearch) lowestFailedAbove(low *triedRate) *triedRate {
+	for _, r := range g.tried {
+		allVoid := r.Tally == Tally{}
+		if r.rate > low.rate && !allVoid && !r.mostlyPassed() {
+			return r
 		}
 	}
 	return nil
 }
 
-// voidBetween says why a rate between two bounds could not be measured; empty if all could. A bound
-// that is not known is nil.
-func (g *goalSearch) voidBetween(low, high *history) string {
-	for _, h := range g.histories {
-		aboveLow := low == nil || h.rate > low.rate
-		belowHigh := high == nil || h.rate < high.rate
-		if aboveLow && belowHigh && h.voids > 0 && g.class(h) == Undecided {
-			return fmt.Sprintf("at %.0f/s: %s", h.rate, h.voidReason)
-		}
+// whyNoneConfirmed says why no rate is a lower bound.
+func (g *goalSearch) whyNoneConfirmed() remark.Remark {
+	passed, _ := g.bracket(g.likelyClass)
+	if passed == nil {
+		return remark.Of("no rate passed")
 	}
-	return ""
+	return remark.Of("%.0f/s passed, but no rate was confirmed within %s", passed.rate, g.search.effort())
 }
 
-// whyUndecided says why the bounds b don't answer the goal, such as "stopped after 12 trials and 20s
-// before any rate failed"; empty if they do. low and high are the rates that are decided, nil if there
-// is none; b.High may be a rate that is not decided.
-func (g *goalSearch) whyUndecided(b Bounds, low, high *history) remark.Remark {
-	if missing := g.whyNoLowerBound(low); missing.Text != "" {
-		if b.Void != "" {
-			return remark.Of("%s; void %s", missing, b.Void)
-		}
-		return missing
-	}
-	isNarrow := high != nil && within(low.rate, high.rate, g.goal.Width)
+// whyWide says why the bounds are further apart than the goal asks, such as "stopped after 12 trials and 20s before any
+// rate failed"; empty if they are not. b.Low is decided. If b.High is not, it is a rate that failed short trials, or 0.
+func (g *goalSearch) whyWide(b Bounds, isHighDecided bool) remark.Remark {
+	isNarrow := isHighDecided && within(b.Low, b.High, g.goal.Width)
 	switch {
-	case isNarrow, g.search.capped(low.rate):
+	case isNarrow, g.search.capped(b.Low):
 		return remark.Remark{}
 	case b.Void != "":
 		return remark.Of("void %s", b.Void)
-	case high != nil:
+	case isHighDecided:
 		return remark.Of("stopped after %s before the bounds were within %.3g %%", g.search.effort(), g.goal.Width*100)
 	case b.High > 0:
-		return remark.Of("stopped after %s, when only trials too short to count had failed, at %.0f/s", g.search.effort(), b.High)
+		return remark.Of("stopped after %s, when only trials too short to count had failed, at %.0f/s",
+			g.search.effort(), b.High)
 	}
 	return remark.Of("stopped after %s before any rate failed", g.search.effort())
 }
 
-// whyNoLowerBound says why low is not a lower bound that the goal accepts; empty if it is one.
-func (g *goalSearch) whyNoLowerBound(low *history) remark.Remark {
-	if low == nil {
-		passed, _ := g.bracket(g.likelyClass)
-		if passed == nil {
-			return remark.Of("no rate passed")
-		}
-		return remark.Of("%.0f/s passed, but no rate was confirmed within %s", passed.rate, g.search.effort())
+// withVoid adds Bounds.Void to the reason why a bound is unknown, if it is not empty.
+func withVoid(why remark.Remark, void string) remark.Remark {
+	if void == "" {
+		return why
 	}
-	if low.longestPass < g.goal.Soak {
-		return remark.Of("%.0f/s was not soaked for %s within %s", low.rate, g.goal.Soak, g.search.effort())
-	}
-	return remark.Remark{}
+	return remark.Of("%s; void %s", why, void)
 }
 
 // effort says how many trials were run, and how long they took if that is bounded: "12 trials and 20s".

@@ -2,12 +2,12 @@ package search
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
-// Each goal may use Plan.MaxTrials trials and Plan.Budget of time, and what the goals before it have left. So maxTrials and
-// maxTime are limits on the whole search: with 30 trials for each of two goals, the second is searched until 60 were run.
+// Each goal may use Plan.MaxTrials trials and Plan.Budget of time, and what the goals before it have left. So maxTrials
+// and maxTime are limits on the whole search: with 30 trials for each of two goals, the second is searched until 60 were
+// run.
 
 // trialsLeft returns how many trials are left for the goal. Void ones say nothing about the broker and don't count,
 // but only up to maxTrials of them: a search whose trials are all void has to end as well.
@@ -43,8 +43,20 @@ func (g *goalSearch) affords(r Request) bool {
 	if g.anyConfirmed() {
 		return false
 	}
-	passedLong := func(h *history) bool { return h.rate == r.Rate && h.GoodLong > 0 && h.BadLong == 0 }
-	return leftAfter >= -g.search.plan.Budget || r.Kind == Confirm && slices.ContainsFunc(g.histories, passedLong)
+	if leftAfter >= -g.search.plan.Budget {
+		return true
+	}
+	return r.Kind == Confirm && g.passedAllLong(r.Rate)
+}
+
+// passedAllLong reports whether a rate had long trials, and has passed all of them.
+func (g *goalSearch) passedAllLong(rate float64) bool {
+	for _, r := range g.tried {
+		if r.rate == rate {
+			return r.GoodLong > 0 && r.BadLong == 0
+		}
+	}
+	return false
 }
 
 // halfBudgetSpent reports whether half of this goal's own budget is spent and no rate is confirmed.
@@ -54,6 +66,6 @@ func (g *goalSearch) halfBudgetSpent() bool {
 
 // anyConfirmed reports whether the goal has a lower bound.
 func (g *goalSearch) anyConfirmed() bool {
-	low, _ := g.bracket(g.class)
+	low, _ := g.bracket(g.decidedClass)
 	return low != nil
 }

@@ -82,7 +82,8 @@ func (g Goal) madeUpFor(good time.Duration) time.Duration {
 	return time.Duration(float64(good) * g.ExceedRatio / (1 - g.ExceedRatio))
 }
 
-// confirmations returns how many good long trials make an untried rate a lower bound: two, in the example of Class.
+// confirmations returns how many good long trials make an untried rate a lower bound: two, in the example of Class. It
+// is found at the latest when they fill DurationSum, as FinalDuration is above 0.
 func (g Goal) confirmations() int {
 	n := 1
 	for g.Class(Tally{GoodLong: time.Duration(n) * g.FinalDuration}) != Lower {
@@ -91,15 +92,10 @@ func (g Goal) confirmations() int {
 	return n
 }
 
-// likely returns the likely class of an undecided rate: an upper bound unless there is more good time than bad.
-func (t Tally) likely() Class {
-	if t.Broken || t.BadLong+t.BadShort >= t.GoodLong+t.GoodShort {
-		return Upper
-	}
-	return Lower
+// mostlyPassed reports whether there is more good time than bad, and no promise was broken.
+func (t Tally) mostlyPassed() bool {
+	return !t.Broken && t.GoodLong+t.GoodShort > t.BadLong+t.BadShort
 }
-
-func (t Tally) empty() bool { return t == Tally{} }
 
 // add counts a trial. length is its planned length, even if the trial was ended early because it could only fail.
 func (t *Tally) add(g Goal, length time.Duration, judgement Judgement) {

@@ -80,7 +80,7 @@ func TestAVoidTrialSaysNothingAndABrokenPromiseEverything(t *testing.T) {
 		for range 100 {
 			tally.add(g, g.FinalDuration, Judgement{Verdict: Pass})
 		}
-		if c := g.Class(tally); c != Upper || tally.likely() != Upper {
+		if c := g.Class(tally); c != Upper || tally.mostlyPassed() {
 			t.Fatalf("%+v is %s", tally, c)
 		}
 	})
@@ -92,7 +92,7 @@ func TestOnlyTrialsOfFullLengthMakeALowerBound(t *testing.T) {
 	for range 1000 {
 		tally.add(g, g.FinalDuration-1, Judgement{Verdict: Pass})
 	}
-	if c := g.Class(tally); c != Undecided || tally.likely() != Lower {
+	if c := g.Class(tally); c != Undecided || !tally.mostlyPassed() {
 		t.Errorf("short trials alone: %s", c)
 	}
 	tally.add(g, g.FinalDuration, Judgement{Verdict: Pass})
@@ -162,17 +162,17 @@ func TestTwoOfThreeDecideByDefault(t *testing.T) {
 func TestAnUndecidedRateIsTakenForTheLongerHalf(t *testing.T) {
 	for _, c := range []struct {
 		tally Tally
-		want  Class
+		want  bool
 	}{
-		{Tally{GoodShort: 1}, Lower},
-		{Tally{BadShort: 1}, Upper},
-		{Tally{GoodLong: 5, BadLong: 5}, Upper},
-		{Tally{GoodLong: 5, BadLong: 5, GoodShort: 1}, Lower},
-		{Tally{GoodLong: 5, BadShort: 6}, Upper},
-		{Tally{BadLong: 5, GoodShort: 6}, Lower},
+		{Tally{GoodShort: 1}, true},
+		{Tally{BadShort: 1}, false},
+		{Tally{GoodLong: 5, BadLong: 5}, false},
+		{Tally{GoodLong: 5, BadLong: 5, GoodShort: 1}, true},
+		{Tally{GoodLong: 5, BadShort: 6}, false},
+		{Tally{BadLong: 5, GoodShort: 6}, true},
 	} {
-		if got := c.tally.likely(); got != c.want {
-			t.Errorf("%+v: %s", c.tally, got)
+		if got := c.tally.mostlyPassed(); got != c.want {
+			t.Errorf("%+v: %v", c.tally, got)
 		}
 	}
 }

@@ -6,156 +6,73 @@ import (
 	"time"
 )
 
-// goalSearch is the search for the answer to one goal. It keeps what the trials at each rate have shown.
-// For example, short trials passed at 34,157/s and failed at 35,864/s, a width of 5 % above. This bracket
-// is narrow, but only likely, because short trials seldom decide. So long trials at both rates follow.
+// goalSearch is the search for the answer to one goal. It remembers what the trials at each rate have shown, and chooses
+// the goal's next trial by that (next). The trials of all goals count for it.
 type goalSearch struct {
-	search *searcher
-	goal   Goal
-
+	search    *searcher // what the goals of a search share
+	goal      Goal
 	maxTrials int           // how many trials the whole search may run until this goal is answered
 	maxTime   time.Duration // how long these may take; not read if Plan.Budget is 0
-	histories []*history    // one for each rate that was tried, by rising rate
+	tried     []*triedRate  // by rising rate
 }
 
-// history is what the trials at a rate have shown for one goal. Void trials are only counted.
-type history struct {
-	rate        float64
+// triedRate is a rate at which trials were run, and what they have shown for one goal. Of void trials, which show
+// nothing, it only keeps the number and the last reason.
+type triedRate struct {
+	rate        float64       // messages per second
 	Tally                     // how long its trials lasted, by verdict
 	through     float64       // Answer.Through of the last trial; 0: not known
 	longTrials  []served      // those that were not void
 	longestPass time.Duration // length of the longest trial that passed
 	soakFailed  bool
-	onlyLatency bool   // the last trial that failed did so by its latency alone
-	voids       int    // number of void trials
-	voidReason  string // of the last of them
+	onlyLatency bool // the last trial that failed did so by its latency alone
+	voids       int
+	voidReason  string
 }
 
-// at returns the history of a rate, and begins it if the rate was not tried yet.
-func (g *goalSearch) at(rate float64) *history {
-	i, found := slices.BinarySearchFunc(g.histories, rate, func(h *history, r float64) int { return cmp.Compare(h.rate, r) })
+// at returns what is known of a rate, and begins to remember it if it was not tried yet.
+func (g *goalSearch) at(rate float64) *triedRate {
+	byRate := func(r *triedRate, rate float64) int { return cmp.Compare(r.rate, rate) }
+	i, found := slices.BinarySearchFunc(g.tried, rate, byRate)
 	if !found {
-		g.histories = slices.Insert(g.histories, i, &history{rate: rate})
+		g.tried = slices.Insert(g.tried, i, &triedRate{rate: rate})
 	}
-	return g.histories[i]
+	return g.tried[i]
 }
 
-// add adds a trial to the history of its rate.
-func (g *goalSearch) add(r Request, a Answer, judgement Judgement) {
-	h := g.at(r.Rate)
-	h.through = a.Through
-	h.Tally.add(g.goal, r.For, judgement)
-	if judgement.Verdict != Void && r.For >= g.goal.FinalDuration {
-		h.longTrials = append(h.longTrials, served{rate: a.Served, length: r.For})
+// add adds a trial to what is known of its rate. judgement is the one for this goal.
+func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
+	r := g.at(request.Rate)
+	r.through = answer.Through
+	r.Tally.add(g.goal, request.For, judgement)
+	if judgement.Verdict != Void && request.For >= g.goal.FinalDuration {
+		r.longTrials = append(r.longTrials, served{rate: answer.Served, length: request.For})
 	}
 	switch judgement.Verdict {
 	case Void:
-		h.voids++
-		h.voidReason = judgement.Reason
+		r.voids++
+		r.voidReason = judgement.Reason
 	case Pass:
-		h.longestPass = max(h.longestPass, r.For)
+		r.longestPass = max(r.longestPass, request.For)
 	case Fail:
-		h.onlyLatency = judgement.OnlyLatency
-		h.soakFailed = h.soakFailed || (r.Kind == Soak && g.goal.Soak > 0)
-	}
-}
-
-// The search classes a rate in four ways:
-//
-//	class         what its trials decide
-//	likelyClass   while they don't decide: what they suggest
-//	trustedClass  the same, but short trials count no more once they have proved too lenient
-//	soakedClass   what soaks decide: only a soak makes a lower bound
-
-func (g *goalSearch) class(h *history) Class { return g.goal.Class(h.Tally) }
-
-// likelyClass takes a rate that can't be measured for an upper bound: the cause is likely to grow with the rate.
-func (g *goalSearch) likelyClass(h *history) Class {
-	switch c := g.class(h); {
-	case c != Undecided:
-		return c
-	case h.empty(), h.voids >= maxVoids:
-		return Upper
-	}
-	return h.likely()
-}
-
-func (g *goalSearch) trustedClass(h *history) Class {
-	c := g.likelyClass(h)
-	onlySuggested := c != g.class(h)
-	if c == Lower && onlySuggested && g.shortTooLenient() {
-		return Undecided
-	}
-	return c
-}
-
-func (g *goalSearch) soakedClass(h *history) Class {
-	c := g.class(h)
-	switch {
-	case h.longestPass >= g.goal.Soak:
-		return c
-	case h.soakFailed:
-		return Upper
-	case c == Lower:
-		return Undecided
-	}
-	return c
-}
-
-// bracket returns the lowest rate that is an upper bound by one of the four ways, and the highest lower
-// bound below it; nil if there is none.
-func (g *goalSearch) bracket(class func(*history) Class) (low, high *history) {
-	for _, h := range g.histories {
-		switch class(h) {
-		case Upper:
-			return low, h
-		case Lower:
-			low = h
-		case Undecided:
+		r.onlyLatency = judgement.OnlyLatency
+		// The soak of another goal is no more than a long trial for a goal that asks for none.
+		if request.Kind == Soak && g.goal.Soak > 0 {
+			r.soakFailed = true
 		}
 	}
-	return low, nil
-}
-
-// shortTooLenient reports whether long trials have rejected a rate that passed a short one: this broker
-// holds out for a second, but not for five.
-func (g *goalSearch) shortTooLenient() bool {
-	return slices.ContainsFunc(g.histories, func(h *history) bool { return g.onlyLongRejected(h) && h.GoodShort > 0 })
-}
-
-// onlyLongRejected reports whether long trials rejected a rate and no short one failed at it.
-func (g *goalSearch) onlyLongRejected(h *history) bool {
-	return h.BadLong > 0 && h.BadShort == 0 && g.class(h) == Upper
-}
-
-// passedAbove returns the highest rate that passed above one that only its latency made fail; nil if there is none.
-func (g *goalSearch) passedAbove(failed *history) *history {
-	if !failed.onlyLatency {
-		return nil
-	}
-	var highest *history
-	for _, h := range g.histories {
-		if h.rate > failed.rate && g.trustedClass(h) == Lower {
-			highest = h
-		}
-	}
-	return highest
-}
-
-// anySoakFailed reports whether a soak has failed at any rate.
-func (g *goalSearch) anySoakFailed() bool {
-	return slices.ContainsFunc(g.histories, func(h *history) bool { return h.soakFailed })
 }
 
 // brokenOver is the ratio of two rates so far apart that the rate is not what breaks a promise at both.
 const brokenOver = 8
 
-// everBroken reports whether the promise was broken at rates so far apart that no lower rate is likely to keep it.
+// everBroken reports whether the broker broke its promise at two rates so far apart that it is not likely to keep it at
+// a lower rate either. For example, it lost confirmed messages at 800/s and at 100/s.
 func (g *goalSearch) everBroken() bool {
 	var broken []float64 // rates, in ascending order
-	for _, h := range g.histories {
-		if h.Broken {
-			broken = append(broken, h.rate)
+	for _, r := range g.tried {
+		if r.Broken {
+			broken = append(broken, r.rate)
 		}
 	}
 	return len(broken) > 0 && broken[len(broken)-1] >= brokenOver*broken[0]

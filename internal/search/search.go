@@ -143,7 +143,7 @@ func (s *searcher) add(r Request, a Answer) {
 		if j.Broken { // lost messages don't come through either, but that says nothing about a capacity
 			a.Through = 0
 		}
-		if j.Verdict == Pass {
+		if j.Verdict == Pass { // for one goal at least: the broker kept up
 			s.overhead = max(0, a.Took-r.For)
 		}
 		allVoid = allVoid && j.Verdict == Void

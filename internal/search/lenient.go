@@ -1,0 +1,37 @@
+package search
+
+import (
+	"math"
+	"slices"
+)
+
+// A broker may hold out for a second at a rate that it does not sustain for five. Then short trials are too lenient, and
+// long ones do all the rest of the search.
+
+// shortTooLenient reports whether long trials have rejected a rate that had passed a short one.
+func (g *goalSearch) shortTooLenient() bool {
+	return slices.ContainsFunc(g.tried, func(r *triedRate) bool { return g.onlyLongRejected(r) && r.GoodShort > 0 })
+}
+
+// onlyLongRejected reports whether long trials rejected a rate and no short one failed at it.
+func (g *goalSearch) onlyLongRejected(r *triedRate) bool {
+	return r.BadLong > 0 && r.BadShort == 0 && g.decidedClass(r) == Upper
+}
+
+// stepBelowLenient returns the factor of a step down from the lowest rate that failed, once short trials have proved too
+// lenient. The capacity is likely to be near, so the first step is one width, below the first rate that only long trials
+// rejected. It is two widths below the second such rate, and four below the third. Once half the budget is spent and no
+// rate is confirmed, it is firstStep or more.
+func (g *goalSearch) stepBelowLenient() float64 {
+	rejected := 0
+	for _, r := range g.tried {
+		if g.onlyLongRejected(r) {
+			rejected++
+		}
+	}
+	widths := math.Pow(2, float64(rejected-1)) // shortTooLenient has seen one rate at least
+	if g.halfBudgetSpent() {
+		widths = max(widths, firstStep)
+	}
+	return min(g.step(widths), maxGrowth)
+}

@@ -1,0 +1,63 @@
+package search
+
+// A goal may ask for a soak: a trial of many minutes, far longer than caches and buffers hide what a broker can't sustain.
+// It follows at the rate that long trials confirmed. If it fails, these have proved too lenient, also at lower rates. So
+// from then on only soaks make a lower bound.
+
+// anySoakFailed reports whether a soak has failed at any rate.
+func (g *goalSearch) anySoakFailed() bool {
+	for _, r := range g.tried {
+		if r.soakFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// soakedClass is the class of a rate once a soak has failed. Long trials can still reject a rate, but not confirm it.
+func (g *goalSearch) soakedClass(r *triedRate) Class {
+	decided := g.decidedClass(r)
+	passedSoak := r.longestPass >= g.goal.Soak
+	switch {
+	case passedSoak:
+		return decided
+	case r.soakFailed:
+		return Upper
+	case decided == Lower:
+		return Undecided
+	}
+	return decided
+}
+
+// furtherSoak returns the soak that follows the first one. It is below all rates that failed or, if a rate below these has
+// passed a soak, halfway to it. It returns false if no rate failed, or if the two are within the goal's width.
+func (g *goalSearch) furtherSoak() (Request, bool) {
+	passed, failed := g.bracket(g.soakedClass)
+	switch {
+	case failed == nil:
+		return Request{}, false
+	case passed == nil:
+		rate := failed.rate / g.step(firstStep)
+		if guess, fellBehind := failed.capacity(); fellBehind {
+			rate = min(rate, guess/g.step(halfWidth))
+		}
+		return g.soak(rate)
+	case within(passed.rate, failed.rate, g.goal.Width):
+		return Request{}, false
+	}
+	return g.soak(middle(passed.rate, failed.rate))
+}
+
+// soak returns the soak at a rate; false if the rate is too low, or was given up after maxVoids void trials.
+func (g *goalSearch) soak(rate float64) (Request, bool) {
+	if rate < g.search.plan.Floor {
+		return Request{}, false
+	}
+	for _, r := range g.tried {
+		// The same bounds lead to exactly the same rate again.
+		if r.rate == rate && r.voids >= maxVoids {
+			return Request{}, false
+		}
+	}
+	return Request{Kind: Soak, Rate: rate, For: g.goal.Soak}, true
+}

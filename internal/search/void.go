@@ -1,0 +1,43 @@
+package search
+
+import "fmt"
+
+// A void trial says nothing about its rate: the generator, or another process, was in the way. So the rate is tried
+// again, but not for ever.
+const (
+	voidsToMoveOn  = 2 // void trials at a rate, if it had no others, before another rate is tried
+	maxVoids       = 4 // void trials at a rate before it is given up
+	maxVoidsInARow = 8 // void trials in a row, at whatever rates, before the search ends: two rates that were given up
+)
+
+// voidToRepeat returns a rate that is tried again because all its trials were void, voidsToMoveOn at most; nil if there
+// is none. A rate at which a trial fell behind is not tried again: what came through says where to look next.
+func (g *goalSearch) voidToRepeat() *triedRate {
+	for _, r := range g.tried {
+		allVoid := r.Tally == Tally{}
+		_, fellBehind := r.capacity()
+		if allVoid && r.voids < voidsToMoveOn && !fellBehind {
+			return r
+		}
+	}
+	return nil
+}
+
+// decidable reports whether a rate is undecided and more long trials may decide it.
+func (g *goalSearch) decidable(r *triedRate) bool {
+	return g.decidedClass(r) == Undecided && r.voids < maxVoids
+}
+
+// voidBetween says why a rate between two bounds could not be measured, such as "at 20000/s: the generator was late"; it
+// is empty if all could be. A bound that is not known is nil. A rate that its trials decide was measured, whatever void
+// trials it had, and also if it was not soaked.
+func (g *goalSearch) voidBetween(low, high *triedRate) string {
+	for _, r := range g.tried {
+		aboveLow := low == nil || r.rate > low.rate
+		belowHigh := high == nil || r.rate < high.rate
+		if aboveLow && belowHigh && r.voids > 0 && g.decidedClass(r) == Undecided {
+			return fmt.Sprintf("at %.0f/s: %s", r.rate, r.voidReason)
+		}
+	}
+	return ""
+}
