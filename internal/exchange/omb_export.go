@@ -6,15 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 // period is the time between two values of a list in an OMB result.
 const period = 10 * time.Second
-
-// ombTicksPerHalf is how many rows of OMB's quantile tables halve the distance to 100 %.
-const ombTicksPerHalf = 100
 
 const ombNote = "Publish latency is acked − sent, end-to-end latency received − sent and delay sent − intended, as OMB " +
 	"defines them; latency from the intended time is only in brokermark's own formats. Lists of latencies have one value, " +
@@ -65,140 +61,51 @@ func (o *OMB) setRates(r store.Result) {
 	}
 }
 
+// rateSums sum up a part of a period.
+type rateSums struct {
+	published, received float64       // rates, each multiplied by how long it lasted in ns
+	length              time.Duration // of the part
+	backlog             int64         // at its end
+}
+
 // periodsOf sums up the samples of the measured phase, one tick for each period, with the mean rates of the period and
 // the backlog at its end. A sample has the rates since the one before, so that it may lie in several periods: with
 // 100/s up to 24 s and 200/s up to 30 s, the periods have 100, 100, and (4·100 + 6·200)/10 = 160/s. A last period of
-// less than a second is left out.
+// less than a second is left out, unless it is the only one.
 func periodsOf(series []store.Tick) []store.Tick {
-	var periods []store.Tick
-	var end time.Duration // of the part of the measured phase that is summed up
+	var sums []rateSums
+	var summedUp time.Duration // how much of the measured phase
 	for _, sample := range series {
 		if sample.Phase != "measure" {
 			continue
 		}
-		sampleEnd := time.Duration(sample.OffsetNs)
-		for end < sampleEnd {
-			periodBegin := end.Truncate(period)
-			if end == periodBegin {
-				periods = append(periods, store.Tick{})
+		for sampleEnd := time.Duration(sample.OffsetNs); summedUp < sampleEnd; {
+			i := int(summedUp / period)
+			if i == len(sums) {
+				sums = append(sums, rateSums{})
 			}
-			p := &periods[len(periods)-1]
-			covered := end - periodBegin // of this period, by the samples before
-			end = min(sampleEnd, periodBegin+period)
-			added := end - periodBegin - covered // by this sample
-			p.PublishRate = weightedMean(p.PublishRate, covered, sample.PublishRate, added)
-			p.ReceiveRate = weightedMean(p.ReceiveRate, covered, sample.ReceiveRate, added)
-			p.Backlog = sample.Backlog
+			periodEnd := time.Duration(i+1) * period
+			length := min(sampleEnd, periodEnd) - summedUp // of the part of the sample that lies in the period
+			p := &sums[i]
+			p.published += sample.PublishRate * float64(length)
+			p.received += sample.ReceiveRate * float64(length)
+			p.length += length
+			p.backlog = sample.Backlog
+			summedUp += length
 		}
 	}
-	rest := end % period
-	isCutOff := 0 < rest && rest < time.Second
-	if isCutOff && len(periods) > 1 {
-		periods = periods[:len(periods)-1]
-	}
-	return periods
-}
-
-// weightedMean is the mean of two rates, each weighted by how long it lasted.
-func weightedMean(a float64, aLasted time.Duration, b float64, bLasted time.Duration) float64 {
-	return (a*float64(aLasted) + b*float64(bLasted)) / float64(aLasted+bLasted)
-}
-
-// setLatencies fills in latencies in milliseconds, and delays in microseconds.
-func (o *OMB) setLatencies(l store.Latency) error {
-	publish, err := summaryOf(l.Service, nanosPerMilli)
-	if err != nil {
-		return fmt.Errorf("publish latency: %w", err)
-	}
-	endToEnd, err := summaryOf(l.EndToEndService, nanosPerMilli)
-	if err != nil {
-		return fmt.Errorf("end-to-end latency: %w", err)
-	}
-	delay, err := summaryOf(l.Lag, nanosPerMicro)
-	if err != nil {
-		return fmt.Errorf("publish delay: %w", err)
-	}
-	o.setPublish(publish)
-	o.setEndToEnd(endToEnd)
-	o.setDelay(delay)
-	return nil
-}
-
-// summary is a histogram as OMB writes it: the mean, some percentiles, the maximum, and a table of quantiles.
-type summary struct {
-	mean, p50, p75, p95, p99, p999, p9999, p99999, max float64
-	quantiles                                          Quantiles
-}
-
-// summaryOf sums up a histogram of nanoseconds in a unit of unitNs nanoseconds. Like OMB's, its percentiles are whole
-// microseconds.
-func summaryOf(s hist.Snapshot, unitNs float64) (summary, error) {
-	inUnit := func(micros int64) float64 { return float64(micros*nanosPerMicro) / unitNs }
-	quantile := func(q float64) float64 { return inUnit(s.Quantile(q) / nanosPerMicro) }
-	sum := summary{
-		mean: s.Mean() / unitNs, p50: quantile(0.5), p75: quantile(0.75), p95: quantile(0.95), p99: quantile(0.99),
-		p999: quantile(0.999), p9999: quantile(0.9999), p99999: quantile(0.99999), max: quantile(1), quantiles: Quantiles{},
-	}
-	if s.Count() == 0 {
-		return sum, nil
-	}
-	h, err := hdr(s, nanosPerMicro)
-	if err != nil {
-		return sum, err
-	}
-	for _, b := range h.CumulativeDistributionWithTicks(ombTicksPerHalf) {
-		percent := 100 * float64(b.Count) / float64(h.TotalCount())
-		if n := len(sum.quantiles); n > 0 && sum.quantiles[n-1].Percent == percent {
-			sum.quantiles = sum.quantiles[:n-1] // a JSON object has each key once: the larger value counts
+	var ticks []store.Tick
+	for _, p := range sums {
+		if len(ticks) > 0 && p.length < time.Second { // only the last period is shorter than the others
+			break
 		}
-		value := inUnit(min(b.ValueAt, s.Max()/nanosPerMicro))
-		sum.quantiles = append(sum.quantiles, Quantile{Percent: percent, Value: value})
+		ticks = append(ticks, store.Tick{
+			PublishRate: p.published / float64(p.length),
+			ReceiveRate: p.received / float64(p.length),
+			Backlog:     p.backlog,
+		})
 	}
-	return sum, nil
-}
-
-// fill writes a figure into its list over time, as the only value, and into the field for the whole run.
-func fill[T float64 | int64](overTime *[]T, total *T, v float64) {
-	*overTime, *total = []T{T(v)}, T(v)
-}
-
-func (o *OMB) setPublish(s summary) {
-	fill(&o.PublishLatencyAvg, &o.AggregatedPublishLatencyAvg, s.mean)
-	fill(&o.PublishLatency50pct, &o.AggregatedPublishLatency50pct, s.p50)
-	fill(&o.PublishLatency75pct, &o.AggregatedPublishLatency75pct, s.p75)
-	fill(&o.PublishLatency95pct, &o.AggregatedPublishLatency95pct, s.p95)
-	fill(&o.PublishLatency99pct, &o.AggregatedPublishLatency99pct, s.p99)
-	fill(&o.PublishLatency999pct, &o.AggregatedPublishLatency999pct, s.p999)
-	fill(&o.PublishLatency9999pct, &o.AggregatedPublishLatency9999pct, s.p9999)
-	fill(&o.PublishLatency99999pct, &o.AggregatedPublishLatency99999pct, s.p99999)
-	fill(&o.PublishLatencyMax, &o.AggregatedPublishLatencyMax, s.max)
-	o.AggregatedPublishLatencyQuantiles = s.quantiles
-}
-
-func (o *OMB) setEndToEnd(s summary) {
-	fill(&o.EndToEndLatencyAvg, &o.AggregatedEndToEndLatencyAvg, s.mean)
-	fill(&o.EndToEndLatency50pct, &o.AggregatedEndToEndLatency50pct, s.p50)
-	fill(&o.EndToEndLatency75pct, &o.AggregatedEndToEndLatency75pct, s.p75)
-	fill(&o.EndToEndLatency95pct, &o.AggregatedEndToEndLatency95pct, s.p95)
-	fill(&o.EndToEndLatency99pct, &o.AggregatedEndToEndLatency99pct, s.p99)
-	fill(&o.EndToEndLatency999pct, &o.AggregatedEndToEndLatency999pct, s.p999)
-	fill(&o.EndToEndLatency9999pct, &o.AggregatedEndToEndLatency9999pct, s.p9999)
-	fill(&o.EndToEndLatency99999pct, &o.AggregatedEndToEndLatency99999pct, s.p99999)
-	fill(&o.EndToEndLatencyMax, &o.AggregatedEndToEndLatencyMax, s.max)
-	o.AggregatedEndToEndLatencyQuantiles = s.quantiles
-}
-
-func (o *OMB) setDelay(s summary) {
-	fill(&o.PublishDelayLatencyAvg, &o.AggregatedPublishDelayLatencyAvg, s.mean)
-	fill(&o.PublishDelayLatency50pct, &o.AggregatedPublishDelayLatency50pct, s.p50)
-	fill(&o.PublishDelayLatency75pct, &o.AggregatedPublishDelayLatency75pct, s.p75)
-	fill(&o.PublishDelayLatency95pct, &o.AggregatedPublishDelayLatency95pct, s.p95)
-	fill(&o.PublishDelayLatency99pct, &o.AggregatedPublishDelayLatency99pct, s.p99)
-	fill(&o.PublishDelayLatency999pct, &o.AggregatedPublishDelayLatency999pct, s.p999)
-	fill(&o.PublishDelayLatency9999pct, &o.AggregatedPublishDelayLatency9999pct, s.p9999)
-	fill(&o.PublishDelayLatency99999pct, &o.AggregatedPublishDelayLatency99999pct, s.p99999)
-	fill(&o.PublishDelayLatencyMax, &o.AggregatedPublishDelayLatencyMax, s.max)
-	o.AggregatedPublishDelayLatencyQuantiles = s.quantiles
+	return ticks
 }
 
 // maxLabel is how many letters of a label a file name has.
