@@ -179,8 +179,8 @@ func (o OMB) result(p periods) *store.Result {
 			Phase:       "measure",
 			PublishRate: rate,
 			ReceiveRate: valueAt(o.ConsumeRate, i),
-			EndToEndP50: int64(valueAt(o.EndToEndLatency50pct, i) * nanosPerMilli),
-			EndToEndP99: int64(valueAt(o.EndToEndLatency99pct, i) * nanosPerMilli),
+			EndToEndP50: int64(math.Round(valueAt(o.EndToEndLatency50pct, i) * nanosPerMilli)),
+			EndToEndP99: int64(math.Round(valueAt(o.EndToEndLatency99pct, i) * nanosPerMilli)),
 			Backlog:     valueAt(o.Backlog, i),
 		})
 	}

@@ -39,8 +39,8 @@ func (q Quantiles) MarshalJSON() ([]byte, error) {
 // sums of such numbers in 64 bits.
 const mostImported = 1e12
 
-// UnmarshalJSON refuses percentiles outside 0 to 100, values outside 0 to mostImported, and values that fall while the
-// percentile rises.
+// UnmarshalJSON refuses percentiles outside 0 to 100 or given twice, values outside 0 to mostImported, and values that
+// fall while the percentile rises.
 func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	var table map[string]float64
 	if err := json.Unmarshal(data, &table); err != nil {
@@ -62,11 +62,12 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 		}
 		list = append(list, Quantile{Percent: percent, Value: value})
 	}
-	slices.SortFunc(list, func(a, b Quantile) int {
-		return cmp.Or(cmp.Compare(a.Percent, b.Percent), cmp.Compare(a.Value, b.Value))
-	})
+	slices.SortFunc(list, func(a, b Quantile) int { return cmp.Compare(a.Percent, b.Percent) })
 	for i := 1; i < len(list); i++ {
 		before, q := list[i-1], list[i]
+		if q.Percent == before.Percent { // as "50" and "50.0"
+			return fmt.Errorf("quantile table: percentile %v stands there twice", q.Percent)
+		}
 		if q.Value < before.Value {
 			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v",
 				q.Value, q.Percent, before.Value, before.Percent)
