@@ -1,7 +1,7 @@
 // Package hist has a histogram for the hot path: fixed buckets, lock-free recording, exact merging. It doesn't know what its
 // values mean.
 //
-// For example, 1,000,000 ns falls into the bucket from 999,424 to 1,003,519 ns. Quantile reports the highest value of a
+// For example, 1,000,000 ns falls into the bucket from 999,424 to 1,001,471 ns. Quantile reports the highest value of a
 // bucket, so it is at most 1/256 above the true one and never below it. Merging two histograms adds their counts bucket by
 // bucket, which is the same as having recorded all values in one.
 package hist
@@ -156,7 +156,7 @@ type Batch struct {
 }
 
 // Add records a value in b, and publishes what b held if it was of another bucket. All values are in the histogram after
-// the next Flush of b.
+// the next Flush of b. A batch belongs to one histogram until then.
 func (h *Histogram) Add(b *Batch, ns int64) {
 	ns = max(ns, 0)
 	i := index(ns)

@@ -1,54 +1,41 @@
 package hist
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 )
 
-// MarshalJSON writes {"n":…,"min":…,"max":…,"b":"…"}: the number of values, the smallest and the largest in nanoseconds,
-// and the buckets. An empty snapshot is {"n":0}.
-//
-// The buckets are unsigned varints in base64, two for each bucket that is not empty: its distance from the one before
-// (the first counts from bucket −1), and its count. So 5 values in bucket 2 and 7 in bucket 3 are the bytes 3 5 1 7.
+// snapshotJSON is the form of a Snapshot in JSON: {"n":3,"min":5,"max":1000,"b":"BgLvBQE="}. JSON holds bytes in base64.
+type snapshotJSON struct {
+	N       int64  `json:"n"`   // how many values there are
+	Min     int64  `json:"min"` // the smallest, ns
+	Max     int64  `json:"max"` // the largest, ns
+	Buckets []byte `json:"b"`   // see pack
+}
+
+// MarshalJSON writes the form of snapshotJSON. An empty snapshot is {"n":0}.
 func (s Snapshot) MarshalJSON() ([]byte, error) {
 	if s.n == 0 {
 		return []byte(`{"n":0}`), nil
 	}
-	packed := s.pack()
-	const fixed = 80 // keys, punctuation, and three numbers of up to 19 digits
-	out := make([]byte, 0, fixed+base64.StdEncoding.EncodedLen(len(packed)))
-	out = strconv.AppendInt(append(out, `{"n":`...), s.n, 10)
-	out = strconv.AppendInt(append(out, `,"min":`...), s.min, 10)
-	out = strconv.AppendInt(append(out, `,"max":`...), s.max, 10)
-	out = base64.StdEncoding.AppendEncode(append(out, `,"b":"`...), packed)
-	return append(out, `"}`...), nil
+	return json.Marshal(snapshotJSON{N: s.n, Min: s.min, Max: s.max, Buckets: s.pack()})
 }
 
 // UnmarshalJSON reads the form that MarshalJSON writes. It refuses anything that no histogram can have written.
 func (s *Snapshot) UnmarshalJSON(data []byte) error {
-	var in struct {
-		N   int64
-		Min int64
-		Max int64
-		B   string
-	}
+	var in snapshotJSON
 	if err := json.Unmarshal(data, &in); err != nil {
 		return fmt.Errorf("histogram: %w", err)
 	}
-	packed, err := base64.StdEncoding.DecodeString(in.B)
+	buckets, err := unpack(in.Buckets)
 	if err != nil {
 		return fmt.Errorf("histogram buckets: %w", err)
 	}
-	var out Snapshot
-	if out.buckets, err = unpack(packed); err != nil {
-		return fmt.Errorf("histogram buckets: %w", err)
-	}
+	out := Snapshot{buckets: buckets}
 	out.recount(in.Min, in.Max)
 	if in.N != out.n || in.Min != out.min || in.Max != out.max {
 		return fmt.Errorf("histogram: n %d, min %d, max %d contradict the buckets, which allow n %d, min %d, max %d",
@@ -58,6 +45,8 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// pack writes the buckets that are not empty as unsigned varints, two for each: its distance from the one before (the
+// first counts from bucket −1), and its count. So 5 values in bucket 2 and 7 in bucket 3 are the bytes 3 5 1 7.
 func (s Snapshot) pack() []byte {
 	packed := make([]byte, 0, 3*len(s.buckets)) // most distances take one byte, most counts one or two
 	previous := -1
@@ -71,13 +60,13 @@ func (s Snapshot) pack() []byte {
 
 // unpack reads what pack wrote. It refuses buckets that don't exist or don't rise, and counts that don't fit into an int64.
 func unpack(packed []byte) ([]bucket, error) {
-	buckets := slices.Grow([]bucket(nil), varints(packed)/2)
+	buckets := slices.Grow([]bucket(nil), len(packed)/2) // each takes two bytes at least, and seldom more than three
 	var total uint64
 	for index := -1; len(packed) > 0; {
 		step, stepSize := binary.Uvarint(packed)
 		count, countSize := binary.Uvarint(packed[max(stepSize, 0):])
 		if stepSize <= 0 || countSize <= 0 {
-			return nil, errors.New("they are cut short in the middle of a number")
+			return nil, errors.New("a number is cut short, or of more than 64 bits")
 		}
 		packed = packed[stepSize+countSize:]
 		if step == 0 || step > uint64(overflow-index) {
@@ -91,15 +80,4 @@ func unpack(packed []byte) ([]bucket, error) {
 		buckets = append(buckets, bucket{index: index, count: int64(count)})
 	}
 	return buckets, nil
-}
-
-// varints counts the varints in packed: each ends with its only byte below 0x80.
-func varints(packed []byte) int {
-	n := 0
-	for _, b := range packed {
-		if b < 0x80 {
-			n++
-		}
-	}
-	return n
 }
