@@ -34,7 +34,7 @@ type Follower struct {
 
 	mu           sync.Mutex
 	run          study.Run // of the last event
-	view         View      // as of the last event, without durations: viewOfRun sets them
+	view         View      // as of the last event, without durations: viewOfRun adds these
 	stageBegan   time.Time
 	expectedEnd  time.Time // of the run
 	lastSampled  time.Time
@@ -146,7 +146,7 @@ func (f *Follower) addEnding(e lab.Event) {
 	f.endingsTotal++
 }
 
-// keepLast is the last n elements of a list, or all of a shorter one.
+// keepLast is the last n elements of a list, or all of a shorter one. n is not negative.
 func keepLast[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
 // View is the state of the run now. What it points to does not change any more.
@@ -179,7 +179,8 @@ func (f *Follower) stageTicks() []Tick {
 	return slices.Clone(f.ticks)
 }
 
-// endingsAfter leaves out the first seen endings of the run and lists the others, as far as they are kept. total counts all.
+// endingsAfter leaves out the first seen endings of the run and lists the others, as far as they are kept. total counts
+// all; seen is a total of before, or 0.
 func (f *Follower) endingsAfter(seen int) (unseen []Ending, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

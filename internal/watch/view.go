@@ -1,6 +1,6 @@
-// Package watch shows a run in progress: as a View for the terminal, as a live web page, and as Prometheus metrics. It learns of the
-// run from the lab's events only, ten samples a second, and never asks the lab for anything, so watching does not disturb the
-// measurement.
+// Package watch shows a run in progress: as a View for the terminal, as a live web page, and as Prometheus metrics. It
+// learns of the run from the lab's events only, ten samples a second, and never asks the lab for anything, so watching
+// does not disturb the measurement.
 //
 //	var follower watch.Follower
 //	lab.Watch = follower.Event // the lab reports its progress
@@ -22,8 +22,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// View is the state of a run at one moment. A run is a list of repetitions; a repetition goes through stages, such as starting the
-// broker, and load runs in some of them.
+// View is the state of a run at one moment. A run is a list of repetitions; a repetition goes through stages, such as
+// starting the broker, and load runs in some of them.
 type View struct {
 	Done  int `json:"done"` // repetitions finished
 	Total int `json:"total"`
@@ -64,7 +64,7 @@ type Agent struct {
 type Ending struct {
 	Number int          `json:"number"` // in the run, from 1
 	Point  string       `json:"point"`
-	Title  string       `json:"title"` // names the point and the repetition
+	Title  string       `json:"title"` // see the function Title
 	Status store.Status `json:"status"`
 	Stored bool         `json:"stored"` // the repetition was not run: the store had it already
 	TookNs int64        `json:"took_ns"`
@@ -78,7 +78,8 @@ type Outcome struct {
 	Doubts int    `json:"doubts"` // how many kinds of doubts it has
 }
 
-// pointName is the label of an event's point, after the broker unless a word of the label names it: "kafka messageSize=100".
+// pointName is the label of an event's point, after the broker unless a word of the label names it: "kafka
+// messageSize=100", but "kafka@4.1 tuned" and not "kafka kafka@4.1 tuned".
 func pointName(e lab.Event) string {
 	label, broker := e.Run.Point.Label, e.Run.Point.Spec.Broker
 	namesBroker := func(word string) bool { return word == broker || strings.HasPrefix(word, broker+"@") }
@@ -88,7 +89,7 @@ func pointName(e lab.Event) string {
 	return strings.TrimSpace(broker + " " + label)
 }
 
-// Title names the repetition of an event: "kafka messageSize=100 #2".
+// Title names the repetition of an event: "kafka messageSize=100 #2", and the first one "kafka messageSize=100".
 func Title(e lab.Event) string {
 	if e.Run.Repetition > 1 {
 		return pointName(e) + " #" + strconv.Itoa(e.Run.Repetition)
