@@ -53,6 +53,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "lost after an ack", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.Drained = 1, 1, false }), want: Fail, reason: "1 messages were lost although the broker had confirmed them", broken: true},
 		{name: "lost even in an overloaded, void trial", e: with(func(e *Evidence) { e.Books.LostAcked, e.Generator.LagP99 = 3, 1e12 }), want: Fail, reason: "3 messages were lost although the broker had confirmed them", broken: true},
 		{name: "late, not lost", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.StillArriving, e.Drained = 7, 7, true, false }), want: Fail, reason: "7 confirmed messages had not come within the drain allowance, though others still came"},
+		{name: "dropped by a limit, nothing still came", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.Books.MayDrop, e.Drained = 7, 7, 9, false }), want: Fail, reason: "7 confirmed messages had not come within the drain allowance: a queue limit may have dropped them"},
 		{name: "no duplicates where none may be", e: good(), rule: once, want: Pass},
 		{name: "duplicates, at least once", e: with(func(e *Evidence) { e.Books.Duplicated = 9 }), want: Pass},
 		{name: "duplicates, exactly once", e: with(func(e *Evidence) { e.Books.Duplicated = 1 }), rule: once, want: Fail, reason: "1 messages were delivered twice", broken: true},

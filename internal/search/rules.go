@@ -157,12 +157,21 @@ func (r Rule) notHandedOver(e Evidence) string {
 // notDrained says what was missing when the drain allowance ended, unless the guarantee lets the broker
 // lose it: lost messages never drain.
 func (r Rule) notDrained(e Evidence) string {
-	mayLose := r.Guarantee.MayLose()
-	allMissingAreLost := e.Books.Lost > 0 && e.Books.Unresolved == 0 && !e.StillArriving
-	switch {
-	case !mayLose && e.Books.LostAcked > 0: // brokenPromise passes these over while others still come
-		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.Books.LostAcked)
-	case e.Drained, mayLose && allMissingAreLost:
+	if r.Guarantee.MayLose() {
+		allMissingAreLost := e.Books.Lost > 0 && e.Books.Unresolved == 0 && !e.StillArriving
+		if allMissingAreLost {
+			return ""
+		}
+	} else if e.Books.LostAcked > 0 {
+		// No promise was broken, or brokenPromise had said so: these are late, or a queue limit that was asked for has
+		// dropped them (ledger.Books.MayDrop).
+		why := ": a queue limit may have dropped them"
+		if e.StillArriving {
+			why = ", though others still came"
+		}
+		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance%s", e.Books.LostAcked, why)
+	}
+	if e.Drained {
 		return ""
 	}
 	return "not everything was confirmed and received within the drain allowance"
