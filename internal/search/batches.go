@@ -8,26 +8,27 @@ package search
 // farAboveBy is the factor from a rate with too high a latency to one whose larger batches may bring it down.
 const farAboveBy = 2
 
-// rateFarAbove returns the rate far above the upper end of a bracket that is worth a trial; false if there is none. The
-// bracket has to be narrow, since narrowing it may move its upper end to a rate with another flaw.
-//
-// For example, if the latency at 10,500/s was too high and 10,000/s passed, 21,000/s is tried.
+// rateFarAbove returns the rate far above a bracket that is worth a trial; false if there is none. low is a rate that
+// passed, and high the lowest one that failed. For example, if 10,000/s passed and the latency at 10,500/s was too high,
+// 21,000/s is tried.
 func (g *goalSearch) rateFarAbove(low, high *triedRate) (rate float64, ok bool) {
-	factor := g.step(firstStep)
-	isNarrow := within(low.rate, high.rate, factor-1)
-	if !high.onlyLatency || !isNarrow || g.passedAbove(high) != nil || g.shortTooLenient() {
+	if !high.onlyLatency || g.passedAbove(high) != nil || g.shortTooLenient() {
+		return 0, false
+	}
+	fourWidths := g.step(firstStep)
+	if !within(low.rate, high.rate, fourWidths-1) { // the rates between them are tried first
 		return 0, false
 	}
 	rate = g.search.limited(high.rate * farAboveBy)
-	if within(high.rate, rate, g.goal.Width) { // the highest rate that may be tried is no further than that
+	if within(high.rate, rate, g.goal.Width) { // high is next to the highest rate that may be tried
 		return 0, false
 	}
-	// The bracket may have moved down since a rate far above it was tried: what lies up to a step above tells the same.
-	highest := rate * factor * (1 + rounding)
 	for _, r := range g.tried {
-		triedAlready := rate <= r.rate && r.rate <= highest
-		failsAnyway := high.rate < r.rate && r.rate < rate && !r.onlyLatency
-		if triedAlready || failsAnyway {
+		// The bracket may have moved down since a rate far above it was tried. So a rate that is a little higher tells the
+		// same. In the example, with a width of 5 %, that is one up to 25,526/s.
+		triedAlready := rate <= r.rate && r.rate <= rate*fourWidths*(1+rounding)
+		failedForAnotherReason := high.rate < r.rate && r.rate < rate && !r.onlyLatency
+		if triedAlready || failedForAnotherReason {
 			return 0, false
 		}
 	}

@@ -52,8 +52,7 @@ func (g *goalSearch) decidedBounds() (low, high *triedRate) {
 // few, to decide it; nil if there is none.
 func (g *goalSearch) lowestFailedAbove(low *triedRate) *triedRate {
 	for _, r := range g.tried {
-		allVoid := r.Tally == Tally{}
-		if r.rate > low.rate && !allVoid && !r.mostlyPassed() {
+		if r.rate > low.rate && !r.onlyVoid() && !r.mostlyPassed() {
 			return r
 		}
 	}

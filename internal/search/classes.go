@@ -1,13 +1,14 @@
 package search
 
-// The search classes the rates that it tried: a broker sustains a Lower one, and does not sustain an Upper one. It does so
-// in three ways, from the strictest on. For example, if two long trials that agree decide a rate:
+// The class of a rate says whether the broker sustains it (Lower), does not (Upper), or may or may not (Undecided). The
+// result of a search counts only what trials decide. To choose the next trial, what they suggest is good enough. So there
+// are three ways to class a rate. For example, if it takes two long trials to decide:
 //
 //	trials at the rate      decidedClass   likelyClass   trustedClass, once short trials were too lenient
 //	two long ones passed    Lower          Lower         Lower
 //	one short one passed    Undecided      Lower         Undecided
 //	one short one failed    Undecided      Upper         Upper
-//	maxVoids void ones      Undecided      Upper         Upper
+//	void ones alone         Undecided      Upper         Upper
 
 // decidedClass is what the trials at a rate decide.
 func (g *goalSearch) decidedClass(r *triedRate) Class { return g.goal.Class(r.Tally) }
@@ -18,12 +19,10 @@ func (g *goalSearch) likelyClass(r *triedRate) Class {
 	if class := g.decidedClass(r); class != Undecided {
 		return class
 	}
-	allVoid := r.Tally == Tally{}
-	cannotBeMeasured := allVoid || r.voids >= maxVoids
-	if cannotBeMeasured || !r.mostlyPassed() {
-		return Upper
+	if r.mostlyPassed() && r.voids < maxVoids {
+		return Lower
 	}
-	return Lower
+	return Upper
 }
 
 // trustedClass is the likely class, by which the search goes on. But once short trials have proved too lenient, a rate
@@ -36,8 +35,8 @@ func (g *goalSearch) trustedClass(r *triedRate) Class {
 	return class
 }
 
-// bracket returns the lowest Upper rate of those tried, and the highest Lower rate below it; nil where there is none.
-// classOf is one of the ways to class a rate: g.decidedClass, for example.
+// bracket returns the lowest of the tried rates that is Upper (high), and the highest one below it that is Lower (low);
+// nil where there is none. classOf is one of the ways to class a rate, such as g.decidedClass.
 func (g *goalSearch) bracket(classOf func(*triedRate) Class) (low, high *triedRate) {
 	for _, r := range g.tried {
 		switch classOf(r) {
@@ -45,7 +44,7 @@ func (g *goalSearch) bracket(classOf func(*triedRate) Class) (low, high *triedRa
 			return low, r
 		case Lower:
 			low = r
-		case Undecided: // may lie inside the bracket
+		case Undecided: // lies inside the bracket, or below it
 		}
 	}
 	return low, nil

@@ -1,9 +1,7 @@
 package search
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -99,46 +97,16 @@ func (t Tally) mostlyPassed() bool {
 
 // add counts a trial. length is its planned length, even if the trial was ended early because it could only fail.
 func (t *Tally) add(g Goal, length time.Duration, judgement Judgement) {
-	long := length >= g.FinalDuration
-	switch {
-	case judgement.Verdict == Void:
-	case judgement.Verdict == Pass && long:
-		t.GoodLong += length
-	case judgement.Verdict == Pass:
-		t.GoodShort += length
-	case long:
-		t.BadLong += length
-	default:
-		t.BadShort += length
+	good, bad := &t.GoodShort, &t.BadShort
+	if length >= g.FinalDuration {
+		good, bad = &t.GoodLong, &t.BadLong
+	}
+	switch judgement.Verdict {
+	case Pass:
+		*good += length
+	case Fail:
+		*bad += length
+	case Void:
 	}
 	t.Broken = t.Broken || judgement.Broken
-}
-
-// served is what came through in one long trial (Answer.Served).
-type served struct {
-	rate   float64 // messages per second
-	length time.Duration
-}
-
-// conditional returns MLRsearch's conditional throughput of a lower bound: the rate that came through
-// at least, once the worst share ExceedRatio of the time is left out. Time of DurationSum that was not
-// needed for the decision counts as if nothing had come through.
-//
-// For example, with an ExceedRatio of 0.5 and a DurationSum of 120 s, the worst 60 s are left out. Of trials of 30 s
-// that brought 900, 1,000 and 990/s through, the best two fill the other 60 s: the conditional throughput is 990/s.
-func (g Goal) conditional(trials []served) float64 {
-	var measured time.Duration
-	for _, t := range trials {
-		measured += t.length
-	}
-	whole := max(g.DurationSum, measured)
-	counts := whole - g.mayBeBad(whole)
-	bestFirst := slices.SortedFunc(slices.Values(trials), func(a, b served) int { return cmp.Compare(b.rate, a.rate) })
-	for _, t := range bestFirst {
-		counts -= t.length
-		if counts <= 0 {
-			return t.rate
-		}
-	}
-	return 0
 }

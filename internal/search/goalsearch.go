@@ -30,6 +30,9 @@ type triedRate struct {
 	voidReason  string
 }
 
+// onlyVoid reports whether all trials at a rate were void.
+func (r *triedRate) onlyVoid() bool { return r.Tally == Tally{} }
+
 // at returns what is known of a rate, and begins to remember it if it was not tried yet.
 func (g *goalSearch) at(rate float64) *triedRate {
 	byRate := func(r *triedRate, rate float64) int { return cmp.Compare(r.rate, rate) }

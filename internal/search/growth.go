@@ -13,15 +13,15 @@ import (
 // (summed over subscriptions) or not confirmed, whichever is more.
 type Point struct{ Seconds, Backlog float64 }
 
-// parts is the number of equal parts into which a trial is cut to find the floor of its backlog.
-const parts = 10
+// floorParts is the number of equal parts into which a trial is cut to find the floor of its backlog.
+const floorParts = 10
 
-// floor returns the point with the smallest backlog of each tenth of the trial. A broker that keeps up works its
+// floorOf returns the point with the smallest backlog of each tenth of the trial. A broker that keeps up works its
 // backlog off again and again. So its floor stays, however far single stalls and batches push the backlog up. If the
 // broker does not keep up, the floor rises with everything else. For example, of three tenths with backlogs of 5 and
 // 90, 4 and 80, and 6 and 95 messages, the floor is 5, 4 and 6. points are in the order of time.
-func floor(points []Point) []Point {
-	n := min(parts, len(points))
+func floorOf(points []Point) []Point {
+	n := min(floorParts, len(points))
 	lowest := make([]Point, n)
 	for i := range lowest {
 		part := points[i*len(points)/n : (i+1)*len(points)/n]
@@ -46,7 +46,7 @@ type Growth struct {
 // For example, backlogs of 0, 10 and 30 messages at 0, 1 and 2 s grow by 15/s, with a standard error of
 // 2.9/s. With only one degree of freedom, that is between −3 and 33/s with 95 % confidence at either end.
 func GrowthOf(points []Point) Growth {
-	points = floor(points)
+	points = floorOf(points)
 	n := float64(len(points))
 	if n < 3 {
 		return Growth{}
@@ -97,7 +97,7 @@ func (g Growth) margin(confidence float64) float64 {
 // Two guards keep a slow start from ending a trial: half a second and a fifth of the trial must be over,
 // and the growth must be above twice the limit with 99.9 % confidence.
 func Hopeless(points []Point, limit float64, planned time.Duration) bool {
-	if len(points) < 2*parts {
+	if len(points) < 2*floorParts {
 		return false
 	}
 	elapsed := points[len(points)-1].Seconds - points[0].Seconds

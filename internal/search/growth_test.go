@@ -85,7 +85,7 @@ func TestTheFloorIsTheLowestPointOfEachTenth(t *testing.T) {
 		for i := range n {
 			points = append(points, Point{float64(i), float64((i * 7) % 11)})
 		}
-		got := floor(points)
+		got := floorOf(points)
 		if want := min(n, 10); len(got) != want {
 			t.Fatalf("%d of %d points", len(got), want)
 		}

@@ -87,8 +87,8 @@ type Rule struct {
 	MaxSlope       float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
 	ToleratedSlope float64          // a long trial also fails if its backlog certainly grows, and by more than this share
 	LagFloor       time.Duration    // the generator may always be as late as this, at p99
-	LagShare       float64          // it may also be late by this share of the latency: then the latency is mostly the broker's
-	MaxBusyShare   float64          // a generator that uses more than this share of its cores is saturated (decision 007)
+	LagShare       float64          // it may also be late by this share of the latency, which is mostly the broker's then
+	MaxBusyShare   float64          // a generator that uses more than this share of its cores is saturated
 }
 
 // DefaultRule is the rule that docs/method.md describes, for one guarantee.
@@ -128,7 +128,8 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	return Judgement{Verdict: Pass}
 }
 
-// Saturated reports whether the generator, not the broker, was the limit of a trial, and why.
+// Saturated reports whether the generator, not the broker, was the limit of a trial, and why. The latency counts from the
+// intended time of sending, so it includes the generator's lag: at a LagShare of 0.25, the lag may be a third of the rest.
 func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 	generator := e.Generator
 	allowed := int64(r.LagFloor)

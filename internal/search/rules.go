@@ -14,7 +14,7 @@ import (
 // The rules of a trial, as docs/method.md lists them. Each returns a sentence that says how the trial broke the rule, such
 // as "3 of 50000 sends failed"; empty if it kept the rule. Rule.Judge asks them one after the other.
 
-// breaches are the sentences for the deviations that a guarantee rules out.
+// breaches are the sentences for what a guarantee rules out: one for each deviation that package ledger knows.
 var breaches = map[ledger.Deviation]string{
 	ledger.Corrupted:  "%d messages were corrupted",
 	ledger.Lost:       "%d messages were lost although the broker had confirmed them",

@@ -678,3 +678,11 @@ func TestAnErrorAndTheContextEndASearch(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+func TestATrialThatIsNotJudgedForEveryGoalEndsTheSearch(t *testing.T) {
+	p := planFor(confirmed(2, 0), confirmed(3, 0))
+	r, err := Run(t.Context(), p, on(cliff(1000))) // judges for one goal
+	if err == nil || r.Trials != 1 || len(r.Goals) != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -1,6 +1,6 @@
 package search
 
-// A goal may ask for a soak: a trial of many minutes, far longer than caches and buffers hide what a broker can't sustain.
+// A goal may ask for a soak: a trial of many minutes, long enough to fill the caches that hide what a broker can't sustain.
 // It follows at the rate that long trials confirmed. If it fails, these have proved too lenient, also at lower rates. So
 // from then on only soaks make a lower bound.
 
@@ -17,32 +17,33 @@ func (g *goalSearch) anySoakFailed() bool {
 // soakedClass is the class of a rate once a soak has failed. Long trials can still reject a rate, but not confirm it.
 func (g *goalSearch) soakedClass(r *triedRate) Class {
 	decided := g.decidedClass(r)
-	passedSoak := r.longestPass >= g.goal.Soak
-	switch {
-	case passedSoak:
+	if passedSoak := r.longestPass >= g.goal.Soak; passedSoak {
 		return decided
-	case r.soakFailed:
+	}
+	if r.soakFailed {
 		return Upper
-	case decided == Lower:
+	}
+	if decided == Lower {
 		return Undecided
 	}
 	return decided
 }
 
 // furtherSoak returns the soak that follows the first one. It is below all rates that failed or, if a rate below these has
-// passed a soak, halfway to it. It returns false if no rate failed, or if the two are within the goal's width.
+// passed a soak, halfway between the two. It returns false if no rate failed, or if these are within the goal's width.
 func (g *goalSearch) furtherSoak() (Request, bool) {
 	passed, failed := g.bracket(g.soakedClass)
-	switch {
-	case failed == nil:
+	if failed == nil {
 		return Request{}, false
-	case passed == nil:
+	}
+	if passed == nil {
 		rate := failed.rate / g.step(firstStep)
-		if guess, fellBehind := failed.capacity(); fellBehind {
+		if guess, fellBehind := failed.capacity(); fellBehind { // what came through says more
 			rate = min(rate, guess/g.step(halfWidth))
 		}
 		return g.soak(rate)
-	case within(passed.rate, failed.rate, g.goal.Width):
+	}
+	if within(passed.rate, failed.rate, g.goal.Width) {
 		return Request{}, false
 	}
 	return g.soak(middle(passed.rate, failed.rate))

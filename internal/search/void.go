@@ -7,16 +7,15 @@ import "fmt"
 const (
 	voidsToMoveOn  = 2 // void trials at a rate, if it had no others, before another rate is tried
 	maxVoids       = 4 // void trials at a rate before it is given up
-	maxVoidsInARow = 8 // void trials in a row, at whatever rates, before the search ends: two rates that were given up
+	maxVoidsInARow = 8 // void trials in a row, at whatever rates, before the search ends
 )
 
-// voidToRepeat returns a rate that is tried again because all its trials were void, voidsToMoveOn at most; nil if there
-// is none. A rate at which a trial fell behind is not tried again: what came through says where to look next.
+// voidToRepeat returns a rate to try again because all its trials were void, and fewer than voidsToMoveOn; nil if there is
+// none. A rate at which the trial fell behind is not tried again: what came through says where to look next.
 func (g *goalSearch) voidToRepeat() *triedRate {
 	for _, r := range g.tried {
-		allVoid := r.Tally == Tally{}
 		_, fellBehind := r.capacity()
-		if allVoid && r.voids < voidsToMoveOn && !fellBehind {
+		if r.onlyVoid() && r.voids < voidsToMoveOn && !fellBehind {
 			return r
 		}
 	}
