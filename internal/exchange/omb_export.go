@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ func ToOMB(r store.Record) (OMB, error) {
 			r.Repetition, r.PointID, c)
 	}
 	o := OMB{
-		Workload: r.Label, Driver: r.Spec.Broker, MessageSize: int64(r.Result.PayloadSize),
+		Workload: r.Label, Driver: r.Spec.Broker, MessageSize: int64(math.Round(r.Result.PayloadSize)),
 		Topics: r.Spec.Topics, Partitions: r.Spec.PartitionsPerTopic, ProducersPerTopic: r.Spec.ProducersPerTopic,
 		ConsumersPerTopic: r.Spec.ConsumerPerSubscription.Largest(),
 		Brokermark: &Origin{

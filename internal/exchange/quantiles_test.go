@@ -3,6 +3,8 @@ package exchange
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/store/storetest"
 )
 
 // A table with two values at one percentile doesn't say which of them it is.
@@ -11,6 +13,16 @@ func TestAPercentileThatIsWrittenInTwoWaysIsRefused(t *testing.T) {
 	err := json.Unmarshal([]byte(`{"50":1,"50.0":2,"99":3}`), &q)
 	if err == nil || err.Error() != "quantile table: percentile 50 stands there twice" {
 		t.Errorf("%v: %v", q, err)
+	}
+}
+
+func TestAMeanSizeIsExportedRounded(t *testing.T) {
+	r := storetest.Demo()[0]
+	result := *r.Result // other tests read the record's own
+	result.PayloadSize = 99.7
+	r.Result = &result
+	if o, err := ToOMB(r); err != nil || o.MessageSize != 100 {
+		t.Errorf("%d bytes, %v; want 100", o.MessageSize, err)
 	}
 }
 
