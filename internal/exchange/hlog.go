@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 // WriteHlog writes an HdrHistogram interval log (format 1.3, V2 compressed histograms of nanoseconds) with an interval
 // for each repetition, or for each rate of its curve. Its tag holds the point, the load and, unless it is ok, the
 // status. An interval begins when the repetition did, warm-up included, and is as long as the measured phase of its
-// load. Interval_Max is in milliseconds.
+// load. So those of one curve overlap: when each of its rates began isn't stored. Interval_Max is in milliseconds.
 func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) error {
 	var all []interval
 	for _, r := range records {
@@ -32,8 +31,12 @@ func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) er
 	}
 	out := bufio.NewWriter(w)
 	log := hdrhistogram.NewHistogramLogWriter(out)
-	comment, started := "[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]", all[0].began.UnixMilli()
-	err := errors.Join(log.OutputComment(comment), log.OutputLogFormatVersion(), log.OutputStartTime(started), log.OutputLegend())
+	err := errors.Join(
+		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"),
+		log.OutputLogFormatVersion(),
+		log.OutputStartTime(all[0].began.UnixMilli()),
+		log.OutputLegend(),
+	)
 	if err != nil {
 		return fmt.Errorf("write the head of the log: %w", err)
 	}
@@ -71,19 +74,21 @@ func intervals(r store.Record, kind results.LatencyKind) []interval {
 		return nil
 	}
 	var loads []interval
+	add := func(load string, status store.Status, seconds float64, latency hist.Snapshot) {
+		if latency.Count() == 0 {
+			return
+		}
+		tag := tagOf(r, load, status)
+		loads = append(loads, interval{recordID: r.ID, began: r.Began, seconds: seconds, tag: tag, latency: latency})
+	}
 	if r.Result.Curve == nil {
-		own := interval{seconds: r.Result.Seconds, tag: tagOf(r, "", r.Status), latency: kind.Of(r.Result.Latency)}
-		loads = append(loads, own)
+		add("", r.Status, r.Result.Seconds, kind.Of(r.Result.Latency))
 	}
 	for _, c := range r.Result.Curve {
 		seconds := cmp.Or(c.Seconds, r.Result.Seconds) // older records hold no length for each rate
-		atRate := interval{seconds: seconds, tag: tagOf(r, results.CurveLoad(c), c.Status), latency: kind.Of(c.Latency)}
-		loads = append(loads, atRate)
+		add(results.CurveLoad(c), c.Status, seconds, kind.Of(c.Latency))
 	}
-	for i := range loads {
-		loads[i].recordID, loads[i].began = r.ID, r.Began
-	}
-	return slices.DeleteFunc(loads, func(i interval) bool { return i.latency.Count() == 0 })
+	return loads
 }
 
 // tagOf is "9f2c41-20k/s-closed-loop-void": the point, then the load if there is one, that it was a closed loop, and a

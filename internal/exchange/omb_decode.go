@@ -45,8 +45,8 @@ func decodeOMB(data []byte) (OMB, error) {
 // mostSeconds is more than any run took: 30 years.
 const mostSeconds = 1e9
 
-// nullIn names the first null in a list or a table of a file, such as "backlog[3]"; empty if there is none. A list that is
-// null as a whole is as good as left out. data is decoded once more for this, because in an OMB a null has become a 0.
+// nullIn names the first null in a list or a table of a file, such as "backlog[3]"; empty if there is none. A list that
+// is null as a whole is as good as left out. data is decoded once more for this, because in an OMB a null has become a 0.
 func nullIn(data []byte) string {
 	var o map[string]any
 	if err := json.Unmarshal(data, &o); err != nil {
