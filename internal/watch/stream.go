@@ -47,8 +47,9 @@ type message struct {
 	Endings  []Ending `json:"endings,omitempty"` // since the message before
 }
 
-// streamEvents sends a page messages as Server-Sent Events until the context of its request ends: because the server closes, which the
-// last message says, or because the page is gone. A page whose stream broke off connects again by itself.
+// streamEvents sends a page messages as Server-Sent Events until the context of its request ends: because the server
+// closes, which the last message says, or because the page is gone. A page whose stream broke off connects again by
+// itself.
 func streamEvents(w http.ResponseWriter, r *http.Request, f *Follower) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -57,8 +58,8 @@ func streamEvents(w http.ResponseWriter, r *http.Request, f *Follower) {
 	m := message{Ticks: f.stageTicks()}
 	endingsSeen := 0
 	for {
+		m.Finished = r.Context().Err() != nil // asked first, so that the last message shows the end
 		m.View = f.View(time.Now())
-		m.Finished = r.Context().Err() != nil
 		m.Endings, endingsSeen = f.endingsAfter(endingsSeen)
 		if send(w, m) != nil || m.Finished {
 			return
