@@ -6,20 +6,21 @@ import "time"
 // a higher one that fails (high), and narrow this bracket to the goal's width. Then long trials decide its two ends, and
 // a soak confirms the lower one. The conditions are in the order of their urgency.
 func (g *goalSearch) next() (Request, bool) {
-	if g.anySoakFailed() {
+	if g.anySoakFailed() { // now only soaks count
 		return g.furtherSoak()
 	}
-	if unmeasured := g.voidToRepeat(); unmeasured != nil {
+	if unmeasured := g.voidToRepeat(); unmeasured != nil { // the last trial showed nothing
 		return g.explore(unmeasured.rate), true
 	}
-	if len(g.tried) == 0 {
+	if len(g.tried) == 0 { // the search begins
 		return g.explore(g.firstRate()), true
 	}
+
 	low, high := g.bracket(g.trustedClass)
 	if high != nil && g.mayBeHiccup(high) {
 		return g.longTrial(high.rate), true
 	}
-	if low == nil { // then high is not nil: trustedClass leaves a rate undecided only if it rejects another one
+	if low == nil { // no rate has passed, and high is one that failed: trustedClass doesn't leave all rates undecided
 		return g.below(high)
 	}
 	if rate, ok := g.rateToNarrow(low, high); ok && !g.needsLastTrials() {
