@@ -26,7 +26,8 @@ var embedded embed.FS
 
 var templates = template.Must(template.ParseFS(embedded, "files/*.html"))
 
-// Source is the store that a site shows. Its functions are called for each page, so that a page shows the store as it is at that time.
+// Source is the store that a site shows. Its functions are called for each page, so that a page shows the store as it is
+// at that time.
 type Source struct {
 	Name string // of the store, for people
 	Host string // this machine's name
@@ -43,8 +44,8 @@ type site struct {
 	turn chan struct{} // holds an element while a page is made
 }
 
-// writer writes the page that a request asks for.
-type writer func(*bytes.Buffer, *http.Request) error
+// pageWriter writes the page that a request asks for.
+type pageWriter func(out *bytes.Buffer, r *http.Request) error
 
 // Handler serves the pages of a store.
 func Handler(source Source) http.Handler {
@@ -62,7 +63,8 @@ func Handler(source Source) http.Handler {
 	return withSecurityHeaders(mux)
 }
 
-// withSecurityHeaders adds the headers that keep other sites from embedding or reading a page, and browsers from storing it.
+// withSecurityHeaders adds the headers that keep other sites from embedding or reading a page, and browsers from storing
+// it.
 func withSecurityHeaders(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -74,7 +76,8 @@ func withSecurityHeaders(h http.Handler) http.Handler {
 	})
 }
 
-// Content security policies. ownPolicy is for the pages that this package writes itself: they load nothing but this site's own files.
+// Content security policies. ownPolicy is for the pages that this package writes itself: they load nothing but this site's
+// own files.
 const (
 	policyInPage = "" // no header: reports bring their policy in the page
 	ownPolicy    = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -104,7 +107,7 @@ func statusOf(err error) int {
 }
 
 // answer sends a page under a content security policy, or a page with the reason why it can't be made.
-func (s site) answer(policy string, write writer) http.HandlerFunc {
+func (s site) answer(policy string, write pageWriter) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var out bytes.Buffer
 		err := s.inTurn(&out, r, write)
@@ -122,7 +125,7 @@ func (s site) answer(policy string, write writer) http.HandlerFunc {
 }
 
 // inTurn makes one page at a time: a page of a large store keeps two cores busy for a second.
-func (s site) inTurn(out *bytes.Buffer, r *http.Request, write writer) error {
+func (s site) inTurn(out *bytes.Buffer, r *http.Request, write pageWriter) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -142,7 +145,7 @@ func (s site) read(ctx context.Context, where string) ([]store.Record, error) {
 }
 
 // report writes the report that the request names, of the records that it selects.
-func (s site) report(w *bytes.Buffer, r *http.Request) error {
+func (s site) report(out *bytes.Buffer, r *http.Request) error {
 	where := strings.TrimSpace(r.FormValue("where"))
 	name, args := reports.Default, []string{"report"}
 	if asked := r.FormValue("name"); asked != "" {
@@ -159,17 +162,17 @@ func (s site) report(w *bytes.Buffer, r *http.Request) error {
 	set := results.Of(records)
 	source := s.Page(set, where, args...)
 	if name == reports.Default {
-		return page.Summary(w, source)
+		return page.Summary(out, source)
 	}
 	d, err := report.Build(set)
 	if err != nil {
 		return badRequest(err) // the report has nothing to say of these records
 	}
-	return page.Document(w, d, source)
+	return page.Document(out, d, source)
 }
 
 // compare writes the comparison of the two sides that the request names.
-func (s site) compare(w *bytes.Buffer, r *http.Request) error {
+func (s site) compare(out *bytes.Buffer, r *http.Request) error {
 	where := strings.TrimSpace(r.FormValue("where"))
 	a, b := strings.TrimSpace(r.FormValue("a")), strings.TrimSpace(r.FormValue("b"))
 	switch {
@@ -190,7 +193,7 @@ func (s site) compare(w *bytes.Buffer, r *http.Request) error {
 	if why := reports.NothingToCompare(first, second, named...); why != "" {
 		return badRequest(errors.New(why))
 	}
-	return page.Compare(w, first, second, named, s.Page(nil, where, "compare", a, b))
+	return page.Compare(out, first, second, named, s.Page(nil, where, "compare", a, b))
 }
 
 // side reads the records of one side of a comparison, among those that where selects.

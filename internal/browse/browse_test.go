@@ -281,7 +281,9 @@ func TestARunOfAnotherMachineIsLinkedOnlyWhereItCanBeReached(t *testing.T) {
 
 func TestWhatIsOfferedCanBeCompared(t *testing.T) {
 	records := demo()
-	names, sides := selections(records, runsOf(records))
+	values := results.Selectable(records)
+	names := severalValued(values)
+	sides := sidesOf(values, names, runsOf(records))
 	if len(names) == 0 || len(sides) < 4 {
 		t.Fatalf("%v, %v", names, sides)
 	}

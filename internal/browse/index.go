@@ -48,7 +48,8 @@ type run struct {
 	Where       string // selects its records
 }
 
-func (s site) index(w *bytes.Buffer, r *http.Request) error {
+// index writes the first page.
+func (s site) index(out *bytes.Buffer, r *http.Request) error {
 	records, err := s.read(r.Context(), "")
 	if err != nil {
 		return err
@@ -69,8 +70,10 @@ func (s site) index(w *bytes.Buffer, r *http.Request) error {
 		}
 		c.Reports = append(c.Reports, report)
 	}
-	c.Settings, c.Sides = selections(records, c.Runs)
-	return templates.ExecuteTemplate(w, "index.html", c)
+	values := results.Selectable(records) // of each setting
+	c.Settings = severalValued(values)
+	c.Sides = sidesOf(values, c.Settings, c.Runs)
+	return templates.ExecuteTemplate(out, "index.html", c)
 }
 
 // livePage leaves out a loopback address of another machine: opened here, it would be another page, or none.
@@ -117,23 +120,30 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// maxValues is how many values a setting may have for each to be offered as a side of a comparison.
-const maxValues = 12
-
-// selections lists the settings in which records differ, and the sides that can be compared: brokers, values of such
-// settings, and runs.
-func selections(records []store.Record, runs []run) (settings, sides []string) {
-	values := results.Selectable(records)
+// severalValued lists the settings of which the records have several values. values has those of each setting.
+func severalValued(values map[string][]string) []string {
+	var settings []string
 	for setting, itsValues := range values {
 		if len(itsValues) > 1 {
 			settings = append(settings, setting)
 		}
 	}
 	slices.Sort(settings)
-	sides = slices.Clone(values["broker"])
+	return settings
+}
+
+// maxValues is how many values a setting may have for each to be offered as a side of a comparison.
+const maxValues = 12
+
+// sidesOf lists the selections that can be compared: brokers, values of other settings, and runs.
+func sidesOf(values map[string][]string, settings []string, runs []run) []string {
+	sides := slices.Clone(values["broker"])
 	for _, setting := range settings {
-		offeredOtherwise := slices.Contains([]string{"broker", "began", "point"}, setting) // as brokers and runs
-		if offeredOtherwise || len(values[setting]) > maxValues {
+		switch setting {
+		case "broker", "began", "point": // brokers are listed already, and the others tell runs and their points apart
+			continue
+		}
+		if len(values[setting]) > maxValues {
 			continue
 		}
 		for _, v := range values[setting] {
@@ -143,7 +153,7 @@ func selections(records []store.Record, runs []run) (settings, sides []string) {
 	for _, r := range runs {
 		sides = append(sides, r.Where)
 	}
-	return settings, sides
+	return sides
 }
 
 // runsOf lists the studies by the day on which their repetitions began, the latest day first.
@@ -165,7 +175,7 @@ func runOf(records []store.Record) run {
 	study, day := records[0].Study, dayOf(records[0])
 	where := "study=" + study + ",began=" + day
 	if len(results.SelectionNames(where)) > 2 { // the study's name, such as "a,b=c", would be two terms
-		where = "began=" + day
+		where = "began=" + day // with other studies of the day: no selection can name this one alone
 	}
 	points, brokers := map[string]bool{}, map[string]bool{}
 	withStatus := map[store.Status]int{} // how many records have it
@@ -174,6 +184,7 @@ func runOf(records []store.Record) run {
 		withStatus[r.Status]++
 	}
 	var endings []string
+	// Every status that a record can have, as docs/method.md lists them.
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Refused, store.Aborted, store.Published} {
 		if n := withStatus[status]; n > 0 {
 			endings = append(endings, fmt.Sprintf("%d %s", n, status))
