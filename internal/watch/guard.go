@@ -10,7 +10,8 @@ import (
 )
 
 // ErrOpen is the error of serving beyond this machine without a token: everybody in the network could read the pages.
-var ErrOpen = errors.New("that address can be reached from other machines: a token is needed (--watch-token-env), and a proxy in front for TLS; or listen on 127.0.0.1")
+var ErrOpen = errors.New("that address can be reached from other machines: a token is needed (--watch-token-env), " +
+	"and a proxy in front for TLS; or listen on 127.0.0.1")
 
 // tokenCookie carries the token in requests that the page makes by itself.
 const tokenCookie = "brokermark-token"
@@ -25,9 +26,10 @@ func isLocalHost(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback() // no address is no loopback address
 }
 
-// withAccessControl refuses requests that a page of another site makes. Without a token, h answers only to this machine's own names: a
-// name that an attacker points to 127.0.0.1 (DNS rebinding) would make the attacker's page one of this site. With a token, a request
-// has to show it: as ?token= once, which sets a cookie, then by the cookie, or as "Authorization: Bearer".
+// withAccessControl refuses requests that a page of another site makes. Without a token, h answers only to this machine's
+// own names: a name that an attacker points to 127.0.0.1 (DNS rebinding) would make the attacker's page one of this site.
+// With a token, a request has to show it: as ?token= once, which sets a cookie, then by the cookie, or as "Authorization:
+// Bearer".
 func withAccessControl(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -80,12 +82,15 @@ func shownToken(r *http.Request) string {
 	return token
 }
 
-// moveToCookie answers with a cookie and the same path without a query: the token would stay in the browser's history.
+// moveToCookie answers with a cookie and the same path without a query: the token would stay in the browser's history. The
+// cookie isn't marked Secure, because this server itself speaks HTTP, and TLS is the proxy's.
 func moveToCookie(w http.ResponseWriter, r *http.Request, token string) {
-	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: url.QueryEscape(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: tokenCookie, Value: url.QueryEscape(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
 	path := "/" + strings.TrimLeft(r.URL.Path, `/\`) // "//example.org" would lead to another site
 	http.Redirect(w, r, path, http.StatusSeeOther)
 }
 
-// sameSecret compares in a time that does not tell how much of a is right.
+// sameSecret compares in a time that does not tell how much of a is right, apart from its length.
 func sameSecret(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

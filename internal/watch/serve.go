@@ -20,14 +20,18 @@ const (
 	closeTime      = time.Second      // how long Close waits for answers to end
 )
 
-// Address completes an address to HOST:PORT. Without a host it is this machine's own: "9464" is "127.0.0.1:9464".
+// Address completes an address to HOST:PORT. Without a host it is this machine's own: "9464" and ":9464" are
+// "127.0.0.1:9464".
 func Address(text string) (string, error) {
 	host, port := "", text
 	var err error
 	if strings.Contains(text, ":") {
 		host, port, err = net.SplitHostPort(text)
 	}
-	if _, notPort := strconv.ParseUint(port, 10, 16); err != nil || notPort != nil {
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
 		return "", fmt.Errorf("%q is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464", text)
 	}
 	if host == "" {
@@ -40,14 +44,14 @@ func Address(text string) (string, error) {
 type Server struct {
 	URL string // where it listens, without a path
 
-	http    http.Server
+	server  http.Server
 	ended   chan error // receives what http.Server.Serve returned
 	closing sync.Once
 	err     error // of Close
 }
 
-// Serve answers requests at an address by h until Close. An address that other machines can reach needs a token, which every request
-// has to show; without one Serve returns ErrOpen. When the server closes, the contexts of all requests end.
+// Serve answers requests at an address by h until Close. An address that other machines can reach needs a token, which
+// every request has to show; without one Serve returns ErrOpen. When the server closes, the contexts of all requests end.
 func Serve(address, token string, h http.Handler) (*Server, error) {
 	if token == "" && !isLoopback(address) {
 		return nil, ErrOpen
@@ -69,24 +73,26 @@ func serve(listener net.Listener, h http.Handler) *Server {
 	s := &Server{
 		URL:   "http://" + listener.Addr().String(),
 		ended: make(chan error, 1),
-		http: http.Server{
-			Handler: h, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return requests },
-			ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: maxAnswerTime, IdleTimeout: time.Minute,
+		server: http.Server{
+			Handler: h, MaxHeaderBytes: 16 << 10,
+			BaseContext:       func(net.Listener) context.Context { return requests },
+			ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+			WriteTimeout: maxAnswerTime, IdleTimeout: time.Minute,
 		},
 	}
-	s.http.RegisterOnShutdown(endRequests)
-	go func() { s.ended <- s.http.Serve(netutil.LimitListener(listener, maxConnections)) }()
+	s.server.RegisterOnShutdown(endRequests)
+	go func() { s.ended <- s.server.Serve(netutil.LimitListener(listener, maxConnections)) }()
 	return s
 }
 
-// Close ends the server: live pages receive a last message, and connections that are still in use after closeTime are cut off. It
-// returns the error that ended the server earlier, if one did. Further calls return the same.
+// Close ends the server: live pages receive a last message, and connections that are still in use after closeTime are cut
+// off. It returns the error that ended the server earlier, if one did. Further calls return the same.
 func (s *Server) Close() error {
 	s.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
-		if s.http.Shutdown(ctx) != nil { // not all answers ended in time
-			_ = s.http.Close()
+		if s.server.Shutdown(ctx) != nil { // not all answers ended in time
+			_ = s.server.Close()
 		}
 		if err := <-s.ended; !errors.Is(err, http.ErrServerClosed) {
 			s.err = fmt.Errorf("the server at %s ended: %w", s.URL, err)
