@@ -1,11 +1,8 @@
 package results
 
 import (
-	"fmt"
-	"iter"
 	"math"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -15,8 +12,8 @@ import (
 // measured or is not known. Times are nanoseconds, rates messages per second.
 type FlatRecord struct {
 	Broker                 string   `json:"broker"`
-	Label                  string   `json:"label"` // a keyword of jq: Point has the same value
-	Point                  string   `json:"point"` // the label
+	Label                  string   `json:"label"` // the label of the point
+	Point                  string   `json:"point"` // same as label, which is a keyword of jq
 	Load                   string   `json:"load"`  // "rate 1k/s"; a curve has an object for each of its rates
 	Status                 string   `json:"status"`
 	Reason                 string   `json:"reason"`       // "" when ok
@@ -40,41 +37,41 @@ type FlatRecord struct {
 	Throughput             *float64 `json:"throughput"`   // of a closed loop until 99 % had come
 	PublishMBs             *float64 `json:"publish_mb_s"` // 10^6 bytes of payload per second
 	ReceiveMBs             *float64 `json:"receive_mb_s"`
-	ProducerRate           *float64 `json:"producer_rate"`    // publish_rate over the number of producers
-	ConsumerRate           *float64 `json:"consumer_rate"`    // receive_rate over the number of consumers
-	BacklogMax             *int64   `json:"backlog_max"`      // largest backlog from the start of the measured phase on
-	SustainableLow         *float64 `json:"sustainable_low"`  // 0: no rate passed
-	SustainableHigh        *float64 `json:"sustainable_high"` // null also when no rate failed
-	KneeRate               *float64 `json:"knee_rate"`        // of a curve: what came through before its mean latency jumps
-	EndToEndMin            *int64   `json:"e2e_min_ns"`
-	EndToEndMean           *int64   `json:"e2e_mean_ns"`
-	EndToEndP50            *int64   `json:"e2e_p50_ns"`
-	EndToEndP90            *int64   `json:"e2e_p90_ns"`
-	EndToEndP95            *int64   `json:"e2e_p95_ns"`
-	EndToEndP99            *int64   `json:"e2e_p99_ns"`
-	EndToEndP999           *int64   `json:"e2e_p999_ns"`
-	EndToEndMax            *int64   `json:"e2e_max_ns"`
-	PublishMin             *int64   `json:"publish_min_ns"`
-	PublishMean            *int64   `json:"publish_mean_ns"`
-	PublishP50             *int64   `json:"publish_p50_ns"`
-	PublishP95             *int64   `json:"publish_p95_ns"`
-	PublishP99             *int64   `json:"publish_p99_ns"`
-	PublishMax             *int64   `json:"publish_max_ns"`
-	ServiceMean            *int64   `json:"service_mean_ns"` // from the actual send to the acknowledgement, as the next two
-	ServiceP50             *int64   `json:"service_p50_ns"`
-	ServiceP99             *int64   `json:"service_p99_ns"`
-	EndToEndServiceMin     *int64   `json:"e2e_service_min_ns"` // from the actual send to the receipt, as the next five
-	EndToEndServiceMean    *int64   `json:"e2e_service_mean_ns"`
-	EndToEndServiceP50     *int64   `json:"e2e_service_p50_ns"`
-	EndToEndServiceP95     *int64   `json:"e2e_service_p95_ns"`
-	EndToEndServiceP99     *int64   `json:"e2e_service_p99_ns"`
-	EndToEndServiceMax     *int64   `json:"e2e_service_max_ns"`
-	MeanOfSeconds          *int64   `json:"mean_of_seconds_ns"` // mean of one-second means, from send to receipt
-	CorrectedMean          *int64   `json:"corrected_mean_ns"`  // from send to receipt, corrected by the mean gap between a producer's sends
-	CorrectedP99           *int64   `json:"corrected_p99_ns"`
-	LagP99                 *int64   `json:"lag_p99_ns"`
-	PauseP99               *int64   `json:"pause_p99_ns"` // how late a thread woke that only sleeps: own pauses of the machine
-	PauseMax               *int64   `json:"pause_max_ns"`
+	ProducerRate           *float64 `json:"producer_rate"`       // publish_rate over the number of producers
+	ConsumerRate           *float64 `json:"consumer_rate"`       // receive_rate over the number of consumers
+	BacklogMax             *int64   `json:"backlog_max"`         // largest backlog from the start of the measured phase on
+	SustainableLow         *float64 `json:"sustainable_low"`     // 0: no rate passed
+	SustainableHigh        *float64 `json:"sustainable_high"`    // null also when no rate failed
+	KneeRate               *float64 `json:"knee_rate"`           // of a curve: what came through before its mean latency jumps
+	EndToEndMin            *int64   `json:"e2e_min_ns"`          // from the intended send to the receipt
+	EndToEndMean           *int64   `json:"e2e_mean_ns"`         // from the intended send to the receipt
+	EndToEndP50            *int64   `json:"e2e_p50_ns"`          // from the intended send to the receipt
+	EndToEndP90            *int64   `json:"e2e_p90_ns"`          // from the intended send to the receipt
+	EndToEndP95            *int64   `json:"e2e_p95_ns"`          // from the intended send to the receipt
+	EndToEndP99            *int64   `json:"e2e_p99_ns"`          // from the intended send to the receipt
+	EndToEndP999           *int64   `json:"e2e_p999_ns"`         // from the intended send to the receipt
+	EndToEndMax            *int64   `json:"e2e_max_ns"`          // from the intended send to the receipt
+	PublishMin             *int64   `json:"publish_min_ns"`      // from the intended send to the ack
+	PublishMean            *int64   `json:"publish_mean_ns"`     // from the intended send to the ack
+	PublishP50             *int64   `json:"publish_p50_ns"`      // from the intended send to the ack
+	PublishP95             *int64   `json:"publish_p95_ns"`      // from the intended send to the ack
+	PublishP99             *int64   `json:"publish_p99_ns"`      // from the intended send to the ack
+	PublishMax             *int64   `json:"publish_max_ns"`      // from the intended send to the ack
+	ServiceMean            *int64   `json:"service_mean_ns"`     // from the actual send to the ack
+	ServiceP50             *int64   `json:"service_p50_ns"`      // from the actual send to the ack
+	ServiceP99             *int64   `json:"service_p99_ns"`      // from the actual send to the ack
+	EndToEndServiceMin     *int64   `json:"e2e_service_min_ns"`  // from the actual send to the receipt
+	EndToEndServiceMean    *int64   `json:"e2e_service_mean_ns"` // from the actual send to the receipt
+	EndToEndServiceP50     *int64   `json:"e2e_service_p50_ns"`  // from the actual send to the receipt
+	EndToEndServiceP95     *int64   `json:"e2e_service_p95_ns"`  // from the actual send to the receipt
+	EndToEndServiceP99     *int64   `json:"e2e_service_p99_ns"`  // from the actual send to the receipt
+	EndToEndServiceMax     *int64   `json:"e2e_service_max_ns"`  // from the actual send to the receipt
+	MeanOfSeconds          *int64   `json:"mean_of_seconds_ns"`  // mean of one-second means, actual send to receipt
+	CorrectedMean          *int64   `json:"corrected_mean_ns"`   // actual send to receipt, corrected by a producer's mean gap
+	CorrectedP99           *int64   `json:"corrected_p99_ns"`    // actual send to receipt, corrected by a producer's mean gap
+	LagP99                 *int64   `json:"lag_p99_ns"`          // how late messages were sent
+	PauseP99               *int64   `json:"pause_p99_ns"`        // how late a thread woke that only sleeps
+	PauseMax               *int64   `json:"pause_max_ns"`        // how late a thread woke that only sleeps, at most
 	BrokerCPUPerMillion    *float64 `json:"broker_cpu_s_per_million"`
 	GeneratorCPUPerMillion *float64 `json:"generator_cpu_s_per_million"`
 	BrokerRSSBytes         *int64   `json:"broker_rss_bytes"`
@@ -82,33 +79,34 @@ type FlatRecord struct {
 	BrokerDiskReadBytes    *int64   `json:"broker_disk_read_bytes"`     // from a disk, not from the page cache
 	BrokerFlushesPerMsg    *float64 `json:"broker_flushes_per_message"` // calls of fsync, fdatasync and msync
 	BrokerCPUUser          *float64 `json:"broker_cpu_user_pct"`        // of one core, measured phase
-	BrokerCPUSystem        *float64 `json:"broker_cpu_system_pct"`
+	BrokerCPUSystem        *float64 `json:"broker_cpu_system_pct"`      // of one core, measured phase
 	TotalSeconds           *float64 `json:"total_s"`                    // of a count: first send to last delivery
 	DrainRate              *float64 `json:"drain_rate"`                 // of a backlog
-	ProducerCPUPerMillion  *float64 `json:"producer_cpu_s_per_million"` // of the generator, where its consumers had a process of their own, as the next seven
-	ProducerCPUUser        *float64 `json:"producer_cpu_user_pct"`      // of one core, measured phase
-	ProducerCPUSystem      *float64 `json:"producer_cpu_system_pct"`
-	ProducerRSSBytes       *int64   `json:"producer_rss_bytes"`
-	ConsumerCPUPerMillion  *float64 `json:"consumer_cpu_s_per_million"`
-	ConsumerCPUUser        *float64 `json:"consumer_cpu_user_pct"`
-	ConsumerCPUSystem      *float64 `json:"consumer_cpu_system_pct"`
-	ConsumerRSSBytes       *int64   `json:"consumer_rss_bytes"`
-	RelayCPUPerMillion     *float64 `json:"relay_cpu_s_per_million"` // of all relays, as the next
-	RelayRSSBytes          *int64   `json:"relay_rss_bytes"`
-	ResponseMin            *int64   `json:"response_min_ns"` // of a pipeline: from a request's sending to its answer, as the next four
-	ResponseMean           *int64   `json:"response_mean_ns"`
-	ResponseP50            *int64   `json:"response_p50_ns"`
-	ResponseP99            *int64   `json:"response_p99_ns"`
-	ResponseMax            *int64   `json:"response_max_ns"`
-	QueueMax               *int64   `json:"queue_max"`                 // of a pipeline: the most that the broker said to hold
-	ServerCPUPerRequest    *float64 `json:"server_cpu_us_per_request"` // of a pipeline: all its servers
-	ConsumerCPUMax         *float64 `json:"consumer_cpu_max_pct"`      // of a pipeline: of one core, in half a second
-	Began                  *string  `json:"began"`                     // RFC 3339 with nanoseconds
+	ProducerCPUPerMillion  *float64 `json:"producer_cpu_s_per_million"` // of producers with an own process
+	ProducerCPUUser        *float64 `json:"producer_cpu_user_pct"`      // of one core, measured phase; of producers with an own process
+	ProducerCPUSystem      *float64 `json:"producer_cpu_system_pct"`    // of one core, measured phase; of producers with an own process
+	ProducerRSSBytes       *int64   `json:"producer_rss_bytes"`         // of producers with an own process
+	ConsumerCPUPerMillion  *float64 `json:"consumer_cpu_s_per_million"` // of consumers with an own process
+	ConsumerCPUUser        *float64 `json:"consumer_cpu_user_pct"`      // of one core, measured phase; of consumers with an own process
+	ConsumerCPUSystem      *float64 `json:"consumer_cpu_system_pct"`    // of one core, measured phase; of consumers with an own process
+	ConsumerRSSBytes       *int64   `json:"consumer_rss_bytes"`         // of consumers with an own process
+	RelayCPUPerMillion     *float64 `json:"relay_cpu_s_per_million"`    // of all relays
+	RelayRSSBytes          *int64   `json:"relay_rss_bytes"`            // of all relays
+	ResponseMin            *int64   `json:"response_min_ns"`            // of a pipeline: from a request's sending to its answer
+	ResponseMean           *int64   `json:"response_mean_ns"`           // of a pipeline: from a request's sending to its answer
+	ResponseP50            *int64   `json:"response_p50_ns"`            // of a pipeline: from a request's sending to its answer
+	ResponseP99            *int64   `json:"response_p99_ns"`            // of a pipeline: from a request's sending to its answer
+	ResponseMax            *int64   `json:"response_max_ns"`            // of a pipeline: from a request's sending to its answer
+	QueueMax               *int64   `json:"queue_max"`                  // of a pipeline: the most that the broker said to hold
+	ServerCPUPerRequest    *float64 `json:"server_cpu_us_per_request"`  // of a pipeline: all its servers
+	ConsumerCPUMax         *float64 `json:"consumer_cpu_max_pct"`       // of a pipeline: of one core, in half a second
+	Began                  *string  `json:"began"`                      // RFC 3339 with nanoseconds
 	PointID                string   `json:"point_id"`
 	ClosedLoop             bool     `json:"closed_loop"`    // the latencies say how full the client's window or the backlog was
-	ClockBound             *int64   `json:"clock_bound_ns"` // by how much each end-to-end latency may be off, either way; 0: one clock took both times
+	ClockBound             *int64   `json:"clock_bound_ns"` // error of e2e latencies, either way; 0: both times are of one clock
 
-	// Goals are the answers to all goals of a search; empty if there was none. SustainableLow and SustainableHigh answer the first.
+	// Goals are the answers to all goals of a search; empty if there was none.
+	// SustainableLow and SustainableHigh answer the first.
 	Goals []FlatGoal `json:"goals"`
 }
 
@@ -121,78 +119,7 @@ func Flat(r store.Record) []FlatRecord {
 	return flat
 }
 
-// FlatTable is the flat form of records as a table: study and repetition, the keys of FlatRecord, then the axes. A value is a
-// string, a number or a bool; it is nil if nothing is known. Lists are joined, and an axis that a record doesn't have is "". The rows are
-// made while they are read, and can be read again.
-func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
-	header = []string{"study", "repetition"}
-	for field := range reflect.TypeFor[FlatRecord]().Fields() {
-		header = append(header, field.Tag.Get("json"))
-	}
-	values := Values{}
-	for _, r := range records {
-		values.AddAll(r.Axes)
-	}
-	axes := sortedKeys(values)
-	for _, axis := range axes {
-		header = append(header, "axis."+axis)
-	}
-	return header, func(yield func([]any) bool) {
-		for _, r := range records {
-			for _, flat := range Flat(r) {
-				row := []any{r.Study, r.Repetition}
-				for _, field := range reflect.ValueOf(flat).Fields() {
-					row = append(row, flatValue(field))
-				}
-				for _, axis := range axes {
-					row = append(row, r.Axes[axis])
-				}
-				if !yield(row) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// flatValue is a field of FlatRecord as a value of a table.
-func flatValue(field reflect.Value) any {
-	if field.Kind() == reflect.Pointer {
-		if field.IsNil() {
-			return nil
-		}
-		return field.Elem().Interface()
-	}
-	switch value := field.Interface().(type) {
-	case []string:
-		return strings.Join(value, " | ")
-	case []FlatGoal:
-		var answers []string
-		for _, g := range value {
-			answers = append(answers, g.String())
-		}
-		return strings.Join(answers, " | ")
-	default: // a string or a bool
-		return value
-	}
-}
-
-// flatFields are the indexes of the fields of FlatRecord by their keys. Every metric has a field.
-var flatFields = func() map[string]int {
-	fields := map[string]int{}
-	for field := range reflect.TypeFor[FlatRecord]().Fields() {
-		fields[field.Tag.Get("json")] = field.Index[0]
-	}
-	for _, m := range Metrics {
-		if _, ok := fields[m.Key]; !ok {
-			panic("results: a flat record has no field " + m.Key)
-		}
-	}
-	return fields
-}()
-
-// flatRecord is one load of a repetition as a flat record: who and when from the record, and the value of every metric in the field with
-// its key.
+// flatRecord is one load of a repetition as a flat record. Every metric of Metrics is in the field that has its key in JSON.
 func flatRecord(l RepetitionLoad) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
@@ -203,27 +130,44 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 		f.Doubts = append(f.Doubts, d.Code+": "+d.Text)
 	}
 	if r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 {
-		f.ClockBound = &r.Result.ClockBoundNs
+		bound := r.Result.ClockBoundNs
+		f.ClockBound = &bound
 	}
 	if !r.Began.IsZero() {
 		began := r.Began.Format(time.RFC3339Nano)
 		f.Began = &began
 	}
-	fields := reflect.ValueOf(&f).Elem()
+	figures := map[string]float64{} // by key
 	for _, m := range Metrics {
-		v := m.AsRecorded().Of(r)
-		if math.IsNaN(v) || math.IsInf(v, 0) { // the field stays null: JSON has neither
+		figures[m.Key] = m.AsRecorded().Of(r)
+	}
+	for _, field := range f.fields() {
+		figure, isMetric := figures[field.key]
+		if !isMetric || math.IsNaN(figure) || math.IsInf(figure, 0) { // JSON has neither NaN nor infinity: it stays null
 			continue
 		}
-		switch p := fields.Field(flatFields[m.Key]).Addr().Interface().(type) {
-		case **int64:
-			n := int64(v)
-			*p = &n
+		switch p := field.pointer.(type) {
 		case **float64:
-			*p = &v
-		default:
-			panic(fmt.Sprintf("results: the field %s of a flat record is a %T", m.Key, p))
+			*p = &figure
+		case **int64:
+			whole := int64(figure)
+			*p = &whole
 		}
 	}
 	return f
+}
+
+// flatField is a field of a FlatRecord: its key in JSON, such as "lost", and a pointer to it, such as a **int64.
+type flatField struct {
+	key     string
+	pointer any
+}
+
+// fields lists the fields of f in the order of their keys in JSON.
+func (f *FlatRecord) fields() []flatField {
+	var fields []flatField
+	for field, value := range reflect.ValueOf(f).Elem().Fields() {
+		fields = append(fields, flatField{key: field.Tag.Get("json"), pointer: value.Addr().Interface()})
+	}
+	return fields
 }

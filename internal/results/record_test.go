@@ -44,6 +44,21 @@ func measured() store.Record {
 	}
 }
 
+func TestEveryMetricHasAFieldInFlatRecords(t *testing.T) {
+	figures := map[string]bool{}
+	for _, field := range new(FlatRecord).fields() {
+		switch field.pointer.(type) {
+		case **int64, **float64:
+			figures[field.key] = true
+		}
+	}
+	for _, m := range Metrics {
+		if !figures[m.Key] {
+			t.Errorf("no number of a flat record has the key %s", m.Key)
+		}
+	}
+}
+
 func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 	refused := store.Record{PointID: "77", Status: store.Refused, Reason: "no", Spec: study.Spec{Broker: "nats"}}
 	unmetered := measured()
