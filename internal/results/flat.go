@@ -150,7 +150,7 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 		case **float64:
 			*p = &figure
 		case **int64:
-			whole := int64(figure)
+			whole := int64(math.Round(figure))
 			*p = &whole
 		}
 	}

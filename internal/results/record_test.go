@@ -59,6 +59,14 @@ func TestEveryMetricHasAFieldInFlatRecords(t *testing.T) {
 	}
 }
 
+func TestAFlatRecordRoundsMeansToTheNearestNanosecond(t *testing.T) {
+	r := measured()
+	r.Result.Corrected = &store.Corrected{MeanNs: 1999.7}
+	if got := *Flat(r)[0].CorrectedMean; got != 2000 {
+		t.Errorf("%d ns, want 2000", got)
+	}
+}
+
 func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 	refused := store.Record{PointID: "77", Status: store.Refused, Reason: "no", Spec: study.Spec{Broker: "nats"}}
 	unmetered := measured()
