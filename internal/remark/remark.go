@@ -7,9 +7,11 @@
 package remark
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -28,10 +30,10 @@ type Figure struct {
 }
 
 // Stored makes a remark of a text and figures that were read from a file. If a figure doesn't stand in the text where
-// it says, in order, the remark has no figures. Nor has one whose text holds a placeholder, which is removed.
+// it says, in order, the remark has no figures. Nor has one whose text holds a NUL, which is removed (see placeholder).
 func Stored(text string, figures []Figure) Remark {
 	if strings.Contains(text, placeholder) {
-		return Remark{Text: strings.ReplaceAll(text, placeholder, "")}
+		return Remark{Text: withoutPlaceholder(text)}
 	}
 	end := 0
 	for _, f := range figures {
@@ -44,61 +46,56 @@ func Stored(text string, figures []Figure) Remark {
 }
 
 // Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers. An argument that is a
-// remark, or an error with a method Remark, adds its own figures. The format holds no NUL.
+// remark, or an error with a method Remark, adds its own figures. Each verb takes the next argument: a remark with other
+// verbs, such as %*d and %[1]d, has the same text and no figures.
 func Of(format string, args ...any) Remark {
-	if false {
-		_ = fmt.Sprintf(format, args...) // by which go vet knows that this function formats, and checks its callers
-	}
-	var figures []Figure // in the order in which package fmt formats the arguments
-	recorders := make([]any, len(args))
-	for i, arg := range args {
-		recorders[i] = recorder{value: arg, figures: &figures}
-	}
-	return fill(fmt.Sprintf(format, recorders...), figures)
-}
-
-// placeholder stands for a figure in a form, which is a text without its figures: "the generator was \x00 late".
-const placeholder = "\x00"
-
-// fill puts figures into the placeholders of a form, in their order.
-func fill(form string, figures []Figure) Remark {
+	whole := withoutPlaceholder(fmt.Sprintf(format, args...))
 	var r Remark
-	for i, part := range strings.Split(form, placeholder) {
-		if i > 0 {
-			f := figures[i-1]
-			f.At = len(r.Text)
-			r.Figures = append(r.Figures, f)
-			r.Text += f.Text
+	end := 0
+	for _, at := range verbs.FindAllStringIndex(format, -1) {
+		r.Text += format[end:at[0]]
+		end = at[1]
+		switch verb := format[at[0]:at[1]]; {
+		case verb == "%%":
+			r.Text += "%"
+		case len(args) > 0:
+			r = r.followedBy(formatted(verb, args[0]))
+			args = args[1:]
 		}
-		r.Text += part
+	}
+	r.Text += format[end:]
+	if r.Text != whole {
+		return Remark{Text: whole}
 	}
 	return r
 }
 
-// recorder is an argument of a format. When package fmt formats it, it writes placeholders and records the figures that
-// belong there.
-type recorder struct {
-	value   any
-	figures *[]Figure // of all arguments so far
+// verbs are what a format has for its arguments, such as %s and %.1f, and the %% that stands for a percent sign.
+var verbs = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z%]`)
+
+// formatted is one argument of a format as its verb writes it.
+func formatted(verb string, arg any) Remark {
+	switch arg := arg.(type) {
+	case Remark:
+		return arg
+	case interface{ Remark() Remark }:
+		return arg.Remark()
+	}
+	r := Remark{Text: withoutPlaceholder(fmt.Sprintf(verb, arg))}
+	if value, ok := number(arg); ok {
+		r.Figures = []Figure{{Text: r.Text, Value: value}}
+	}
+	return r
 }
 
-// Format implements fmt.Formatter.
-func (a recorder) Format(s fmt.State, verb rune) {
-	if r, ok := a.value.(interface{ Remark() Remark }); ok {
-		a.value = r.Remark()
+// followedBy is r with another remark behind it.
+func (r Remark) followedBy(next Remark) Remark {
+	figures := slices.Clone(r.Figures)
+	for _, f := range next.Figures {
+		f.At += len(r.Text)
+		figures = append(figures, f)
 	}
-	if r, ok := a.value.(Remark); ok {
-		*a.figures = append(*a.figures, r.Figures...)
-		io.WriteString(s, r.Form())
-		return
-	}
-	text := fmt.Sprintf(fmt.FormatString(s, verb), a.value)
-	if value, ok := number(a.value); ok {
-		*a.figures = append(*a.figures, Figure{Text: text, Value: value})
-		io.WriteString(s, placeholder)
-		return
-	}
-	io.WriteString(s, strings.ReplaceAll(text, placeholder, ""))
+	return Remark{Text: r.Text + next.Text, Figures: figures}
 }
 
 // number is the value of any type of number, such as a time.Duration.
@@ -120,15 +117,26 @@ func number(v any) (value float64, ok bool) {
 // String is the text.
 func (r Remark) String() string { return r.Text }
 
-// Form is the text with a placeholder for each figure. Remarks of one form differ only in their figures.
+// Form is the text with a placeholder for each figure: "the generator was \x00 late". Remarks of one form differ only in
+// their figures.
 func (r Remark) Form() string {
-	var form strings.Builder
+	return r.withFigures(func(int) string { return placeholder })
+}
+
+// placeholder stands for a figure in a form. No remark has it in its text.
+const placeholder = "\x00"
+
+func withoutPlaceholder(text string) string { return strings.ReplaceAll(text, placeholder, "") }
+
+// withFigures is the text with other figures: textOf has that of the i-th.
+func (r Remark) withFigures(textOf func(i int) string) string {
+	var text strings.Builder
 	end := 0
-	for _, f := range r.Figures {
-		form.WriteString(r.Text[end:f.At] + placeholder)
+	for i, f := range r.Figures {
+		text.WriteString(r.Text[end:f.At] + textOf(i))
 		end = f.At + len(f.Text)
 	}
-	return form.String() + r.Text[end:]
+	return text.String() + r.Text[end:]
 }
 
 // Join puts several remarks into one, with a separator between them, as strings.Join does.
@@ -138,36 +146,29 @@ func Join(remarks []Remark, separator string) Remark {
 		if i > 0 {
 			all.Text += separator
 		}
-		for _, f := range r.Figures {
-			f.At += len(all.Text)
-			all.Figures = append(all.Figures, f)
-		}
-		all.Text += r.Text
+		all = all.followedBy(r)
 	}
 	return all
 }
 
-// Merge makes one sentence of remarks of the same form, of which there is at least one. Its figures are ranges over all
-// remarks, and it counts them: "2.7–4ms late (2 alike)".
+// Merge makes one sentence of remarks, of which there is at least one. Its figures are ranges over all remarks, and it
+// counts them: "2.7–4ms late (2 alike)". It panics if their forms differ.
 func Merge(remarks []Remark) string {
 	first := remarks[0]
 	if len(remarks) == 1 {
 		return first.Text
 	}
-	var ranges []Figure
-	for i, figure := range first.Figures {
-		lowest, highest := figure, figure
-		for _, r := range remarks {
-			if r.Figures[i].Value < lowest.Value {
-				lowest = r.Figures[i]
-			}
-			if r.Figures[i].Value > highest.Value {
-				highest = r.Figures[i]
-			}
+	for _, r := range remarks {
+		if r.Form() != first.Form() {
+			panic(fmt.Sprintf("remark: %q and %q differ in more than their figures", first.Text, r.Text))
 		}
-		ranges = append(ranges, Figure{Text: rangeText(lowest.Text, highest.Text)})
 	}
-	return fmt.Sprintf("%s (%d alike)", fill(first.Form(), ranges).Text, len(remarks))
+	merged := first.withFigures(func(i int) string {
+		byFigure := func(a, b Remark) int { return cmp.Compare(a.Figures[i].Value, b.Figures[i].Value) }
+		lowest, highest := slices.MinFunc(remarks, byFigure), slices.MaxFunc(remarks, byFigure)
+		return rangeText(lowest.Figures[i].Text, highest.Figures[i].Text)
+	})
+	return fmt.Sprintf("%s (%d alike)", merged, len(remarks))
 }
 
 // rangeText writes a range, with the unit only once if both figures are a number with the same unit: "2.7–4ms", but

@@ -20,6 +20,7 @@ func TestARemarkKnowsItsFigures(t *testing.T) {
 		{remark.Of("failed: %v", errors.New("port 5672 is closed")), "failed: port 5672 is closed", nil},
 		{remark.Of("%s was told", "a NUL \x00"), "a NUL  was told", nil},
 		{remark.Of("%v and %v", nil, error(nil)), "<nil> and <nil>", nil},
+		{remark.Of("%*d of %[2]d", 5, 3), "    3 of 3", nil},
 		{remark.Of("%.1f %% for %s", 12.34, 2700*time.Microsecond), "12.3 % for 2.7ms", []remark.Figure{{0, "12.3", 12.34}, {11, "2.7ms", 2.7e6}}},
 		{remark.Of("at %.6g/s: %s; kafka", 8e3, inner), "at 8000/s: 3 of 900 deliveries never came; kafka", []remark.Figure{{3, "8000", 8000}, {11, "3", 3}, {16, "900", 900}}},
 	} {
