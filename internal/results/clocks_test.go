@@ -107,3 +107,17 @@ func TestASentenceAboutLatenciesOfTwoClocksSaysWhatTheyLeaveOpen(t *testing.T) {
 		t.Errorf("a latency below 0 in a table: %+v", c)
 	}
 }
+
+// Of a tied contender the test has a p value near 1, of another, whom only the clocks hold, one below 0.001.
+func TestTheSmallPValueOfADifferenceThatTheClocksLeaveOpenIsNotSaidOfOthers(t *testing.T) {
+	values := func(from float64) []float64 {
+		return []float64{from, from + 1e5, from + 2e5, from + 3e5, from + 4e5, from + 5e5, from + 6e5, from + 7e5}
+	}
+	basis := Rank(MustMetric(KeyEndToEndP99), []Contender{
+		{Name: "a", Values: values(2e6)}, {Name: "b", Values: values(2.1e6)}, {Name: "c", Values: values(7e6), ClockBound: 9e6},
+	}).Basis()
+	const want = "p = 0.962, Mann–Whitney U, Holm over 3 pairs; the clocks by which they were taken leave ±9.00 ms open."
+	if basis != want {
+		t.Errorf("got  %s\nwant %s", basis, want)
+	}
+}

@@ -52,15 +52,18 @@ func (r Ranking) Basis() string {
 }
 
 // evidence states the p values of tests against the best, of which there is at least one, and the method. The p values are
-// the weakest evidence: the largest of those that show a difference, the smallest of those that don't.
+// the weakest evidence: the largest of those that show a difference, the smallest of those that don't. A p value below 5 %
+// that shows no difference, because the clocks leave it open, is only stated if there are no others.
 func evidence(tests []Standing) string {
-	var shown, notShown []float64
+	var shown, notShown, open []float64
 	largestBound := 0.0 // of the clocks that keep a difference from being shown, in nanoseconds
 	for _, s := range tests {
 		p := s.Against.Adjusted
 		switch {
 		case s.Against.Shown():
 			shown = append(shown, p)
+		case p < alpha:
+			open = append(open, p)
 		default:
 			notShown = append(notShown, p)
 		}
@@ -74,6 +77,8 @@ func evidence(tests []Standing) string {
 	}
 	if len(notShown) > 0 {
 		texts = append(texts, significance(signOf(notShown, "≥"), slices.Min(notShown)))
+	} else if len(open) > 0 {
+		texts = append(texts, significance(signOf(open, "≤"), slices.Max(open)))
 	}
 	if len(texts) == 2 {
 		texts[0], texts[1] = texts[0]+" where shown", texts[1]+" where not"
