@@ -47,6 +47,11 @@ func boundsIn(r store.Record) (b searchBounds, found bool) {
 	return boundsOf(r.Result.Sustainable.Low, r.Result.Sustainable.High)
 }
 
+// searched tells whether any of the records holds a search for the sustainable rate.
+func searched(records []store.Record) bool {
+	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
+}
+
 // Sustained gathers what the searches of records found.
 func Sustained(records []store.Record) Bracket {
 	var searches []searchBounds

@@ -19,8 +19,8 @@ type RepetitionLoad struct {
 // searchTitle is the title of the search before a curve.
 const searchTitle = "curve, searched"
 
-// Loads lists the loads of a repetition: its own unless it was a curve of given rates, then those of its curve. A repetition that
-// searched for the sustainable rate and then measured half of it has the loads "sustainable" and "50.0 % of sustainable".
+// Loads lists the loads of a repetition: its own unless it was a curve of given rates, then those of its curve. A repetition
+// that searched for the sustainable rate and then measured half of it has the loads "sustainable" and "50.0 % of sustainable".
 func Loads(r store.Record) []RepetitionLoad {
 	title := Point{Spec: r.Spec}.Load()
 	own := RepetitionLoad{Name: title, RowTitle: title, Record: r, Full: r}
@@ -56,7 +56,8 @@ func curveLoads(r store.Record) []RepetitionLoad {
 	for _, c := range r.Result.Curve {
 		share := fraction(c.Fraction)
 		l := RepetitionLoad{
-			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: share, Record: onlyRate(r, c), Full: r,
+			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: share,
+			Record: onlyRate(r, c), Full: r,
 		}
 		if share.given() {
 			l.Name = share.ofSustainable()
@@ -66,34 +67,39 @@ func curveLoads(r store.Record) []RepetitionLoad {
 	return loads
 }
 
-// onlyRate is the record as if nothing but one rate of its curve had been measured. The rates of older records have no doubts of their own:
-// they get those of the repetition, and its status unless it ended ok.
+// onlyRate is the record as if nothing but one rate of its curve had been measured: with that rate's figures, status and
+// doubts, and the doubts of the repetition that are about all of its rates.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	one := r
 	one.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
 	one.Result.OfferedRate = c.Rate
-	hasDetails := ratesHaveDetails(r.Result.Curve)
-	if hasDetails || r.Status == store.OK {
-		one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
-	}
-	if !hasDetails {
+	if isOldCurve(r.Result.Curve) { // its rates can't tell whether they are why the repetition did not end ok, or is doubted
+		if r.Status == store.OK {
+			one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
+		}
 		return one
 	}
+	one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
 	one.Doubts = slices.Clone(c.Doubts)
-	if r.Result.Sustainable != nil {
-		return one // the doubts of the repetition may be about the search alone
-	}
-	for _, d := range r.Doubts {
-		isThere := slices.ContainsFunc(one.Doubts, func(o store.Doubt) bool { return o.Code == d.Code })
-		if d.Code != store.DoubtBadRates && !isThere {
+	for _, d := range doubtsOfAllRates(r) {
+		if !slices.ContainsFunc(one.Doubts, func(own store.Doubt) bool { return own.Code == d.Code }) {
 			one.Doubts = append(one.Doubts, d)
 		}
 	}
 	return one
 }
 
-// ratesHaveDetails tells whether the rates of a curve have books and doubts of their own. In records of older versions only the
-// repetition has. All rates are asked, because a single one that failed before anything was sent has neither in any version.
-func ratesHaveDetails(curve []store.CurvePoint) bool {
-	return slices.ContainsFunc(curve, func(c store.CurvePoint) bool { return c.Books != store.Books{} || len(c.Doubts) > 0 })
+// doubtsOfAllRates are the doubts of a repetition without the one that says which rates of its curve are bad. There are none
+// if it searched for the sustainable rate, because they may be about the search alone.
+func doubtsOfAllRates(r store.Record) []store.Doubt {
+	if r.Result.Sustainable != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.Doubts), func(d store.Doubt) bool { return d.Code == store.DoubtBadRates })
+}
+
+// isOldCurve tells whether only the repetition has counts of messages and doubts, and no rate of its curve has, as in records
+// of older versions. All rates are asked, because one that failed before anything was sent has neither in any version.
+func isOldCurve(curve []store.CurvePoint) bool {
+	return !slices.ContainsFunc(curve, func(c store.CurvePoint) bool { return c.Books != store.Books{} || len(c.Doubts) > 0 })
 }
