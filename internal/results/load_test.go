@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -157,5 +158,13 @@ func TestALoadThatChangesIsNamedByAllItsRates(t *testing.T) {
 		if got := p.Load(); got != want {
 			t.Errorf("%+v is %q, want %q", load, got, want)
 		}
+	}
+}
+
+func TestLoadsThatHaveNoJSONAreNotPooled(t *testing.T) {
+	rate := study.Spec{Measure: study.MeasureRate, Load: study.Load{Rate: math.NaN()}}
+	peak := study.Spec{Measure: study.MeasurePeak, Load: study.Load{Rate: math.NaN()}}
+	if LoadID(rate) == LoadID(peak) {
+		t.Errorf("a rate and a peak are one load: %s", LoadID(rate))
 	}
 }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -44,12 +45,12 @@ func shapeOf(l study.Load) (shape, details string) {
 	return l.Shape, jsonOf(l)
 }
 
-// jsonOf is v as JSON. A value that has no JSON, because it holds a NaN, makes no report fail: it gives the
-// error as a JSON string.
+// jsonOf is v as JSON. A value that has no JSON, because it holds a NaN, makes no report fail: it gives a JSON string of the
+// error and of its fields, so that different values stay different.
 func jsonOf(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data, _ = json.Marshal(err.Error()) // a string always has JSON
+		data, _ = json.Marshal(fmt.Sprintf("%v in %+v", err, v)) // a string always has JSON
 	}
 	return string(data)
 }
