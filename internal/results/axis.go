@@ -29,16 +29,14 @@ const Unset = -1
 // Axes lists the axes in which load points differ, and the place of each load point on them, in the order of loadPoints.
 func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 	all := make([]coordinates, len(loadPoints))
-	shares := 0 // load points whose load is a share of the sustainable rate
 	for i, l := range loadPoints {
 		all[i] = coordinatesOf(l)
-		if l.fraction.given() {
-			shares++
-		}
 	}
-	axes := distinguishing(loadPoints, all)
+	axes := axesThatDiffer(loadPoints, all)
+	isShare := func(l LoadPoint) bool { return l.fraction.given() }
+	isRate := func(l LoadPoint) bool { return !l.fraction.given() }
 	for i, a := range axes {
-		if a.Name == "load" && shares > 0 && shares < len(loadPoints) {
+		if a.Name == "load" && slices.ContainsFunc(loadPoints, isShare) && slices.ContainsFunc(loadPoints, isRate) {
 			axes[i].Numbers = nil // 80 % of sustainable and 500/s have no common scale
 		}
 	}
@@ -58,9 +56,10 @@ func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 // coordinates are the values of a load point by the names of their axes: broker "kafka", batch "16KiB", load "rate 1k/s".
 type coordinates map[string]axisValue
 
+// axisValue is a value on an axis. Equal texts on one axis have the same number.
 type axisValue struct {
 	text   string
-	number float64 // magnitude of the text; NaN if it has none
+	number float64 // magnitude of the text, 16384 of "16KiB"; NaN if it has none
 }
 
 // valueOf is a value with the magnitude of its text, such as "16KiB" or "5ms", if it has one.
@@ -100,45 +99,65 @@ func coordinatesOf(l LoadPoint) coordinates {
 	return c
 }
 
-// readFromSpec are the axes of studies whose values coordinatesOf reads from the spec or from the load. Reading them from the study as well
-// would show one setting twice.
+// readFromSpec are the axes of studies whose values coordinatesOf reads from the spec or from the load. Reading them from the
+// study as well would show one setting twice.
 var readFromSpec = map[string]bool{
-	"broker": true, "version": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true,
-	"producerRate": true, "curve.rates": true, "curve.fractions": true,
+	"broker": true, "version": true, // Point.Product
+	"messageSize": true, "size": true,
+	"delivery": true,
+	"measure":  true, "load.rate": true, "rate": true, "producerRate": true, "curve.rates": true, "curve.fractions": true, // the load
 }
 
-// magnitudes holds the values of an axis with the number that each stands for, or NaN: {"16KiB": 16384, "1MiB": 1048576, "unset": NaN}.
-type magnitudes map[string]float64
-
-// distinguishing lists the axes with more than one value, by name. Settings that no study varied on purpose come last. They are left
-// out if another axis splits the load points in the same way: acks that follow from the delivery add nothing.
-func distinguishing(loadPoints []LoadPoint, all []coordinates) []Axis {
-	byAxis := map[string]magnitudes{}
+// axesThatDiffer lists the axes on which load points have more than one value, by name. all are the coordinates of the load
+// points. Settings that no study varied on purpose come last. They are left out if an axis before them splits the load points
+// in the same way: acks that follow from the delivery add nothing.
+func axesThatDiffer(loadPoints []LoadPoint, all []coordinates) []Axis {
+	names := map[string]bool{}
 	for _, c := range all {
-		for axis, value := range c {
-			if byAxis[axis] == nil {
-				byAxis[axis] = magnitudes{}
-			}
-			byAxis[axis][value.text] = value.number
+		for name := range c {
+			names[name] = true
 		}
 	}
 	var axes, incidental []Axis
-	for _, name := range sortedKeys(byAxis) {
+	for _, name := range sortedKeys(names) {
+		axis := axisOf(name, all)
 		switch {
-		case len(byAxis[name]) < 2: // it tells nothing apart
+		case len(axis.Values) < 2: // all that have a value have the same
 		case variedOnPurpose(loadPoints, name):
-			axes = append(axes, axisOf(name, byAxis[name]))
+			axes = append(axes, axis)
 		default:
-			incidental = append(incidental, axisOf(name, byAxis[name]))
+			incidental = append(incidental, axis)
 		}
 	}
-	for _, a := range incidental {
-		addsNothing := func(other Axis) bool { return sameSplit(all, other.Name, a.Name) }
+	for _, axis := range incidental {
+		addsNothing := func(other Axis) bool { return splitAlike(all, other.Name, axis.Name) }
 		if !slices.ContainsFunc(axes, addsNothing) {
-			axes = append(axes, a)
+			axes = append(axes, axis)
 		}
 	}
 	return axes
+}
+
+// axisOf is the axis with the values that the load points with these coordinates have on it. Those without a magnitude come
+// first, by name, then the others by their magnitude.
+func axisOf(name string, all []coordinates) Axis {
+	byText := map[string]axisValue{}
+	for _, c := range all {
+		if value, ok := c[name]; ok {
+			byText[value.text] = value
+		}
+	}
+	values := slices.SortedFunc(maps.Values(byText), func(a, b axisValue) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), CompareNames(a.text, b.text)) // NaN is less than every number
+	})
+	axis := Axis{Name: name}
+	for _, v := range values {
+		axis.Values, axis.Numbers = append(axis.Values, v.text), append(axis.Numbers, v.number)
+	}
+	if slices.ContainsFunc(axis.Numbers, math.IsNaN) {
+		axis.Numbers = nil
+	}
+	return axis
 }
 
 // variedOnPurpose tells whether a study varied an axis. Broker, load and message size are the question in every study.
@@ -146,37 +165,20 @@ func variedOnPurpose(loadPoints []LoadPoint, axis string) bool {
 	if axis == "broker" || axis == "load" || axis == "messageSize" {
 		return true
 	}
-	for _, l := range loadPoints {
-		if _, ok := l.Point.axes()[axis]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(loadPoints, func(l LoadPoint) bool {
+		_, ok := l.Point.axes()[axis]
+		return ok
+	})
 }
 
-// sameSplit tells whether each value of axis a goes with one value of axis b and the other way round, so that either axis is enough
-// to tell the load points apart. There are then as many pairs of values as there are values on each axis.
-func sameSplit(all []coordinates, a, b string) bool {
+// splitAlike tells whether each value of axis a goes with one value of axis b and the other way round, so that either axis is
+// enough to tell the load points apart. There are then as many pairs of values as there are values on each axis.
+func splitAlike(all []coordinates, a, b string) bool {
 	type pair struct{ a, b string }
 	valuesOfA, valuesOfB, pairs := map[string]bool{}, map[string]bool{}, map[pair]bool{}
 	for _, c := range all {
-		valueA, valueB := c[a].text, c[b].text
+		valueA, valueB := c[a].text, c[b].text // "" without a value
 		valuesOfA[valueA], valuesOfB[valueB], pairs[pair{valueA, valueB}] = true, true, true
 	}
 	return len(pairs) == len(valuesOfA) && len(pairs) == len(valuesOfB)
-}
-
-// axisOf is an axis with these values. Those without a magnitude come first, by name, then the others by their magnitude.
-func axisOf(name string, values magnitudes) Axis {
-	a := Axis{Name: name, Values: slices.Collect(maps.Keys(values))}
-	slices.SortFunc(a.Values, func(x, y string) int {
-		return cmp.Or(cmp.Compare(values[x], values[y]), CompareNames(x, y)) // NaN is less than every number
-	})
-	for _, value := range a.Values {
-		a.Numbers = append(a.Numbers, values[value])
-	}
-	if slices.ContainsFunc(a.Numbers, math.IsNaN) {
-		a.Numbers = nil
-	}
-	return a
 }
