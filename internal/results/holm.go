@@ -1,6 +1,7 @@
-// When many differences are tested at once, some look clear by chance. The p values of tests that are made together, called a family, are
-// therefore corrected together. Example: broker a has 4 repetitions, b has 4 and c has 2. Of the comparisons a–b, a–c and b–c only a–b has
-// enough repetitions to show a difference (see smallestP). So the family is one test, and a–c and b–c say how many repetitions they need.
+// When many differences are tested at once, some look clear by chance. The p values of tests that are made together, called a
+// family, are therefore corrected together. Example: broker a has 4 repetitions, b has 4 and c has 2. Of the comparisons a–b,
+// a–c and b–c only a–b has enough repetitions to show a difference (see smallestP). So the family is one test, and a–c and b–c
+// say how many repetitions they need.
 
 package results
 
@@ -9,9 +10,9 @@ import (
 	"slices"
 )
 
-// Correct corrects the p values of differences that are tested together: it sets their Adjusted, Family and Needed anew. Of three tests
-// with p = 0.01, 0.03 and 0.04 only the first still shows a difference, because the corrected values are 0.03, 0.06 and 0.06 (see holm).
-// Two samples whose values are all equal need no test.
+// Correct corrects the p values of differences that are tested together: it sets their Adjusted, Family and Needed anew. Of
+// three tests with p = 0.01, 0.03 and 0.04 only the first still shows a difference, because the corrected values are 0.03, 0.06
+// and 0.06 (see holm). Two samples whose values are all equal are not counted: they need no test.
 func Correct(differences []*Difference) {
 	var f family
 	for _, d := range differences {
@@ -36,21 +37,22 @@ func (f *family) add(n1, n2 int) {
 	}
 }
 
-// correct corrects differences of the family. These may be fewer than it counts.
+// correct corrects differences of the family. These may be fewer than it counts: a ranking counts all pairs of contenders, and
+// corrects those with the best.
 func (f family) correct(differences []*Difference) {
-	var testable []*Difference // if they were tested alone
-	var tooFew []*Difference   // those with too few repetitions for any outcome to show a difference
+	var testable, tooFew []*Difference // with enough repetitions for a test that is made alone, and with too few
 	for _, d := range differences {
 		switch {
 		case d.empty(): // there is nothing to compare
-		case !canShow(d.A.N, d.B.N):
+		case !canShow(d.A.N, d.B.N): // also if all values are equal: so few say nothing
 			tooFew = append(tooFew, d)
 		case !d.same:
 			testable = append(testable, d)
 		}
 	}
-	tested, tooFewInFamily := f.tarone(testable)
-	tests := f.testable - len(tooFewInFamily)
+	tested, leftOut := f.tarone(testable)
+	tooFew = append(tooFew, leftOut...)
+	tests := f.testable - len(leftOut)
 	for _, d := range differences {
 		d.Adjusted, d.Family, d.Needed = 1, tests, 0
 	}
@@ -61,26 +63,28 @@ func (f family) correct(differences []*Difference) {
 	for i, adjusted := range holm(ps, tests) {
 		tested[i].Adjusted = adjusted
 	}
-	for _, d := range slices.Concat(tooFew, tooFewInFamily) {
+	for _, d := range tooFew {
 		d.Family = max(1, f.comparisons) // as many tests as there are once all have the repetitions that are needed
 		d.Needed = needed(d.Family)
 	}
 }
 
-// tarone splits differences into those whose test can show something in this family, and those whose test cannot, whatever its outcome
-// (Tarone, Biometrics 46, 1990). The more tests a family has, the more repetitions each needs. A test that is left out makes the family
-// smaller. With 4 repetitions of each sample the smallest p is 2.9 %: one such test can show a difference, two together cannot.
+// tarone splits differences into those that are tested in this family, and those that are left out because they have too few
+// repetitions for any outcome to show something in it (Tarone, Biometrics 46, 1990). The more tests a family has, the more
+// repetitions each needs, and a test that is left out makes the family smaller. With 4 repetitions of each sample the smallest
+// p is 2.9 %: one such test can show a difference, two together cannot.
 //
-// That favours no outcome: it follows from the numbers of repetitions and, as the U test itself, from which of the pooled values are
-// equal, not from which sample they are in.
-func (f family) tarone(differences []*Difference) (tested, tooFew []*Difference) {
+// That favours no outcome, because it follows from the numbers of repetitions alone.
+func (f family) tarone(differences []*Difference) (tested, leftOut []*Difference) {
 	clearest := func(d *Difference) float64 { return smallestP(d.A.N, d.B.N) }
-	slices.SortStableFunc(differences, func(a, b *Difference) int { return cmp.Compare(clearest(a), clearest(b)) })
+	byClearest := slices.SortedStableFunc(slices.Values(differences), func(a, b *Difference) int {
+		return cmp.Compare(clearest(a), clearest(b))
+	})
 	n := 0
-	for n < len(differences) && clearest(differences[n])*float64(f.testable-n) < alpha { // as holm corrects the clearest outcome
+	for n < len(byClearest) && clearest(byClearest[n])*float64(f.testable-n) < alpha { // as holm corrects the clearest outcome
 		n++
 	}
-	return differences[:n], differences[n:]
+	return byClearest[:n], byClearest[n:]
 }
 
 // holm corrects the p values of tests that are made together (Holm, Scandinavian Journal of Statistics 6, 1979), and returns them in the
