@@ -26,3 +26,10 @@ func GroupBy[T any](items []T, key func(T) string) []Group[T] {
 
 // BySetting groups the points that stand in one table or panel.
 func BySetting(points []Point) []Group[Point] { return GroupBy(points, Point.Setting) }
+
+// Pair is the points of both sides of a comparison, A and B, that were given the same work: "100 B, at-least-once, rate 1k/s"
+// of two brokers, or of two versions of one.
+type Pair struct {
+	Title string // message size, guarantee and load
+	A, B  []Point
+}

@@ -425,6 +425,16 @@ func TestARepetitionThatEndedOkTwiceCountsOnce(t *testing.T) {
 	}
 }
 
+func TestARecordWithoutANumberTakesThePlaceOfNone(t *testing.T) {
+	var records []store.Record
+	for _, status := range []store.Status{store.Void, store.Failed, store.OK, store.OK} {
+		records = append(records, store.Record{PointID: "p", Status: status})
+	}
+	if points := Of(records).Points; len(points[0].Records) != len(records) {
+		t.Errorf("%d of %d records are left", len(points[0].Records), len(records))
+	}
+}
+
 func TestAPointThroughRelaysStandsBesideNoneWithout(t *testing.T) {
 	settings := map[string]bool{}
 	for _, relays := range []int{0, 1, 4} {

@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Set holds stored records as points, computed once: reports, pages, figures, gates and
-// spreadsheets choose from it. Nobody changes it.
+// Set holds stored records as points, computed once: reports, pages, figures, gates and spreadsheets choose from it. Nobody
+// changes it.
 type Set struct {
 	Records []store.Record // also those that a later one supersedes
 	Points  []Point        // by message size, delivery, measure, rate and broker, then by their names
@@ -18,13 +18,6 @@ type Set struct {
 // Of makes a set of records.
 func Of(records []store.Record) *Set {
 	return &Set{Records: records, Points: pointsOf(records)}
-}
-
-// Pair is the points of both sides of a comparison, A and B, that were given the same work: "100 B,
-// at-least-once, rate 1k/s" of two brokers, or of two versions of one.
-type Pair struct {
-	Title string // message size, guarantee and load
-	A, B  []Point
 }
 
 // pointsOf groups records by point and names the points.
@@ -49,10 +42,10 @@ func pointsOf(records []store.Record) []Point {
 	return named
 }
 
-// add adds a record, and drops the earlier ones that it supersedes.
+// add adds a record, and drops the earlier ones that it supersedes. Records come in the order in which they were stored.
 func (p *Point) add(r store.Record) {
 	p.Records = slices.DeleteFunc(p.Records, func(earlier store.Record) bool {
-		superseded := earlier.Repetition == r.Repetition && supersedes(r, earlier)
+		superseded := supersedes(r, earlier)
 		if superseded && earlier.Status == store.OK {
 			p.Repeated++
 		}
@@ -61,7 +54,7 @@ func (p *Point) add(r store.Record) {
 	p.Records = append(p.Records, r)
 }
 
-// supersedes tells whether a record takes the place of an earlier one of the same repetition.
+// supersedes tells whether a record takes the place of an earlier one of the same point. Only one of the same repetition does:
 //
 //	earlier                  later  superseded
 //	ok                       ok     yes: a repetition that was run twice is no larger sample
@@ -70,10 +63,13 @@ func (p *Point) add(r store.Record) {
 //	failed without a result  any    yes
 //	any other                any    yes
 func supersedes(later, earlier store.Record) bool {
+	isNumbered := later.Repetition > 0 // imported records of older versions are not: each is a repetition of its own
+	if !isNumbered || later.Repetition != earlier.Repetition {
+		return false
+	}
 	switch earlier.Status {
 	case store.OK:
-		isNumbered := later.Repetition > 0 // imported records are not: each is a repetition of its own
-		return later.Status == store.OK && isNumbered
+		return later.Status == store.OK
 	case store.Failed:
 		return earlier.Result == nil
 	default:
