@@ -99,8 +99,8 @@ func (u Unit) scaleOf(v float64) scale {
 
 func (u Unit) smallestScale() scale { return scales[u][len(scales[u])-1] }
 
-// threeDigits writes v, which is not negative, with three significant digits: "123", "12.3", "1.23", "0.0123". Whole rates,
-// sizes and plain numbers below 100 have no decimals, because most of them are settings: "20", not "20.0".
+// threeDigits writes v, which is not negative, with three significant digits: "123", "12.3", "1.23", "0.0123", and 1023 as
+// "1020". Whole rates, sizes and plain numbers below 100 have no decimals, because most of them are settings: "20", not "20.0".
 func (u Unit) threeDigits(v float64) string {
 	isSetting := (u == PerSecond || u == Bytes || u == None) && v == math.Trunc(v) && v < 100
 	if v == 0 || isSetting {
@@ -118,16 +118,21 @@ func (u Unit) threeDigits(v float64) string {
 // are "1.50 ms", 1,234,567 ns are "1234567 ns". From the 13th digit on a number is the rounding of a division, so a share of
 // 0.8999999999999999 is "90.0 %".
 func (u Unit) Exactly(v float64) string {
-	if v < 0 {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return u.Format(v)
+	case v < 0:
 		return "−" + u.Exactly(-v)
 	}
-	smallest := u.smallestScale()
-	exact := round(v/smallest.factor, 12)
+	const known = 12 // digits
+	s := u.scaleOf(v)
+	exact := round(v/s.factor, known)
 	isWholeCount := u == Count && exact == math.Trunc(exact)
-	if isWholeCount || exact == round(exact, 3) || math.IsNaN(v) {
-		return u.Format(exact * smallest.factor)
+	if isWholeCount || exact == round(exact, 3) {
+		return u.Format(exact * s.factor)
 	}
-	return strconv.FormatFloat(exact, 'f', -1, 64) + smallest.suffix
+	smallest := u.smallestScale()
+	return strconv.FormatFloat(round(v/smallest.factor, known), 'f', -1, 64) + smallest.suffix
 }
 
 // round keeps a number of significant digits.

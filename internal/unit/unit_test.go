@@ -159,6 +159,10 @@ func TestExactNumbersAreWrittenAsOthersWhereThreeDigitsAreEnough(t *testing.T) {
 		{Nanoseconds, -1_234_567, "−1234567 ns"},
 		{Nanoseconds, math.NaN(), "–"},
 		{Nanoseconds, math.Inf(1), "unknown"},
+		{Nanoseconds, math.Inf(-1), "unknown"},
+		{Bytes, 16384, "16 KiB"},
+		{Bytes, 16385, "16385 B"},
+		{PerSecond, 999.6, "999.6/s"},
 		{Count, 1_234_567, "1 234 567"},
 	} {
 		if got := c.of.Exactly(c.v); got != c.want {
