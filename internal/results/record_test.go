@@ -134,6 +134,9 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		}
 	}
 	records := []store.Record{measured(), rabbit}
+	if got, err := Select([]store.Record{kafka, refused}, JoinSelections("", "")); err != nil || len(got) != 2 {
+		t.Errorf("an empty selection picks %d of 2 records, %v", len(got), err)
+	}
 	if _, err := Select(nil, "broker=kafka"); err == nil || !strings.Contains(err.Error(), "no records to select from") {
 		t.Error(err)
 	}

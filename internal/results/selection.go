@@ -20,8 +20,11 @@ import (
 //
 // Where a spec may use a short name for a path, such as rate for load.rate, a term may, too.
 //
-// It is an error if no record has the name, or none has the value; the error names those that exist.
+// It is an error if no record has the name, or none has the value; the error names those that exist. An empty expr picks all.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
+	if expr == "" {
+		return records, nil
+	}
 	facts := new(factCache)
 	var chosenBy []string // the terms so far
 	for _, term := range termsOf(expr) {
@@ -31,7 +34,7 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 		}
 		var matching []store.Record
 		for _, r := range records {
-			if matches(name, value, selectable(r, facts)[name]) {
+			if matches(name, value, propertiesOf(r, facts)[name]) {
 				matching = append(matching, r)
 			}
 		}
@@ -43,8 +46,8 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 	return records, nil
 }
 
-// termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part without "=" belongs to
-// the term before it.
+// termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part without "="
+// belongs to the term before it. No value holds both a comma and "=" behind it.
 func termsOf(expr string) []string {
 	var terms []string
 	for part := range strings.SplitSeq(expr, ",") {
@@ -92,7 +95,7 @@ func Selectable(records []store.Record) map[string][]string {
 	facts := new(factCache)
 	seen := Values{}
 	for _, r := range records {
-		for name, values := range selectable(r, facts) {
+		for name, values := range propertiesOf(r, facts) {
 			for _, v := range values {
 				seen.Add(name, v)
 			}
@@ -135,9 +138,9 @@ func JoinSelections(a, b string) string {
 	return strings.Join(selections, ",")
 }
 
-// selectable lists the properties by which a record can be selected. One may have several values: a version that was asked for, and
-// the one that was measured.
-func selectable(r store.Record, facts *factCache) map[string][]string {
+// propertiesOf lists the properties by which a record can be selected, with their values. One may have several: a version that was
+// asked for, and the one that was measured.
+func propertiesOf(r store.Record, facts *factCache) map[string][]string {
 	properties := map[string][]string{}
 	for path, value := range facts.ofRecord(r) {
 		properties[path] = append(properties[path], value)
@@ -157,8 +160,11 @@ func selectable(r store.Record, facts *factCache) map[string][]string {
 
 // matches tells whether one of the values of a property is the wanted one, or begins with it if that is enough.
 func matches(name, want string, values []string) bool {
-	if name == "point" || name == "began" {
-		return want != "" && strings.HasPrefix(values[0], want) // each record has one
-	}
-	return slices.ContainsFunc(values, func(v string) bool { return study.Same(name, v, want) })
+	beginningIsEnough := name == "point" || name == "began"
+	return slices.ContainsFunc(values, func(v string) bool {
+		if beginningIsEnough {
+			return want != "" && strings.HasPrefix(v, want)
+		}
+		return study.Same(name, v, want)
+	})
 }
