@@ -31,13 +31,21 @@ var countMetrics = []Metric{
 
 // counted is a metric that counts messages, so that it is summed over repetitions.
 func counted(key, name string, better Better, count func(store.Books) int64) Metric {
-	return Metric{Key: key, Name: name, Unit: unit.Count, Better: better, count: count}
+	return Metric{
+		Key: key, Name: name, Unit: unit.Count, Better: better,
+		count: func(b store.Books) float64 { return float64(count(b)) },
+	}
 }
 
 // scheduled counts messages that were due. It is not known of older records, whose books don't say how many were.
 func scheduled(key, name string, better Better, count func(store.Books) int64) Metric {
 	m := counted(key, name, better, count)
-	m.needsDue = true
+	m.count = func(b store.Books) float64 {
+		if b.Due == 0 {
+			return math.NaN()
+		}
+		return float64(count(b))
+	}
 	return m
 }
 

@@ -3,7 +3,6 @@ package results
 import (
 	"cmp"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -22,8 +21,8 @@ const (
 	Lower
 )
 
-// Metric is one figure of a record, such as the 99th percentile of its end-to-end latency. It is the same under the same key in every
-// report and format. Metrics lists all of them.
+// Metric is one figure of a record, such as the 99th percentile of its end-to-end latency. It is the same under the same key in
+// every report and format. Metrics lists all of them.
 type Metric struct {
 	Key    string // for machines: one of the constants of this package
 	Name   string // for people: "e2e p99"
@@ -32,60 +31,45 @@ type Metric struct {
 	Unit   unit.Unit
 	Better Better
 
-	// Histogram is the name of the LatencyKind that the metric is read from, and Statistic reads it. They are empty and nil for metrics
-	// of no histogram.
+	// Histogram is the name of the LatencyKind that the metric is read from, and Statistic reads it. They are empty and nil for
+	// metrics of no histogram.
 	Histogram string
 	Statistic func(hist.Snapshot) float64
 
-	// measured reads the figure from a measured record, whose Result is not nil; NaN if it is not known. It is nil for counts of messages.
+	// A metric is either a count of messages, which count reads from the books of a record, or some other figure, which measured
+	// reads from a record with a Result. Both give NaN if the figure is not known.
+	count    func(store.Books) float64
 	measured func(store.Record) float64
-	// count reads a number of messages; nil for metrics that don't count messages.
-	count func(store.Books) int64
-	// needsDue tells that the count is only known if the books, the counts of messages of a record, say how many were due. Those of
-	// older records don't.
-	needsDue bool
-	// isLatency tells that the figure means nothing in a closed loop, so that Of leaves it out there.
-	isLatency bool
-	// asRecorded tells that Of leaves out no latency: see AsRecorded.
-	asRecorded bool
-	// acrossClocks tells that a value is the difference of two agents' clocks, if one agent sent and another received.
-	acrossClocks bool
+
+	isLatency    bool // it means nothing in a closed loop, so Of leaves it out there
+	asRecorded   bool // Of leaves it out nowhere: see AsRecorded
+	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received
 }
 
-// Of is the value of m in a record; NaN if it was not measured or is not known. A published record has the values that were published
-// and no others. A record of a closed loop has no latency: see study.Spec.ClosedLoop.
+// Of is the value of m in a record; NaN if it was not measured or is not known. A published record has the values that were
+// published and no others. A record of a closed loop has no latency: see study.Spec.ClosedLoop.
 func (m Metric) Of(r store.Record) float64 {
-	if r.Result == nil {
+	switch {
+	case r.Result == nil:
 		return math.NaN()
-	}
-	if r.Kind == store.KindPublished {
+	case r.Kind == store.KindPublished:
 		if v, ok := r.Result.Given[m.Key]; ok {
 			return v
 		}
 		return math.NaN()
-	}
-	switch {
 	case m.Counts() && r.Result.Books == (store.Books{}): // from a tool that doesn't count: a loss is unknown then, and not 0
 		return math.NaN()
 	case m.Counts():
-		return m.CountIn(r.Result.Books)
+		return m.count(r.Result.Books)
 	case m.isLatency && !m.asRecorded && r.Spec.ClosedLoop():
 		return math.NaN()
+	default:
+		return decimal(m.measured(r))
 	}
-	return decimal(m.measured(r))
 }
 
-// decimal is v without the noise of binary fractions: 0.15 + 0.08 is 0.22999999999999998. It keeps 15 digits, and all of a whole number.
-func decimal(v float64) float64 {
-	if v == math.Trunc(v) {
-		return v
-	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64) // always a number
-	return rounded
-}
-
-// AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy records, and
-// for comparisons with publications that print such latencies.
+// AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy
+// records, and for comparisons with publications that print such latencies.
 func (m Metric) AsRecorded() Metric {
 	m.asRecorded = true
 	return m
@@ -98,19 +82,15 @@ func (m Metric) Latency() bool { return m.isLatency }
 func (m Metric) Counts() bool { return m.count != nil }
 
 // CountIn is the count in books, also in those of a single stream; NaN if it is not known. It panics unless m counts messages.
-func (m Metric) CountIn(b store.Books) float64 {
-	if m.needsDue && b.Due == 0 {
-		return math.NaN()
-	}
-	return float64(m.count(b))
-}
+func (m Metric) CountIn(b store.Books) float64 { return m.count(b) }
 
-// Short is the key without its unit, unless the unit is what tells it from another (publish_mb_s).
+// Short is the key without its unit: "e2e_p99" of e2e_p99_ns. publish_mb_s keeps it, which tells it from publish_rate.
+// sustainable_low is "sustainable".
 func (m Metric) Short() string {
 	if strings.HasSuffix(m.Key, "_mb_s") {
 		return m.Key
 	}
-	for _, suffix := range []string{"_s_per_million", "_ns", "_bytes", "_s", "_pct", "_low"} {
+	for _, suffix := range []string{"_s_per_million", "_ns", "_bytes", "_s", "_pct", "_low"} { // a key ends with one of them at most
 		if short, ok := strings.CutSuffix(m.Key, suffix); ok {
 			return short
 		}
@@ -139,25 +119,21 @@ func (m Metric) Values(records []store.Record) []float64 {
 // latencies of 2, 9 and 3 ms it is 3 ms.
 func (m Metric) Over(records []store.Record) Summary {
 	values := m.Values(records)
-	if !m.Counts() || len(values) == 0 {
-		s := Summarize(values)
-		s.ClockBound = m.ClockBound(records)
-		return s
+	if m.Counts() {
+		return sumOf(values)
 	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return Summary{N: len(values), Median: sum, Low: sum, High: sum, Summed: true}
+	s := Summarize(values)
+	s.ClockBound = m.ClockBound(records)
+	return s
 }
 
-// ClockBound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the difference of two
-// agents' clocks.
+// ClockBound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the
+// difference of two agents' clocks.
 func (m Metric) ClockBound(records []store.Record) float64 {
-	bound := 0.0
 	if !m.acrossClocks {
-		return bound
+		return 0
 	}
+	bound := 0.0
 	for _, r := range records {
 		if r.Result != nil {
 			bound = max(bound, float64(r.Result.ClockBoundNs))

@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"golang.org/x/perf/benchmath"
 
@@ -42,6 +43,27 @@ func Summarize(values []float64) Summary {
 	return Summary{N: len(values), Median: median, Low: s.Lo, High: s.Hi, Confident: true}
 }
 
+// decimal is v without the noise of binary fractions: 0.15 + 0.08 is 0.22999999999999998. It keeps 15 digits, and all of a whole number.
+func decimal(v float64) float64 {
+	if v == math.Trunc(v) {
+		return v
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64) // always a number
+	return rounded
+}
+
+// sumOf sums up counts of messages by their sum.
+func sumOf(counts []float64) Summary {
+	if len(counts) == 0 {
+		return Summarize(nil)
+	}
+	sum := 0.0
+	for _, v := range counts {
+		sum += v
+	}
+	return Summary{N: len(counts), Median: sum, Low: sum, High: sum, Summed: true}
+}
+
 // medianRatio is the median of positive ratios; NaN if there are none. Of an even number it is the geometric mean of the two in
 // the middle, as the median of logarithms is: of 1/2 and 2 it is 1, and no change.
 func medianRatio(ratios []float64) float64 {
@@ -59,8 +81,8 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the error of the clocks if two of them
-// took the values. A latency, the only figure that they take, is not below 0.
+// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the error of the clocks if two
+// of them took the values. A latency, the only figure that they take, is not below 0.
 func (s Summary) Bounds() (low, high float64) {
 	if s.ClockBound > 0 {
 		return max(0, s.Low-s.ClockBound), s.High + s.ClockBound
@@ -81,8 +103,8 @@ func (s Summary) Cell() document.Cell {
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high, Bounded: isBounded}
 }
 
-// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. It is NaN with
-// too few values for an interval, and if the median is 0.
+// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. The error
+// of clocks is no part of it. It is NaN with too few values for an interval, and if the median is 0.
 func (s Summary) RelativeHalfWidth() float64 {
 	if !s.Confident || s.Median == 0 {
 		return math.NaN()
