@@ -9,12 +9,9 @@ package results
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -32,16 +29,6 @@ func SpecFacts(s study.Spec) map[string]string { return new(factCache).ofSpec(s)
 // Facts are the facts of the point's first record.
 func (p Point) Facts() map[string]string { return p.facts.ofRecord(p.Records[0]) }
 
-// factCache remembers the results of flatten, for speed: most records of a study share their settings, versions and host, and every report
-// asks for the same specs. A nil cache remembers nothing. Its methods may be called at the same time.
-type factCache struct {
-	mu    sync.Mutex
-	known map[string]map[string]string // facts by the path and the JSON that they were made of; never changed
-}
-
-// maxCached is how many values a cache holds before it forgets all of them. Each has a few kilobytes.
-const maxCached = 20_000
-
 // ofRecord are the facts of a record, in a map that the caller may change.
 func (c *factCache) ofRecord(r store.Record) map[string]string {
 	facts := c.ofSpec(r.Spec)
@@ -53,11 +40,11 @@ func (c *factCache) ofRecord(r store.Record) map[string]string {
 	maps.Copy(facts, c.flatten("settings", r.Settings))
 	maps.Copy(facts, c.flatten("versions", r.Versions))
 	host := r.Host
-	host.MemoryBytes = 0 // so that hosts that differ in it alone share a cached value
+	host.MemoryBytes = 0 // it differs by a few pages after a new kernel
 	maps.Copy(facts, c.flatten("host", host))
-	delete(facts, "host.memory_bytes") // differs by a few pages after a new kernel
-	if host.Cores == 0 {
-		delete(facts, "host.cores") // not known, as in imported results
+	delete(facts, "host.memory_bytes")
+	if host.Cores == 0 { // not known, as in imported results
+		delete(facts, "host.cores")
 	}
 	maps.DeleteFunc(facts, func(_, value string) bool { return value == "" })
 	facts["messageSize"] = r.Spec.MessageSize.String()
@@ -77,54 +64,8 @@ func (c *factCache) ofSpec(s study.Spec) map[string]string {
 	return facts
 }
 
-// flatten lists the values inside v by their paths below path: of {"linger": {"ms": 5}} and the path "client" it makes client.linger.ms: "5".
-// Lists stay whole, as JSON. The caller must not change the map.
-func (c *factCache) flatten(path string, v any) map[string]string {
-	if c == nil {
-		c = new(factCache)
-	}
-	data := jsonOf(v)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := path + "\x00" + data
-	if facts, known := c.known[key]; known {
-		return facts
-	}
-	decoder := json.NewDecoder(strings.NewReader(data))
-	decoder.UseNumber() // keeps the digits
-	var tree any
-	if err := decoder.Decode(&tree); err != nil {
-		panic("results: " + err.Error()) // it was encoded just before
-	}
-	facts := map[string]string{}
-	flattenTree(facts, path, tree)
-	if c.known == nil || len(c.known) >= maxCached {
-		c.known = map[string]map[string]string{}
-	}
-	c.known[key] = facts
-	return facts
-}
-
-// flattenTree adds the values of a decoded JSON value to facts.
-func flattenTree(facts map[string]string, path string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			below := key
-			if path != "" {
-				below = path + "." + key
-			}
-			flattenTree(facts, below, value)
-		}
-	case []any:
-		facts[path] = jsonOf(v)
-	case nil: // not set
-	default: // a number, a text or a bool
-		facts[path] = fmt.Sprint(v)
-	}
-}
-
-// implied are the facts that necessarily differ when the named one does.
+// implied are the facts that necessarily differ when the named one does. Below client, server and topicConfig withImplied finds
+// them.
 var implied = map[string][]string{
 	"broker": {
 		"version", "attach", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
@@ -175,8 +116,8 @@ func (c *factCache) workload(s study.Spec, named []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Residue lists the facts in which records that are to be pooled or compared differ, sorted: "host.cores: 2, 8". It leaves out the named
-// facts, those that they imply, and what lies below these.
+// Residue lists the facts in which records that are to be pooled or compared differ, sorted: "host.cores: 2, 8". It leaves out the
+// named facts, those that they imply, and what lies below these.
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
 		return nil // for speed: thousands of points may have one record each

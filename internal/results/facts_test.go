@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -231,5 +232,23 @@ func TestTheProcessorTimeOfABrokerThatWasNotMeteredIsAGap(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A field that is renamed must not become a fact unnoticed.
+func TestThePathsThatAreNotComparedExist(t *testing.T) {
+	inSpec := map[string]bool{}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[study.Spec]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		inSpec[name] = true
+	}
+	for path := range notCompared {
+		if !inSpec[path] {
+			t.Errorf("no field of a spec is %s", path)
+		}
+	}
+	host := new(factCache).flatten("host", store.Host{MemoryBytes: 1, Cores: 2})
+	if host["host.memory_bytes"] != "1" || host["host.cores"] != "2" {
+		t.Errorf("the facts of a host are %v", host)
 	}
 }
