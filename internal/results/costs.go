@@ -15,14 +15,15 @@ var costMetrics = []Metric{
 	{Key: KeyBrokerDiskWrite, Name: "broker disk writes", Unit: unit.Bytes, Better: Lower, measured: brokerDiskWrites},
 	{Key: KeyBrokerDiskRead, Name: "broker disk reads", Unit: unit.Bytes, Better: Lower, measured: brokerDiskReads},
 	{
-		Key: KeyBrokerFlushes, Name: "broker flushes", Head: "flushes\nper msg", About: "to disk per message", Unit: unit.None, Better: Neither,
-		measured: brokerFlushesPerMessage,
+		Key: KeyBrokerFlushes, Name: "broker flushes", Head: "flushes\nper msg", About: "to disk per message",
+		Unit: unit.None, Better: Neither, measured: brokerFlushesPerMessage,
 	},
 	userMetric(KeyBrokerCPUUser, "broker CPU, user, % of a core", brokerUsage),
 	systemMetric(KeyBrokerCPUSystem, "broker CPU, system, % of a core", brokerUsage),
 }
 
-// sideMetrics say what the producers and the consumers of the generator used, if each had a process of their own, and what relays used.
+// sideMetrics say what the producers and the consumers of the generator used, if each had a process of their own, and what relays
+// used.
 var sideMetrics = []Metric{
 	cpuMetric(KeyProducerCPU, "producing CPU", producerUsage),
 	userMetric(KeyProducerCPUUser, "producing CPU, user, % of a core", producerUsage),
@@ -69,76 +70,90 @@ func systemMetric(key, name string, used func(store.Cost) usage) Metric {
 
 // usage is what the processes of one part of a measurement used. Figures that are not known are NaN.
 type usage struct {
-	cpuPerMillion float64 // seconds of processor time per million messages, from the start of the measured phase to the end of the drain
+	cpuPerMillion float64 // processor seconds per million messages, from the measured phase to the end of the drain
 	memory        float64 // largest resident set, bytes
-	userPercent   float64 // processor time in user mode in the measured phase, in percent of one core: 250 if two and a half were busy
+	userPercent   float64 // cores busy in user mode in the measured phase: 250 if two and a half were
 	systemPercent float64 // likewise in kernel mode
 }
 
-// usageOf is the usage of processes that used total in all, and kept these cores busy in the measured phase. Either is nil if it is not known.
-func usageOf(c store.Cost, total *store.Side, cores *store.SideTick) usage {
-	u := usage{cpuPerMillion: math.NaN(), memory: math.NaN(), userPercent: math.NaN(), systemPercent: math.NaN()}
-	if total != nil {
-		u.cpuPerMillion, u.memory = c.PerMillion(total.UserSeconds+total.SystemSeconds), float64(total.RSSBytes)
+// unknownUsage is the usage of processes that were not metered.
+func unknownUsage() usage {
+	return usage{cpuPerMillion: math.NaN(), memory: math.NaN(), userPercent: math.NaN(), systemPercent: math.NaN()}
+}
+
+// setTotal sets what the processes used in all, for the messages of a measurement.
+func (u *usage) setTotal(c store.Cost, total store.Side) {
+	u.cpuPerMillion = c.PerMillion(total.UserSeconds + total.SystemSeconds)
+	u.memory = float64(total.RSSBytes)
+}
+
+// setCores sets how many cores the processes kept busy in the measured phase.
+func (u *usage) setCores(user, system float64) {
+	u.userPercent, u.systemPercent = 100*user, 100*system
+}
+
+func brokerUsage(c store.Cost) usage {
+	u := unknownUsage()
+	if !c.BrokerKnown {
+		return u
 	}
-	if cores != nil {
-		u.userPercent, u.systemPercent = 100*cores.User, 100*cores.System
+	u.setTotal(c, store.Side{
+		UserSeconds: c.BrokerUserSeconds, SystemSeconds: c.BrokerSystemSeconds, RSSBytes: c.BrokerRSSBytes,
+	})
+	if s := c.Shares; s != nil {
+		hasOnlySum := s.Broker > 0 && s.BrokerUser+s.BrokerSystem == 0 // in older records
+		if !hasOnlySum {
+			u.setCores(s.BrokerUser, s.BrokerSystem)
+		}
 	}
 	return u
 }
 
-func brokerUsage(c store.Cost) usage {
-	if !c.BrokerKnown {
-		return usageOf(c, nil, nil)
-	}
-	total := store.Side{UserSeconds: c.BrokerUserSeconds, SystemSeconds: c.BrokerSystemSeconds, RSSBytes: c.BrokerRSSBytes}
-	if c.Shares == nil {
-		return usageOf(c, &total, nil)
-	}
-	cores := store.SideTick{User: c.Shares.BrokerUser, System: c.Shares.BrokerSystem}
-	if c.Shares.Broker > 0 && cores.User+cores.System == 0 { // an older record, which has only the sum of both
-		return usageOf(c, &total, nil)
-	}
-	return usageOf(c, &total, &cores)
-}
-
 func generatorUsage(c store.Cost) usage {
-	total := store.Side{UserSeconds: c.GeneratorUserSeconds, SystemSeconds: c.GeneratorSystemSeconds, RSSBytes: c.GeneratorRSSBytes}
-	return usageOf(c, &total, nil)
+	u := unknownUsage()
+	u.setTotal(c, store.Side{
+		UserSeconds: c.GeneratorUserSeconds, SystemSeconds: c.GeneratorSystemSeconds, RSSBytes: c.GeneratorRSSBytes,
+	})
+	return u
 }
 
 func producerUsage(c store.Cost) usage {
-	var total *store.Side
-	var cores *store.SideTick
+	u := unknownUsage()
 	if c.Sides != nil {
-		total = &c.Sides.Producing
+		u.setTotal(c, c.Sides.Producing)
 	}
 	if c.Shares != nil && c.Shares.Sides != nil {
-		cores = &c.Shares.Sides.Producing
+		u.setCores(c.Shares.Sides.Producing.User, c.Shares.Sides.Producing.System)
 	}
-	return usageOf(c, total, cores)
+	return u
 }
 
 func consumerUsage(c store.Cost) usage {
-	var total *store.Side
-	var cores *store.SideTick
+	u := unknownUsage()
 	if c.Sides != nil {
-		total = &c.Sides.Consuming
+		u.setTotal(c, c.Sides.Consuming)
 	}
 	if c.Shares != nil && c.Shares.Sides != nil {
-		cores = &c.Shares.Sides.Consuming
+		u.setCores(c.Shares.Sides.Consuming.User, c.Shares.Sides.Consuming.System)
 	}
-	return usageOf(c, total, cores)
+	return u
 }
 
-func relayUsage(c store.Cost) usage { return usageOf(c, c.Relays, nil) }
+func relayUsage(c store.Cost) usage {
+	u := unknownUsage()
+	if c.Relays != nil {
+		u.setTotal(c, *c.Relays)
+	}
+	return u
+}
 
 // brokerDiskWrites is in bytes. The kernel doesn't tell what the processes of other users write: a record has −1 then.
 func brokerDiskWrites(r store.Record) float64 {
-	if c := r.Result.Cost; c.BrokerKnown && c.BrokerDiskWriteBytes >= 0 {
-		return float64(c.BrokerDiskWriteBytes)
+	c := r.Result.Cost
+	if !c.BrokerKnown || c.BrokerDiskWriteBytes < 0 {
+		return math.NaN()
 	}
-	return math.NaN()
+	return float64(c.BrokerDiskWriteBytes)
 }
 
 func brokerDiskReads(r store.Record) float64 { return orNaN(r.Result.Cost.BrokerDiskReadBytes) }
