@@ -14,7 +14,8 @@ import (
 func Missed(r store.Record) string {
 	var texts []string
 	for _, l := range Loads(r) {
-		if l.fraction > 1 {
+		isAboveSustainable := l.fraction > 1
+		if isAboveSustainable {
 			continue
 		}
 		for _, d := range l.Record.Doubts {
@@ -22,7 +23,7 @@ func Missed(r store.Record) string {
 				continue
 			}
 			text := d.Text
-			if l.Rate > 0 { // of a curve
+			if isOfCurve := l.Rate > 0; isOfCurve {
 				text = l.Name + ": " + text
 			}
 			texts = append(texts, text)
@@ -42,51 +43,52 @@ func Missed(r store.Record) string {
 // MissedRates is one verdict on all points that missed a rate: it names at most five, and how many others there are. The list
 // is empty if no point did.
 func MissedRates(points []Point) []document.Verdict {
-	var texts []string
+	var missed []string
 	for _, p := range points {
-		if text := missedOf(p); text != "" {
-			texts = append(texts, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Setting(), p.Load(), text))
+		if text := missedAtPoint(p); text != "" {
+			missed = append(missed, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Setting(), p.Load(), text))
 		}
 	}
-	const (
-		most        = 5
-		about       = "Rate missed"
-		finding     = "Not everything that was offered came through"
-		consequence = "What was never sent counts in the latencies as late as the end of the run."
-	)
-	switch len(texts) {
-	case 0:
+	if len(missed) == 0 {
 		return nil
-	case 1:
-		return []document.Verdict{{About: about, Finding: finding + ". " + texts[0] + ".", Detail: consequence}}
 	}
-	first, further := FirstSentences(texts, most)
-	return []document.Verdict{{
-		About: about, Finding: fmt.Sprintf("%s at %d points.", finding, len(texts)),
-		Detail: strings.TrimSpace(first+" "+further) + " " + consequence,
-	}}
+	verdict := document.Verdict{
+		About:   "Rate missed",
+		Finding: "Not everything that was offered came through",
+		Detail:  "What was never sent counts in the latencies as late as the end of the run.",
+	}
+	if len(missed) == 1 {
+		verdict.Finding += ". " + missed[0] + "."
+	} else {
+		const most = 5
+		first, further := FirstSentences(missed, most)
+		verdict.Finding += fmt.Sprintf(" at %d points.", len(missed))
+		verdict.Detail = strings.TrimSpace(first+" "+further) + " " + verdict.Detail
+	}
+	return []document.Verdict{verdict}
 }
 
-// missedOf is what the first repetition of a point that missed its rate says, with the number of those that did. It is empty
-// if none did.
-func missedOf(p Point) string {
+// missedAtPoint is what Missed says of the first repetition of a point that missed its rate, with the number of those that did.
+// It is empty if none did.
+func missedAtPoint(p Point) string {
+	repetitions := p.Ok()
 	var missed []string
-	for _, r := range p.Ok() {
+	for _, r := range repetitions {
 		if text := Missed(r); text != "" {
 			missed = append(missed, text)
 		}
 	}
-	switch n := len(p.Ok()); {
+	switch {
 	case len(missed) == 0:
 		return ""
-	case n == 1:
+	case len(repetitions) == 1:
 		return missed[0]
 	default:
-		return fmt.Sprintf("%s (%d of %d repetitions missed it)", missed[0], len(missed), n)
+		return fmt.Sprintf("%s (%d of %d repetitions missed it)", missed[0], len(missed), len(repetitions))
 	}
 }
 
-// Ending is a status with a remark if the rate was missed: "ok, rate missed".
+// Ending is the status of records with a remark if the rate was missed in any of them: "ok, rate missed".
 func Ending(status string, records []store.Record) string {
 	if RateMissed(records) {
 		return status + ", rate missed"

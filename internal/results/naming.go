@@ -33,8 +33,8 @@ func (v Variant) has(name string) bool {
 	return slices.ContainsFunc(v, func(s SettingValue) bool { return s.Name == name })
 }
 
-// shownElsewhere are axes that names leave out, because reports have columns and headings for them.
-// Some axes have a short name as well: size is messageSize.
+// shownElsewhere are axes that names leave out, because reports have columns and headings for them. Some axes have a short name as
+// well: size is messageSize.
 var shownElsewhere = map[string]bool{
 	"broker":       true,
 	"version":      true, // follows the broker
@@ -112,21 +112,22 @@ func variantOf(spec study.Spec, axes map[string]string, valuesByAxis Values) Var
 	return v
 }
 
-// FirstInNames are the paths of the settings that readers care for most. If points have the same
-// values on all axes, names tell them apart by these settings before any others.
+// FirstInNames are the paths of the settings that readers care for most. If points have the same values on all axes, names tell
+// them apart by these settings before any others.
 var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// distinguish makes the variants of points longer until no two points would have the same name, unless their specs are equal. There are
-// such points if a study varied a setting that is no axis of it: two points "kafka" become "kafka acks=1" and "kafka acks=all".
+// distinguish makes the variants of points longer until no two points would have the same name, unless their specs are equal.
+// There are such points if a study varied a setting that is no axis of it: two points "kafka" become "kafka acks=1" and
+// "kafka acks=all".
 func distinguish(points []*Point) {
-	anyAdded := false
-	for _, alike := range namesakes(points) {
-		if addSettings(alike) {
-			anyAdded = true
+	anyAdded := true
+	for anyAdded { // again, because a point may now have the name of one that was in another group
+		anyAdded = false
+		for _, alike := range namesakes(points) {
+			if addSettings(alike) {
+				anyAdded = true
+			}
 		}
-	}
-	if anyAdded { // a point may now have the name of one that was in another group
-		distinguish(points)
 	}
 }
 
@@ -144,8 +145,8 @@ func namesakes(points []*Point) [][]*Point {
 	return groups
 }
 
-// addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are namesakes. It returns
-// false if there was nothing to add.
+// addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are namesakes. It
+// returns false if there was nothing to add: if their specs are equal, or all differences stand in their names already.
 func addSettings(alike []*Point) (added bool) {
 	specs := make([]map[string]string, len(alike)) // settings by path, in the order of alike
 	for i, p := range alike {

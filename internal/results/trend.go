@@ -33,11 +33,12 @@ type trend struct {
 const smallestTrend = 0.10
 
 // Trends is a verdict on each product whose figures rose or fell from repetition to repetition, over all its points of one kind of
-// measurement. The list is empty if no trend is shown. The p values are corrected for all products that are looked at (see holm).
+// measurement and one likely cause. The list is empty if no trend is shown. The p values are corrected for all trends that are
+// looked at (see holm).
 func Trends(points []Point) []document.Verdict {
 	var trends []trend
-	sameSeries := func(p Point) string { return strings.Join([]string{p.Product, p.Spec.Measure, likelyCause(p)}, "\x00") }
-	for _, g := range GroupBy(points, sameSeries) {
+	trendKey := func(p Point) string { return strings.Join([]string{p.Product, p.Spec.Measure, likelyCause(p)}, "\n") }
+	for _, g := range GroupBy(points, trendKey) {
 		if t, ok := trendOf(g.Members); ok {
 			trends = append(trends, t)
 		}
@@ -70,8 +71,8 @@ func likelyCause(p Point) string {
 	}
 }
 
-// trendOf is the trend of points that have product and measure in common. ok is false if none of them has two repetitions with a positive
-// figure: there is nothing to test then.
+// trendOf is the trend of points that have product, measure and likely cause in common. Points with a figure of 0 are left out: a
+// change from 0 has no factor. ok is false if no point with two repetitions is left, so that there is nothing to test.
 func trendOf(points []Point) (t trend, ok bool) {
 	metric, ok := Headline(points[0].Spec.Measure)
 	if !ok {
@@ -82,9 +83,8 @@ func trendOf(points []Point) (t trend, ok bool) {
 	var variance float64
 	var changes []float64
 	for _, p := range points {
-		records := p.Ok()
-		slices.SortStableFunc(records, func(a, b store.Record) int { return a.Began.Compare(b.Began) })
-		values := metric.Values(records)
+		byBegin := slices.SortedStableFunc(slices.Values(p.Ok()), func(a, b store.Record) int { return a.Began.Compare(b.Began) })
+		values := metric.Values(byBegin)
 		if len(values) < 2 || slices.Min(values) <= 0 {
 			continue
 		}
