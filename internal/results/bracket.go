@@ -17,8 +17,8 @@ import (
 type Bracket struct {
 	N      int     // searches that found a bound; without any, the rates are NaN
 	Median float64 // of the rates that passed, messages per second
-	Low    float64 // the least rate that passed
-	High   float64 // the greatest rate that failed; +Inf if some search saw no rate fail
+	Low    float64 // the least of the rates that passed; 0 if some search saw none pass
+	High   float64 // the greatest of all bounds, as a rule a rate that failed; +Inf if some search saw none fail
 }
 
 // searchBounds are the bounds that one search ended with, messages per second.
@@ -27,9 +27,9 @@ type searchBounds struct {
 	failed float64 // the lowest rate that failed; +Inf if none did
 }
 
-// boundsOf reads the bounds of a search as records hold them: low is 0 if no rate passed, high is 0 if none failed. If both are
-// 0 every trial was void, and nothing was found.
-func boundsOf(low, high float64) (b searchBounds, found bool) {
+// storedBounds reads the bounds of a search as records hold them: low is 0 if no rate passed, high is 0 if none failed. If both
+// are 0 every trial was void, and nothing was found.
+func storedBounds(low, high float64) (b searchBounds, found bool) {
 	if low == 0 && high == 0 {
 		return searchBounds{}, false
 	}
@@ -39,12 +39,12 @@ func boundsOf(low, high float64) (b searchBounds, found bool) {
 	return searchBounds{passed: low, failed: high}, true
 }
 
-// boundsIn reads the bounds of a record's search. Nothing is found in a record without a search.
-func boundsIn(r store.Record) (b searchBounds, found bool) {
+// searchOf reads the bounds of a record's search. Nothing is found in a record without a search.
+func searchOf(r store.Record) (b searchBounds, found bool) {
 	if r.Result == nil || r.Result.Sustainable == nil {
 		return searchBounds{}, false
 	}
-	return boundsOf(r.Result.Sustainable.Low, r.Result.Sustainable.High)
+	return storedBounds(r.Result.Sustainable.Low, r.Result.Sustainable.High)
 }
 
 // searched tells whether any of the records holds a search for the sustainable rate.
@@ -56,14 +56,15 @@ func searched(records []store.Record) bool {
 func Sustained(records []store.Record) Bracket {
 	var searches []searchBounds
 	for _, r := range records {
-		if b, found := boundsIn(r); found {
+		if b, found := searchOf(r); found {
 			searches = append(searches, b)
 		}
 	}
-	return bracketOf(searches)
+	return enclosing(searches)
 }
 
-func bracketOf(searches []searchBounds) Bracket {
+// enclosing is the bracket of searches.
+func enclosing(searches []searchBounds) Bracket {
 	if len(searches) == 0 {
 		return Bracket{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}

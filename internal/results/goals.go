@@ -28,8 +28,8 @@ type Goal struct {
 	Name        string          // "p99 ≤ 10ms"
 	LatencyNs   int64           // the bound at Quantile; 0 if there is none
 	Quantile    float64         // 0.99
-	N           int             // searches that answered it
-	Sustained   Bracket         // between which rates they ended
+	N           int             // searches that had this goal, also those that left it open
+	Sustained   Bracket         // between which rates they ended; its own N counts those that found a bound
 	Conditional Summary         // conditional throughput, messages per second, of the repetitions in which a rate passed
 	Undecided   []remark.Remark // why repetitions left the goal open, one for each that did
 }
@@ -62,7 +62,7 @@ func goalOf(answers []store.GoalResult) Goal {
 	var bounds []searchBounds
 	var conditional []float64
 	for _, a := range answers {
-		if b, found := boundsOf(a.Low, a.High); found {
+		if b, found := storedBounds(a.Low, a.High); found {
 			bounds = append(bounds, b)
 		}
 		if a.Low > 0 {
@@ -72,7 +72,7 @@ func goalOf(answers []store.GoalResult) Goal {
 			g.Undecided = append(g.Undecided, remark.Stored(a.Undecided, a.Figures))
 		}
 	}
-	g.Sustained, g.Conditional = bracketOf(bounds), Summarize(conditional)
+	g.Sustained, g.Conditional = enclosing(bounds), Summarize(conditional)
 	return g
 }
 

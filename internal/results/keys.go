@@ -7,32 +7,32 @@ const (
 	KeyOfferedRate     = "offered_rate"
 	KeyPublishRate     = "publish_rate"
 	KeyReceiveRate     = "receive_rate"
-	KeyThroughput      = "throughput"
+	KeyThroughput      = "throughput" // of messages that were published and came to every subscription
 	KeyPublishMB       = "publish_mb_s"
 	KeyReceiveMB       = "receive_mb_s"
-	KeyProducerRate    = "producer_rate"
-	KeyConsumerRate    = "consumer_rate"
-	KeySustainableLow  = "sustainable_low"
-	KeySustainableHigh = "sustainable_high"
-	KeyKneeRate        = "knee_rate"
-	KeyDrainRate       = "drain_rate" // of a backlog
+	KeyProducerRate    = "producer_rate"    // the publish rate per producer
+	KeyConsumerRate    = "consumer_rate"    // the receive rate per consumer
+	KeySustainableLow  = "sustainable_low"  // the highest rate that passed
+	KeySustainableHigh = "sustainable_high" // the lowest rate that failed
+	KeyKneeRate        = "knee_rate"        // the highest rate of a curve before its latency jumps
+	KeyDrainRate       = "drain_rate"       // of a backlog
 
 	KeyTotalSeconds = "total_s" // that a fixed number of messages took
 
 	// Counts of messages.
 	KeyLargestBacklog = "backlog_max"
 	KeyDue            = "due"
-	KeyUnsent         = "unsent"
+	KeyUnsent         = "unsent" // due, and never handed to the client
 	KeySent           = "sent"
 	KeyAcked          = "acked"
 	KeyFailed         = "failed"
-	KeyUnresolved     = "unresolved"
-	KeyResent         = "resent"
+	KeyUnresolved     = "unresolved" // neither acked nor failed
+	KeyResent         = "resent"     // attempts after a lost connection
 	KeyReceived       = "received"
 	KeyExpected       = "expected"
 	KeyLost           = "lost"
 	KeyLostAcked      = "lost_acked"
-	KeyDuplicated     = "duplicated"
+	KeyDuplicated     = "duplicated" // received again
 	KeyReordered      = "reordered"
 	KeyCorrupted      = "corrupted"
 
@@ -62,13 +62,13 @@ const (
 	KeyEndToEndServiceP95  = "e2e_service_p95_ns"
 	KeyEndToEndServiceP99  = "e2e_service_p99_ns"
 	KeyEndToEndServiceMax  = "e2e_service_max_ns"
-	KeyMeanOfSeconds       = "mean_of_seconds_ns"
-	KeyCorrectedMean       = "corrected_mean_ns"
+	KeyMeanOfSeconds       = "mean_of_seconds_ns" // mean of one-second means
+	KeyCorrectedMean       = "corrected_mean_ns"  // corrected for coordinated omission
 	KeyCorrectedP99        = "corrected_p99_ns"
 
 	// How late the generator itself was.
-	KeyLagP99   = "lag_p99_ns"
-	KeyPauseP99 = "pause_p99_ns"
+	KeyLagP99   = "lag_p99_ns"   // from the intended to the actual send
+	KeyPauseP99 = "pause_p99_ns" // how late a thread woke that only sleeps
 	KeyPauseMax = "pause_max_ns"
 
 	// What it cost.

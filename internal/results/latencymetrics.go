@@ -94,8 +94,8 @@ func meanOfSeconds(r store.Record) float64 {
 // tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
 const tickLength = 500e6
 
-// correctedMean, as correctedP99, adds the latencies of the messages that a producer would have sent while it waited for an answer
-// (coordinated omission).
+// correctedMean is of a latency to which the lab has added those of the messages that a producer would have sent while it waited for
+// an answer (coordinated omission). So is correctedP99.
 func correctedMean(r store.Record) float64 {
 	if r.Result.Corrected == nil {
 		return math.NaN()

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// maxExact bounds the work of the U test that counts every split of the values, which grows with the square of this: the number of all
-// values times that of the smaller sample. Two samples of 30 values reach it, and so do one of 2 and one of 898. Beyond it the library's
-// test is used, which is exact for up to 50 values without equal ones, and takes U for normal otherwise.
+// maxExact is the largest product of the number of all values and that of the smaller sample for which the U test counts every split of
+// the values; the work grows with its square. Two samples of 30 values reach it, and so do one of 2 and one of 898. Beyond it the
+// library's test is used, which is exact for up to 50 values without equal ones, and takes U for normal otherwise.
 const maxExact = 60 * 30
 
-// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). Neither sample
-// may be empty.
+// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). Neither
+// sample may be empty.
 //
 // If both samples came from one distribution, every split of the pooled values into samples of these sizes would be equally likely. The p
 // value is twice the share of splits in which a's ranks have at most the sum that they have here, or at least that sum, whichever share is
@@ -119,7 +119,8 @@ const maxExactPairs = 400
 //
 //	D(k) … D(n+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %
 //
-// It is unbounded, 0 … +Inf, if there is no such k.
+// It is unbounded, 0 … +Inf, if there is no such k. That distribution of U is the one without equal values, unlike that of uTest:
+// with equal values the interval may hold 1 although the test shows a difference, or the other way round.
 func hodgesLehmannInterval(ratios []float64, n1, n2 int) (low, high float64) {
 	k := 0
 	if pairs := float64(n1 * n2); pairs > maxExactPairs { // U is close to normal then

@@ -98,6 +98,12 @@ func (m Metric) Short() string {
 	return m.Key
 }
 
+// headed is m with a shorter name over its column, in up to two lines.
+func (m Metric) headed(head string) Metric {
+	m.Head = head
+	return m
+}
+
 // Column is the column of a table that shows a metric. It panics if the key is unknown.
 func Column(key string) document.Column {
 	m := MustMetric(key)

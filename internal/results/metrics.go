@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -12,10 +11,11 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Metrics lists every figure of a record that exports and thresholds know. The tables that it is made of are the one place that says what
-// a figure is called, in which unit it is, and how it is read from a record. Everything else names its key.
+// Metrics lists every figure of a record that exports and thresholds know. The tables that it is made of are the one place that says
+// what a figure is called, in which unit it is, and how it is read from a record. Everything else names its key.
 var Metrics = slices.Concat(
-	scheduleMetrics, countMetrics, rateMetrics, latencyMetrics, delayMetrics, costMetrics, durationMetrics, sideMetrics, pipelineMetrics,
+	scheduleMetrics, countMetrics, rateMetrics, latencyMetrics, delayMetrics, costMetrics, durationMetrics, sideMetrics,
+	pipelineMetrics,
 )
 
 // reportMetrics are shown by some reports only. Exports and thresholds don't have them.
@@ -42,11 +42,17 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
-// MetricByKey finds a metric, also one of reportMetrics. The error for an unknown key lists the keys of Metrics.
+// MetricByKey finds a metric by its key, as programs do, also one of reportMetrics. The error for an unknown key lists the keys of
+// Metrics.
 func MetricByKey(key string) (Metric, error) {
-	for _, metrics := range [][]Metric{Metrics, reportMetrics} {
-		if i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Key == key }); i >= 0 {
-			return metrics[i], nil
+	for _, m := range Metrics {
+		if m.Key == key {
+			return m, nil
+		}
+	}
+	for _, m := range reportMetrics {
+		if m.Key == key {
+			return m, nil
 		}
 	}
 	return Metric{}, fmt.Errorf("unknown metric %q; known: %s", key, strings.Join(MetricKeys(), ", "))
@@ -70,7 +76,8 @@ func MetricKeys() []string {
 	return keys
 }
 
-// MetricNamed finds a metric as people write it: by its key, by that without its unit, or as "sustainable".
+// MetricNamed finds a metric as people write it: by its key, or by that without its unit, such as "e2e_p99" (see Short). The error
+// for an unknown name suggests one.
 func MetricNamed(name string) (Metric, error) {
 	var known []string
 	for _, m := range Metrics {
@@ -80,26 +87,4 @@ func MetricNamed(name string) (Metric, error) {
 		known = append(known, m.Short())
 	}
 	return Metric{}, fmt.Errorf("unknown metric %q; known: %s%s", name, strings.Join(known, ", "), suggest.DidYouMean(name, known))
-}
-
-// headed is m with a shorter name over its column, in up to two lines.
-func (m Metric) headed(head string) Metric {
-	m.Head = head
-	return m
-}
-
-// orNaN is a figure that a record may not have.
-func orNaN[N int64 | float64](figure *N) float64 {
-	if figure == nil {
-		return math.NaN()
-	}
-	return float64(*figure)
-}
-
-// divided is v divided by n; NaN if n is 0.
-func divided[N int | int64](v float64, n N) float64 {
-	if n == 0 {
-		return math.NaN()
-	}
-	return v / float64(n)
 }

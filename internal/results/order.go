@@ -10,14 +10,13 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Names lists the names of points, each once, in the order in which charts give them colours and
-// shapes.
+// Names lists the names of points, each once, in the order in which charts give them colours and shapes.
 func Names(points []Point) []string {
 	var names []string
 	for _, p := range slices.SortedFunc(slices.Values(points), ComparePoints) {
 		names = append(names, p.Name)
 	}
-	return slices.Compact(names)
+	return slices.Compact(names) // equal names are neighbours: a name is made of the kind and the variant, by which points are ordered
 }
 
 // ComparePoints orders points by the parts of their names.
@@ -32,8 +31,8 @@ func compareVariants(a, b Variant) int {
 	})
 }
 
-// CompareNames orders names and values as people do, word by word: "batch=16KiB" before
-// "batch=1MiB" before "batch=unset", and "nats2" before "nats10". It is 0 only for equal texts.
+// CompareNames orders names and values as people do, word by word: "batch=16KiB" before "batch=1MiB" before "batch=unset", and
+// "nats2" before "nats10". It is 0 only for equal texts.
 func CompareNames(a, b string) int {
 	return cmp.Or(
 		slices.CompareFunc(wordsOf(a), wordsOf(b), compareWords),
@@ -50,11 +49,12 @@ func CompareValues(a, b string) int {
 	return CompareNames(a, b)
 }
 
-// SameValue tells whether two values of a setting are equal, or the same quantity as 1024 and 1KiB are.
+// SameValue tells whether two values of one setting, which are all times or all sizes, are equal, or the same quantity as 1024 and
+// 1KiB are.
 func SameValue(a, b string) bool {
 	magnitudeA, okA := Magnitude(a)
 	magnitudeB, okB := Magnitude(b)
-	return a == b || okA && okB && magnitudeA == magnitudeB
+	return a == b || (okA && okB && magnitudeA == magnitudeB)
 }
 
 // wordsOf splits a name at spaces and equals signs.

@@ -21,12 +21,12 @@ var pipelineMetrics = []Metric{
 	responseTime(KeyResponseMax, "response max", quantile(1)),
 	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, measured: longestQueue},
 	{
-		Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request", Unit: unit.None, Better: Lower,
-		measured: serverCPUPerRequest,
+		Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request",
+		Unit: unit.None, Better: Lower, measured: ofPart("server", cpuPerRequest),
 	},
 	{
-		Key: KeyConsumerCPUMax, Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %", Unit: unit.None, Better: Lower,
-		measured: consumerCPUMax,
+		Key: KeyConsumerCPUMax, Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %",
+		Unit: unit.None, Better: Lower, measured: ofPart("consumer", largestCPU),
 	},
 }
 
@@ -52,29 +52,27 @@ func longestQueue(r store.Record) float64 {
 	return orNaN(r.Result.Pipeline.QueueMax)
 }
 
-// serverCPUPerRequest is the processor time of all servers in microseconds per request.
-func serverCPUPerRequest(r store.Record) float64 {
-	if r.Result.Pipeline == nil {
-		return math.NaN()
+// ofPart reads a figure of a part of the application: of the "server", all its processes together, or of the "consumer".
+func ofPart(name string, figure func(store.PipelinePart, store.Record) float64) func(store.Record) float64 {
+	return func(r store.Record) float64 {
+		if r.Result.Pipeline == nil {
+			return math.NaN()
+		}
+		part, ok := r.Result.Pipeline.Part(name)
+		if !ok {
+			return math.NaN()
+		}
+		return figure(part, r)
 	}
-	server, ok := r.Result.Pipeline.Part("server")
-	if !ok {
-		return math.NaN()
-	}
-	return divided((server.UserSeconds+server.SystemSeconds)*1e6, r.Result.Books.Sent)
 }
 
-// consumerCPUMax is the most that the consumer kept busy in half a second, in percent of a core.
-func consumerCPUMax(r store.Record) float64 {
-	if r.Result.Pipeline == nil {
-		return math.NaN()
-	}
-	consumer, ok := r.Result.Pipeline.Part("consumer")
-	if !ok {
-		return math.NaN()
-	}
-	return 100 * consumer.PeakCPU
+// cpuPerRequest is the processor time of a part in microseconds per request, both counted from the begin of the measured phase.
+func cpuPerRequest(part store.PipelinePart, r store.Record) float64 {
+	return divided((part.UserSeconds+part.SystemSeconds)*1e6, r.Result.Books.Sent)
 }
+
+// largestCPU is the most that a part kept busy in half a second, in percent of a core.
+func largestCPU(part store.PipelinePart, _ store.Record) float64 { return 100 * part.PeakCPU }
 
 // isPipeline tells whether a record has a course of a pipeline.
 func isPipeline(r store.Record) bool {

@@ -81,7 +81,7 @@ func byMedian(m Metric, contenders []Contender) []Contender {
 	return ordered
 }
 
-// compare orders values of a metric, the better one first.
+// compare orders values of a metric, the better one first. Where neither direction is better, the smaller one comes first.
 func (m Metric) compare(a, b float64) int {
 	if m.Better == Higher {
 		return cmp.Compare(b, a)
@@ -119,16 +119,18 @@ func (r Ranking) TiedWithBest() []Contender {
 // tooVariable lists the contenders for which no difference from the best was shown, although one with a better median is
 // shown to be behind: their repetitions vary too much for a test to tell.
 func (r Ranking) tooVariable() []Standing {
-	return slices.DeleteFunc(r.untold(), func(s Standing) bool { return s.Against.withinClocks() })
+	return slices.DeleteFunc(r.withoutPlace(), func(s Standing) bool { return s.Against.withinClocks() })
 }
 
-// openByClocks lists those of which it is the error of the clocks that keeps a difference from being shown.
+// openByClocks lists those contenders without a place for which the error of the clocks keeps a difference from being shown.
 func (r Ranking) openByClocks() []Standing {
-	return slices.DeleteFunc(r.untold(), func(s Standing) bool { return !s.Against.withinClocks() })
+	return slices.DeleteFunc(r.withoutPlace(), func(s Standing) bool { return !s.Against.withinClocks() })
 }
 
-// untold lists the contenders for which no difference from the best was shown, and that don't share its place.
-func (r Ranking) untold() []Standing { return withAnswer(r.Rest[r.firstBehind():], NoDifferenceShown) }
+// withoutPlace lists the contenders for which no difference from the best was shown, and that don't share its place.
+func (r Ranking) withoutPlace() []Standing {
+	return withAnswer(r.Rest[r.firstBehind():], NoDifferenceShown)
+}
 
 // firstBehind is the index in Rest of the first contender that is shown to be behind the best; the length of Rest if none is.
 func (r Ranking) firstBehind() int {

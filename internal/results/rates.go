@@ -33,16 +33,17 @@ func measuredRate(r store.Record, rate float64) float64 {
 	return rate
 }
 
-// throughput is how many messages came through per second: in a closed loop until 99 % had come; under other loads, and in older
-// records, in the measured phase.
+// throughput is how many messages came through per second: in a closed loop until 99 % had come, as its record says; under other
+// loads, and in older records, which have a Throughput of 0, in the measured phase.
 func throughput(r store.Record) float64 {
 	switch {
 	case r.Result.Throughput > 0:
 		return r.Result.Throughput
 	case r.Spec.SubscriptionsPerTopic == 0:
 		return publishRate(r)
+	default:
+		return min(publishRate(r), receiveRate(r)/float64(r.Spec.SubscriptionsPerTopic))
 	}
-	return min(publishRate(r), receiveRate(r)/float64(r.Spec.SubscriptionsPerTopic))
 }
 
 func publishedMegabytes(r store.Record) float64 { return megabytes(r, publishRate(r)) }
@@ -69,15 +70,9 @@ func consumerRate(r store.Record) float64 {
 // largestBacklog is the most messages that were sent and not yet received, from the start of the measured phase on.
 func largestBacklog(r store.Record) float64 { return orNaN(r.Result.BacklogMax) }
 
-// durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.
-var durationMetrics = []Metric{
-	{Key: KeyTotalSeconds, Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, measured: totalSeconds},
-	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, measured: drainRate},
-}
-
 // sustainableLow is the highest rate that passed. It is 0, which is a known value, if none did.
 func sustainableLow(r store.Record) float64 {
-	if b, found := boundsIn(r); found {
+	if b, found := searchOf(r); found {
 		return b.passed
 	}
 	return math.NaN()
@@ -85,7 +80,7 @@ func sustainableLow(r store.Record) float64 {
 
 // sustainableHigh is the lowest rate that failed; not known if none did.
 func sustainableHigh(r store.Record) float64 {
-	if b, found := boundsIn(r); found && !math.IsInf(b.failed, 1) {
+	if b, found := searchOf(r); found && !math.IsInf(b.failed, 1) {
 		return b.failed
 	}
 	return math.NaN()
@@ -97,6 +92,12 @@ func kneeRate(r store.Record) float64 {
 		return math.NaN()
 	}
 	return r.Result.Knee.Rate
+}
+
+// durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.
+var durationMetrics = []Metric{
+	{Key: KeyTotalSeconds, Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, measured: totalSeconds},
+	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, measured: drainRate},
 }
 
 // totalSeconds is from the first send to the last delivery of a fixed number of messages.
