@@ -13,21 +13,15 @@
 package published
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -39,9 +33,6 @@ const (
 	sweepAxis = "sweep" // names the experiment
 	whenAxis  = "when"  // the paper's versions (then) or today's (now); published records have the value "published"
 )
-
-// maxTableBytes bounds the file of a table.
-const maxTableBytes = 16 << 20
 
 // Check refuses a study that names a metric, or a unit of one, that there isn't.
 func Check(s *study.Study) error {
@@ -76,67 +67,6 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 		}
 	}
 	return c.records, nil
-}
-
-// table is a file of published figures.
-type table struct {
-	origin  string // where the publication has it: "table 3, page 7"; empty if the file doesn't say
-	columns []string
-	rows    []row
-}
-
-// row is a row of a table.
-type row struct {
-	cells map[string]string // by column
-	line  int               // of the file
-}
-
-func readTable(folder fs.FS, file string) (table, error) {
-	data, err := bounded.FileIn(folder, path.Clean(file), maxTableBytes)
-	if err != nil {
-		return table{}, err
-	}
-	data = bounded.Unmarked(data)
-	t := table{origin: originOf(string(data))}
-	in := csv.NewReader(bytes.NewReader(data))
-	in.Comment = '#'
-	in.TrimLeadingSpace = true
-	header, err := in.Read()
-	if err != nil {
-		return table{}, fmt.Errorf("%s: no header: %w", file, err)
-	}
-	for _, column := range header {
-		t.columns = append(t.columns, strings.TrimSpace(column))
-	}
-	for {
-		values, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return t, nil
-		}
-		if err != nil {
-			return table{}, fmt.Errorf("%s: %w", file, err)
-		}
-		line, _ := in.FieldPos(0)
-		r := row{cells: map[string]string{}, line: line}
-		for i, column := range t.columns {
-			r.cells[column] = strings.TrimSpace(values[i]) // the reader makes all rows as long as the header
-		}
-		t.rows = append(t.rows, r)
-	}
-}
-
-// originOf is the text of the comment "# origin: …" above the header.
-func originOf(data string) string {
-	for line := range strings.Lines(data) {
-		comment, isComment := strings.CutPrefix(line, "#")
-		if !isComment {
-			break
-		}
-		if text, isOrigin := strings.CutPrefix(strings.TrimSpace(comment), "origin:"); isOrigin {
-			return strings.TrimSpace(text)
-		}
-	}
-	return ""
 }
 
 // collection is the records so far, one for each point.

@@ -107,7 +107,7 @@ func (p Point) Rate() string {
 	l := p.Spec.Load
 	text := RateText(l.Rate)
 	switch l.Shape {
-	case "", "constant":
+	case "", constantShape:
 		return text
 	case "ramp":
 		text += " to " + RateText(l.To)

@@ -16,7 +16,7 @@ import (
 //	batch=16    10k/s     20k/s
 //	batch=32    30k/s     90k/s
 //
-// linger=5 changed it by the factors 2 and 3, whose median is 2.45 (see medianRatio); batch=32 changed it by 3 and 4.5.
+// linger=5 changed it by the factors 2 and 3, whose median is 2.45 (see summarizeRatios); batch=32 changed it by 3 and 4.5.
 type Effect struct {
 	Axis    string
 	Values  []string
@@ -82,9 +82,7 @@ func effectOf(index int, axis Axis, places []Place, medians []float64) Effect {
 	}
 	e := Effect{Axis: axis.Name, Values: axis.Values}
 	for _, r := range ratios {
-		change := Summarize(r)
-		change.Median = medianRatio(r)
-		e.Changes = append(e.Changes, change)
+		e.Changes = append(e.Changes, summarizeRatios(r))
 	}
 	return e
 }
@@ -117,7 +115,8 @@ func Best(points []Point, m Metric) []Point {
 func Pareto(points []Point, metrics []Metric) []Point {
 	var known []Metric
 	for _, m := range metrics {
-		if len(Best(points, m)) > 0 { // some point has it
+		hasIt := func(p Point) bool { return !math.IsNaN(p.median(m)) }
+		if slices.ContainsFunc(points, hasIt) {
 			known = append(known, m)
 		}
 	}
@@ -154,7 +153,8 @@ func dominates(a, b []float64) bool {
 	return isLower
 }
 
-// Tradeoff lists the metrics between which a sweep has to choose: rate, unless it is given, latency and cost.
+// Tradeoff lists the metrics between which a sweep has to choose: latency, cost, and the rate or the time that its kind of
+// measurement finds. A measurement at a given rate finds none, and its headline is the latency.
 func Tradeoff(measure string) []Metric {
 	var metrics []Metric
 	if m, ok := Headline(measure); ok && (m.Unit == unit.PerSecond || m.Unit == unit.Seconds) {

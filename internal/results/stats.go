@@ -64,6 +64,13 @@ func sumOf(counts []float64) Summary {
 	return Summary{N: len(counts), Median: sum, Low: sum, High: sum, Summed: true}
 }
 
+// summarizeRatios is Summarize for positive ratios, with their medianRatio.
+func summarizeRatios(ratios []float64) Summary {
+	s := Summarize(ratios)
+	s.Median = medianRatio(ratios)
+	return s
+}
+
 // medianRatio is the median of positive ratios; NaN if there are none. Of an even number it is the geometric mean of the two in
 // the middle, as the median of logarithms is: of 1/2 and 2 it is 1, and no change.
 func medianRatio(ratios []float64) float64 {

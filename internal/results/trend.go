@@ -124,6 +124,7 @@ func kendallVariance(values []float64) float64 {
 // seasonalKendall is the two-sided p value of a trend over several series that have nothing but its direction in common (Hirsch, Slack and
 // Smith, Water Resources Research 18, 1982). The score and the variance are the sums of those of the series. Their sum is close to normal
 // even for two series of two values, with the correction for continuity, which is 1. Without variance there is no trend, and p is 1.
+// The series are taken for independent: what disturbs several points that are measured in turns makes p too small.
 func seasonalKendall(score int, variance float64) float64 {
 	distance := math.Abs(float64(score)) - 1
 	if distance <= 0 || variance == 0 {
