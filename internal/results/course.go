@@ -8,80 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Phase is a phase of a repetition: warmup, measure or drain.
-type Phase struct {
-	Name  string
-	Until float64 // seconds since the start of the measured phase
-}
-
-// Phases lists the phases in which a repetition was sampled. A phase ends between two samples: the warm-up at 0, and the measured phase
-// after its length. Samples at −0.5 s (warmup) and 0.5 s (measure) of a phase of 10 s are "warmup until 0" and "measure until 10".
-func Phases(r store.Record) []Phase {
-	if r.Result == nil {
-		return nil
-	}
-	var phases []Phase
-	for _, t := range r.Result.Series {
-		until := float64(t.OffsetNs) / 1e9
-		switch t.Phase {
-		case "warmup":
-			until = 0
-		case "measure":
-			until = max(until, r.Result.Seconds)
-		}
-		if n := len(phases); n > 0 && phases[n-1].Name == t.Phase {
-			phases[n-1].Until = until
-		} else {
-			phases = append(phases, Phase{Name: t.Phase, Until: until})
-		}
-	}
-	return phases
-}
-
-// Moment is a sample of a repetition. A CourseLine reads figures from it, which are NaN where they are not known.
-type Moment struct {
-	store.Tick
-	pipeline      store.PipelineTick // the sample of the pipeline that is nearest in time; empty if none is near
-	brokerMetered bool               // else BrokerCPU is 0 and not known
-	hasLatency    bool               // else latencies are 0 or those of a closed loop, which are not shown
-}
-
-// Moments lists the samples of a repetition; none if it has no result.
-func Moments(r store.Record) []Moment {
-	if r.Result == nil {
-		return nil
-	}
-	reports, metered, hasLatency := pipelineReports(r), brokerMetered(r), CourseHasLatency(r)
-	var moments []Moment
-	for _, t := range r.Result.Series {
-		moments = append(moments, Moment{Tick: t, pipeline: nearestReport(reports, t.OffsetNs), brokerMetered: metered, hasLatency: hasLatency})
-	}
-	return moments
-}
-
-// brokerMetered tells whether the processor time of the broker was metered in any sample.
-func brokerMetered(r store.Record) bool {
-	hasTime := func(t store.Tick) bool { return t.BrokerCPU > 0 }
-	return r.Result.Cost.BrokerKnown || slices.ContainsFunc(r.Result.Series, hasTime)
-}
-
-func (m Moment) brokerCPU() float64 {
-	if !m.brokerMetered {
-		return math.NaN()
-	}
-	return m.BrokerCPU
-}
-
-// latency is NaN for 0 ns, the latency of a sample in which nothing arrived.
-func (m Moment) latency(ns int64) float64 {
-	if !m.hasLatency || ns <= 0 {
-		return math.NaN()
-	}
-	return float64(ns)
-}
-
-// CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels below each other,
-// with one time axis.
+// CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels below each
+// other, with one time axis.
 type CoursePanel struct {
 	Title   string
 	Unit    unit.Unit
@@ -96,8 +24,8 @@ type CourseLine struct {
 	At   func(Moment) float64 // the line's value at a moment, in the panel's unit; NaN if it is not known
 }
 
-// CoursePanels lists the panels that any of the repetitions has something to show in, in the order in which they are drawn. Parts of a
-// pipeline have panels only if there is one repetition: the parts of several could not be told apart.
+// CoursePanels lists the panels that any of the repetitions has something to show in, in the order in which they are drawn. Parts
+// of a pipeline have panels only if there is one repetition: the parts of several could not be told apart.
 func CoursePanels(repetitions ...store.Record) []CoursePanel {
 	panels := slices.Clone(coursePanels)
 	if len(repetitions) == 1 && isPipeline(repetitions[0]) {
@@ -106,6 +34,7 @@ func CoursePanels(repetitions ...store.Record) []CoursePanel {
 	return slices.DeleteFunc(panels, func(p CoursePanel) bool { return !slices.ContainsFunc(repetitions, p.shownIf) })
 }
 
+// coursePanels are the panels of all repetitions, those without parts of a pipeline.
 var coursePanels = []CoursePanel{
 	{Title: "messages/s", Unit: unit.PerSecond, shownIf: hasCourse, Lines: []CourseLine{
 		{Name: "published", At: func(m Moment) float64 { return m.PublishRate }},
@@ -155,10 +84,16 @@ func partPanels(parts []store.PipelinePart) []CoursePanel {
 	return []CoursePanel{cpu, memory}
 }
 
+// isPipeline tells whether a record has a course of a pipeline.
+func isPipeline(r store.Record) bool {
+	return r.Result != nil && r.Result.Pipeline != nil && len(r.Result.Pipeline.Series) > 0
+}
+
+// hasCourse tells whether a repetition was sampled over time.
 func hasCourse(r store.Record) bool { return r.Result != nil && len(r.Result.Series) > 0 }
 
-// CourseHasLatency tells whether latencies are shown over time. The consumer of a pipeline reports them only at the end, and those of
-// a closed loop are left out.
+// CourseHasLatency tells whether latencies are shown over time. The consumer of a pipeline reports them only at the end, and those
+// of a closed loop are left out.
 func CourseHasLatency(r store.Record) bool {
 	return hasCourse(r) && !isPipeline(r) && !r.Spec.ClosedLoop()
 }

@@ -21,9 +21,9 @@ type Difference struct {
 	// Needed is how many repetitions each sample needs at least for a test in this family to show a difference; 0 if both
 	// have them, or if there is nothing to compare.
 	Needed int
-	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of Mathematical
-	// Statistics 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an
-	// interval. Ratio is NaN if a value isn't positive.
+	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of
+	// Mathematical Statistics 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too
+	// few values for an interval. Ratio is NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
 	// Delta is Cliff's delta: the share of pairs in which b's value is above a's, less the share in which it is below. It
 	// is −1 if all of b is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114, 1993).
@@ -38,18 +38,22 @@ func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
 // Contrast compares two samples without assuming a distribution, and changes neither. Its p value is that of a single test;
 // if several are made together, Correct corrects them.
 func Contrast(a, b []float64) Difference {
-	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
-	if !d.empty() {
-		d.same = min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
-		if canShow(len(a), len(b)) && !d.same {
-			d.P = uTest(a, b)
-		}
-		d.Delta = cliffsDelta(a, b)
-		if slices.Min(a) > 0 && slices.Min(b) > 0 {
-			ratios := pairwiseRatios(a, b)
-			d.Ratio = medianRatio(ratios)
-			d.RatioLow, d.RatioHigh = hodgesLehmannInterval(ratios, len(a), len(b))
-		}
+	d := Difference{
+		A: Summarize(a), B: Summarize(b), P: 1, Adjusted: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1),
+	}
+	if d.empty() {
+		return d
+	}
+	least, most := min(slices.Min(a), slices.Min(b)), max(slices.Max(a), slices.Max(b))
+	d.same = least == most
+	if canShow(len(a), len(b)) && !d.same {
+		d.P = uTest(a, b)
+	}
+	d.Delta = cliffsDelta(a, b)
+	if least > 0 {
+		ratios := pairwiseRatios(a, b)
+		d.Ratio = medianRatio(ratios)
+		d.RatioLow, d.RatioHigh = hodgesLehmannInterval(ratios, len(a), len(b))
 	}
 	Correct([]*Difference{&d})
 	return d
@@ -78,7 +82,8 @@ func pairwiseRatios(a, b []float64) []float64 {
 	return ratios
 }
 
-// ContrastOf compares a metric of two groups of records. A difference that the error of their clocks may have made is not shown.
+// ContrastOf compares a metric of two groups of records. A difference that the error of their clocks may have made is not
+// shown.
 func ContrastOf(m Metric, a, b []store.Record) Difference {
 	d := Contrast(m.Values(a), m.Values(b))
 	d.A.ClockBound, d.B.ClockBound = m.ClockBound(a), m.ClockBound(b)
@@ -88,7 +93,7 @@ func ContrastOf(m Metric, a, b []store.Record) Difference {
 // Answer is the outcome of a comparison of two samples.
 type Answer int
 
-// The three answers. Reports word each of them differently.
+// The three answers.
 const (
 	NotTested         Answer = iota // there are too few repetitions for any outcome to show a difference
 	NoDifferenceShown               // the test could have shown a difference, and did not
@@ -102,8 +107,9 @@ func (d Difference) Answer() Answer {
 		return NotTested
 	case d.Adjusted < alpha && !d.withinClocks():
 		return Different
+	default:
+		return NoDifferenceShown
 	}
-	return NoDifferenceShown
 }
 
 // Shown tells whether the samples differ at the 5 % level, over all tests of the family.
@@ -115,5 +121,6 @@ func (d Difference) withinClocks() bool {
 	return bound > 0 && math.Abs(d.A.Median-d.B.Median) <= bound
 }
 
-// ClockBound is the largest difference of the medians, in nanoseconds, that clocks alone may make; 0 if each sample was taken by one clock.
+// ClockBound is the largest difference of the medians, in nanoseconds, that clocks alone may make; 0 if each sample was taken by
+// one clock.
 func (d Difference) ClockBound() float64 { return d.A.ClockBound + d.B.ClockBound }

@@ -7,9 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// FlatTable is the flat form of records as a table: study and repetition, the keys of FlatRecord, then the axes of the studies, that is,
-// the settings that they varied. A value is a string, a number or a bool; it is nil if nothing is known. Lists are joined, and an axis
-// that a record doesn't have is "". The rows are made while they are read, and can be read again.
+// FlatTable is the flat form of records as a table: study and repetition, the keys of FlatRecord, then the axes of the studies,
+// that is, the settings that they varied. A value is a string, a number or a bool; it is nil if nothing is known. Lists are
+// joined, and an axis that a record doesn't have is "". The rows are made while they are read, and can be read again.
 func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
 	header = []string{"study", "repetition"}
 	for _, field := range new(FlatRecord).fields() {

@@ -7,8 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// latencyMetrics say how long messages took, from their intended time and (service, from send) from the actual send. The quantiles 0 and 1
-// are the smallest and the largest latency.
+// latencyMetrics say how long messages took, from their intended time and (service, from send) from the actual send. The quantiles
+// 0 and 1 are the smallest and the largest latency.
 var latencyMetrics = []Metric{
 	endToEndLatency.metric(KeyEndToEndMin, "e2e min", quantile(0)),
 	endToEndLatency.metric(KeyEndToEndMean, "e2e mean", mean),
@@ -64,14 +64,14 @@ func fromSendFigure(key, name string, measured func(store.Record) float64) Metri
 	}
 }
 
-// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, however many messages came in a
-// second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing came have no mean. Ticks that
-// are further apart than a second, in runs of more than an hour, stand for a second each.
+// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, however many messages came
+// in a second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing came have no mean.
+// Ticks that are further apart than a second, in runs of more than an hour, stand for a second each.
 func meanOfSeconds(r store.Record) float64 {
 	type second struct{ sum, messages float64 }
 	seconds := map[int64]second{} // by their number since the start of the phase
 	for _, t := range r.Result.Series {
-		if t.Phase != "measure" || t.FromSendCount == 0 {
+		if t.Phase != phaseMeasured || t.FromSendCount == 0 {
 			continue
 		}
 		// A tick belongs to the second in which most of it lies: it ends some milliseconds after its offset.
@@ -94,8 +94,8 @@ func meanOfSeconds(r store.Record) float64 {
 // tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
 const tickLength = 500e6
 
-// correctedMean is of a latency to which the lab has added those of the messages that a producer would have sent while it waited for
-// an answer (coordinated omission). So is correctedP99.
+// correctedMean is of a latency to which the lab has added those of the messages that a producer would have sent while it waited
+// for an answer (coordinated omission). So is correctedP99.
 func correctedMean(r store.Record) float64 {
 	if r.Result.Corrected == nil {
 		return math.NaN()
@@ -110,6 +110,7 @@ func correctedP99(r store.Record) float64 {
 	return float64(r.Result.Corrected.P99Ns)
 }
 
+// pauseP99 is how late a thread woke that only sleeps: the latency that the generator's machine itself adds.
 func pauseP99(r store.Record) float64 {
 	if !r.Result.Pauses.Watched() {
 		return math.NaN()
@@ -117,6 +118,7 @@ func pauseP99(r store.Record) float64 {
 	return Quantile(r.Result.Pauses.Late, 0.99)
 }
 
+// pauseMax is the longest time for which the generator's machine stood still.
 func pauseMax(r store.Record) float64 {
 	if !r.Result.Pauses.Watched() {
 		return math.NaN()

@@ -3,7 +3,6 @@ package results
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/hist"
@@ -11,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request. They are
-// given for closed loops as well, because they are what clients of the application saw.
+// pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request. They
+// are given for closed loops as well, because they are what clients of the application saw.
 var pipelineMetrics = []Metric{
 	responseTime(KeyResponseMin, "response min", quantile(0)),
 	responseTime(KeyResponseMean, "response mean", mean),
@@ -30,8 +29,8 @@ var pipelineMetrics = []Metric{
 	},
 }
 
-// responseTime is a statistic of the times from a request's sending to its answer. Its name, "response p99", is broken at the space over
-// a column.
+// responseTime is a statistic of the times from a request's sending to its answer. Its name, "response p99", is broken at the space
+// over a column.
 func responseTime(key, name string, statistic func(hist.Snapshot) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
@@ -73,37 +72,6 @@ func cpuPerRequest(part store.PipelinePart, r store.Record) float64 {
 
 // largestCPU is the most that a part kept busy in half a second, in percent of a core.
 func largestCPU(part store.PipelinePart, _ store.Record) float64 { return 100 * part.PeakCPU }
-
-// isPipeline tells whether a record has a course of a pipeline.
-func isPipeline(r store.Record) bool {
-	return r.Result != nil && r.Result.Pipeline != nil && len(r.Result.Pipeline.Series) > 0
-}
-
-// pipelineReports lists the samples of a pipeline's parts and of the broker's queue, with times from the start of the measured phase.
-func pipelineReports(r store.Record) []store.PipelineTick {
-	if r.Result.Pipeline == nil {
-		return nil
-	}
-	reports := slices.Clone(r.Result.Pipeline.Series)
-	for i := range reports {
-		reports[i].OffsetNs -= int64(r.Result.WarmupSeconds * 1e9)
-	}
-	return reports
-}
-
-// nearestReport is the report that is nearest to a time; an empty one if none is within half a second. Reports are half a second apart,
-// unless a broker that stands still doesn't answer.
-func nearestReport(reports []store.PipelineTick, offsetNs int64) store.PipelineTick {
-	const halfSecond = int64(5e8)
-	var nearest store.PipelineTick
-	least := halfSecond + 1
-	for _, r := range reports {
-		if apart := max(r.OffsetNs-offsetNs, offsetNs-r.OffsetNs); apart < least {
-			nearest, least = r, apart
-		}
-	}
-	return nearest
-}
 
 // Struck names the node or the part of a pipeline that a fault was done to.
 func Struck(f store.FaultEvent) string {
