@@ -19,8 +19,8 @@ type Axis struct {
 	Numbers []float64 // magnitudes of the values, in their order; nil unless all of them have one
 }
 
-// Place says where a load point lies on each of several axes: by the index of its value, in the order of the axes. With the axes broker
-// (kafka, nats) and batch (16KiB, 1MiB), {1, 0} is nats with 16KiB.
+// Place says where a load point lies on each of several axes: by the index of its value, in the order of the axes. With the
+// axes broker (kafka, nats) and batch (16KiB, 1MiB), {1, 0} is nats with 16KiB.
 type Place []int
 
 // Unset is the index of a load point on an axis on which it has no value.

@@ -22,8 +22,8 @@ var costMetrics = []Metric{
 	systemMetric(KeyBrokerCPUSystem, "broker CPU, system, % of a core", brokerUsage),
 }
 
-// sideMetrics say what the producers and the consumers of the generator used, if each had a process of their own, and what relays
-// used.
+// sideMetrics say what the producers and the consumers of the generator used, if each had a process of their own, and what
+// relays used.
 var sideMetrics = []Metric{
 	cpuMetric(KeyProducerCPU, "producing CPU", producerUsage),
 	userMetric(KeyProducerCPUUser, "producing CPU, user, % of a core", producerUsage),

@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels below each
-// other, with one time axis.
+// CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels below
+// each other, with one time axis.
 type CoursePanel struct {
 	Title   string
 	Unit    unit.Unit
@@ -24,8 +24,8 @@ type CourseLine struct {
 	At   func(Moment) float64 // the line's value at a moment, in the panel's unit; NaN if it is not known
 }
 
-// CoursePanels lists the panels that any of the repetitions has something to show in, in the order in which they are drawn. Parts
-// of a pipeline have panels only if there is one repetition: the parts of several could not be told apart.
+// CoursePanels lists the panels that any of the repetitions has something to show in, in the order in which they are drawn.
+// Parts of a pipeline have panels only if there is one repetition: the parts of several could not be told apart.
 func CoursePanels(repetitions ...store.Record) []CoursePanel {
 	panels := slices.Clone(coursePanels)
 	if len(repetitions) == 1 && isPipeline(repetitions[0]) {
@@ -92,8 +92,8 @@ func isPipeline(r store.Record) bool {
 // hasCourse tells whether a repetition was sampled over time.
 func hasCourse(r store.Record) bool { return r.Result != nil && len(r.Result.Series) > 0 }
 
-// CourseHasLatency tells whether latencies are shown over time. The consumer of a pipeline reports them only at the end, and those
-// of a closed loop are left out.
+// CourseHasLatency tells whether latencies are shown over time. The consumer of a pipeline reports them only at the end, and
+// those of a closed loop are left out.
 func CourseHasLatency(r store.Record) bool {
 	return hasCourse(r) && !isPipeline(r) && !r.Spec.ClosedLoop()
 }

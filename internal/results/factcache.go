@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// factCache turns the values of a record's settings, versions and host into facts, and remembers them for speed: most records of
-// a study share these values, and every report asks for the same ones. A nil cache remembers nothing. Its methods may be called
-// at the same time.
+// factCache turns the values of a record's settings, versions and host into facts, and remembers them for speed: most
+// records of a study share these values, and every report asks for the same ones. A nil cache remembers nothing. Its methods
+// may be called at the same time.
 type factCache struct {
 	mu    sync.Mutex
 	known map[factSource]map[string]string // never changed

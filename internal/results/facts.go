@@ -64,8 +64,8 @@ func (c *factCache) ofSpec(s study.Spec) map[string]string {
 	return facts
 }
 
-// implied are the facts that necessarily differ when the named one does. Below client, server and topicConfig withImplied finds
-// them.
+// implied are the facts that necessarily differ when the named one does. Below client, server and topicConfig withImplied
+// finds them.
 var implied = map[string][]string{
 	"broker": {
 		"version", "attach", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
@@ -80,8 +80,8 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
 }
 
-// withImplied lists named facts and those that they imply: of "broker" also version and versions.client, of "client.linger" also
-// settings.client.linger.
+// withImplied lists named facts and those that they imply: of "broker" also version and versions.client, of "client.linger"
+// also settings.client.linger.
 func withImplied(named []string) []string {
 	all := slices.Clone(named)
 	for _, n := range named {
@@ -116,8 +116,8 @@ func (c *factCache) workload(s study.Spec, named []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Residue lists the facts in which records that are to be pooled or compared differ, sorted: "host.cores: 2, 8". It leaves out the
-// named facts, those that they imply, and what lies below these.
+// Residue lists the facts in which records that are to be pooled or compared differ, sorted: "host.cores: 2, 8". It leaves
+// out the named facts, those that they imply, and what lies below these.
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
 		return nil // for speed: thousands of points may have one record each

@@ -22,8 +22,9 @@ func GoalName(g store.GoalResult) string {
 	}
 }
 
-// Goal is one goal of the searches of a point, over its repetitions: the highest rate at which a quantile of latency stays under a bound.
-// If three searches for "p99 ≤ 10ms" ended with 40k–42k, 41k–43k and 40k–41k messages per second, N is 3 and Sustained 40k..43k.
+// Goal is one goal of the searches of a point, over its repetitions: the highest rate at which a quantile of latency stays
+// under a bound. If three searches for "p99 ≤ 10ms" ended with 40k–42k, 41k–43k and 40k–41k messages per second, N is 3 and
+// Sustained 40k..43k.
 type Goal struct {
 	Name        string          // "p99 ≤ 10ms"
 	LatencyNs   int64           // the bound at Quantile; 0 if there is none
@@ -99,7 +100,8 @@ type FlatGoal struct {
 	Undecided   string   `json:"undecided"` // why, "" where the goal was decided
 }
 
-// flatGoals are the answers of a record's search. They are empty, and never nil, if there was none, or if the record is older than goals.
+// flatGoals are the answers of a record's search. They are empty, and never nil, if there was none, or if the record is
+// older than goals.
 func flatGoals(r store.Record) []FlatGoal {
 	flat := []FlatGoal{}
 	for _, g := range answersOf(r) {

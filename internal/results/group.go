@@ -6,8 +6,8 @@ type Group[T any] struct {
 	Members []T // at least one
 }
 
-// GroupBy splits items by a key, which names their group. Groups keep the order in which they first appear, and so do the items of
-// each: 1, 2, 3 by being odd or even are {odd: 1, 3} and {even: 2}.
+// GroupBy splits items by a key, which names their group. Groups keep the order in which they first appear, and so do the
+// items of each: 1, 2, 3 by being odd or even are {odd: 1, 3} and {even: 2}.
 func GroupBy[T any](items []T, key func(T) string) []Group[T] {
 	var groups []Group[T]
 	indexes := map[string]int{} // in groups, by name

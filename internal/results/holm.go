@@ -1,7 +1,7 @@
-// When many differences are tested at once, some look clear by chance. The p values of tests that are made together, called a
-// family, are therefore corrected together. Example: broker a has 4 repetitions, b has 4 and c has 2. Of the comparisons a–b,
-// a–c and b–c only a–b has enough repetitions to show a difference (see smallestP). So the family is one test, and a–c and b–c
-// say how many repetitions they need.
+// When many differences are tested at once, some look clear by chance. The p values of tests that are made together, called
+// a family, are therefore corrected together. Example: broker a has 4 repetitions, b has 4 and c has 2. Of the comparisons
+// a–b, a–c and b–c only a–b has enough repetitions to show a difference (see smallestP). So the family is one test, and a–c
+// and b–c say how many repetitions they need.
 
 package results
 
@@ -11,8 +11,8 @@ import (
 )
 
 // Correct corrects the p values of differences that are tested together: it sets their Adjusted, Family and Needed anew. Of
-// three tests with p = 0.01, 0.03 and 0.04 only the first still shows a difference, because the corrected values are 0.03, 0.06
-// and 0.06 (see holm). Two samples whose values are all equal are not counted: they need no test.
+// three tests with p = 0.01, 0.03 and 0.04 only the first still shows a difference, because the corrected values are 0.03,
+// 0.06 and 0.06 (see holm). Two samples whose values are all equal are not counted: they need no test.
 func Correct(differences []*Difference) {
 	var f family
 	for _, d := range differences {
@@ -37,8 +37,8 @@ func (f *family) add(n1, n2 int) {
 	}
 }
 
-// correct corrects differences of the family. These may be fewer than it counts: a ranking counts all pairs of contenders, and
-// corrects those with the best.
+// correct corrects differences of the family. These may be fewer than it counts: a ranking counts all pairs of contenders,
+// and corrects those with the best.
 func (f family) correct(differences []*Difference) {
 	var testable, tooFew []*Difference // with enough repetitions for a test that is made alone, and with too few
 	for _, d := range differences {
@@ -71,8 +71,8 @@ func (f family) correct(differences []*Difference) {
 
 // tarone splits differences into those that are tested in this family, and those that are left out because they have too few
 // repetitions for any outcome to show something in it (Tarone, Biometrics 46, 1990). The more tests a family has, the more
-// repetitions each needs, and a test that is left out makes the family smaller. With 4 repetitions of each sample the smallest
-// p is 2.9 %: one such test can show a difference, two together cannot.
+// repetitions each needs, and a test that is left out makes the family smaller. With 4 repetitions of each sample the
+// smallest p is 2.9 %: one such test can show a difference, two together cannot.
 //
 // That favours no outcome, because it follows from the numbers of repetitions alone.
 func (f family) tarone(differences []*Difference) (tested, leftOut []*Difference) {
@@ -87,13 +87,13 @@ func (f family) tarone(differences []*Difference) (tested, leftOut []*Difference
 	return byClearest[:n], byClearest[n:]
 }
 
-// holm corrects the p values of tests that are made together (Holm, Scandinavian Journal of Statistics 6, 1979), and returns them in the
-// same order. The smallest p is multiplied by the number of tests, the second by one less, and so on, and none gets smaller than the one
-// before. If every test with a corrected p below 5 % is believed, the chance that any of them shows a difference where there is none is
-// below 5 %, however the tests depend on each other.
+// holm corrects the p values of tests that are made together (Holm, Scandinavian Journal of Statistics 6, 1979), and returns
+// them in the same order. The smallest p is multiplied by the number of tests, the second by one less, and so on, and none
+// gets smaller than the one before. If every test with a corrected p below 5 % is believed, the chance that any of them
+// shows a difference where there is none is below 5 %, however the tests depend on each other.
 //
-// tests is the size of the family. It may have other p values besides ps: those could only push these further down the order, so no result
-// gets too small.
+// tests is the size of the family. It may have other p values besides ps: those could only push these further down the
+// order, so no result gets too small.
 func holm(ps []float64, tests int) []float64 {
 	byP := make([]int, len(ps)) // indexes of ps, the one of the smallest p first
 	for i := range byP {
@@ -108,8 +108,8 @@ func holm(ps []float64, tests int) []float64 {
 	return adjusted
 }
 
-// Needed is how many repetitions each of several contenders needs at least for a test to show a difference between any two of them: all
-// pairs are tested as one family. It is 1 if there is no pair.
+// Needed is how many repetitions each of several contenders needs at least for a test to show a difference between any two
+// of them: all pairs are tested as one family. It is 1 if there is no pair.
 func Needed(contenders int) int {
 	pairs := contenders * (contenders - 1) / 2
 	if pairs < 1 {

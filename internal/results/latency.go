@@ -10,7 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// LatencyKind is a kind of latency, such as the end-to-end latency. Every record has a histogram of each, from which metrics are read.
+// LatencyKind is a kind of latency, such as the end-to-end latency. Every record has a histogram of each, from which
+// metrics are read.
 type LatencyKind struct {
 	Name string // as in a record's JSON: e2e, publish, …
 	Text string // for people, with what it is measured from and to
@@ -19,7 +20,7 @@ type LatencyKind struct {
 	acrossClocks bool // whether its two times may be from the clocks of two agents
 }
 
-// LatencyKinds lists all kinds of latency. The first is the default.
+// LatencyKinds lists all kinds of latency. The first is the default. Nobody changes it.
 var LatencyKinds = []LatencyKind{endToEndLatency, endToEndService, publishLatency, publishService, sendLag, generatorLag}
 
 var (
@@ -43,7 +44,8 @@ var (
 	}
 )
 
-// LatencyByName finds a kind of latency; the first for an empty name. The error for an unknown name lists those that exist.
+// LatencyByName finds a kind of latency; the first for an empty name. The error for an unknown name lists those that
+// exist.
 func LatencyByName(name string) (LatencyKind, error) {
 	if name == "" {
 		return LatencyKinds[0], nil
@@ -65,7 +67,7 @@ func LatencyNames() []string {
 	return names
 }
 
-// metric is a statistic of the latency, such as its mean, as a metric.
+// metric is a statistic of the latency, such as its mean, as a metric. It is read from records with a result.
 func (k LatencyKind) metric(key, name string, statistic func(hist.Snapshot) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, Histogram: k.Name, Statistic: statistic,
@@ -77,11 +79,12 @@ func (k LatencyKind) metric(key, name string, statistic func(hist.Snapshot) floa
 // Quantile is a quantile of the latency as a metric without key and name.
 func (k LatencyKind) Quantile(q float64) Metric { return k.metric("", "", quantile(q)) }
 
+// quantile is Quantile at q as a statistic of a metric: quantile(0.99) reads the 99th percentile.
 func quantile(q float64) func(hist.Snapshot) float64 {
 	return func(s hist.Snapshot) float64 { return Quantile(s, q) }
 }
 
-// Quantile is NaN for an empty histogram, unlike the histogram's own.
+// Quantile is the quantile q of a histogram, in nanoseconds. It is NaN for an empty one, unlike the histogram's own.
 func Quantile(s hist.Snapshot, q float64) float64 {
 	if s.Count() == 0 {
 		return math.NaN()
@@ -89,7 +92,7 @@ func Quantile(s hist.Snapshot, q float64) float64 {
 	return float64(s.Quantile(q))
 }
 
-// mean is NaN for an empty histogram, unlike the histogram's own.
+// mean is the mean of a histogram, in nanoseconds. It is NaN for an empty one, unlike the histogram's own.
 func mean(s hist.Snapshot) float64 {
 	if s.Count() == 0 {
 		return math.NaN()

@@ -7,8 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// latencyMetrics say how long messages took, from their intended time and (service, from send) from the actual send. The quantiles
-// 0 and 1 are the smallest and the largest latency.
+// latencyMetrics say how long messages took, from their intended time and (service, from send) from the actual send. The
+// quantiles 0 and 1 are the smallest and the largest latency.
 var latencyMetrics = []Metric{
 	endToEndLatency.metric(KeyEndToEndMin, "e2e min", quantile(0)),
 	endToEndLatency.metric(KeyEndToEndMean, "e2e mean", mean),
@@ -45,7 +45,8 @@ var delayMetrics = []Metric{
 	{Key: KeyPauseMax, Name: "own pauses max", Head: "own pauses\nmax", Unit: unit.Nanoseconds, Better: Lower, measured: pauseMax},
 }
 
-// FromSend are the keys of latencies from the actual send, as other tools measure them. Results imported from those have no others.
+// FromSend are the keys of latencies from the actual send, as other tools measure them. Results imported from those have no
+// others.
 var FromSend = []string{KeyServiceP50, KeyServiceP99, KeyEndToEndServiceP50, KeyEndToEndServiceP99}
 
 // OnlyFromSend tells whether a record has no other latencies than those of FromSend.
@@ -64,9 +65,9 @@ func fromSendFigure(key, name string, measured func(store.Record) float64) Metri
 	}
 }
 
-// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, however many messages came
-// in a second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing came have no mean.
-// Ticks that are further apart than a second, in runs of more than an hour, stand for a second each.
+// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, however many
+// messages came in a second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing
+// came have no mean. Ticks that are further apart than a second, in runs of more than an hour, stand for a second each.
 func meanOfSeconds(r store.Record) float64 {
 	type second struct{ sum, messages float64 }
 	seconds := map[int64]second{} // by their number since the start of the phase
@@ -94,8 +95,8 @@ func meanOfSeconds(r store.Record) float64 {
 // tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
 const tickLength = 500e6
 
-// correctedMean is of a latency to which the lab has added those of the messages that a producer would have sent while it waited
-// for an answer (coordinated omission). So is correctedP99.
+// correctedMean is of a latency to which the lab has added those of the messages that a producer would have sent while it
+// waited for an answer (coordinated omission). So is correctedP99.
 func correctedMean(r store.Record) float64 {
 	if r.Result.Corrected == nil {
 		return math.NaN()

@@ -27,8 +27,8 @@ func FirstFew(items []string, n int) string {
 	return strings.Join(items, ", ")
 }
 
-// FirstSentences joins at most n of the texts, of which there is at least one: "kafka missed it. nats missed it." further counts the
-// others: "The same holds for 3 more." It is empty if there are no others.
+// FirstSentences joins at most n of the texts, of which there is at least one: "kafka missed it. nats missed it." further
+// counts the others: "The same holds for 3 more." It is empty if there are no others.
 func FirstSentences(texts []string, n int) (first, further string) {
 	if len(texts) > n {
 		further = fmt.Sprintf("The same holds for %d more.", len(texts)-n)

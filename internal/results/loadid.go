@@ -8,8 +8,8 @@ import (
 )
 
 // LoadID identifies the load that a spec asks for: what is measured, and at which rates in which shape. Points of different
-// loads are never pooled, whatever their names. Settings of other kinds of measurement are no part of it: a curve has the same
-// ID however many messages a count would send.
+// loads are never pooled, whatever their names. Settings of other kinds of measurement are no part of it: a curve has the
+// same ID however many messages a count would send.
 func LoadID(s study.Spec) string {
 	id := struct {
 		Measure string

@@ -8,20 +8,22 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// maxExact is the largest product of the number of all values and that of the smaller sample for which the U test counts every split of
-// the values; the work grows with its square. Two samples of 30 values reach it, and so do one of 2 and one of 898. Beyond it the
-// library's test is used, which is exact for up to 50 values without equal ones, and takes U for normal otherwise.
+// maxExact is the largest product of the number of all values and that of the smaller sample for which the U test counts
+// every split of the values; the work grows with its square. Two samples of 30 values reach it, and so do one of 2 and one
+// of 898. Beyond it the library's test is used, which is exact for up to 50 values without equal ones, and takes U for
+// normal otherwise.
 const maxExact = 60 * 30
 
-// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). Neither
-// sample may be empty.
+// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947).
+// Neither sample may be empty.
 //
-// If both samples came from one distribution, every split of the pooled values into samples of these sizes would be equally likely. The p
-// value is twice the share of splits in which a's ranks have at most the sum that they have here, or at least that sum, whichever share is
-// smaller. For a = 10, 11 and b = 12, 13 the ranks of a are 1 and 2; no other of the 6 splits has a sum as small, so p is 2/6.
+// If both samples came from one distribution, every split of the pooled values into samples of these sizes would be equally
+// likely. The p value is twice the share of splits in which a's ranks have at most the sum that they have here, or at least
+// that sum, whichever share is smaller. For a = 10, 11 and b = 12, 13 the ranks of a are 1 and 2; no other of the 6 splits
+// has a sum as small, so p is 2/6.
 //
-// The library's exact test isn't used: it takes the distribution of U for symmetric, which it isn't with equal values, so its p would
-// depend on which sample comes first.
+// The library's exact test isn't used: it takes the distribution of U for symmetric, which it isn't with equal values, so
+// its p would depend on which sample comes first.
 func uTest(a, b []float64) float64 {
 	if len(a) > len(b) { // it is the same test, and less work
 		a, b = b, a
@@ -50,8 +52,8 @@ func uTest(a, b []float64) float64 {
 	return min(1, 2*min(atMost, atLeast)/all)
 }
 
-// twiceRanks gives twice the rank of each of the sorted values, which is a whole number: equal values share the mean of their ranks. Of
-// 7, 9, 9 it gives 2, 5, 5.
+// twiceRanks gives twice the rank of each of the sorted values, which is a whole number: equal values share the mean of
+// their ranks. Of 7, 9, 9 it gives 2, 5, 5.
 func twiceRanks(sorted []float64) []int {
 	ranks := make([]int, len(sorted))
 	for first := 0; first < len(sorted); {
@@ -67,12 +69,12 @@ func twiceRanks(sorted []float64) []int {
 	return ranks
 }
 
-// splitsBySum counts the splits in which a sample has n of the sorted ranks, by the sum of these: of the ranks 2, 5, 5 two can be chosen in
-// two ways with the sum 7, and in one way with the sum 10. The counts are floats, because they may be larger than any integer; the p value
-// doesn't need their last digits.
+// splitsBySum counts the splits in which a sample has n of the sorted ranks, by the sum of these: of the ranks 2, 5, 5 two
+// can be chosen in two ways with the sum 7, and in one way with the sum 10. The counts are floats, because they may be
+// larger than any integer; the p value doesn't need their last digits.
 //
-// After the first i ranks, ways[k][s] is the number of ways to choose k of them with the sum s. The next rank r adds ways[k-1][s-r] to it;
-// k goes down, so that a rank isn't chosen twice.
+// After the first i ranks, ways[k][s] is the number of ways to choose k of them with the sum s. The next rank r adds
+// ways[k-1][s-r] to it; k goes down, so that a rank isn't chosen twice.
 func splitsBySum(ranks []int, n int) []float64 {
 	largest := 0 // sum of n ranks
 	for _, r := range ranks[len(ranks)-n:] {
@@ -93,8 +95,8 @@ func splitsBySum(ranks []int, n int) []float64 {
 	return ways[n]
 }
 
-// smallestP is the p value of the clearest outcome that the U test of n1 and n2 values can have: all of one sample lies above all of the
-// other. Two of all splits of the n1+n2 values are as clear as that:
+// smallestP is the p value of the clearest outcome that the U test of n1 and n2 values can have: all of one sample lies
+// above all of the other. Two of all splits of the n1+n2 values are as clear as that:
 //
 //	2 / (n1+n2 choose n1)
 //
@@ -110,17 +112,18 @@ func smallestP(n1, n2 int) float64 {
 // canShow tells whether a U test of n1 and n2 values can show a difference if it is the only one that is made.
 func canShow(n1, n2 int) bool { return smallestP(n1, n2) < alpha }
 
-// maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its cost grows with the fourth power of the
-// sample size.
+// maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its cost grows with the fourth
+// power of the sample size.
 const maxExactPairs = 400
 
-// hodgesLehmannInterval is the 95 % confidence interval of the ratio of samples of n1 and n2 values. It inverts the U test (Conover,
-// Practical Nonparametric Statistics, 5.4). ratios are those of all pairs, sorted: D(1) ≤ … ≤ D(n). The interval is
+// hodgesLehmannInterval is the 95 % confidence interval of the ratio of samples of n1 and n2 values. It inverts the U test
+// (Conover, Practical Nonparametric Statistics, 5.4). ratios are those of all pairs, sorted: D(1) ≤ … ≤ D(n). The interval
+// is
 //
 //	D(k) … D(n+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %
 //
-// It is unbounded, 0 … +Inf, if there is no such k. That distribution of U is the one without equal values, unlike that of uTest:
-// with equal values the interval may hold 1 although the test shows a difference, or the other way round.
+// It is unbounded, 0 … +Inf, if there is no such k. That distribution of U is the one without equal values, unlike that of
+// uTest: with equal values the interval may hold 1 although the test shows a difference, or the other way round.
 func hodgesLehmannInterval(ratios []float64, n1, n2 int) (low, high float64) {
 	k := 0
 	if pairs := float64(n1 * n2); pairs > maxExactPairs { // U is close to normal then

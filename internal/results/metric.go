@@ -21,8 +21,8 @@ const (
 	Lower
 )
 
-// Metric is one figure of a record, such as the 99th percentile of its end-to-end latency. It is the same under the same key in
-// every report and format. Metrics lists all of them.
+// Metric is one figure of a record, such as the 99th percentile of its end-to-end latency. It is the same under the same key
+// in every report and format. Metrics lists all of them.
 type Metric struct {
 	Key    string // for machines: one of the constants of this package
 	Name   string // for people: "e2e p99"
@@ -31,13 +31,13 @@ type Metric struct {
 	Unit   unit.Unit
 	Better Better
 
-	// Histogram is the name of the LatencyKind that the metric is read from, and Statistic reads it. They are empty and nil for
-	// metrics of no histogram.
+	// Histogram is the name of the LatencyKind that the metric is read from, and Statistic reads it. They are empty and nil
+	// for metrics of no histogram.
 	Histogram string
 	Statistic func(hist.Snapshot) float64
 
-	// A metric is either a count of messages, which count reads from the books of a record, or some other figure, which measured
-	// reads from a record with a Result. Both give NaN if the figure is not known.
+	// A metric is either a count of messages, which count reads from the books of a record, or some other figure, which
+	// measured reads from a record with a Result. Both give NaN if the figure is not known.
 	count    func(store.Books) float64
 	measured func(store.Record) float64
 
@@ -81,7 +81,8 @@ func (m Metric) Latency() bool { return m.isLatency }
 // Counts tells whether m counts messages. Over repetitions counts are summed, because a loss isn't averaged away.
 func (m Metric) Counts() bool { return m.count != nil }
 
-// CountIn is the count in books, also in those of a single stream; NaN if it is not known. It panics unless m counts messages.
+// CountIn is the count in books, also in those of a single stream; NaN if it is not known. It panics unless m counts
+// messages.
 func (m Metric) CountIn(b store.Books) float64 { return m.count(b) }
 
 // Short is the key without its unit: "e2e_p99" of e2e_p99_ns. publish_mb_s keeps it, which tells it from publish_rate.
@@ -121,8 +122,8 @@ func (m Metric) Values(records []store.Record) []float64 {
 	return values
 }
 
-// Over is m over repetitions: the sum of counts, the median of everything else. Of 0, 5,000 and 0 lost messages it is 5,000; of
-// latencies of 2, 9 and 3 ms it is 3 ms.
+// Over is m over repetitions: the sum of counts, the median of everything else. Of 0, 5,000 and 0 lost messages it is 5,000;
+// of latencies of 2, 9 and 3 ms it is 3 ms.
 func (m Metric) Over(records []store.Record) Summary {
 	values := m.Values(records)
 	if m.Counts() {

@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Metrics lists every figure of a record that exports and thresholds know. The tables that it is made of are the one place that says
-// what a figure is called, in which unit it is, and how it is read from a record. Everything else names its key.
+// Metrics lists every figure of a record that exports and thresholds know. The tables that it is made of are the one place
+// that says what a figure is called, in which unit it is, and how it is read from a record. Everything else names its key.
 var Metrics = slices.Concat(
 	scheduleMetrics, countMetrics, rateMetrics, latencyMetrics, delayMetrics, costMetrics, durationMetrics, sideMetrics,
 	pipelineMetrics,
@@ -42,8 +42,8 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
-// MetricByKey finds a metric by its key, as programs do, also one of reportMetrics. The error for an unknown key lists the keys of
-// Metrics.
+// MetricByKey finds a metric by its key, as programs do, also one of reportMetrics. The error for an unknown key lists the
+// keys of Metrics.
 func MetricByKey(key string) (Metric, error) {
 	for _, m := range Metrics {
 		if m.Key == key {
@@ -76,8 +76,8 @@ func MetricKeys() []string {
 	return keys
 }
 
-// MetricNamed finds a metric as people write it: by its key, or by that without its unit, such as "e2e_p99" (see Short). The error
-// for an unknown name suggests one.
+// MetricNamed finds a metric as people write it: by its key, or by that without its unit, such as "e2e_p99" (see Short). The
+// error for an unknown name suggests one.
 func MetricNamed(name string) (Metric, error) {
 	var known []string
 	for _, m := range Metrics {

@@ -1,8 +1,9 @@
-// How points are named. A name holds what tells a point from the other points of its set, and no more. Of a study of Kafka and NATS with
-// two values of linger the names are "kafka linger=0", "kafka linger=5", "nats linger=0" and "nats linger=5". If it has Kafka in two
-// versions, those of Kafka begin with "kafka@4.0" and "kafka@4.1".
+// How points are named. A name holds what tells a point from the other points of its set, and no more. Of a study of Kafka
+// and NATS with two values of linger the names are "kafka linger=0", "kafka linger=5", "nats linger=0" and "nats linger=5".
+// If it has Kafka in two versions, those of Kafka begin with "kafka@4.0" and "kafka@4.1".
 //
-// The settings that a study varies are its axes. Other settings are found by their paths in the spec, such as "client.linger.ms".
+// The settings that a study varies are its axes. Other settings are found by their paths in the spec, such as
+// "client.linger.ms".
 
 package results
 
@@ -33,8 +34,8 @@ func (v Variant) has(name string) bool {
 	return slices.ContainsFunc(v, func(s SettingValue) bool { return s.Name == name })
 }
 
-// shownElsewhere are axes that names leave out, because reports have columns and headings for them. Some axes have a short name as
-// well: size is messageSize.
+// shownElsewhere are axes that names leave out, because reports have columns and headings for them. Some axes have a short
+// name as well: size is messageSize.
 var shownElsewhere = map[string]bool{
 	"broker":       true,
 	"version":      true, // follows the broker
@@ -78,8 +79,8 @@ func nameAll(points []*Point) {
 	}
 }
 
-// shapeInName is how a point's name shows the shape of its load. axes are its values on the axes of its study. Points of one name share a
-// row of a table or a line of a chart, which loads of different shapes must not do.
+// shapeInName is how a point's name shows the shape of its load. axes are its values on the axes of its study. Points of one
+// name share a row of a table or a line of a chart, which loads of different shapes must not do.
 //
 //	shapes of the loads                  in the names
 //	all alike                            nothing
@@ -112,8 +113,8 @@ func variantOf(spec study.Spec, axes map[string]string, valuesByAxis Values) Var
 	return v
 }
 
-// FirstInNames are the paths of the settings that readers care for most. If points have the same values on all axes, names tell
-// them apart by these settings before any others.
+// FirstInNames are the paths of the settings that readers care for most. If points have the same values on all axes, names
+// tell them apart by these settings before any others.
 var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
 // distinguish makes the variants of points longer until no two points would have the same name, unless their specs are equal.
@@ -145,8 +146,9 @@ func namesakes(points []*Point) [][]*Point {
 	return groups
 }
 
-// addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are namesakes. It
-// returns false if there was nothing to add: if their specs are equal, or all differences stand in their names already.
+// addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are
+// namesakes. It returns false if there was nothing to add: if their specs are equal, or all differences stand in their names
+// already.
 func addSettings(alike []*Point) (added bool) {
 	specs := make([]map[string]string, len(alike)) // settings by path, in the order of alike
 	for i, p := range alike {

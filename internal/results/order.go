@@ -31,8 +31,8 @@ func compareVariants(a, b Variant) int {
 	})
 }
 
-// CompareNames orders names and values as people do, word by word: "batch=16KiB" before "batch=1MiB" before "batch=unset", and
-// "nats2" before "nats10". It is 0 only for equal texts.
+// CompareNames orders names and values as people do, word by word: "batch=16KiB" before "batch=1MiB" before "batch=unset",
+// and "nats2" before "nats10". It is 0 only for equal texts.
 func CompareNames(a, b string) int {
 	return cmp.Or(
 		slices.CompareFunc(wordsOf(a), wordsOf(b), compareWords),
@@ -49,8 +49,8 @@ func CompareValues(a, b string) int {
 	return CompareNames(a, b)
 }
 
-// SameValue tells whether two values of one setting, which are all times or all sizes, are equal, or the same quantity as 1024 and
-// 1KiB are.
+// SameValue tells whether two values of one setting, which are all times or all sizes, are equal, or the same quantity as
+// 1024 and 1KiB are.
 func SameValue(a, b string) bool {
 	magnitudeA, okA := Magnitude(a)
 	magnitudeB, okB := Magnitude(b)

@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request. They
-// are given for closed loops as well, because they are what clients of the application saw.
+// pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request.
+// They are given for closed loops as well, because they are what clients of the application saw.
 var pipelineMetrics = []Metric{
 	responseTime(KeyResponseMin, "response min", quantile(0)),
 	responseTime(KeyResponseMean, "response mean", mean),
@@ -29,8 +29,8 @@ var pipelineMetrics = []Metric{
 	},
 }
 
-// responseTime is a statistic of the times from a request's sending to its answer. Its name, "response p99", is broken at the space
-// over a column.
+// responseTime is a statistic of the times from a request's sending to its answer. Its name, "response p99", is broken at
+// the space over a column.
 func responseTime(key, name string, statistic func(hist.Snapshot) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
@@ -65,7 +65,8 @@ func ofPart(name string, figure func(store.PipelinePart, store.Record) float64) 
 	}
 }
 
-// cpuPerRequest is the processor time of a part in microseconds per request, both counted from the begin of the measured phase.
+// cpuPerRequest is the processor time of a part in microseconds per request, both counted from the begin of the measured
+// phase.
 func cpuPerRequest(part store.PipelinePart, r store.Record) float64 {
 	return divided((part.UserSeconds+part.SystemSeconds)*1e6, r.Result.Books.Sent)
 }

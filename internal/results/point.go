@@ -1,9 +1,9 @@
-// Package results turns stored records into points, each with its loads over their repetitions, and into metrics, axes, statistics
-// and rankings. Reports, figures and gates choose from them. It doesn't know how records were measured. It makes the cells in which
-// results are shown, and knows nothing of the tables around them.
+// Package results turns stored records into points, each with its loads over their repetitions, and into metrics, axes,
+// statistics and rankings. Reports, figures and gates choose from them. It doesn't know how records were measured. It makes
+// the cells in which results are shown, and knows nothing of the tables around them.
 //
-// A record is one repetition. Records of equal spec are a point. A load point is one load of a point over its repetitions. A metric reads
-// one figure from each record; a figure that is not known is NaN.
+// A record is one repetition. Records of equal spec are a point. A load point is one load of a point over its repetitions. A
+// metric reads one figure from each record; a figure that is not known is NaN.
 //
 //	p99 := results.MustMetric("e2e_p99_ns")
 //	for _, point := range results.Of(records).Points {
@@ -39,7 +39,8 @@ type Point struct {
 	facts *factCache // for speed, shared by the points of a set; nil for a point that was made by itself
 }
 
-// Kind is the point's name without its variant: the product, and the shape of its load if points differ in it: "kafka@4.1 bursts".
+// Kind is the point's name without its variant: the product, and the shape of its load if points differ in it: "kafka@4.1
+// bursts".
 func (p Point) Kind() string { return strings.TrimSpace(p.Product + " " + p.shape) }
 
 // axes are the point's values on the axes of its study.
@@ -48,8 +49,8 @@ func (p Point) axes() map[string]string { return p.Records[0].Axes }
 // Ok are the repetitions that ended ok. Conclusions are drawn from no others.
 func (p Point) Ok() []store.Record { return p.with(store.OK) }
 
-// Shown are the records whose figures tables show: the repetitions that ended ok or, if none did, those that failed, were void, or
-// were published, in this order. Two that ended ok and a failed one are shown as the two.
+// Shown are the records whose figures tables show: the repetitions that ended ok or, if none did, those that failed, were
+// void, or were published, in this order. Two that ended ok and a failed one are shown as the two.
 func (p Point) Shown() []store.Record {
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Published} {
 		if records := p.with(status); len(records) > 0 {
@@ -80,11 +81,12 @@ func (p Point) with(status store.Status) []store.Record {
 // All tells whether every repetition ended with this status.
 func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
 
-// Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they stand
-// beside measured figures.
+// Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they
+// stand beside measured figures.
 func (p Point) Published() bool { return p.Records[0].Kind == store.KindPublished }
 
-// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3", or "ok" alone if all ended ok.
+// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3", or "ok" alone if all ended
+// ok.
 func (p Point) Endings() []string {
 	var endings []string
 	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK, store.Published} {
@@ -139,8 +141,8 @@ func (p Point) Load() string {
 	}
 }
 
-// Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays and points between agents have
-// tables of their own, because their latencies include the relays, or the error of two clocks.
+// Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays and points between agents
+// have tables of their own, because their latencies include the relays, or the error of two clocks.
 func (p Point) Setting() string {
 	setting := p.Spec.MessageSize.Summary() + " B"
 	if len(p.Spec.MessageSize) == 1 {

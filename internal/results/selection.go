@@ -46,8 +46,8 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 	return records, nil
 }
 
-// termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part without "="
-// belongs to the term before it. No value holds both a comma and "=" behind it.
+// termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part
+// without "=" belongs to the term before it. No value holds both a comma and "=" behind it.
 func termsOf(expr string) []string {
 	var terms []string
 	for part := range strings.SplitSeq(expr, ",") {
@@ -60,7 +60,8 @@ func termsOf(expr string) []string {
 	return terms
 }
 
-// cutTerm splits "broker=kafka" into name and value, and writes out a short name. ok is false for a text without a name or "=".
+// cutTerm splits "broker=kafka" into name and value, and writes out a short name. ok is false for a text without a name or
+// "=".
 func cutTerm(term string) (name, value string, ok bool) {
 	name, value, found := strings.Cut(term, "=")
 	name, value = study.AxisName(strings.TrimSpace(name)), strings.TrimSpace(value)
@@ -70,7 +71,8 @@ func cutTerm(term string) (name, value string, ok bool) {
 // maxValuesListed is how many values an error lists at most.
 const maxValuesListed = 12
 
-// noMatch says why none of the records, which other terms have chosen, matches a term: none has the name, or none has the value.
+// noMatch says why none of the records, which other terms have chosen, matches a term: none has the name, or none has the
+// value.
 func noMatch(records []store.Record, chosenBy []string, name, value string) error {
 	if len(records) == 0 {
 		return errors.New("there are no records to select from")
@@ -119,8 +121,8 @@ func SelectionNames(expr string) []string {
 	return names
 }
 
-// SideSelection is the selection for one side of a comparison. A side is a selection, or else a broker with or without its version:
-// "kafka@4.3.1" is short for "broker=kafka,version=4.3.1".
+// SideSelection is the selection for one side of a comparison. A side is a selection, or else a broker with or without its
+// version: "kafka@4.3.1" is short for "broker=kafka,version=4.3.1".
 func SideSelection(side string) string {
 	if strings.Contains(side, "=") {
 		return side
@@ -138,8 +140,8 @@ func JoinSelections(a, b string) string {
 	return strings.Join(selections, ",")
 }
 
-// propertiesOf lists the properties by which a record can be selected, with their values. One may have several: a version that was
-// asked for, and the one that was measured.
+// propertiesOf lists the properties by which a record can be selected, with their values. One may have several: a version
+// that was asked for, and the one that was measured.
 func propertiesOf(r store.Record, facts *factCache) map[string][]string {
 	properties := map[string][]string{}
 	for path, value := range facts.ofRecord(r) {

@@ -20,8 +20,8 @@ type Summary struct {
 	N         int     // values; without any, Median, Low and High are NaN
 	Median    float64 // the mean of the two in the middle if N is even
 	Low, High float64
-	// Confident tells whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6 values.
-	// Otherwise Low and High are just the smallest and the largest value.
+	// Confident tells whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6
+	// values. Otherwise Low and High are just the smallest and the largest value.
 	Confident bool
 	// Summed tells that the values are counts of messages, which were added up: Median, Low and High are all the sum.
 	Summed bool
@@ -29,8 +29,8 @@ type Summary struct {
 	ClockBound float64
 }
 
-// Summarize sums up values that must not be NaN, and assumes no distribution. Its interval lies between order statistics: the number of
-// values below the true median is binomial with p = 1/2 (Conover, Practical Nonparametric Statistics, 3.2).
+// Summarize sums up values that must not be NaN, and assumes no distribution. Its interval lies between order statistics:
+// the number of values below the true median is binomial with p = 1/2 (Conover, Practical Nonparametric Statistics, 3.2).
 func Summarize(values []float64) Summary {
 	if len(values) == 0 {
 		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
@@ -43,7 +43,8 @@ func Summarize(values []float64) Summary {
 	return Summary{N: len(values), Median: median, Low: s.Lo, High: s.Hi, Confident: true}
 }
 
-// decimal is v without the noise of binary fractions: 0.15 + 0.08 is 0.22999999999999998. It keeps 15 digits, and all of a whole number.
+// decimal is v without the noise of binary fractions: 0.15 + 0.08 is 0.22999999999999998. It keeps 15 digits, and all of a
+// whole number.
 func decimal(v float64) float64 {
 	if v == math.Trunc(v) {
 		return v
@@ -71,8 +72,8 @@ func summarizeRatios(ratios []float64) Summary {
 	return s
 }
 
-// medianRatio is the median of positive ratios; NaN if there are none. Of an even number it is the geometric mean of the two in
-// the middle, as the median of logarithms is: of 1/2 and 2 it is 1, and no change.
+// medianRatio is the median of positive ratios; NaN if there are none. Of an even number it is the geometric mean of the two
+// in the middle, as the median of logarithms is: of 1/2 and 2 it is 1, and no change.
 func medianRatio(ratios []float64) float64 {
 	n := len(ratios)
 	if n == 0 {
@@ -88,8 +89,8 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the error of the clocks if two
-// of them took the values. A latency, the only figure that they take, is not below 0.
+// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the error of the clocks
+// if two of them took the values. A latency, the only figure that they take, is not below 0.
 func (s Summary) Bounds() (low, high float64) {
 	if s.ClockBound > 0 {
 		return max(0, s.Low-s.ClockBound), s.High + s.ClockBound
@@ -110,8 +111,8 @@ func (s Summary) Cell() document.Cell {
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high, Bounded: isBounded}
 }
 
-// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. The error
-// of clocks is no part of it. It is NaN with too few values for an interval, and if the median is 0.
+// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100.
+// The error of clocks is no part of it. It is NaN with too few values for an interval, and if the median is 0.
 func (s Summary) RelativeHalfWidth() float64 {
 	if !s.Confident || s.Median == 0 {
 		return math.NaN()

@@ -1,6 +1,6 @@
-// Repetitions of a point are samples of one distribution only if nothing changed while they were made. A broker that is still warming up
-// gets faster from one to the next, one that fills up gets slower, and so do all brokers on a machine that others begin to use. A median
-// over them is then of no steady state.
+// Repetitions of a point are samples of one distribution only if nothing changed while they were made. A broker that is
+// still warming up gets faster from one to the next, one that fills up gets slower, and so do all brokers on a machine that
+// others begin to use. A median over them is then of no steady state.
 
 package results
 
@@ -17,9 +17,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// trend is how the headline metric of one product's points changed over their repetitions, in the order in which these were made.
-// Example: two points whose repetitions reached 10, 20, 30 and 5, 6, 7 messages a second. The later halves are 30/10 = 3 and 7/5 = 1.4
-// times the earlier ones, so change is 2.2. All six pairs of repetitions of a point rose, so p is 6 %.
+// trend is how the headline metric of one product's points changed over their repetitions, in the order in which these were
+// made. Example: two points whose repetitions reached 10, 20, 30 and 5, 6, 7 messages a second. The later halves are 30/10 =
+// 3 and 7/5 = 1.4 times the earlier ones, so change is 2.2. All six pairs of repetitions of a point rose, so p is 6 %.
 type trend struct {
 	name   string // of the product: "kafka"
 	metric Metric
@@ -32,9 +32,9 @@ type trend struct {
 // smallestTrend is the change that is worth telling: a search leaves as much open.
 const smallestTrend = 0.10
 
-// Trends is a verdict on each product whose figures rose or fell from repetition to repetition, over all its points of one kind of
-// measurement and one likely cause. The list is empty if no trend is shown. The p values are corrected for all trends that are
-// looked at (see holm).
+// Trends is a verdict on each product whose figures rose or fell from repetition to repetition, over all its points of one
+// kind of measurement and one likely cause. The list is empty if no trend is shown. The p values are corrected for all
+// trends that are looked at (see holm).
 func Trends(points []Point) []document.Verdict {
 	var trends []trend
 	trendKey := func(p Point) string { return strings.Join([]string{p.Product, p.Spec.Measure, likelyCause(p)}, "\n") }
@@ -56,7 +56,8 @@ func Trends(points []Point) []document.Verdict {
 	return verdicts
 }
 
-// isLarge tells whether figures rose by smallestTrend or more, or fell by as large a factor: to 1.1 or to 1/1.1 of what they were.
+// isLarge tells whether figures rose by smallestTrend or more, or fell by as large a factor: to 1.1 or to 1/1.1 of what they
+// were.
 func (t trend) isLarge() bool { return max(t.change, 1/t.change) >= 1+smallestTrend }
 
 // likelyCause names what may have changed from one repetition of a point to the next: whatever was not started anew for each.
@@ -71,8 +72,9 @@ func likelyCause(p Point) string {
 	}
 }
 
-// trendOf is the trend of points that have product, measure and likely cause in common. Points with a figure of 0 are left out: a
-// change from 0 has no factor. ok is false if no point with two repetitions is left, so that there is nothing to test.
+// trendOf is the trend of points that have product, measure and likely cause in common. Points with a figure of 0 are left
+// out: a change from 0 has no factor. ok is false if no point with two repetitions is left, so that there is nothing to
+// test.
 func trendOf(points []Point) (t trend, ok bool) {
 	metric, ok := Headline(points[0].Spec.Measure)
 	if !ok {
@@ -97,7 +99,8 @@ func trendOf(points []Point) (t trend, ok bool) {
 	return t, t.points > 0
 }
 
-// kendallScore is Kendall's S: the number of pairs whose later value is larger, less the number of those whose later value is smaller.
+// kendallScore is Kendall's S: the number of pairs whose later value is larger, less the number of those whose later value
+// is smaller.
 func kendallScore(values []float64) int {
 	score := 0
 	for i, earlier := range values {
@@ -108,8 +111,8 @@ func kendallScore(values []float64) int {
 	return score
 }
 
-// kendallVariance is the variance of Kendall's S if every order of the values is equally likely (Kendall, Rank Correlation Methods, 4.9).
-// t runs over the sizes of the groups of equal values:
+// kendallVariance is the variance of Kendall's S if every order of the values is equally likely (Kendall, Rank Correlation
+// Methods, 4.9). t runs over the sizes of the groups of equal values:
 //
 //	(n(n−1)(2n+5) − Σ t(t−1)(2t+5)) / 18
 func kendallVariance(values []float64) float64 {
@@ -121,10 +124,11 @@ func kendallVariance(values []float64) float64 {
 	return v / 18
 }
 
-// seasonalKendall is the two-sided p value of a trend over several series that have nothing but its direction in common (Hirsch, Slack and
-// Smith, Water Resources Research 18, 1982). The score and the variance are the sums of those of the series. Their sum is close to normal
-// even for two series of two values, with the correction for continuity, which is 1. Without variance there is no trend, and p is 1.
-// The series are taken for independent: what disturbs several points that are measured in turns makes p too small.
+// seasonalKendall is the two-sided p value of a trend over several series that have nothing but its direction in common
+// (Hirsch, Slack and Smith, Water Resources Research 18, 1982). The score and the variance are the sums of those of the
+// series. Their sum is close to normal even for two series of two values, with the correction for continuity, which is 1.
+// Without variance there is no trend, and p is 1. The series are taken for independent: what disturbs several points that
+// are measured in turns makes p too small.
 func seasonalKendall(score int, variance float64) float64 {
 	distance := math.Abs(float64(score)) - 1
 	if distance <= 0 || variance == 0 {
