@@ -32,11 +32,16 @@ func Parse(name string, data []byte) ([]Claim, error) {
 		return nil, nil
 	}
 	found := &problems{file: name}
-	if err != nil {
+	hasSecond := false
+	if err == nil {
+		err = decoder.Decode(&second)
+		hasSecond = err == nil
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		found.add(0, "", "not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return nil, &study.Errors{Problems: found.list}
 	}
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+	if hasSecond {
 		found.add(second.Line, "", "a second document; a file holds all claims of a study in one")
 	}
 	var claims []Claim
@@ -163,8 +168,8 @@ func (n node) texts() []string {
 		return []string{n.text()}
 	}
 	texts := []string{}
-	for _, y := range n.yaml.Content {
-		texts = append(texts, newNode(n.found, y, n.path).text())
+	for _, item := range n.items() {
+		texts = append(texts, item.text())
 	}
 	return texts
 }
@@ -216,7 +221,7 @@ func (n node) share() float64 {
 // bounds reads {from, to}, or {about, within}.
 func (n node) bounds() Range {
 	r := anywhere
-	about, within := math.NaN(), math.NaN() // not given
+	var about, within float64
 	for key, entry := range n.entries("from", "to", "about", "within") {
 		switch number := entry.number(); key {
 		case "from":
@@ -229,7 +234,8 @@ func (n node) bounds() Range {
 			within = number
 		}
 	}
-	hasAbout, hasWithin := !math.IsNaN(about), !math.IsNaN(within)
+	_, hasAbout := n.child("about")
+	_, hasWithin := n.child("within")
 	switch {
 	case hasAbout != hasWithin || (hasAbout && r.Given()):
 		n.problem("allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")

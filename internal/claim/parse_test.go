@@ -53,6 +53,8 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x, sign: rising, r2: 95}}]", "claims[0].slope.r2: 95 is out of range; allowed: 0 to 1"},
 		{"claims: [{id: 1, says: s, where: w, select: {x: {from: 3, to: 2}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", "claims[0].select.x: from is larger than to"},
 		{"claims: []\n---\nclaims: [x]", "c.yaml:2: a second document; a file holds all claims of a study in one"},
+		{"claims: []\n---\nclaims: [", "c.yaml: not YAML: "},
+		{"claims: [{id: 1, says: s, where: w, experiment: [a, [b]], metric: publish_rate, threshold: {expect: {from: 1}}}]", "claims[0].experiment[1]: a list is not a text"},
 		{"claims: [{id: 1, says: , where: w, undecidable: u}]", `c.yaml:1: claims[0].says: nothing is not a text`},
 		{"claims: [{id: 1, says: [s], where: w, undecidable: u}]", `c.yaml:1: claims[0].says: a list is not a text`},
 		{"claims: [{id: 1, id: 2, says: s, where: w, undecidable: u}]", "claims[0].id: given twice, first at line 1"},
@@ -103,6 +105,15 @@ func TestBoundsMayBothBeZero(t *testing.T) {
 	for _, bounds := range []string{"{from: 0, to: 0}", "{about: 0, within: 5%}"} {
 		claims, err := claim.Parse("c.yaml", []byte("claims: [{id: 1, says: s, where: w, metric: lost, threshold: {expect: "+bounds+"}}]"))
 		if err != nil || !claims[0].Statements[0].Expect.Given() {
+			t.Errorf("%s: %v", bounds, err)
+		}
+	}
+}
+
+func TestABoundThatIsNoNumberIsOneProblem(t *testing.T) {
+	for _, bounds := range []string{"{from: fast}", "{about: fast, within: 10%}", "{about: 2, within: fast}"} {
+		_, err := claim.Parse("c.yaml", []byte("claims: [{id: 1, says: s, where: w, metric: lost, threshold: {expect: "+bounds+"}}]"))
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), `"fast" is not a number`) {
 			t.Errorf("%s: %v", bounds, err)
 		}
 	}
