@@ -185,7 +185,7 @@ func TestSidesAndAliasesOfAClaimAreReadAsWritten(t *testing.T) {
 		t.Errorf("a slope: %+v", s[4])
 	}
 	x, y, z := s[5].Select["x"], s[5].Select["y"], s[5].Select["z"]
-	if s[5].Form != "interior maximum" || s[5].Within != 0.05 || x.From != 1 || !math.IsNaN(x.To) || len(x.Not) != 2 || y.End != claim.Highest || z.End != "" || len(z.Any) != 2 {
+	if s[5].Form != "interior maximum" || s[5].Within != 0.05 || x.Bounds.From != 1 || !math.IsInf(x.Bounds.To, 1) || len(x.Not) != 2 || y.End != claim.Highest || z.End != "" || len(z.Any) != 2 {
 		t.Errorf("a shape: %+v", s[5])
 	}
 }

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
 
-	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
-	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // File is the name of the file in a study's folder that holds its claims.
@@ -24,10 +19,10 @@ const File = "claims.yaml"
 // Parse reads the claims of a file. An error is a *study.Errors with all problems, each with its line and what is
 // allowed.
 func Parse(name string, data []byte) ([]Claim, error) {
-	var doc, second yaml.Node
+	var document, second yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	err := decoder.Decode(&doc)
-	isEmpty := errors.Is(err, io.EOF) || (err == nil && len(doc.Content) == 0)
+	err := decoder.Decode(&document)
+	isEmpty := errors.Is(err, io.EOF) || (err == nil && len(document.Content) == 0)
 	if isEmpty {
 		return nil, nil
 	}
@@ -45,10 +40,12 @@ func Parse(name string, data []byte) ([]Claim, error) {
 		found.add(second.Line, "", "a second document; a file holds all claims of a study in one")
 	}
 	var claims []Claim
-	for _, list := range newNode(found, doc.Content[0], "").entries("claims") {
+	for _, list := range newNode(found, document.Content[0], "").entries("claims") {
 		for _, item := range list.items() {
-			c := item.claim()
-			if c.ID != "" && slices.ContainsFunc(claims, func(o Claim) bool { return o.ID == c.ID }) {
+			item.found = &problems{file: name} // of this claim
+			c := readClaim(item)
+			found.list = append(found.list, item.found.list...)
+			if c.ID != "" && slices.ContainsFunc(claims, func(other Claim) bool { return other.ID == c.ID }) {
 				found.add(item.yaml.Line, list.path, "%q is the id of two claims", c.ID)
 			}
 			claims = append(claims, c)
@@ -60,7 +57,7 @@ func Parse(name string, data []byte) ([]Claim, error) {
 	return claims, nil
 }
 
-// problems collects everything that is wrong with a file.
+// problems collects everything that is wrong with a file or a claim.
 type problems struct {
 	file string
 	list []study.Problem
@@ -68,187 +65,4 @@ type problems struct {
 
 func (p *problems) add(line int, path, format string, args ...any) {
 	p.list = append(p.list, study.Problem{File: p.file, Line: line, Path: path, Text: fmt.Sprintf(format, args...)})
-}
-
-// node is a part of the file and the path to it: claims[2].slope.along. Its methods read it as one type or another. If
-// it isn't of that type, they note the problem and return the type's zero value, or NaN for a number.
-type node struct {
-	found *problems // of the whole file
-	yaml  *yaml.Node
-	path  string
-}
-
-// newNode resolves aliases.
-func newNode(found *problems, y *yaml.Node, path string) node {
-	for y.Kind == yaml.AliasNode {
-		y = y.Alias
-	}
-	return node{found: found, yaml: y, path: path}
-}
-
-func (n node) problem(format string, args ...any) { n.found.add(n.yaml.Line, n.path, format, args...) }
-
-// problemAt notes a problem with one of n's keys.
-func (n node) problemAt(key, format string, args ...any) {
-	n.found.add(n.yaml.Line, n.path+"."+key, format, args...)
-}
-
-func (n node) isMapping() bool { return n.yaml.Kind == yaml.MappingNode }
-
-// entries are the entries of a mapping, in the order of the file. Keys that aren't allowed are problems; without any,
-// all are allowed.
-func (n node) entries(allowed ...string) iter.Seq2[string, node] {
-	allowed = slices.Sorted(slices.Values(allowed))
-	return func(yield func(string, node) bool) {
-		if !n.isMapping() {
-			n.problem("%s is not a mapping; allowed keys: %s", study.Seen(n.yaml), strings.Join(allowed, ", "))
-			return
-		}
-		lines := map[string]int{} // of the keys so far
-		for pair := range slices.Chunk(n.yaml.Content, 2) {
-			name := pair[0].Value
-			key := newNode(n.found, pair[0], strings.TrimPrefix(n.path+"."+name, "."))
-			if first, ok := lines[name]; ok {
-				key.problem("given twice, first at line %d", first)
-				continue
-			}
-			lines[name] = pair[0].Line
-			if len(allowed) > 0 && !slices.Contains(allowed, name) {
-				key.problem("%s", suggest.UnknownKey(name, allowed))
-				continue
-			}
-			if !yield(name, newNode(n.found, pair[1], key.path)) {
-				return
-			}
-		}
-	}
-}
-
-// child is the value of a key of a mapping; false without one.
-func (n node) child(key string) (node, bool) {
-	if n.isMapping() {
-		for pair := range slices.Chunk(n.yaml.Content, 2) {
-			if pair[0].Value == key {
-				return newNode(n.found, pair[1], n.path+"."+key), true
-			}
-		}
-	}
-	return node{}, false
-}
-
-// items are the elements of a list.
-func (n node) items() []node {
-	if n.yaml.Kind != yaml.SequenceNode {
-		n.problem("%s is not a list", study.Seen(n.yaml))
-		return nil
-	}
-	var items []node
-	for i, y := range n.yaml.Content {
-		items = append(items, newNode(n.found, y, fmt.Sprintf("%s[%d]", n.path, i)))
-	}
-	return items
-}
-
-// text reads a scalar. If words are allowed, it has to be one of them.
-func (n node) text(allowed ...string) string {
-	if n.yaml.Kind != yaml.ScalarNode || n.yaml.Tag == "!!null" {
-		n.problem("%s is not a text", study.Seen(n.yaml))
-		return ""
-	}
-	text := strings.TrimSpace(n.yaml.Value)
-	if len(allowed) > 0 && !slices.Contains(allowed, text) {
-		n.problem("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
-	}
-	return text
-}
-
-// texts reads one text or a list of them. They are never nil, which tells an empty list from none (Criterion.Any).
-func (n node) texts() []string {
-	if n.yaml.Kind != yaml.SequenceNode {
-		return []string{n.text()}
-	}
-	texts := []string{}
-	for _, item := range n.items() {
-		texts = append(texts, item.text())
-	}
-	return texts
-}
-
-// axes reads the names of axes, and returns their full names.
-func (n node) axes() []string {
-	names := n.texts()
-	for i, name := range names {
-		names[i] = study.AxisName(name)
-	}
-	return names
-}
-
-func (n node) metric() results.Metric {
-	m, err := results.MetricByKey(n.yaml.Value)
-	if err != nil {
-		n.problem("unknown metric %q%s; known: %s", n.yaml.Value,
-			suggest.DidYouMean(n.yaml.Value, results.MetricKeys()), strings.Join(results.MetricKeys(), ", "))
-	}
-	return m
-}
-
-// number reads a number in the unit of its metric: plain, a percentage as a share, a size in bytes, or a time in nanoseconds. It is NaN if
-// the value is none.
-func (n node) number() float64 {
-	text := strings.TrimSpace(n.yaml.Value)
-	number, ok := results.Magnitude(text)
-	if percent, isPercent := strings.CutSuffix(text, "%"); isPercent {
-		percentage, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
-		number, ok = percentage/100, err == nil
-	}
-	isFinite := !math.IsNaN(number) && !math.IsInf(number, 0)
-	if n.yaml.Kind != yaml.ScalarNode || !ok || !isFinite {
-		n.problem("%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(n.yaml))
-		return math.NaN()
-	}
-	return number
-}
-
-// share reads a number from 0 to 1.
-func (n node) share() float64 {
-	share := n.number()
-	if share < 0 || share > 1 {
-		n.problem("%v is out of range; allowed: 0 to 1", share)
-	}
-	return share
-}
-
-// bounds reads {from, to}, or {about, within}.
-func (n node) bounds() Range {
-	r := anywhere
-	var about, within float64
-	for key, entry := range n.entries("from", "to", "about", "within") {
-		switch number := entry.number(); key {
-		case "from":
-			r.From = number
-		case "to":
-			r.To = number
-		case "about":
-			about = number
-		case "within":
-			within = number
-		}
-	}
-	_, hasAbout := n.child("about")
-	_, hasWithin := n.child("within")
-	switch {
-	case hasAbout != hasWithin || (hasAbout && r.Given()):
-		n.problem("allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%%}")
-	case hasAbout && within > 1:
-		n.problem("within is a share of about; allowed: up to 100%%")
-	case hasAbout:
-		distance := math.Abs(about) * within
-		r = Range{From: about - distance, To: about + distance}
-	case !r.Given():
-		n.problem("bounds nothing; allowed: from, to or both")
-	}
-	if r.From > r.To {
-		n.problem("from is larger than to")
-	}
-	return r
 }

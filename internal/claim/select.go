@@ -14,12 +14,12 @@ import (
 type Selector map[string]Criterion
 
 // Criterion says which values of one axis are meant, in one of three ways: {Any: [1, 5]} means 1 and 5; {End: highest}
-// means the highest value that was measured; {From: 2, To: 10, Not: [5]} means those from 2 to 10 but 5.
+// means the highest value that was measured; {Bounds: 2 to 10, Not: [5]} means those from 2 to 10 but 5.
 type Criterion struct {
-	Any      []string // nil if the values are given in another way; an empty list means none
-	End      End
-	From, To float64 // both included; NaN: no bound
-	Not      []string
+	Any    []string // nil if the values are given in another way; an empty list means none
+	End    End
+	Bounds Range // anywhere if there are no bounds
+	Not    []string
 }
 
 // End is an end of the values of an axis among what the rest of a selector leaves. It is empty if none is meant.
@@ -75,63 +75,73 @@ func (s Selector) filter(samples []sample) ([]sample, error) {
 
 // filter keeps the samples whose value on an axis meets the criterion.
 func (c Criterion) filter(samples []sample, axis string) ([]sample, error) {
-	measured := results.Values{}
+	values := results.Values{}
 	for _, s := range samples {
-		if text, ok := s.value(axis); ok {
-			measured.Add(axis, text)
+		if value, ok := s.value(axis); ok {
+			values.Add(axis, value)
 		}
 	}
-	texts := slices.SortedFunc(maps.Keys(measured[axis]), results.CompareNames)
-	if len(texts) == 0 {
+	measured := slices.SortedFunc(maps.Keys(values[axis]), results.CompareNames)
+	if len(measured) == 0 {
 		return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
 	}
-	matches := c.match
-	if c.End != "" {
-		end, hasEnd := c.End.of(texts)
-		matches = func(text string) bool { return hasEnd && results.SameValue(end, text) }
+	meant := c.meantOf(measured)
+	var chosen []sample
+	for _, s := range samples {
+		if value, ok := s.value(axis); ok && slices.Contains(meant, value) {
+			chosen = append(chosen, s)
+		}
 	}
-	chosen := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool {
-		text, ok := s.value(axis)
-		return !ok || !matches(text)
-	})
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NothingMeasured, "no point has %s %s; there are %s",
-			axis, c, strings.Join(results.Shorten(texts), ", "))
+			axis, c, strings.Join(results.Shorten(measured), ", "))
 	}
 	return chosen, nil
 }
 
-// of is the lowest or the highest of the values that are quantities. It is not ok if none is.
-func (e End) of(texts []string) (end string, ok bool) {
-	var extreme float64
-	for _, text := range texts {
-		n, isQuantity := results.Magnitude(text)
-		isBeyond := (e == Lowest && n < extreme) || (e == Highest && n > extreme)
-		if isQuantity && (!ok || isBeyond) {
-			end, extreme, ok = text, n, true
+// meantOf lists the values that are meant of those that were measured.
+func (c Criterion) meantOf(measured []string) []string {
+	if c.End != "" {
+		return c.End.of(measured)
+	}
+	var meant []string
+	for _, value := range measured {
+		isValue := func(other string) bool { return results.SameValue(other, value) }
+		if c.Any != nil {
+			if slices.ContainsFunc(c.Any, isValue) {
+				meant = append(meant, value)
+			}
+			continue
+		}
+		n, isQuantity := results.Magnitude(value)
+		isInBounds := !c.Bounds.Given() || (isQuantity && c.Bounds.From <= n && n <= c.Bounds.To)
+		if isInBounds && !slices.ContainsFunc(c.Not, isValue) {
+			meant = append(meant, value)
 		}
 	}
-	return end, ok
+	return meant
 }
 
-// match reports whether a value is in the list or, without a list, within the bounds and not excluded. It ignores End.
-func (c Criterion) match(text string) bool {
-	equal := func(want string) bool { return results.SameValue(want, text) }
-	switch {
-	case c.Any != nil:
-		return slices.ContainsFunc(c.Any, equal)
-	case slices.ContainsFunc(c.Not, equal):
-		return false
-	case !c.hasBounds():
-		return true
-	default:
-		n, isQuantity := results.Magnitude(text)
-		isBelow, isAbove := n < c.From, n > c.To // false without the bound: no number is below or above NaN
-		return isQuantity && !isBelow && !isAbove
+// of lists the values that are the lowest or the highest quantity: one, several if it was written in several ways, such
+// as 1024 and 1KiB, or none if no value is a quantity.
+func (e End) of(measured []string) []string {
+	var ends []string
+	var extreme float64 // of ends
+	for _, value := range measured {
+		n, isQuantity := results.Magnitude(value)
+		if !isQuantity {
+			continue
+		}
+		isFirst := len(ends) == 0
+		switch {
+		case isFirst || (e == Lowest && n < extreme) || (e == Highest && n > extreme):
+			ends, extreme = []string{value}, n
+		case n == extreme:
+			ends = append(ends, value)
+		}
 	}
+	return ends
 }
-
-func (c Criterion) hasBounds() bool { return !math.IsNaN(c.From) || !math.IsNaN(c.To) }
 
 // String describes the values: "from 2 to 3 other than 2.5".
 func (c Criterion) String() string {
@@ -142,15 +152,14 @@ func (c Criterion) String() string {
 		return strings.Join(c.Any, " or ")
 	}
 	var words []string
-	hasFrom, hasTo := !math.IsNaN(c.From), !math.IsNaN(c.To)
-	if hasFrom {
-		words = append(words, fmt.Sprintf("from %v", c.From))
-	}
+	hasFrom, hasTo := !math.IsInf(c.Bounds.From, -1), !math.IsInf(c.Bounds.To, 1)
 	switch {
 	case hasFrom && hasTo:
-		words = append(words, fmt.Sprintf("to %v", c.To))
+		words = append(words, "from "+fmt.Sprint(c.Bounds.From)+" to "+fmt.Sprint(c.Bounds.To))
+	case hasFrom:
+		words = append(words, "from "+fmt.Sprint(c.Bounds.From))
 	case hasTo:
-		words = append(words, fmt.Sprintf("up to %v", c.To))
+		words = append(words, "up to "+fmt.Sprint(c.Bounds.To))
 	}
 	if c.Not != nil {
 		words = append(words, "other than "+strings.Join(c.Not, ", "))

@@ -1,0 +1,49 @@
+package claim
+
+import (
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/results"
+)
+
+// refuseUnused refuses keys of a mapping that the statement has no use for.
+func (s *Statement) refuseUnused(mapping node) {
+	if expect, ok := mapping.child("expect"); ok && s.Kind != Ratio && s.Kind != Threshold {
+		expect.problem("not used by %s, only by %s and %s", s.Kind, Ratio, Threshold)
+	}
+	if best, ok := mapping.child("best"); ok && s.Kind != Rank && s.Pool != poolBest {
+		best.problem("not used by %s, only by %s and by pool: %s", s.Kind, Rank, poolBest)
+	}
+}
+
+// check notes what a complete statement lacks, or says in vain. body is what stands under the name of its kind.
+func (s *Statement) check(body node) {
+	if s.Kind != Ratio {
+		known := strings.Join(results.MetricKeys(), ", ")
+		body.require(s.Metric.Key != "", "metric", "what it is about; known: "+known)
+	}
+	switch s.Kind {
+	case Ratio:
+		body.require(s.Of.Select != nil && s.To.Select != nil, "of", "a ratio needs of and to")
+		body.require(s.Of.Metric.Key != "" && s.To.Metric.Key != "", "metric", "what the ratio is of")
+		body.require(s.Expect.Given(), "expect", "a ratio needs bounds, such as {from: 0.3, to: 0.45}")
+	case Threshold:
+		body.require(s.Expect.Given(), "expect", "a threshold needs bounds, such as {from: 250000}")
+	case Rank:
+		hasPlace, hasOrder := s.Place != 0, len(s.Order) > 1
+		body.require(s.By != "", "by", "the axis of those that are ranked")
+		body.require(hasPlace != hasOrder, "first", "a rank needs one of first, second, last and order")
+	case Slope:
+		body.require(s.Along != "", "along", "the axis it goes along")
+		body.require(s.Sign != "" || s.R2 > 0 || s.Change.Given(), "sign", "a slope needs one of sign, r2 and change")
+	case Shape:
+		body.require(s.Along != "", "along", "the axis it goes along")
+		body.require(s.Form != "", "form", "one of "+strings.Join(forms, ", "))
+	}
+	if s.poolsCells() && s.Kind != Ratio && s.Kind != Threshold {
+		body.problemAt("take", "%q has no meaning here; allowed: %s, %s", s.Take, TakeEach, TakeShare)
+	}
+	if isShare := 0 < s.Share && s.Share <= 1; s.Take == TakeShare && !isShare {
+		body.problemAt("share", "%v is no share of the places; allowed: above 0 and up to 1", s.Share)
+	}
+}
