@@ -30,9 +30,10 @@ func (s *Statement) check(body node) {
 	case Threshold:
 		body.require(s.Expect.Given(), "expect", "a threshold needs bounds, such as {from: 250000}")
 	case Rank:
-		hasPlace, hasOrder := s.Place != 0, len(s.Order) > 1
+		isPlace := s.Place != 0 && s.Order == nil
+		isOrder := s.Place == 0 && len(s.Order) > 1
 		body.require(s.By != "", "by", "the axis of those that are ranked")
-		body.require(hasPlace != hasOrder, "first", "a rank needs one of first, second, last and order")
+		body.require(isPlace || isOrder, "first", "a rank needs one of first, second, last and order")
 	case Slope:
 		body.require(s.Along != "", "along", "the axis it goes along")
 		body.require(s.Sign != "" || s.R2 > 0 || s.Change.Given(), "sign", "a slope needs one of sign, r2 and change")

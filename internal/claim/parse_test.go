@@ -39,6 +39,7 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, ratio: {of: {x: 1, metric: publish_rate}, to: {x: 2}, expect: {to: 1}}}]", "claims[0].ratio.metric: missing: what the ratio is of"},
 		{"claims: [{id: 1, says: s, where: w, ratio: {of: {x: 1}, to: {x: 2, metric: publish_rate}, expect: {to: 1}}}]", "claims[0].ratio.metric: missing: what the ratio is of"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker}}]", "claims[0].rank.first: missing: a rank needs one of first, second, last and order"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, first: kafka, order: [nats]}}]", "claims[0].rank.first: missing: a rank needs one of first, second, last and order"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, first: kafka, take: mean}}]", `claims[0].rank.take: "mean" has no meaning here; allowed: each, share`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, first: kafka, last: nats}}]", "claims[0].rank.last: a second place; allowed: one of first, second and last"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, frist: kafka}}]", `claims[0].rank.frist: unknown key "frist"; allowed: at, best, by, `},
