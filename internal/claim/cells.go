@@ -42,7 +42,7 @@ func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 }
 
 // splitBy splits the samples of a cell by their values on an axis, which name the groups, in the order of the values.
-func splitBy(axis string, cell group) ([]group, error) {
+func splitBy(axis string, cell group) ([]group, *undecided) {
 	for _, one := range cell.Members {
 		if _, ok := one.value(axis); !ok {
 			return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
@@ -58,7 +58,7 @@ func splitBy(axis string, cell group) ([]group, error) {
 
 // figure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has the
 // metric. where says for an error where the group stands: "at x=2".
-func (s Statement) figure(m results.Metric, g group, where string) (Figure, error) {
+func (s Statement) figure(m results.Metric, g group, where string) (Figure, *undecided) {
 	var figures []Figure
 	for _, one := range g.Members {
 		if f := one.figure(m); f.known() {
@@ -78,12 +78,12 @@ func (s Statement) figure(m results.Metric, g group, where string) (Figure, erro
 }
 
 // cellFigure is the metric of a cell.
-func (s Statement) cellFigure(m results.Metric, cell group) (Figure, error) {
+func (s Statement) cellFigure(m results.Metric, cell group) (Figure, *undecided) {
 	return s.figure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
 }
 
 // noFigure says why samples have no figure: the usable ones lack the metric, or none is usable.
-func noFigure(samples []sample, m results.Metric) error {
+func noFigure(samples []sample, m results.Metric) *undecided {
 	statuses := map[string]bool{}
 	for _, s := range samples {
 		if len(s.records) > 0 {

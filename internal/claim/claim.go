@@ -73,16 +73,14 @@ const (
 	Misfit          Reason = "misfit"           // the statement doesn't fit the axes of the records
 )
 
-// undecidedError says why the records can't decide a statement. Every error of this package but those of Parse is one.
-type undecidedError struct {
+// undecided is why the records can't decide a statement.
+type undecided struct {
 	reason Reason
-	why    string
+	text   string // the reason in a sentence
 }
 
-func (e *undecidedError) Error() string { return e.why }
-
-func undecidedBecause(reason Reason, format string, args ...any) error {
-	return &undecidedError{reason: reason, why: fmt.Sprintf(format, args...)}
+func undecidedBecause(reason Reason, format string, args ...any) *undecided {
+	return &undecided{reason: reason, text: fmt.Sprintf(format, args...)}
 }
 
 // Answer is the answer to a claim from the records of one side of its study.
@@ -106,7 +104,7 @@ type Part struct {
 	Missing int  // cells without a usable figure
 	Closed  bool // a figure is the latency of a closed loop
 
-	missingThoughOK int // of Missing, the cells in which every sample has repetitions that ended ok
+	missingThoughOK int // of Missing, the cells of which every point was measured, but not the metric
 }
 
 // Cell is the answer at one combination of values of the axes that the statement doesn't compare.
@@ -117,6 +115,8 @@ type Cell struct {
 	R2      Figure   // of a slope
 	N       int      // the fewest repetitions of any point that the verdict rests on
 	Unknown []string // rank: contenders without a figure, if it can't be told because of them alone
+
+	noRatio bool // the verdict needs the figure, and there is none: it is a ratio to zero
 }
 
 // Sides of a study: the versions that the paper used, today's, and the figures that the paper published.

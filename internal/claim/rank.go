@@ -24,12 +24,12 @@ type contender struct {
 
 // rank judges in each cell the place of one contender, or the order of several. In the example of contest it can't be
 // told whether kafka is first, because pulsar may be, and nats is not first.
-func (s Statement) rank(chosen []sample) (Part, error) {
+func (s Statement) rank(chosen []sample) (Part, *undecided) {
 	var p Part
 	for _, g := range grouped(chosen, s.cellAxes(chosen, s.Ranking.By, sweepAxis)) {
-		c, err := s.contestIn(g)
-		if err != nil {
-			return Part{}, err
+		c, why := s.contestIn(g)
+		if why != nil {
+			return Part{}, why
 		}
 		named := s.Ranking.named()
 		switch {
@@ -53,16 +53,16 @@ func (s Statement) rank(chosen []sample) (Part, error) {
 }
 
 // contestIn gathers the contenders of a cell.
-func (s Statement) contestIn(cell group) (contest, error) {
+func (s Statement) contestIn(cell group) (contest, *undecided) {
 	c := contest{lowestWins: s.lowestIsBest(s.Metric)}
-	groups, err := splitBy(s.Ranking.By, cell)
-	if err != nil {
-		return contest{}, err
+	groups, why := splitBy(s.Ranking.By, cell)
+	if why != nil {
+		return contest{}, why
 	}
 	for _, g := range groups {
-		f, err := s.figure(s.Metric, g, fmt.Sprintf("of %s at %q", g.Name, cell.Name))
-		if err != nil {
-			return contest{}, err
+		f, why := s.figure(s.Metric, g, fmt.Sprintf("of %s at %q", g.Name, cell.Name))
+		if why != nil {
+			return contest{}, why
 		}
 		notRefused := func(one sample) bool { return one.status != string(store.Refused) }
 		refused := !f.known() && !slices.ContainsFunc(g.Members, notRefused)

@@ -9,43 +9,46 @@ import (
 )
 
 // ratio divides the measurements of one selection by those of another that have the same values on all axes but the
-// compared ones. Example: the modes a and b were measured with 1 and with 50 topics. Then the ratio of a to b has two
-// cells: with 1 topic and with 50.
-func (s Statement) ratio(all []sample) (Part, error) {
-	of, err := s.operand(s.Of).choose(all)
-	if err != nil {
-		return Part{}, err
+// compared ones. Example: the modes a and b were measured with 1 and with 50 topics, and mode a with 100 as well. Then
+// the ratio of a to b has two cells, with 1 topic and with 50; with 100 there is nothing to compare.
+func (s Statement) ratio(all []sample) (Part, *undecided) {
+	dividends, why := s.operand(s.Of).choose(all)
+	if why != nil {
+		return Part{}, why
 	}
-	to, err := s.operand(s.To).choose(all)
-	if err != nil {
-		return Part{}, err
+	divisors, why := s.operand(s.To).choose(all)
+	if why != nil {
+		return Part{}, why
 	}
-	axes := s.cellAxes(slices.Concat(of, to), s.comparedAxes()...)
-	divisors := grouped(to, axes)
-	p := Part{Closed: anyClosed(of, s.Of.Metric) || anyClosed(to, s.To.Metric)}
-	for _, dividend := range grouped(of, axes) {
-		i := slices.IndexFunc(divisors, func(g group) bool { return g.Name == dividend.Name })
-		if i < 0 {
+	axes := s.cellAxes(slices.Concat(dividends, divisors), s.comparedAxes()...)
+	divisorOf := map[string]group{} // by the name of the cell
+	for _, divisor := range grouped(divisors, axes) {
+		divisorOf[divisor.Name] = divisor
+	}
+	p := Part{Closed: anyClosed(dividends, s.Of.Metric) || anyClosed(divisors, s.To.Metric)}
+	for _, dividend := range grouped(dividends, axes) {
+		divisor, ok := divisorOf[dividend.Name]
+		if !ok {
 			continue
 		}
-		f, err := s.divide(dividend, divisors[i])
-		if err != nil {
-			return Part{}, err
+		f, why := s.divide(dividend, divisor)
+		if why != nil {
+			return Part{}, why
 		}
-		both := group{Name: dividend.Name, Members: slices.Concat(dividend.Members, divisors[i].Members)}
-		p.add(both, f, s.Expect.judge(f))
+		p.add(dividend.Name, slices.Concat(dividend.Members, divisor.Members), f, s.Expect.judge(f))
 	}
 	switch {
 	case len(p.Cells) > 0:
 		return p, nil
 	case p.Missing == 0:
 		return Part{}, undecidedBecause(TooFew, "no two points differ in nothing but what is compared")
-	case !hasFigure(of, s.Of.Metric):
-		return Part{}, noFigure(of, s.Of.Metric)
-	case !hasFigure(to, s.To.Metric):
-		return Part{}, noFigure(to, s.To.Metric)
+	case !hasFigure(dividends, s.Of.Metric):
+		return Part{}, noFigure(dividends, s.Of.Metric)
+	case !hasFigure(divisors, s.To.Metric):
+		return Part{}, noFigure(divisors, s.To.Metric)
+	default:
+		return Part{}, undecidedBecause(NoFigure, "there is no ratio to zero")
 	}
-	return Part{}, undecidedBecause(NoFigure, "there is no ratio to zero")
 }
 
 // operand is what a ratio divides or divides by, with the statement's own selection on the axes that the operand
@@ -70,30 +73,32 @@ func (s Statement) comparedAxes() []string {
 // divide is the ratio in one cell. If both operands are the same measurement, two metrics of it are compared: then each
 // repetition has a ratio of its own, which is more exact than dividing the spread of one metric by that of the other.
 // Counts have no spread.
-func (s Statement) divide(dividend, divisor group) (Figure, error) {
-	a, b := dividend.Members, divisor.Members
+func (s Statement) divide(dividend, divisor group) (Figure, *undecided) {
 	anyCounts := s.Of.Metric.Counts() || s.To.Metric.Counts()
-	if areSingle := len(a) == 1 && len(b) == 1; areSingle && a[0].id == b[0].id && !anyCounts {
-		return ratioWithin(a[0], s.Of.Metric, s.To.Metric), nil
+	areSingle := len(dividend.Members) == 1 && len(divisor.Members) == 1
+	if areSingle && dividend.Members[0].id == divisor.Members[0].id && !anyCounts {
+		return ratioOfMetrics(dividend.Members[0], s.Of.Metric, s.To.Metric), nil
 	}
-	of, err := s.cellFigure(s.Of.Metric, dividend)
-	if err != nil {
-		return Figure{}, err
+	of, why := s.cellFigure(s.Of.Metric, dividend)
+	if why != nil {
+		return Figure{}, why
 	}
-	to, err := s.cellFigure(s.To.Metric, divisor)
-	if err != nil {
-		return Figure{}, err
+	to, why := s.cellFigure(s.To.Metric, divisor)
+	if why != nil {
+		return Figure{}, why
 	}
 	return quotient(of, to), nil
 }
 
-// ratioWithin is the ratio of two metrics of the same repetitions. Repetitions without one of them have none.
-func ratioWithin(s sample, of, to results.Metric) Figure {
-	of, to = of.AsRecorded(), to.AsRecorded()
+// ratioOfMetrics is the ratio of two metrics of the same repetitions. Repetitions have none if a metric is not known,
+// or the divisor is zero.
+func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
+	dividend, divisor = dividend.AsRecorded(), divisor.AsRecorded()
 	var ratios []float64
 	for _, r := range s.records {
-		if a, b := of.Of(r), to.Of(r); a >= 0 && b > 0 { // false for NaN
-			ratios = append(ratios, a/b)
+		of, to := dividend.Of(r), divisor.Of(r)
+		if of >= 0 && to > 0 { // false for NaN, which is not known
+			ratios = append(ratios, of/to)
 		}
 	}
 	return summarized(results.Summarize(ratios), unit.Factor)

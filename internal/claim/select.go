@@ -31,8 +31,8 @@ const (
 	Highest End = "highest"
 )
 
-// choose keeps the samples, which are measurements, that are meant. It returns one at least, or an error.
-func (s Selection) choose(all []sample) ([]sample, error) {
+// choose keeps the samples, which are measurements, that are meant. It returns one at least, or why there is none.
+func (s Selection) choose(all []sample) ([]sample, *undecided) {
 	var chosen []sample
 	for _, one := range all {
 		name, _ := one.value(sweepAxis)
@@ -43,9 +43,9 @@ func (s Selection) choose(all []sample) ([]sample, error) {
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NothingMeasured, "nothing was measured of %s", strings.Join(s.Experiments, ", "))
 	}
-	chosen, err := s.Select.filter(chosen)
-	if err != nil {
-		return nil, err
+	chosen, why := s.Select.filter(chosen)
+	if why != nil {
+		return nil, why
 	}
 	chosen = atRates(chosen, s.At)
 	if len(chosen) == 0 {
@@ -55,7 +55,7 @@ func (s Selection) choose(all []sample) ([]sample, error) {
 }
 
 // filter keeps the samples that meet all criteria. Ends come last, as the lowest x is meant of those with y=1.
-func (s Selector) filter(samples []sample) ([]sample, error) {
+func (s Selector) filter(samples []sample) ([]sample, *undecided) {
 	var axes, axesOfEnds []string
 	for _, axis := range slices.Sorted(maps.Keys(s)) {
 		if s[axis].End == "" {
@@ -65,16 +65,16 @@ func (s Selector) filter(samples []sample) ([]sample, error) {
 		}
 	}
 	for _, axis := range slices.Concat(axes, axesOfEnds) {
-		var err error
-		if samples, err = s[axis].filter(samples, axis); err != nil {
-			return nil, err
+		var why *undecided
+		if samples, why = s[axis].filter(samples, axis); why != nil {
+			return nil, why
 		}
 	}
 	return samples, nil
 }
 
 // filter keeps the samples whose value on an axis meets the criterion.
-func (c Criterion) filter(samples []sample, axis string) ([]sample, error) {
+func (c Criterion) filter(samples []sample, axis string) ([]sample, *undecided) {
 	values := results.Values{}
 	for _, s := range samples {
 		if value, ok := s.value(axis); ok {

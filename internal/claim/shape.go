@@ -46,7 +46,7 @@ func (t Trend) shapeCell(name string, line series) Cell {
 	default:
 		panic(fmt.Sprintf("claim: a shape of the form %q", t.Form)) // Parse makes none
 	}
-	return Cell{Name: name, Verdict: allowed.judge(f), Figure: f, N: fewestRepetitions(y)}
+	return Cell{Name: name, Verdict: allowed.judge(f), Figure: f, N: fewestRepetitions(y), noRatio: !f.known()}
 }
 
 // variation is (largest − smallest) / median. Its interval has what any choice of repetitions makes of it, and may be wider:

@@ -34,7 +34,8 @@ func (t Trend) slopeCell(name string, line series) Cell {
 	if t.Change.Given() {
 		verdict = verdict.and(t.Change.judge(change))
 	}
-	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: fewestRepetitions(line.figures())}
+	noRatio := t.Change.Given() && !change.known()
+	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: fewestRepetitions(line.figures()), noRatio: noRatio}
 }
 
 // slope is the slope of the least-squares line, as an interval over all choices of one repetition of each reading. The

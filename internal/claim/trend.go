@@ -26,13 +26,13 @@ func (line series) figures() []Figure {
 }
 
 // trend judges slopes and shapes: how the metric goes along an axis, in each cell.
-func (s Statement) trend(chosen []sample) (Part, error) {
+func (s Statement) trend(chosen []sample) (Part, *undecided) {
 	var p Part
 	tooShort := false // a cell had figures, but too few
 	for _, cell := range grouped(chosen, s.cellAxes(chosen, s.Trend.Along)) {
-		line, err := s.seriesIn(cell)
-		if err != nil {
-			return Part{}, err
+		line, why := s.seriesIn(cell)
+		if why != nil {
+			return Part{}, why
 		}
 		switch {
 		case len(line) < s.leastValues():
@@ -63,17 +63,17 @@ func (s Statement) leastValues() int {
 }
 
 // seriesIn is the metric of a cell along the axis, without the values at which it isn't known.
-func (s Statement) seriesIn(cell group) (series, error) {
-	groups, err := splitBy(s.Trend.Along, cell)
-	if err != nil {
-		return nil, err
+func (s Statement) seriesIn(cell group) (series, *undecided) {
+	groups, why := splitBy(s.Trend.Along, cell)
+	if why != nil {
+		return nil, why
 	}
 	var line series
 	for _, g := range groups {
 		where := s.Trend.Along + "=" + g.Name
-		y, err := s.figure(s.Metric, g, "at "+where)
-		if err != nil {
-			return nil, err
+		y, why := s.figure(s.Metric, g, "at "+where)
+		if why != nil {
+			return nil, why
 		}
 		if !y.known() {
 			continue

@@ -1,0 +1,121 @@
+package claim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// conclude makes a part's figure and verdict from its cells. A missing cell may turn out either way, so a verdict
+// stands only if it would be the same whatever the missing ones had.
+func (s Statement) conclude(p Part) Part {
+	var figures, fits []Figure
+	for _, c := range p.Cells {
+		figures, fits = append(figures, c.Figure), append(fits, c.R2)
+	}
+	if s.poolsCells() {
+		return s.concludeFromPooled(p, figures)
+	}
+	p.Figure, p.R2 = rangeOf(figures), rangeOf(fits)
+	return s.concludeFromEach(p)
+}
+
+// concludeFromPooled judges one figure made of those of all cells. A missing figure may be anything from zero: if the
+// mean is judged, and a third one is missing beside 3 and 5, their mean is 8/3 at least.
+func (s Statement) concludeFromPooled(p Part, figures []Figure) Part {
+	p.Figure = pooled(s.Take, figures)
+	p.Verdict = s.Expect.judge(p.Figure)
+	if p.Verdict == CannotBeTold {
+		return p.cannotBeTold(undecidedBecause(WithinSpread, "%s", whyWithinSpread(p.Figure.N == 1)))
+	}
+	anything := Figure{Low: 0, High: math.Inf(1), N: 1}
+	withMissing := pooled(s.Take, slices.Concat(figures, slices.Repeat([]Figure{anything}, p.Missing)))
+	if s.Expect.judge(withMissing) == CannotBeTold {
+		return p.cannotBeTold(p.whyMissing())
+	}
+	return p
+}
+
+// concludeFromEach demands that each cell holds, or a share of them. Example: 50 % of four cells have to hold, one
+// holds, one doesn't, and two are missing. Then one to three of them hold, two are needed, and it can't be told.
+func (s Statement) concludeFromEach(p Part) Part {
+	needed := p.places()
+	if s.Take == TakeShare {
+		exact := s.Share * float64(p.places())
+		needed = int(math.Ceil(exact * (1 - slack))) // 0.3 · 10 is a little more than 3, and makes 3
+	}
+	fewest, most := p.Count(Holds), p.places()-p.Count(DoesNotHold) // cells that hold
+	switch {
+	case fewest >= needed:
+		p.Verdict = Holds
+	case most < needed:
+		p.Verdict = DoesNotHold
+	case p.Count(CannotBeTold) == 0:
+		return p.cannotBeTold(p.whyMissing())
+	default:
+		return p.cannotBeTold(p.whyCellsOpen())
+	}
+	return p
+}
+
+// cannotBeTold is the part with that verdict, and why.
+func (p Part) cannotBeTold(why *undecided) Part {
+	p.Verdict, p.Reason, p.Why = CannotBeTold, why.reason, why.text
+	return p
+}
+
+// places is the number of cells, missing ones counted.
+func (p Part) places() int { return len(p.Cells) + p.Missing }
+
+// whyMissing is why a part can't be told if only missing cells leave it open.
+func (p Part) whyMissing() *undecided {
+	if p.missingThoughOK > 0 {
+		return undecidedBecause(NoFigure, "%d of %d places have no figure", p.Missing, p.places())
+	}
+	return undecidedBecause(NoneUsable, "%d of %d points have no repetition that ended ok", p.Missing, p.places())
+}
+
+// whyCellsOpen is why a part can't be told if some of its cells can't be.
+func (p Part) whyCellsOpen() *undecided {
+	var unknown []string // contenders
+	noRatio, withinSpread, anySingle := 0, 0, false
+	for _, c := range p.Cells {
+		unknown = append(unknown, c.Unknown...)
+		switch {
+		case c.Verdict != CannotBeTold:
+		case c.noRatio:
+			noRatio++
+		default:
+			withinSpread++
+			anySingle = anySingle || c.N == 1
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		names := strings.Join(slices.Compact(unknown), ", ")
+		return undecidedBecause(NoneUsable, "without a figure of %s the place is open", names)
+	}
+	if withinSpread == 0 {
+		return undecidedBecause(NoFigure, "%sthere is no ratio to zero", p.inPlaces(noRatio))
+	}
+	return undecidedBecause(WithinSpread, "%s%s", p.inPlaces(withinSpread), whyWithinSpread(anySingle))
+}
+
+// whyWithinSpread is why the spread of figures doesn't decide. A single repetition has no spread of its own, but a rate
+// that was searched for has one.
+func whyWithinSpread(single bool) string {
+	if single {
+		return "what is known of the figures allows for both"
+	}
+	return "the repetitions lie on both sides"
+}
+
+// inPlaces begins a sentence with the number of places of which it is true: "in 2 of 3 places ". It is empty if there
+// is only one place.
+func (p Part) inPlaces(n int) string {
+	if p.places() == 1 {
+		return ""
+	}
+	return fmt.Sprintf("in %d of %d places ", n, p.places())
+}
