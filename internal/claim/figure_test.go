@@ -83,6 +83,14 @@ func TestARatioOfNothingToSomethingIsZeroAndOneToNothingIsNone(t *testing.T) {
 	}
 }
 
+// A repetition that had been the only one would have no ratio, so that of the others doesn't decide.
+func TestARatioThatOneRepetitionDoesNotHaveCannotBeTold(t *testing.T) {
+	p := part(t, "ratio: {of: {metric: receive_rate}, to: {metric: publish_rate}, expect: {about: 0.5, within: 1%}}", at{"x=1", []float64{100, 0}})
+	if p.Verdict != claim.CannotBeTold || p.Why != "there is no ratio to zero" {
+		t.Errorf("%+v", p)
+	}
+}
+
 // Without a loss of the first there is no telling how many times fewer it lost: the place holds, and the lead is no figure.
 func TestALeadOverNothingIsNoFigure(t *testing.T) {
 	all := records(at{"broker=kafka", []float64{1, 1}}, at{"broker=nats", []float64{1, 1}})

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -90,14 +91,18 @@ func (s Statement) divide(dividend, divisor group) (Figure, *undecided) {
 	return quotient(of, to), nil
 }
 
-// ratioOfMetrics is the ratio of two metrics of the same repetitions. Repetitions have none if a metric is not known,
-// or the divisor is zero.
+// ratioOfMetrics is the ratio of two metrics of the same repetitions. Those in which one is not known are left out. If
+// any divisor is zero there is none, because that repetition alone would have none.
 func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
 	dividend, divisor = dividend.AsRecorded(), divisor.AsRecorded()
 	var ratios []float64
 	for _, r := range s.records {
 		of, to := dividend.Of(r), divisor.Of(r)
-		if of >= 0 && to > 0 { // false for NaN, which is not known
+		switch {
+		case math.IsNaN(of) || math.IsNaN(to):
+		case of < 0 || to <= 0:
+			return Figure{}
+		default:
 			ratios = append(ratios, of/to)
 		}
 	}
