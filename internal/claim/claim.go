@@ -58,6 +58,18 @@ func (v Verdict) and(other Verdict) Verdict {
 	return Holds
 }
 
+// not is the verdict on the opposite of a condition.
+func (v Verdict) not() Verdict {
+	switch v {
+	case Holds:
+		return DoesNotHold
+	case DoesNotHold:
+		return Holds
+	default:
+		return v
+	}
+}
+
 // Reason is why a verdict is CannotBeTold. It is empty for the other verdicts.
 type Reason string
 

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -16,7 +17,7 @@ import (
 // value is no figure.
 type Figure struct {
 	Value     float64
-	Low, High float64 // the spread; that of a single repetition is none, unless its rate was searched for (sample.figure)
+	Low, High float64 // the spread; of a single repetition both are the Value, unless its rate was searched for
 	N         int     // the fewest repetitions of any point behind it; 0: there is no figure
 	Unit      unit.Unit
 }
@@ -47,7 +48,7 @@ func (f Figure) change() Figure {
 	return Figure{Value: f.Value - 1, Low: f.Low - 1, High: f.High - 1, N: f.N, Unit: unit.Share}
 }
 
-// poolings make one number of several. Each result rises with every one of the numbers, so the ends of a pooled
+// poolings make one number of several, of which there is one at least. Each result rises with every one of the numbers, so the ends of a pooled
 // interval are the pooled ends: the mean of 1 to 3 and 5 to 9 is 3 to 6.
 var poolings = map[string]func([]float64) float64{
 	poolMax: slices.Max[[]float64], poolMin: slices.Min[[]float64], poolMean: mean, poolMedian: median,
@@ -71,7 +72,10 @@ func pooled(pooling string, figures []Figure) Figure {
 	for _, f := range figures {
 		values, lows, highs = append(values, f.Value), append(lows, f.Low), append(highs, f.High)
 	}
-	pool := poolings[pooling]
+	pool, ok := poolings[pooling]
+	if !ok {
+		panic(fmt.Sprintf("claim: a pooling %q", pooling)) // Parse makes none
+	}
 	n := fewestRepetitions(figures)
 	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: n, Unit: figures[0].Unit}
 }
@@ -96,11 +100,14 @@ type Range struct{ From, To float64 }
 // anywhere is the range of a statement without bounds.
 var anywhere = Range{From: math.Inf(-1), To: math.Inf(1)}
 
+func atLeast(from float64) Range { return Range{From: from, To: math.Inf(1)} }
+func atMost(to float64) Range    { return Range{From: math.Inf(-1), To: to} }
+
 // Given reports whether r bounds anything.
 func (r Range) Given() bool { return r != anywhere }
 
 // slack is the share of a bound by which a figure may lie beyond it, because of rounding: in floating point 110/100 − 1
-// is a little more than 0.1.
+// is a little more than 0.1. Of a bound of 0 it is 0.
 const slack = 1e-9
 
 // judge tells whether f lies within r: Holds if its whole interval does, DoesNotHold if none of it does.

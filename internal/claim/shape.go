@@ -16,44 +16,45 @@ const (
 
 var forms = []string{constantForm, risingForm, fallingForm, interiorMaximum}
 
-// shapeCell judges a series, which are figures along an axis, by one figure made of them:
+// shapeCell judges figures along an axis, of which there are two at least, and three for an interior maximum. They are
+// judged by one figure made of them:
 //
 //	constant           (largest − smallest) / median                       at most Within
 //	rising             the smallest ratio of a figure to an earlier one    at least 1 − Within
 //	falling            the largest such ratio                              at most 1 + Within
 //	interior maximum   largest inside / larger of both ends                above 1 + Within
 //
-// Example: 10, 20 and 19 rise within 5 %, because the smallest ratio is 19/20 = 0.95; 10, 20, 19 and 18.5 don't: 18.5/20 = 0.925.
-func (t Trend) shapeCell(name string, line series) Cell {
-	y := line.figures()
+// Example: 10, 20 and 19 rise within 5 %, because the smallest ratio is 19/20 = 0.95; 10, 20, 19 and 18.5 don't:
+// 18.5/20 = 0.925.
+func (t Trend) shapeCell(name string, figures []Figure) Cell {
 	var f Figure
-	allowed := anywhere
+	var verdict Verdict
 	switch t.Form {
 	case constantForm:
-		f = variation(y)
-		allowed.To = t.Within
+		f = variation(figures)
+		verdict = atMost(t.Within).judge(f)
 	case risingForm:
-		f = pooled(poolMin, ratiosToEarlier(y))
-		allowed.From = 1 - t.Within
+		f = pooled(poolMin, ratiosToEarlier(figures))
+		verdict = atLeast(1 - t.Within).judge(f)
 	case fallingForm:
-		f = pooled(poolMax, ratiosToEarlier(y))
-		allowed.To = 1 + t.Within
+		f = pooled(poolMax, ratiosToEarlier(figures))
+		verdict = atMost(1 + t.Within).judge(f)
 	case interiorMaximum:
-		inside, ends := y[1:len(y)-1], []Figure{y[0], y[len(y)-1]}
+		last := len(figures) - 1
+		inside, ends := figures[1:last], []Figure{figures[0], figures[last]}
 		f = quotient(pooled(poolMax, inside), pooled(poolMax, ends))
-		// A figure equal to 1 + Within is not above it. Range.judge takes slack off From, so twice that is put on top.
-		allowed.From = (1 + t.Within) * (1 + 2*slack)
+		verdict = atMost(1 + t.Within).judge(f).not() // a figure on the bound is not above it
 	default:
 		panic(fmt.Sprintf("claim: a shape of the form %q", t.Form)) // Parse makes none
 	}
-	return Cell{Name: name, Verdict: allowed.judge(f), Figure: f, N: fewestRepetitions(y), noRatio: !f.known()}
+	return Cell{Name: name, Verdict: verdict, Figure: f, N: fewestRepetitions(figures), noRatio: !f.known()}
 }
 
-// variation is (largest − smallest) / median. Its interval has what any choice of repetitions makes of it, and may be wider:
-// the largest low end less the smallest high end, divided by the largest median, is its low end. With 98 to 102 and 104 to
-// 108 the low end is (104 − 102) / 105. There is none if the median may be zero.
-func variation(y []Figure) Figure {
-	largest, smallest, middle := pooled(poolMax, y), pooled(poolMin, y), pooled(poolMedian, y)
+// variation is (largest − smallest) / median. Its interval takes in what any choice of repetitions makes of it, and may
+// be wider: at the low end it has the largest low end less the smallest high end, divided by the high end of the median.
+// With 98 to 102 and 104 to 108 that is (104 − 102) / 105. There is none if the median may be zero.
+func variation(figures []Figure) Figure {
+	largest, smallest, middle := pooled(poolMax, figures), pooled(poolMin, figures), pooled(poolMedian, figures)
 	if middle.Low <= 0 {
 		return Figure{}
 	}
@@ -67,10 +68,10 @@ func variation(y []Figure) Figure {
 }
 
 // ratiosToEarlier are the ratios of each figure to each one before it: 2, 3 and 1.5 for 10, 20 and 30.
-func ratiosToEarlier(y []Figure) []Figure {
+func ratiosToEarlier(figures []Figure) []Figure {
 	var ratios []Figure
-	for i, later := range y {
-		for _, earlier := range y[:i] {
+	for i, later := range figures {
+		for _, earlier := range figures[:i] {
 			ratios = append(ratios, Figure{
 				Value: ratio(earlier.Value, later.Value),
 				Low:   ratio(earlier.High, later.Low),
@@ -83,7 +84,7 @@ func ratiosToEarlier(y []Figure) []Figure {
 	return ratios
 }
 
-// ratio is later/earlier. From zero to more it is infinite, from zero to zero 1.
+// ratio is later/earlier. From zero to more it is infinite, and from zero to zero 1: nothing changed.
 func ratio(earlier, later float64) float64 {
 	if later == earlier {
 		return 1

@@ -9,33 +9,29 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Where the slope of a rising and of a falling line lies. Zero is neither.
-var (
-	aboveZero = Range{From: math.SmallestNonzeroFloat64, To: math.Inf(1)}
-	belowZero = Range{From: math.Inf(-1), To: -math.SmallestNonzeroFloat64}
-)
-
-// slopeCell judges the least-squares line through a series of figures y at values x: its sign, how well it fits (R²), and the change from the
-// first figure to the last. Example: 100, 90 and 71 messages/s at 1, 2 and 3 topics have the slope −14.5, an R² of
-// 0.97, and a change of −29 %.
-func (t Trend) slopeCell(name string, line series) Cell {
-	first, last := line[0].y, line[len(line)-1].y
-	change, fit := quotient(last, first).change(), line.fit()
+// slopeCell judges the least-squares line through readings, of which there are three at least: its sign, how well it
+// fits (R²), and the change from the first figure to the last. Example: 100, 90 and 71 messages/s at 1, 2 and 3 topics
+// have the slope −14.5, an R² of 0.97, and a change of −29 %.
+func (t Trend) slopeCell(name string, rs readings) Cell {
+	first, last := rs[0].y, rs[len(rs)-1].y
+	change, fit := quotient(last, first).change(), rs.fit()
 	verdict := Holds
-	switch t.Sign {
+	switch t.Sign { // a flat line neither rises nor falls
 	case risingForm:
-		verdict = aboveZero.judge(line.slope())
+		verdict = atMost(0).judge(rs.slope()).not()
 	case fallingForm:
-		verdict = belowZero.judge(line.slope())
+		verdict = atLeast(0).judge(rs.slope()).not()
 	}
 	if t.R2 > 0 {
-		verdict = verdict.and(Range{From: t.R2, To: 1}.judge(fit))
+		verdict = verdict.and(atLeast(t.R2).judge(fit))
 	}
+	noRatio := false
 	if t.Change.Given() {
 		verdict = verdict.and(t.Change.judge(change))
+		noRatio = !change.known()
 	}
-	noRatio := t.Change.Given() && !change.known()
-	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: fewestRepetitions(line.figures()), noRatio: noRatio}
+	n := fewestRepetitions(rs.figures())
+	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: n, noRatio: noRatio}
 }
 
 // slope is the slope of the least-squares line, as an interval over all choices of one repetition of each reading. The
@@ -44,18 +40,22 @@ func (t Trend) slopeCell(name string, line series) Cell {
 //
 //	slope = Σ weight(i)·y(i)   with   weight(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
 //
-// A flat line neither rises nor falls, though the sum may differ from 0 by rounding: such an end is made 0.
-func (line series) slope() Figure {
+// By rounding the sum of a flat line may differ from 0: such an end is made 0. There is no slope if all x are equal, as
+// 1024 and 1KiB are.
+func (rs readings) slope() Figure {
 	var meanX, squares float64
-	for _, r := range line {
-		meanX += r.x / float64(len(line))
+	for _, r := range rs {
+		meanX += r.x / float64(len(rs))
 	}
-	for _, r := range line {
+	for _, r := range rs {
 		squares += (r.x - meanX) * (r.x - meanX)
+	}
+	if squares == 0 {
+		return Figure{}
 	}
 	var value, low, high float64
 	var magnitudes float64 // sum of the terms without their signs, of which rounding is a tiny share
-	for _, r := range line {
+	for _, r := range rs {
 		weight := (r.x - meanX) / squares
 		value += weight * r.y.Value
 		low += min(weight*r.y.Low, weight*r.y.High)
@@ -68,20 +68,21 @@ func (line series) slope() Figure {
 		}
 		return v
 	}
-	n := fewestRepetitions(line.figures())
+	n := fewestRepetitions(rs.figures())
 	return Figure{Value: withoutRounding(value), Low: withoutRounding(low), High: withoutRounding(high), N: n}
 }
 
-// fit is R² of the medians. Its spread takes in the R² of each repetition that was made at every value of the axis.
-func (line series) fit() Figure {
+// fit is R² of the medians. Its spread takes in the R² of each repetition that was made at every value of the axis, and
+// not of all choices of repetitions: they are too many to go through.
+func (rs readings) fit() Figure {
 	var x, medians []float64
-	for _, r := range line {
+	for _, r := range rs {
 		x, medians = append(x, r.x), append(medians, r.y.Value)
 	}
 	r2 := rSquared(x, medians)
-	fit := Figure{Value: r2, Low: r2, High: r2, N: fewestRepetitions(line.figures()), Unit: unit.None}
-	for number := range line[0].repetitions {
-		if y := line.repetition(number); len(y) == len(line) {
+	fit := Figure{Value: r2, Low: r2, High: r2, N: fewestRepetitions(rs.figures()), Unit: unit.None}
+	for number := range rs[0].repetitions { // none if figures are pooled
+		if y := rs.repetition(number); len(y) == len(rs) {
 			r2 := rSquared(x, y)
 			fit.Low, fit.High = min(fit.Low, r2), max(fit.High, r2)
 		}
@@ -90,9 +91,9 @@ func (line series) fit() Figure {
 }
 
 // repetition is the metric in the repetition with a number, at the values of the axis at which there is one.
-func (line series) repetition(number int) []float64 {
+func (rs readings) repetition(number int) []float64 {
 	var y []float64
-	for _, r := range line {
+	for _, r := range rs {
 		if v, ok := r.repetitions[number]; ok {
 			y = append(y, v)
 		}
