@@ -1,10 +1,13 @@
 package claim_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/claim"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -187,5 +190,21 @@ func TestSidesAndAliasesOfAClaimAreReadAsWritten(t *testing.T) {
 	x, y, z := s[5].Select["x"], s[5].Select["y"], s[5].Select["z"]
 	if s[5].Form != "interior maximum" || s[5].Within != 0.05 || x.Bounds.From != 1 || !math.IsInf(x.Bounds.To, 1) || len(x.Not) != 2 || y.End != claim.Highest || z.End != "" || len(z.Any) != 2 {
 		t.Errorf("a shape: %+v", s[5])
+	}
+}
+
+// A search in which every rate passed has no upper end: a line through it rises, and may rise without limit.
+func TestALineThroughASearchThatFoundNoUpperBoundRises(t *testing.T) {
+	for name, highs := range map[string][]float64{"at the end": {1100, 2100, 0}, "in the middle": {1100, 0, 3100}} {
+		var all []store.Record
+		for i, high := range highs {
+			r := records(at{fmt.Sprintf("x=%d", i+1), []float64{1}})[0]
+			r.Result = &store.Result{Sustainable: &store.Sustainable{Low: float64(1000 * (i + 1)), High: high}}
+			all = append(all, r)
+		}
+		a := claim.Evaluate(parse(t, "slope: {metric: sustainable_low, along: x, sign: rising}"), results.Of(all), "s", claim.Now)
+		if a.Verdict != claim.Holds {
+			t.Errorf("%s: %+v", name, a)
+		}
 	}
 }

@@ -40,8 +40,7 @@ func (t Trend) slopeCell(name string, rs readings) Cell {
 //
 //	slope = Σ weight(i)·y(i)   with   weight(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
 //
-// By rounding the sum of a flat line may differ from 0: such an end is made 0. There is no slope if all x are equal, as
-// 1024 and 1KiB are.
+// There is no slope if all x are equal, as 1024 and 1KiB are.
 func (rs readings) slope() Figure {
 	var meanX, squares float64
 	for _, r := range rs {
@@ -53,23 +52,30 @@ func (rs readings) slope() Figure {
 	if squares == 0 {
 		return Figure{}
 	}
-	var value, low, high float64
-	var magnitudes float64 // sum of the terms without their signs, of which rounding is a tiny share
+	var values, lows, highs []float64
 	for _, r := range rs {
 		weight := (r.x - meanX) / squares
-		value += weight * r.y.Value
-		low += min(weight*r.y.Low, weight*r.y.High)
-		high += max(weight*r.y.Low, weight*r.y.High)
-		magnitudes += math.Abs(weight) * max(math.Abs(r.y.Low), math.Abs(r.y.High))
-	}
-	withoutRounding := func(v float64) float64 {
-		if math.Abs(v) <= slack*magnitudes {
-			return 0
+		if weight == 0 {
+			continue // also where y.High is infinite, of which 0 times is no number
 		}
-		return v
+		values = append(values, weight*r.y.Value)
+		lows = append(lows, min(weight*r.y.Low, weight*r.y.High))
+		highs = append(highs, max(weight*r.y.Low, weight*r.y.High))
 	}
-	n := fewestRepetitions(rs.figures())
-	return Figure{Value: withoutRounding(value), Low: withoutRounding(low), High: withoutRounding(high), N: n}
+	return Figure{Value: sum(values), Low: sum(lows), High: sum(highs), N: fewestRepetitions(rs.figures())}
+}
+
+// sum adds up terms. It is 0 if they cancel but for rounding, as those of the slope of a flat line do.
+func sum(terms []float64) float64 {
+	total, magnitude := 0.0, 0.0
+	for _, term := range terms {
+		total += term
+		magnitude += math.Abs(term)
+	}
+	if !math.IsInf(magnitude, 0) && math.Abs(total) <= slack*magnitude {
+		return 0
+	}
+	return total
 }
 
 // fit is R² of the medians. Its spread takes in the R² of each repetition that was made at every value of the axis, and
