@@ -72,7 +72,7 @@ func (s Statement) figure(m results.Metric, g group, where string) (Figure, *und
 		return figures[0], nil
 	case s.Pool == "":
 		return Figure{}, undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them",
-			len(g.Members), where)
+			len(figures), where)
 	}
 	return pooled(s.pooling(m), figures), nil
 }

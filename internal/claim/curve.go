@@ -92,7 +92,7 @@ func chooseRates(rates []sample, choice string, knee store.Knee) []sample {
 	}
 	atKnee := upTo[len(upTo)-1]
 	if len(beyond) > 0 {
-		atKnee.nextRate = &beyond[0]
+		atKnee.aboveKnee = &beyond[0]
 	}
 	return []sample{atKnee}
 }

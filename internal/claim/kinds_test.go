@@ -3,6 +3,7 @@ package claim_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/claim"
@@ -206,5 +207,24 @@ func TestALineThroughASearchThatFoundNoUpperBoundRises(t *testing.T) {
 		if a.Verdict != claim.Holds {
 			t.Errorf("%s: %+v", name, a)
 		}
+	}
+}
+
+func TestTheNameOfARateHasNoExponent(t *testing.T) {
+	all := results.Of([]store.Record{curveOf(store.Knee{}, 1_000_000, 2_500_000)})
+	p := claim.Evaluate(parse(t, "at: every, threshold: {expect: {from: 0}}"), all, "s", claim.Now).Parts[0]
+	if len(p.Cells) != 2 || p.Cells[0].Name != "load=1000000" {
+		t.Errorf("%+v", p.Cells)
+	}
+	p = claim.Evaluate(parse(t, "select: {x: {from: 3000000}}, threshold: {expect: {from: 0}}"), results.Of(records(at{"x=1", []float64{1}})), "s", claim.Now).Parts[0]
+	if p.Why != "no point has x from 3000000; there are 1" {
+		t.Error(p.Why)
+	}
+}
+
+func TestPointsWithoutTheMetricAreNotCountedAmongThoseToPool(t *testing.T) {
+	p := part(t, "over: [], threshold: {expect: {from: 2}}", at{"x=1", []float64{3}}, at{"x=2", []float64{3}}, at{"x=3 status=failed", []float64{3}})
+	if !strings.HasPrefix(p.Why, "2 points of published") {
+		t.Error(p.Why)
 	}
 }

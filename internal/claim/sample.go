@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -29,13 +30,13 @@ type sample struct {
 	status     string         // how the repetitions ended; used if there are no records
 	rate       float64        // of the curve, in messages/s; 0: the point itself
 	rateIsAxis bool           // the statement is about several rates of each curve, so that the rate is one more axis
-	nextRate   *sample        // if the rate is that at the knee: the sample at the next higher rate, or nil
+	aboveKnee  *sample        // of a sample at the knee of a curve: that at the next higher rate, or nil
 }
 
 // value is the sample's value on an axis or, if its study has no such axis, of the setting of that name.
 func (s sample) value(axis string) (string, bool) {
 	if axis == loadAxis && s.rate > 0 {
-		return fmt.Sprint(s.rate), true
+		return withoutExponent(s.rate), true
 	}
 	if v, ok := s.point.Records[0].Axes[axis]; ok {
 		return v, true
@@ -55,6 +56,9 @@ func (s sample) cellName(axes []string) string {
 	return strings.Join(words, " ")
 }
 
+// withoutExponent writes a number: 1000000, and not 1e+06.
+func withoutExponent(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
 // figure is the metric over the sample's repetitions, latencies of closed loops included, because papers print them. A
 // rate that was searched for or read off a curve is only known to lie between two rates that were tried, so the upper
 // one is the high end of its spread: 85k/s passed and 107k/s failed is a figure of 85k/s from 85k/s to 107k/s. The same
@@ -68,21 +72,24 @@ func (s sample) figure(m results.Metric) Figure {
 		return Figure{}
 	}
 	for _, r := range s.records {
-		if r.Result != nil {
-			f.High = max(f.High, lowestFailing(m.Key, *r.Result))
+		if r.Result == nil {
+			continue
+		}
+		if rate, ok := lowestFailing(m.Key, *r.Result); ok {
+			f.High = max(f.High, rate)
 		}
 	}
-	if s.nextRate != nil {
-		if next := s.nextRate.figure(m); next.known() {
+	if s.aboveKnee != nil {
+		if next := s.aboveKnee.figure(m); next.known() {
 			f.Low, f.High = min(f.Low, next.Low), max(f.High, next.High)
 		}
 	}
 	return f
 }
 
-// count is how many messages the metric counts per repetition, also in those that failed, unless none ended ok. Messages that one
-// repetition lost are lost, whatever the others did, so the spread is none (decision 015): of 0, 0 and 30 it is 10, with as many as in six
-// repetitions of 10.
+// count is how many messages the metric counts per repetition, also in those that failed, unless none ended ok. Messages
+// that one repetition lost are lost, whatever the others did, so the spread is none: of 0, 0 and 30 it is 10, with as
+// many as in six repetitions of 10.
 func (s sample) count(m results.Metric) Figure {
 	if len(s.records) == 0 {
 		return Figure{}
@@ -96,19 +103,18 @@ func (s sample) count(m results.Metric) Figure {
 	return f
 }
 
-// lowestFailing is the lowest rate that was too much, if the metric is a rate that was searched for or the knee of a
-// curve. It is +Inf if every rate passed, and −Inf if the metric is another or the curve has no jump.
-func lowestFailing(key string, r store.Result) float64 {
+// lowestFailing is the lowest rate that was too much: +Inf if every rate that was tried passed. It is not ok if the
+// metric is neither a rate that was searched for nor the knee of a curve, or if the curve has no jump.
+func lowestFailing(metric string, r store.Result) (rate float64, ok bool) {
 	switch {
-	case key == results.KeyKneeRate && r.Knee != nil && r.Knee.JumpedAt > 0:
-		return r.Knee.JumpedAt
-	case key == results.KeySustainableLow && r.Sustainable != nil:
-		if r.Sustainable.High == 0 { // every rate that was tried passed
-			return math.Inf(1)
-		}
-		return r.Sustainable.High
+	case metric == results.KeyKneeRate && r.Knee != nil && r.Knee.JumpedAt > 0:
+		return r.Knee.JumpedAt, true
+	case metric == results.KeySustainableLow && r.Sustainable != nil && r.Sustainable.High == 0:
+		return math.Inf(1), true
+	case metric == results.KeySustainableLow && r.Sustainable != nil:
+		return r.Sustainable.High, true
 	default:
-		return math.Inf(-1)
+		return 0, false
 	}
 }
 
@@ -120,15 +126,18 @@ func anyClosed(samples []sample, m results.Metric) bool {
 // samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales
 // for example, the point that was measured last stands for all.
 func samplesOf(points []results.Point, study, side string) []sample {
-	ofSide := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
-		return p.Records[0].Study != study || sideOf(p) != side
-	})
+	var ofSide []results.Point
+	for _, p := range points {
+		if p.Records[0].Study == study && sideOf(p) == side {
+			ofSide = append(ofSide, p)
+		}
+	}
 	var samples []sample
 	for _, g := range results.GroupBy(ofSide, axesKey) {
-		p := slices.MaxFunc(g.Members, func(a, b results.Point) int { return cmp.Compare(lastRecord(a), lastRecord(b)) })
-		s := sample{point: p, id: p.ID, records: p.Ok(), counted: p.Ran(), status: p.Status()}
+		latest := slices.MaxFunc(g.Members, func(a, b results.Point) int { return cmp.Compare(lastRecord(a), lastRecord(b)) })
+		s := sample{point: latest, id: latest.ID, records: latest.Ok(), counted: latest.Ran(), status: latest.Status()}
 		if side == Published { // no published record is ok
-			s.records, s.counted = p.Records, p.Records
+			s.records, s.counted = latest.Records, latest.Records
 		}
 		samples = append(samples, s)
 	}

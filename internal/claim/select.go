@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -155,11 +154,11 @@ func (c Criterion) String() string {
 	hasFrom, hasTo := !math.IsInf(c.Bounds.From, -1), !math.IsInf(c.Bounds.To, 1)
 	switch {
 	case hasFrom && hasTo:
-		words = append(words, "from "+fmt.Sprint(c.Bounds.From)+" to "+fmt.Sprint(c.Bounds.To))
+		words = append(words, "from "+withoutExponent(c.Bounds.From)+" to "+withoutExponent(c.Bounds.To))
 	case hasFrom:
-		words = append(words, "from "+fmt.Sprint(c.Bounds.From))
+		words = append(words, "from "+withoutExponent(c.Bounds.From))
 	case hasTo:
-		words = append(words, "up to "+fmt.Sprint(c.Bounds.To))
+		words = append(words, "up to "+withoutExponent(c.Bounds.To))
 	}
 	if c.Not != nil {
 		words = append(words, "other than "+strings.Join(c.Not, ", "))
