@@ -24,35 +24,36 @@ type Statement struct {
 	Kind Kind
 	Selection
 	Grouping
-	Expect Range // ratio, threshold: where the figure has to lie
+	LowestWins bool // the lowest figure is the best, in a rank and for poolBest, even if that of the metric isn't
 
-	// Fields of one kind or two.
-	Of, To  Selection // ratio: the operands, what is divided by what
-	Ranking           // rank
-	Trend             // slope, shape
+	// What only some kinds have; the other kinds leave it zero.
+	Expect  Range     // of a ratio or a threshold: where the figure has to lie
+	Of, To  Selection // of a ratio: what is divided by what
+	Ranking           // of a rank
+	Trend             // of a slope or a shape
 }
 
 // Selection says which measurements a statement, or one operand of a ratio, is about.
 type Selection struct {
-	Experiments []string // names of sweeps; all if empty. An operand with nil has those of its statement
+	Experiments []string // the names of sweeps; all if empty
 	Metric      results.Metric
 	Select      Selector
-	At          string // which rates of curves it is about: one of rateChoices; pointItself if it isn't about rates
+	At          string // which rates of curves: one of rateChoices, or pointItself if it isn't about single rates
 }
 
 // Grouping says how measurements are grouped into cells, and how the cells make one verdict. Example: broker, size and
 // topics vary, and a slope goes along topics. Then each broker with each size is a cell. With Over = [broker] each
 // broker is a cell, which has one measurement for each size at the same number of topics: Pool makes one figure of them.
 type Grouping struct {
-	Over      []string // the axes whose values make the cells
+	Over      []string // the axes whose values make the cells; without any there is one cell
 	OverGiven bool     // false: instead of Over, every axis that varies and that the statement doesn't compare
 	Pool      string   // makes one figure of those in a cell: poolBest or a key of poolings; empty: there is only one
-	Take      string   // makes one verdict of the cells: TakeEach, TakeShare or a key of poolings (poolsCells)
+	Take      string   // makes one verdict of the cells: TakeEach, TakeShare, or a key of poolings for their figures
 	Share     float64  // with TakeShare: the share of the cells that have to hold, above 0 and up to 1
 }
 
-// poolsCells reports whether the figures of all cells are pooled into one that is judged. Otherwise the cells are
-// judged one by one.
+// poolsCells reports whether the figures of all cells are pooled into one, which is judged: Take is "mean", for example.
+// Otherwise the cells are judged one by one.
 func (g Grouping) poolsCells() bool {
 	_, isPooling := poolings[g.Take]
 	return isPooling
@@ -73,7 +74,7 @@ const (
 	poolMin    = "min"
 )
 
-// LastPlace is the place of a Ranking behind all others.
+// LastPlace is the Place of a Ranking behind all others, however many they are.
 const LastPlace = -1
 
 // Ranking is what a rank says: the order of some contenders, or the place of one. "Kafka is ahead of NATS, and NATS of
@@ -83,8 +84,6 @@ type Ranking struct {
 	Order []string // contenders, each better than the next; empty if Who is given
 	Who   string   // the contender at Place; empty if Order is given
 	Place int      // of Who: 1 is first, 2 second, or LastPlace; 0 if Order is given
-
-	LowestWins bool // the lowest figure is the best, even if that of the metric isn't; also in poolBest
 }
 
 // Trend is what a slope or a shape says of the metric along an axis.
