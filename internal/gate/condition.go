@@ -22,24 +22,24 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Condition is a threshold: a metric, an operator and a limit. A result that the condition is true of fails the gate. Of "lost > 1%", the
-// limit is 0.01 and the total the messages that were expected.
+// Condition is a threshold: a metric, an operator and a limit. A result that the condition is true of fails the gate. Of
+// "lost > 1%", the limit is 0.01 and the total the messages that were expected.
 type Condition struct {
 	Text     string // as it was written
 	metric   results.Metric
 	operator operator
 	limit    float64 // in the metric's unit; of a share or a change, a fraction
-	limitOn  quantity
+	limitOn  limitOn
 	total    total // of a share
 }
 
-// quantity is what a condition compares with its limit.
-type quantity string
+// limitOn is what a condition compares with its limit.
+type limitOn string
 
 const (
-	aValue  quantity = "value"  // the metric: e2e_p99 > 50ms
-	aShare  quantity = "share"  // the metric as a fraction of a total: lost > 1%
-	aChange quantity = "change" // from one side of a comparison to the other, as a fraction: e2e_p99 > +10%
+	onValue  limitOn = "value"  // the metric: e2e_p99 > 50ms
+	onShare  limitOn = "share"  // the metric as a fraction of a total: lost > 1%
+	onChange limitOn = "change" // from one side of a comparison to the other, as a fraction: e2e_p99 > +10%
 )
 
 // operator compares a value with a limit: one of allowedOperators.
@@ -63,7 +63,7 @@ func (o operator) holds(v, limit float64) bool {
 	case "!=":
 		return v != limit
 	default:
-		panic(fmt.Sprintf("gate: operator %q", o)) // conditionSyntax has none but these
+		panic(fmt.Sprintf("gate: operator %q", o)) // thresholdSyntax has none but these
 	}
 }
 
@@ -73,39 +73,50 @@ func (o operator) holds(v, limit float64) bool {
 //
 //	e2e_p99 > 50ms    sustainable < 10k/s    lost > 0    duplicated >= 0.01%    publish_rate < 99%    broker_rss > 1GiB
 func Parse(text string) (Condition, error) {
-	c, limit, err := parseMetric(text)
+	t, err := splitThreshold(text)
 	if err != nil {
 		return Condition{}, err
 	}
-	if !strings.HasSuffix(limit, "%") {
-		c.limitOn = aValue
-		c.limit, err = parseQuantity(c.metric.Unit, limit)
-		return c, err
+	return t.condition()
+}
+
+// condition reads the limit of a threshold on results.
+func (t threshold) condition() (Condition, error) {
+	c := Condition{Text: t.text, metric: t.metric, operator: t.operator, limitOn: onValue}
+	var err error
+	if strings.HasSuffix(t.limit, "%") {
+		c.limitOn, c.total = onShare, shareTotals[t.metric.Key]
+		if c.total == noTotal {
+			return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s",
+				t.metric.Key, t.limit, allowedIn(t.metric.Unit))
+		}
+		c.limit, err = parsePercent(t.limit, 0)
+	} else {
+		c.limit, err = parseQuantity(t.metric.Unit, t.limit)
 	}
-	c.limitOn, c.total = aShare, shareTotals[c.metric.Key]
-	if c.total == noTotal {
-		return Condition{}, fmt.Errorf("%s is no share of anything, so %s can't bound it; allowed: %s",
-			c.metric.Key, limit, allowedIn(c.metric.Unit))
+	if err != nil {
+		return Condition{}, err
 	}
-	c.limit, err = parsePercent(limit, 0)
-	return c, err
+	return c, nil
 }
 
 // ParseChange reads a threshold for Changes: by how much a metric may change from one side of a comparison to the other.
 //
 //	sustainable < -5%    e2e_p99 > +10%
 func ParseChange(text string) (Condition, error) {
-	c, limit, err := parseMetric(text)
+	t, err := splitThreshold(text)
 	if err != nil {
 		return Condition{}, err
 	}
-	if !strings.HasSuffix(limit, "%") {
+	if !strings.HasSuffix(t.limit, "%") {
 		return Condition{}, fmt.Errorf("%q is no change; allowed: a percentage such as %s > 10%% or %s < -5%%",
-			limit, c.metric.Key, c.metric.Key)
+			t.limit, t.metric.Key, t.metric.Key)
 	}
-	c.limitOn = aChange
-	c.limit, err = parsePercent(limit, -1) // nothing falls by more than all of it
-	return c, err
+	limit, err := parsePercent(t.limit, -1) // nothing falls by more than all of it
+	if err != nil {
+		return Condition{}, err
+	}
+	return Condition{Text: t.text, metric: t.metric, operator: t.operator, limit: limit, limitOn: onChange}, nil
 }
 
 // ParseAll reads thresholds with Parse or ParseChange, leaving out those that are written twice.
@@ -123,19 +134,30 @@ func ParseAll(texts []string, parse func(string) (Condition, error)) ([]Conditio
 	return conditions, nil
 }
 
-// conditionSyntax matches a metric, an operator and a value. Metric and value may be missing.
-var conditionSyntax = regexp.MustCompile(`^\s*([A-Za-z0-9_.]*)\s*(>=|<=|==|!=|>|<)\s*(.*?)\s*$`)
+// threshold is a threshold of which the limit hasn't been read yet.
+type threshold struct {
+	text     string
+	metric   results.Metric
+	operator operator
+	limit    string // "50ms"
+}
 
-// parseMetric reads the metric and the operator of a threshold, and returns its limit as it was written.
-func parseMetric(text string) (c Condition, limit string, err error) {
-	parts := conditionSyntax.FindStringSubmatch(text)
-	if parts == nil || parts[1] == "" || parts[3] == "" {
-		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s",
+// thresholdSyntax matches a metric, an operator and a limit.
+var thresholdSyntax = regexp.MustCompile(`^\s*([A-Za-z0-9_.]+)\s*(>=|<=|==|!=|>|<)\s*(\S.*?)\s*$`)
+
+// splitThreshold splits "e2e_p99 > 50ms" into its three parts.
+func splitThreshold(text string) (threshold, error) {
+	parts := thresholdSyntax.FindStringSubmatch(text)
+	if parts == nil {
+		return threshold{}, fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s",
 			text, allowedOperators)
 	}
-	metric, err := results.MetricNamed(parts[1])
-	c = Condition{Text: strings.Join(strings.Fields(text), " "), metric: metric, operator: operator(parts[2])}
-	return c, parts[3], err
+	name, op, limit := parts[1], operator(parts[2]), parts[3]
+	metric, err := results.MetricNamed(name)
+	if err != nil {
+		return threshold{}, err
+	}
+	return threshold{text: strings.Join(strings.Fields(text), " "), metric: metric, operator: op, limit: limit}, nil
 }
 
 // total is an amount that is 100 %.
@@ -200,7 +222,7 @@ func (c Condition) openWithin(low, high float64) bool {
 // known leaves out the records in which the value of the condition is not known.
 func (c Condition) known(records []store.Record) []store.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool {
-		return math.IsNaN(c.metric.Of(r)) || (c.limitOn == aShare && c.total.of(r) <= 0)
+		return math.IsNaN(c.metric.Of(r)) || (c.limitOn == onShare && c.total.of(r) <= 0)
 	})
 }
 
@@ -209,7 +231,7 @@ func (c Condition) values(records []store.Record) []float64 {
 	var values []float64
 	for _, r := range c.known(records) {
 		v := c.metric.Of(r)
-		if c.limitOn == aShare {
+		if c.limitOn == onShare {
 			v /= c.total.of(r)
 		}
 		values = append(values, v)
@@ -217,15 +239,15 @@ func (c Condition) values(records []store.Record) []float64 {
 	return values
 }
 
-// summarize sums up repetitions (decision 015). Messages are counted together: 1 lost of 100 and 0 of 300 are 1
-// lost, or 0.25 %. Of everything else it is the median.
+// summarize sums up repetitions. Messages are counted together, because a median would hide a loss in one repetition: 1
+// lost of 100 and 0 of 300 are 1 lost, or 0.25 %. Of everything else it is the median.
 func (c Condition) summarize(records []store.Record) results.Summary {
 	switch {
 	case !c.metric.Counts():
 		s := results.Summarize(c.values(records))
 		s.ClockBound = c.metric.ClockBound(records)
 		return s
-	case c.limitOn != aShare:
+	case c.limitOn != onShare:
 		return c.metric.Over(records)
 	}
 	counted, total := 0.0, 0.0
@@ -240,7 +262,7 @@ func (c Condition) summarize(records []store.Record) results.Summary {
 
 // format writes a value of the metric, or a share, for people.
 func (c Condition) format(v float64) string {
-	if c.limitOn == aShare {
+	if c.limitOn == onShare {
 		return unit.Share.Format(v)
 	}
 	return c.metric.Unit.Format(v)

@@ -22,23 +22,22 @@ func ParseObjective(metric string, bound any) (Condition, error) {
 		return Condition{}, err
 	}
 	text := strings.TrimSpace(fmt.Sprint(bound))
-	wanted, value := operator("<="), text
+	wanted, limit := operator("<="), text
 	if m.Better == results.Higher {
 		wanted = ">="
 	}
-	if parts := conditionSyntax.FindStringSubmatch(text); parts != nil && parts[1] == "" {
-		wanted, value = operator(parts[2]), parts[3]
+	for _, op := range []operator{"<=", ">=", "<", ">"} {
+		if rest, ok := strings.CutPrefix(text, string(op)); ok {
+			wanted, limit = op, strings.TrimSpace(rest)
+			break
+		}
 	}
-	isInequality := opposites[wanted] != ""
-	if !isInequality || value == "" || strings.HasPrefix(value, "=") {
-		return Condition{}, fmt.Errorf("%q is no objective; allowed: < <= > >= and a value, such as '< 20ms', or the worst value alone", text)
+	if limit == "" || strings.HasPrefix(limit, "=") || strings.HasPrefix(limit, "!=") {
+		return Condition{}, fmt.Errorf("%q is no objective; allowed: < <= > >= and a value, such as '< 20ms', "+
+			"or the worst value alone", text)
 	}
-	c, err := Parse(metric + " " + string(opposites[wanted]) + " " + value)
-	if err != nil {
-		return Condition{}, err
-	}
-	c.Text = strings.Join([]string{metric, string(wanted), value}, " ")
-	return c, nil
+	objective := strings.Join([]string{metric, string(wanted), limit}, " ")
+	return threshold{text: objective, metric: m, operator: opposites[wanted], limit: limit}.condition()
 }
 
 // Objectives returns the objectives of a spec, sorted by metric. An error is about one setting of the spec, which
@@ -92,7 +91,7 @@ func JudgeObjectives(set *results.Set) []Verdict {
 // Bound returns the metric that an objective bounds, and the limit in the metric's unit. ok is false for a share:
 // its limit differs from load to load.
 func (c Condition) Bound() (m results.Metric, limit float64, ok bool) {
-	return c.metric, c.limit, c.limitOn == aValue
+	return c.metric, c.limit, c.limitOn == onValue
 }
 
 // Missed reports whether records that ended ok miss the objective.
