@@ -11,12 +11,12 @@ import (
 )
 
 // Changes judges by how much the second side of each pair differs from the first. From 10 ms to 12 ms is a
-// change of +20 %, which "e2e_p99 > +10%" is true of. A pair is points that were given the same work, such as
-// one broker in two versions; curves are judged rate by rate.
+// change of +20 %, which "e2e_p99 > +10%" is true of. A pair is two sides that were given the same work, such as one
+// broker in two versions; curves are judged rate by rate.
 //
-// A change of medians fails a pair only if a test shows the difference (decision 006). With too few repetitions
-// for a test the medians alone decide, and the verdict says so: otherwise the gate could never fail. Counts, per
-// repetition, are not tested: a lost message is a fact, not a sample.
+// A change of medians fails a pair only if a statistical test shows the difference. With too few repetitions for a test
+// the medians alone decide, and the verdict says so: otherwise the gate could never fail. Counts, per repetition, are
+// not tested: a lost message is a fact, not a sample.
 func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	var verdicts []Verdict
 	for _, c := range conditions {
@@ -80,8 +80,8 @@ func judgeSideEnding(side []results.Point) (Outcome, string) {
 	return Skipped, whySkipped
 }
 
-// pairLoad is one load of a pair. A pair of curves over 1k/s and 2k/s has two; if the second side was also measured at 5k/s, that is a third
-// one, of which the first side has no repetitions.
+// pairLoad is one load of a pair. A pair of curves over 1k/s and 2k/s has two; if the second side was also measured at
+// 5k/s, that is a third one, of which the first side has no repetitions.
 type pairLoad struct {
 	rate          string // of a curve; empty for the points' own load, in which the sides may be meant to differ
 	first, second sideLoad
@@ -165,38 +165,42 @@ func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
 	case l.second.failure != "":
 		return Failed, l.second.failure
 	}
-	a, b := c.summarize(l.first.records), c.summarize(l.second.records)
+	first, second := c.summarize(l.first.records), c.summarize(l.second.records)
 	switch {
-	case a.N == 0 || b.N == 0:
+	case first.N == 0 || second.N == 0:
 		return Skipped, c.notOnBothSides(l.first.records)
 	case c.metric.Counts():
-		return c.judgeCounts(a, b)
+		return c.judgeCounts(first, second)
 	}
 	d := results.Contrast(c.values(l.first.records), c.values(l.second.records))
-	d.A.ClockBound, d.B.ClockBound = a.ClockBound, b.ClockBound
+	d.A.ClockBound, d.B.ClockBound = first.ClockBound, second.ClockBound
 	return c.judgeMedians(d)
 }
 
-// judgeCounts judges the change of sums, per repetition.
-func (c Condition) judgeCounts(a, b results.Summary) (Outcome, string) {
-	change := changeOf(a.Median/float64(a.N), b.Median/float64(b.N)) // the medians of counts are their sums
-	figures := fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.format(a.Median), a.N, c.format(b.Median), b.N)
+// judgeCounts judges the change of counts per repetition. The text has the counts of all repetitions, which are what was
+// measured, and their number.
+func (c Condition) judgeCounts(first, second results.Summary) (Outcome, string) {
+	firstSum, secondSum := first.Median, second.Median // summarize adds up counts, and puts the sum there
+	change := changeOf(firstSum/float64(first.N), secondSum/float64(second.N))
+	figures := fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.format(firstSum), first.N, c.format(secondSum), second.N)
 	return c.outcome(change), changeText(change, figures)
 }
 
 // judgeMedians judges the change of medians by the test of the values behind them.
 func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
-	change := changeOf(d.A.Median, d.B.Median)
-	text := changeText(change, c.format(d.A.Median)+" to "+c.format(d.B.Median))
+	first, second := d.A, d.B
+	change := changeOf(first.Median, second.Median)
+	text := changeText(change, c.format(first.Median)+" to "+c.format(second.Median))
 	if bound := d.ClockBound(); bound > 0 {
-		least := max(0, d.A.Median-d.A.ClockBound) // a latency can't be below 0
-		smallest, largest := changeOf(d.A.Median+d.A.ClockBound, d.B.Median-d.B.ClockBound), changeOf(least, d.B.Median+d.B.ClockBound)
+		lowestFirst := max(0, first.Median-first.ClockBound) // a latency can't be below 0
+		smallest := changeOf(first.Median+first.ClockBound, second.Median-second.ClockBound)
+		largest := changeOf(lowestFirst, second.Median+second.ClockBound)
 		if c.openWithin(smallest, largest) {
 			return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.format(bound))
 		}
 	}
 	if !c.crossedBy(change) {
-		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, d.A.N, d.B.N)
+		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, first.N, second.N)
 	}
 	switch d.Answer() {
 	case results.NotTested:
@@ -208,13 +212,13 @@ func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 	}
 }
 
-// changeOf returns by how much b is more than a, as a fraction of a: 0.2 from 10 to 12. From zero to zero it is
+// changeOf returns by how much a value grew, as a fraction of what it was: 0.2 from 10 to 12. From zero to zero it is
 // 0. From zero to something it is infinite, which is more than any limit.
-func changeOf(a, b float64) float64 {
+func changeOf(from, to float64) float64 {
 	switch {
-	case a != 0:
-		return b/a - 1
-	case b != 0:
+	case from != 0:
+		return to/from - 1
+	case to != 0:
 		return math.Inf(1)
 	}
 	return 0
