@@ -52,11 +52,13 @@ func Failures(verdicts []Verdict) (n int) {
 // no point could be judged by: with a misspelt selection a gate would pass whatever happens.
 func Judge(set *results.Set, conditions []Condition) []Verdict {
 	var verdicts []Verdict
-	loads := loadsOf(set)
 	for _, c := range conditions {
 		var ofCondition []Verdict
-		for _, l := range loads {
-			ofCondition = append(ofCondition, c.judgeLoad(l, loads)...)
+		for _, p := range set.Points {
+			loads := loadsOf(p)
+			for _, l := range loads {
+				ofCondition = append(ofCondition, c.judgeLoad(l, loads)...)
+			}
 		}
 		verdicts = append(verdicts, ofCondition...)
 		verdicts = append(verdicts, unjudged(c.Text, ofCondition, "no point has a value to judge")...)
@@ -76,23 +78,25 @@ func unjudged(condition string, verdicts []Verdict, why string) []Verdict {
 // Endings judges every point, a curve rate by rate, by how its repetitions ended, whatever was measured.
 func Endings(set *results.Set) []Verdict {
 	var verdicts []Verdict
-	for _, l := range loadsOf(set) {
-		verdicts = append(verdicts, l.ending)
+	for _, p := range set.Points {
+		for _, l := range loadsOf(p) {
+			verdicts = append(verdicts, l.ending)
+		}
 	}
 	return verdicts
 }
 
-// judgeLoad makes one verdict, or none if the load lacks the metric and another one of all loads of its point has
-// it: the single rates of a curve have no sustainable rate, and needn't say so one by one.
-func (c Condition) judgeLoad(l load, all []load) []Verdict {
+// judgeLoad makes one verdict on a load of a point, or none if the load lacks the metric and another load of the point
+// has it: the single rates of a curve have no sustainable rate, and needn't say so one by one.
+func (c Condition) judgeLoad(l load, ofPoint []load) []Verdict {
 	v := l.ending
 	v.Condition = c.Text
 	if v.Outcome != Passed {
 		return []Verdict{v}
 	}
 	v.Outcome, v.Text = c.judgeRecords(l.records)
-	hasMetric := func(o load) bool { return o.point == l.point && len(c.values(o.records)) > 0 }
-	if v.Outcome == Skipped && slices.ContainsFunc(all, hasMetric) {
+	hasMetric := func(other load) bool { return len(c.values(other.records)) > 0 }
+	if v.Outcome == Skipped && slices.ContainsFunc(ofPoint, hasMetric) {
 		return nil
 	}
 	return []Verdict{v}
@@ -131,7 +135,7 @@ func (c Condition) outcome(v float64) Outcome {
 	return Passed
 }
 
-// closedLoopNote says why a latency is missing in records of a closed loop. It is empty for other metrics and other loads.
+// closedLoopNote says why a latency is missing in records of a closed loop. It is empty for other metrics and loads.
 func (c Condition) closedLoopNote(records []store.Record) string {
 	isClosedLoop := func(r store.Record) bool { return r.Spec.ClosedLoop() }
 	if !c.metric.Latency() || !slices.ContainsFunc(records, isClosedLoop) {
@@ -142,32 +146,28 @@ func (c Condition) closedLoopNote(records []store.Record) string {
 
 // load is a point under one load: its own, or one rate of its curve.
 type load struct {
-	point   string         // its ID
-	spec    study.Spec     // of the latest record, whose objectives hold
-	ending  Verdict        // without a condition; Passed if the load can be judged by its figures
+	ending  Verdict        // on how its repetitions ended, without a condition; Passed if its figures can be judged
 	records []store.Record // that ended ok
 }
 
-// loadsOf lists the points, and in the place of a curve each of its rates. A curve of which nothing was measured stays a point.
-func loadsOf(set *results.Set) []load {
+// loadsOf lists the loads of a point: each rate of a curve, or the point's own load. A curve of which nothing was measured
+// has only that.
+func loadsOf(p results.Point) []load {
+	whole := load{ending: endingVerdict(p), records: p.Ok()}
+	var rates []results.LoadPoint
+	if p.Spec.Measure == study.MeasureCurve && len(p.Shown()) > 0 && !p.Published() {
+		rates = p.LoadPoints()
+	}
+	if len(rates) == 0 {
+		return []load{whole}
+	}
 	var loads []load
-	for _, p := range set.Points {
-		whole := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ending: endingVerdict(p), records: p.Ok()}
-		var rates []results.LoadPoint
-		if p.Spec.Measure == study.MeasureCurve && len(p.Shown()) > 0 && !p.Published() {
-			rates = p.LoadPoints()
+	for i, rate := range withoutRemeasured(rates, whole.ending.Outcome) {
+		l := whole.atRate(p, rate)
+		if i > 0 {
+			l.ending.Seconds = 0 // the first rate has the time of the whole point
 		}
-		if len(rates) == 0 {
-			loads = append(loads, whole)
-			continue
-		}
-		for i, rate := range withoutRemeasured(rates, whole.ending.Outcome) {
-			l := whole.atRate(p, rate)
-			if i > 0 {
-				l.ending.Seconds = 0 // the first rate has the time of the whole point
-			}
-			loads = append(loads, l)
-		}
+		loads = append(loads, l)
 	}
 	return loads
 }
@@ -207,8 +207,8 @@ func endingVerdict(p results.Point) Verdict {
 	return v
 }
 
-// JudgesFigures tells whether a load of a point is judged by its figures: these records of the load, which are of one status, ended ok,
-// and no repetition of the point failed.
+// JudgesFigures tells whether a load of a point is judged by its figures: the load's records, which are of one status,
+// ended ok, and no repetition of the point failed.
 func JudgesFigures(p results.Point, records []store.Record) bool {
 	outcome, _ := judgeEnding(p)
 	return outcome == Passed && len(records) > 0 && records[0].Status == store.OK
