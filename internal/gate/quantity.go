@@ -11,19 +11,19 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// parsePercent reads a percentage as a fraction, which is at least least: 0.05 for "5%".
-func parsePercent(value string, least float64) (float64, error) {
+// parsePercent reads a percentage as a fraction, 0.05 for "5%", and refuses one below the lowest that can be.
+func parsePercent(value string, lowest float64) (float64, error) {
 	v, err := parseNumber(strings.TrimSuffix(value, "%"), 1)
 	if err != nil {
 		return 0, fmt.Errorf("%q is no percentage; allowed: a number such as 5%%", value)
 	}
-	if v/100 < least {
-		return 0, fmt.Errorf("%q is below all that can be; allowed: %g%% and more", value, 100*least)
+	if v/100 < lowest {
+		return 0, fmt.Errorf("%q is below all that can be; allowed: %g%% and more", value, 100*lowest)
 	}
 	return v / 100, nil
 }
 
-// parseQuantity reads a value in the unit u: 5e7 for "50ms" in nanoseconds.
+// parseQuantity reads a value, without spaces around it, in the unit u: 5e7 for "50ms" in nanoseconds.
 func parseQuantity(u unit.Unit, value string) (float64, error) {
 	if strings.HasPrefix(value, "-") {
 		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, allowedIn(u))
@@ -50,6 +50,7 @@ func allowedIn(u unit.Unit) string {
 	return "a number, such as 0 or 10k"
 }
 
+// parseIn reads a value in the unit u, also a negative one.
 func parseIn(u unit.Unit, value string) (float64, error) {
 	switch u {
 	case unit.Nanoseconds:
@@ -76,10 +77,13 @@ func parseTime(value string) (time.Duration, error) {
 
 // parseDecimal reads a number that may end with k, M or G: 10,000 for "10k".
 func parseDecimal(value string) (float64, error) {
-	for suffix, factor := range map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9} {
-		if number, hasSuffix := strings.CutSuffix(value, suffix); hasSuffix {
-			return parseNumber(number, factor)
-		}
+	switch {
+	case strings.HasSuffix(value, "k"):
+		return parseNumber(strings.TrimSuffix(value, "k"), 1e3)
+	case strings.HasSuffix(value, "M"):
+		return parseNumber(strings.TrimSuffix(value, "M"), 1e6)
+	case strings.HasSuffix(value, "G"):
+		return parseNumber(strings.TrimSuffix(value, "G"), 1e9)
 	}
 	return parseNumber(value, 1)
 }
