@@ -66,6 +66,9 @@ func readClaim(n node) Claim {
 		for _, item := range list.items() {
 			c.Statements = append(c.Statements, readListed(item, shared))
 		}
+		if len(c.Statements) == 0 && len(n.found.list) == 0 {
+			list.problem("0 statements; allowed: one or more")
+		}
 	default:
 		c.Statements = []Statement{readStatement(n, shared)}
 	}

@@ -17,6 +17,7 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims:\n- {id: 1, says: s, where: w, undecidable: u}\n- {id: 1, says: s, where: w, undecidable: u}", `c.yaml:3: claims: "1" is the id of two claims`},
 		{"claims: [{id: 1, says: s, where: w}]", "claims[0]: 0 statements; allowed: one of ratio, rank, shape, slope and threshold, a list of several under all, or undecidable with a reason"},
 		{"claims: [{id: 1, says: s, where: w, undecidable: u, rank: {}}]", "claims[0]: undecidable, and yet there is a statement to decide"},
+		{"claims: [{id: 1, says: s, where: w, all: []}]", "claims[0].all: 0 statements; allowed: one or more"},
 		{"claims: [{id: 1, says: s, where: w, all: [], rank: {}}]", "claims[0]: all, and a statement beside it; allowed: one of both"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rat, threshold: {expect: {from: 1}}}]", `claims[0].metric: unknown metric "publish_rat"; did you mean "publish_rate"?; known: offered_rate, `},
 		{"claims: [{id: 1, says: s, where: w, threshold: {expect: {from: 1}}}]", "claims[0].threshold.metric: missing: what it is about; known: offered_rate, "},
