@@ -18,13 +18,7 @@
 // printed.
 package claim
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-
-	"github.com/brokermark/brokermark/internal/results"
-)
+import "github.com/brokermark/brokermark/internal/results"
 
 // Claim is one conclusion of a published study. It holds if all of its statements hold.
 type Claim struct {
@@ -37,68 +31,10 @@ type Claim struct {
 	Statements  []Statement
 }
 
-// Verdict is the answer to a claim or a statement.
-type Verdict string
-
-// The three answers.
-const (
-	Holds        Verdict = "holds"
-	DoesNotHold  Verdict = "does not hold"
-	CannotBeTold Verdict = "cannot be told"
-)
-
-// and is the verdict on two conditions that both have to hold.
-func (v Verdict) and(other Verdict) Verdict {
-	switch {
-	case v == DoesNotHold || other == DoesNotHold:
-		return DoesNotHold
-	case v == CannotBeTold || other == CannotBeTold:
-		return CannotBeTold
-	}
-	return Holds
-}
-
-// not is the verdict on the opposite of a condition.
-func (v Verdict) not() Verdict {
-	switch v {
-	case Holds:
-		return DoesNotHold
-	case DoesNotHold:
-		return Holds
-	default:
-		return v
-	}
-}
-
-// Reason is why a verdict is CannotBeTold. It is empty for the other verdicts.
-type Reason string
-
-// Reasons.
-const (
-	Decided         Reason = ""
-	Undecidable     Reason = "undecidable"      // no record of ours could decide it
-	NothingMeasured Reason = "nothing measured" // there is no record of the points
-	NoneUsable      Reason = "none usable"      // they failed, are void, or were refused
-	NoFigure        Reason = "no figure"        // the records don't have the metric, or a ratio is undefined
-	WithinSpread    Reason = "within spread"    // the repetitions lie on both sides of a bound
-	TooFew          Reason = "too few"          // points for a line or a ranking
-	Misfit          Reason = "misfit"           // the statement doesn't fit the axes of the records
-)
-
-// undecided is why the records can't decide a statement.
-type undecided struct {
-	reason Reason
-	text   string // the reason in a sentence
-}
-
-func undecidedBecause(reason Reason, format string, args ...any) *undecided {
-	return &undecided{reason: reason, text: fmt.Sprintf(format, args...)}
-}
-
 // Answer is the answer to a claim from the records of one side of its study.
 type Answer struct {
 	Verdict Verdict
-	Reason  Reason
+	Reason  Reason // why it can't be told
 	Why     string // the reason in a sentence
 	Parts   []Part // one for each statement
 	Closed  bool   // a figure is the latency of a closed loop, which says how full the client's window was
@@ -108,7 +44,7 @@ type Answer struct {
 // failed, there are two Cells, and one is Missing.
 type Part struct {
 	Verdict Verdict
-	Reason  Reason
+	Reason  Reason // why it can't be told
 	Why     string // the reason in a sentence
 	Figure  Figure // of all cells: pooled as Statement.Take says, or else their median with the range of all
 	R2      Figure // of a slope: the coefficient of determination, the median and range of all cells
@@ -149,7 +85,8 @@ func Sides(set *results.Set, study string) []string {
 	return sides
 }
 
-// Evaluate answers a claim from the records of a study on one side: Then, Now or Published.
+// Evaluate answers a claim, which is undecidable or has statements, from the records of a study on one side: Then, Now or
+// Published.
 func Evaluate(c Claim, set *results.Set, study, side string) Answer {
 	if c.Undecidable != "" {
 		return Answer{Verdict: CannotBeTold, Reason: Undecidable, Why: c.Undecidable}
@@ -172,19 +109,15 @@ func Evaluate(c Claim, set *results.Set, study, side string) Answer {
 
 // Repetitions is the fewest repetitions that any figure of the answer rests on. It is 0 without a figure.
 func (a Answer) Repetitions() int {
-	var all Part
+	fewest := 0
 	for _, p := range a.Parts {
-		all.Cells = append(all.Cells, p.Cells...)
+		for _, c := range p.Cells {
+			if fewest == 0 || c.N < fewest {
+				fewest = c.N
+			}
+		}
 	}
-	return all.Repetitions()
-}
-
-// Repetitions is the fewest repetitions that any cell rests on. It is 0 without cells.
-func (p Part) Repetitions() int {
-	if len(p.Cells) == 0 {
-		return 0
-	}
-	return slices.MinFunc(p.Cells, func(a, b Cell) int { return cmp.Compare(a.N, b.N) }).N
+	return fewest
 }
 
 // Count is the number of cells with the verdict v.
