@@ -27,13 +27,9 @@ func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 	}
 	values := results.Values{}
 	for _, one := range samples {
-		for axis := range one.point.Records[0].Axes {
-			v, _ := one.value(axis)
-			values.Add(axis, v)
-		}
+		values.AddAll(one.point.Records[0].Axes)
 		if one.rateIsAxis {
-			v, _ := one.value(loadAxis)
-			values.Add(loadAxis, v)
+			values.Add(loadAxis, withoutExponent(one.rate))
 		}
 	}
 	return slices.DeleteFunc(values.Varying(), func(axis string) bool {
@@ -56,9 +52,9 @@ func splitBy(axis string, cell group) ([]group, *undecided) {
 	return groups, nil
 }
 
-// figure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has the
-// metric. where says for an error where the group stands: "at x=2".
-func (s Statement) figure(m results.Metric, g group, where string) (Figure, *undecided) {
+// pooledFigure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has
+// the metric. where says for the reader of the reason where the group stands: "at x=2".
+func (s Statement) pooledFigure(m results.Metric, g group, where string) (Figure, *undecided) {
 	var figures []Figure
 	for _, one := range g.Members {
 		if f := one.figure(m); f.known() {
@@ -79,7 +75,7 @@ func (s Statement) figure(m results.Metric, g group, where string) (Figure, *und
 
 // cellFigure is the metric of a cell.
 func (s Statement) cellFigure(m results.Metric, cell group) (Figure, *undecided) {
-	return s.figure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
+	return s.pooledFigure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
 }
 
 // noFigure says why samples have no figure: the usable ones lack the metric, or none is usable.

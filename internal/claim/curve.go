@@ -2,6 +2,7 @@ package claim
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -67,38 +68,45 @@ func (s sample) rates() []sample {
 // chooseRates keeps the rates that are asked for, of all rates of a curve from the lowest. Without a knee no rate is up
 // to, at, or beyond it.
 func chooseRates(rates []sample, choice string, knee store.Knee) []sample {
+	upTo, beyond := splitAt(knee, rates)
 	switch choice {
 	case everyRate:
 		return rates
 	case lowestRate:
 		return rates[:min(1, len(rates))]
-	}
-	if knee == (store.Knee{}) {
-		return nil
-	}
-	split := slices.IndexFunc(rates, func(s sample) bool { return isBeyond(knee, s.rate) })
-	if split < 0 {
-		split = len(rates)
-	}
-	upTo, beyond := rates[:split], rates[split:]
-	switch choice {
 	case ratesUpToKnee:
 		return upTo
 	case ratesBeyondKnee:
 		return beyond
+	case rateAtKnee:
+		if len(upTo) == 0 {
+			return nil
+		}
+		atKnee := upTo[len(upTo)-1]
+		if len(beyond) > 0 {
+			atKnee.aboveKnee = &beyond[0]
+		}
+		return []sample{atKnee}
+	default:
+		panic(fmt.Sprintf("claim: rates that are %q", choice)) // Parse makes none
 	}
-	if len(upTo) == 0 {
-		return nil
-	}
-	atKnee := upTo[len(upTo)-1]
-	if len(beyond) > 0 {
-		atKnee.aboveKnee = &beyond[0]
-	}
-	return []sample{atKnee}
 }
 
-// kneeOf takes the knees of all repetitions together: the highest rate before a jump, and the lowest rate after one. It
-// is the zero Knee if no repetition has one.
+// splitAt splits rates, from the lowest, into those up to a knee and those beyond it. Without a knee there are neither.
+func splitAt(knee store.Knee, rates []sample) (upTo, beyond []sample) {
+	if knee == (store.Knee{}) {
+		return nil, nil
+	}
+	for i, s := range rates {
+		if isBeyond(knee, s.rate) {
+			return rates[:i], rates[i:]
+		}
+	}
+	return rates, nil
+}
+
+// kneeOf takes the knees of all repetitions together: the lowest rate at which latency jumped in any. If it jumped in
+// none, the knee is the highest rate that came through in any. It is the zero Knee if no repetition has one.
 func kneeOf(records []store.Record) store.Knee {
 	var all store.Knee
 	for _, r := range records {

@@ -48,8 +48,8 @@ func (f Figure) change() Figure {
 	return Figure{Value: f.Value - 1, Low: f.Low - 1, High: f.High - 1, N: f.N, Unit: unit.Share}
 }
 
-// poolings make one number of several, of which there is one at least. Each result rises with every one of the numbers, so the ends of a pooled
-// interval are the pooled ends: the mean of 1 to 3 and 5 to 9 is 3 to 6.
+// poolings make one number of several, of which there is one at least. Each result rises with every one of the numbers,
+// so the ends of a pooled interval are the pooled ends: the mean of 1 to 3 and 5 to 9 is 3 to 6.
 var poolings = map[string]func([]float64) float64{
 	poolMax: slices.Max[[]float64], poolMin: slices.Min[[]float64], poolMean: mean, poolMedian: median,
 }
@@ -85,11 +85,13 @@ func fewestRepetitions(figures []Figure) int {
 	return slices.MinFunc(figures, func(a, b Figure) int { return cmp.Compare(a.N, b.N) }).N
 }
 
-// rangeOf is the median of figures, from the lowest end to the highest end of any.
+// rangeOf is the median of the figures that are known, from the lowest end to the highest end of any.
 func rangeOf(figures []Figure) Figure {
 	f := pooled(poolMedian, figures)
-	if f.known() {
-		f.Low, f.High = pooled(poolMin, figures).Low, pooled(poolMax, figures).High
+	for _, other := range figures {
+		if other.known() {
+			f.Low, f.High = min(f.Low, other.Low), max(f.High, other.High)
+		}
 	}
 	return f
 }

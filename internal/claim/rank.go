@@ -62,7 +62,7 @@ func (s Statement) contendersIn(cell group) ([]contender, *undecided) {
 	}
 	var contenders []contender
 	for _, g := range groups {
-		f, why := s.figure(s.Metric, g, fmt.Sprintf("of %s at %q", g.Name, cell.Name))
+		f, why := s.pooledFigure(s.Metric, g, fmt.Sprintf("of %s at %q", g.Name, cell.Name))
 		if why != nil {
 			return nil, why
 		}

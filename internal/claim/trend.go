@@ -71,7 +71,7 @@ func (s Statement) readingsIn(cell group) (readings, *undecided) {
 	var rs readings
 	for _, g := range groups {
 		place := s.Along + "=" + g.Name
-		y, why := s.figure(s.Metric, g, "at "+place)
+		y, why := s.pooledFigure(s.Metric, g, "at "+place)
 		if why != nil {
 			return nil, why
 		}
