@@ -85,8 +85,8 @@ func Sides(set *results.Set, study string) []string {
 	return sides
 }
 
-// Evaluate answers a claim, which is undecidable or has statements, from the records of a study on one side: Then, Now or
-// Published.
+// Evaluate answers a claim, which is undecidable or has statements, from the records of a study on one side: Then, Now
+// or Published.
 func Evaluate(c Claim, set *results.Set, study, side string) Answer {
 	if c.Undecidable != "" {
 		return Answer{Verdict: CannotBeTold, Reason: Undecidable, Why: c.Undecidable}

@@ -149,8 +149,8 @@ var thresholdSyntax = regexp.MustCompile(`^\s*([A-Za-z0-9_.]+)\s*(>=|<=|==|!=|>|
 func splitThreshold(text string) (threshold, error) {
 	parts := thresholdSyntax.FindStringSubmatch(text)
 	if parts == nil {
-		return threshold{}, fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s",
-			text, allowedOperators)
+		return threshold{}, fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, "+
+			"with one of %s", text, allowedOperators)
 	}
 	name, op, limit := parts[1], operator(parts[2]), parts[3]
 	metric, err := results.MetricNamed(name)

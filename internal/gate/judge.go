@@ -150,8 +150,8 @@ type load struct {
 	records []store.Record // that ended ok
 }
 
-// loadsOf lists the loads of a point: each rate of a curve, or the point's own load. A curve of which nothing was measured
-// has only that.
+// loadsOf lists the loads of a point: each rate of a curve, or the point's own load. A curve of which nothing was
+// measured has only that.
 func loadsOf(p results.Point) []load {
 	whole := load{ending: endingVerdict(p), records: p.Ok()}
 	var rates []results.LoadPoint

@@ -64,9 +64,9 @@ func (e *badObjective) Error() string       { return e.path + ": " + e.err.Error
 func (e *badObjective) Unwrap() error       { return e.err }
 func (e *badObjective) SettingPath() string { return e.path }
 
-// JudgeObjectives judges every point, a curve rate by rate, by the objectives of its own spec, which is that of its latest
-// record, as Judge does by conditions that are given. A point is left out if this version can't read its objectives: they
-// are in a record of a newer version, since a spec is checked before it is run.
+// JudgeObjectives judges every point, a curve rate by rate, by the objectives of its own spec, which is that of its
+// latest record, as Judge does by conditions that are given. A point is left out if this version can't read its
+// objectives: they are in a record of a newer version, since a spec is checked before it is run.
 func JudgeObjectives(set *results.Set) []Verdict {
 	byCondition := map[string][]Verdict{}
 	var verdicts []Verdict
