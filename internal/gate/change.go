@@ -139,6 +139,8 @@ func sideLoadsOf(points []results.Point) []sideLoad {
 	return loads
 }
 
+// notOnBothSides is why a pair is skipped. The records of one side will do: both were given the same load, so both or
+// none are of a closed loop.
 func (c Condition) notOnBothSides(records []store.Record) string {
 	return c.metric.Key + " was not measured on both sides" + c.closedLoopNote(records)
 }
