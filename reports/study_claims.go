@@ -49,7 +49,8 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 	}
 	d.Add(tableOf("", p.claimColumns(sides, own, notes), judged))
 	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; " +
-		"where the repetitions lie on both sides it cannot be told. Where a point was measured once there is no " +
+		"where the repetitions lie on both sides it cannot be told. Messages are counted over all repetitions, those that failed " +
+		"included. Where a point was measured once there is no " +
 		"spread: the answer is that of this one run, another run may answer otherwise, and nothing is tested.")
 }
 
@@ -197,6 +198,8 @@ func figureText(s claim.Statement, p claim.Part) string {
 		text += " [" + rangeText(f) + "]"
 	}
 	switch {
+	case s.Kind == claim.Threshold && s.Metric.Counts() && f.N > 1:
+		return text + " per repetition"
 	case s.Kind != claim.Rank:
 		return text
 	case s.Ranking.Place == claim.LastPlace:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Axes with a meaning of their own.
@@ -87,19 +88,22 @@ func (s sample) figure(m results.Metric) Figure {
 	return f
 }
 
-// count is how many messages the metric counts per repetition, also in those that failed, unless none ended ok. Messages
-// that one repetition lost are lost, whatever the others did, so the spread is none: of 0, 0 and 30 it is 10, with as
-// many as in six repetitions of 10.
+// count is how many messages the metric counts per repetition, also in those that failed. Messages that one repetition
+// lost are lost, whatever the others did, so the spread is none: of 0, 0 and 30 it is 10, with as many as in six
+// repetitions of 10. Where none ended ok there may have been more.
 func (s sample) count(m results.Metric) Figure {
-	if len(s.records) == 0 {
-		return Figure{}
-	}
 	f := summarized(m.Over(s.counted), m.Unit)
 	if !f.known() {
 		return Figure{}
 	}
 	f.Value /= float64(f.N) // the sum of all
 	f.Low, f.High = f.Value, f.Value
+	if len(s.records) == 0 {
+		f.High = math.Inf(1)
+	}
+	if f.Value != math.Trunc(f.Value) {
+		f.Unit = unit.None
+	}
 	return f
 }
 
