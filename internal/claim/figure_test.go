@@ -284,3 +284,32 @@ func parseOf(t *testing.T, metric, statement string) claim.Claim {
 	}
 	return claims[0]
 }
+
+// The rate of a search in which every rate passed is known from below only, and so is a slope that it is part of.
+func TestASlopeTakesARateThatNothingBoundsForWhatItIs(t *testing.T) {
+	searched := func(lows, highs [3]float64) []store.Record {
+		all := records(at{"x=1", []float64{1}}, at{"x=2", []float64{1}}, at{"x=3", []float64{1}})
+		for i := range all {
+			all[i].Result.Sustainable = &store.Sustainable{Low: lows[i], High: highs[i]} // 0: every rate passed
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name        string
+		lows, highs [3]float64
+		sign        string
+		want        claim.Verdict
+	}{
+		{"unbounded at its end", [3]float64{10, 20, 100}, [3]float64{11, 22, 0}, "rising", claim.Holds},
+		{"unbounded at its end", [3]float64{10, 20, 100}, [3]float64{11, 22, 0}, "falling", claim.DoesNotHold},
+		{"unbounded at its beginning", [3]float64{10, 20, 30}, [3]float64{0, 22, 33}, "rising", claim.CannotBeTold},
+		{"unbounded in the middle, which has no weight", [3]float64{10, 20, 30}, [3]float64{11, 0, 33}, "rising", claim.Holds},
+		{"unbounded everywhere", [3]float64{10, 20, 30}, [3]float64{}, "rising", claim.CannotBeTold},
+	} {
+		claims := parseOf(t, "sustainable_low", "slope: {along: x, sign: "+c.sign+"}")
+		p := claim.Evaluate(claims, results.Of(searched(c.lows, c.highs)), "s", claim.Now).Parts[0]
+		if p.Verdict != c.want {
+			t.Errorf("%s, %s: %s (%s)", c.name, c.sign, p.Verdict, p.Why)
+		}
+	}
+}
