@@ -186,3 +186,46 @@ func TestValuesOfOneMagnitudeStandApart(t *testing.T) {
 		t.Errorf("the ticks are %v", ticks)
 	}
 }
+
+// A rate of a curve that ended ok in one repetition and not in another is one dot, and what the failed one lost is lost.
+func TestMultiplesDrawARateOnceHoweverItsRepetitionsEnded(t *testing.T) {
+	for _, status := range []store.Status{store.Failed, store.Void} {
+		records := slices.Clone(curves(t))
+		var all []store.Record
+		for _, r := range records {
+			if len(r.Result.Curve) == 0 || r.Status != store.OK {
+				continue
+			}
+			other := r
+			result := *r.Result
+			other.Result, other.Repetition = &result, r.Repetition+1000
+			other.Result.Curve = slices.Clone(r.Result.Curve)
+			for i := range other.Result.Curve {
+				c := &other.Result.Curve[i]
+				c.Status, c.Books.Lost = status, 7
+			}
+			all = append(all, r, other)
+		}
+		lost, err := results.MetricByKey("lost")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := newTrellis(results.Of(all).Points, lost, Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", status, err)
+		}
+		used := 0
+		for _, d := range m.dots {
+			if !d.mark.used { // void in all repetitions
+				continue
+			}
+			used++
+			if (d.mark.y > 0) != (status == store.Failed) {
+				t.Errorf("%s: %+v", status, d)
+			}
+		}
+		if used == 0 {
+			t.Error("no dots")
+		}
+	}
+}

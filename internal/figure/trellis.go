@@ -87,7 +87,7 @@ func newTrellis(points []results.Point, metric results.Metric, o Options) (*trel
 func loadPointsWith(metric results.Metric, points []results.Point) ([]results.LoadPoint, error) {
 	var loadPoints []results.LoadPoint
 	anyHas := false
-	for _, l := range results.LoadPointsOf(points) {
+	for _, l := range eachLoadOnce(points) {
 		has := len(metric.Values(l.Records)) > 0
 		if has || l.Records == nil {
 			loadPoints = append(loadPoints, l)
@@ -98,6 +98,27 @@ func loadPointsWith(metric results.Metric, points []results.Point) ([]results.Lo
 		return nil, nothing("none of the loads has the metric %s", metric.Key)
 	}
 	return loadPoints, nil
+}
+
+// eachLoadOnce lists the load points of points. A rate of a curve that ended ok in some repetitions and failed or was void in others is one
+// load point with those that ended ok, over which messages are counted with those that failed: two would have the same place.
+func eachLoadOnce(points []results.Point) []results.LoadPoint {
+	var once []results.LoadPoint
+	for _, p := range points {
+		measured, seen := p.MeasuredLoads(), map[string]bool{}
+		for _, l := range p.LoadPoints() {
+			if seen[l.RowTitle] {
+				continue
+			}
+			seen[l.RowTitle] = true
+			isSame := func(m results.LoadPoint) bool { return m.RowTitle == l.RowTitle }
+			if i := slices.IndexFunc(measured, isSame); i >= 0 && measured[i].Used() {
+				l = measured[i]
+			}
+			once = append(once, l)
+		}
+	}
+	return once
 }
 
 // roles are the axes by their roles, as indexes in the axes of a sweep.
