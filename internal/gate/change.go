@@ -91,7 +91,7 @@ type pairLoad struct {
 type sideLoad struct {
 	rate    string         // as in pairLoad
 	records []store.Record // that ended ok
-	failure string         // how the last one that did not end ok ended, in words
+	failure string         // how the last one that failed ended, in words; without any that ended ok, the last that did not
 }
 
 func (l sideLoad) empty() bool { return len(l.records) == 0 && l.failure == "" }
@@ -113,9 +113,11 @@ func pairLoadsOf(p results.Pair) []pairLoad {
 	return loads
 }
 
-// sideLoadsOf lists the loads of a side. A repetition that did not end ok as a whole is left out.
+// sideLoadsOf lists the loads of a side. A repetition that did not end ok as a whole is left out. So is one that was void or aborted at a load
+// if others ended ok there (see withoutRemeasured).
 func sideLoadsOf(points []results.Point) []sideLoad {
 	var loads []sideLoad
+	showsNothing := map[string]string{} // how the last void or aborted one ended, by rate
 	for _, p := range points {
 		for _, r := range p.Ok() {
 			for _, l := range results.Loads(r) {
@@ -128,12 +130,21 @@ func sideLoadsOf(points []results.Point) []sideLoad {
 					i = len(loads)
 					loads = append(loads, sideLoad{rate: rate})
 				}
-				if l.Record.Status == store.OK {
+				ending := fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, firstLine(l.Record.Reason))
+				switch l.Record.Status {
+				case store.OK:
 					loads[i].records = append(loads[i].records, l.Record)
-				} else {
-					loads[i].failure = fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, l.Record.Reason)
+				case store.Failed:
+					loads[i].failure = ending
+				default:
+					showsNothing[rate] = ending
 				}
 			}
+		}
+	}
+	for i, l := range loads {
+		if l.empty() {
+			loads[i].failure = showsNothing[l.rate]
 		}
 	}
 	return loads

@@ -153,6 +153,30 @@ func TestChangesOfCurvesAreJudgedRateByRate(t *testing.T) {
 	}
 }
 
+// A rate that was void in one repetition says nothing there, and is judged by the others, as a report's gate does.
+func TestAChangeAtARateLeavesOutRepetitionsThatShowNothing(t *testing.T) {
+	ok, ms := store.OK, time.Millisecond
+	a := []store.Record{curve("a", 1, loadPoint(1000, ok, ms, 0)), curve("a", 2, loadPoint(1000, ok, ms, 0))}
+	of := func(first, second store.Status) []store.Record {
+		other := loadPoint(9000, ok, ms, 0) // so that the repetition is ok
+		return []store.Record{curve("b", 1, loadPoint(1000, first, ms, 0), other), curve("b", 2, loadPoint(1000, second, ms, 0), other)}
+	}
+	for _, c := range []struct {
+		first, second store.Status
+		want          string
+	}{
+		{ok, store.Void, "passed 0 %, 1.00 ms to 1.00 ms (n=2 and n=1)"},
+		{store.Aborted, ok, "passed 0 %, 1.00 ms to 1.00 ms (n=2 and n=1)"},
+		{store.Void, store.Void, "failed b void: why"},
+		{store.Failed, ok, "failed b failed: why"},
+		{store.Failed, store.Void, "failed b failed: why"},
+	} {
+		if got := change(t, "e2e_p99 > 10%", a, of(c.first, c.second)); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s and %s: %s, want %s", c.first, c.second, got, c.want)
+		}
+	}
+}
+
 func TestAChangeOfCountsIsThatOfWhatThereWasPerRepetition(t *testing.T) {
 	lost := func(n ...int64) []store.Record {
 		var books []store.Books
