@@ -201,22 +201,30 @@ func splitHgrm(records []store.Record, latency results.LatencyKind) ([]exportFil
 // unsafeInFileName is a character that not every file system takes.
 var unsafeInFileName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// splitOMB leaves out records without a result, and published figures: there is no way to write them in that format.
+// splitOMB makes a file of each load, such as one of each rate of a curve, whose workload it names. It leaves out records without a
+// result, and published figures: there is no way to write them in that format.
 func splitOMB(records []store.Record, _ results.LatencyKind) ([]exportFile, error) {
 	var list []exportFile
 	for _, r := range records {
 		if r.Result == nil || r.Kind == store.KindPublished {
 			continue
 		}
-		o, err := exchange.ToOMB(r)
-		if err != nil {
-			return nil, err
+		for _, l := range results.Loads(r) {
+			one, name := l.Record, exchange.FileName(r)
+			if l.Rate > 0 {
+				one.Label = strings.TrimSpace(r.Label + " " + l.RowTitle)
+				name = strings.TrimSuffix(name, ".json") + "-" + unsafeInFileName.ReplaceAllString(l.RowTitle, "-") + ".json"
+			}
+			o, err := exchange.ToOMB(one)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, exportFile{name, func(w io.Writer) error {
+				out := json.NewEncoder(w)
+				out.SetIndent("", "  ")
+				return out.Encode(o)
+			}})
 		}
-		list = append(list, exportFile{exchange.FileName(r), func(w io.Writer) error {
-			out := json.NewEncoder(w)
-			out.SetIndent("", "  ")
-			return out.Encode(o)
-		}})
 	}
 	if list == nil {
 		return nil, errors.New("nothing to export: none of the records holds a result")
