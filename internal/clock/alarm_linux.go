@@ -26,7 +26,7 @@ func wake(word *atomic.Uint32) {
 }
 
 // sleepWhile sleeps until t, but only while word has the given value. It may return early without a reason: callers must
-// look again. Its two system calls share no code for the reason that sleep gives.
+// look again. Its two system calls share no code, because a pointer stays valid only if it is converted in the call itself.
 func (s *Sleeper) sleepWhile(word *atomic.Uint32, value uint32, t int64) {
 	if Now() >= t {
 		return

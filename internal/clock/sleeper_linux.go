@@ -1,10 +1,9 @@
-//go:build !portable
+//go:build linux && !portable
 
 package clock
 
 import (
 	"runtime"
-	"sync"
 	"time"
 	"unsafe"
 
@@ -15,23 +14,14 @@ import (
 // about 30 µs late, because it uses clock_nanosleep with an absolute time and without timer slack, the time by which the
 // kernel may delay a wake-up to wake several threads at once. It belongs to the goroutine that made it.
 //
-// A goroutine needs a P (one of GOMAXPROCS processors) to run. While an ordinary system call blocks, the runtime's monitor
-// thread gives the P to other goroutines. At 1,000 sleeps per second that is a quarter to a third of what pacing costs. A raw
-// system call keeps its P. So the first few Sleepers each add a P to the process and make raw calls. Further ones make
-// ordinary calls on a locked thread, because hundreds of sleeping Ps would cost more than they save.
+// A goroutine needs a P, one of the runtime's GOMAXPROCS processors, to run. An ordinary system call that blocks loses its P
+// to other goroutines, and must wait for one when it wakes; at 1,000 sleeps per second that is a quarter to a third of what
+// pacing costs. A raw system call keeps its P. So the first few Sleepers each add a P to the process (addP) and make raw
+// calls. All others make ordinary calls, on a thread of their own.
 type Sleeper struct {
-	ownsP bool
-	slack int // timer slack that the locked thread had before, ns; 0 if it is unknown or ownsP is set
-	until unix.Timespec
-}
-
-// maxOwners is how many Sleepers may have a P of their own: one for a Watch, four for producers.
-const maxOwners = 5
-
-// owners counts the Sleepers that have a P of their own.
-var owners struct {
-	sync.Mutex
-	n int
+	ownsP bool          // it sleeps in raw calls
+	slack int           // if not ownsP: the timer slack that its thread had before, ns; 0 if the kernel doesn't tell
+	until unix.Timespec // when the sleep ends; here, not on the stack, because the kernel gets its address
 }
 
 // noSlack lets the kernel delay a wake-up by no more than 1 ns. 0 would mean the default, 50 µs.
@@ -46,8 +36,7 @@ func NewSleeper() *Sleeper {
 	return newLockedSleeper()
 }
 
-// newLockedSleeper returns a Sleeper with a thread but no P of its own: after each sleep it waits for a P, like every other
-// goroutine.
+// newLockedSleeper returns a Sleeper with a thread but no P of its own.
 func newLockedSleeper() *Sleeper {
 	s := &Sleeper{}
 	runtime.LockOSThread()
@@ -58,38 +47,6 @@ func newLockedSleeper() *Sleeper {
 	return s
 }
 
-// addP adds a P for a Sleeper. It returns false if maxOwners have one.
-func addP() bool {
-	owners.Lock()
-	defer owners.Unlock()
-	if owners.n == maxOwners {
-		return false
-	}
-	owners.n++
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-	return true
-}
-
-// SetThreads limits how many threads run Go code at once (GOMAXPROCS) to n, beside those that Sleepers keep, and returns what the
-// limit was. If n is 0 it changes nothing. Set GOMAXPROCS by it alone: a Sleeper that ended later took away a P that it had not been
-// counted with. Without one, nobody waits for the network but the runtime's monitor, which looks every 10 ms.
-func SetThreads(n int) (before int) {
-	owners.Lock()
-	defer owners.Unlock()
-	before = runtime.GOMAXPROCS(0) - owners.n
-	if n > 0 {
-		runtime.GOMAXPROCS(n + owners.n)
-	}
-	return before
-}
-
-func removeP() {
-	owners.Lock()
-	defer owners.Unlock()
-	owners.n--
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
-}
-
 // SleepUntil returns at t on the axis of Now, never earlier. If t has passed, it returns at once. Nothing wakes it: a caller
 // that must notice a cancelled context sleeps in slices, SleepUntil(min(t, Now()+100 ms)), and looks in between.
 func (s *Sleeper) SleepUntil(t int64) {
@@ -98,8 +55,8 @@ func (s *Sleeper) SleepUntil(t int64) {
 	}
 	s.until = unix.NsecToTimespec(t)
 	for Now() < t {
-		switch err := s.sleep(); err {
-		case 0: // Now is calibrated to about 100 ns, so for that long it may still be before t: the loop spins
+		switch s.sleep() {
+		case nil: // Now is calibrated to about 100 ns, so for that long it may still be before t: the loop spins
 		case unix.EINTR: // a signal, such as the runtime's own, which may stop this goroutine in the next call of Now
 		default: // forbidden, as under some seccomp profiles
 			time.Sleep(time.Duration(t - Now()))
@@ -116,20 +73,20 @@ func prepareRawSleep() {
 	unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, noSlack, 0, 0, 0, 0)
 }
 
-// sleep makes the system call: a raw one if the Sleeper has a P of its own. The two calls share no code, because the address
-// of s.until stays valid only if it is converted in the call itself.
-func (s *Sleeper) sleep() unix.Errno {
-	if s.ownsP {
-		_, _, err := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
-			uintptr(unsafe.Pointer(&s.until)), 0, 0, 0)
-		return err
+// sleep sleeps until s.until, or until a signal comes. axis is the kernel's clock that Now reads.
+func (s *Sleeper) sleep() error {
+	if !s.ownsP {
+		return unix.ClockNanosleep(axis, unix.TIMER_ABSTIME, &s.until, nil)
 	}
-	_, _, err := unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
-		uintptr(unsafe.Pointer(&s.until)), 0, 0, 0)
-	return err
+	_, _, errno := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, axis, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(&s.until)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
-// Close gives back what NewSleeper took: the P, or the locked thread and its timer slack.
+// Close gives back the P, or the locked thread with the timer slack that it had. Threads on which a Sleeper with a P slept
+// keep noSlack: other goroutines that run there later are woken more precisely, which harms nobody.
 func (s *Sleeper) Close() {
 	if s.ownsP {
 		removeP()
