@@ -13,13 +13,10 @@ import (
 // has producers 1 and 3, and sends arrivals 1, 3, 6, 8 and so on.
 //
 // The arrivals of a Poisson process belong to producers at random instead. Then the arrivals of each producer are a Poisson
-// process as well, independent of all others, and each client can make its own without going through everybody's.
+// process as well, independent of all others, and each client can make its own (superpose.go) without going through everybody's.
 type Deal struct {
 	Clients, Producers int // 0 < Clients ≤ Producers
 }
-
-// producersOf returns how many producers a client has: c, c + Clients, c + 2·Clients and so on.
-func (d Deal) producersOf(client int) int { return (d.Producers - client + d.Clients - 1) / d.Clients }
 
 // Share returns the part of s that a client sends: all arrivals of its producers, in order. It panics unless
 // 0 ≤ client < Clients ≤ Producers.
@@ -27,13 +24,13 @@ func (d Deal) Share(s Schedule, client int) Schedule {
 	if client < 0 || client >= d.Clients || d.Clients > d.Producers {
 		panic(fmt.Sprintf("schedule: client %d of %d for %d producers", client, d.Clients, d.Producers))
 	}
+	if d.Clients == 1 {
+		return s
+	}
 	if p, random := s.(poisson); random {
 		return p.share(d, client)
 	}
-	if d.Producers%d.Clients == 0 { // the clients take turns as well
-		return Share(s, client, d.Clients)
-	}
-	return dealt{whole: s, rounds: d.roundsOf(client)}
+	return dealt{whole: s, deal: d, client: client}
 }
 
 // Limits returns, for each client, how many of the first total arrivals of s are its own. s is nil in a closed loop, where
@@ -44,7 +41,7 @@ func (d Deal) Limits(s Schedule, total int64) []int64 {
 	}
 	limits := make([]int64, d.Clients)
 	for client := range limits {
-		limits[client] = d.roundsOf(client).ownAmong(total)
+		limits[client] = d.ownAmong(total, client)
 	}
 	return limits
 }
@@ -60,6 +57,48 @@ func (d Deal) Counter(s Schedule) Counter {
 	return Sequential(s)
 }
 
+// producersOf returns how many producers a client has.
+func (d Deal) producersOf(client int) int64 {
+	return countEvery(int64(d.Producers), int64(client), int64(d.Clients))
+}
+
+// ownAmong returns how many of the first total arrivals are a client's, if producers take turns. With 2 clients and 5 producers,
+// of the first 17 arrivals client 0 has 3·3 in the three whole rounds, and of the last two, 15 and 16, the first.
+func (d Deal) ownAmong(total int64, client int) int64 {
+	rounds, inLastRound := total/int64(d.Producers), total%int64(d.Producers)
+	return rounds*d.producersOf(client) + countEvery(inLastRound, int64(client), int64(d.Clients))
+}
+
+// countEvery returns how many of the numbers 0 to n−1 are first, first + step, first + 2·step and so on: (n − first)/step,
+// rounded up. first must be below step.
+func countEvery(n, first, step int64) int64 { return (n - first + step - 1) / step }
+
+// dealt is the share of a client whose producers take turns with all others.
+type dealt struct {
+	whole  Schedule
+	deal   Deal
+	client int
+}
+
+// At returns the offset of the client's arrival i. In each round, every producer has one arrival: with 2 clients and 5
+// producers, arrival 4 of client 0 is its second in round 1, so it is arrival 5 + 2 = 7 of the whole.
+func (s dealt) At(i int64) int64 {
+	producers, own := int64(s.deal.Producers), s.deal.producersOf(s.client)
+	round, inRound := i/own, i%own
+	if round >= math.MaxInt64/producers {
+		return Never
+	}
+	return s.whole.At(round*producers + int64(s.client) + inRound*int64(s.deal.Clients))
+}
+
+func (s dealt) Count(d int64) int64 { return s.deal.ownAmong(s.whole.Count(d), s.client) }
+
+func (s dealt) Rate(t int64) float64 {
+	return s.whole.Rate(t) * float64(s.deal.producersOf(s.client)) / float64(s.deal.Producers)
+}
+
+func (s dealt) sequential() Schedule { return dealt{Sequential(s.whole), s.deal, s.client} }
+
 // Turns says which of a client's producers sends which arrival.
 type Turns struct {
 	producers uint64 // how many the client has
@@ -71,7 +110,8 @@ type Turns struct {
 func (d Deal) Turns(s Schedule, client int) Turns {
 	t := Turns{producers: uint64(d.producersOf(client))}
 	if p, random := s.(poisson); random && t.producers > 1 {
-		t.random, t.seed = true, mix(p.share(d, client).seed+1)
+		t.random = true
+		t.seed = mix(p.share(d, client).seed + 1) // unrelated to the seed that its arrivals are made from
 	}
 	return t
 }
@@ -81,49 +121,7 @@ func (t Turns) Of(i int64) int {
 	if !t.random {
 		return int(uint64(i) % t.producers)
 	}
-	k, _ := bits.Mul64(mix(t.seed^uint64(i)), t.producers) // random · producers / 2^64
-	return int(k)
+	anyOf2To64 := mix(t.seed ^ uint64(i))
+	index, _ := bits.Mul64(anyOf2To64, t.producers) // the upper half of the product: anyOf2To64/2^64 · producers
+	return int(index)
 }
-
-// rounds say which arrivals a client sends. In each round every producer has one arrival. With 2 clients and 5 producers, a
-// round has 5 arrivals, and those of client 0 are its arrivals 0, 2 and 4.
-type rounds struct {
-	client, clients int64
-	perRound        int64 // arrivals in a round
-	ownPerRound     int64 // those of the client
-}
-
-func (d Deal) roundsOf(client int) rounds {
-	return rounds{
-		client: int64(client), clients: int64(d.Clients),
-		perRound: int64(d.Producers), ownPerRound: int64(d.producersOf(client)),
-	}
-}
-
-// ownAmong returns how many of the first total arrivals are the client's: those of whole rounds and those of the last one.
-func (r rounds) ownAmong(total int64) int64 {
-	inLastRound := (total%r.perRound - r.client + r.clients - 1) / r.clients // rounded up
-	return total/r.perRound*r.ownPerRound + inLastRound
-}
-
-// dealt is the share of a client if some clients have more producers than others.
-type dealt struct {
-	whole Schedule
-	rounds
-}
-
-func (d dealt) At(i int64) int64 {
-	round, inRound := i/d.ownPerRound, i%d.ownPerRound // inRound counts the client's own arrivals
-	if round >= math.MaxInt64/d.perRound {
-		return Never
-	}
-	return d.whole.At(round*d.perRound + d.client + inRound*d.clients)
-}
-
-func (d dealt) Count(at int64) int64 { return d.ownAmong(d.whole.Count(at)) }
-
-func (d dealt) Rate(t int64) float64 {
-	return d.whole.Rate(t) * float64(d.ownPerRound) / float64(d.perRound)
-}
-
-func (d dealt) sequential() Schedule { return dealt{Sequential(d.whole), d.rounds} }

@@ -31,7 +31,7 @@ func TestClientsSendWhatTheirProducersWouldHaveSent(t *testing.T) {
 			all += limit
 			for i := range limit {
 				k := mine[turns.Of(i)]
-				if got, want := s.At(i), Share(whole, k, n).At(i/int64(len(mine))); got != want || k != mine[int(i)%len(mine)] {
+				if got, want := s.At(i), whole.At(int64(k)+i/int64(len(mine))*int64(n)); got != want || k != mine[int(i)%len(mine)] {
 					t.Fatalf("arrival %d of client %d is at %d, its producer %d sends at %d", i, c, got, k, want)
 				}
 			}

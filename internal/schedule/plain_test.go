@@ -39,7 +39,7 @@ func TestAScheduleIsTheSameInAnotherProcess(t *testing.T) {
 	if s, err := (*Plain)(nil).Schedule(); s != nil || err != nil {
 		t.Errorf("no schedule: %v, %v", s, err)
 	}
-	if _, err := Described(Share(must(Constant(1)), 0, 2)); err == nil {
+	if _, err := Described(share(must(Constant(1)), 0, 2)); err == nil {
 		t.Error("a share was described, whose parts depend on who shares it")
 	}
 	many := Deal{Clients: 1 << 15, Producers: 1 << 15}

@@ -122,7 +122,7 @@ func TestEveryLoadHasItsRateFromTheFirstInstant(t *testing.T) {
 		want float64
 	}{
 		"constant": {must(Constant(5)), 5}, "poisson": {must(Poisson(5, 1)), 5}, "ramp": {must(Ramp(5, 7, 100)), 5},
-		"steps": {must(Steps([]Step{{5, 1}, {7, 0}})), 5}, "bursts": {must(Bursts(7, 5, 2, 1)), 5}, "a share": {Share(must(Constant(15)), 0, 3), 5},
+		"steps": {must(Steps([]Step{{5, 1}, {7, 0}})), 5}, "bursts": {must(Bursts(7, 5, 2, 1)), 5}, "a share": {share(must(Constant(15)), 0, 3), 5},
 	} {
 		if before, got := c.s.Rate(-1), c.s.Rate(0); before != 0 || got != c.want {
 			t.Errorf("%s: %v/s before it begins and %v/s when it does, want 0 and %v", name, before, got, c.want)
@@ -159,7 +159,7 @@ func TestAnArrivalBeyondAllTimeNeverComes(t *testing.T) {
 	for name, s := range map[string]Schedule{
 		"constant": must(Constant(1e-6)), "steps": must(Steps([]Step{{1e-6, 0}})), "steps to silence": must(Steps([]Step{{1, 1e9}, {0, 0}})),
 		"ramp": must(Ramp(1, 1e-6, 1e9)), "ramp to silence": must(Ramp(1, 0, 1e9)), "poisson": must(Poisson(1e-6, 1)),
-		"bursts": must(Bursts(1e-6, 2e-6, 1e9, 1e8)), "one burst in ten years": must(Bursts(0, 1e-6, years, 1)), "a share": Share(must(Constant(1e-6)), 2, 3),
+		"bursts": must(Bursts(1e-6, 2e-6, 1e9, 1e8)), "one burst in ten years": must(Bursts(0, 1e-6, years, 1)), "a share": share(must(Constant(1e-6)), 2, 3),
 	} {
 		for _, i := range []int64{20_000, 1 << 40, Never - 1, Never} {
 			if got := s.At(i); got != Never {

@@ -2,8 +2,8 @@
 // clocks, messages or producers, and never computes an arrival from the one before it, so no error adds up.
 //
 // For example, a constant rate of 3 messages per second has its arrivals 0, 1, 2, 3 at 0 ns, 333333333 ns, 666666666 ns and
-// 1000000000 ns. Two producers deal them out in turn: producer 0 sends arrivals 0 and 2, producer 1 sends 1 and 3.
-// Together they send exactly what one producer would have sent, at the same nanoseconds.
+// 1000000000 ns. Two clients share them in turn (Deal): client 0 sends arrivals 0 and 2, client 1 sends 1 and 3. Together they
+// send exactly what one client would have sent, at the same nanoseconds.
 package schedule
 
 import (
@@ -39,10 +39,18 @@ const (
 	maxQuanta = maxRate * quantaPerHertz
 )
 
-// quantaOf returns a rate, given in messages per second, in quanta per nanosecond. what begins the message of an error.
-func quantaOf(what string, rate float64) (uint64, error) {
+// checkRate refuses a rate, in messages per second, that is out of bounds. what begins the message of the error.
+func checkRate(what string, rate float64) error {
 	if !(rate >= minRate && rate <= maxRate) { // the negation catches NaN as well
-		return 0, fmt.Errorf("%s: %v messages per second; allowed are %v to %v", what, rate, minRate, maxRate)
+		return fmt.Errorf("%s: %v messages per second; allowed are %v to %v", what, rate, minRate, maxRate)
+	}
+	return nil
+}
+
+// quantaOf checks a rate, and returns it in quanta per nanosecond.
+func quantaOf(what string, rate float64) (uint64, error) {
+	if err := checkRate(what, rate); err != nil {
+		return 0, err
 	}
 	return uint64(math.Round(rate * quantaPerHertz)), nil
 }
@@ -52,11 +60,10 @@ func quantaOrZero(what string, rate float64) (uint64, error) {
 	if rate == 0 {
 		return 0, nil
 	}
-	q, err := quantaOf(what, rate)
-	if err != nil {
+	if checkRate(what, rate) != nil {
 		return 0, fmt.Errorf("%s: %v messages per second; allowed are 0 or %v to %v", what, rate, minRate, maxRate)
 	}
-	return q, nil
+	return quantaOf(what, rate)
 }
 
 // checkSpan refuses lengths of time that are too long or not positive. Its limit keeps all sums of quanta below 2^128. what
@@ -68,36 +75,6 @@ func checkSpan(what string, d time.Duration) error {
 	}
 	return nil
 }
-
-// Share returns the part of s that producer k of n sends: arrivals k, k+n, k+2n and so on. All shares together are exactly
-// s. It panics unless 0 ≤ k < n.
-func Share(s Schedule, k, n int) Schedule {
-	if k < 0 || k >= n {
-		panic(fmt.Sprintf("schedule: share %d of %d", k, n))
-	}
-	if n == 1 {
-		return s
-	}
-	return share{s, int64(k), int64(n)}
-}
-
-type share struct {
-	whole Schedule
-	k, n  int64
-}
-
-func (s share) At(i int64) int64 {
-	if i > (math.MaxInt64-s.k)/s.n {
-		return Never
-	}
-	return s.whole.At(s.k + i*s.n)
-}
-
-// Count adds n−1 before it divides, to round up. What it divides is not negative, because k < n.
-func (s share) Count(d int64) int64 { return (s.whole.Count(d) - s.k + s.n - 1) / s.n }
-
-func (s share) Rate(t int64) float64 { return s.whole.Rate(t) / float64(s.n) }
-func (s share) sequential() Schedule { return share{Sequential(s.whole), s.k, s.n} }
 
 // Sequential returns s for one goroutine that asks for arrivals roughly in order. It gives the same answers; what this
 // package makes gives them at constant cost and without allocation.

@@ -51,6 +51,9 @@ func TestWhatCannotBeSentIsRefused(t *testing.T) {
 	}
 }
 
+// share returns what client k of n sends if each has one producer, all in turn.
+func share(s Schedule, k, n int) Schedule { return dealt{s, Deal{n, n}, k} }
+
 func TestAShareOutsideTheWholePanics(t *testing.T) {
 	for _, c := range [][2]int{{0, 0}, {-1, 2}, {2, 2}} {
 		func() {
@@ -59,7 +62,7 @@ func TestAShareOutsideTheWholePanics(t *testing.T) {
 					t.Errorf("share %d of %d was given out", c[0], c[1])
 				}
 			}()
-			Share(must(Constant(1)), c[0], c[1])
+			Deal{c[1], c[1]}.Share(must(Constant(1)), c[0])
 		}()
 	}
 }
@@ -120,7 +123,7 @@ func TestArrivalTables(t *testing.T) {
 		want []int64 // ms
 	}{
 		"constant": {must(Constant(4)), []int64{0, 250, 500, 750, 1000}},
-		"a share":  {Share(must(Constant(4)), 1, 3), []int64{250, 1000, 1750}},
+		"a share":  {share(must(Constant(4)), 1, 3), []int64{250, 1000, 1750}},
 		"steps carry what is left of a message": {
 			must(Steps([]Step{{2, 750 * time.Millisecond}, {4, 500 * time.Millisecond}, {1, 0}})),
 			[]int64{0, 500, 875, 1125, 1750, 2750}, // L(0.75 s) = 1.5, L(1.25 s) = 3.5
@@ -167,7 +170,7 @@ func TestRatesAreAsAsked(t *testing.T) {
 		{steps, 0.999, 10},
 		{steps, 1, 0},
 		{steps, 99, 20},
-		{Share(steps, 1, 4), 99, 5},
+		{share(steps, 1, 4), 99, 5},
 	} {
 		if got := c.s.Rate(int64(c.t * 1e9)); math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%+v at %v s: %v/s, want %v", c.s, c.t, got, c.want)
@@ -211,7 +214,7 @@ var anySchedule = rapid.Custom(func(t *rapid.T) Schedule {
 	}
 	if rapid.Bool().Draw(t, "shared") {
 		n := rapid.IntRange(1, 7).Draw(t, "n")
-		s = Share(s, rapid.IntRange(0, n-1).Draw(t, "k"), n)
+		s = share(s, rapid.IntRange(0, n-1).Draw(t, "k"), n)
 	}
 	return s
 })
@@ -256,11 +259,11 @@ func TestSharesTogetherAreTheWhole(t *testing.T) {
 		var merged []int64
 		var counted int64
 		for k := range n {
-			share := Sequential(Share(s, k, n))
+			mine := Sequential(share(s, k, n))
 			for i := range int64(each) {
-				merged = append(merged, share.At(i))
+				merged = append(merged, mine.At(i))
 			}
-			counted += share.Count(1e8)
+			counted += mine.Count(1e8)
 		}
 		slices.Sort(merged)
 		whole := Sequential(s)
@@ -304,7 +307,7 @@ func shapes() map[string]Schedule {
 
 func TestSendersAllocateNothing(t *testing.T) {
 	for name, s := range shapes() {
-		s = Sequential(Share(s, 1, 2))
+		s = Sequential(share(s, 1, 2))
 		i, at := int64(0), int64(0)
 		if got := testing.AllocsPerRun(5000, func() {
 			at = s.At(i)

@@ -117,7 +117,7 @@ func TestProducersThatShareAClientSendAsIfEachHadItsOwn(t *testing.T) {
 		}
 		for k := range producers {
 			for i, at := range intended[k] {
-				if want := out.Start + schedule.Share(s, k, producers).At(int64(i)); at != want || topics[k][i] != k {
+				if want := out.Start + s.At(int64(k+i*producers)); at != want || topics[k][i] != k {
 					t.Fatalf("%d clients: message %d of producer %d was due at %d for topic %d, want %d, %d", clients, i, k, at, topics[k][i], want, k)
 				}
 			}
