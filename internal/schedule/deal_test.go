@@ -250,7 +250,7 @@ func TestAThousandPoissonProducersDrawLittleMoreThanOne(t *testing.T) {
 		d := Deal{clients, clients}
 		for c := range clients {
 			w := d.Share(p, c).(poisson).walk()
-			w.rng = rand.New(drawn{&w.source, &n})
+			w.random.rng = rand.New(drawn{&w.random.source, &n})
 			for i := int64(0); w.At(i) < length; i++ {
 			}
 		}

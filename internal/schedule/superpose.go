@@ -9,7 +9,8 @@ import (
 
 // share returns the arrivals of one client's producers. Independent Poisson processes together are a Poisson process whose
 // rate is the sum of theirs, and dealing its arrivals out at random gives independent ones back (Kingman, Poisson
-// Processes, 1993, sections 2.2 and 5.1). So each client makes its own arrivals from a seed of its own.
+// Processes, 1993, sections 2.2 and 5.1). So each client makes its own arrivals from a seed of its own, which no other client
+// has, whatever the number of clients.
 func (p poisson) share(d Deal, client int) poisson {
 	if d.Clients == 1 {
 		return p
@@ -20,7 +21,7 @@ func (p poisson) share(d Deal, client int) poisson {
 	return p
 }
 
-// A Poisson process keeps blocks of 2^bits arrivals in memory (poisson.go). The more clients there are, the smaller they are.
+// A Poisson process keeps blocks of 2^bits arrivals in memory (walk.go). The more clients there are, the smaller they are.
 const (
 	mostInBlocks = 1 << 16 // arrivals in one block of each client together
 	leastBits    = 4       // but a block has at least 2^leastBits arrivals
@@ -37,7 +38,7 @@ type superposed struct {
 
 // process is one of them. It keeps when its next arrival is, so that it is asked only if that has come.
 type process struct {
-	*walk
+	*walk         // the client's arrivals: At(i) is the offset of arrival i, Count(d) is how many lie before d
 	counted int64 // its arrivals before countedTo
 	next    int64 // the offset of the first arrival that is not counted
 }
@@ -45,9 +46,9 @@ type process struct {
 func (p poisson) superpose(d Deal) *superposed {
 	s := &superposed{rate: p.rate, processes: make([]process, d.Clients)}
 	for client := range s.processes {
-		w := p.share(d, client).walk()
-		s.processes[client] = process{walk: w, next: w.At(0)}
+		s.processes[client].walk = p.share(d, client).walk()
 	}
+	s.rewind()
 	return s
 }
 
@@ -57,18 +58,8 @@ func (s *superposed) Count(d int64) int64 {
 	if d <= 0 {
 		return 0
 	}
-	s.countTo(d)
-	return s.sum
-}
-
-// countTo counts the arrivals before d.
-func (s *superposed) countTo(d int64) {
 	if d < s.countedTo {
-		s.sum = 0
-		for k := range s.processes {
-			p := &s.processes[k]
-			p.counted, p.next = 0, p.At(0)
-		}
+		s.rewind()
 	}
 	s.countedTo = d
 	for k := range s.processes {
@@ -78,37 +69,70 @@ func (s *superposed) countTo(d int64) {
 			p.counted, p.next = n, p.At(n)
 		}
 	}
+	return s.sum
+}
+
+// rewind forgets what was counted.
+func (s *superposed) rewind() {
+	s.sum, s.countedTo = 0, 0
+	for k := range s.processes {
+		p := &s.processes[k]
+		p.counted, p.next = 0, p.At(0)
+	}
 }
 
 // limits returns how many of the first total arrivals are each client's. Of arrivals at the same nanosecond, those of the
 // first client come first. If fewer than total ever come, the first client gets what is missing.
 //
-// It counts the arrivals until shortly before the last of them is expected, and deals out those around that time one by
-// one: 8 standard deviations and 64 arrivals to either side, or more if the last one is not among them.
+// Most arrivals are only counted: those that come before a span of time in which arrival number total is expected, give or take
+// 8 standard deviations and 64 arrivals. Those in the span are dealt out one by one. If the span turns out to be wrong, it grows,
+// until it is all of time.
 func (s *superposed) limits(total int64) []int64 {
-	limits := make([]int64, len(s.processes))
 	if total <= 0 {
-		return limits
+		return make([]int64, len(s.processes))
 	}
 	expected := float64(total)
-	for margin := 64 + 8*math.Sqrt(expected); ; margin *= 4 {
-		s.countTo(s.expectedAt(expected - margin))
-		for client, p := range s.processes {
-			limits[client] = p.counted
+	margin := 64 + 8*math.Sqrt(expected)
+	for {
+		limits, inSpan := s.limitsIn(s.expectedAt(expected-margin), s.expectedAt(expected+margin), total)
+		if inSpan {
+			return limits
 		}
-		left := total - s.sum // to be dealt out
-		s.countTo(s.expectedAt(expected + margin))
-		if left < 0 || s.sum < total && s.countedTo < Never {
-			continue
-		}
-		around := s.arrivalsFrom(limits)
-		dealt := min(left, int64(len(around)))
-		for _, a := range around[:dealt] {
-			limits[a.client]++
-		}
-		limits[0] += left - dealt
-		return limits
+		margin *= 4
 	}
+}
+
+// limitsIn returns limits(total) if arrival number total, or the end of time, lies between two offsets; else inSpan is false.
+func (s *superposed) limitsIn(from, to, total int64) (limits []int64, inSpan bool) {
+	limits = s.countEach(from)
+	left := total - s.Count(from) // to be dealt out
+	if left < 0 {
+		return nil, false // it lies before the span
+	}
+	if s.Count(to) < total && to < Never {
+		return nil, false // it lies after the span
+	}
+	for _, a := range s.arrivalsBetween(limits, s.countEach(to)) {
+		if left > 0 {
+			limits[a.client]++
+			left--
+		}
+	}
+	limits[0] += left // never come
+	return limits, true
+}
+
+// countEach returns how many arrivals of each client lie before offset d.
+func (s *superposed) countEach(d int64) []int64 {
+	counts := make([]int64, len(s.processes))
+	if d <= 0 {
+		return counts
+	}
+	s.Count(d) // sets counted
+	for client, p := range s.processes {
+		counts[client] = p.counted
+	}
+	return counts
 }
 
 // expectedAt returns the offset before which n arrivals are expected, from 0 to Never.
@@ -125,14 +149,15 @@ type arrival struct {
 	client int
 }
 
-// arrivalsFrom returns the counted arrivals of each client, from index first[client] on, in order.
-func (s *superposed) arrivalsFrom(first []int64) []arrival {
+// arrivalsBetween returns the arrivals of each client from number first[client] to the one before end[client], all in the
+// order of time. Those at the same nanosecond are in the order of clients.
+func (s *superposed) arrivalsBetween(first, end []int64) []arrival {
 	var arrivals []arrival
 	for client, p := range s.processes {
-		for i := first[client]; i < p.counted; i++ {
+		for i := first[client]; i < end[client]; i++ {
 			arrivals = append(arrivals, arrival{p.At(i), client})
 		}
 	}
-	slices.SortFunc(arrivals, func(a, b arrival) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.client, b.client)) })
+	slices.SortStableFunc(arrivals, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	return arrivals
 }
