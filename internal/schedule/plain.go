@@ -40,8 +40,8 @@ type PlainSegment struct {
 	For  time.Duration
 }
 
-// Described returns s as data; nil if s is nil. A part of a schedule, as Share makes one, is an error: send the whole
-// schedule, and take the part where it is needed.
+// Described returns s as data, which must not be changed; nil if s is nil. A part of a schedule, as Deal.Share makes one, is an
+// error: send the whole schedule, and take the part where it is needed.
 func Described(s Schedule) (*Plain, error) {
 	switch s := s.(type) {
 	case nil:
@@ -69,28 +69,35 @@ func (p *Plain) Schedule() (Schedule, error) {
 	if p == nil {
 		return nil, nil
 	}
-	switch *p {
-	case Plain{}:
-		return nil, errors.New("a schedule without a rate")
-	case Plain{Constant: p.Constant}:
-		if err := checkQuanta("a constant rate", p.Constant); err != nil {
-			return nil, err
+	kinds := 0
+	for _, given := range []bool{p.Constant != 0, p.Poisson != nil, p.Ramp != nil, p.Piecewise != nil} {
+		if given {
+			kinds++
 		}
-		return constant(p.Constant), nil
-	case Plain{Poisson: p.Poisson}:
+	}
+	switch {
+	case kinds == 0:
+		return nil, errors.New("a schedule without a rate")
+	case kinds > 1:
+		return nil, errors.New("a schedule of several kinds at once")
+	case p.Poisson != nil:
 		return Poisson(p.Poisson.Rate, p.Poisson.Seed)
-	case Plain{Ramp: p.Ramp}:
+	case p.Ramp != nil:
 		return Ramp(float64(p.Ramp.From)/quantaPerHertz, float64(p.Ramp.To)/quantaPerHertz, p.Ramp.Over)
-	case Plain{Piecewise: p.Piecewise}:
+	case p.Piecewise != nil:
 		return p.Piecewise.schedule()
 	}
-	return nil, errors.New("a schedule of several kinds at once")
+	if err := checkQuanta("a constant rate", p.Constant); err != nil {
+		return nil, err
+	}
+	return constant(p.Constant), nil
 }
 
 // checkQuanta refuses a rate that quantaOf doesn't make. what begins the message of the error.
 func checkQuanta(what string, rate uint64) error {
 	if rate < minQuanta || rate > maxQuanta {
-		return fmt.Errorf("%s: %d billionths of a message per second; allowed are %d to %d", what, rate, uint64(minQuanta), uint64(maxQuanta))
+		return fmt.Errorf("%s: %d billionths of a message per second; allowed are %d to %d",
+			what, rate, uint64(minQuanta), uint64(maxQuanta))
 	}
 	return nil
 }
