@@ -38,8 +38,9 @@ func (p *peakMemory) add(r reading) {
 }
 
 // cost returns what was used between two readings of all meters, and the messages to divide it by: those of the measured phase that were
-// confirmed. For example, 12 s of the broker's processor time for 2,000,000 messages are 6 µs each.
-func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
+// confirmed. For example, 12 s of the broker's processor time for 2,000,000 messages are 6 µs each. Bytes is an estimate unless all
+// messages were confirmed: which sizes the confirmed ones had is not known, so each counts with the mean.
+func (m *metering) cost(begin, end fullReading, out worker.Outcome) store.Cost {
 	producing := usedBetween(begin.self, end.self, m.peak.self)
 	consuming := usedBetween(begin.consumers, end.consumers, m.peak.consumers)
 	c := store.Cost{
@@ -49,7 +50,7 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
 		Messages:               out.Measured.Acked,
 	}
-	if sent := out.Measured.Sent; sent > 0 { // confirmed messages count as large as all others
+	if sent := out.Measured.Sent; sent > 0 {
 		c.Bytes = int64(float64(out.Measured.Bytes) * float64(c.Messages) / float64(sent))
 	}
 	if m.bench.clients.consumers != nil {
@@ -71,23 +72,26 @@ func usedBetween(begin, end provision.Usage, peakBytes int64) store.Side {
 	}
 }
 
-// addBroker adds what the broker used. A value that the kernel does not report is -1 in BrokerDiskWriteBytes and
-// BrokerDataGrowthBytes, and nil in BrokerDiskReadBytes and BrokerFlushes.
-func (m *metering) addBroker(c *store.Cost, begin, end reading) {
-	used := usedBetween(begin.broker, end.broker, m.peak.broker)
+// addBroker adds what the broker used. The stored form has two words for a value that is not known: −1 in BrokerDiskWriteBytes and
+// BrokerDataGrowthBytes, nil in BrokerDiskReadBytes and BrokerFlushes.
+func (m *metering) addBroker(c *store.Cost, begin, end fullReading) {
+	used := usedBetween(begin.broker.Usage, end.broker.Usage, m.peak.broker)
 	c.BrokerKnown = true
 	c.BrokerUserSeconds, c.BrokerSystemSeconds, c.BrokerRSSBytes = used.UserSeconds, used.SystemSeconds, used.RSSBytes
 	c.BrokerDiskWriteBytes, c.BrokerDataGrowthBytes = -1, -1
-	if begin.broker.DiskWriteBytes >= 0 && end.broker.DiskWriteBytes >= 0 {
-		c.BrokerDiskWriteBytes = end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes
+	if written, known := grown(begin.broker.DiskWriteBytes, end.broker.DiskWriteBytes); known {
+		c.BrokerDiskWriteBytes = written
 	}
-	if begin.broker.DiskReadBytes >= 0 && end.broker.DiskReadBytes >= 0 {
-		c.BrokerDiskReadBytes = new(end.broker.DiskReadBytes - begin.broker.DiskReadBytes)
+	if read, known := grown(begin.broker.DiskReadBytes, end.broker.DiskReadBytes); known {
+		c.BrokerDiskReadBytes = &read
 	}
 	if m.bench.broker.instance != nil { // where the data of other brokers is, nobody knows
 		c.BrokerDataGrowthBytes = end.dataBytes - begin.dataBytes
 	}
-	if begin.flushes >= 0 && end.flushes >= 0 && end.flushGaps == begin.flushGaps {
-		c.BrokerFlushes = new(end.flushes - begin.flushes)
+	if flushes, known := grown(begin.broker.flushes, end.broker.flushes); known && end.broker.flushGaps == begin.broker.flushGaps {
+		c.BrokerFlushes = &flushes
 	}
 }
+
+// grown returns by how much a counter has grown; known is false if the kernel didn't count, so that it is agent.NotCounted, −1.
+func grown(begin, end int64) (by int64, known bool) { return end - begin, begin >= 0 && end >= 0 }

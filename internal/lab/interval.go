@@ -9,8 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// A reading holds counters that only rise, such as processor time. What was used in an interval is the difference of two readings, and
-// the cores in use are that difference divided by the interval's length: 1.5 s of processor time in 2 s are 0.75 of a core.
+// A reading holds counters that only rise, such as processor time; what ended processes had used stays in them. What was used in an
+// interval is the difference of two readings, and the cores in use are that difference divided by the interval's length: 1.5 s of
+// processor time in 2 s are 0.75 of a core.
 
 // shareWindow is the shortest interval over which the cores in use mean anything: the kernel accounts in ticks of up to 10 ms.
 const shareWindow = 100 * time.Millisecond
@@ -21,13 +22,14 @@ type interval struct {
 	neighbours provision.Neighbours // processes that take no part in the measurement
 }
 
-// intervalBetween returns what was used between two readings by readAll.
-func (m *metering) intervalBetween(from, to reading) interval {
-	neighbours := to.census.Since(from.census, os.Getpid(), slices.Concat(from.roots, to.roots))
+// intervalBetween returns what was used between two readings.
+func (m *metering) intervalBetween(from, to fullReading) interval {
+	roots := slices.Concat(from.roots, from.broker.pids, to.roots, to.broker.pids)
+	neighbours := to.census.Since(from.census, os.Getpid(), roots)
 	if time.Duration(to.at-from.at) < shareWindow {
 		return interval{neighbours: neighbours}
 	}
-	elapsed, c := seconds(from.at, to.at), m.coresBetween(from, to)
+	elapsed, c := seconds(from.at, to.at), m.coresBetween(from.reading, to.reading)
 	return interval{neighbours: neighbours, shares: &store.Shares{
 		Seconds: elapsed, Broker: c.Broker, BrokerUser: c.BrokerUser, BrokerSystem: c.BrokerSystem, Generator: c.Generator, Sides: c.Sides,
 		Relays: (processor(to.relays) - processor(from.relays)) / elapsed,
@@ -35,30 +37,33 @@ func (m *metering) intervalBetween(from, to reading) interval {
 	}}
 }
 
-// coresBetween returns the cores in use between two readings, which are at different times.
+// coresBetween returns the cores in use between two readings; none if they were taken at the same time.
 func (m *metering) coresBetween(from, to reading) Cores {
 	elapsed := seconds(from.at, to.at)
-	return Cores{
-		Broker:       (processor(to.broker) - processor(from.broker)) / elapsed,
+	if elapsed == 0 {
+		return Cores{}
+	}
+	c := Cores{
+		Broker:       (processor(to.broker.Usage) - processor(from.broker.Usage)) / elapsed,
 		Generator:    (to.generatorSeconds() - from.generatorSeconds()) / elapsed,
 		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / elapsed,
 		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / elapsed,
-		Sides:        m.sidesBetween(from, to),
 	}
+	if m.bench.clients.consumers != nil { // the generator's two sides are processes of their own
+		c.Sides = &store.SidesTick{
+			Producing: sideBetween(from.self, to.self, elapsed), Consuming: sideBetween(from.consumers, to.consumers, elapsed),
+		}
+	}
+	return c
 }
 
-// sidesBetween returns the cores in use by each side of the generator between two readings, and its memory at the second. It
-// returns nil if both sides are one process.
-func (m *metering) sidesBetween(from, to reading) *store.SidesTick {
-	if m.bench.clients.consumers == nil {
-		return nil
+// sideBetween returns the cores that a process used in the elapsed seconds between two readings, and its memory at the second.
+func sideBetween(first, second provision.Usage, elapsed float64) store.SideTick {
+	return store.SideTick{
+		User:     (second.User - first.User).Seconds() / elapsed,
+		System:   (second.System - first.System).Seconds() / elapsed,
+		RSSBytes: second.RSSBytes,
 	}
-	elapsed := seconds(from.at, to.at)
-	side := func(from, to provision.Usage) store.SideTick {
-		used := usedBetween(from, to, to.RSSBytes)
-		return store.SideTick{User: used.UserSeconds / elapsed, System: used.SystemSeconds / elapsed, RSSBytes: used.RSSBytes}
-	}
-	return &store.SidesTick{Producing: side(from.self, to.self), Consuming: side(from.consumers, to.consumers)}
 }
 
 // busier returns the interval in which broker and generator together used more cores. One without shares is never the busier.

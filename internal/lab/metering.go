@@ -31,8 +31,8 @@ type metering struct {
 
 	over    chan struct{}  // closed when the trial has ended
 	pending sync.WaitGroup // goroutines that wait for a time to read the meters; only they write begin and end
-	begin   *reading       // when the measured phase began; nil if it never did
-	end     *reading       // when the measured phase ended; nil if the trial ended before
+	begin   *fullReading   // when the measured phase began; nil if it never did
+	end     *fullReading   // when the measured phase ended; nil if the trial ended before
 	endOnce sync.Once
 
 	remoteErr error // why the readings of the remote meters are not known; nil if they are
@@ -117,10 +117,10 @@ func (m *metering) finish(ctx context.Context, out worker.Outcome, parts []agent
 	if m.end != nil && m.end.at > begin.at {
 		end = *m.end
 	}
-	doubts := m.completeReadings(ctx, &begin, &end, &drained)
-	useAgents(parts, &begin, &end, &drained)
-	for _, r := range []reading{begin, end, drained} {
-		m.peak.add(r)
+	doubts := m.completeReadings(ctx, &begin.reading, &end.reading, &drained.reading)
+	useAgents(parts, &begin.reading, &end.reading, &drained.reading)
+	for _, r := range []fullReading{begin, end, drained} {
+		m.peak.add(r.reading)
 	}
 	phase := m.intervalBetween(begin, end)
 	basis := phase // of the shares
@@ -137,7 +137,7 @@ func (m *metering) finish(ctx context.Context, out worker.Outcome, parts []agent
 }
 
 // busiest returns the measured phase or the drain, whichever used more cores. If each is too short to tell, it returns both as one.
-func (m *metering) busiest(begin, end, drained reading) interval {
+func (m *metering) busiest(begin, end, drained fullReading) interval {
 	b := busier(m.intervalBetween(begin, end), m.intervalBetween(end, drained))
 	if b.shares == nil {
 		return m.intervalBetween(begin, drained)

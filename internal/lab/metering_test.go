@@ -18,12 +18,12 @@ import (
 )
 
 func TestSharesOfTheProcessorNeedAMinimumTime(t *testing.T) {
-	from, to := reading{at: 1e9}, reading{at: 1e9 + 78_000}
+	from, to := fullReading{reading: reading{at: 1e9}}, fullReading{reading: reading{at: 1e9 + 78_000}}
 	to.self.User, to.broker.System = 100*time.Microsecond, 200*time.Microsecond
 	if s := (&metering{bench: &bench{}}).intervalBetween(from, to).shares; s != nil {
 		t.Errorf("over 78 µs: %+v", s)
 	}
-	to = reading{at: 3e9}
+	to = fullReading{reading: reading{at: 3e9}}
 	to.self.User, to.self.System, to.broker.User = time.Second, 500*time.Millisecond, 3*time.Second
 	if s := (&metering{bench: &bench{}}).intervalBetween(from, to).shares; s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
 		t.Errorf("over 2 s: %+v, want generator 0.75 and broker 1.5", s)
@@ -46,8 +46,10 @@ func TestTheBusierPartOfACountIsJudged(t *testing.T) {
 }
 
 func TestUserAndSystemTimeOfTheBrokerAreSeparate(t *testing.T) {
-	usage := func(user, system time.Duration) provision.Usage { return provision.Usage{User: user, System: system} }
-	p := (&metering{bench: &bench{}}).intervalBetween(reading{at: 0, broker: usage(time.Second, 2*time.Second)}, reading{at: 10e9, broker: usage(4*time.Second, 3*time.Second)})
+	at := func(at int64, user, system time.Duration) fullReading {
+		return fullReading{reading: reading{at: at, broker: brokerUsage{Usage: provision.Usage{User: user, System: system}}}}
+	}
+	p := (&metering{bench: &bench{}}).intervalBetween(at(0, time.Second, 2*time.Second), at(10e9, 4*time.Second, 3*time.Second))
 	if s := p.shares; s == nil || s.Broker != 0.4 || s.BrokerUser != 0.3 || s.BrokerSystem != 0.1 {
 		t.Errorf("%+v, want 0.3 of a core for the user and 0.1 for the system", s)
 	}
@@ -55,8 +57,9 @@ func TestUserAndSystemTimeOfTheBrokerAreSeparate(t *testing.T) {
 
 func TestDiskTrafficIsUnknownIfTheKernelDoesNotReportIt(t *testing.T) {
 	m := &metering{bench: &bench{meters: meters{complete: true}}}
-	disk := func(n int64) reading {
-		return reading{broker: provision.Usage{Disk: provision.Disk{DiskReadBytes: n, DiskWriteBytes: n}}}
+	disk := func(n int64) fullReading {
+		used := provision.Usage{Disk: provision.Disk{DiskReadBytes: n, DiskWriteBytes: n}}
+		return fullReading{reading: reading{broker: brokerUsage{Usage: used}}}
 	}
 	if c := m.cost(disk(100), disk(350), worker.Outcome{}); c.BrokerDiskReadBytes == nil || *c.BrokerDiskReadBytes != 250 || c.BrokerDiskWriteBytes != 250 {
 		t.Errorf("%+v, want 250 bytes read and written", c)

@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// meter reads what the processes of a broker use.
-type meter interface {
+// brokerMeter reads what the processes of a broker use.
+type brokerMeter interface {
 	Sample() provision.Usage
 	Roots() []int // the broker's processes, with all their descendants, are the trees below these
 	PIDs() []int  // the broker's own processes
@@ -22,7 +22,7 @@ type meter interface {
 // meters read what the broker and this process use. Other processes of the clients have meters of their own. One trial's use of all of
 // them is a metering.
 type meters struct {
-	local    meter           // of the broker's processes on this machine; nil if there are none, or they were not found
+	local    brokerMeter     // of the processes on this machine; nil if there are none, or they were not found
 	remote   remoteMeters    // of an attached broker's processes on other machines
 	complete bool            // local and remote cover all nodes of the broker: only then its cost is known
 	hidden   bool            // the attached broker is on this machine, but its processes were not found
@@ -36,24 +36,50 @@ func (m *meters) brokerIsHere() bool { return m.local != nil || m.remote.allHere
 // reading is what all meters show at one time. The counters of processor time, pauses and flushes only rise, so the difference of two
 // readings is what was used in between: 12 s of the processor and then 15 s are 3 s.
 type reading struct {
-	at        int64           // ns on the clock's axis
-	broker    provision.Usage // zero if the broker is not metered
+	at        int64 // ns on the clock's axis
+	broker    brokerUsage
 	here      []agent.Metered // the broker's usage by the meter of this machine, as the only element; empty if there is none
 	self      provision.Usage // the generator's process, or its producing side if the consumers have a process of their own
 	consumers provision.Usage // the consumers' own process; zero if there is none
 	relays    provision.Usage // zero if there are none
 	gc        time.Duration   // garbage collections stopped this process
 	queued    time.Duration   // threads of this process were ready and waited for a core
-	flushes   int64           // how often the broker's processes have flushed files; agent.NotCounted if the kernel doesn't tell
-	flushGaps int64           // how often the kernel could not count flushes: between two readings with the same number, all were
 
-	// Only readLive reads this: what the hypervisor has taken from each core of this machine since it started; empty if that is not known.
+	// Only readLive sets this: what the hypervisor has taken from each core of this machine since it started; empty if that is not known.
 	stolen map[int]time.Duration
+}
 
-	// Only readAll reads these, except for the roots that remote meters know.
+// fullReading is a reading with what takes milliseconds to read.
+type fullReading struct {
+	reading
 	census    provision.Census // processor time of every process of the machine
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
 	roots     []int            // roots of the process trees that take part in the measurement; some may be listed twice
+}
+
+// brokerUsage is what all processes of the broker have used; zero if the broker is not metered.
+type brokerUsage struct {
+	provision.Usage
+	flushes   int64 // how often they have flushed files; agent.NotCounted if the kernel doesn't tell
+	flushGaps int64 // how often the kernel could not count flushes: between two readings with the same number, all were
+	pids      []int // processes that a remote meter knows by number, because it is on this machine
+}
+
+// sumOf returns the sum over the readings of several meters. A sum with an unknown part is unknown.
+func sumOf(parts []agent.Metered) brokerUsage {
+	var sum brokerUsage
+	for _, m := range parts {
+		sum.Usage = sum.Plus(m.Used)
+		sum.flushGaps += m.Gaps
+		sum.pids = append(sum.pids, m.PIDs...)
+		if sum.flushes != agent.NotCounted {
+			sum.flushes += m.Flushes
+		}
+		if m.Flushes == agent.NotCounted {
+			sum.flushes = agent.NotCounted
+		}
+	}
+	return sum
 }
 
 // generatorSeconds is the processor time of the producing and the consuming side.
@@ -62,7 +88,8 @@ func (r reading) generatorSeconds() float64 { return processor(r.self) + process
 // processor is the processor time that was used, for the user and in the kernel, in seconds.
 func processor(u provision.Usage) float64 { return (u.User + u.System).Seconds() }
 
-// read reads the meters of a bench, one repetition under way. It takes less than a millisecond, so it may be called during a load.
+// read reads the meters of a bench, one repetition under way. It takes less than a millisecond, so it may be called during a load. If
+// agents in other processes are the generator, useAgents later replaces self, gc and queued by theirs.
 func (b *bench) read() reading {
 	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: b.meters.runQueue.Delay()}
 	if b.clients.agent != nil {
@@ -73,7 +100,7 @@ func (b *bench) read() reading {
 		here.Flushes, here.Gaps = b.meters.flushed(b.lab.flushes)
 		r.here = []agent.Metered{here}
 	}
-	r.sumBroker(b.meters.remote.latest())
+	r.broker = sumOf(slices.Concat(r.here, b.meters.remote.latest()))
 	if b.clients.consumers != nil {
 		r.consumers = b.clients.consumers.Meter().Sample()
 	}
@@ -88,13 +115,11 @@ func (b *bench) read() reading {
 
 // readAll reads the meters as read does, and in addition every process of the machine and the size of the broker's data. It takes
 // milliseconds, so it is called only before and after what is measured.
-func (b *bench) readAll() reading {
-	r := b.read()
-	r.census = provision.TakeCensus()
+func (b *bench) readAll() fullReading {
+	r := fullReading{reading: b.read(), census: provision.TakeCensus(), roots: b.roots()}
 	if b.broker.instance != nil {
 		r.dataBytes = b.broker.instance.Meter().DataBytes()
 	}
-	r.roots = append(r.roots, b.roots()...)
 	return r
 }
 
@@ -127,7 +152,7 @@ func (m *meters) flushed(counter *provision.Flushes) (flushes, gaps int64) {
 	return counter.Of(m.pids.add(m.local.PIDs()))
 }
 
-// pidSet is a set of process ids. It may be used by several goroutines.
+// pidSet is a set of process ids. It forgets none, because what ended processes did counts. It may be used by several goroutines.
 type pidSet struct {
 	mu   sync.Mutex
 	pids map[int]bool

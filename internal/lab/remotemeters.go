@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
-	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -34,12 +32,14 @@ func (r remoteMeters) allHere() bool {
 	return len(r) > 0 && !slices.ContainsFunc(r, elsewhere)
 }
 
-// relateClocks finds out how far the agents' clocks are from this process's. It is called before each load, because at depends
-// on it. It asks every agent, and returns the first error.
+// relateClocks finds out how far the agents' clocks are from this process's. It is called before each load, because readAt
+// depends on it. It asks every agent, and returns the first error.
 func (r remoteMeters) relateClocks(ctx context.Context) error {
 	var first error
 	for _, m := range r {
-		first = cmp.Or(first, m.Begin(ctx))
+		if err := m.Begin(ctx); err != nil && first == nil {
+			first = err
+		}
 	}
 	return first
 }
@@ -53,9 +53,9 @@ func (r remoteMeters) latest() []agent.Metered {
 	return list
 }
 
-// at returns the readings of all meters at several rising times, in ns on the clock's axis: for each time a list with one reading of
-// each meter. It blocks until the agents have sent them, or ctx ends.
-func (r remoteMeters) at(ctx context.Context, times []int64) ([][]agent.Metered, error) {
+// readAt returns the readings of all meters at several rising times, in ns on the clock's axis: for each time a list with one reading
+// of each meter. It blocks until the agents have sent them, or ctx ends.
+func (r remoteMeters) readAt(ctx context.Context, times []int64) ([][]agent.Metered, error) {
 	const timeout = 15 * time.Second // an agent that is lost reports it long before
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -87,47 +87,39 @@ func (r remoteMeters) stored() []store.Meter {
 	return list
 }
 
-// completeReadings replaces what the remote meters had sent when the readings of a trial were taken by what they read at those times: an
-// agent sends its readings some hundred milliseconds late. The readings are in the order of time. If an agent was lost, or the clocks are
-// not related, the broker's usage is unknown: it returns a doubt that says so.
+// completeReadings makes the readings of a trial, which are in the order of time, exact: an agent sends what its meter read some
+// hundred milliseconds late, so the readings hold what it had read before. If an agent was lost, or the clocks are not related
+// (remoteErr), the broker's usage is unknown: it returns a doubt that says so.
 func (m *metering) completeReadings(ctx context.Context, readings ...*reading) []store.Doubt {
 	remote := m.bench.meters.remote
 	if len(remote) == 0 {
 		return nil
 	}
-	var times []int64
-	for _, r := range readings {
-		times = append(times, r.at)
-	}
-	var exact [][]agent.Metered
 	if m.remoteErr == nil {
-		exact, m.remoteErr = remote.at(ctx, times)
+		m.remoteErr = remote.complete(ctx, readings)
 	}
-	if m.remoteErr != nil {
-		for _, r := range readings {
-			r.broker = provision.Usage{}
-		}
-		return []store.Doubt{doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", m.remoteErr))}
+	if m.remoteErr == nil {
+		m.bench.record.Meters = remote.stored()
+		return nil
 	}
-	for i, r := range readings {
-		r.sumBroker(exact[i])
+	for _, r := range readings {
+		r.broker = brokerUsage{pids: r.broker.pids} // these still take part, so they are no disturbance
 	}
-	m.bench.record.Meters = remote.stored()
-	return nil
+	return []store.Doubt{doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", m.remoteErr))}
 }
 
-// sumBroker sets the broker's usage to the sum over the meter of this machine and the remote ones, in place of an earlier sum. Processes
-// that a remote meter knows by number, since it is on this machine, are added to the roots.
-func (r *reading) sumBroker(remote []agent.Metered) {
-	r.broker, r.flushes, r.flushGaps = provision.Usage{}, 0, 0
-	for _, m := range slices.Concat(r.here, remote) {
-		r.broker = r.broker.Plus(m.Used)
-		r.flushGaps += m.Gaps
-		r.roots = append(r.roots, m.PIDs...)
-		if m.Flushes < 0 || r.flushes == agent.NotCounted { // a sum with an unknown part is unknown
-			r.flushes = agent.NotCounted
-			continue
-		}
-		r.flushes += m.Flushes
+// complete sets the broker's usage in each reading to what the meters of this machine and of the agents read at its time.
+func (r remoteMeters) complete(ctx context.Context, readings []*reading) error {
+	var times []int64
+	for _, one := range readings {
+		times = append(times, one.at)
 	}
+	exact, err := r.readAt(ctx, times)
+	if err != nil {
+		return err
+	}
+	for i, one := range readings {
+		one.broker = sumOf(slices.Concat(one.here, exact[i]))
+	}
+	return nil
 }

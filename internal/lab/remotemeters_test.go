@@ -47,8 +47,9 @@ func metered(t *testing.T, here []agent.Metered, list ...agent.Meter) (trial, *b
 	b := &bench{lab: &lab{options: Options{}.withDefaults()}, meters: meters{remote: list, complete: true}, record: &store.Record{}, spec: study.Defaults()}
 	m := &metering{bench: b}
 	var tr trial
-	begin, until, end := reading{at: 1e9, here: here}, reading{at: 2e9, here: here}, reading{at: 3e9, here: here}
-	tr.Doubts = m.completeReadings(t.Context(), &begin, &until, &end)
+	at := func(ns int64) fullReading { return fullReading{reading: reading{at: ns, here: here}} }
+	begin, until, end := at(1e9), at(2e9), at(3e9)
+	tr.Doubts = m.completeReadings(t.Context(), &begin.reading, &until.reading, &end.reading)
 	tr.Cost = m.cost(begin, end, worker.Outcome{})
 	return tr, b
 }
@@ -82,7 +83,7 @@ func TestAnInterruptedRunWaitsForNoMeter(t *testing.T) {
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	began := time.Now()
-	if _, err := (remoteMeters{silentMeter{}}).at(interrupted, []int64{1}); !errors.Is(err, context.Canceled) || time.Since(began) > time.Second {
+	if _, err := (remoteMeters{silentMeter{}}).readAt(interrupted, []int64{1}); !errors.Is(err, context.Canceled) || time.Since(began) > time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
 }

@@ -89,7 +89,7 @@ func TestCoresOfABrokerElsewhereAreNoBottleneckHere(t *testing.T) {
 	elsewhere := "the broker used 7.5 cores elsewhere (3.0 of it in the kernel) and the generator 0.5 of 2 cores"
 	here := "the broker used 7.5 (3.0 of it in the kernel) and the generator 0.5 of 2 cores"
 	for name, c := range map[string]struct {
-		local       meter
+		local       brokerMeter
 		remote      remoteMeters
 		limit, used string
 	}{
