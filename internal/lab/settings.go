@@ -11,35 +11,46 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// driverConfig returns the spec's settings as the driver takes them; how the broker is reached is left to the caller. It notes in the
-// record the settings, defaults included, and the versions, and in the bench (one repetition under way) the limit of the queues. It
-// refuses the point if the driver can't keep its guarantee.
+// driverConfig returns the spec's settings as the driver takes them; how the broker is reached is left to the caller. It notes them in
+// the record. It refuses the point if the driver can't keep its guarantee.
 func (b *bench) driverConfig(kind driver.Kind) (driver.Config, error) {
-	c, err := decoded(kind, b.spec)
+	config, err := decoded(kind, b.spec)
 	if err != nil {
-		return c, err
+		return driver.Config{}, err
 	}
-	c.Log = b.lab.options.Log
+	if err := b.noteSettings(kind, config); err != nil {
+		return driver.Config{}, err
+	}
+	if err := supported(kind, b.spec, config); err != nil {
+		return driver.Config{}, err
+	}
+	config.Log = b.lab.options.Log
+	return config, nil
+}
+
+// noteSettings notes in the record the settings, defaults included, and the versions, and in the bench, which is one repetition under
+// way, the limit of the queues.
+func (b *bench) noteSettings(kind driver.Kind, config driver.Config) error {
 	server, err := serverSettings(b.spec)
 	if err != nil {
-		return c, err
+		return err
 	}
-	b.record.Settings = store.Settings{Server: server, Client: readable(c.Client), Topic: readable(c.Topic)}
+	b.record.Settings = store.Settings{Server: server, Client: readable(config.Client), Topic: readable(config.Topic)}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version // until the broker has been started
 	b.record.Failover = kind.Failover
-	b.limit = queueLimit(kind, b.spec, c)
-	return c, supported(kind, b.spec, c)
+	b.limit = queueLimit(kind, b.spec, config)
+	return nil
 }
 
-// queueLimit returns the limit on what the broker's queues keep, by the settings of client, topic and server; the zero value if there is
-// none. A limit in bytes becomes one in messages of the mean size.
+// queueLimit returns the limit on what the broker's queues keep; the zero value if there is none. A limit in bytes becomes one in
+// messages of the mean size.
 func queueLimit(kind driver.Kind, s study.Spec, c driver.Config) (limit driver.Limit) {
 	size := max(1, int64(s.MessageSize.Mean()))
-	if kind.Keeps != nil {
+	if kind.Keeps != nil { // the driver has settings of the client or the topic that limit a queue
 		limit = kind.Keeps(c.Client, c.Topic, size)
 	}
-	if kind.ServerKeeps != nil {
+	if kind.ServerKeeps != nil { // the server has such settings
 		limit = limit.Least(kind.ServerKeeps(s.Server, size))
 	}
 	return limit
@@ -57,6 +68,7 @@ func readable(values driver.Values) map[string]any {
 	return out
 }
 
+// guarantee returns what a spec demands of the broker.
 func guarantee(s study.Spec) driver.Guarantee {
 	return driver.Guarantee{
 		Delivery: driver.Delivery(s.Delivery), Persistence: driver.Persistence(s.Persistence),
@@ -65,35 +77,41 @@ func guarantee(s study.Spec) driver.Guarantee {
 }
 
 // decoded returns the guarantee, the client settings and the topic settings of a spec as its driver takes them.
-func decoded(kind driver.Kind, s study.Spec) (c driver.Config, err error) {
-	c.Guarantee = guarantee(s)
-	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
-		return c, err
+func decoded(kind driver.Kind, s study.Spec) (driver.Config, error) {
+	client, err := driver.Decode(kind.Settings, driver.ClientScope, s.Client)
+	if err != nil {
+		return driver.Config{}, err
 	}
-	c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, s.Topic)
-	return c, err
+	topic, err := driver.Decode(kind.Settings, driver.TopicScope, s.Topic)
+	if err != nil {
+		return driver.Config{}, err
+	}
+	return driver.Config{Guarantee: guarantee(s), Client: client, Topic: topic}, nil
 }
 
-// serverSettings returns the settings that a point's broker is started with: those of the spec, those that the guarantee needs,
-// and in a pipeline those that let the broker report its queue. For an attached broker they are those of the spec.
+// serverSettings returns the settings that a point's broker is started with: those of the spec and those that its driver adds to a copy
+// of them. For an attached broker they are those of the spec.
 func serverSettings(s study.Spec) (map[string]any, error) {
+	if len(s.Attach) > 0 {
+		return s.Server, nil
+	}
 	kind, err := driver.Lookup(s.Broker)
-	if err != nil || len(s.Attach) > 0 {
-		return s.Server, nil //nolint:nilerr // Possible and bench.run refuse an unknown broker
+	if err != nil {
+		return nil, err
 	}
 	settings := s.Server
-	if s.Pipeline != nil && kind.Watched != nil {
+	if s.Pipeline != nil && kind.Watched != nil { // the server reports more about queues that somebody watches
 		settings = kind.Watched(settings)
 	}
-	if kind.Transacts != nil {
+	if kind.Transacts != nil { // the server offers transactions if the client or the relays need them
 		client, err := driver.Decode(kind.Settings, driver.ClientScope, s.Client)
 		if err != nil {
 			return nil, err
 		}
 		settings = kind.Transacts(guarantee(s), client, s.Relays, settings)
 	}
-	if kind.Server == nil {
-		return settings, nil
+	if kind.Server != nil { // the server keeps the guarantee
+		return kind.Server(guarantee(s), settings)
 	}
-	return kind.Server(guarantee(s), settings)
+	return settings, nil
 }
