@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,8 +14,8 @@ import (
 
 // rateSearch is one search for the sustainable rates of a point: the highest constant rates that the broker carries without falling
 // behind, one for each goal, which is a bound on latency. Package search decides which rate is tried next; rateSearch runs the trial,
-// judges it, and keeps what the record is filled from. For example, 8,000/s passes, 16,000/s fails, 11,300/s passes, and so on, until
-// the answer is as narrow as asked for: [12,100–12,700].
+// judges it, and keeps what the record is filled from (tried.go). For example, 8,000/s passes, 16,000/s fails, 11,300/s passes, and so
+// on, until the answer is as narrow as asked for: [12,100–12,700].
 type rateSearch struct {
 	bench  *bench
 	goals  []search.Goal
@@ -24,7 +23,7 @@ type rateSearch struct {
 
 	threadsForRate float64       // in all trials, the generator has as many threads as this rate needs
 	useAllThreads  bool          // those were too few, so from now on the generator has all threads
-	minWarmup      time.Duration // the least that a trial's warm-up must last, by the latency of earlier trials
+	minWarmup      time.Duration // the least that the next warm-up must last, by the latency of the last trial that passed
 
 	// tried are the trials of each rate, judged for the first goal. The keys are Request.Rate, never recomputed: bounds are
 	// rates that were requested, so a bound finds its trials although the keys are floats.
@@ -32,18 +31,11 @@ type rateSearch struct {
 	lastReason string // of the last trial that did not pass; empty if all passed
 }
 
-// attempts are the trials at one rate.
-type attempts struct {
-	passed    *trial // the last full-length trial that passed; nil if none did
-	failed    *trial // the last trial that failed; nil if none did
-	saturated string // how the generator reached its own limit in one of them, late or out of cores; empty if it never did
-}
-
-// searchSustainable searches for the sustainable rate of each goal and returns that of the first goal. It fills the record's result from
-// a trial that confirmed this rate.
+// searchSustainable searches for the sustainable rate of each goal and returns that of the first goal. It fills the record's result
+// from a trial that confirmed this rate.
 func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	s := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{}}
-	found, err := s.search(ctx)
+	found, err := s.findBounds(ctx)
 	s.recordResult(found) // also after an error: the record keeps what was found until then
 	if err != nil {
 		return 0, err
@@ -59,11 +51,12 @@ func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	return first.Low, b.judge(confirming, confirming.Rate)
 }
 
-// giveUpBelow is the share of a search's first rate below which it gives up: a search that begins at 20,000/s tries no rate below 20/s.
+// giveUpBelow is the share of a search's first rate below which it gives up: a search that begins at 20,000/s tries no rate below
+// 20/s.
 const giveUpBelow = 1.0 / 1000
 
-// search searches for the bounds of all goals. Its result has bounds for each goal, also if it returns an error.
-func (s *rateSearch) search(ctx context.Context) (search.Result, error) {
+// findBounds searches for the bounds of all goals. Its result has bounds for each goal, also if it returns an error.
+func (s *rateSearch) findBounds(ctx context.Context) (search.Result, error) {
 	spec := s.bench.spec.Sustainable
 	start, err := s.begin(ctx)
 	if err != nil {
@@ -73,11 +66,12 @@ func (s *rateSearch) search(ctx context.Context) (search.Result, error) {
 	return search.Run(ctx, search.Plan{
 		Goals: s.goals, Begin: start.rate, Near: start.near, Short: time.Duration(spec.Trial), MaxTrials: spec.MaxTrials,
 		Budget: time.Duration(spec.Budget), MaxRate: spec.MaxRate, Floor: max(1, giveUpBelow*start.rate),
-	}, s.run)
+	}, s.tryRate)
 }
 
-// run runs and judges one trial of the search; search.Run calls it. A trial that broke off is not judged: its error ends the search.
-func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, error) {
+// tryRate runs and judges one trial of the search; search.Run calls it. A trial that broke off is not judged: its error ends the
+// search.
+func (s *rateSearch) tryRate(ctx context.Context, r search.Request) (search.Answer, error) {
 	arrivals, err := s.bench.arrivals(r.Rate)
 	if err != nil {
 		return search.Answer{}, err
@@ -85,7 +79,7 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 	load := s.load(r.For)
 	load.Schedule, load.RateForThreads = arrivals, s.threadsForRate
 	if s.useAllThreads {
-		load.RateForThreads = math.MaxFloat64 // needs more threads than there are
+		load.RateForThreads = math.MaxFloat64 // more than one thread carries, so the generator gets all
 	}
 	load.Hopeless = func(samples []worker.Sample) bool { return s.hopelessAfter(r, samples) }
 	began := clock.Now()
@@ -106,8 +100,8 @@ const (
 	longestWarmup = 10 * time.Second
 )
 
-// load returns what the loads of all trials of a search have in common. A broker must not fail because its latency is long: until the first
-// deliveries come, the backlog grows. So the warm-up lasts at least as long.
+// load returns what the loads of all trials of a search have in common. A broker must not fail because its latency is long: until the
+// first deliveries come, the backlog grows. So the warm-up lasts at least as long.
 func (s *rateSearch) load(length time.Duration) worker.Load {
 	spec := s.bench.spec
 	warmup := max(time.Duration(spec.Sustainable.Warmup), min(s.minWarmup, longestWarmup))
@@ -121,8 +115,8 @@ func (s *rateSearch) stage(k search.Kind) string {
 	return fmt.Sprintf("trial %d: %s", len(s.trials)+1, k)
 }
 
-// hopelessAfter reports whether a running trial can only fail, by its samples so far. It fits a line to all of them, which takes long with
-// many. So in trials of more than a minute it looks only when their number is a multiple of 50.
+// hopelessAfter reports whether a running trial can only fail, by its samples so far. It fits a line to all of them, which takes long
+// with many. So in trials of more than a minute it looks only when their number is a multiple of 50.
 func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bool {
 	skip := r.For > time.Minute && len(samples)%50 != 0
 	if len(samples) == 0 || skip {
@@ -134,64 +128,6 @@ func (s *rateSearch) hopelessAfter(r search.Request, samples []worker.Sample) bo
 	return search.Hopeless(backlogOf(from, until, samples), allowed, r.For)
 }
 
-// judge judges a trial for every goal and keeps it.
-func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
-	b, passRule := s.bench, rule(s.bench.spec)
-	evidence := b.evidence(t, r.Rate)
-	evidence.FullLength = r.Kind != search.Short
-	answer := search.Answer{Served: evidence.Served(), Through: b.throughputWhileSending(t)}
-	for _, goal := range s.goals {
-		judged := t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.machine.Cores))
-		answer.Judgements = append(answer.Judgements, judged)
-	}
-	why, saturated := passRule.Saturated(evidence)
-	if saturated && t.lacksThreads(evidence, passRule, b.lab.machine.Cores) {
-		s.useAllThreads = true
-	}
-	s.keep(r, t, answer, search.GrowthOf(evidence.Backlog), why.Text)
-	return answer
-}
-
-// keep adds a trial to the record's list. It also keeps the trial itself if the record may be filled from it, which the judgement for the first
-// goal decides. saturated says how the generator was saturated; empty if it was not.
-func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth search.Growth, saturated string) {
-	first := a.Judgements[0]
-	stored := storedTrial(r.Kind, r.Rate, first.Verdict, t)
-	stored.Reason = first.Reason
-	for _, other := range a.Judgements[1:] { // for the further goals
-		stored.Others = append(stored.Others, string(other.Verdict))
-	}
-	if growth.Known() {
-		stored.BacklogSlope = growth.AtMost(search.Confidence)
-	}
-	s.trials = append(s.trials, stored)
-
-	atRate := s.tried[r.Rate]
-	atRate.saturated = cmp.Or(saturated, atRate.saturated)
-	switch first.Verdict {
-	case search.Pass:
-		if r.For >= s.goals[0].FinalDuration {
-			atRate.passed = &t
-		}
-		s.adaptWarmup(s.bench.latency(t).Quantile(0.99))
-	case search.Fail:
-		atRate.failed, s.lastReason = &t, first.Reason
-	case search.Void:
-		s.lastReason = first.Reason
-	}
-	s.tried[r.Rate] = atRate
-}
-
-// storedTrial returns the stored form of a trial. rate is what was offered; 0 in a closed loop.
-func storedTrial(k search.Kind, rate float64, v search.Verdict, t trial) store.Trial {
-	rates := t.phaseThroughput()
-	return store.Trial{
-		Kind: string(k), Rate: rate, Verdict: string(v), PublishRate: rates.acked, ReceiveRate: rates.received,
-		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
-		Seconds: t.phaseSeconds(),
-	}
-}
-
-// adaptWarmup makes the next warm-ups long enough for a latency, given by its p99 in ns: twice as long, since by then messages are delivered
-// as fast as they are sent.
+// adaptWarmup makes the next warm-ups long enough for a latency, given by its p99 in ns: twice as long, since by then messages are
+// delivered as fast as they are sent.
 func (s *rateSearch) adaptWarmup(p99 int64) { s.minWarmup = 2 * time.Duration(p99) }

@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"cmp"
+
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// attempts are the trials of a search at one rate.
+type attempts struct {
+	passed    *trial // the last full-length trial that passed; nil if none did
+	failed    *trial // the last trial that failed; nil if none did
+	saturated string // how the generator reached its own limit in one of them, late or out of cores; empty if it never did
+}
+
+// judge judges a trial of the search for every goal, and keeps it.
+func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
+	b, passRule := s.bench, rule(s.bench.spec)
+	evidence := b.evidence(t, r.Rate)
+	evidence.FullLength = r.Kind != search.Short
+	var judgements []search.Judgement
+	for _, goal := range s.goals {
+		judgements = append(judgements, t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.machine.Cores)))
+	}
+	why, saturated := passRule.Saturated(evidence)
+	if saturated && t.lacksThreads(evidence, passRule, b.lab.machine.Cores) {
+		s.useAllThreads = true
+	}
+	s.trials = append(s.trials, judgedTrial(r, judgements, t, search.GrowthOf(evidence.Backlog)))
+	s.keep(r, judgements[0], t, why.Text)
+	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: b.throughputWhileSending(t)}
+}
+
+// keep keeps a trial under its rate if the record may be filled from it, which the judgement for the first goal decides. saturated
+// says how the generator was saturated; empty if it was not.
+func (s *rateSearch) keep(r search.Request, first search.Judgement, t trial, saturated string) {
+	atRate := s.tried[r.Rate]
+	atRate.saturated = cmp.Or(saturated, atRate.saturated)
+	switch first.Verdict {
+	case search.Pass:
+		if r.For >= s.goals[0].FinalDuration {
+			atRate.passed = &t
+		}
+		s.adaptWarmup(s.bench.latency(t).Quantile(0.99))
+	case search.Fail:
+		atRate.failed, s.lastReason = &t, first.Reason
+	case search.Void:
+		s.lastReason = first.Reason
+	}
+	s.tried[r.Rate] = atRate
+}
+
+// judgedTrial returns the stored form of a trial with its judgements, one for each goal, and with how its backlog grew.
+func judgedTrial(r search.Request, judgements []search.Judgement, t trial, growth search.Growth) store.Trial {
+	stored := storedTrial(r.Kind, r.Rate, judgements[0].Verdict, t)
+	stored.Reason = judgements[0].Reason
+	for _, further := range judgements[1:] {
+		stored.Others = append(stored.Others, string(further.Verdict))
+	}
+	if growth.Known() {
+		stored.BacklogSlope = growth.AtMost(search.Confidence)
+	}
+	return stored
+}
+
+// storedTrial returns the stored form of a trial. rate is what was offered; 0 in a closed loop.
+func storedTrial(k search.Kind, rate float64, v search.Verdict, t trial) store.Trial {
+	rates := t.phaseThroughput()
+	return store.Trial{
+		Kind: string(k), Rate: rate, Verdict: string(v), PublishRate: rates.acked, ReceiveRate: rates.received,
+		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
+		Seconds: t.phaseSeconds(),
+	}
+}
