@@ -44,10 +44,8 @@ func (b *bench) guard(ctx context.Context, parts ...part) (guarded context.Conte
 			continue
 		}
 		watching.Go(func() {
-			select {
-			case death := <-watched.instance.Deaths():
+			if death, died := awaitDeath(watched.instance.Deaths(), over); died {
 				cancel(errDied{process: watched.name, death: death})
-			case <-over:
 			}
 		})
 	}
@@ -67,12 +65,13 @@ func deathOf(guarded context.Context) error {
 	return nil
 }
 
-// explainDeath returns the broker's death instead of err if the broker has died: its clients only see broken connections.
+// explainDeath returns the broker's death instead of err if the broker has died: its clients only see broken connections. It is for
+// errors outside of guard, which takes the report of a death itself.
 func (b *bench) explainDeath(err error) error {
 	if errors.As(err, new(*driver.ErrUnsupported)) { // a refusal is an answer of a living broker
 		return err
 	}
-	if death, died := awaitDeath(b.broker.instance); died {
+	if death, died := lateDeath(b.broker.instance); died {
 		return errDied{process: theBroker, death: death}
 	}
 	return err
@@ -84,7 +83,7 @@ func (b *bench) explainLoss(err error) error {
 	if !errors.Is(err, worker.ErrConsumerProcess) {
 		return err
 	}
-	if death, died := awaitDeath(b.clients.consumers); died {
+	if death, died := lateDeath(b.clients.consumers); died {
 		return fmt.Errorf("%w died: %s", worker.ErrConsumerProcess, death)
 	}
 	return err
@@ -93,15 +92,28 @@ func (b *bench) explainLoss(err error) error {
 // deathDelay is how long after its connections broke the death of a process may be reported.
 const deathDelay = time.Second
 
-// awaitDeath returns the death of an instance, if one has been reported or is reported within deathDelay. in may be nil: nobody
+// lateDeath returns the death of an instance, if one has been reported or is reported within deathDelay. in may be nil: nobody
 // reports the death of what was not started here.
-func awaitDeath(in *provision.Instance) (death provision.Death, died bool) {
-	if in != nil {
-		select {
-		case death = <-in.Deaths():
-			return death, true
-		case <-time.After(deathDelay):
-		}
+func lateDeath(in *provision.Instance) (death provision.Death, died bool) {
+	if in == nil {
+		return provision.Death{}, false
 	}
-	return death, false
+	ctx, cancel := context.WithTimeout(context.Background(), deathDelay)
+	defer cancel()
+	return awaitDeath(in.Deaths(), ctx.Done())
+}
+
+// awaitDeath returns the first death that is reported until over is closed. One that has been reported by then counts.
+func awaitDeath(deaths <-chan provision.Death, over <-chan struct{}) (death provision.Death, died bool) {
+	select {
+	case death = <-deaths:
+		return death, true
+	case <-over:
+	}
+	select { // if both are ready, select chooses at random
+	case death = <-deaths:
+		return death, true
+	default:
+		return provision.Death{}, false
+	}
 }
