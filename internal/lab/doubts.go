@@ -46,11 +46,15 @@ const (
 func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	var d doubts
 	d.addReason(store.DoubtRateMissed, b.missedRate(t)) // first, because it explains the others
-	d = append(d, t.Doubts...)
+	for _, known := range t.Doubts {
+		d.addReason(known.Code, known.Remark())
+	}
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
 	if t.Working > busyConsumers {
-		d.add("consumer-bound", "the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace", 100*min(1, t.Working), b.spec.ConsumerDelay)
+		d.add("consumer-bound",
+			"the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace",
+			100*min(1, t.Working), b.spec.ConsumerDelay)
 	}
 	doubtClocks(t, &d)
 	b.doubtCores(t, &d)
@@ -66,21 +70,21 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	return d
 }
 
-// fewLatencies says from which quantile on so few latencies leave a single message, or none, above it.
+// fewLatencies says which is the lowest quantile that fewer than one of n latencies lies above. For example, 5 of 100 latencies lie
+// above the p95 and 1 above the p99, but none need lie above the p99.9.
 func fewLatencies(n int64) remark.Remark {
 	quantile := "p99.9"
-	for _, q := range []struct {
-		from int64 // latencies, for more than one message above the quantile
-		name string
-	}{{100, "p99"}, {20, "p95"}, {10, "p90"}} {
-		if n < q.from {
-			quantile = q.name
-		}
-	}
-	if n == 1 {
+	switch {
+	case n == 1:
 		return remark.Of("only one latency was measured: every quantile is that of a single message")
+	case n < 10:
+		quantile = "p90"
+	case n < 20:
+		quantile = "p95"
+	case n < 100:
+		quantile = "p99"
 	}
-	return remark.Of("only %d latencies were measured: "+quantile+" and what lies above it rest on single messages", n)
+	return remark.Of("only %d latencies were measured: %s and what lies above it rest on single messages", n, quantile)
 }
 
 // doubtWarmup adds doubts if generator and broker were in no steady state when the measured phase began.
@@ -96,25 +100,17 @@ func (b *bench) doubtWarmup(t trial, d *doubts) {
 func (b *bench) doubtBooks(t trial, d *doubts) {
 	m := t.Measured
 	if !m.Balanced() {
-		d.add("unbalanced-books", "due %d = sent %d + unsent %d, sent = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
+		d.add("unbalanced-books", "due %d = sent %d + unsent %d, sent = acked %d + failed %d + unresolved %d, "+
+			"expected %d = received %d + lost %d does not hold",
 			m.Due, m.Sent, m.Unsent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
 	}
 	if m.Unresolved > 0 {
 		d.add("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
 	}
-	missing := t.Warmup.Lost + m.Lost
-	switch {
-	case missing > 0 && brokeOff(t): // under way, or received by a process that died with its counts
-		d.add(store.DoubtLate, "nothing is known of %d of %d deliveries, because the trial broke off: they may be late rather than lost", missing, t.Warmup.Expected+m.Expected)
-	case m.Lost > 0 && m.Lost <= m.MayDrop:
-		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, t.limitSetting)
-	case m.Lost > 0 && t.Arriving:
-		d.add(store.DoubtLate, "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
-	case m.Lost > 0:
-		d.add("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
-	}
+	b.doubtMissing(t, d)
 	if t.Overdue > 0 {
-		d.add(store.DoubtLate, "%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
+		d.add(store.DoubtLate, "%d deliveries had not come when the drain allowance of %s was used up, though others still came",
+			t.Overdue, b.spec.Drain)
 	}
 	if m.Failed > 0 {
 		d.add("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
@@ -122,11 +118,35 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
 		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
-	if w := t.Warmup; w.WronglyLost() > 0 && !brokeOff(t) || w.Corrupted > 0 {
-		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.WronglyLost(), w.Corrupted)
+	lostInWarmup := t.Warmup.WronglyLost() > 0 && !brokeOff(t)
+	if lostInWarmup || t.Warmup.Corrupted > 0 {
+		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", t.Warmup.WronglyLost(), t.Warmup.Corrupted)
 	}
 	if m.Untimed > 0 {
 		d.add("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
+	}
+}
+
+// doubtMissing adds a doubt if deliveries are missing: what is known of why is more than that they are lost.
+func (b *bench) doubtMissing(t trial, d *doubts) {
+	m := t.Measured
+	missing, expected := t.Warmup.Lost+m.Lost, t.Warmup.Expected+m.Expected
+	if brokeOff(t) {
+		if missing > 0 { // under way, or received by a process that died with its counts
+			d.add(store.DoubtLate, "nothing is known of %d of %d deliveries, because the trial broke off: they may be late rather than lost",
+				missing, expected)
+		}
+		return
+	}
+	switch {
+	case m.Lost == 0:
+	case m.Lost <= m.MayDrop:
+		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, t.limitSetting)
+	case t.Arriving:
+		d.add(store.DoubtLate, "%d of %d deliveries had not come when the drain allowance of %s was used up, "+
+			"though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
+	default:
+		d.add("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
 	}
 }
 
@@ -142,7 +162,8 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 	d.addReason(store.DoubtPauses, t.pauseEffect(p99, measured))
 	d.addReason("stolen", t.stolenEffect(p99, measured))
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
-		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
+		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, "+
+			"though inFlight.messages allows %d",
 			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
 	}
 }
@@ -156,10 +177,12 @@ func significantDelay(delayP99, latencyP99 int64) bool {
 // doubtClocks adds doubts if latencies between hosts are uncertain, or if the order of messages is not known.
 func doubtClocks(t trial, d *doubts) {
 	if t.Unordered > 0 {
-		d.add(store.DoubtOrderUnknown, "of %d streams messages came to several agents in an order that is not known: what was reordered is the least there can have been", t.Unordered)
+		d.add(store.DoubtOrderUnknown, "of %d streams messages came to several agents in an order that is not known: "+
+			"what was reordered is the least there can have been", t.Unordered)
 	}
 	if t.ClockBound > 0 {
-		d.add("clock-bound", "the clocks of the agents are known to each other to ±%s: every end-to-end latency may be off by that, and %d deliveries seem to have come before they were sent%s",
+		d.add("clock-bound", "the clocks of the agents are known to each other to ±%s: every end-to-end latency may be off by that, "+
+			"and %d deliveries seem to have come before they were sent%s",
 			told(t.ClockBound), t.Early.Deliveries, timeOfDay(t.Parts))
 	}
 }
