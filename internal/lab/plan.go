@@ -18,10 +18,8 @@ import (
 func (b *bench) plan() worker.Plan {
 	s := b.spec
 	p := worker.Plan{
-		Payload: worker.Payload{
-			Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: s.Seed,
-		},
-		Keys: worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
+		Payload: b.payload(),
+		Keys:    worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
 		// With several partitions or consumers, order holds only for messages of the same key.
 		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription.Largest() > 1,
 		InFlight:     s.InFlight.Messages,
@@ -32,25 +30,42 @@ func (b *bench) plan() worker.Plan {
 		ConsumeLater: s.Measure == study.MeasureBacklog,
 		Run:          uint16(rand.Uint32()),
 	}
-	for _, size := range s.MessageSize {
-		p.Payload.Sizes = append(p.Payload.Sizes, worker.Size{Bytes: int(size.Size), Weight: size.Weight})
-	}
-	for i := range s.SubscriptionsPerTopic {
-		p.Topology.Subscriptions = append(p.Topology.Subscriptions, subscriptionName(i))
-	}
-	prefix := b.topicName(p.Run)
-	for t := range s.Topics {
-		topic := driver.Topic{Name: fmt.Sprintf("%s-%d", prefix, t), Partitions: s.PartitionsPerTopic}
-		if s.Relays > 0 {
-			topic.Out = topic.Name + "-out"
-		}
-		p.Topology.Topics = append(p.Topology.Topics, topic)
+	p.Topology = b.topology(p.Run)
+	for topic := range s.Topics {
 		for range s.ProducersPerTopic {
-			p.Producers = append(p.Producers, worker.Producer{ID: len(p.Producers), Topic: t})
+			p.Producers = append(p.Producers, worker.Producer{ID: len(p.Producers), Topic: topic})
 		}
 	}
 	p.Connect = connectTime(p)
 	return p
+}
+
+// payload returns what the messages are made of, with their sizes.
+func (b *bench) payload() worker.Payload {
+	s := b.spec
+	p := worker.Payload{
+		Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: s.Seed,
+	}
+	for _, size := range s.MessageSize {
+		p.Sizes = append(p.Sizes, worker.Size{Bytes: int(size.Size), Weight: size.Weight})
+	}
+	return p
+}
+
+// topology returns the topics, under names for this run number, and the subscriptions.
+func (b *bench) topology(run uint16) (t driver.Topology) {
+	for i := range b.spec.SubscriptionsPerTopic {
+		t.Subscriptions = append(t.Subscriptions, subscriptionName(i))
+	}
+	prefix := b.topicName(run)
+	for i := range b.spec.Topics {
+		topic := driver.Topic{Name: fmt.Sprintf("%s-%d", prefix, i), Partitions: b.spec.PartitionsPerTopic}
+		if b.spec.Relays > 0 {
+			topic.Out = topic.Name + "-out"
+		}
+		t.Topics = append(t.Topics, topic)
+	}
+	return t
 }
 
 // keyKinds maps the spec's key distributors, which are the OpenMessaging Benchmark's and ours, to the worker's. Specs have no others.
@@ -60,13 +75,14 @@ var keyKinds = map[string]string{
 
 func subscriptionName(i int) string { return fmt.Sprintf("s%d", i) }
 
-// topicName returns a name that no other point uses, unless both draw the same run number.
+// topicName returns a name that no other point or repetition uses. The run number, which is drawn at random, also keeps apart two runs of
+// the same repetition; one pair in 65,536 draws the same.
 func (b *bench) topicName(run uint16) string {
 	return fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, run)
 }
 
-// consumers returns the consumers of all topics and subscriptions. If topics share n connections, each consumer reads the topics
-// t, t+n, t+2n and so on, which are also those that share a producer's connection.
+// consumers returns the consumers of all topics and subscriptions. If topics share n connections, which are no more than the topics, each
+// consumer reads the topics t, t+n, t+2n and so on, which are also those that share a producer's connection.
 func consumers(s study.Spec) []driver.ConsumerConfig {
 	connections := s.Topics
 	if s.Connections > 0 {
@@ -101,13 +117,14 @@ func connectTime(p worker.Plan) time.Duration {
 	return min(time.Minute+time.Duration(n)*each, longest)
 }
 
-// threads returns how many threads of Go code a client may use that wants no more than wanted: half of the cores, since it
-// shares them with the broker, but at least what it wants. If wanted is 0, the client has no limit, and threads returns 0.
-func threads(wanted, cores int) int {
-	if wanted == 0 {
+// threads returns how many threads of Go code a client gets that is served best by a few: half of the cores, since it shares them with
+// the broker, but not fewer than serve it best. 1 thread on 4 cores makes 2, and 3 on 4 make 3. If best is 0, the client has no such
+// number, and threads returns 0: no limit.
+func threads(best, cores int) int {
+	if best == 0 {
 		return 0
 	}
-	return max(wanted, cores/2)
+	return max(best, cores/2)
 }
 
 // schedule returns the schedule of the spec's load.
