@@ -70,8 +70,8 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	plan := b.agentPlan()
 	single := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1
-	if single && !driver.UsesStock(config.Client) {
-		plan.Worker.Procs = threads(kind.Procs, b.lab.machine.Cores) // no more than a single client can use
+	if single && !driver.UsesStock(config.Client) { // then the client is tuned, its threads included
+		plan.Worker.Procs = threads(kind.Procs, b.lab.machine.Cores)
 	}
 	if err := b.connect(ctx, plan); err != nil {
 		return err
@@ -123,7 +123,8 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 	b.broker.tls.Note(prepared.TLS)
 	if err != nil {
 		b.clients.agent = nil // it has left nothing behind that could be closed
-		if b.broker.instance == nil && errors.As(err, new(*agent.ErrConnect)) {
+		_, connecting := errors.AsType[*agent.ErrConnect](err)
+		if connecting && b.broker.instance == nil {
 			return errStart{cause: err}
 		}
 		return b.explainDeath(err)
@@ -132,7 +133,8 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 }
 
 // prepareAgain closes what the agent has prepared and has it prepare the point anew, on other topics. It needs none of what connect
-// starts: points on agents have neither relays nor consumers apart.
+// starts: points on agents have neither relays nor consumers apart. Nor does it limit threads as run does for a single producer and
+// consumer: these run on one agent, so no further one is taken for them.
 func (b *bench) prepareAgain(ctx context.Context) error {
 	b.doubtClose(b.clients.agent.Close(), "clients", nil)
 	b.previous = worker.Outcome{}
@@ -167,5 +169,7 @@ func (b *bench) doubtClose(closing error, closed string, run error) {
 
 // doubt adds a doubt to the record, unless the record has one with this code.
 func (b *bench) doubt(code, format string, args ...any) {
-	(*doubts)(&b.record.Doubts).add(code, format, args...)
+	all := doubts(b.record.Doubts)
+	all.add(code, format, args...)
+	b.record.Doubts = all
 }
