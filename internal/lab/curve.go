@@ -1,13 +1,13 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // A curve is the latency at several rates. For example, 1,000/s may have a p99 of 2 ms, 2,000/s one of 3 ms, and 4,000/s one of 900 ms. A
@@ -25,22 +25,17 @@ func (b *bench) measureCurve(ctx context.Context) error {
 		b.record.Result = &store.Result{}
 	}
 	result := b.record.Result
-	for i, rate := range rates {
-		arrivals, err := b.arrivals(rate)
+	for i, r := range rates {
+		isLast := i == len(rates)-1
+		load, err := b.curveLoad(r.rate, isLast)
 		if err != nil {
-			return fmt.Errorf("curve at %g/s: %w", rate, err)
+			return fmt.Errorf("curve at %g/s: %w", r.rate, err)
 		}
-		load := b.timedLoad(arrivals)
-		if i+1 < len(rates) { // messages that this rate leaves behind would disturb the next one, so the trial waits for them
-			offeredFor := max(load.Warmup.For, load.Warmup.Max) + load.Duration
-			load.Settle = load.Drain + settleFactor*offeredFor
-		}
-		t := b.growingTrial(ctx, "curve", rate, load)
+		t := b.growingTrial(ctx, "curve", r.rate, load)
 		point := b.curvePoint(ctx, t)
 		point.Doubts = append(point.Doubts, doubtsOfAll...)
-		if len(b.spec.Curve.Rates) == 0 {
-			point.Fraction = b.spec.Curve.Fractions[i]
-		} else { // the result's own figures are those of the last rate
+		point.Fraction = r.fraction
+		if r.fraction == 0 { // no search has set the result's own figures: they are those of the last rate
 			result.Measurement = point.Measurement
 		}
 		result.Curve = append(result.Curve, point)
@@ -52,10 +47,19 @@ func (b *bench) measureCurve(ctx context.Context) error {
 	return b.judgeCurve()
 }
 
+// curveRate is a rate of a curve.
+type curveRate struct {
+	rate     float64 // messages per second
+	fraction float64 // of the sustainable rate; 0 if the spec gives the rate itself
+}
+
 // curveRates returns the rates of a curve: those of the spec or, if it has none, its fractions of the sustainable rate, which is searched
 // first. For example, fractions of 0.3, 0.7 and 0.9 of 10,000/s are 3,000, 7,000 and 9,000/s.
-func (b *bench) curveRates(ctx context.Context) ([]float64, error) {
-	rates := b.spec.Curve.Rates
+func (b *bench) curveRates(ctx context.Context) ([]curveRate, error) {
+	var rates []curveRate
+	for _, rate := range b.spec.Curve.Rates {
+		rates = append(rates, curveRate{rate: rate})
+	}
 	if len(rates) > 0 {
 		return rates, nil
 	}
@@ -64,9 +68,24 @@ func (b *bench) curveRates(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	for _, fraction := range b.spec.Curve.Fractions {
-		rates = append(rates, fraction*sustainable)
+		rates = append(rates, curveRate{rate: fraction * sustainable, fraction: fraction})
 	}
 	return rates, nil
+}
+
+// curveLoad returns the load of one rate. Messages that it leaves behind would disturb the next rate, so its trial waits for them, unless
+// it is the last.
+func (b *bench) curveLoad(rate float64, isLast bool) (worker.Load, error) {
+	arrivals, err := b.arrivals(rate)
+	if err != nil {
+		return worker.Load{}, err
+	}
+	load := b.timedLoad(arrivals)
+	if !isLast {
+		offeredFor := max(load.Warmup.For, load.Warmup.Max) + load.Duration
+		load.Settle = load.Drain + settleFactor*offeredFor
+	}
+	return load, nil
 }
 
 // settleFactor bounds how long a curve waits for messages that a rate has left behind, in multiples of the time for which the rate was
@@ -80,12 +99,22 @@ func (b *bench) curvePoint(ctx context.Context, t trial) store.CurvePoint {
 		Doubts: slices.Concat(b.doubtsAbout(t), undrained(t)),
 	}
 	p.OfferedRate = t.Rate
-	// A broken promise comes before void figures, because it is worse.
-	if err := cmp.Or(b.judgePromises(t), judgeStale(t), b.judge(t, t.Rate)); err != nil {
+	if err := b.judgeRate(t); err != nil {
 		status, why := ending(ctx, err)
 		p.Status, p.Reason, p.Figures = status, why.Text, why.Figures
 	}
 	return p
+}
+
+// judgeRate judges the trial of one rate. A broken promise comes before void figures, because it is worse.
+func (b *bench) judgeRate(t trial) error {
+	if err := b.judgePromises(t); err != nil {
+		return err
+	}
+	if err := judgeStale(t); err != nil {
+		return err
+	}
+	return b.judge(t, t.Rate)
 }
 
 // maxStaleShare is how many stale deliveries (staleDeliveries) may arrive during a load, as a share of the load's own.
@@ -104,7 +133,7 @@ func judgeStale(t trial) error {
 // staleDeliveries returns how many deliveries of the load before arrived during a load.
 func staleDeliveries(t trial) int64 { return t.Warmup.Stale + t.Measured.Stale }
 
-// undrained returns a doubt about a load if messages of the load before it were still under way.
+// undrained returns a doubt about a load if messages of the load before it (previous) were still under way.
 func undrained(t trial) []store.Doubt {
 	before, stale := t.previous, staleDeliveries(t)
 	missing := before.Warmup.Lost + before.Measured.Lost
