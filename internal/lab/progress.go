@@ -28,7 +28,8 @@ type Event struct {
 // ClosedLoop reports whether the trial under way has no schedule, or fills a backlog. Then its latency says nothing about a load.
 func (e Event) ClosedLoop() bool { return e.Target == 0 || e.Run.Point.Spec.ClosedLoop() }
 
-// Cores are processor cores in use over the last half second. Broker is the sum of BrokerUser and BrokerSystem, the time in the kernel.
+// Cores are processor cores in use over the last half second. Broker is the sum of BrokerUser and, for the time in the kernel,
+// BrokerSystem.
 type Cores struct {
 	Broker, Generator, BrokerUser, BrokerSystem float64
 
@@ -54,14 +55,6 @@ const (
 	Spared                   // the repetition isn't needed: its point is known closely enough
 )
 
-// Tally counts how the repetitions of a run ended.
-type Tally struct {
-	OK, Failed, Void, Refused, Aborted, Skipped int
-	Spared                                      int // not needed any more
-	Unstarted                                   int // of Failed: the broker could not be installed, started or reached
-	Lost                                        int // of Aborted: an agent or the consumers' process was lost
-}
-
 // watch reports an event of a repetition.
 func (l *lab) watch(run study.Run, e Event) {
 	e.Run, e.Done, e.Total, e.Left = run, l.ended, l.total, l.pace.left()
@@ -73,49 +66,4 @@ func (l *lab) finish(run study.Run, e Event) {
 	l.ended++
 	l.pace.rest -= study.EstimateSeconds(run.Point.Spec)
 	l.watch(run, e)
-}
-
-// count counts a repetition that was run. started is false if its broker could not be started; interrupted is true if the user
-// ended the run.
-func (t *Tally) count(status store.Status, started, interrupted bool) {
-	switch status {
-	case store.OK:
-		t.OK++
-	case store.Failed:
-		t.Failed++
-		if !started {
-			t.Unstarted++
-		}
-	case store.Void:
-		t.Void++
-	case store.Refused:
-		t.Refused++
-	case store.Aborted:
-		t.Aborted++
-		if !interrupted {
-			t.Lost++
-		}
-	}
-}
-
-// pace corrects estimates of how long repetitions take by how long earlier ones took. For example, if repetitions with an estimate of
-// 100 s took 120 s, those with an estimate of 50 s that are left will take 60 s. All values are seconds.
-type pace struct {
-	estimated, took float64 // for the repetitions that were run
-	rest            float64 // estimated for those that are still to do
-}
-
-// ran adds a repetition that was run.
-func (p *pace) ran(run study.Run, took time.Duration) {
-	p.estimated += study.EstimateSeconds(run.Point.Spec)
-	p.took += took.Seconds()
-}
-
-// left estimates how long the repetitions that are still to do will take.
-func (p *pace) left() time.Duration {
-	rest := max(0, p.rest)
-	if p.estimated > 0 {
-		rest *= p.took / p.estimated
-	}
-	return time.Duration(rest * float64(time.Second))
 }
