@@ -30,7 +30,7 @@ type faultInjector struct {
 }
 
 // begin starts to inject the faults. from is the start of the measured phase, ns on the clock's axis. It does not block. Only its
-// first call counts, and it does nothing if the broker was not started here.
+// first call counts, and it does nothing if the broker was not started here: such a point can't have faults.
 func (f *faultInjector) begin(ctx context.Context, from int64) {
 	if len(f.bench.spec.Faults) == 0 || f.bench.broker.instance == nil {
 		return
@@ -42,8 +42,8 @@ func (f *faultInjector) begin(ctx context.Context, from int64) {
 	})
 }
 
-// inject does the acts one after the other. When load ends, those that are not due yet are left out. An act that has begun is finished
-// all the same, unless ctx ends: a restart that was cut short would leave no broker.
+// inject does the acts one after the other. When load, a context of its own, ends, those that are not due yet are left out. An act that
+// has begun is finished all the same, unless ctx ends: a restart that was cut short would leave no broker.
 func (f *faultInjector) inject(ctx, load context.Context, from int64) {
 	f.hit = map[*study.Act][]int{}
 	for _, a := range study.Acts(f.bench.spec.Faults) {
@@ -53,15 +53,15 @@ func (f *faultInjector) inject(ctx, load context.Context, from int64) {
 		}
 		switch {
 		case load.Err() == nil:
-			f.act(ctx, from, a)
+			f.perform(ctx, from, a)
 		case !a.Implied: // the end of a fault is not missed: its begin was left out as well, or the broker is stopped anyway
 			f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.Do, a.At))
 		}
 	}
 }
 
-// act does something to all nodes that it is aimed at and adds an event for each.
-func (f *faultInjector) act(ctx context.Context, from int64, a *study.Act) {
+// perform pauses, kills, resumes or restarts all nodes that an act is aimed at, and adds an event for each.
+func (f *faultInjector) perform(ctx context.Context, from int64, a *study.Act) {
 	instance, node := f.bench.faultTarget(cmp.Or(a.Node, "1"))
 	event := store.FaultEvent{Do: a.Do}
 	if instance != f.bench.broker.instance {
@@ -76,7 +76,7 @@ func (f *faultInjector) act(ctx context.Context, from int64, a *study.Act) {
 	f.hit[a] = nodes
 	for _, n := range nodes {
 		event.OffsetNs, event.Node, event.Err = clock.Now()-from, n, ""
-		if err := take(ctx, a.Do, instance, n); err != nil {
+		if err := doToNode(ctx, a.Do, instance, n); err != nil {
 			event.Err = err.Error()
 		}
 		f.events = append(f.events, event)
@@ -92,8 +92,8 @@ func (f *faultInjector) targets(ctx context.Context, a *study.Act, instance *pro
 	return instance.NodeOf(ctx, node)
 }
 
-// take does something to one node.
-func take(ctx context.Context, do string, instance *provision.Instance, node int) error {
+// doToNode does to one node what an act says.
+func doToNode(ctx context.Context, do string, instance *provision.Instance, node int) error {
 	switch do {
 	case "pause":
 		return instance.Pause(ctx, node)
@@ -127,6 +127,7 @@ func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 // end leaves out the acts that are still to come, blocks until the one under way has been done, and returns what was done, with a
 // doubt if an act failed or was left out.
 func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
+	f.once.Do(func() {}) // a begin that is under way has returned by then, and a later one does nothing
 	if f.endLoad != nil {
 		f.endLoad()
 	}
