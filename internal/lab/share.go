@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,29 +21,42 @@ const askAgainEvery = time.Second
 // readDone reads from the store which repetitions are done, unless all are to be run again, and prepares to claim the others. If ctx
 // ends meanwhile, it returns ctx's error.
 func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
-	var err error
-	if !l.options.Again {
-		points := map[string]bool{}
-		for _, r := range runs {
-			points[r.Point.ID] = true
-		}
-		if l.done, err = l.options.Store.Done(ctx, slices.Sorted(maps.Keys(points))); err != nil {
-			return cmp.Or(ctx.Err(), err)
-		}
+	if l.options.Again {
+		return l.openClaims(ctx)
 	}
-	if l.claims, err = l.options.Store.Claims(ctx, l.options.Again, l.options.Lease); err != nil {
+	points := map[string]bool{}
+	for _, r := range runs {
+		points[r.Point.ID] = true
+	}
+	var err error
+	l.done, err = l.options.Store.Done(ctx, slices.Sorted(maps.Keys(points)))
+	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		l.claims = nil // the database's user may append records, but not make the table of claims: run everything, as if alone
-		fmt.Fprintf(l.options.Log, "%v; other runners with this store may do the same work\n", err)
+		return err
 	}
+	return l.openClaims(ctx)
+}
+
+// openClaims prepares to claim repetitions. If that fails, everything is run without claims, as if by a single runner: the database's
+// user, for example, may append records but not make the table of claims.
+func (l *lab) openClaims(ctx context.Context) error {
+	claims, err := l.options.Store.Claims(ctx, l.options.Again, l.options.Lease)
+	if err == nil {
+		l.claims = claims
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	fmt.Fprintf(l.options.Log, "%v; other runners with this store may do the same work\n", err)
 	return nil
 }
 
-// claim claims a repetition, unless it is done or another runner holds it. If it returns store.Claimed, the caller runs the repetition
-// and then calls release; otherwise release is nil. If the store takes no claims or can't be reached, the repetition counts as claimed:
-// at worst two runners do it. So does it if ctx has ended, in which case the caller runs nothing.
+// claim claims a repetition, unless it is done or another runner holds it. Only if it returns store.Claimed there is a release: the caller
+// runs the repetition and then calls it. If the store takes no claims or can't be reached, the repetition counts as claimed: at worst two
+// runners do it. So does it if ctx has ended, in which case the caller runs nothing.
 func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, release func()) {
 	if l.doneBefore(run) {
 		return store.Done, nil
@@ -54,16 +66,16 @@ func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, relea
 		return store.Claimed, noClaim
 	}
 	standing, err := l.claims.Claim(ctx, run.Point.ID, run.Repetition)
-	switch {
-	case err != nil && ctx.Err() != nil: // which says nothing about the store
+	if err != nil {
+		if ctx.Err() == nil { // else the error says nothing about the store
+			fmt.Fprintf(l.options.Log, "claim %s, repetition %d: %v; it is run without a claim\n", run.Point.Label, run.Repetition, err)
+		}
 		return store.Claimed, noClaim
-	case err != nil:
-		fmt.Fprintf(l.options.Log, "claim %s, repetition %d: %v; it is run without a claim\n", run.Point.Label, run.Repetition, err)
-		return store.Claimed, noClaim
-	case standing == store.Claimed:
-		return standing, l.claims.Keep(run.Point.ID, run.Repetition)
 	}
-	return standing, nil
+	if standing != store.Claimed {
+		return standing, nil
+	}
+	return store.Claimed, l.claims.Keep(run.Point.ID, run.Repetition)
 }
 
 // doneBefore reports whether a repetition was done when this run began.

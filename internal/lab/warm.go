@@ -14,7 +14,7 @@ import (
 // anything is measured on it, for as long as the spec's brokerWarmup says, and none of these messages is counted.
 
 // warmUpOnce calls warm if the spec asks for a warm-up of the broker and the broker has had none, as a broker that points share may have.
-// Only brokers that were started here are warmed up.
+// Only brokers that were started here are warmed up: a spec with any other can't ask for it.
 func (b *bench) warmUpOnce(ctx context.Context, warm func(context.Context) error) error {
 	warmedUp := b.lab.pool.warmedUp
 	if b.spec.BrokerWarmup == 0 || warmedUp[b.broker.instance] {
@@ -61,9 +61,16 @@ func (b *bench) warmBroker(ctx context.Context) error {
 
 // warmPipeline is warmBroker for a point with a pipeline. It starts all parts, on a topic of their own, posts rides as fast as the
 // client's threads can, and takes the parts down again.
-func (b *bench) warmPipeline(ctx context.Context) (err error) {
+func (b *bench) warmPipeline(ctx context.Context) error {
 	p := &pipeline{bench: b}
-	defer func() { p.close(err) }()
+	err := p.warm(ctx)
+	p.close(err)
+	return err
+}
+
+// warm starts all parts and posts rides until the time of the warm-up is over.
+func (p *pipeline) warm(ctx context.Context) error {
+	b := p.bench
 	if err := p.start(ctx); err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func (b *bench) warmPipeline(ctx context.Context) (err error) {
 	}
 	b.announce("warming up " + b.spec.Broker)
 	guarded, unguard := b.guard(ctx, p.parts()...)
-	defer func() { _ = unguard() }()
+	defer func() { _ = unguard() }() // a death ends guarded, too
 	limited, cancel := context.WithTimeout(guarded, time.Duration(b.spec.BrokerWarmup))
 	defer cancel()
 	o := r.Run(limited)
