@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// liveMeters is what a metering shows while a trial runs, for the live view and for the series of the record. All cores are those in
-// use between the last two readings, about half a second apart; 0 before the second.
+// liveMeters is what a metering, the meters of one trial, shows while the trial runs, for the live view and for the series of the record.
+// All cores are those in use between the last two readings, about half a second apart; 0 before the second.
 type liveMeters struct {
 	latest       *reading // nil before the first
 	cores        Cores
@@ -19,14 +19,14 @@ type liveMeters struct {
 	agentSeconds map[string]float64    // processor time that each agent had used at the latest reading, by its name
 }
 
-// maxCores bounds the values of Cores that a metering keeps, one for each observed sample: all of 17 minutes, every second one
-// of 33 minutes, and so on.
-const maxCores = 10_000
-
 // meterEvery is the least time between two readings of the meters for observe. A worker has a sample observed every 100 ms, so
 // about five share a reading: in less time, the kernel's ticks of up to 10 ms would show. The samples of an agent that was silent
 // come all at once and share one, too.
 const meterEvery = 450 * time.Millisecond
+
+// maxCores bounds the values of Cores that a metering keeps, one for each sample: with a sample every 100 ms, all of 17 minutes, every
+// second one of 33 minutes, and so on.
+const maxCores = 10_000
 
 // observe reports a sample, with the cores in use.
 func (m *metering) observe(s worker.Sample) {
@@ -37,7 +37,7 @@ func (m *metering) observe(s worker.Sample) {
 	m.bench.report(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.live.cores, Agents: m.live.agents})
 }
 
-// readLive reads the meters and sets the cores in use since the reading before.
+// readLive reads the meters, sets the cores in use since the reading before, and notes the largest memory and what the hypervisor took.
 func (m *metering) readLive() {
 	r, before := m.bench.read(), m.live.latest
 	r.stolen = provision.StolenFromCores()
@@ -63,7 +63,7 @@ func (l *liveMeters) readAgents(crew agent.Crew, elapsed float64) {
 		used[a.Name] = processor(a.Used)
 		c := AgentCores{Name: a.Name}
 		if before, known := l.agentSeconds[a.Name]; known && elapsed > 0 {
-			c.Cores = (used[a.Name] - before) / elapsed
+			c.Cores = max(0, used[a.Name]-before) / elapsed // an agent that was started anew counts from 0
 		}
 		l.agents = append(l.agents, c)
 	}

@@ -46,8 +46,8 @@ func newMetering(b *bench, stage string, rate float64) *metering {
 	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), live: liveMeters{perSample: cores}}
 }
 
-// follow sets the hooks of a load that tell the meters when its phases begin and end. measuring is called with the start of the
-// measured phase.
+// follow sets the hooks of a load that tell the meters when its phases begin and end. Of these hooks the load may have only Hopeless,
+// which is called as before. measuring is called with the start of the measured phase.
 func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 	load.Observe = m.observe
 	load.Measuring = func(at int64) {
@@ -105,18 +105,9 @@ func (m *metering) sleepUntil(t int64) bool {
 }
 
 // finish reads the meters after the drain and returns what a trial cost, with a doubt if that is not known. parts are those of the agents
-// that ran it. If ctx has ended, it waits for no remote meter.
+// that ran it. The load must have ended, so that none of its hooks is called any more. If ctx has ended, finish waits for no remote meter.
 func (m *metering) finish(ctx context.Context, out worker.Outcome, parts []agent.Part) (trialCost, []store.Doubt) {
-	close(m.over)
-	m.pending.Wait()
-	drained := m.bench.readAll()
-	begin, end := drained, drained
-	if m.begin != nil {
-		begin = *m.begin
-	}
-	if m.end != nil && m.end.at > begin.at {
-		end = *m.end
-	}
+	begin, end, drained := m.readings()
 	doubts := m.completeReadings(ctx, &begin.reading, &end.reading, &drained.reading)
 	useAgents(parts, &begin.reading, &end.reading, &drained.reading)
 	for _, r := range []fullReading{begin, end, drained} {
@@ -127,13 +118,29 @@ func (m *metering) finish(ctx context.Context, out worker.Outcome, parts []agent
 	if m.counted {
 		basis = m.busiest(begin, end, drained)
 	}
-	window := max(time.Duration(drained.at-begin.at), time.Millisecond)
+	window := max(time.Duration(drained.at-begin.at), time.Millisecond) // never 0, which would say that nothing was metered
 	cost := m.cost(begin, drained, out)
 	cost.Seconds, cost.Shares = window.Seconds(), basis.shares
 	return trialCost{
 		Cost: cost, Window: window, GCPause: end.gc - begin.gc, Queued: end.queued - begin.queued, Stolen: phase.neighbours.Stolen,
 		bursts: m.bursts, neighbours: basis.neighbours, brokerMayBeNeighbour: m.bench.meters.hidden,
 	}, doubts
+}
+
+// readings returns what the meters read when the measured phase began and ended, and what they read now, after the drain. A phase that
+// never began or ended does so now.
+func (m *metering) readings() (begin, end, drained fullReading) {
+	close(m.over)
+	m.pending.Wait()
+	drained = m.bench.readAll()
+	begin, end = drained, drained
+	if m.begin != nil {
+		begin = *m.begin
+	}
+	if m.end != nil && m.end.at > begin.at {
+		end = *m.end
+	}
+	return begin, end, drained
 }
 
 // busiest returns the measured phase or the drain, whichever used more cores. If each is too short to tell, it returns both as one.

@@ -26,8 +26,7 @@ const (
 // warmingUp says that the broker was still warming up in the measured phase. It is empty if the broker was not, or if that can't be told:
 // if the load changes on purpose, the cost of a message changes as well.
 func (b *bench) warmingUp(t trial) remark.Remark {
-	steady := b.spec.Load.Shape == "constant" || b.spec.Load.Shape == "poisson"
-	if !steady || len(b.spec.Faults) > 0 || b.spec.Measure == study.MeasureBacklog {
+	if changing(b.spec.Load) || len(b.spec.Faults) > 0 || b.spec.Measure == study.MeasureBacklog {
 		return remark.Remark{}
 	}
 	var phase []store.Tick
@@ -40,7 +39,7 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	if third < leastTicks {
 		return remark.Remark{}
 	}
-	first, last := brokerUseIn(phase[:third]), brokerUseIn(phase[len(phase)-third:])
+	first, last := processorUseIn(phase[:third]), processorUseIn(phase[len(phase)-third:])
 	if first.perMessage == 0 || last.perMessage == 0 || first.perMessage < warmingFactor*last.perMessage {
 		return remark.Remark{}
 	}
@@ -49,24 +48,25 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	if more < leastWarming.Seconds() {
 		return remark.Remark{}
 	}
-	return remark.Of("a million messages cost the broker %s of the processor in the first third of the measured phase, when it used %.1f cores, and %s in the last, when it used %.1f: it was still warming up",
+	return remark.Of("a million messages cost the broker %s of the processor in the first third of the measured phase, "+
+		"when it used %.1f cores, and %s in the last, when it used %.1f: it was still warming up",
 		perMillion(first.perMessage), first.cores, perMillion(last.perMessage), last.cores)
 }
 
-// brokerUse is what the broker used of the processor over some time.
-type brokerUse struct {
+// processorUse is what the broker used of the processor over some time.
+type processorUse struct {
 	perMessage float64 // seconds; 0 if nothing was published
 	cores      float64
 }
 
-// brokerUseIn returns what the broker used over ticks of equal length. For example, 0.5 cores at 1,000 messages/s are 0.5 ms for each.
-func brokerUseIn(ticks []store.Tick) brokerUse {
+// processorUseIn returns what the broker used over ticks of equal length. For example, 0.5 cores at 1,000 messages/s are 0.5 ms for each.
+func processorUseIn(ticks []store.Tick) processorUse {
 	var used, published float64
 	for _, tick := range ticks {
 		used += tick.BrokerCPU
 		published += tick.PublishRate
 	}
-	use := brokerUse{cores: used / float64(len(ticks))}
+	use := processorUse{cores: used / float64(len(ticks))}
 	if published > 0 {
 		use.perMessage = used / published
 	}
