@@ -29,9 +29,27 @@ func TestAClockThatIsSlewedBends(t *testing.T) {
 		{"faster, then slower, then faster", at(100, 0, 0, 100), 100_000}, // 50 µs ahead, then 50 µs behind: 100 µs off the line from the one to the other
 		{"one reading", at(), 0},
 	} {
-		if got := bend(c.took); got != c.want {
+		if got := (&Steering{readings: c.took}).bend(); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// A peak of 50 µs between two readings that are kept is within the bound, however often readings are dropped.
+func TestAPeakThatIsDroppedStillCounts(t *testing.T) {
+	var s Steering
+	for i := range int64(9) {
+		s.readings = append(s.readings, steeringReading{at: i * 1e9})
+	}
+	s.readings[3].steering = 50_000
+	for range 3 {
+		s.dropEverySecond()
+		if got := s.bend(); got < 50_000 {
+			t.Errorf("%d ns with %d readings", got, len(s.readings))
+		}
+	}
+	if len(s.readings) != 2 || s.readings[1].at != 8e9 {
+		t.Errorf("%+v are left", s.readings)
 	}
 }
 
