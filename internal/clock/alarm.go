@@ -21,7 +21,7 @@ type Alarm struct {
 
 	mu        sync.Mutex
 	queue     waiters
-	wakesAt   int64 // when the thread will wake by itself
+	wakesAt   int64 // when the thread will wake by itself; 0 before it has looked at the queue, which it does first of all
 	notBefore int64 // when the next burst is allowed: the last one + gap
 	closed    bool
 }

@@ -22,8 +22,8 @@ type Discipline struct {
 // askTimeout bounds how long a program may take to answer.
 const askTimeout = 2 * time.Second
 
-// Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. A
-// program that doesn't answer holds it up for four seconds at most.
+// Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. Each
+// of the two programs holds it up for four seconds at most if it doesn't answer. One whose answer can't be read is passed over.
 func Disciplined(ctx context.Context) (Discipline, bool) {
 	// An error of outputOf means that the program is not installed, or that its daemon does not run.
 	if output, err := outputOf(ctx, "chronyc", "-c", "tracking"); err == nil {
@@ -53,7 +53,14 @@ var errUnsynchronised = errors.New("the clock is not synchronised")
 // parseTracking parses the output of `chronyc -c tracking`: one line of comma-separated fields, times in seconds. The bound is
 // the one that chrony's manual gives: |system time| + root dispersion + root delay/2. With 12 µs, 0.5 ms and 4 ms that is 2.512 ms.
 func parseTracking(output string) (Discipline, error) {
-	const sourceField, systemTimeField, rootDelayField, rootDispersionField, leapField, fields = 1, 4, 10, 11, 13, 14
+	const (
+		sourceField         = 1
+		systemTimeField     = 4
+		rootDelayField      = 10
+		rootDispersionField = 11
+		leapField           = 13
+		fields              = 14
+	)
 	field := strings.Split(strings.TrimSpace(output), ",")
 	if len(field) < fields { // later versions may have more
 		return Discipline{}, fmt.Errorf("chronyc: %d fields instead of %d", len(field), fields)

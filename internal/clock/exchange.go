@@ -150,27 +150,28 @@ func Exchange(ctx context.Context, address, token string, n int) ([]Ping, error)
 		return nil, fmt.Errorf("clock exchange: %w", err)
 	}
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	stopClosing := context.AfterFunc(ctx, func() { conn.Close() }) // ends an exchange that waits for its answer
+	defer stopClosing()
 	s := newSealer(token)
 	pings := make([]Ping, 0, n)
 	unanswered := 0 // in a row
 	for range n {
 		p, err := ask(conn, s)
+		if err == nil {
+			pings = append(pings, p)
+			unanswered = 0
+			continue
+		}
 		if ctx.Err() != nil {
 			if len(pings) >= minExchanges {
 				return pings, nil
 			}
 			return nil, fmt.Errorf("clock exchange with %s: %w after %d of %d", address, context.Cause(ctx), len(pings), n)
 		}
-		if err == nil {
-			pings = append(pings, p)
-			unanswered = 0
-			continue
-		}
 		unanswered++
 		if unanswered == maxUnanswered {
-			return nil, fmt.Errorf("clock exchange: %s gave no answer to %d questions in a row (%w): UDP must reach it, and the token must be the same on both hosts",
-				address, unanswered, err)
+			return nil, fmt.Errorf("clock exchange: %s gave no answer to %d questions in a row (%w): "+
+				"UDP must reach it, and the token must be the same on both hosts", address, unanswered, err)
 		}
 	}
 	if len(pings) == 0 {

@@ -11,8 +11,8 @@ import (
 // since it begins to count when a standstill has ended, and would be due again just after the next one.
 //
 // A Watch sees only the part of a standstill that comes after the wake-up that was due. If it is due at 5 ms and the
-// process stands still from 1 ms to 11 ms, it wakes 6 ms late and counts these. So a standstill of 12.5 ms (the longest time
-// between two wake-ups, and Standstill) or more is always counted. One of 5 ms to 12.5 ms may be missed.
+// process stands still from 1 ms to 11 ms, it wakes 6 ms late and counts these. So a standstill of 12.5 ms or more is always
+// counted: 7.5 ms, the longest time between two wake-ups, and the 5 ms of Standstill. One of 5 ms to 12.5 ms may be missed.
 const WatchEvery = 5 * time.Millisecond
 
 // Standstill is how late a Watch must wake for the process to count as having stood still. Anything less is what a thread
