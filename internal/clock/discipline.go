@@ -68,7 +68,7 @@ func parseTracking(output string) (Discipline, error) {
 	if field[leapField] == "Not synchronised" {
 		return Discipline{}, fmt.Errorf("chronyc: %w", errUnsynchronised)
 	}
-	var p numbers
+	p := numbers{most: mostSeconds}
 	system, delay, dispersion := p.parse(field[systemTimeField]), p.parse(field[rootDelayField]), p.parse(field[rootDispersionField])
 	if p.err != nil {
 		return Discipline{}, fmt.Errorf("chronyc: %w", p.err)
@@ -87,7 +87,7 @@ func parseCurrentDataSet(output string) (Discipline, error) {
 			values[f[0]] = f[1]
 		}
 	}
-	var p numbers
+	p := numbers{most: mostNs}
 	steps, offset, delay := p.parse(values["stepsRemoved"]), p.parse(values["offsetFromMaster"]), p.parse(values["meanPathDelay"])
 	switch {
 	case p.err != nil:
@@ -99,10 +99,16 @@ func parseCurrentDataSet(output string) (Discipline, error) {
 }
 
 // numbers parses several numbers and keeps the first error.
-type numbers struct{ err error }
+type numbers struct {
+	most float64 // the largest number that is believed
+	err  error
+}
 
-// maxNumber is the largest number that is believed, in seconds or ns: a Duration can hold the sum of three in seconds.
-const maxNumber = 1e9
+// The largest numbers that are believed: 30 years. A Duration, which ends at 292 years, can hold the sum of three.
+const (
+	mostSeconds = 1e9
+	mostNs      = mostSeconds * 1e9
+)
 
 func (p *numbers) parse(text string) float64 {
 	if p.err != nil {
@@ -112,8 +118,8 @@ func (p *numbers) parse(text string) float64 {
 	switch {
 	case err != nil:
 		p.err = err
-	case !(math.Abs(v) <= maxNumber): // the negation catches NaN as well
-		p.err = fmt.Errorf("%s is more than %.0g", text, float64(maxNumber))
+	case math.IsNaN(v) || math.Abs(v) > p.most:
+		p.err = fmt.Errorf("%s is not a number up to %.0g", text, p.most)
 	}
 	return v
 }

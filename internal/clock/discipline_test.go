@@ -24,6 +24,10 @@ func TestWhatKeepsTheTimeSaysHowFarItIsOff(t *testing.T) {
 			"PTP", "sending: GET CURRENT_DATA_SET\n\t90e2ba.fffe.20a1b2-0 seq 0 RESPONSE MANAGEMENT CURRENT_DATA_SET\n\t\tstepsRemoved     1\n\t\toffsetFromMaster -12.0\n\t\tmeanPathDelay    421.0\n", parseCurrentDataSet,
 			Discipline{By: "PTP", Bound: 433 * time.Nanosecond},
 		},
+		{
+			"PTP that is seconds off", "stepsRemoved 1\noffsetFromMaster 2500000000.0\nmeanPathDelay 400.0\n", parseCurrentDataSet,
+			Discipline{By: "PTP", Bound: 2500*time.Millisecond + 400},
+		},
 	} {
 		if got, err := c.read(c.text); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
@@ -40,8 +44,8 @@ func TestWhatDoesNotKeepTheTimeSaysNothing(t *testing.T) {
 		{"506 Cannot talk to daemon", "1 fields", parseTracking},
 		{"00000000,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised", "not synchronised", parseTracking},
 		{"A,b,2,1,x,0,0,0,0,0,0.1,0.1,64,Normal", "invalid syntax", parseTracking},
-		{"A,b,2,1,0,0,0,0,0,0,NaN,0.1,64,Normal", "NaN is more", parseTracking},
-		{"A,b,2,1,0,0,0,0,0,0,0.1,1e99,64,Normal", "1e99 is more", parseTracking},
+		{"A,b,2,1,0,0,0,0,0,0,NaN,0.1,64,Normal", "NaN is not", parseTracking},
+		{"A,b,2,1,0,0,0,0,0,0,0.1,1e99,64,Normal", "1e99 is not", parseTracking},
 		{"", "invalid syntax", parseCurrentDataSet},
 		{"stepsRemoved 0\noffsetFromMaster 0.0\nmeanPathDelay 0.0", "not synchronised", parseCurrentDataSet},
 		{"stepsRemoved 1\noffsetFromMaster 0.0", "invalid syntax", parseCurrentDataSet},
