@@ -39,7 +39,7 @@ func newPiecewise(noun string, p PlainPiecewise) (Schedule, error) {
 		if err := checkSpan(what, seg.For); err != nil {
 			return nil, err
 		}
-		end += seg.For
+		end += seg.For // both are at most ten years, so this can't overflow
 		if err := checkSpan(what+", all before it included", end); err != nil {
 			return nil, err
 		}
@@ -54,6 +54,7 @@ func newPiecewise(noun string, p PlainPiecewise) (Schedule, error) {
 	return s, nil
 }
 
+// At returns the offset of arrival i ≥ 0 (see Schedule).
 func (s *piecewise) At(i int64) int64 {
 	target := uint128.From64(uint64(i)).Mul64(quantaPerMessage) // quanta since the start of the period
 	var periodStart int64
@@ -79,6 +80,7 @@ func (s *piecewise) At(i int64) int64 {
 	return int64(at.Lo)
 }
 
+// Count returns the number of arrivals strictly before offset d. That is at most d, since no rate is above one message per ns.
 func (s *piecewise) Count(d int64) int64 {
 	if d <= 0 {
 		return 0

@@ -10,7 +10,8 @@ import (
 
 // Ramp changes the rate evenly from one rate to the other over a time (the slope), then keeps the other for ever (the hold).
 // One of the rates may be 0. From 0 to 10 messages per second over 2 s, the slope has 10 arrivals: number 0 at 0 s, number 5
-// at 1.41 s, and number 10 begins the hold at 2 s. Times on the slope are within 1 ns; the hold is exact.
+// at 1.41 s, and number 10 begins the hold at 2 s. Times on the slope are within 1 ns; the hold is exact: it counts in quanta, of
+// which 10^18 make one message.
 func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 	first, err := quantaOrZero("ramp's first rate", from)
 	if err != nil {
@@ -26,8 +27,9 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 	if first == 0 && last == 0 {
 		return nil, errors.New("ramp: both rates are 0; allowed is one of them at most")
 	}
-	quanta := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1)                        // of the slope: its length times the mean rate
-	hold := piecewise{segments: []segment{{start: int64(over), rate: last, before: quanta}}} // never asked for earlier times
+	quanta := uint128.From64(uint64(over)).Mul64(first + last).Rsh(1) // of the slope: its length times the mean of both rates
+	// The hold is a single segment of constant rate that begins after the slope. It is never asked for earlier times.
+	hold := piecewise{segments: []segment{{start: int64(over), rate: last, before: quanta}}}
 	return &ramp{
 		from: float64(first) / quantaPerHertz, to: float64(last) / quantaPerHertz, over: int64(over),
 		quanta: quanta, arrivals: hold.Count(int64(over)), hold: hold,
