@@ -5,16 +5,18 @@ import (
 	"sort"
 )
 
-// walk is a Poisson process for one goroutine that asks for arrivals roughly in order. It remembers where it was, so that an
-// answer does not begin at the first block (of 2^bits arrivals; poisson.go says why there are blocks). It keeps the arrivals of
-// two neighbouring blocks, because a sender that asks what is due looks a little ahead of what it sends. A sender that is
-// behind looks further ahead, and goes back: for that it keeps where the last 64 blocks lie.
+// walk is a Poisson process for one goroutine that asks for arrivals roughly in order. The arrivals come in blocks of 2^bits (see
+// poisson). Each block begins where the one before it ends, so a walk goes from block to block. It draws the arrivals only of the
+// block that is asked for.
+//
+// It keeps the arrivals of two neighbouring blocks, because a sender that asks what is due looks a little ahead of what it sends.
+// A sender that is behind looks further ahead, and goes back: for that it keeps where the last 64 blocks lie.
 type walk struct {
 	poisson
 	random  blockRandom
-	visited [remembered]block // block n, if it is remembered, is in place n mod remembered; block 0 fills all at first
 	last    block             // where the walk is
-	filled  [2]arrivals       // block n, if it is filled, is in place n mod 2
+	visited [remembered]block // block n, if it is remembered, is in place n mod remembered; all places begin with block 0
+	filled  [2]blockArrivals  // block n, if its arrivals are kept, is in place n mod 2
 }
 
 // remembered is how many blocks a walk can go back without beginning again. A sender looks at some thousand arrivals at most.
@@ -27,9 +29,9 @@ type block struct {
 	stream        rand.PCG // its random stream, from which the length has been drawn and the distances have not
 }
 
-// arrivals are those of one block.
-type arrivals struct {
-	number int64   // of the block; -1 if there is none yet
+// blockArrivals are the arrivals of one block.
+type blockArrivals struct {
+	number int64   // of the block; −1 if there is none yet
 	at     []int64 // offsets
 }
 
@@ -37,7 +39,7 @@ func (p poisson) walk() *walk {
 	w := &walk{poisson: p}
 	w.random.rng = rand.New(&w.random.source)
 	for k := range w.filled {
-		w.filled[k] = arrivals{number: -1, at: make([]int64, 1<<p.bits)}
+		w.filled[k] = blockArrivals{number: -1, at: make([]int64, 1<<p.bits)}
 	}
 	w.last = w.drawBlock(0, 0)
 	for k := range w.visited {
