@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -29,12 +28,18 @@ func (s *rateSearch) begin(ctx context.Context) (searchStart, error) {
 		s.adaptWarmup(n.p99)
 		found := math.Sqrt(n.low * n.high)
 		usable, err := s.checkNeighbour(ctx, found)
-		if usable || err != nil {
-			return searchStart{rate: s.shifted(found), near: n.point == b.record.PointID}, err
+		if err != nil {
+			return searchStart{}, err
+		}
+		if usable {
+			return searchStart{rate: s.shifted(found), near: n.point == b.record.PointID}, nil
 		}
 	}
 	probed, err := s.probe(ctx)
-	return searchStart{rate: s.shifted(probed)}, err
+	if err != nil {
+		return searchStart{}, err
+	}
+	return searchStart{rate: s.shifted(probed)}, nil
 }
 
 // shifted moves a rate at random by up to half the width that the answer may have. Repetitions that began at the same
@@ -108,9 +113,18 @@ func (n neighbour) isSimilar(r *store.Record) bool {
 	return ratio <= maxSizeRatio && ratio >= 1.0/maxSizeRatio
 }
 
-// differingAxes counts the axes in which two points differ.
+// differingAxes counts the axes in which two points differ. An axis that only one of them has counts, too.
 func differingAxes(a, b map[string]string) int {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(names)
-	return len(slices.DeleteFunc(slices.Compact(names), func(name string) bool { return a[name] == b[name] }))
+	differing := 0
+	for name, value := range a {
+		if b[name] != value {
+			differing++
+		}
+	}
+	for name := range b {
+		if _, known := a[name]; !known {
+			differing++
+		}
+	}
+	return differing
 }

@@ -41,7 +41,8 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 	s, cores := t.Cost.Shares, float64(b.lab.machine.Cores)
 	if s == nil {
 		if t.Window > 0 { // the cost was metered
-			d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", told(int64(t.Window)))
+			d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, "+
+				"and whether the generator or others used up the cores isn't known", told(int64(t.Window)))
 		}
 		return
 	}
@@ -55,7 +56,8 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 	if s.Others > busyShare*cores {
 		d.add("busy-machine", "%s", t.usedByOthers(cores))
 	}
-	// Over less than a second, the kernel's rounding alone may come to that much.
+	// Only the first doubt of a code is kept: this one if the processes that can be seen were idle. Over less than a second, the
+	// kernel's rounding alone may come to that much.
 	if unseen := t.coresOver(t.neighbours.Unseen); unseen > busyShare*cores && s.Seconds >= 1 {
 		d.add("busy-machine", "processes that can't be seen from here used %.1f of the %.0f cores meanwhile", unseen, cores)
 	}

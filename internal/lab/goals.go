@@ -31,8 +31,9 @@ func goals(s study.Spec) []search.Goal {
 	if s.Delivery == "at-most-once" {
 		lossRatio = mostLost
 	}
-	// A rate is sustained when good trials have taken all of this sum but the share Exceed, which may be bad. So with 2 Confirms of 10 s and
-	// an Exceed of 0.34, the sum is 30.3 s: its good share of 66 % is 20 s, two long trials.
+	// A rate is sustained if trials that last durationSum together were good, but for the share Exceed of that time, which may be bad. So
+	// with 2 Confirms of 10 s and an Exceed of 0.34, the sum is 30.3 s: its good share of 66 % is 20 s, two long trials.
+	// The study allows an Exceed of 0.5 at most.
 	durationSum := time.Duration(math.Floor(float64(asked.Confirms) * float64(final) / (1 - asked.Exceed)))
 	var list []search.Goal
 	for _, bound := range asked.Bounds() {

@@ -17,7 +17,8 @@ import (
 // that says how the repetition ends, by these rules in their order:
 //
 //  1. A trial that could not run to its end because the broker, an agent or the clock was lost ends as that error says.
-//  2. A broken promise, such as a lost message that the broker had confirmed, fails it whatever the generator did.
+//  2. A broken promise, such as a lost message that the broker had confirmed, or sends that it refused, fail it whatever the generator
+//     did.
 //  3. A saturated generator voids it, so its figures don't count: what is missing or late need not be the broker's fault.
 //  4. Messages that are missing or late fail it.
 //

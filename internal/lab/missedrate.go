@@ -75,7 +75,7 @@ func (b *bench) whatWasUsed(t trial) []remark.Remark {
 	default:
 		clauses = append(clauses, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
 	}
-	if blocked, sending := t.Blocked.Seconds(), t.sendingTime(); sending > 0 && blocked > blockedShown*sending {
+	if blocked, sending := t.Blocked.Seconds(), t.sendingTime(); blocked > blockedShown*sending {
 		clauses = append(clauses, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*blocked/sending))
 	}
 	return clauses
