@@ -75,13 +75,11 @@ func (l *ledger) enter(a *Account, end uint64) error {
 	if err := l.seen.unpack(a.Seen, end); err != nil {
 		return err
 	}
-	for w, err := range packedWords(a.Keys, uint64(l.keys), errKey) {
-		if err != nil {
-			return err
-		}
-		for key := range w.numbers() {
-			l.nextWith(int(key)).Store(1) // any number but 0 says that a message with the key came
-		}
+	err := unpackKeys(a.Keys, l.keys, func(key int) {
+		l.nextWith(key).Store(1) // any number but 0 says that a message with the key came
+	})
+	if err != nil {
+		return err
 	}
 	for phase := range phases {
 		l.duplicated[phase].Store(a.Duplicated[phase])

@@ -18,21 +18,22 @@ import (
 //
 // If order is promised per key, agents that received different keys can't have reordered anything between them.
 type ledgerJoin struct { // of all agents added so far
-	stream    *stream
-	ledger    *ledger // the messages received
-	keys      bitmap  // the keys received
-	keysNamed bool    // each agent named its keys; false if order is promised over the whole stream
-	latest    int64   // when the last message came at the latest, ns on the axis of the process that joins
+	stream      *stream
+	ledger      *ledger // gets the messages
+	high        uint64  // one past the highest number received
+	latest      int64   // when the last message came at the latest, ns on the axis of the process that joins
+	keys        bitmap  // the keys received
+	keysMissing bool    // an agent named no keys: it may have received any, or order is promised over the whole stream
 
-	repeated   Tally // messages that an agent added before had received as well
-	neverSent  Tally // messages received that the producer did not send
-	orderKnown bool  // it is known whether the messages of different agents came in order
-	late       Tally // messages that came after a later one to the same agent
-	provenLate Tally // messages that the clocks prove to have come after a later one to another agent
+	repeated     Tally // messages that an agent added before had received as well
+	neverSent    Tally // messages received that the producer did not send
+	late         Tally // messages that came after a later one to the same agent
+	provenLate   Tally // messages that the clocks prove to have come after a later one to another agent
+	orderUnknown bool  // it is not known whether the messages of different agents came in order
 }
 
 func newLedgerJoin(s *stream, l *ledger) *ledgerJoin {
-	return &ledgerJoin{stream: s, ledger: l, keysNamed: l.keys > 0, latest: math.MinInt64, orderKnown: true}
+	return &ledgerJoin{stream: s, ledger: l, latest: math.MinInt64}
 }
 
 // agentAccount is one agent's account of a ledger.
@@ -43,17 +44,9 @@ type agentAccount struct {
 	latest   int64 // when its last message came at the latest, ns on the same axis
 }
 
-// overlap compares the messages of one agent with those of the agents added before. If those received 1, 2 and 5, and this one 2, 3 and
-// 6, then 2 is repeated and 3 is belowHigh.
-type overlap struct {
-	repeated  Tally // an agent before received them as well
-	belowHigh Tally // no agent before received them, but one received a higher number
-	neverSent Tally // the producer did not send these numbers
-}
-
-// add adds an agent's account.
+// add adds an agent's account. If it fails, the join is of no use.
 func (j *ledgerJoin) add(a agentAccount) error {
-	o, err := j.addMessages(a.account.Seen)
+	messages, err := j.addMessages(a.account.Seen)
 	if err != nil {
 		return err
 	}
@@ -63,21 +56,20 @@ func (j *ledgerJoin) add(a agentAccount) error {
 	}
 	cameAfter := a.earliest > j.latest // all its messages came after all those of the agents before
 	j.latest = max(j.latest, a.latest)
-	j.keysNamed = j.keysNamed && len(a.account.Keys) > 0
-	j.repeated.add(o.repeated)
-	j.neverSent.add(o.neverSent)
+	j.repeated.add(messages.repeated)
+	j.neverSent.add(messages.neverSent)
 	if cameAfter && j.ledger.keys == 0 {
-		j.provenLate.add(o.belowHigh)
+		j.provenLate.add(messages.belowHigh)
 	}
-	if o.neverSent != (Tally{}) && a.account.Reordered != (Tally{}) {
+	if messages.neverSent == (Tally{}) {
+		j.late.add(a.account.Reordered)
+	} else if a.account.Reordered != (Tally{}) {
 		// The agent can't know that a number was never sent. It may have counted lower ones as reordered only because they came later.
-		j.orderKnown = false
-		return nil
+		j.orderUnknown = true
 	}
-	j.late.add(a.account.Reordered)
-	ownKeys := j.keysNamed && !sharesKeys              // no other agent received its keys
-	continues := cameAfter && o.belowHigh == (Tally{}) // its messages continue those of the agents before
-	j.orderKnown = j.orderKnown && (ownKeys || continues)
+	if continues := cameAfter && messages.belowHigh == (Tally{}); sharesKeys && !continues {
+		j.orderUnknown = true
+	}
 	return nil
 }
 
@@ -90,66 +82,51 @@ func (j *ledgerJoin) reordered() (reordered Tally, exact bool) {
 	for phase := range phases {
 		reordered[phase] = max(0, j.late[phase]-j.repeated[phase], j.provenLate[phase])
 	}
-	return reordered, j.orderKnown && (j.late == Tally{} || j.repeated == Tally{})
+	return reordered, !j.orderUnknown && (j.late == Tally{} || j.repeated == Tally{})
+}
+
+// comparedMessages counts the messages of an agent by what the agents before it received. If those received 1, 2 and 5, and this one 2, 3
+// and 6, then 2 is repeated and 3 is belowHigh; 6 is neither.
+type comparedMessages struct {
+	repeated  Tally // an agent before received them as well
+	belowHigh Tally // no agent before received them, but one received a higher number
+	neverSent Tally // the producer did not send these numbers
 }
 
 // addMessages adds the messages of a packed bitmap that were sent. The others count as neverSent, in the phase in which sending ended.
-func (j *ledgerJoin) addMessages(packed []byte) (o overlap, err error) {
-	end := j.stream.end.Load()   // numbers below it were sent
-	high := j.ledger.next.Load() // the agents before received numbers below it
-	wordsSent := (end + 63) / 64 // rounded up, so the last word may hold numbers from end on
-	for run, err := range packedRuns(packed) {
-		if err != nil {
-			return o, err
-		}
-		if run.kind == emptyRun {
-			continue
-		}
-		sent, beyond := run.split(wordsSent)
-		neverSent := beyond.count()
-		for i := range sent.n {
-			w := sent.word(i)
-			sentMask := maskBelow(w.first, end)
-			neverSent += int64(bits.OnesCount64(w.members &^ sentMask))
-			if w.members &= sentMask; w.members != 0 {
-				j.addWord(w, high, &o)
-			}
-		}
-		o.neverSent[j.stream.phase(end)] += neverSent
-	}
-	return o, nil
+func (j *ledgerJoin) addMessages(packed []byte) (comparedMessages, error) {
+	var c comparedMessages
+	end := j.stream.end.Load() // numbers below it were sent
+	highBefore := j.high
+	neverSent, err := unpackWords(packed, end, func(w bitmapWord) {
+		before := j.ledger.seen.addWord(w.first, w.members)
+		isNew := w.members &^ before
+		c.repeated.add(j.stream.countByPhase(bitmapWord{w.first, w.members & before}))
+		c.belowHigh.add(j.stream.countByPhase(bitmapWord{w.first, isNew & maskBelow(w.first, highBefore)}))
+		j.high = max(j.high, w.first+uint64(bits.Len64(w.members))) // Len64 is one past the highest bit
+	})
+	c.neverSent[j.stream.phase(end)] = neverSent
+	return c, err
 }
 
-// addWord adds the messages of a word and compares them with those of the agents before, all of which have numbers below high.
-func (j *ledgerJoin) addWord(w bitmapWord, high uint64, o *overlap) {
-	before := j.ledger.seen.addWord(w.first, w.members)
-	j.ledger.next.Store(max(j.ledger.next.Load(), w.first+uint64(bits.Len64(w.members))))
-	repeated := w.members & before
-	belowHigh := w.members &^ before & maskBelow(w.first, high)
-	warmup := maskBelow(w.first, j.stream.measured.Load())
-	o.repeated.add(countByPhase(repeated, warmup))
-	o.belowHigh.add(countByPhase(belowHigh, warmup))
-}
-
-// countByPhase counts the members of a word. The mask warmup holds the numbers of the warm-up.
-func countByPhase(members, warmup uint64) Tally {
+// countByPhase returns how many messages of a word belong to each phase.
+func (s *stream) countByPhase(w bitmapWord) Tally {
+	warmup := maskBelow(w.first, s.measured.Load())
 	return Tally{
-		Warmup:   int64(bits.OnesCount64(members & warmup)),
-		Measured: int64(bits.OnesCount64(members &^ warmup)),
+		Warmup:   int64(bits.OnesCount64(w.members & warmup)),
+		Measured: int64(bits.OnesCount64(w.members &^ warmup)),
 	}
 }
 
-// addKeys adds the keys of a packed bitmap, and reports whether an agent before has received any of them.
-func (j *ledgerJoin) addKeys(packed []byte) (shared bool, err error) {
-	for w, err := range packedWords(packed, uint64(j.ledger.keys), errKey) {
-		if err != nil {
-			return false, err
+// addKeys adds the keys of a packed bitmap, and reports whether an agent before may have received any of them: as far as it is known.
+func (j *ledgerJoin) addKeys(packed []byte) (mayShare bool, err error) {
+	err = unpackKeys(packed, j.ledger.keys, func(key int) {
+		if isNew := j.keys.add(uint64(key)); !isNew {
+			mayShare = true
 		}
-		if j.keys.addWord(w.first, w.members)&w.members != 0 {
-			shared = true
-		}
-	}
-	return shared, nil
+	})
+	j.keysMissing = j.keysMissing || len(packed) == 0
+	return mayShare || j.keysMissing, err
 }
 
 // Unordered returns the number of ledgers of a joined trial for which the order of messages that came to different agents is not known.

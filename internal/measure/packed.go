@@ -24,6 +24,7 @@ const (
 
 const kindBits = 2
 
+// What is wrong with an account. These errors follow the account's name, such as "the account of producer 1 and subscription 0: ".
 var (
 	errPacked   = errors.New("its packed bitmap is damaged: a run is cut short, empty or of an unknown kind")
 	errAboveMax = fmt.Errorf("its packed bitmap has numbers above %d, which were never sent", uint64(wire.MaxSeq))
@@ -34,7 +35,7 @@ var (
 // pack returns the members of b as a packed bitmap.
 func (b *bitmap) pack() []byte {
 	var p packer
-	for _, part := range b.made() {
+	for _, part := range b.made() { // one follows the other without a gap, from number 0 on
 		words := *part.words.Load()
 		for i := range words {
 			p.add(words[i].Load())
@@ -80,16 +81,28 @@ func (p *packer) endRun() {
 	p.n, p.mixed = 0, p.mixed[:0]
 }
 
-// unpack adds the members of a packed bitmap of message numbers to b. It refuses numbers that were never sent: end and above. If it fails,
-// it may have added some of the others.
+// unpack adds the members of a packed bitmap of message numbers to b. It refuses numbers that were never sent: end and above. If it
+// fails, it may have added some of the others.
 func (b *bitmap) unpack(packed []byte, end uint64) error {
-	for w, err := range packedWords(packed, end, errUnsent) {
-		if err != nil {
-			return err
-		}
-		b.addWord(w.first, w.members)
+	neverSent, err := unpackWords(packed, end, func(w bitmapWord) { b.addWord(w.first, w.members) })
+	if err == nil && neverSent > 0 {
+		err = errUnsent
 	}
-	return nil
+	return err
+}
+
+// unpackKeys calls use with each key of a packed bitmap of keys. It refuses keys that the trial does not have: end and above. If it
+// fails, use may have been called for some of the others.
+func unpackKeys(packed []byte, end int, use func(key int)) error {
+	unknown, err := unpackWords(packed, uint64(end), func(w bitmapWord) {
+		for key := range w.numbers() {
+			use(int(key))
+		}
+	})
+	if err == nil && unknown > 0 {
+		err = errKey
+	}
+	return err
 }
 
 // bitmapWord is one word of a bitmap.
@@ -109,39 +122,41 @@ func (w bitmapWord) numbers() iter.Seq[uint64] {
 	}
 }
 
-// packedWords yields the words of a packed bitmap that have members. It ends with an error if the bitmap is damaged, and with tooHigh
-// if a member isn't below end.
-func packedWords(packed []byte, end uint64, tooHigh error) iter.Seq2[bitmapWord, error] {
-	return func(yield func(bitmapWord, error) bool) {
-		for r, err := range packedRuns(packed) {
-			if err != nil {
-				yield(bitmapWord{}, err)
-				return
+// unpackWords reads a packed bitmap. It calls use with each word that has members below end, and only with those members. It returns how
+// many members are not below end. For example, of the members 3, 70, 75 and 200, with end 75, use gets a word with 3 and one with 70, and
+// the result is 2. It fails if the bitmap is damaged; use may have been called by then.
+func unpackWords(packed []byte, end uint64, use func(bitmapWord)) (notBelow int64, err error) {
+	rest, start := packed, uint64(0)
+	for len(rest) > 0 {
+		var r packedRun
+		r, rest, err = cutRun(rest, start)
+		if err != nil {
+			return 0, err
+		}
+		start += r.n
+		if r.kind == emptyRun {
+			continue
+		}
+		for i := range r.n {
+			w := r.word(i)
+			if r.kind == fullRun && w.first >= end {
+				notBelow += int64(64 * (r.n - i)) // counting up to 2^36 words one by one would take minutes
+				break
 			}
-			if r.kind == emptyRun {
-				continue
-			}
-			for i := range r.n {
-				w := r.word(i)
-				if w.members == 0 {
-					continue
-				}
-				if w.members&^maskBelow(w.first, end) != 0 {
-					yield(bitmapWord{}, tooHigh)
-					return
-				}
-				if !yield(w, nil) {
-					return
-				}
+			below := maskBelow(w.first, end)
+			notBelow += int64(bits.OnesCount64(w.members &^ below))
+			if w.members &= below; w.members != 0 {
+				use(w)
 			}
 		}
 	}
+	return notBelow, nil
 }
 
 // packedRun is n words of one kind.
 type packedRun struct {
 	start uint64 // index of its first word in the bitmap
-	n     uint64 // at least 1 in a packed bitmap; up to 2^36 if it is empty or full
+	n     uint64 // at least 1; up to 2^36 if the run is empty or full
 	kind  uint64
 	mixed []byte // the words of a mixed run
 }
@@ -156,47 +171,6 @@ func (r packedRun) word(i uint64) bitmapWord {
 		w.members = binary.LittleEndian.Uint64(r.mixed[8*i:])
 	}
 	return w
-}
-
-// split returns the words of the run before the bitmap's word at, and those from there on. Either may be empty.
-func (r packedRun) split(at uint64) (before, after packedRun) {
-	n := min(r.n, at-min(at, r.start))
-	before, after = r, r
-	before.n, after.n = n, r.n-n
-	after.start += n
-	if r.kind == mixedRun {
-		before.mixed, after.mixed = r.mixed[:8*n], r.mixed[8*n:]
-	}
-	return before, after
-}
-
-// count returns how many members the run has.
-func (r packedRun) count() int64 {
-	switch r.kind {
-	case emptyRun:
-		return 0
-	case fullRun:
-		return int64(64 * r.n) // counting word by word could take minutes
-	}
-	var n int
-	for i := range r.n {
-		n += bits.OnesCount64(r.word(i).members)
-	}
-	return int64(n)
-}
-
-// packedRuns yields the runs of a packed bitmap. It ends with an error if the bitmap is damaged.
-func packedRuns(packed []byte) iter.Seq2[packedRun, error] {
-	return func(yield func(packedRun, error) bool) {
-		rest, start := packed, uint64(0)
-		for len(rest) > 0 {
-			r, after, err := cutRun(rest, start)
-			if !yield(r, err) || err != nil {
-				return
-			}
-			rest, start = after, start+r.n
-		}
-	}
 }
 
 // cutRun reads the run that packed begins with, and returns the rest of packed. start is the index of the run's first word.
