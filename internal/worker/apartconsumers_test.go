@@ -247,6 +247,101 @@ func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
 	there.Close()
 }
 
+func TestConsumersApartThatAreNotReadyInTimeSayHowMany(t *testing.T) {
+	here, there := net.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- ServeConsumers(there, func(context.Context) (driver.Driver, error) { return &refusing{mute: true}, nil })
+		there.Close()
+	}()
+	plan := simple(1, 2)
+	plan.Connect = 200 * time.Millisecond
+	_, err := PrepareApart(t.Context(), &memory{}, plan, here)
+	if want := "2 of 2 consumers were not ready in time: context deadline exceeded"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrConsumerProcess) {
+		t.Errorf("of another kind: %v", err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnectingConsumersApartCanBeCancelled(t *testing.T) {
+	here, there := net.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, there) }()
+	w := &Worker{failure: newFailure(), probes: NewProbes(0, 0), plan: Plan{Connect: time.Minute}}
+	a := newApartConsumers(here, w)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := a.start(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := a.close(); err != nil {
+		t.Errorf("closing says again that the connection was given up: %v", err)
+	}
+	there.Close()
+}
+
+// answeredAtOnce is a connection whose other end answers an order, ends, and is read to its end, all before the order's Write returns.
+type answeredAtOnce struct {
+	net.Conn
+	there net.Conn
+	read  chan struct{} // closed when the end of the connection was read
+}
+
+func (c *answeredAtOnce) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		time.AfterFunc(20*time.Millisecond, func() { close(c.read) }) // readReports has ended by then
+	}
+	return n, err
+}
+
+func (c *answeredAtOnce) Write(b []byte) (int, error) {
+	err := json.NewEncoder(c.there).Encode(report{To: doCollect})
+	c.there.Close()
+	<-c.read
+	return len(b), err
+}
+
+func TestAnAnswerCountsAlsoIfTheConnectionEndsRightAfterIt(t *testing.T) {
+	for range 20 {
+		here, there := net.Pipe()
+		a := newApartConsumers(&answeredAtOnce{here, there, make(chan struct{})}, &Worker{failure: newFailure(), probes: NewProbes(0, 0)})
+		if _, err := a.ask(order{Do: doCollect}); err != nil {
+			t.Fatal(err)
+		}
+		_ = a.close()
+	}
+}
+
+func TestAnAnswerToAnotherOrderIsAnError(t *testing.T) {
+	here, there := net.Pipe()
+	a := newApartConsumers(here, &Worker{failure: newFailure(), probes: NewProbes(0, 0)})
+	go func() {
+		_ = json.NewDecoder(there).Decode(&order{})
+		out := json.NewEncoder(there)
+		for out.Encode(report{To: doEnd}) == nil { // more answers than orders, until the connection is closed
+		}
+	}()
+	if _, err := a.ask(order{Do: doCollect}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), `answered "end" to order "collect"`) {
+		t.Error(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- a.close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("close waits for ever")
+	}
+	there.Close()
+}
+
 func TestConsumersApartReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
 	w, _ := split(t, open(t, map[string]any{"latency": "3ms"}), simple(1, 1))
 	out := w.Run(t.Context(), Load{Schedule: constant(t, 1000), Duration: 1500 * time.Millisecond, Drain: 20 * time.Second})
@@ -269,7 +364,7 @@ func TestAClosedConnectionToConsumersApartIsReadNoLonger(t *testing.T) {
 			t.Fatal(err)
 		}
 		select {
-		case <-a.ended:
+		case <-a.answers: // closed
 		default:
 			t.Fatal("close returned while the connection was still read")
 		}
