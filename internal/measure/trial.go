@@ -86,14 +86,10 @@ func NewTrial(s Shape) *Trial {
 		counters: make([]counters, max(1, min(maxCounters, max(s.Producers, s.Consumers)))),
 	}
 	t.measuredFrom.Store(Undecided)
-	ledgers := make([]ledger, s.Producers*s.Subscriptions)
-	for i := range ledgers {
-		ledgers[i].init(s.Keys)
-	}
 	for i := range t.streams {
 		st := &t.streams[i]
 		st.measured.Store(math.MaxUint64)
-		st.ledgers, ledgers = ledgers[:s.Subscriptions:s.Subscriptions], ledgers[s.Subscriptions:]
+		st.ledgers = newLedgers(s.Subscriptions, s.Keys)
 		if s.ShortPayload {
 			st.times = newTimeTable(s.Outstanding, s.Producers)
 		}

@@ -80,8 +80,7 @@ func TestConsumersOfOneSubscriptionCountEachMessageOnceTogether(t *testing.T) {
 // Two consumers receive messages of one key at the same moment. Whoever is last to say so, the higher number must stand.
 func TestTheHighestNumberOfAKeyNeverFalls(t *testing.T) {
 	const rounds = 3_000
-	var l ledger
-	l.init(1)
+	l := &newLedgers(1, 1)[0]
 	var arrived, wrong atomic.Int64
 	await := func(n int64) { // spins, so that both go on at the same moment
 		for spins := 1; arrived.Load() < n; spins++ {
@@ -98,7 +97,7 @@ func TestTheHighestNumberOfAKeyNeverFalls(t *testing.T) {
 				arrived.Add(1)
 				await(int64(4*round + 2))
 				n := 2*round + own
-				a.add(&l, n, l.nextWith(0), Measured, 1)
+				a.add(l, n, l.nextWith(0), Measured, 1)
 				arrived.Add(1)
 				await(int64(4*round + 4))
 				if l.nextWith(0).Load() != 2*round+2 {
