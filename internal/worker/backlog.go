@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -17,11 +18,11 @@ import (
 // ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose broker stopped delivering.
 var ErrRanDry = errors.New("the backlog stopped draining")
 
-// drainBacklog connects the consumers to a backlog that has been sent, and blocks until it is drained (drainGoal). It returns an
+// drainBacklog connects the consumers to a backlog that has been sent, and blocks until it is drained (backlogGoal). It returns an
 // ErrRanDry if nothing comes any more. With Backlog.Meanwhile, the producers send until then.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, error) {
 	t.awaitConfirmations(ctx)
-	if t.load.Filled != nil {
+	if t.load.Filled != nil { // it blocks until draining may begin
 		if err := t.load.Filled(ctx); err != nil {
 			return BacklogDrain{}, err
 		}
@@ -34,26 +35,33 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 	if err != nil {
 		return d, err
 	}
-	meanwhile, sent := t.load.Backlog.Meanwhile, make(chan error, 1)
-	if meanwhile != nil {
-		toSend := course{main: meanwhile, start: clock.Now()}
-		go func() { sent <- w.sendAll(ctx, t, toSend) }()
-	}
-	err = w.awaitDeliveries(ctx, t, t.drainGoal(filled.Acked))
+	stopSending := w.sendMeanwhile(ctx, t)
+	err = w.awaitDeliveries(ctx, t, t.backlogGoal(filled.Acked))
 	came := w.consumers.span()
 	if errors.Is(err, ErrRanDry) {
 		came.At = came.Last // the time of waiting in vain is no draining
 	}
 	d.setTiming(registered, came, t.recording.books.Count().Received)
-	if meanwhile != nil {
-		t.endMeasuring(clock.Now()) // no message is due from now on
-		t.halt()
-		err = errors.Join(err, <-sent)
-	}
-	return d, err
+	return d, bothErrors(err, stopSending())
 }
 
-// awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
+// sendMeanwhile begins to send what is to be sent while the backlog drains, if anything. stop ends that and returns its error.
+func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (stop func() error) {
+	if t.load.Backlog.Meanwhile == nil {
+		return func() error { return nil }
+	}
+	toSend := course{main: t.load.Backlog.Meanwhile, start: clock.Now()}
+	ended := make(chan error, 1)
+	go func() { ended <- w.sendAll(ctx, t, toSend) }()
+	return func() error {
+		t.endMeasuring(clock.Now()) // no message is due from now on
+		t.halt()
+		return <-ended
+	}
+}
+
+// awaitConfirmations blocks until every message sent has been confirmed or refused, but no longer than the drain allowance. It also
+// returns when ctx ends: the step after it fails then.
 func (t *trial) awaitConfirmations(ctx context.Context) {
 	waited := t.newTimer()
 	for !resolved(t.recording.books.Count()) && waited.Awake() < t.load.Drain && ctx.Err() == nil {
@@ -74,17 +82,18 @@ func (w *Worker) lastAck() int64 {
 // unlimited.
 type drainGoal struct {
 	deliveries int64
-	within     time.Duration
+	within     time.Duration // as the clock shows it, like the time that draining has taken in the end
 }
 
-// drainGoal returns the goal of draining a backlog of so many messages. With 2 subscriptions and a Ratio of 0.9, a backlog of
+// backlogGoal returns the goal of draining a backlog of so many messages. With 2 subscriptions and a Ratio of 0.9, a backlog of
 // 1,000 messages is drained after 1,800 deliveries.
-func (t *trial) drainGoal(filled int64) drainGoal {
+func (t *trial) backlogGoal(filled int64) drainGoal {
 	b := t.load.Backlog
 	all := filled * int64(t.recording.books.Subscriptions())
 	switch {
 	case b.Ratio > 0:
-		return drainGoal{deliveries: int64(b.Ratio * float64(all)), within: unlimited}
+		share := math.Round(b.Ratio * float64(all)) // 0.57 · 100 is a little less than 57
+		return drainGoal{deliveries: int64(share), within: unlimited}
 	case b.Meanwhile != nil: // new messages come all the time, so only the time ends it
 		return drainGoal{deliveries: unlimited, within: b.For}
 	}
@@ -131,9 +140,9 @@ func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	return min(allowance, max(least, min(draining, most)))
 }
 
-// setTiming sets From, To and Received, given how many deliveries there were, and when. The timing begins when the last consumer has
+// setTiming sets From, To and Received, given how many deliveries had come by came.At. The timing begins when the last consumer has
 // registered: if 10,000 of 1,000,000 deliveries came before that, 990,000 count. If most came before that, 600,000 for example, too
-// few would be left. Then the timing begins with the first delivery, and all 1,000,000 count.
+// few would be left. Then the timing begins with the first delivery, at came.First, and all 1,000,000 count.
 func (d *BacklogDrain) setTiming(registered registration, came span, received int64) {
 	d.From, d.To, d.Received = registered.At, came.At, received-registered.Before
 	if registered.Before > received/2 {

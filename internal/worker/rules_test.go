@@ -83,11 +83,12 @@ func TestABacklogIsDrainedByAShareOrForATime(t *testing.T) {
 	}{
 		{Backlog{Ratio: 1}, 300, false},
 		{Backlog{Ratio: 0.5, For: time.Hour}, 150, false},
+		{Backlog{Ratio: 0.57}, 171, false}, // 0.57 · 300 is a little less than 171
 		{Backlog{For: time.Hour}, 300, true},
 		{Backlog{For: time.Hour, Meanwhile: constant(t, 1)}, math.MaxInt64, true},
 	} {
 		tr := w.begin(Load{Messages: 1, Backlog: &c.backlog}, 1)
-		got := tr.drainGoal(100)
+		got := tr.backlogGoal(100)
 		tr.recording.watch.Close()
 		if got.deliveries != c.want || c.timed != (got.within == time.Hour) || c.timed == (got.within == unlimited) {
 			t.Errorf("%+v: %+v", c.backlog, got)
