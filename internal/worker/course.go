@@ -39,13 +39,13 @@ type segment struct {
 	share schedule.Schedule // nil: closed loop
 	turns schedule.Turns    // which of the client's producers sends which message
 	start int64             // of the schedule, ns on the clock's axis
-	until func() int64      // the segment has no messages from this time on, which may be decided while it is sent
+	until func() int64      // returns when the segment ends, as far as that is decided: its messages are intended before
 	limit int64             // the segment has no more messages than this; unlimited if until alone ends it
 	next  int64             // index of the next message to send
 }
 
-// segment returns client i's share of a schedule that begins at start; s is nil in a closed loop.
-func (p *Plan) segment(s schedule.Schedule, i int, start int64, until func() int64) *segment {
+// newSegment returns client i's share of a schedule that begins at start; s is nil in a closed loop.
+func (p *Plan) newSegment(s schedule.Schedule, i int, start int64, until func() int64) *segment {
 	deal, client := p.deal(), p.clientInWhole(i)
 	seg := &segment{turns: deal.Turns(s, client), start: start, until: until, limit: unlimited}
 	if s != nil {
@@ -82,7 +82,7 @@ func (s *segment) due(now int64, most int) int {
 
 // maxUnsentBookings bounds how many times the unsent messages of a segment are booked. Hundreds of millions may be unsent, and
 // booking each of them would take longer than the trial. Neighbours are then booked together, with the shortest of their waiting
-// times.
+// times: it is too short by less than a hundred thousandth of the time over which they were due, if they came at a constant rate.
 const maxUnsentBookings = 100_000
 
 // bookUnsent books the messages that this client was to send in a trial and never sent. A message that was due is booked with the
@@ -103,63 +103,27 @@ func (c *client) bookUnsent(t *trial) {
 // number of messages was asked for, more may be left that were not due yet. They haven't waited.
 func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) {
 	ended := t.sendingEndedAt
-	end := s.limit // the messages from s.next on, below end, were not sent
+	first, end := s.next, s.limit // the messages from first on, below end, were not sent
 	if end == unlimited {
 		end = s.share.Count(s.until() - s.start)
 	}
-	end = max(end, s.next)
-	dueEnd := clamp(s.share.Count(ended-s.start), s.next, end) // those below it were due
-	warmupEnd := clamp(s.share.Count(t.recording.books.MeasuredSince()-s.start), s.next, end)
+	end = max(end, first)
+	dueEnd := clamp(s.share.Count(ended-s.start), first, end) // those below it were due
+	warmupEnd := clamp(s.share.Count(t.recording.books.MeasuredSince()-s.start), first, end)
 
-	together := max(1, (dueEnd-s.next+maxUnsentBookings-1)/maxUnsentBookings) // how many messages are booked at once; rounded up
-	for phase, unsent := range [...]struct{ from, to int64 }{measure.Warmup: {s.next, warmupEnd}, measure.Measured: {warmupEnd, end}} {
-		phase, due := measure.Phase(phase), clamp(dueEnd, unsent.from, unsent.to)
-		for from := unsent.from; from < due; from += together {
-			to := min(from+together, due)
-			intended := s.at(to - 1) // the latest of them, which has waited for the shortest time
-			recorder.Unsent(phase, to-from, intended, ended, c.ownLag.ownPart(intended, ended))
+	together := max(1, (dueEnd-first+maxUnsentBookings-1)/maxUnsentBookings) // how many messages are booked at once; rounded up
+	book := func(phase measure.Phase, from, to int64) {
+		dueTo := clamp(dueEnd, from, to)
+		for n := from; n < dueTo; n += together {
+			last := min(n+together, dueTo) - 1 // of these messages, it has waited for the shortest time
+			intended := s.at(last)
+			recorder.Unsent(phase, last+1-n, intended, ended, c.ownLag.ownPart(intended, ended))
 		}
-		recorder.UnsentUntimed(phase, unsent.to-due)
+		recorder.UnsentUntimed(phase, to-dueTo)
 	}
+	book(measure.Warmup, first, warmupEnd)
+	book(measure.Measured, warmupEnd, end)
 }
 
 // clamp returns the number from least to most that is nearest to n.
 func clamp(n, least, most int64) int64 { return max(least, min(n, most)) }
-
-// dueCounter counts the messages of a course that are due in a period. It belongs to one goroutine, which should ask for later
-// and later periods: for an earlier one, a random schedule is computed again from its first message.
-type dueCounter struct {
-	warmup, main schedule.Counter // warmup is nil as in the course
-	start        int64
-}
-
-// dueCounter returns a new counter; nil if the messages of the course are not due at times.
-func (c course) dueCounter(p *Plan) *dueCounter {
-	if c.main == nil || c.messages > 0 {
-		return nil
-	}
-	d := &dueCounter{main: p.counter(c.main), start: c.start}
-	if c.warmup != nil {
-		d.warmup = p.counter(c.warmup)
-	}
-	return d
-}
-
-// count returns the number of messages due in [from, until). measuredSince is when the measured phase begins. For example, if a
-// warm-up of 100/s has its own schedule until 5 s, and 1,000/s follow, 1,100 messages are due from 4 s until 6 s.
-func (d *dueCounter) count(measuredSince, from, until int64) int64 {
-	if d.warmup == nil {
-		return countBetween(d.main, d.start, from, until)
-	}
-	return countBetween(d.warmup, d.start, min(from, measuredSince), min(until, measuredSince)) +
-		countBetween(d.main, measuredSince, max(from, measuredSince), max(until, measuredSince))
-}
-
-// countBetween counts the messages due in [from, until) by a schedule that begins at start.
-func countBetween(c schedule.Counter, start, from, until int64) int64 {
-	if from >= until {
-		return 0
-	}
-	before := c.Count(from - start) // the earlier time first
-	return c.Count(until-start) - before
-}

@@ -41,7 +41,7 @@ type latencyReading struct {
 
 func newObserver(w *Worker, t *trial) *observer {
 	return &observer{
-		worker: w, trial: t, due: t.course().dueCounter(&w.plan), samples: NewThinned[Sample](maxKept), steady: NewSteadyState(t.load.Warmup),
+		worker: w, trial: t, due: t.course().newDueCounter(&w.plan), samples: NewThinned[Sample](maxKept), steady: NewSteadyState(t.load.Warmup),
 	}
 }
 

@@ -38,7 +38,7 @@ func laidOut(topics, each, connections int) Plan {
 func arrivalsOf(p *Plan, s schedule.Schedule, end int64) map[int][]int64 {
 	out := map[int][]int64{}
 	for i := range p.clients() {
-		l := p.segment(s, i, 0, nil)
+		l := p.newSegment(s, i, 0, nil)
 		var mine []Producer
 		for k := i; k < len(p.Producers); k += p.clients() {
 			mine = append(mine, p.Producers[k])

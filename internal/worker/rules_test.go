@@ -218,12 +218,12 @@ func TestEveryMessageThatIsDueIsCounted(t *testing.T) {
 					want++
 				}
 			}
-			if got := c.dueCounter(&plan).count(c.start+from, a, b); got != want {
+			if got := c.newDueCounter(&plan).count(c.start+from, a, b); got != want {
 				t.Fatalf("%s: %d are due from %d to %d, want %d", name, got, a-c.start, b-c.start, want)
 			}
 		}
 	}
-	l := plan.segment(constant(t, 1e-6), 0, math.MaxInt64/2, nil) // one in twelve days
+	l := plan.newSegment(constant(t, 1e-6), 0, math.MaxInt64/2, nil) // one in twelve days
 	if at := l.at(5000); at != schedule.Never {
 		t.Errorf("an arrival beyond the end of time is at %d", at)
 	}

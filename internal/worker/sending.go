@@ -105,7 +105,7 @@ func (s *sending) stop(why error) error {
 // sendShare sends this client's share of a course: of the main schedule, at most limit messages. It blocks until that is done or
 // the trial is stopped. c.segments then says how far it came.
 func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit int64, sleepers sleepers) {
-	main := c.worker.plan.segment(toSend.main, c.index, toSend.start, t.recording.measuredUntil.Load)
+	main := c.worker.plan.newSegment(toSend.main, c.index, toSend.start, t.recording.measuredUntil.Load)
 	main.limit = limit
 	if toSend.main == nil {
 		c.sendClosedLoop(ctx, t, main)
@@ -118,7 +118,7 @@ func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit i
 		c.sendSegment(ctx, t, main, sleeper)
 		return
 	}
-	warmup := c.worker.plan.segment(toSend.warmup, c.index, toSend.start, t.recording.books.MeasuredSince)
+	warmup := c.worker.plan.newSegment(toSend.warmup, c.index, toSend.start, t.recording.books.MeasuredSince)
 	c.segments = append(c.segments, warmup, main) // both, also if main is never reached: bookUnsent books what was due in it
 	finished := c.sendSegment(ctx, t, warmup, sleeper)
 	main.start = t.recording.books.MeasuredSince() // known once the warm-up has ended

@@ -166,7 +166,7 @@ func (e wordedError) Unwrap() error { return e.kind }
 // addBooks adds what producers and consumers have booked to the outcome of a trial with this measured phase.
 func (w *Worker) addBooks(t *trial, phase phaseTimes, out *Outcome) {
 	books := t.recording.books
-	if due := t.course().dueCounter(&w.plan); due != nil { // nil: the books take what was sent or unsent as due
+	if due := t.course().newDueCounter(&w.plan); due != nil { // nil: the books take what was sent or unsent as due
 		warmup := due.count(phase.From, t.startedAt, phase.From) // first, because a dueCounter should be asked in the order of time
 		books.SetDue(warmup, due.count(phase.From, phase.From, phase.Until))
 	}
