@@ -84,7 +84,7 @@ func (h helper[S]) main(args []string) int {
 	if err == nil {
 		err = h.run(ctx, settings)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil { // after a SIGTERM nobody waits for what could not be done any more
 		fmt.Fprintf(os.Stderr, "%s: %v\n", h.name, err)
 		return 1
 	}

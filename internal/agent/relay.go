@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +25,7 @@ import (
 // RelaysPart is the name of the recipe that starts a point's relays. Each relay is a node.
 const RelaysPart = "relays"
 
+// init tells package provision how to start a relay: this executable once more, with the settings in a file.
 func init() {
 	helper[Relay]{
 		name: RelaysPart, file: "relay.json", maxNodes: 64, askedBy: "relays",
@@ -48,7 +48,7 @@ type Relay struct {
 // Settings returns the settings for the recipe RelaysPart. Name, Listen and Config.ID are set when the processes are started.
 func (r Relay) Settings() map[string]any { return map[string]any{settingsKey: r} }
 
-// run relays until ctx ends. It listens as soon as the broker knows the relay: provision takes that for readiness.
+// run connects to the broker and relays until ctx ends.
 func (r Relay) run(ctx context.Context, log io.Writer) error {
 	d, err := r.Broker.Open(ctx, log)
 	if err != nil {
@@ -61,19 +61,22 @@ func (r Relay) run(ctx context.Context, log io.Writer) error {
 	}
 	pauses := worker.NewPauseLog()
 	defer pauses.Close()
-	return r.runOn(ctx, relayer, pauses)
+	return r.relayWith(ctx, relayer, pauses)
 }
 
-// runOn is run on a driver that is connected.
-func (r Relay) runOn(ctx context.Context, relayer driver.Relayer, pauses *worker.PauseLog) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+// relayWith relays until ctx ends. It listens as soon as the broker knows the relay: provision takes that for readiness.
+func (r Relay) relayWith(ctx context.Context, relayer driver.Relayer, pauses *worker.PauseLog) error {
+	relaying, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err := relayer.Relay(ctx, r.Config, func() {
-		if err := r.answer(ctx, pauses); err != nil {
+	err := relayer.Relay(relaying, r.Config, func() {
+		if err := r.listen(relaying, pauses); err != nil {
 			cancel(err)
 		}
 	})
-	return cmp.Or(context.Cause(ctx), err) // of a relay that couldn't listen, Relay only says that it was cancelled
+	if cannotListen := context.Cause(relaying); cannotListen != nil && ctx.Err() == nil {
+		return cannotListen // err only says that relaying was cancelled
+	}
+	return err
 }
 
 // period is a time in which a relay may have stood still, ns on this machine's clock.
@@ -82,8 +85,8 @@ type period struct{ From, To int64 }
 // acceptAgainAfter is how long a relay waits after a connection that could not be accepted.
 const acceptAgainAfter = 50 * time.Millisecond
 
-// answer listens, and answers clients until ctx ends. It returns as soon as it listens.
-func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
+// listen begins to answer clients, which goes on until ctx ends.
+func (r Relay) listen(ctx context.Context, pauses *worker.PauseLog) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.Listen)
 	if err != nil {
 		return err
@@ -93,6 +96,7 @@ func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
 	return nil
 }
 
+// answerAll answers clients until the listener is closed.
 func (r Relay) answerAll(l net.Listener, pauses *worker.PauseLog) {
 	for {
 		conn, err := l.Accept()
@@ -107,7 +111,7 @@ func (r Relay) answerAll(l net.Listener, pauses *worker.PauseLog) {
 	}
 }
 
-// answerOne answers a client. If that fails, the client notices it, so there is nobody to return an error to.
+// answerOne greets a client and answers its question. If that fails, the client notices it, so nobody needs the error.
 func (r Relay) answerOne(conn net.Conn, pauses *worker.PauseLog) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(greetingTime))
@@ -127,12 +131,13 @@ const relayPatience = 2 * time.Second
 func RelayPauses(ctx context.Context, address string, from, until int64) (worker.Pauses, error) {
 	ctx, cancel := context.WithTimeout(ctx, relayPatience)
 	defer cancel()
-	conn, _, err := dial(ctx, address)
+	conn, _, err := dial(ctx, address) // the name in its greeting was checked when the relay was started
 	if err != nil {
 		return worker.Pauses{}, err
 	}
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // ends the reading and writing below
+	defer stop()
 	if err := json.NewEncoder(conn).Encode(period{From: from, To: until}); err != nil {
 		return worker.Pauses{}, fmt.Errorf("ask the relay at %s when it stood still: %w", address, err)
 	}

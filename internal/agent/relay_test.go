@@ -26,7 +26,7 @@ func TestARelayTellsHowItStoodStill(t *testing.T) {
 	}
 	r := Relay{Name: "relay-test", Listen: l.Addr().String()}
 	l.Close()
-	if err := r.answer(ctx, log); err != nil {
+	if err := r.listen(ctx, log); err != nil {
 		t.Fatal(err)
 	}
 	if err := checkAnswers(ctx, nodePlace{name: r.Name, address: r.Listen}); err != nil {
@@ -81,12 +81,12 @@ func TestARelayThatCannotListenSaysSo(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	if err := (Relay{Listen: l.Addr().String()}).runOn(t.Context(), untilItEnds, pauses); !errors.Is(err, syscall.EADDRINUSE) {
+	if err := (Relay{Listen: l.Addr().String()}).relayWith(t.Context(), untilItEnds, pauses); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("a port that is taken: %v", err)
 	}
 	broken := errors.New("the broker is gone")
 	fails := relayerFunc(func(context.Context, func()) error { return broken })
-	if err := (Relay{}).runOn(t.Context(), fails, pauses); !errors.Is(err, broken) {
+	if err := (Relay{}).relayWith(t.Context(), fails, pauses); !errors.Is(err, broken) {
 		t.Errorf("a relay that fails: %v", err)
 	}
 }
