@@ -379,7 +379,7 @@ func TestConsumersApartRefuseOrdersThatDoNotFit(t *testing.T) {
 		served <- ServeConsumers(there, func(context.Context) (driver.Driver, error) { return &memory{}, nil })
 	}()
 	in, out := json.NewDecoder(here), json.NewEncoder(here)
-	for _, o := range []order{{Do: doStart}, {Do: doPrepare}, {Do: "x"}, {Do: doPrepare, Prepare: &preparation{Keys: Keys{Kind: "x"}}}, {Do: doPrepare, Prepare: &preparation{}}, {Do: doEnd}, {Do: doListen}} {
+	for _, o := range []order{{Do: doStart}, {Do: doPrepare}, {Do: "x"}, {Do: doPrepare, Prepare: &preparation{Keys: Keys{Kind: "x"}}}, {Do: doPrepare, Prepare: &preparation{}}, {Do: doEnd}, {Do: doListen}, {Do: doListen, Trial: &trialStart{Bases: []uint64{0}}}} {
 		good := o.Do == doPrepare && o.Prepare != nil && o.Prepare.Keys.Kind == ""
 		if err := out.Encode(o); err != nil {
 			t.Fatal(err)

@@ -61,10 +61,10 @@ func (o *ordering) tell(this order) report {
 	return r
 }
 
-// prepare orders consumers of two producers, and a trial with more bases than that.
+// prepare orders consumers of two producers, and a trial.
 func (o *ordering) prepare() {
 	o.t.Helper()
-	listened := &trialStart{Bases: []uint64{1, 1, 1}, Procs: 1, Phase: phaseTimes{measure.Undecided, measure.Undecided}}
+	listened := &trialStart{Bases: []uint64{1, 1}, Procs: 1, Phase: phaseTimes{measure.Undecided, measure.Undecided}}
 	for _, this := range []order{
 		{Do: doPrepare, Prepare: &preparation{Producers: 2, Subscriptions: 1}}, {Do: doStart, Within: time.Minute}, {Do: doListen, Trial: listened},
 	} {

@@ -31,7 +31,7 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 	return errors.Join(err, s.close())
 }
 
-// consumerServer runs consumers for a worker in another process. It carries out the worker's orders in one goroutine, while the
+// consumerServer runs consumers for a worker in another process. It carries out the worker's orders in one goroutine, while its
 // reporter sends reports in another one; protocol.go defines both. A trial's deliveries are booked here, and reports add them to the
 // worker's books.
 //
@@ -72,7 +72,9 @@ func (s *consumerServer) carryOutAll(orders *json.Decoder) error {
 func (s *consumerServer) carryOut(o order) report {
 	answer, err := s.do(o)
 	answer.To = o.Do
-	if err != nil && !errors.As(err, &answer.Refused) {
+	if refusal, ok := errors.AsType[*driver.ErrUnsupported](err); ok {
+		answer.Refused = refusal
+	} else if err != nil {
 		answer.Err = err.Error()
 	}
 	return answer
@@ -80,28 +82,56 @@ func (s *consumerServer) carryOut(o order) report {
 
 // do carries out an order and returns what was asked for. It refuses an order that is unknown, out of turn or lacks its field.
 func (s *consumerServer) do(o order) (report, error) {
-	prepared, started, inTrial := s.plan != nil, s.driver != nil, s.trial != nil
-	switch {
-	case o.Do == doPrepare && !prepared && o.Prepare != nil:
+	if err := s.checkTurn(o); err != nil {
+		return report{}, err
+	}
+	switch o.Do {
+	case doPrepare:
 		return report{}, s.prepare(o.Prepare)
-	case o.Do == doStart && prepared && !started:
+	case doStart:
 		registered, err := s.start(o.Within)
 		return report{Registered: &registered}, err
-	case o.Do == doListen && prepared && !inTrial && o.Trial != nil: // also before doStart: a backlog is filled first
-		s.listen(o.Trial)
-		return report{}, nil
-	case o.Do == doMeasure && inTrial && o.Phase != nil:
+	case doListen:
+		return report{}, s.listen(o.Trial)
+	case doMeasure:
 		s.trial.setMeasuredPhase(*o.Phase)
 		return report{}, nil
-	case o.Do == doCollect && inTrial:
+	case doCollect:
 		return report{Accounts: s.trial.books.Accounts()}, nil
-	case o.Do == doEnd && inTrial:
+	case doEnd:
 		return s.endTrial(), nil
-	case o.Do == doClose: // at any time, also if preparing failed
+	default: // doClose
 		return report{}, s.close()
 	}
-	return report{}, fmt.Errorf("order %q is unknown, out of turn (prepared: %v, started: %v, in a trial: %v) or lacks its field",
-		o.Do, prepared, started, inTrial)
+}
+
+// checkTurn returns an error if an order can't be carried out now.
+func (s *consumerServer) checkTurn(o order) error {
+	prepared, started, inTrial := s.plan != nil, s.driver != nil, s.trial != nil
+	var inTurn, complete bool
+	switch o.Do {
+	case doPrepare:
+		inTurn, complete = !prepared, o.Prepare != nil
+	case doStart:
+		inTurn, complete = prepared && !started, true
+	case doListen: // also before doStart: a backlog is filled first
+		inTurn, complete = prepared && !inTrial, o.Trial != nil
+	case doMeasure:
+		inTurn, complete = inTrial, o.Phase != nil
+	case doCollect, doEnd:
+		inTurn, complete = inTrial, true
+	case doClose: // at any time, also if preparing failed
+		inTurn, complete = true, true
+	default:
+		return fmt.Errorf("order %q is unknown", o.Do)
+	}
+	switch {
+	case !inTurn:
+		return fmt.Errorf("order %q is out of turn (prepared: %v, started: %v, in a trial: %v)", o.Do, prepared, started, inTrial)
+	case !complete:
+		return fmt.Errorf("order %q lacks its field", o.Do)
+	}
+	return nil
 }
 
 // prepare makes the consumers, which start connects.
@@ -132,11 +162,14 @@ func (s *consumerServer) start(within time.Duration) (registration, error) {
 }
 
 // listen begins a trial: from now on, deliveries are booked.
-func (s *consumerServer) listen(o *trialStart) {
+func (s *consumerServer) listen(o *trialStart) error {
+	if len(o.Bases) != s.plan.Producers {
+		return fmt.Errorf("the trial has the first sequence numbers of %d producers, not of %d", len(o.Bases), s.plan.Producers)
+	}
 	s.trial = newRecording(measure.Shape{
 		Producers: s.plan.Producers, Consumers: len(s.plan.Consumers.Consumers), Subscriptions: s.plan.Subscriptions, Apart: true,
 	}, s.keys)
-	for producer, seq := range o.Bases[:min(len(o.Bases), s.plan.Producers)] {
+	for producer, seq := range o.Bases {
 		s.trial.books.SetBase(producer, seq)
 	}
 	s.trial.setMeasuredPhase(o.Phase)
@@ -145,6 +178,7 @@ func (s *consumerServer) listen(o *trialStart) {
 	}
 	s.consumers.recordIn(s.trial)
 	s.reports.beginTrial(s.trial.books, s.consumers)
+	return nil
 }
 
 // endTrial ends the trial and reports all that it has recorded.
@@ -173,96 +207,4 @@ func (s *consumerServer) close() error {
 	}
 	s.consumers, s.driver = nil, nil
 	return err
-}
-
-// reporter sends reports to the worker: answers, and every reportEvery what is new. Two goroutines use it.
-type reporter struct {
-	failure *failure // why a consumer ended by itself
-
-	mu        sync.Mutex // held while a report is made and sent, so that no receipts of a trial follow the answer that ends it
-	out       *json.Encoder
-	probes    *Probes         // that the consumers have seen; nil before setProbes
-	reported  []bool          // by index in probes.seen: the worker knows of it
-	trial     *measure.Trial  // nil between trials
-	consumers *localConsumers // of the trial
-}
-
-func (r *reporter) setProbes(p *Probes) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.probes, r.reported = p, make([]bool, len(p.seen))
-}
-
-// beginTrial makes r report the receipts of a trial.
-func (r *reporter) beginTrial(trial *measure.Trial, consumers *localConsumers) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.trial, r.consumers = trial, consumers
-}
-
-// endTrial ends what beginTrial began and returns a report with all receipts of the trial.
-func (r *reporter) endTrial() report {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := r.news(true)
-	r.trial, r.consumers = nil, nil
-	return last
-}
-
-func (r *reporter) send(answer report) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.out.Encode(answer)
-}
-
-// run sends a report every reportEvery if there is news, and at once when a consumer has ended by itself. It returns when over is
-// closed or the connection has ended.
-func (r *reporter) run(over <-chan struct{}) {
-	tick := time.NewTicker(reportEvery)
-	defer tick.Stop()
-	failed := r.failure.happened
-	for n := 1; ; n++ {
-		broken := ""
-		select {
-		case <-over:
-			return
-		case <-failed:
-			broken = r.failure.err.Error()
-			failed = nil // never ready again: a failure is reported once
-		case <-tick.C:
-		}
-		if err := r.sendNews(broken, n%latenciesEvery == 0); err != nil {
-			return // carryOutAll finds as well that the connection has ended
-		}
-	}
-}
-
-// sendNews sends what is new and why a consumer has ended, unless both are empty.
-func (r *reporter) sendNews(broken string, withLatencies bool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	news := r.news(withLatencies)
-	news.Broken = broken
-	if broken == "" && news.Receipts == nil && len(news.Probed) == 0 {
-		return nil
-	}
-	return r.out.Encode(news)
-}
-
-// news returns the receipts of the trial so far; between trials, the probes that came since the last report. The caller holds mu.
-func (r *reporter) news(withLatencies bool) report {
-	var news report
-	switch {
-	case r.trial != nil:
-		receipts, came := r.trial.Receipts(withLatencies), r.consumers.span()
-		news.Receipts, news.Span = &receipts, &came
-	case r.probes != nil:
-		for i := range r.probes.seen {
-			if !r.reported[i] && r.probes.seen[i].Load() {
-				r.reported[i] = true
-				news.Probed = append(news.Probed, i)
-			}
-		}
-	}
-	return news
 }
