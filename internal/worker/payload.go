@@ -85,9 +85,12 @@ func (b *bodies) generate(p Payload) error {
 	}
 	var total float64
 	for _, s := range p.Sizes {
+		if s.Weight < 0 {
+			return fmt.Errorf("payload: the weight %g of size %d is below 0", s.Weight, s.Bytes)
+		}
 		total += s.Weight
 	}
-	if !(total > 0) {
+	if !(total > 0 && total <= math.MaxFloat64) { // NaN is refused as well
 		return fmt.Errorf("payload: weights of sizes add up to %g, not to a positive number", total)
 	}
 	rng := rand.New(rand.NewPCG(uint64(p.Seed), golden))

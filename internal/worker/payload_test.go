@@ -20,6 +20,8 @@ func TestPayloadsThatCannotBeSentAreRefused(t *testing.T) {
 		"none":         {Payload{}, "neither sizes nor samples are given"},
 		"no weights":   {Payload{Sizes: []Size{{100, 0}, {200, 0}}}, "payload: weights of sizes add up to 0, not to a positive number"},
 		"no number":    {Payload{Sizes: []Size{{100, math.NaN()}}}, "add up to NaN"},
+		"negative":     {Payload{Sizes: []Size{{100, -1}, {200, 3}}}, "payload: the weight -1 of size 100 is below 0"},
+		"infinite":     {Payload{Sizes: []Size{{100, math.Inf(1)}}}, "add up to +Inf"},
 		"too random":   {Payload{Sizes: []Size{{100, 1}}, Random: 1.1}, "payload: the random share 1.1 is not between 0 and 1"},
 		"never read":   {Payload{Samples: "a.jsonl", Sizes: []Size{{100, 1}}}, "payload samples: those of a.jsonl were not read"},
 	} {
