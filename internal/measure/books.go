@@ -89,8 +89,9 @@ func (t *Trial) Missing() int64 {
 	for i := range t.streams {
 		s := &t.streams[i]
 		for j := range s.ledgers {
-			_, missingOfStream := s.ledgers[j].lost(0, s.end.Load(), &s.unconfirmed)
-			missing += missingOfStream
+			// Until the trial has ended, only messages that failed are unconfirmed.
+			_, lostNotFailed := s.ledgers[j].lost(0, s.end.Load(), &s.unconfirmed)
+			missing += lostNotFailed
 		}
 	}
 	return missing

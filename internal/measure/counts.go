@@ -33,6 +33,8 @@ func (a *atomicTally) add(t Tally) {
 	}
 }
 
+func (a *atomicTally) subtract(t Tally) { a.add(Tally{}.minus(t)) }
+
 func (a *atomicTally) load() Tally {
 	return Tally{Warmup: a[Warmup].Load(), Measured: a[Measured].Load()}
 }
@@ -105,12 +107,15 @@ func (t *Trial) totals() Totals {
 	return sum
 }
 
-// addTotals adds what was counted elsewhere. It fails if a count is below 0.
+// addTotals adds what was counted elsewhere. It adds nothing and fails if a count is below 0.
 func (c *counters) addTotals(t Totals) error {
-	for _, count := range c.pairedWith(&t) {
+	counts := c.pairedWith(&t)
+	for _, count := range counts {
 		if count.total.negative() {
 			return fmt.Errorf("it has counts below 0: %+v", t)
 		}
+	}
+	for _, count := range counts {
 		count.counter.add(*count.total)
 	}
 	return nil
@@ -122,7 +127,8 @@ type Count struct{ Sent, Bytes, Acked, Failed, Received int64 }
 // Plus returns the sum of two counts.
 func (c Count) Plus(o Count) Count {
 	return Count{
-		Sent: c.Sent + o.Sent, Bytes: c.Bytes + o.Bytes, Acked: c.Acked + o.Acked, Failed: c.Failed + o.Failed, Received: c.Received + o.Received,
+		Sent: c.Sent + o.Sent, Bytes: c.Bytes + o.Bytes,
+		Acked: c.Acked + o.Acked, Failed: c.Failed + o.Failed, Received: c.Received + o.Received,
 	}
 }
 

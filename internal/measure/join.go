@@ -69,7 +69,7 @@ func (t *Trial) addAccounts(accounts accountsByLedger, p *Part, agent int) error
 		if err != nil {
 			return err
 		}
-		if others := accounts[l]; len(others) > 0 && others[len(others)-1].agent == agent {
+		if slices.ContainsFunc(accounts[l], func(other agentAccount) bool { return other.agent == agent }) {
 			return fmt.Errorf("two accounts of producer %d and subscription %d", a.Producer, a.Subscription)
 		}
 		accounts[l] = append(accounts[l], agentAccount{
@@ -96,7 +96,8 @@ func (t *Trial) joinAccounts(s *stream, l *ledger, accounts []agentAccount) erro
 	}
 	l.duplicated.add(join.repeated)
 	c := t.countersOf(0)
-	c.received.add(Tally{}.minus(join.repeated).minus(join.neverSent))
+	c.received.subtract(join.repeated)
+	c.received.subtract(join.neverSent)
 	c.corrupted.add(join.neverSent)
 	reordered, exact := join.reordered()
 	l.reordered.add(reordered)

@@ -58,7 +58,7 @@ func raise(v *atomic.Int64, ns int64) {
 // Range is a range of sequence numbers, both ends included.
 type Range struct{ First, Last uint64 }
 
-// lost returns how many messages of [from, to) are missing, and how many of those the broker had confirmed.
+// lost returns how many messages of [from, to) are missing, and how many of those are not among the unconfirmed ones.
 func (l *ledger) lost(from, to uint64, unconfirmed *bitmap) (lost, confirmed int64) {
 	for seq, mask := range wordsOf(from, to) {
 		missing := mask &^ l.seen.word(seq)

@@ -12,7 +12,7 @@
 //	p.Commit()                   // before the client gets them
 //	c.Received(header, now)      // message 1
 //	c.Commit()
-//	t.Books(measure.Measured)    // Sent 2 = Unresolved 2, Expected 2 = Received 1 + Lost 1
+//	t.Books(measure.Measured)    // Sent 2, both Unresolved: no outcome was booked; Expected 2, Received 1, Lost 1: message 0
 package measure
 
 import (
