@@ -24,18 +24,26 @@ func (w *Worker) drain(ctx context.Context, t *trial, out *Outcome) {
 	usedUp := end == stoppedArriving || end == stoppedSilent
 	if out.Err == nil && usedUp && t.load.Settle > t.load.Drain {
 		out.Overdue = w.missing(t)
-		end, err = w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
-		switch end {
-		case stoppedArriving:
-			out.Arriving = true
-		case stoppedSilent:
-			out.Arriving = false // messages that are missing by now are lost
-		case stoppedQuiet:
-			out.Arriving = out.Arriving && t.load.Brisk
-		case drainedAll, stoppedEarly: // Arriving says how the drain itself ended
-		}
+		var settled drainEnd
+		settled, err = w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
+		out.Arriving = arrivingAfter(settled, out.Arriving, t.load.Brisk)
 	}
 	out.Err = bothErrors(out.Err, err)
+}
+
+// arrivingAfter returns whether messages that are still missing may be late rather than lost, given how the waiting beyond the drain
+// ended. arriving says that deliveries still came when the drain ended, and brisk is Load.Brisk.
+func arrivingAfter(settled drainEnd, arriving, brisk bool) bool {
+	switch settled {
+	case stoppedArriving:
+		return true
+	case stoppedSilent:
+		return false // messages that are missing by now are lost
+	case stoppedQuiet:
+		return arriving && brisk // otherwise they are lost as well; a brisk trial didn't wait long enough to tell
+	default: // drainedAll or stoppedEarly
+		return arriving
+	}
 }
 
 // drainLimits say when a drain ends although something is missing.
@@ -88,8 +96,8 @@ func (w *Worker) allCame(t *trial, c measure.Count) bool {
 	if !resolved(c) || t.undelivered(c) > 0 {
 		return false
 	}
-	// A message whose send failed may have arrived all the same. The counts look complete then although another one is missing,
-	// and only the ledgers can tell.
+	// Duplicates are not counted as received. But a message whose send failed may have arrived all the same. The counts look complete
+	// then although another one is missing, and only the ledgers can tell.
 	return c.Failed == 0 || w.missing(t) == 0
 }
 

@@ -36,12 +36,15 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
 		case <-s.over:
 			return errors.Join(errors.Join(s.flushErrs...), w.failure.get(), t.checkPhase())
 		case <-w.failure.happened:
-			return s.stop(w.failure.err)
+			s.stop(w.failure.err)
+			return w.failure.err
 		case <-ctx.Done():
-			return s.stop(ctx.Err())
+			s.stop(ctx.Err())
+			return ctx.Err()
 		case <-tick.C:
 			if err := watchdog.checkStalled(); err != nil {
-				return s.stop(err)
+				s.stop(err)
+				return err
 			}
 			if watchdog.checkOverdue() {
 				s.stop(errHeld)
@@ -86,9 +89,9 @@ func (w *Worker) startSending(ctx context.Context, t *trial, toSend course) *sen
 	return s
 }
 
-// stop stops the clients, blocks until they have ended, and returns why. A client that still waits for the broker after endGrace
-// is cut off. Its messages fail then, and why is kept as their reason.
-func (s *sending) stop(why error) error {
+// stop stops the clients and blocks until they have ended. A client that still waits for the broker after endGrace is cut off. Its
+// messages fail then, and why is kept as their reason.
+func (s *sending) stop(why error) {
 	s.trial.halt()
 	select {
 	case <-s.over:
@@ -99,7 +102,6 @@ func (s *sending) stop(why error) error {
 		s.cancel(why)
 		<-s.over
 	}
-	return why
 }
 
 // sendShare sends this client's share of a course: of the main schedule, at most limit messages. It blocks until that is done or

@@ -129,8 +129,9 @@ func (p Plan) part(clients []int, consumers []driver.ConsumerConfig) Plan {
 // part and consumers in another one. Clients of producers go in turn to the parts listed in producing, by numbers below n, and
 // consumers to those in consuming. A part that is listed twice gets twice as many. An empty list means all parts.
 //
-// Without a list, consumers begin at the part after that of the last client, or at part 1 if that is the last part. So one topic
-// with one producer and one consumer, spread over 2 parts, has its producer in part 0 and its consumer in part 1.
+// If consuming is empty, consumers begin at the part after that of the last client, as if clients went to all parts, or at part 1 if that
+// is the last part. So one topic with one producer and one consumer, spread over 2 parts, has its producer in part 0 and its consumer in
+// part 1.
 func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
