@@ -10,7 +10,6 @@ package reports
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,50 +18,35 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// maxFullRankings is how many rankings at fixed rates a verdict words in full; with more it would be
-// too long to read.
-const maxFullRankings = 2
-
-// rankedWorkload is the points that were given the same work, ranked by the metric that the work was measured for. Best is nil if no point
-// has a value of it.
+// rankedWorkload ranks the points that were given the same work, by the metric that the work was measured for.
 type rankedWorkload struct {
-	results.Ranking
-	points   []results.Point
-	settings string // what sets it apart from others of its kind: "persistence log"; empty if nothing does
+	results.Ranking // without a Best if no point has a value of the metric
+	points          []results.Point
+	apart           string // what sets it apart from others of its kind: "persistence log"; empty if nothing does
 }
 
-func (w rankedWorkload) isFixedRate() bool { return w.points[0].Spec.Measure == study.MeasureRate }
-
-// rankingVerdicts says which contender did best among points. Workloads of one kind that differ in a setting have a verdict each; one more
-// is about all others. The last verdict ends with the points that have no figure.
+// rankingVerdicts says which contender did best among points. Workloads of one kind that differ in a setting, at other than fixed rates,
+// have a verdict each; one more is about all others. The last verdict ends with the points that have no figure.
 func rankingVerdicts(about string, points []results.Point) []document.Verdict {
 	workloads := rankWorkloads(points)
-	onlyFixedRates := !slices.ContainsFunc(workloads, func(w rankedWorkload) bool { return !w.isFixedRate() })
-	inFull := onlyFixedRates && len(workloads) <= maxFullRankings
 	var verdicts []document.Verdict
-	var common, shortRankings []string
-	var alone []rankedWorkload // at fixed rates at which one contender was measured
+	var common []string // the sentences of the verdict on all other workloads
+	var fixedRates []rankedWorkload
 	for _, w := range workloads {
-		first := w.points[0]
 		switch {
-		case w.Best == nil: // nobody has a value
-		case w.isFixedRate() && len(w.Rest) == 0:
-			alone = append(alone, w)
-		case w.isFixedRate() && inFull:
-			common = append(common, "At "+first.Load()+": "+w.Claim(), w.Basis())
-		case w.isFixedRate():
-			shortRankings = append(shortRankings, w.Short(first.Rate()))
-		case w.settings == "":
+		case isFixedRate(w.points[0]):
+			fixedRates = append(fixedRates, w)
+		case w.Best == nil: // no sentence ranks it; withoutFigure names its points
+		case w.apart == "":
 			common = append(common, w.Claim(), w.Basis(), w.costs())
 		default:
 			claim := w.Claim()
-			finding := "With " + w.settings + ", " + strings.ToLower(claim[:1]) + claim[1:]
+			finding := "With " + w.apart + ", " + strings.ToLower(claim[:1]) + claim[1:]
 			verdicts = append(verdicts, document.Verdict{About: about, Finding: finding, Detail: joinNonEmpty(" ", w.Basis(), w.costs())})
 		}
 	}
-	common = append(common,
-		listSentence("Lowest e2e p99: ", shortRankings, "; "), // the headline of fixed rates
-		listSentence("Measured alone: ", aloneTexts(alone), "; "))
+	inFull := len(fixedRates) == len(workloads) && len(fixedRates) <= maxFullRankings
+	common = append(common, fixedRateSentences(fixedRates, inFull)...)
 	common = slices.DeleteFunc(common, func(sentence string) bool { return sentence == "" })
 	if len(common) > 0 {
 		verdicts = append(verdicts, document.Verdict{About: about, Finding: common[0], Detail: strings.Join(common[1:], " ")})
@@ -75,14 +59,6 @@ func rankingVerdicts(about string, points []results.Point) []document.Verdict {
 	return verdicts
 }
 
-// listSentence makes a sentence of items. It is empty if there are none.
-func listSentence(before string, items []string, separator string) string {
-	if len(items) == 0 {
-		return ""
-	}
-	return before + strings.Join(results.Shorten(items), separator) + "."
-}
-
 // rankWorkloads ranks the points of each workload. It leaves out kinds of measurements that this version doesn't know.
 func rankWorkloads(points []results.Point) []rankedWorkload {
 	var ranked []rankedWorkload
@@ -91,108 +67,57 @@ func rankWorkloads(points []results.Point) []rankedWorkload {
 		if !known {
 			continue
 		}
-		values := settingValues(kind.Members)
-		for _, w := range kind.Members {
+		apart := distinctions(kind.Members)
+		for i, w := range kind.Members {
 			var contenders []results.Contender
 			for _, p := range w.Members {
 				contenders = append(contenders, results.NewContender(p.Name, metric, p.Ok()))
 			}
-			ranked = append(ranked, rankedWorkload{
-				Ranking:  results.Rank(metric, contenders),
-				points:   w.Members,
-				settings: varyingSettings(w.Members[0], values),
-			})
+			ranked = append(ranked, rankedWorkload{Ranking: results.Rank(metric, contenders), points: w.Members, apart: apart[i]})
 		}
 	}
 	return ranked
 }
 
-// group is points that belong together, under a name that says what they share.
-type group = results.Group[results.Point]
+// isFixedRate tells whether a point was measured at a rate that its study gives.
+func isFixedRate(p results.Point) bool { return p.Spec.Measure == study.MeasureRate }
 
-// byWorkload groups the points that may be ranked against each other: those that were given the
-// same work. They differ in the broker and in the settings that their names show.
-func byWorkload(points []results.Point) []group {
-	mayDiffer := map[string]bool{"broker": true} // spec paths
-	for _, p := range points {
-		for axis := range p.Records[0].Axes { // all records of a point have the same axes
-			isLoad := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
-			if results.InNames(axis) && !isLoad {
-				mayDiffer[axis] = true
-			}
-		}
-	}
-	paths := slices.Sorted(maps.Keys(mayDiffer))
-	return results.GroupBy(points, func(p results.Point) string { return p.Workload(paths...) })
-}
+// maxFullRankings is how many rankings at fixed rates a verdict words in full, if it has no others. More would be too long to read.
+const maxFullRankings = 2
 
-// rankable leaves out points with planned faults, which the promise report covers, and the figures of
-// publications, which are only shown beside measured ones.
-func rankable(points []results.Point) []results.Point {
-	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
-		return len(p.Spec.Faults) > 0 || p.Published()
-	})
-}
-
-// measureOf is the kind of measurement of a workload. All its points were given the same work.
-func measureOf(workload group) string { return workload.Members[0].Spec.Measure }
-
-// settingValues gathers the values that workloads have of the settings by which sentences tell them apart.
-// Without these settings "kafka is best" and "nats is best" would contradict each other.
-func settingValues(workloads []group) results.Values {
-	values := results.Values{}
+// fixedRateSentences rank the contenders of each workload at a fixed rate: in full a few sentences for each workload, otherwise one sentence
+// for all. The last sentence has the figures that only one contender was measured for.
+func fixedRateSentences(workloads []rankedWorkload, inFull bool) []string {
+	var sentences, short []string
+	var alone []rankedWorkload
+	metricName := ""
 	for _, w := range workloads {
-		p := w.Members[0]
-		facts := p.Facts()
-		values.Add("load", p.Load())
-		for _, path := range results.FirstInNames {
-			values.Add(path, facts[path])
+		rate := w.points[0].Rate()
+		if w.apart != "" {
+			rate += " with " + w.apart
+		}
+		switch {
+		case w.Best == nil: // withoutFigure names its points
+		case len(w.Rest) == 0:
+			alone = append(alone, w)
+		case inFull:
+			sentences = append(sentences, "At rate "+rate+": "+w.Claim(), w.Basis())
+		default:
+			metricName = w.Metric.Name // the same of all, "e2e p99"; lower is better
+			short = append(short, w.Short(rate))
 		}
 	}
-	return values
+	return append(sentences,
+		listSentence("Lowest "+metricName+": ", short, "; "),
+		listSentence("Measured alone: ", aloneTexts(alone), "; "))
 }
 
-// maxSettingsNamed is how many varying settings a sentence names. The warning below the table names
-// the others.
-const maxSettingsNamed = 2
-
-// varyingSettings names the settings of p that have several values: "persistence log". It is empty if
-// none has.
-func varyingSettings(p results.Point, values results.Values) string {
-	var words []string
-	if values.Vary("load") {
-		words = append(words, p.Load())
+// listSentence makes a sentence of items. It is empty if there are none.
+func listSentence(before string, items []string, separator string) string {
+	if len(items) == 0 {
+		return ""
 	}
-	facts := p.Facts()
-	for _, path := range results.FirstInNames {
-		if values.Vary(path) && len(words) < maxSettingsNamed {
-			words = append(words, path+" "+facts[path])
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
-// withoutFigure names the points that have no value of the metric by which their workload is ranked: "Without a usable figure: kafka at
-// rate 1k/s (void). Refused by nats." It is empty if all have one.
-func withoutFigure(workloads []rankedWorkload) string {
-	var unusable, refused []string
-	for _, w := range workloads {
-		for _, p := range w.points {
-			switch {
-			case len(w.Metric.Values(p.Ok())) > 0: // it is ranked
-			case p.All(results.Refused):
-				refused = append(refused, p.Name)
-			case len(p.Ok()) == 0:
-				unusable = append(unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
-			case p.Spec.Measure == study.MeasureCurve: // at given rates, it searches for no sustainable rate
-			default:
-				unusable = append(unusable, fmt.Sprintf("%s at %s (no %s)", p.Name, p.Load(), w.Metric.Name))
-			}
-		}
-	}
-	slices.Sort(refused)
-	return joinNonEmpty(" ",
-		listSentence("Without a usable figure: ", unusable, ", "), listSentence("Refused by ", slices.Compact(refused), ", "))
+	return before + strings.Join(results.Shorten(items), separator) + "."
 }
 
 // aloneTexts words figures that have nothing to be compared with, those of one contender together: "e2e p99 of kafka: 13.1 ms at 1k/s, 13.4
@@ -210,25 +135,52 @@ func aloneTexts(alone []rankedWorkload) []string {
 	return texts
 }
 
+// withoutFigure names the points that have no value of the metric by which their workload is ranked: "Without a usable figure: kafka at
+// rate 1k/s (void). Refused by nats." It is empty if all have one.
+func withoutFigure(workloads []rankedWorkload) string {
+	var unusable, refused []string
+	for _, w := range workloads {
+		for _, p := range w.points {
+			if len(w.Metric.Values(p.Ok())) > 0 {
+				continue // it is ranked
+			}
+			switch {
+			case p.All(results.Refused):
+				refused = append(refused, p.Name)
+			case len(p.Ok()) == 0:
+				unusable = append(unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
+			case p.Spec.Measure != study.MeasureCurve: // a curve of given rates searches for no sustainable rate, so it misses none
+				unusable = append(unusable, fmt.Sprintf("%s at %s (no %s)", p.Name, p.Load(), w.Metric.Name))
+			}
+		}
+	}
+	slices.Sort(refused)
+	return joinNonEmpty(" ",
+		listSentence("Without a usable figure: ", unusable, ", "),
+		listSentence("Refused by ", slices.Compact(refused), ", "))
+}
+
 // maxCosts is how many contenders may share the best place if the verdict is to state the cost of each.
 const maxCosts = 2
 
-// costs states the latency and the cost of the best contenders, a sentence each. It is empty if there are too many of them, or if neither
-// is known.
+// costs states the latency and the cost of the best contenders, a sentence each: "At that rate kafka had 1.31 ms e2e p50." It is empty if
+// there are too many of them, or if neither is known.
 func (w rankedWorkload) costs() string {
-	best := w.TiedWithBest()
+	var best []string
+	for _, c := range w.TiedWithBest() {
+		best = append(best, c.Name)
+	}
 	if len(best) > maxCosts {
 		return ""
 	}
 	var sentences []string
 	for _, p := range w.points {
-		isBest := slices.ContainsFunc(best, func(c results.Contender) bool { return c.Name == p.Name })
 		figures := costFiguresOf(p)
-		if !isBest || len(figures) == 0 {
+		if !slices.Contains(best, p.Name) || len(figures) == 0 {
 			continue
 		}
 		when := "At that rate "
-		if p.Spec.Measure == study.MeasureCount || p.Spec.Measure == study.MeasureBacklog {
+		if p.Spec.Measure == study.MeasureCount || p.Spec.Measure == study.MeasureBacklog { // ranked by a time, and by a drain
 			when = "In that, "
 		}
 		sentences = append(sentences, when+p.Name+" had "+strings.Join(figures, ", ")+".")

@@ -241,3 +241,42 @@ func TestCountsAtSeveralRatesAreToldApart(t *testing.T) {
 		}
 	}
 }
+
+// Two brokers with one persistence and two with the other: without it the verdict would name two winners at one rate.
+func TestFixedRatesSayWhatSetsWorkloadsApart(t *testing.T) {
+	var records []store.Record
+	for _, broker := range []string{"kafka", "jetstream", "artemis", "qpid"} {
+		records = append(records, altered(atRate("kafka", 2), broker, func(r *store.Record) {
+			r.Spec.Broker, r.Axes["broker"] = broker, broker
+			if broker == "artemis" || broker == "qpid" {
+				r.Spec.Persistence = "memory"
+			}
+		})...)
+	}
+	full := textOf(rankingVerdicts("g", results.Of(records).Points))
+	for _, want := range []string{"At rate 1k/s with persistence log: ", "At rate 1k/s with persistence memory: "} {
+		if !strings.Contains(full, want) {
+			t.Errorf("the verdict doesn't say %q: %s", want, full)
+		}
+	}
+	records = append(records, altered(records, "2k", func(r *store.Record) { r.Spec.Load.Rate = 2000 })...)
+	short := textOf(rankingVerdicts("g", results.Of(records).Points))
+	if want := " at 2k/s with persistence memory (not tested: "; !strings.Contains(short, want) {
+		t.Errorf("the verdict doesn't say %q: %s", want, short)
+	}
+}
+
+// The axis persistence has both values at one rate and one at the other, so it sets no workload apart.
+func TestASettingThatVariesWithinAWorkloadIsNotItsName(t *testing.T) {
+	var records []store.Record
+	for _, r := range swept("kafka", "persistence") {
+		if r.Spec.Load.Rate == 1000 || r.Spec.Persistence == "memory" {
+			r.Spec.Measure, r.Result.Count = "count", &store.Count{TotalSeconds: 7}
+			records = append(records, r)
+		}
+	}
+	text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
+	if !strings.Contains(text, "With count at 1k/s, no difference") || !strings.Contains(text, "With count at 20k/s, total time") {
+		t.Errorf("a workload is named by what varies in it: %s", text)
+	}
+}
