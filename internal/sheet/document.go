@@ -151,11 +151,11 @@ func tableColumns(t document.Table) []tableColumn {
 			}
 		}
 		name := cmp.Or(document.OneLine(c.Name), c.Key)
-		columns = append(columns, tableColumn{column: c, part: valuePart, heading: heading{name: name, unit: headingUnit}})
+		columns = append(columns, tableColumn{column: c, part: valuePart, heading: heading{name: name, note: headingUnit}})
 		if c.Spread {
 			columns = append(columns,
-				tableColumn{column: c, part: lowPart, heading: heading{name: name + ", low", unit: headingUnit}},
-				tableColumn{column: c, part: highPart, heading: heading{name: name + ", high", unit: headingUnit}})
+				tableColumn{column: c, part: lowPart, heading: heading{name: name + ", low", note: headingUnit}},
+				tableColumn{column: c, part: highPart, heading: heading{name: name + ", high", note: headingUnit}})
 		}
 	}
 	return columns

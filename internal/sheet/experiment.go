@@ -45,7 +45,7 @@ func (b *book) writeExperiment(name string, points []results.Point) {
 	columns := slices.Concat(places, figureColumns, endingColumns)
 	var headings []heading
 	for _, c := range columns {
-		headings = append(headings, heading{name: c.name, unit: c.unit, width: c.width})
+		headings = append(headings, heading{name: c.name, note: c.note, width: c.width})
 	}
 	var rows [][]any
 	for _, l := range loadRows {
@@ -151,9 +151,9 @@ func plainNumber(text string) any {
 
 // endingColumns say how a row ended, and which point to look up.
 var endingColumns = []column{
-	{name: "n", unit: "repetitions", width: 10, format: ones, value: func(l loadRow) any { return len(l.Records) }},
+	{name: "n", note: "repetitions", width: 10, format: ones, value: func(l loadRow) any { return len(l.Records) }},
 	{name: "status", width: 16, value: func(l loadRow) any { return l.status }},
-	{name: "doubts", unit: "kinds", width: 8, format: ones, value: kindsOfDoubts},
+	{name: "doubts", note: "kinds", width: 8, format: ones, value: kindsOfDoubts},
 	{name: "reason", width: 40, value: func(l loadRow) any { return l.Why.Text }},
 	{name: "point", width: 18, value: func(l loadRow) any { return l.Point.ID }},
 }

@@ -80,15 +80,15 @@ func cell(column, row int) string {
 
 type heading struct {
 	name  string
-	unit  string  // in parentheses behind the name; may be empty
+	note  string  // in parentheses behind the name: the unit, or of what the figure is; may be empty
 	width float64 // in letters
 }
 
 func (h heading) text() string {
-	if h.unit == "" {
+	if h.note == "" {
 		return h.name
 	}
-	return h.name + " (" + h.unit + ")"
+	return h.name + " (" + h.note + ")"
 }
 
 // headerCells are the cells that name columns.
@@ -109,7 +109,7 @@ func (b *book) writeTable(sheet string, headings []heading, frozenColumns int, r
 	for _, h := range headings {
 		widths = append(widths, h.width)
 		names = append(names, h.text())
-		if h.unit != "" {
+		if h.note != "" {
 			height = 45 // three lines
 		}
 	}

@@ -3,6 +3,8 @@
 //	msg/s   998, 1000, 1003   the median, 1000
 //	lost    0, 2, 1           the sum of a count, 3
 //	99th    three histograms  the percentile of all their messages together
+//
+// Every repetition in a row has a Result: a point of which nothing was measured has a row without repetitions.
 
 package sheet
 
@@ -150,7 +152,8 @@ func generatorPercent(r store.Record) float64 {
 	return percentOfCores(r, cost.Shares.Generator)
 }
 
-// percentOfCores is a number of busy cores as a percentage of all cores: of 8 cores, 2 are 25 %.
+// percentOfCores is a number of busy cores as a percentage of all cores: of 8 cores, 2 are 25 %. It is NaN, which makes an
+// empty cell, if the number of cores is not known, or if no message was acknowledged, as in records without any costs.
 func percentOfCores(r store.Record, busy float64) float64 {
 	if r.Host.Cores == 0 || r.Result.Cost.Messages == 0 {
 		return math.NaN()
