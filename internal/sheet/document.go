@@ -23,7 +23,11 @@ import (
 func Document(w io.Writer, d document.Document) error {
 	b := newBook(d.Title)
 	defer b.file.Close()
-	p := documentSheet{sheetWriter: b.newSheetWriter(b.addSheet(d.Title), columnWidths(d)), canFilter: len(d.Tables()) == 1, notes: d.Notes()}
+	p := documentSheet{
+		sheetWriter: b.newSheetWriter(b.addSheet(d.Title), columnWidths(d)),
+		canFilter:   len(d.Tables()) == 1,
+		notes:       d.Notes(),
+	}
 	p.text(d.Title, b.style(look{role: title}))
 	for _, block := range d.Blocks {
 		p.block(block)
@@ -105,7 +109,7 @@ func (p *documentSheet) table(t document.Table) {
 	for _, row := range t.Rows {
 		var values []any
 		for _, c := range columns {
-			values = append(values, p.book.value(c, row[c.column.Key]))
+			values = append(values, p.book.cellIn(c, row[c.column.Key]))
 		}
 		if hasNotes {
 			values = append(values, strings.Join(t.RowNotes(row, p.notes), " | "))
@@ -136,17 +140,17 @@ const (
 )
 
 // tableColumns lists the columns of the sheet that show a table. A column "rate" of intervals becomes three: "rate",
-// "rate, low" and "rate, high". If its rows have different units, a column "unit" stands before it, unless the one
-// further left says the same.
+// "rate, low" and "rate, high". If its rows have different units, a column "unit" stands before it, unless the last one
+// to the left of it says the same.
 func tableColumns(t document.Table) []tableColumn {
 	var columns []tableColumn
-	lastUnits := "" // key of the column whose units the last column "unit" shows
+	var saysUnits *document.Column // whose units the last column "unit" names; nil if there is none yet
 	for _, c := range t.WithBounds().Columns {
 		headingUnit := unitFormatOf(c.Unit).name
 		if slices.ContainsFunc(t.Rows, func(row document.Row) bool { return row[c.Key].Unit != unit.None }) {
 			headingUnit = "" // each row has its own
-			if lastUnits == "" || !sameUnits(t, lastUnits, c.Key) {
-				lastUnits = c.Key
+			if saysUnits == nil || !namesUnitsOf(*saysUnits, c, t.Rows) {
+				saysUnits = &c
 				columns = append(columns, tableColumn{column: c, part: unitPart, heading: heading{name: "unit"}})
 			}
 		}
@@ -161,17 +165,23 @@ func tableColumns(t document.Table) []tableColumn {
 	return columns
 }
 
-// sameUnits tells whether each number below the key b has the unit of the cell below the key a in its row.
-func sameUnits(t document.Table, a, b string) bool {
-	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
-		isNumber := row[b].Kind == document.Figure || row[b].Kind == document.Interval
-		return isNumber && row[b].Unit != row[a].Unit
-	})
+// namesUnitsOf tells whether the units of column a are, row by row, also those of the numbers in column b.
+func namesUnitsOf(a, b document.Column, rows []document.Row) bool {
+	for _, row := range rows {
+		isNumber := row[b.Key].Kind == document.Figure || row[b.Key].Kind == document.Interval
+		if isNumber && unitOf(row[a.Key], a) != unitOf(row[b.Key], b) {
+			return false
+		}
+	}
+	return true
 }
 
-// value is what the sheet has of a cell in one of its columns: an excelize.Cell, or nil for an empty one.
-func (b *book) value(c tableColumn, cell document.Cell) any {
-	u := unitFormatOf(cmp.Or(cell.Unit, c.column.Unit))
+// unitOf is the unit of a cell: its own or, if it has none, that of its column.
+func unitOf(cell document.Cell, c document.Column) unit.Unit { return cmp.Or(cell.Unit, c.Unit) }
+
+// cellIn is what a column of the sheet shows of a document's cell: an excelize.Cell, or nil for an empty one.
+func (b *book) cellIn(c tableColumn, cell document.Cell) any {
+	u := unitFormatOf(unitOf(cell, c.column))
 	var looks look
 	if cell.Unused {
 		looks.role = unused

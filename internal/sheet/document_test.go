@@ -81,6 +81,7 @@ func TestEachFigureHasItsUnitBesideIt(t *testing.T) {
 		"unit;a;unit;b;c (ms)": {{"a": ms, "b": share, "c": document.Number(1e6)}},
 		"a;unit;b;c (ms)":      {{"b": share, "c": document.Number(1e6)}},
 		"a;b;unit;c":           {{"c": share}},
+		"unit;a;b;unit;c":      {{"a": ms, "b": ms, "c": ms}, {"a": document.Number(1), "c": document.Number(1e6)}}, // 1 and 1 ms
 	} {
 		d := document.Document{Title: "d", Blocks: []document.Block{document.Table{Columns: columns, Rows: rows}}}
 		var out bytes.Buffer
