@@ -17,6 +17,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Compare sets the second side against the first, workload by workload: medians with intervals, a test, the size of the effect, and a
@@ -24,11 +25,11 @@ import (
 // "broker", raises a warning.
 func Compare(first, second Side, meantToDiffer ...string) document.Document {
 	d := document.Document{Title: fmt.Sprintf("%s against %s", second.Name, first.Name)}
-	if why := NothingToCompare(first, second, meantToDiffer...); why != "" {
+	matched := match(first, second, meantToDiffer)
+	if why := whyNothingToCompare(first, second, matched); why != "" {
 		d.Say(why + ".")
 		return d
 	}
-	matched := match(first, second, meantToDiffer)
 	anyPublished := slices.ContainsFunc(matched.pairs, pair.hasPublished)
 	if anyPublished {
 		d.Say(results.PublishedNote)
@@ -67,82 +68,6 @@ const (
 		"p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); below 5 % a difference is shown."
 )
 
-// NothingToCompare says why two sides can't be compared: one is part of the other, or no point of one was given the work of a point of the
-// other. It is empty if they can.
-func NothingToCompare(first, second Side, meantToDiffer ...string) string {
-	const partOf = "Nothing to compare: every repetition of %s is one of %s, too"
-	switch {
-	case first.isPartOf(second):
-		return fmt.Sprintf(partOf, first.nameAndSize(), second.nameAndSize())
-	case second.isPartOf(first):
-		return fmt.Sprintf(partOf, second.nameAndSize(), first.nameAndSize())
-	case len(match(first, second, meantToDiffer).pairs) > 0:
-		return ""
-	}
-	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s",
-		first.nameAndSize(), second.nameAndSize())
-	if differences := alwaysDifferent(first, second); len(differences) > 0 {
-		text += "; they differ in " + strings.Join(differences, "; ")
-	}
-	return text
-}
-
-// nameAndSize names a side and how much it holds: "kafka (5 records)".
-func (s Side) nameAndSize() string {
-	return fmt.Sprintf("%s (%s)", s.Name, plural(len(s.Set.Records), "record"))
-}
-
-// repetitionID identifies a repetition in any store: a copied store keeps the time at which it began.
-type repetitionID struct {
-	point  string
-	number int
-	began  int64 // Unix time in nanoseconds
-}
-
-func idOf(r results.Record) repetitionID {
-	return repetitionID{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
-}
-
-// isPartOf tells whether the other side has all repetitions of this one.
-func (s Side) isPartOf(other Side) bool {
-	ofOther := map[repetitionID]bool{}
-	for _, r := range other.Set.Records {
-		ofOther[idOf(r)] = true
-	}
-	for _, r := range s.Set.Records {
-		if !ofOther[idOf(r)] {
-			return false
-		}
-	}
-	return len(s.Set.Records) > 0
-}
-
-// alwaysDifferent lists the settings of which the sides have no value in common, so that no workload of one matches one of the other, with
-// the values of both: "delivery: at-least-once and at-most-once".
-func alwaysDifferent(first, second Side) []string {
-	var differences []string
-	for _, path := range []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"} {
-		ofFirst, ofSecond := first.values(path), second.values(path)
-		isShared := slices.ContainsFunc(ofFirst, func(v string) bool { return slices.Contains(ofSecond, v) })
-		if len(ofFirst) > 0 && len(ofSecond) > 0 && !isShared {
-			differences = append(differences, fmt.Sprintf("%s: %s and %s", path,
-				strings.Join(results.Shorten(ofFirst), ", "), strings.Join(results.Shorten(ofSecond), ", ")))
-		}
-	}
-	return differences
-}
-
-// values lists the values of a setting among the points of a side, each once.
-func (s Side) values(path string) []string {
-	var values []string
-	for _, p := range s.Set.Points {
-		if v := p.Facts()[path]; v != "" && !slices.Contains(values, v) {
-			values = append(values, v)
-		}
-	}
-	return values
-}
-
 // endings lists how the repetitions of points ended, each ending once: "failed, void".
 func endings(points []results.Point) string {
 	var all []string
@@ -156,22 +81,21 @@ func endings(points []results.Point) string {
 // testedBlocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a
 // table.
 func (p testedPair) testedBlocks(meantToDiffer []string) []document.Block {
-	var d document.Document
-	d.Add(document.Heading{Level: 1, Text: p.title})
-	conclude := func(sentence string) { d.Add(document.Verdict{About: p.title, Finding: sentence, Headed: true}) }
+	heading := document.Heading{Level: 1, Text: p.title}
 	for _, h := range p.halves() {
 		if len(h.usable()) == 0 {
-			conclude(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.sideName, endings(h.points)))
-			return d.Blocks
+			none := fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.sideName, endings(h.points))
+			return []document.Block{heading, document.Verdict{About: p.title, Finding: none, Headed: true}}
 		}
 	}
-	for _, h := range p.halves() {
-		for _, sentence := range h.reservations() {
-			conclude(sentence)
-		}
-	}
+	sentences := slices.Concat(p.first.reservations(), p.second.reservations())
 	if m, ok := p.headline(); ok {
-		conclude(p.sentenceAbout(m))
+		sentences = append(sentences, p.sentenceAbout(m))
+	}
+	var d document.Document
+	d.Add(heading)
+	for _, sentence := range sentences {
+		d.Add(document.Verdict{About: p.title, Finding: sentence, Headed: true})
 	}
 	if slices.ContainsFunc(p.tests, metricTest.isFromSend) {
 		d.Say(fmt.Sprintf("The latency of %s is only known from the actual send, so that is what is compared: "+
@@ -214,12 +138,14 @@ func firstFailure(p results.Point) (why string, failed bool) {
 	return why, true
 }
 
-// headline is the metric that the workload was measured for. A curve of given rates has no sustainable
-// rate: there the latency at its last rate is compared. ok is false for an unknown kind of measurement.
+// headline is the metric that the work was measured for, such as the throughput of a peak. If the sides were measured in different ways, it
+// is the first side's. A curve of given rates has no sustainable rate: there the latency at its last rate is compared. ok is false for an
+// unknown kind of measurement.
 func (p pair) headline() (m results.Metric, ok bool) {
-	m, ok = results.Headline(p.first.points[0].Spec.Measure)
-	if m.Key == results.KeySustainableLow && !p.first.has(m) && !p.second.has(m) {
-		m, ok = results.Headline("rate")
+	measure := p.first.points[0].Spec.Measure // all points of a half were given the same load
+	m, ok = results.Headline(measure)
+	if measure == study.MeasureCurve && !p.first.has(m) && !p.second.has(m) {
+		m, ok = results.Headline(study.MeasureRate)
 		m.Name += " at the last rate"
 	}
 	return m, ok
