@@ -20,29 +20,30 @@ import (
 
 // olderMethod is a way in which publications computed a figure, beside ours of the same messages.
 type olderMethod struct {
-	name   string
-	hides  string // what it can hide
-	theirs string // key of the metric that computes the figure in the older way
-	ours   string // key of our metric
+	name     string
+	canHide  string
+	theirs   string // key of the metric that computes the figure in the older way
+	ours     string // key of our metric
+	ofCurves bool   // the figures are of whole curves: one rate, found by all loads of a curve together
 }
 
 const (
-	everyWait   = "every wait before the send"
-	someOfWaits = "the waits before the send that the expected interval doesn't fill in"
+	everyWait     = "every wait before the send"
+	unfilledWaits = "the waits before the send that the expected interval doesn't fill in"
 )
 
 var olderMethods = []olderMethod{
-	{name: "mean from the send", hides: everyWait, theirs: results.KeyEndToEndServiceMean, ours: results.KeyEndToEndMean},
-	{name: "p99 from the send", hides: everyWait, theirs: results.KeyEndToEndServiceP99, ours: results.KeyEndToEndP99},
+	{name: "mean from the send", canHide: everyWait, theirs: results.KeyEndToEndServiceMean, ours: results.KeyEndToEndMean},
+	{name: "p99 from the send", canHide: everyWait, theirs: results.KeyEndToEndServiceP99, ours: results.KeyEndToEndP99},
 	{
-		name: "mean of one-second means", hides: everyWait + ", and weighs a second with few messages like one with many",
+		name: "mean of one-second means", canHide: everyWait + ", and weighs a second with few messages like one with many",
 		theirs: results.KeyMeanOfSeconds, ours: results.KeyEndToEndMean,
 	},
-	{name: "mean, corrected by an expected interval", hides: someOfWaits, theirs: results.KeyCorrectedMean, ours: results.KeyEndToEndMean},
-	{name: "p99, corrected by an expected interval", hides: someOfWaits, theirs: results.KeyCorrectedP99, ours: results.KeyEndToEndP99},
+	{name: "mean, corrected by an expected interval", canHide: unfilledWaits, theirs: results.KeyCorrectedMean, ours: results.KeyEndToEndMean},
+	{name: "p99, corrected by an expected interval", canHide: unfilledWaits, theirs: results.KeyCorrectedP99, ours: results.KeyEndToEndP99},
 	{
-		name: "the rate before latency jumps", hides: "a backlog that grows before latency shows it",
-		theirs: results.KeyKneeRate, ours: results.KeySustainableLow,
+		name: "the rate before latency jumps", canHide: "a backlog that grows before latency shows it",
+		theirs: results.KeyKneeRate, ours: results.KeySustainableLow, ofCurves: true,
 	},
 }
 
@@ -89,7 +90,7 @@ type methodComparison struct {
 
 var methodColumns = []columnOf[methodComparison]{
 	textColumn(document.Column{Key: "way", Name: "older way", Identifies: true, Wide: true},
-		func(c methodComparison) string { return c.method.name + " (can hide " + c.method.hides + ")" }),
+		func(c methodComparison) string { return c.method.name + " (can hide " + c.method.canHide + ")" }),
 	textColumn(document.Column{Key: "point", Name: "where it differs most", Wide: true},
 		func(c methodComparison) string { return c.farthest }),
 	cellColumn(document.Column{Key: "theirs", Name: "its figure"},
@@ -103,35 +104,42 @@ var methodColumns = []columnOf[methodComparison]{
 	numberColumn(document.Column{Key: "loads", Name: "loads", Unit: unit.Count}, func(c methodComparison) int { return c.loads }),
 }
 
-// compare looks at every load that was measured and has both figures.
+// compare sets the figures of both ways beside each other, for every load that was measured and has both.
 func (m olderMethod) compare(own *results.Set) methodComparison {
 	theirs, ours := results.MustMetric(m.theirs), results.MustMetric(m.ours)
 	c := methodComparison{method: m, unit: ours.Unit}
-	largest := 1.0 // factor so far
-	for _, p := range own.Points {
-		if p.Published() {
+	largest := 0.0 // factor so far; every factor is at least 1
+	for _, l := range m.comparedLoads(own.Points) {
+		theirFigure, ourFigure := theirs.Over(l.Records), ours.Over(l.Records)
+		if !(theirFigure.Median > 0 && ourFigure.Median > 0) { // they have no ratio, or one is unknown (NaN)
 			continue
 		}
-		loadPoints := p.MeasuredLoads()
-		if theirs.Unit == unit.PerSecond { // such a rate was found by all loads of a curve together
-			loadPoints = p.LoadPoints()
+		c.loads++
+		factor := max(theirFigure.Median/ourFigure.Median, ourFigure.Median/theirFigure.Median)
+		if factor > clearFactor {
+			c.differ++
 		}
-		for _, l := range loadPoints {
-			theirFigure, ourFigure := theirs.Over(l.Records), ours.Over(l.Records)
-			hasRatio := theirFigure.Median > 0 && ourFigure.Median > 0 // neither is unknown (NaN)
-			if !l.Used() || !hasRatio {
-				continue
-			}
-			c.loads++
-			factor := max(theirFigure.Median/ourFigure.Median, ourFigure.Median/theirFigure.Median)
-			if factor > clearFactor {
-				c.differ++
-			}
-			if factor >= largest {
-				largest = factor
-				c.farthest, c.theirs, c.ours = p.Name+", "+p.Setting()+", "+l.RowTitle, theirFigure, ourFigure
-			}
+		if factor > largest {
+			largest = factor
+			c.farthest, c.theirs, c.ours = l.Point.Name+", "+l.Point.Setting()+", "+l.RowTitle, theirFigure, ourFigure
 		}
 	}
 	return c
+}
+
+// comparedLoads are the measured loads that conclusions may be drawn from: the rates of a curve, or the whole curve if the figures are of it.
+func (m olderMethod) comparedLoads(points []results.Point) []results.LoadPoint {
+	var compared []results.LoadPoint
+	for _, p := range points {
+		loadPoints := p.MeasuredLoads()
+		if m.ofCurves {
+			loadPoints = p.LoadPoints()
+		}
+		for _, l := range loadPoints {
+			if l.Used() && !p.Published() {
+				compared = append(compared, l)
+			}
+		}
+	}
+	return compared
 }
