@@ -117,7 +117,11 @@ func (a account) countCell(key string) document.Cell {
 	return countCell(a.load.Record.Result.Books, key).Excluded(a.countsNothing())
 }
 
-func (a account) countsNothing() bool { return countsNothing(a.load.Record) }
+// countsNothing tells whether the counts are no fact about the broker: only those of repetitions that ended ok or failed are.
+func (a account) countsNothing() bool {
+	status := a.load.Record.Status
+	return status != results.OK && status != results.Failed
+}
 
 // streams are those with a fault. Others are not recorded.
 func (a account) streams() []results.Stream { return a.load.Record.Result.Streams }

@@ -1,5 +1,11 @@
-// What a report is, and the registry of all reports.
-
+// Package reports holds the reports: each turns results into a document. It reads results and nothing else. Importing the package
+// registers all of them.
+//
+//	report, err := reports.Lookup("headtohead")
+//	if err != nil { // names the reports that exist
+//		return err
+//	}
+//	d, err := report.Build(results.Of(records)) // render.Render writes d as text
 package reports
 
 import (
@@ -29,10 +35,10 @@ var reports = map[string]Report{}
 // init.
 func Register(r Report) {
 	if r.Name == "" || r.Doc == "" || r.Build == nil {
-		panic(fmt.Sprintf("report: incomplete report %q", r.Name))
+		panic(fmt.Sprintf("reports: incomplete report %q", r.Name))
 	}
 	if _, dup := reports[r.Name]; dup {
-		panic("report: registered twice: " + r.Name)
+		panic("reports: registered twice: " + r.Name)
 	}
 	reports[r.Name] = r
 }

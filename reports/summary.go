@@ -1,15 +1,13 @@
-// Package reports holds the reports, one per file: each turns results into a document. It reads results
-// and nothing else. Importing the package registers all of them.
+// The summary: a verdict in words, then a table of every point with its rate, latency, losses, cost and doubts. The report "verdicts" is
+// the verdict alone. A point is one broker with one complete set of settings; points with the same message size and guarantee share a table:
 //
-//	report, err := reports.Lookup("headtohead")
-//	if err != nil { // names the reports that exist
-//		return err
-//	}
-//	d, err := report.Build(results.Of(records)) // render.Render writes d as text
+//	broker     load         status  sustainable          published  e2e p99  lost  n
+//	kafka      rate 1k/s    ok                                1k/s  13.1 ms     0  5
+//	kafka      sustainable  ok      828k/s [812–887k/s]                         0  2
+
 package reports
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -34,8 +32,7 @@ func init() {
 	})
 }
 
-// Summary is the verdict in words, and every point below it. A point is a broker with one complete set
-// of settings; points with the same message size and guarantee share a table.
+// Summary is the verdict in words, and every point below it.
 func Summary(set *results.Set) Sections {
 	s := Sections{Title: "Summary", Opening: verdicts(set)}
 	var notes document.Footnotes
@@ -64,7 +61,7 @@ func verdicts(set *results.Set) []document.Block {
 			}
 		}
 	}
-	d.Say(unequalGuarantees(ranked))
+	d.Say(unequalGuarantees(ranked)) // Say adds nothing for an empty text
 	d.Say(clientModes(ranked))
 	for _, s := range sweeps {
 		v := s.verdict()
@@ -111,26 +108,15 @@ func summaryColumns(points []results.Point, l layout, notes *document.Footnotes)
 	)
 }
 
-// summaryCell shows a metric of a load point. A count is the total over all repetitions that count, those
-// that failed included: 3 messages lost in one of five repetitions are 3 lost, not a median of 0. The load
-// point leaves out those that failed, if others didn't. Each rate of a curve has counts of its own, which
-// the repetition's total would mix.
+// summaryCell shows a metric of a load point. A count of messages is the sum over all repetitions that ended ok or failed: 3 messages lost
+// in one of five repetitions are 3 lost, not a median of 0. The counts of others are no fact about the broker, and stand in parentheses.
 func summaryCell(lp results.LoadPoint, key string) document.Cell {
 	metric := results.MustMetric(key)
 	if !metric.Counts() {
 		return lp.Cell(key)
 	}
-	records := lp.Records
-	if counting := slices.DeleteFunc(slices.Clone(lp.Point.Records), countsNothing); len(counting) > 0 && !isCurveRate(lp) {
-		records = counting
-	}
-	return metric.Over(records).Cell().Excluded(slices.ContainsFunc(records, countsNothing))
-}
-
-// countsNothing tells whether the message counts of a record are no fact about the broker: only those of
-// repetitions that ended ok or failed are.
-func countsNothing(r results.Record) bool {
-	return r.Status != results.OK && r.Status != results.Failed
+	isFact := lp.Status == results.OK || lp.Status == results.Failed
+	return lp.Over(metric).Cell().Excluded(!isFact)
 }
 
 // summaryKeys are the keys of a row's figures.
@@ -159,58 +145,3 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 	}
 	return hidden
 }
-
-// pipelineFigures are the keys of the figures that only a pipeline has, an application around a broker.
-var pipelineFigures = []string{
-	results.KeyResponseP50, results.KeyResponseP99, results.KeyResponseMax,
-	results.KeyQueueMax, results.KeyServerCPUPerRequest, results.KeyConsumerCPUMax,
-}
-
-// pipelineTable has a row for every load of every pipeline among points.
-func pipelineTable(points []results.Point, l layout) document.Table {
-	pipelines := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Pipeline == nil })
-	columns := slices.Concat(
-		pointColumns(l),
-		metricColumns(pipelineFigures, nil, results.LoadPoint.Cell),
-		[]columnOf[results.LoadPoint]{repetitionsColumn(func(lp results.LoadPoint) int { return len(lp.Records) })},
-	)
-	title := "The pipelines; response times are what clients saw, from the sending of a request to its last answer"
-	return tableOf(title, columns, results.LoadPointsOf(pipelines))
-}
-
-// howToRead explains the figures of the tables. It is empty if nothing was measured.
-func howToRead(points []results.Point) []document.Block {
-	if !slices.ContainsFunc(points, isMeasured) {
-		return nil
-	}
-	var d document.Document
-	if results.AnyClosedLoop(points) {
-		d.Say(results.ClosedLoopNote)
-	}
-	if slices.ContainsFunc(points, hasGoals) {
-		d.Say("Conditional throughput: at the sustainable rate at least this many messages per second came through, " +
-			"in all of the time but the share that a goal may be missed for. " +
-			"A goal is undecided if the trials left a bound unknown, or the bounds too far apart.")
-	}
-	if anyLoad(points, results.OnlyFromSend) {
-		d.Say("Latencies of imported results are known from the actual send only: " +
-			"they hide every wait before it, and stand in columns of their own.")
-	}
-	curves := ""
-	if slices.ContainsFunc(points, isCurve) {
-		curves = "Each rate of a curve is a measurement of its own. "
-	}
-	d.Say("Rates and latencies are medians over the n repetitions that ended ok; " +
-		"counts of messages are sums, also over those that failed. " +
-		"A sustainable rate is followed by " + bracketWords + ". " + curves +
-		"CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
-	return d.Blocks
-}
-
-func isMeasured(p results.Point) bool {
-	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
-}
-
-func hasGoals(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }
-
-func isCurve(p results.Point) bool { return p.Spec.Measure == "curve" }
