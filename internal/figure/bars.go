@@ -105,6 +105,18 @@ func sortBars(bars []bar) {
 	})
 }
 
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
 // barsPanel is a panel of bars from top to bottom, with their names beside them.
 func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
 	p := newPanel(title, "", axis)

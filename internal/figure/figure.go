@@ -167,9 +167,12 @@ func addNew(texts []string, text string) []string {
 	return append(texts, text)
 }
 
+// listed names all of names, or says "none".
+func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
+
 // capital begins a title with a capital letter. "e2e" stays as it is.
 func capital(name string) string {
-	if strings.HasPrefix(name, "e2e") {
+	if name == "" || strings.HasPrefix(name, "e2e") {
 		return name
 	}
 	return strings.ToUpper(name[:1]) + name[1:]

@@ -101,7 +101,9 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 	candidates := slices.DeleteFunc(slices.Clone(varying), func(axis string) bool {
 		return axis == o.Row || axis == o.Col || axis == "measure"
 	})
-	slices.SortStableFunc(candidates, func(a, b string) int { return compareBools(a != "broker", b != "broker") })
+	if i := slices.Index(candidates, "broker"); i >= 0 {
+		candidates = slices.Insert(slices.Delete(candidates, i, i+1), 0, "broker")
+	}
 	axes := heatAxes{row: o.Row, col: o.Col}
 	if axes.row == "" && len(candidates) > 0 {
 		axes.row, candidates = candidates[0], candidates[1:]

@@ -21,7 +21,7 @@ import (
 const (
 	multiplePanel = 6.5 * vg.Centimeter // height of a panel with its words
 	longTitle     = 5 * vg.Centimeter   // of a panel, beyond which only two panels stand beside each other
-	multipleData  = 4.4 * vg.Centimeter // about the width of a panel's data if three panels stand beside each other
+	besideData    = 1 * vg.Centimeter   // about the width of the labels beside a panel's data
 )
 
 // multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a
@@ -37,38 +37,49 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 	}
 	bounds := boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
 	title := fmt.Sprintf("%s by %s", capital(metric.Name), m.along.Name)
-	f := ofPanels(title, m.panels(bounds, o.scaling()), m.columns(), multiplePanel)
+	columns := m.columns()
+	panelWidth := (cmp.Or(o.Width, figureWidth)-2*figureMargin+panelGapX)/vg.Length(columns) - panelGapX
+	f := ofPanels(title, m.panels(bounds, o.scaling(), panelWidth-besideData), columns, multiplePanel)
 	if m.hasLineAxis {
 		f.Legend = nameEntries(m.lineNames)
 	}
 	f.Legend = append(f.Legend, boundEntries(bounds)...)
-	f.Notes = []string{overRepetitions(metric) + "; uprights are their intervals."}
-	switch {
-	case metric.Counts(): // a sum has no interval
-		f.Notes = []string{overRepetitions(metric) + "."}
-	case metric.Key == results.KeySustainableLow:
-		f.Notes = []string{overRepetitions(metric) + "; uprights: " + bracketWords + "."}
-	}
-	if len(m.panelTitles) > 1 {
-		f.Notes[0] += " Panels: " + listed(m.panelAxes) + "; all have the same scales."
-	}
+	f.Notes = []string{m.note()}
 	if len(m.missing) > 0 {
 		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(results.Shorten(m.missing), "; ")+".")
 	}
 	return f, nil
 }
 
+// note says what the dots, their uprights and the panels are.
+func (m *trellis) note() string {
+	note := overRepetitions(m.metric)
+	switch {
+	case m.metric.Counts():
+		note += "." // a sum has no interval
+	case m.metric.Key == results.KeySustainableLow:
+		note += "; uprights: " + bracketWords + "."
+	default:
+		note += "; uprights are their intervals."
+	}
+	if len(m.panelTitles) > 1 {
+		note += " Panels: " + listed(m.panelAxes) + "; all have the same scales."
+	}
+	return note
+}
+
 // columns is how many panels stand beside each other, so that their titles can be read.
 func (m *trellis) columns() int {
 	isLong := func(title string) bool { return bold(panelTitleSize).Width(title) > longTitle }
+	most := 3
 	if len(m.panelTitles) == 4 || slices.ContainsFunc(m.panelTitles, isLong) { // four are two rows of two
-		return 2
+		most = 2
 	}
-	return 3
+	return max(1, min(len(m.panelTitles), most))
 }
 
-// panels draws the dots. along is the scaling of the horizontal axis.
-func (m *trellis) panels(bounds []bound, along scaling) []*Panel {
+// panels draws the dots. along is the scaling of the horizontal axis, which is about dataWidth long.
+func (m *trellis) panels(bounds []bound, along scaling, dataWidth vg.Length) []*Panel {
 	e := newExtent(m.scaling)
 	for _, d := range m.dots {
 		e.addMarks([]mark{d.mark})
@@ -78,7 +89,7 @@ func (m *trellis) panels(bounds []bound, along scaling) []*Panel {
 	for _, title := range m.panelTitles {
 		p := newPanel(title, m.along.Name, m.metric.Name)
 		setAxis(&p.Plot.Y, e.y, m.metric.Unit, 6)
-		m.setAlong(&p.Plot.X, along)
+		m.setAlong(&p.Plot.X, along, dataWidth)
 		for i, name := range m.lineNames {
 			p.addTrace(trace{
 				marks: m.marksOf(title, name), line: line(colourOf(i)), glyph: glyph(i),
@@ -104,7 +115,7 @@ func (m *trellis) marksOf(panel, line string) []mark {
 }
 
 // setAlong makes the axis along with a tick at each of its values. Even steps are linear.
-func (m *trellis) setAlong(x *plot.Axis, asked scaling) {
+func (m *trellis) setAlong(x *plot.Axis, asked scaling, length vg.Length) {
 	const room = 0.06 // on either side, as a share of the range
 	low, high := m.x(0), m.x(len(m.along.Values)-1)
 	isLinear := m.evenSteps || asked == linear
@@ -124,16 +135,17 @@ func (m *trellis) setAlong(x *plot.Axis, asked scaling) {
 		}
 		ticks, shares = append(ticks, plot.Tick{Value: v, Label: label}), append(shares, share)
 	}
-	x.Tick.Marker = plot.ConstantTicks(withoutOverlaps(ticks, shares))
+	x.Tick.Marker = plot.ConstantTicks(withoutOverlaps(ticks, shares, length))
 }
 
-// withoutOverlaps removes labels that would touch the one before. shares say how far along the axis each tick stands.
-func withoutOverlaps(ticks []plot.Tick, shares []float64) []plot.Tick {
+// withoutOverlaps removes labels that would touch the one before, on an axis of this length. shares say how far along the axis each tick
+// stands.
+func withoutOverlaps(ticks []plot.Tick, shares []float64, length vg.Length) []plot.Tick {
 	const gap = 0.02 // between labels, as a share of the axis
 	style := letters(smallSize, ink)
 	end := math.Inf(-1) // of the label before, as a share of the axis
 	for i, t := range ticks {
-		half := float64(style.Width(t.Label)/multipleData) / 2
+		half := float64(style.Width(t.Label)/length) / 2
 		if shares[i]-half > end {
 			end = shares[i] + half + gap
 		} else {

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -158,13 +159,41 @@ func TestWhatHasNoPlaceInMultiplesIsNamed(t *testing.T) {
 func TestLabelsOfMultiplesDontOverlap(t *testing.T) {
 	ticks := []plot.Tick{{Value: 100, Label: "100 B"}, {Value: 101, Label: "101 B"}, {Value: 102, Label: "102 B"}, {Value: 1024, Label: "1 KiB"}}
 	var labels []string
-	for _, tick := range withoutOverlaps(ticks, []float64{0, 1.0 / 924, 2.0 / 924, 1}) {
+	for _, tick := range withoutOverlaps(ticks, []float64{0, 1.0 / 924, 2.0 / 924, 1}, 4*vg.Centimeter) {
 		if tick.Label != "" {
 			labels = append(labels, tick.Label)
 		}
 	}
 	if !slices.Equal(labels, []string{"100 B", "1 KiB"}) {
-		t.Errorf("labels %v on %v", labels, vg.Length(multipleData))
+		t.Errorf("labels %v", labels)
+	}
+}
+
+// Labels that would overlap where three panels stand beside each other have room in one panel.
+func TestASinglePanelShowsTheLabelsThatItHasRoomFor(t *testing.T) {
+	var records []store.Record
+	for i := range 14 {
+		r := chosen(t, "multiples")[0]
+		r.PointID, r.Axes = fmt.Sprint(i), map[string]string{"batch": fmt.Sprint(100 * (i + 1))}
+		r.Spec.Topics = 1 + i
+		records = append(records, r)
+	}
+	f, err := Build("multiples", results.Of(records), Options{Col: "batch", Linear: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tick := range f.Panels[0][0].Plot.X.Tick.Marker.Ticks(0, 1) {
+		if tick.Label == "" {
+			t.Errorf("no label at %v", tick.Value)
+		}
+	}
+}
+
+func TestAFigureOfAnUnknownMeasureAsksForAMetric(t *testing.T) {
+	r := chosen(t, "multiples")[0]
+	r.Spec.Measure = "novel"
+	if _, err := Build("multiples", results.Of([]store.Record{r}), Options{}); err == nil || !strings.Contains(err.Error(), `"novel": choose one`) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -4,7 +4,6 @@
 package figure
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -75,51 +74,6 @@ func (s sweep) title(axes axisList, p results.Place) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// selectMetric is the metric that the options ask for, or else the one that the points were measured for. The points
-// are those of the kinds of measurement of which any point has the metric: among them, those without it failed.
-func selectMetric(points []results.Point, o Options) (results.Metric, []results.Point, error) {
-	metric, ok := results.Headline(points[0].Spec.Measure)
-	if !ok || o.Metric != "" {
-		var err error
-		if metric, err = results.MetricByKey(o.Metric); err != nil {
-			return results.Metric{}, nil, err
-		}
-	}
-	measures := map[string]bool{}
-	for _, p := range points {
-		if len(metric.Values(p.Shown())) > 0 {
-			measures[p.Spec.Measure] = true
-		}
-	}
-	if len(measures) == 0 {
-		return results.Metric{}, nil, nothing("none of the records holds the metric %s", metric.Key)
-	}
-	measured := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !measures[p.Spec.Measure] })
-	return metric, measured, nil
-}
-
-// overRepetitions says how results.LoadPoint.Over sums up a metric.
-func overRepetitions(m results.Metric) string {
-	if m.Counts() {
-		return "Sums over repetitions that ended ok or failed"
-	}
-	return "Medians over repetitions"
-}
-
-// compareBools orders false before true.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
-}
-
-func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
 // samePlace is the error of two points that would have the same place in a figure. It says in what they differ.
 func samePlace(a, b results.Point) error {

@@ -56,13 +56,13 @@ func newTrellis(points []results.Point, metric results.Metric, o Options) (*trel
 		return nil, err
 	}
 	s := sweep{axes: axes, places: places}
-	r := s.rolesFor(line, along, loadPoints)
-	positions := s.positions(r)
-	if err := checkPositions(loadPoints, positions); err != nil {
+	r, positions, err := s.arrange(loadPoints, line, along)
+	if err != nil {
 		return nil, err
 	}
 	m := &trellis{
-		metric: metric, scaling: o.scaling(), along: axes[r.along], panelAxes: s.names(r.byPanel), hasLineAxis: len(r.byLine) > 0,
+		metric: metric, scaling: o.scaling(), along: axes[r.along], panelAxes: s.names(r.byPanel),
+		lineNames: s.lineNames(r), hasLineAxis: r.hasLines,
 		evenSteps: !haveOwnPlaces(axes[r.along].Numbers, o.scaling()),
 	}
 	m.addDots(loadPoints, positions)
@@ -70,9 +70,6 @@ func newTrellis(points []results.Point, metric results.Metric, o Options) (*trel
 		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == g.Name }) {
 			m.panelTitles = addNew(m.panelTitles, g.Name)
 		}
-	}
-	for _, g := range s.groupsBy(r.byLine) {
-		m.lineNames = append(m.lineNames, positions[g.Members[0]].line)
 	}
 	if err := tooMany(len(m.panelTitles), maxPanels, "panels"); err != nil {
 		return nil, err
@@ -100,8 +97,9 @@ func loadPointsWith(metric results.Metric, points []results.Point) ([]results.Lo
 	return loadPoints, nil
 }
 
-// eachLoadOnce lists the load points of points. A rate of a curve that ended ok in some repetitions and failed or was void in others is one
-// load point with those that ended ok, over which messages are counted with those that failed: two would have the same place.
+// eachLoadOnce lists the load points of points. A rate of a curve that ended ok in some repetitions and failed or was void
+// in others is one load point with those that ended ok, over which messages are counted with those that failed: two would
+// have the same place.
 func eachLoadOnce(points []results.Point) []results.LoadPoint {
 	var once []results.LoadPoint
 	for _, p := range points {
@@ -119,38 +117,6 @@ func eachLoadOnce(points []results.Point) []results.LoadPoint {
 		}
 	}
 	return once
-}
-
-// roles are the axes by their roles, as indexes in the axes of a sweep.
-type roles struct {
-	along   int
-	byLine  axisList // one axis at most
-	byPanel axisList
-}
-
-// rolesFor gives each axis its role. The sweep axis has none, unless load points would stand at the same position without it.
-func (s sweep) rolesFor(line, along string, loadPoints []results.LoadPoint) roles {
-	withoutSweep := assignRoles(s.axes, line, along, false)
-	if checkPositions(loadPoints, s.positions(withoutSweep)) == nil {
-		return withoutSweep
-	}
-	return assignRoles(s.axes, line, along, true)
-}
-
-// assignRoles makes one axis line, one along, and the others panels. The sweep axis has no role unless withSweep.
-func assignRoles(axes []results.Axis, line, along string, withSweep bool) roles {
-	var r roles
-	for i, a := range axes {
-		switch {
-		case a.Name == along:
-			r.along = i
-		case a.Name == line:
-			r.byLine = axisList{i}
-		case a.Name != sweepAxis || withSweep:
-			r.byPanel = append(r.byPanel, i)
-		}
-	}
-	return r
 }
 
 // chooseAxes names the axis that has a line for each value, and the one that the panels go along. Those that were asked
@@ -184,35 +150,89 @@ func chooseAxes(axes []results.Axis, o Options) (line, along string, err error) 
 	}
 }
 
-// longestAxis names the axis with the most values. An axis of numbers goes before any axis of names, and the sweep axis
-// is the last choice. The name is empty if there are no axes.
+// longestAxis names the axis with the most values, the first of several. An axis of numbers goes before any axis of names, and the sweep
+// axis is the last choice. The name is empty if there are no axes.
 func longestAxis(axes []results.Axis) string {
-	if len(axes) == 0 {
-		return ""
+	longest := func(isEligible func(results.Axis) bool) string {
+		name, most := "", 0
+		for _, a := range axes {
+			if isEligible(a) && len(a.Values) > most {
+				name, most = a.Name, len(a.Values)
+			}
+		}
+		return name
 	}
-	return slices.MinFunc(axes, func(a, b results.Axis) int {
-		return cmp.Or(
-			compareBools(a.Name == sweepAxis, b.Name == sweepAxis),
-			compareBools(a.Numbers == nil, b.Numbers == nil),
-			cmp.Compare(len(b.Values), len(a.Values)),
-		)
-	}).Name
+	return cmp.Or(
+		longest(func(a results.Axis) bool { return a.Name != sweepAxis && a.Numbers != nil }),
+		longest(func(a results.Axis) bool { return a.Name != sweepAxis }),
+		longest(func(results.Axis) bool { return true }),
+	)
+}
+
+// roles are the axes by their roles, as indexes in the axes of a sweep.
+type roles struct {
+	along    int
+	hasLines bool // false: each panel has a single line
+	line     int  // if hasLines
+	byPanel  axisList
+}
+
+// arrange gives the axes their roles, the named ones and byPanel for all others, and says where each load point stands. The sweep axis has a
+// role only if load points would otherwise stand at the same position.
+func (s sweep) arrange(loadPoints []results.LoadPoint, line, along string) (r roles, positions []position, err error) {
+	for _, withSweep := range []bool{false, true} {
+		r = roles{}
+		for i, a := range s.axes {
+			switch {
+			case a.Name == along:
+				r.along = i
+			case a.Name == line:
+				r.hasLines, r.line = true, i
+			case a.Name != sweepAxis || withSweep:
+				r.byPanel = append(r.byPanel, i)
+			}
+		}
+		positions = s.positions(r)
+		if err = checkPositions(loadPoints, positions); err == nil {
+			break
+		}
+	}
+	return r, positions, err
 }
 
 // positions say where each load point stands.
 func (s sweep) positions(r roles) []position {
 	var positions []position
 	for _, place := range s.places {
-		p := position{panel: s.title(r.byPanel, place), value: place[r.along]}
-		for _, i := range r.byLine {
-			p.line = "not set"
-			if place[i] != results.Unset {
-				p.line = s.axes[i].Values[place[i]]
-			}
-		}
-		positions = append(positions, p)
+		positions = append(positions, position{panel: s.title(r.byPanel, place), line: s.lineName(r, place), value: place[r.along]})
 	}
 	return positions
+}
+
+// lineName is the value of a load point on the line axis. It is empty without such an axis.
+func (s sweep) lineName(r roles, place results.Place) string {
+	switch {
+	case !r.hasLines:
+		return ""
+	case place[r.line] == results.Unset:
+		return "not set"
+	default:
+		return s.axes[r.line].Values[place[r.line]]
+	}
+}
+
+// lineNames are the names of all lines in the order of the axis's values, "not set" first. A line without a dot is among them, so that a
+// broker has the same colour in every figure.
+func (s sweep) lineNames(r roles) []string {
+	places := slices.Clone(s.places)
+	if r.hasLines {
+		slices.SortStableFunc(places, func(a, b results.Place) int { return cmp.Compare(a[r.line], b[r.line]) }) // Unset is less than any
+	}
+	var names []string
+	for _, place := range places {
+		names = addNew(names, s.lineName(r, place))
+	}
+	return names
 }
 
 // canDraw tells whether a load point was measured and has a value on the axis along.
