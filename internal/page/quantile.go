@@ -1,5 +1,5 @@
-// Distributions of latencies, as curves that the front end draws: latency against quantile. Of 1000 messages a curve
-// ends at the quantile 0.999, beyond which only the slowest message lies.
+// Distributions of latencies, as curves that the front end draws: latency against quantile. Of 1000 messages a curve ends at the quantile
+// 0.99925, the first that has fewer than one message beyond it: the slowest one lies beyond 0.999.
 
 package page
 
@@ -13,16 +13,20 @@ import (
 )
 
 // quantiles are the 49 quantiles at which distributions are drawn: 0, 0.25, 0.44, 0.58 … 0.9, 0.925 … 0.99 … 0.999999.
-// The share beyond them, 1−q, falls to a tenth in eight even steps, as on HdrHistogram's axis.
 var quantiles = func() []float64 {
-	const nines, stepsPerNine = 6, 8
+	const nines = 6
 	var qs []float64
 	for step := range nines*stepsPerNine + 1 {
-		beyond := math.Pow(10, -float64(step)/stepsPerNine)
-		qs = append(qs, 1-beyond)
+		qs = append(qs, 1-shareBeyond(step))
 	}
 	return qs
 }()
+
+// shareBeyond is the share of messages beyond a quantile, by its index in quantiles: 0.1 beyond 0.9. It falls to a tenth in eight even steps,
+// as on HdrHistogram's axis.
+func shareBeyond(step int) float64 { return math.Pow(10, -float64(step)/stepsPerNine) }
+
+const stepsPerNine = 8
 
 // latencies are the kinds of latency whose distributions a page draws.
 var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k results.LatencyKind) bool {
@@ -33,7 +37,7 @@ var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k res
 type curve struct {
 	N   int64  `json:"n"` // latencies counted
 	Max number `json:"max"`
-	// Values are the latencies at quantiles. They end with the first quantile beyond which less than one message lies:
+	// Values are the latencies at quantiles. They end with the first quantile that has fewer than one message beyond it:
 	// from there on all are Max.
 	Values []number `json:"v"`
 }
@@ -70,10 +74,11 @@ func mergedCurve(records []store.Record, histogramOf func(*store.Result) hist.Sn
 		return nil
 	}
 	c := &curve{N: n, Max: number(all.Max())}
-	for _, q := range quantiles {
+	const rounding = 1e-9 // more than the error of the product: of 10,000 messages exactly one lies beyond 0.9999
+	for step, q := range quantiles {
 		c.Values = append(c.Values, number(all.Quantile(q)))
-		messagesBeyond := (1 - q) * float64(n)
-		if messagesBeyond < 1 {
+		messagesBeyond := shareBeyond(step) * float64(n)
+		if messagesBeyond < 1-rounding {
 			break
 		}
 	}
