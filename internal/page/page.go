@@ -12,8 +12,8 @@ import (
 	"html/template"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,7 +33,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // Source is the material of a page.
 type Source struct {
-	Set     *results.Set   // drawn as figures; no figures if it is nil or empty
+	Set     *results.Set   // drawn as figures by Summary; no figures if it is nil or empty
 	Gates   []gate.Verdict // of the thresholds that the command was given; nil if there were none
 	Command string         // as typed to make the page
 	Tool    string         // version of brokermark
@@ -47,14 +47,14 @@ func Summary(w io.Writer, s Source) error {
 	return write(w, s, "Brokermark report", func() (texts, error) { return compose(s.Set) })
 }
 
-// Document writes one document, without figures.
+// Document writes one document, without figures, whatever s.Set is.
 func Document(w io.Writer, d document.Document, s Source) error {
 	s.Set = nil
 	return write(w, s, d.Title, func() (texts, error) { return texts{above: render.Fragment(d.Blocks, "d", 2)}, nil })
 }
 
-// Compare writes a comparison, with figures over the records of both sides. differing are the spec paths in which the sides are meant to
-// differ.
+// Compare writes a comparison, with figures over the records of both sides instead of s.Set. differing are the spec paths in which the sides
+// are meant to differ.
 func Compare(w io.Writer, a, b reports.Side, differing []string, s Source) error {
 	s.Set = results.Of(recordsOf(a, b))
 	d := reports.Compare(a, b, differing...)
@@ -108,51 +108,57 @@ func write(w io.Writer, s Source, title string, makeTexts func() (texts, error))
 	if err != nil {
 		return err
 	}
-	encoded, err := json.Marshal(figures) // with <, > and & escaped
-	if err != nil {
-		return err
-	}
 	script, style := web.Bundle()
-	script = strings.ReplaceAll(script, "</script", `<\/script`)
+	script = scriptEnd.ReplaceAllString(script, `<\/$1`)
 	var out bytes.Buffer
 	err = pageTemplate.Execute(&out, content{
-		Title: title, Policy: policyFor(script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded),
+		Title: title, Policy: policyFor(script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(figures),
 		Above: template.HTML(text.above + render.Fragment(reports.Gates(s.Gates), "gates", 2)), Below: template.HTML(text.below),
 		Figures: s.hasFigures(), Origin: origin(s), Command: s.Command,
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("the page %q: %w", title, err)
 	}
 	_, err = w.Write(out.Bytes())
 	return err
 }
 
-// compute makes the texts and the figures at the same time: each takes seconds for thousands of records. figures are
-// nil if s has none.
-func compute(s Source, makeTexts func() (texts, error)) (text texts, figures *figureData, err error) {
-	var repeat instructions
+// scriptEnd is what would end a script inside it. In a JavaScript string "<\/script" means the same and doesn't.
+var scriptEnd = regexp.MustCompile(`(?i)</(script)`)
+
+// compute makes the texts, and the figures as JSON, at the same time: each takes seconds for thousands of records.
+func compute(s Source, makeTexts func() (texts, error)) (texts, []byte, error) {
+	var text texts
+	var figures []byte
 	var work errgroup.Group
 	work.Go(func() (err error) {
 		text, err = makeTexts()
 		return err
 	})
-	if s.hasFigures() {
-		work.Go(func() error {
-			figures = figuresOf(s.Set)
-			return nil
-		})
-		work.Go(func() (err error) {
-			repeat, err = instructionsOf(s.Set)
-			return err
-		})
+	work.Go(func() (err error) {
+		figures, err = encodeFigures(s)
+		return err
+	})
+	err := work.Wait()
+	return text, figures, err
+}
+
+// encodeFigures is the data for the front end as JSON, with <, > and & escaped. It is null if s has no figures.
+func encodeFigures(s Source) ([]byte, error) {
+	if !s.hasFigures() {
+		return []byte("null"), nil
 	}
-	if err := work.Wait(); err != nil {
-		return texts{}, nil, err
+	repeat, err := instructionsOf(s.Set)
+	if err != nil {
+		return nil, err
 	}
-	if figures != nil {
-		figures.instructions = repeat
+	figures := figuresOf(s.Set)
+	figures.instructions = repeat
+	encoded, err := json.Marshal(figures)
+	if err != nil {
+		return nil, fmt.Errorf("the figures: %w", err)
 	}
-	return text, figures, nil
+	return encoded, nil
 }
 
 // policyFor is a Content-Security-Policy that allows only this script to run, and nothing to be loaded.
