@@ -169,16 +169,21 @@ func settingPrefix(column document.Column) string {
 	return clean(document.OneLine(column.Name)) + "="
 }
 
-// best are the n best rows by their first bars, in the order of the table. Rows without a first bar are left out.
+// best are the n best rows by their first bars, in the order of the table. Rows that have only other bars come after all that have the
+// first. Rows without any bar are left out.
 func (c chart) best(n int) []document.Row {
 	key := c.bars[0].Key
-	var picked []int // indexes of rows
+	var picked, others []int // indexes of rows
 	for i, row := range c.rows {
-		if drawable(row[key]) {
+		switch {
+		case drawable(row[key]):
 			picked = append(picked, i)
+		case c.hasBar(row):
+			others = append(others, i)
 		}
 	}
 	slices.SortStableFunc(picked, func(i, j int) int { return c.compare(c.rows[i][key], c.rows[j][key]) })
+	picked = append(picked, others...)
 	picked = picked[:min(len(picked), n)]
 	slices.Sort(picked)
 	var rows []document.Row

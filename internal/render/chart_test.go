@@ -96,6 +96,18 @@ func TestAChartOfManyRowsShowsTheBestOfThem(t *testing.T) {
 	}
 }
 
+// No row has the first of the two bars of the second chart.
+func TestAChartOfManyRowsShowsThoseWithoutAFirstBar(t *testing.T) {
+	var rows []document.Row
+	for i := range 20 {
+		rows = append(rows, document.Row{"who": document.Text(fmt.Sprintf("r%02d", i)), "high": document.Number(100 + i)})
+	}
+	got := Charts(charted(rows...), one)
+	if names := strings.Count(got, `<th scope="row">`); names != 16 || !strings.Contains(got, "the best 16 of 20") {
+		t.Errorf("%d rows:\n%s", names, got)
+	}
+}
+
 func TestNothingToCompareHasNoChart(t *testing.T) {
 	known := document.Row{"who": document.Text("a"), "rate": document.Number(1)}
 	bare := charted(known, known)
