@@ -2,6 +2,8 @@ package render
 
 import (
 	"encoding/csv"
+	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -61,14 +63,16 @@ func csvField(value any) string {
 		return allDigits(v)
 	case []string:
 		return Inert(strings.Join(v, " | "))
-	default: // nothing is known
+	case nil: // nothing is known
 		return ""
+	default:
+		panic(fmt.Sprintf("render: CSV has no form for a %T", v))
 	}
 }
 
 // allDigits writes a number without rounding. It is empty for NaN and infinity.
 func allDigits(v float64) string {
-	if knownNumber(v) == nil {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
