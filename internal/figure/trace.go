@@ -62,7 +62,8 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		if m.high > m.low {
-			t.drawInterval(c, centre.X, y(max(m.low, p.Y.Min)), y(min(m.high, p.Y.Max)), math.IsInf(m.high, 1))
+			upright := draw.LineStyle{Color: t.line.Color, Width: intervalWidth}
+			drawInterval(c, upright, centre.X, y(max(m.low, p.Y.Min)), y(min(m.high, p.Y.Max)), endsOf(m, p.Y))
 		}
 		if !m.used {
 			c.DrawGlyph(crossGlyph(t.line.Color), centre)
@@ -92,16 +93,27 @@ func stretches(marks []mark) [][]mark {
 	return all
 }
 
-// drawInterval draws a thin upright line with a cap at either end, or with an arrow instead of an upper bound.
-func (t trace) drawInterval(c draw.Canvas, x, low, high vg.Length, isOpen bool) {
+// intervalEnds says how the upright of an interval ends.
+type intervalEnds struct {
+	capBelow, capAbove bool // false: it goes on beyond the panel's edge, such as to 0 below a logarithmic axis
+	arrow              bool // there is no upper bound
+}
+
+func endsOf(m mark, axis plot.Axis) intervalEnds {
+	return intervalEnds{capBelow: m.low >= axis.Min, capAbove: m.high <= axis.Max, arrow: math.IsInf(m.high, 1)}
+}
+
+// drawInterval draws an upright line with a cap at each end that lies in the panel, or with an arrow instead of an upper bound.
+func drawInterval(c draw.Canvas, style draw.LineStyle, x, low, high vg.Length, ends intervalEnds) {
 	const halfCap vg.Length = 1.8
-	thin := draw.LineStyle{Color: t.line.Color, Width: intervalWidth}
-	c.StrokeLine2(thin, x, low, x, high)
-	c.StrokeLine2(thin, x-halfCap, low, x+halfCap, low)
-	if isOpen {
-		c.StrokeLines(thin, []vg.Point{{X: x - halfCap, Y: high - halfCap}, {X: x, Y: high}, {X: x + halfCap, Y: high - halfCap}})
-	} else {
-		c.StrokeLine2(thin, x-halfCap, high, x+halfCap, high)
+	c.StrokeLine2(style, x, low, x, high)
+	if ends.capBelow {
+		c.StrokeLine2(style, x-halfCap, low, x+halfCap, low)
+	}
+	if ends.arrow {
+		c.StrokeLines(style, []vg.Point{{X: x - halfCap, Y: high - halfCap}, {X: x, Y: high}, {X: x + halfCap, Y: high - halfCap}})
+	} else if ends.capAbove {
+		c.StrokeLine2(style, x-halfCap, high, x+halfCap, high)
 	}
 }
 
