@@ -91,8 +91,11 @@ func doubtsNote(points []results.Point) string {
 // doubtCodes are the kinds of doubt about a repetition and its loads.
 func doubtCodes(r store.Record) map[string]bool {
 	codes := map[string]bool{}
+	for _, d := range r.Doubts {
+		codes[d.Code] = true
+	}
 	for _, l := range results.Loads(r) {
-		for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
+		for _, d := range l.Record.Doubts {
 			codes[d.Code] = true
 		}
 	}

@@ -135,6 +135,9 @@ func costBar(m results.Metric, factor float64, r costRow, colour color.RGBA) bar
 func userShare(key string, records []store.Record) (share float64, ok bool) {
 	var user, system float64
 	for _, r := range records {
+		if r.Result == nil {
+			continue
+		}
 		c := r.Result.Cost
 		switch key {
 		case results.KeyBrokerCPU:
