@@ -6,7 +6,7 @@
 //		numberColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(g results.Goal) int { return g.N }),
 //	}, goals)
 //
-// has the rows "p99 ≤ 10ms, 3" and "p50 ≤ 1ms, 2".
+// has the rows "p99 ≤ 10ms, 3" and "p50 ≤ 1ms, 2". Programs read columns by their Key, people by their Name.
 
 package reports
 
@@ -44,7 +44,8 @@ func repetitionsColumn[T any](n func(T) int) columnOf[T] {
 	return numberColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, n)
 }
 
-// tableOf has a row for each subject. A table that a heading names has no title.
+// tableOf has a row for each subject. A table that a heading names has no title. The document that the table is added to panics if two
+// columns have one key.
 func tableOf[T any](title string, columns []columnOf[T], subjects []T) document.Table {
 	t := document.Table{Title: title}
 	for _, c := range columns {
@@ -106,6 +107,7 @@ func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) resu
 	return metricColumns(keys, hidden, func(subject T, key string) document.Cell { return countCell(books(subject), key) })
 }
 
+// countCell is a count of messages by its key, or blank if it is not known.
 func countCell(b results.Books, key string) document.Cell {
 	return document.Number(results.MustMetric(key).CountIn(b))
 }

@@ -148,7 +148,7 @@ func latencyColumn(key string, rate float64) columnOf[contender] {
 func contendersByRate(contenders []contender) map[float64]int {
 	count := map[float64]int{}
 	for _, c := range contenders {
-		for _, l := range c.fixed {
+		for _, l := range c.fixed { // one load point for each rate
 			count[l.Rate]++
 		}
 	}

@@ -40,7 +40,7 @@ func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict
 			unjudged++
 		case on.Outcome == gate.Undecided:
 			undecided = append(undecided, text)
-		default:
+		case on.Outcome == gate.Failed:
 			missed = append(missed, text)
 		}
 	}

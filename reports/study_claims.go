@@ -10,6 +10,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/claim"
@@ -22,7 +23,7 @@ import (
 // judgedClaim is a claim with the answers of the sides.
 type judgedClaim struct {
 	claim.Claim
-	answers map[string]claim.Answer // by side
+	answers map[string]claim.Answer // by side: of those that were measured, and of the paper's own tables (claim.Published)
 }
 
 // addClaims counts the answers of each side and adds the table of claims. It adds nothing if the study
@@ -35,7 +36,7 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 	var judged []judgedClaim
 	for _, c := range p.Claims {
 		j := judgedClaim{Claim: c, answers: map[string]claim.Answer{}}
-		for _, side := range sides {
+		for _, side := range slices.Concat(sides, []string{claim.Published}) {
 			j.answers[side] = claim.Evaluate(c, own, p.Study.Name, side)
 		}
 		judged = append(judged, j)
@@ -47,7 +48,7 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 	if len(sides) == 0 {
 		d.Say("Nothing of this study was measured yet.")
 	}
-	d.Add(tableOf("", p.claimColumns(sides, own, notes), judged))
+	d.Add(tableOf("", p.claimColumns(sides, notes), judged))
 	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; " +
 		"where the repetitions lie on both sides it cannot be told. Messages are counted over all repetitions, those that failed " +
 		"included. Where a point was measured once there is no " +
@@ -89,11 +90,11 @@ func singleRunWarning(single, decided int) string {
 }
 
 // claimColumns have the verdicts of all sides beside each other, then the figures that each rests on.
-func (p Paper) claimColumns(sides []string, own *results.Set, notes *document.Footnotes) []columnOf[judgedClaim] {
+func (p Paper) claimColumns(sides []string, notes *document.Footnotes) []columnOf[judgedClaim] {
 	columns := []columnOf[judgedClaim]{
 		textColumn(document.Column{Key: "claim", Name: "no.", Identifies: true}, func(j judgedClaim) string { return j.ID }),
 		cellColumn(document.Column{Key: "says", Name: "claim", Wide: true},
-			func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, own, notes) }),
+			func(j judgedClaim) document.Cell { return p.claimCell(j, notes) }),
 	}
 	for _, side := range sides {
 		columns = append(columns, cellColumn(document.Column{Key: "verdict_" + side, Name: "verdict\n" + side},
@@ -112,14 +113,14 @@ func (p Paper) claimColumns(sides []string, own *results.Set, notes *document.Fo
 
 // claimCell is the sentence of a claim. Footnotes hold its note, and say if the paper's own tables
 // contradict it.
-func (p Paper) claimCell(c claim.Claim, own *results.Set, notes *document.Footnotes) document.Cell {
-	cell := document.Text(c.Says)
-	subject := p.Study.Name + " " + c.ID
-	if c.Note != "" {
-		cell = cell.Marked(notes.Mark(subject, remark.Of("%s", c.Note)))
+func (p Paper) claimCell(j judgedClaim, notes *document.Footnotes) document.Cell {
+	cell := document.Text(j.Says)
+	subject := p.Study.Name + " " + j.ID
+	if j.Note != "" {
+		cell = cell.Marked(notes.Mark(subject, remark.Of("%s", j.Note)))
 	}
-	if a := claim.Evaluate(c, own, p.Study.Name, claim.Published); a.Verdict == claim.DoesNotHold {
-		contradiction := remark.Of("by the paper's own tables it does not hold: %s", measuredText(c, a))
+	if byTables := j.answers[claim.Published]; byTables.Verdict == claim.DoesNotHold {
+		contradiction := remark.Of("by the paper's own tables it does not hold: %s", measuredText(j.Claim, byTables))
 		cell = cell.Marked(notes.Mark(subject+" tables", contradiction))
 	}
 	return cell
@@ -146,7 +147,7 @@ func answerCell(a claim.Answer, notes *document.Footnotes) document.Cell {
 // is empty if there are none.
 func measuredText(c claim.Claim, a claim.Answer) string {
 	var clauses []string
-	for i, p := range a.Parts {
+	for i, p := range a.Parts { // none, or one for each statement in their order
 		if text := partText(c.Statements[i], p); text != "" {
 			clauses = append(clauses, text)
 		}
