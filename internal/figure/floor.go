@@ -38,12 +38,12 @@ func floorOf(distributions []results.Distribution) *floor {
 	}
 	byCount := func(a, b hist.Snapshot) int { return cmp.Compare(a.Count(), b.Count()) }
 	marks := percentileMarks(slices.MaxFunc(recordings, byCount), true) // of the most pauses: its percentiles go furthest
-	last := &marks[len(marks)-1]
+	last := len(marks) - 1
 	for _, r := range recordings {
-		for i := range marks {
-			marks[i].y = max(marks[i].y, float64(r.Quantile(quantileAt(marks[i].x))))
+		for i, m := range marks {
+			marks[i].y = max(m.y, float64(r.Quantile(quantileAt(m.x))))
 		}
-		last.y = max(last.y, float64(r.Max()))
+		marks[last].y = max(marks[last].y, float64(r.Max())) // the last mark is the maximum, which is no percentile
 	}
 	return &floor{marks: marks}
 }
@@ -60,6 +60,7 @@ func (f *floor) widen(latencies *valueRange) {
 	}
 }
 
+// Plot fills the panel below the marks, clipped to the axes. Beyond the last mark the floor stays as high as the longest pause that was noted.
 func (f *floor) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	var edge []vg.Point
@@ -71,7 +72,7 @@ func (f *floor) Plot(c draw.Canvas, p *plot.Plot) {
 		height = y(min(max(m.y, p.Y.Min), p.Y.Max))
 		edge = append(edge, vg.Point{X: x(m.x), Y: height})
 	}
-	edge = append(edge, vg.Point{X: c.Max.X, Y: height}) // no pause was longer than the last
+	edge = append(edge, vg.Point{X: c.Max.X, Y: height})
 	area := append([]vg.Point{c.Min}, edge...)
 	c.FillPolygon(floorColour, append(area, vg.Point{X: c.Max.X, Y: c.Min.Y}))
 	c.StrokeLines(draw.LineStyle{Color: soft, Width: axisWidth}, edge)

@@ -158,8 +158,8 @@ func mix(a, b color.Color, share float64) color.Color {
 
 // readableOn is white on dark colours, and ink on light ones, by their luma.
 func readableOn(c color.Color) color.Color {
-	const darkest = 0.55 // share of full luma from which on ink can be read
-	if luma := color.GrayModel.Convert(c).(color.Gray).Y; float64(luma) < darkest*0xff {
+	const inkFrom = 0.55 // share of full luma from which on ink can be read
+	if luma := color.GrayModel.Convert(c).(color.Gray).Y; float64(luma) < inkFrom*0xff {
 		return color.White
 	}
 	return ink

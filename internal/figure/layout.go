@@ -121,7 +121,7 @@ type panelRow struct {
 	weight                            float64 // the largest Panel.Weight
 }
 
-// measurePanels finds the room that suffices around the data of all panels in a column or a row.
+// measurePanels finds the room that suffices around the data of all panels in a column or a row. All rows are equally long (see grid).
 func measurePanels(c draw.Canvas, panels [][]*Panel) ([]panelColumn, []panelRow) {
 	columns, rows := make([]panelColumn, len(panels[0])), make([]panelRow, len(panels))
 	for j := range panels {

@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// maxLines is how many lines can be told apart: each of seven colours twice, solid and dashed.
-const maxLines = 14
+// maxLines is how many lines can be told apart: each colour twice, solid and dashed.
+var maxLines = 2 * len(palette)
 
 // A line has this many marks from one nine to the next, as from 99 % to 99.9 %.
 const (
@@ -122,6 +122,7 @@ func lineName(d results.Distribution, all []results.Distribution) string {
 	return d.Point.Name
 }
 
+// lineNames are the names of all lines, each once, in order.
 func lineNames(all []results.Distribution) []string {
 	var names []string
 	for _, d := range all {
@@ -140,13 +141,16 @@ func quantileAt(place float64) float64 { return 1 - 1/place }
 
 // setPercentiles makes HdrHistogram's axis, from the minimum to the place end.
 func setPercentiles(a *plot.Axis, end float64) {
-	const roomForHalf = 1e6 // the end up to which there is room for the label of 50 %
+	const roomForMedian = 1e6 // the end up to which there is room for the label of the median
 	a.Min, a.Max = nines(0), max(end, nines(0.9))
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = plot.TickerFunc(func(_, high float64) []plot.Tick {
-		ticks := []plot.Tick{{Value: nines(0), Label: "0"}, {Value: nines(0.5)}, {Value: nines(0.75)}, {Value: nines(0.9), Label: "90"}}
-		if high <= roomForHalf {
-			ticks[1].Label = "50"
+		median := "50"
+		if high > roomForMedian {
+			median = ""
+		}
+		ticks := []plot.Tick{
+			{Value: nines(0), Label: "0"}, {Value: nines(0.5), Label: median}, {Value: nines(0.75)}, {Value: nines(0.9), Label: "90"},
 		}
 		const rounding = 1e-4 // a tick at the very end of the axis stays on it
 		for n := 2; math.Pow10(n) <= high*(1+rounding); n++ {
