@@ -107,7 +107,7 @@ func clientMode(points ...results.Point) string {
 
 // unequalFlushes names the brokers that flushed messages to the disk before they acknowledged them, and
 // those that did not. It is empty if they are alike, or if flushes were counted for fewer than two. The
-// first point of a broker whose flushes were counted decides for all its points.
+// first of the points with one name whose flushes were counted decides for all of them.
 func unequalFlushes(points []results.Point) string {
 	var flushing, others []string
 	decided := map[string]bool{} // by the point's name

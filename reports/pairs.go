@@ -98,13 +98,14 @@ func loadID(p results.Point) string { return results.LoadID(p.Spec) }
 // then each load of one side is paired with each load of the other.
 func matchBy(a, b Side, key func(results.Point) string) matches {
 	firsts, seconds := results.GroupBy(a.Set.Points, key), results.GroupBy(b.Set.Points, key)
-	found := matches{unmatched: len(firsts) + len(seconds)}
+	var found matches
+	common := 0 // workloads that both sides were given
 	for _, first := range firsts {
 		i := slices.IndexFunc(seconds, func(second group) bool { return second.Name == first.Name })
 		if i < 0 {
 			continue
 		}
-		found.unmatched -= 2 // one of each side
+		common++
 		for _, ofFirst := range results.GroupBy(first.Members, loadID) {
 			for _, ofSecond := range results.GroupBy(seconds[i].Members, loadID) {
 				found.pairs = append(found.pairs, pair{
@@ -115,6 +116,7 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 			}
 		}
 	}
+	found.unmatched = len(firsts) - common + len(seconds) - common
 	return found
 }
 

@@ -88,10 +88,10 @@ func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
 	}
 	missed := missedTargets(p, l.Records)
 	cell := document.Text(strings.Join(append([]string{ending}, missed...), ", ")).Toned(tone)
-	switch {
-	case !isCurveRate(l):
+	if !isCurveRate(l) {
 		return cell.Marked(reasonMarks(p, notes)...)
-	case l.Why.Text == "":
+	}
+	if l.Why.Text == "" {
 		return cell
 	}
 	return cell.Marked(notes.Mark(p.Spec.Broker, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
