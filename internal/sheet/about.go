@@ -44,17 +44,19 @@ func (b *book) writeRepetitions(records []store.Record) {
 // setting in which they differ.
 func (b *book) writeSettings(points []results.Point) {
 	values := results.Values{}
+	var facts []map[string]string // of each point: settings, versions and machine, by path
 	for _, p := range points {
+		facts = append(facts, p.Facts())
 		values.AddAll(p.Facts())
 	}
 	var shared [][]any
 	var differing []string
 	for _, path := range slices.Sorted(maps.Keys(values)) {
-		isUnset := func(p results.Point) bool { _, ok := p.Facts()[path]; return !ok }
-		if values.Vary(path) || slices.ContainsFunc(points, isUnset) {
+		isUnset := func(f map[string]string) bool { _, isSet := f[path]; return !isSet }
+		if values.Vary(path) || slices.ContainsFunc(facts, isUnset) {
 			differing = append(differing, path)
 		} else {
-			shared = append(shared, []any{path, points[0].Facts()[path]})
+			shared = append(shared, []any{path, facts[0][path]})
 		}
 	}
 	b.writeTable(b.addSheet("Settings"), []heading{{name: "setting, equal in all points", width: 40}, {name: "value", width: 60}}, 1, slices.Values(shared))
@@ -64,10 +66,10 @@ func (b *book) writeSettings(points []results.Point) {
 		headings = append(headings, heading{name: path, width: 18})
 	}
 	var rows [][]any
-	for _, p := range points {
+	for i, p := range points {
 		row := []any{p.ID, p.Records[0].Label}
 		for _, path := range differing {
-			row = append(row, p.Facts()[path])
+			row = append(row, facts[i][path])
 		}
 		rows = append(rows, row)
 	}

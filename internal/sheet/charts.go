@@ -37,7 +37,7 @@ func (s chartSource) span(column string) string {
 	return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(s.sheet), column, headRows+1, column, headRows+s.usable)
 }
 
-// series are the figure columns of these names.
+// series draw the figure columns with these names, one each, in the colours of seriesColours.
 func (s chartSource) series(names ...string) []excelize.ChartSeries {
 	var series []excelize.ChartSeries
 	for i, name := range names {
@@ -65,7 +65,8 @@ func (b *book) writeCharts(s chartSource) {
 		sheet, row, headings = b.addSheet(s.sheet+" charts"), 2, nil
 		b.setPrintLayout(sheet, columnsPerPage)
 	}
-	// excelize computes a chart's extent from the widths of columns, which the page sets later.
+	// AddChart finds the cell at which a chart ends by the widths that the columns have by then. Those of the table are set only when it is
+	// written, after its charts.
 	for i, h := range headings {
 		b.try(func() error { return b.file.SetColWidth(sheet, letterOf(i+1), letterOf(i+1), h.width) })
 	}
@@ -131,7 +132,7 @@ func columnAfter(headings []heading, pixels float64) int {
 	return column
 }
 
-// seriesColours are those of the figures.
+// seriesColours are the first four of the palette of package figure: blue, vermillion, green and purple.
 var seriesColours = []string{"0072B2", "D55E00", "009E73", "CC79A7"}
 
 // quoted is a sheet's name as references to its cells need it.

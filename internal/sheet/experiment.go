@@ -12,6 +12,7 @@ package sheet
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -41,8 +42,8 @@ func (b *book) writeExperiment(name string, points []results.Point) {
 			usable++
 		}
 	}
-	places := placeColumns(points, loadRows)
-	columns := slices.Concat(places, figureColumns, endingColumns)
+	identity := placeColumns(points, loadRows)
+	columns := slices.Concat(identity, figureColumns, endingColumns)
 	var headings []heading
 	for _, c := range columns {
 		headings = append(headings, heading{name: c.name, note: c.note, width: c.width})
@@ -52,7 +53,7 @@ func (b *book) writeExperiment(name string, points []results.Point) {
 		rows = append(rows, b.cells(l, columns))
 	}
 	// Before the table: once it is written, the sheet takes no charts.
-	b.writeCharts(chartSource{sheet: sheet, figuresFrom: len(places) + 1, usable: usable, rows: len(loadRows), headings: headings})
+	b.writeCharts(chartSource{sheet: sheet, figuresFrom: len(identity) + 1, usable: usable, rows: len(loadRows), headings: headings})
 	b.writeTable(sheet, headings, 1, slices.Values(rows))
 }
 
@@ -130,23 +131,29 @@ func placeColumns(points []results.Point, rows []loadRow) []column {
 func axisColumn(axis string, points []results.Point) column {
 	allNumbers := true
 	for _, p := range points {
-		if text := p.Records[0].Axes[axis]; text != "" && plainNumber(text) == nil {
+		text := p.Records[0].Axes[axis] // all records of a point have the same axes
+		if _, isNumber := plainNumber(text); text != "" && !isNumber {
 			allNumbers = false
 		}
 	}
-	if allNumbers {
-		return column{name: axis, width: 13, format: general, value: func(l loadRow) any { return plainNumber(l.Point.Records[0].Axes[axis]) }}
+	if !allNumbers {
+		return column{name: axis, width: 13, value: func(l loadRow) any { return l.Point.Records[0].Axes[axis] }}
 	}
-	return column{name: axis, width: 13, value: func(l loadRow) any { return l.Point.Records[0].Axes[axis] }}
+	return column{name: axis, width: 13, format: general, value: func(l loadRow) any {
+		if v, isNumber := plainNumber(l.Point.Records[0].Axes[axis]); isNumber {
+			return v
+		}
+		return nil
+	}}
 }
 
-// plainNumber is the number that a text is, as the value of a cell. It is nil for a text that the number would not be shown as.
-func plainNumber(text string) any {
+// plainNumber is the number that a text is. It is none if a cell with the number would be shown otherwise: "3.10", "1e3" and "Inf".
+func plainNumber(text string) (v float64, isNumber bool) {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || strconv.FormatFloat(v, 'f', -1, 64) != text {
-		return nil
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strconv.FormatFloat(v, 'f', -1, 64) != text {
+		return 0, false
 	}
-	return numberOrNil(v)
+	return v, true
 }
 
 // endingColumns say how a row ended, and which point to look up.
