@@ -152,7 +152,7 @@ func candidatesOf(points []results.Point) []candidate {
 // add appends the run of a repetition, with mostTicks ticks at most, and panels that the list doesn't have yet.
 func (list *runList) add(c candidate, mostTicks int) {
 	out := describeRun(c)
-	groups := groupMoments(results.Moments(c.record), mostTicks) // each becomes one tick of the run
+	groups := groupMoments(results.Moments(c.record), mostTicks) // of the samples in Result.Series; each becomes one tick of the run
 	for _, moments := range groups {
 		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
 	}
@@ -245,8 +245,8 @@ func (list *runList) panelIndex(p results.CoursePanel) int {
 	return len(list.Panels) - 1
 }
 
-// books are the message counts of a record that are known. Counts of what should not happen are left out if they are 0,
-// except for messages lost and never sent, where a reader looks for the 0.
+// books are the message counts of a record that are known. Counts of what should not happen, of which fewer are better, are left out if they
+// are 0, except for messages lost and never sent, where a reader looks for the 0.
 func books(r store.Record) []counted {
 	var counts []counted
 	for _, m := range results.Metrics {
@@ -254,7 +254,7 @@ func books(r store.Record) []counted {
 		if !m.Counts() || math.IsNaN(n) {
 			continue
 		}
-		shouldNotHappen := m.Better != results.Neither
+		shouldNotHappen := m.Better == results.Lower
 		isLookedFor := m.Key == results.KeyUnsent || m.Key == results.KeyLost
 		if n == 0 && shouldNotHappen && !isLookedFor {
 			continue

@@ -13,6 +13,7 @@ package page
 
 import (
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
@@ -39,9 +40,9 @@ func (s section) html() string {
 	if len(s.blocks) == 0 {
 		return ""
 	}
-	out := fmt.Sprintf("<h2>%s</h2>\n", s.title)
+	out := fmt.Sprintf("<h2>%s</h2>\n", html.EscapeString(s.title))
 	if s.about != "" {
-		out += fmt.Sprintf("<p class=\"about\">%s</p>\n", s.about)
+		out += fmt.Sprintf("<p class=\"about\">%s</p>\n", html.EscapeString(s.about))
 	}
 	return out + render.Fragment(s.blocks, s.notePrefix, 3)
 }
