@@ -26,52 +26,63 @@ func objectiveVerdicts(set *results.Set) []document.Verdict {
 	return verdicts
 }
 
-// objectiveVerdict sums up the verdicts on all loads that an objective was applied to.
-func objectiveVerdict(objective string, onLoads []gate.Verdict) document.Verdict {
-	kept, unjudged := 0, 0
-	var missed, undecided []string // loads with their figures: "kafka, 100 B, at-least-once, rate 10k/s: 31.2 ms (n=3)"
-	for _, on := range onLoads {
-		text := fmt.Sprintf("%s: %s", on.Point, on.Text)
+// judgedLoads are the loads that an objective was applied to, by what was found. Loads that are named have their figures:
+// "kafka, 100 B, at-least-once, rate 10k/s: 31.2 ms (n=3)".
+type judgedLoads struct {
+	kept, unjudged    int
+	missed, undecided []string // undecided: the limit is within the error of the agents' clocks
+}
+
+func judgedLoadsOf(verdicts []gate.Verdict) judgedLoads {
+	var loads judgedLoads
+	for _, v := range verdicts {
+		text := fmt.Sprintf("%s: %s", v.Point, v.Text)
 		switch {
-		case on.Point == gate.AllPoints: // it says that no load could be judged, as the counts show
-		case on.Outcome == gate.Passed:
-			kept++
-		case on.Outcome == gate.Skipped, on.Unusable:
-			unjudged++
-		case on.Outcome == gate.Undecided:
-			undecided = append(undecided, text)
-		case on.Outcome == gate.Failed:
-			missed = append(missed, text)
+		case v.Point == gate.AllPoints: // it says that no load could be judged, as the counts show
+		case v.Outcome == gate.Passed:
+			loads.kept++
+		case v.Outcome == gate.Skipped, v.Unusable:
+			loads.unjudged++
+		case v.Outcome == gate.Undecided:
+			loads.undecided = append(loads.undecided, text)
+		case v.Outcome == gate.Failed:
+			loads.missed = append(loads.missed, text)
 		}
 	}
+	return loads
+}
+
+// objectiveVerdict sums up the verdicts on all loads that an objective was applied to.
+func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdict {
+	loads := judgedLoadsOf(verdicts)
+	judged := loads.kept + len(loads.missed) + len(loads.undecided)
+	all := plural(judged+loads.unjudged, "load")
 	v := document.Verdict{About: "Objective " + objective}
-	judged := kept + len(missed) + len(undecided)
-	all := plural(judged+unjudged, "load")
 	var details []string
 	switch {
 	case judged == 0:
 		v.Finding = "Nothing was measured that could be judged by it."
 		return v
-	case len(missed) > 0:
-		first, further := results.FirstSentences(missed, maxLoadsNamed)
-		v.Finding = fmt.Sprintf("Missed by %d of %s. %s", len(missed), all, first)
+	case len(loads.missed) > 0:
+		first, further := results.FirstSentences(loads.missed, maxLoadsNamed)
+		v.Finding = fmt.Sprintf("Missed by %d of %s. %s", len(loads.missed), all, first)
 		details = append(details, further)
-		if n := len(undecided); n > 0 {
+		if n := len(loads.undecided); n > 0 {
 			details = append(details, fmt.Sprintf("For %d more the clocks of the agents don't tell.", n))
 		}
-	case len(undecided) > 0: // the limit is within the error of the agents' clocks
-		first, further := results.FirstSentences(undecided, maxLoadsNamed)
-		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s", len(undecided), all, first)
+	case len(loads.undecided) > 0:
+		first, further := results.FirstSentences(loads.undecided, maxLoadsNamed)
+		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s", len(loads.undecided), all, first)
 		details = append(details, further)
-	case unjudged > 0:
-		v.Finding = fmt.Sprintf("Kept by %d of %s.", kept, all)
-	case kept == 1:
+	case loads.unjudged > 0:
+		v.Finding = fmt.Sprintf("Kept by %d of %s.", loads.kept, all)
+	case loads.kept == 1:
 		v.Finding = "Kept by the only load."
 	default:
-		v.Finding = fmt.Sprintf("Kept by all %d loads.", kept)
+		v.Finding = fmt.Sprintf("Kept by all %d loads.", loads.kept)
 	}
-	if unjudged > 0 {
-		details = append(details, plural(unjudged, "load")+" can't be judged by it.")
+	if loads.unjudged > 0 {
+		details = append(details, plural(loads.unjudged, "load")+" can't be judged by it.")
 	}
 	v.Detail = joinNonEmpty(" ", details...)
 	return v
@@ -83,7 +94,7 @@ func missesObjective(p results.Point, records []results.Record) bool {
 	if len(records) == 0 {
 		return false
 	}
-	latest := p.Records[len(p.Records)-1]
+	latest := p.Records[len(p.Records)-1] // objectives may be changed between repetitions: the last ones count
 	objectives, err := gate.Objectives(latest.Spec)
 	if err != nil {
 		return false

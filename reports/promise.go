@@ -176,12 +176,6 @@ func (t faultTrial) figure(cell document.Cell) document.Cell {
 	return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
 }
 
-// leavesLossesOut tells whether messages are missing that may not be lost, so that the verdict leaves them
-// out.
-func (t faultTrial) leavesLossesOut() bool {
-	return t.lossesUnproven && booksOf(t.record).LostAcked > 0
-}
-
 func (t faultTrial) hasOutage() bool { return t.record.Result != nil && t.record.Result.Outage != nil }
 
 // guaranteeText names the guarantee: "exactly-once, log, 3 copies". A single copy and "ordered" are usual,
@@ -197,45 +191,6 @@ func guaranteeText(s study.Spec) string {
 	return text
 }
 
-// promiseTerms explains the columns that the tables have, a sentence or two each.
-func promiseTerms(trials []faultTrial) string {
-	terms := []string{
-		"Acked: confirmed as the guarantee demands. With at-most-once nothing is confirmed, and every message handed to the client counts.",
-		"Failed: the client reported an error; the message may have been delivered nevertheless.",
-	}
-	if anyTrial(trials, wasResent) {
-		terms = append(terms, "Resent: sent once more because the connection was lost or no answer came.")
-	}
-	terms = append(terms, "Lost after ack: acked and never delivered.")
-	if slices.ContainsFunc(trials, faultTrial.leavesLossesOut) {
-		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
-	}
-	terms = append(terms,
-		"Dup.: deliveries of a message that had been delivered.",
-		"Reord.: first deliveries after a later message of the same stream.")
-	if slices.ContainsFunc(trials, faultTrial.hasOutage) {
-		terms = append(terms,
-			"Outage: the longest time in which nothing was delivered, from samples "+sampleIntervals(trials)+" apart.")
-	}
-	return strings.Join(terms, " ")
-}
-
 func anyTrial(trials []faultTrial, condition func(results.Record) bool) bool {
 	return slices.ContainsFunc(trials, func(t faultTrial) bool { return condition(t.record) })
-}
-
-// sampleIntervals lists the times between the samples that outages were read from: "20 ms or 50 ms".
-func sampleIntervals(trials []faultTrial) string {
-	var intervals []int64 // ns
-	for _, t := range trials {
-		if t.hasOutage() {
-			intervals = append(intervals, t.record.Result.OutageSampleNs())
-		}
-	}
-	slices.Sort(intervals)
-	var words []string
-	for _, ns := range slices.Compact(intervals) {
-		words = append(words, fmt.Sprintf("%g ms", float64(ns)/1e6))
-	}
-	return strings.Join(words, " or ")
 }

@@ -1,0 +1,54 @@
+// The terms of the promise report, in sentences below its tables: what its columns count, and what they leave out.
+
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// promiseTerms explains the columns that the tables have, a sentence or two each.
+func promiseTerms(trials []faultTrial) string {
+	terms := []string{
+		"Acked: confirmed as the guarantee demands. With at-most-once nothing is confirmed, and every message handed to the client counts.",
+		"Failed: the client reported an error; the message may have been delivered nevertheless.",
+	}
+	if anyTrial(trials, wasResent) {
+		terms = append(terms, "Resent: sent once more because the connection was lost or no answer came.")
+	}
+	terms = append(terms, "Lost after ack: acked and never delivered.")
+	if slices.ContainsFunc(trials, faultTrial.leavesLossesOut) {
+		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
+	}
+	terms = append(terms,
+		"Dup.: deliveries of a message that had been delivered.",
+		"Reord.: first deliveries after a later message of the same stream.")
+	if slices.ContainsFunc(trials, faultTrial.hasOutage) {
+		terms = append(terms,
+			"Outage: the longest time in which nothing was delivered, from samples "+sampleIntervals(trials)+" apart.")
+	}
+	return strings.Join(terms, " ")
+}
+
+// leavesLossesOut tells whether messages are missing that may not be lost, so that the verdict leaves them
+// out.
+func (t faultTrial) leavesLossesOut() bool {
+	return t.lossesUnproven && booksOf(t.record).LostAcked > 0
+}
+
+// sampleIntervals lists the times between the samples that outages were read from: "20 ms or 50 ms".
+func sampleIntervals(trials []faultTrial) string {
+	var intervals []int64 // ns
+	for _, t := range trials {
+		if t.hasOutage() {
+			intervals = append(intervals, t.record.Result.OutageSampleNs())
+		}
+	}
+	slices.Sort(intervals)
+	var words []string
+	for _, ns := range slices.Compact(intervals) {
+		words = append(words, fmt.Sprintf("%g ms", float64(ns)/1e6))
+	}
+	return strings.Join(words, " or ")
+}
