@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // contender is the points of one broker with one message size and guarantee. A broker that was measured in
@@ -46,7 +47,7 @@ func fixedLoadPoints(points []results.Point) []results.LoadPoint {
 	for _, p := range points {
 		switch {
 		case len(p.Spec.Faults) > 0: // left out
-		case p.Spec.Measure == "curve":
+		case p.Spec.Measure == study.MeasureCurve:
 			ofCurves = append(ofCurves, p.MeasuredLoads()...)
 		default:
 			alone = append(alone, p.MeasuredLoads()...)
@@ -82,7 +83,7 @@ func (c contender) recordsOfMeasure(measure string) []results.Record {
 // searchRecords are the records of the search for the sustainable rate, or of the one before a curve.
 // There are none if no search found a rate.
 func (c contender) searchRecords() []results.Record {
-	for _, measure := range []string{"sustainable", "curve"} {
+	for _, measure := range []string{study.MeasureSustainable, study.MeasureCurve} {
 		if records := c.recordsOfMeasure(measure); results.Sustained(records).N > 0 {
 			return records
 		}
@@ -101,7 +102,7 @@ func (c contender) costs() costBasis {
 	if records := withCost(c.searchRecords()); len(records) > 0 {
 		return costBasis{load: "sustainable rate", records: records}
 	}
-	for _, measure := range []string{"peak", "count", "backlog"} {
+	for _, measure := range []string{study.MeasurePeak, study.MeasureCount, study.MeasureBacklog} {
 		if records := withCost(c.recordsOfMeasure(measure)); len(records) > 0 {
 			return costBasis{load: measure, records: records}
 		}
@@ -137,7 +138,8 @@ func (c contender) status() string {
 	var statuses, endings, missed []string
 	for _, p := range c.points {
 		statuses = append(statuses, p.Status())
-		if worst := p.Endings()[0]; worst != string(results.OK) {
+		worst := p.Endings()[0] // a point has at least one repetition; the worst ending comes first
+		if worst != string(results.OK) {
 			endings = append(endings, worst+" at "+p.Load())
 		}
 		for _, target := range missedTargets(p, p.Ok()) {

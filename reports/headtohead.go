@@ -17,6 +17,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -112,7 +113,7 @@ func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
 		cellColumn(status, func(c contender) document.Cell { return c.statusCell(notes) }),
 		cellColumn(sustainable, func(c contender) document.Cell { return results.Sustained(c.searchRecords()).Cell() }),
 		cellColumn(peak, func(c contender) document.Cell {
-			return results.MustMetric(results.KeyThroughput).Over(c.recordsOfMeasure("peak")).Cell()
+			return results.MustMetric(results.KeyThroughput).Over(c.recordsOfMeasure(study.MeasurePeak)).Cell()
 		}),
 	}
 }

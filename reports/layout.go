@@ -47,7 +47,7 @@ func layoutOf(points []results.Point) layout {
 	for _, setting := range results.GroupBy(named, func(s results.SettingValue) string { return s.Name }) {
 		first := setting.Members[0]
 		hasOtherValue := slices.ContainsFunc(setting.Members, func(s results.SettingValue) bool { return s != first })
-		isMissing := len(setting.Members) < len(points) // in the names of some points
+		isMissing := len(setting.Members) < len(points) // in the names of some points; a name has a setting once
 		if hasOtherValue || isMissing {
 			l.axes = append(l.axes, setting.Name)
 		} else {
@@ -116,8 +116,7 @@ func common(values []string) string {
 }
 
 // columns identify a point: by its whole name for programs and charts, by the parts of the name for
-// readers. Programs have always found the whole name under the key "broker", and keys never change;
-// that is why the broker alone has the key "product".
+// readers. The whole name has the key "broker" in every table, so the broker alone has the key "product".
 func (l layout) columns() []columnOf[results.Point] {
 	name := func(p results.Point) string { return p.Name }
 	if l.byName() {

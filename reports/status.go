@@ -16,6 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -76,7 +77,9 @@ func plural(n int, thing string) string {
 
 // isCurveRate tells whether a load point is one rate of a curve. Unlike other load points it has a
 // status of its own.
-func isCurveRate(l results.LoadPoint) bool { return l.Point.Spec.Measure == "curve" && l.Rate > 0 }
+func isCurveRate(l results.LoadPoint) bool {
+	return l.Point.Spec.Measure == study.MeasureCurve && l.Rate > 0
+}
 
 // statusCell shows how a load point ended and which targets it missed: "void, rate missed". Footnotes say
 // why it didn't end ok.

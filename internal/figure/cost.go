@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -54,7 +55,7 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 // costRows are the loads of one row of panels. A curve has as many as it has rates, so curves are left out if there is
 // any other measurement.
 func costRows(points []results.Point) []costRow {
-	isCurve := func(p results.Point) bool { return p.Spec.Measure == "curve" }
+	isCurve := func(p results.Point) bool { return p.Spec.Measure == study.MeasureCurve }
 	if slices.ContainsFunc(points, func(p results.Point) bool { return !isCurve(p) }) {
 		points = slices.DeleteFunc(slices.Clone(points), isCurve)
 	}

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // maxCells is how many rows or columns a heat map has; with more, the cells would be too small for their figures.
@@ -69,7 +70,7 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 		f.Notes[0] += " Panels: " + listed(panelAxes) + "; all have the same colours."
 	}
 	f.Height = aroundHeat + vg.Length(len(f.Panels))*panelHeight
-	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
+	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == study.MeasureCurve }) {
 		f.Notes = append(f.Notes, "Of a curve: at its last rate.")
 	}
 	return f, nil

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -35,7 +36,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
-		return p.Spec.Measure != "curve" && p.Spec.Measure != "rate"
+		return p.Spec.Measure != study.MeasureCurve && p.Spec.Measure != study.MeasureRate
 	})
 	groups := results.BySetting(points)
 	if err := tooMany(len(groups), maxPanels, "sizes and guarantees"); err != nil {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -42,10 +43,10 @@ const bracketWords = "from the lowest passing to the highest failing rate of any
 // isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates follow from a search
 // should, unless it ended ok: then its records just don't hold the search.
 func isSearch(p results.Point) bool {
-	if p.Spec.Measure == "sustainable" || results.Sustained(p.Shown()).N > 0 {
+	if p.Spec.Measure == study.MeasureSustainable || results.Sustained(p.Shown()).N > 0 {
 		return true
 	}
-	isSearchedCurve := p.Spec.Measure == "curve" && len(p.Spec.Curve.Rates) == 0
+	isSearchedCurve := p.Spec.Measure == study.MeasureCurve && len(p.Spec.Curve.Rates) == 0
 	return isSearchedCurve && len(p.Ok()) == 0
 }
 
