@@ -38,8 +38,9 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 	bounds := boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
 	title := fmt.Sprintf("%s by %s", capital(metric.Name), m.along.Name)
 	columns := m.columns()
-	panelWidth := (cmp.Or(o.Width, figureWidth)-2*figureMargin+panelGapX)/vg.Length(columns) - panelGapX
-	f := ofPanels(title, m.panels(bounds, o.scaling(), panelWidth-besideData), columns, multiplePanel)
+	allPanels := cmp.Or(o.Width, figureWidth) - 2*figureMargin - panelGapX*vg.Length(columns-1) // their width together
+	dataWidth := max(allPanels/vg.Length(columns)-besideData, leastData)
+	f := ofPanels(title, m.panels(bounds, o.scaling(), dataWidth), columns, multiplePanel)
 	if m.hasLineAxis {
 		f.Legend = nameEntries(m.lineNames)
 	}
