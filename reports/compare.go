@@ -138,9 +138,9 @@ func firstFailure(p results.Point) (why string, failed bool) {
 	return why, true
 }
 
-// headline is the metric that the work was measured for, such as the throughput of a peak. If the sides were measured in different ways, it
-// is the first side's. A curve of given rates has no sustainable rate: there the latency at its last rate is compared. ok is false for an
-// unknown kind of measurement.
+// headline is the metric that the workload was measured for. A curve of given rates has no sustainable
+// rate: there the latency at its last rate is compared. ok is false for an unknown kind of measurement.
+// If the sides were measured in different ways, it is the first side's headline.
 func (p pair) headline() (m results.Metric, ok bool) {
 	measure := p.first.points[0].Spec.Measure // all points of a half were given the same load
 	m, ok = results.Headline(measure)

@@ -40,9 +40,7 @@ func rankingVerdicts(about string, points []results.Point) []document.Verdict {
 		case w.apart == "":
 			common = append(common, w.Claim(), w.Basis(), w.costs())
 		default:
-			claim := w.Claim()
-			finding := "With " + w.apart + ", " + strings.ToLower(claim[:1]) + claim[1:]
-			verdicts = append(verdicts, document.Verdict{About: about, Finding: finding, Detail: joinNonEmpty(" ", w.Basis(), w.costs())})
+			verdicts = append(verdicts, w.verdict(about))
 		}
 	}
 	inFull := len(fixedRates) == len(workloads) && len(fixedRates) <= maxFullRankings
@@ -77,6 +75,13 @@ func rankWorkloads(points []results.Point) []rankedWorkload {
 		}
 	}
 	return ranked
+}
+
+// verdict is about this workload alone: "With persistence memory, throughput, known only of nats: 1M/s (n=2)."
+func (w rankedWorkload) verdict(about string) document.Verdict {
+	claim := w.Claim() // begins with a capital letter, unless that is an e2e latency
+	finding := "With " + w.apart + ", " + strings.ToLower(claim[:1]) + claim[1:]
+	return document.Verdict{About: about, Finding: finding, Detail: joinNonEmpty(" ", w.Basis(), w.costs())}
 }
 
 // isFixedRate tells whether a point was measured at a rate that its study gives.
