@@ -19,7 +19,11 @@ func (h *phasedHistogram) flush(b *phasedBatch) {
 
 // snapshot returns the values of all phases together.
 func (h *phasedHistogram) snapshot() hist.Snapshot {
-	return h[Warmup].Snapshot().Merge(h[Measured].Snapshot())
+	var all hist.Snapshot
+	for phase := range phases {
+		all = all.Merge(h[phase].Snapshot())
+	}
+	return all
 }
 
 // Histograms are the latencies of a phase, ns.

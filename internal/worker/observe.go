@@ -54,16 +54,16 @@ const (
 	withLatencies              // also read the latencies first, and see whether the warm-up is steady
 )
 
-// Latencies are read less often than counters, because that takes longer. latenciesEverySample is a multiple of observedEvery.
+// Latencies are read less often than counters, because that takes longer. latenciesObservedEvery is a multiple of observedEvery.
 const (
-	observedEvery        = 5  // samples: ten times a second
-	latenciesEverySample = 25 // samples: twice a second
+	observedEvery          = 5  // samples: ten times a second
+	latenciesObservedEvery = 25 // samples: twice a second
 )
 
 // depthOf returns the depth of sample n.
 func depthOf(n int) depth {
 	switch {
-	case n%latenciesEverySample == 0:
+	case n%latenciesObservedEvery == 0:
 		return withLatencies
 	case n%observedEvery == 0:
 		return observed
@@ -158,34 +158,29 @@ func (o *observer) keep(s Sample, phase phaseTimes) {
 // phaseLead is how long before its beginning the measured phase is decided: producers and consumers must know of it by then.
 const phaseLead = 10 * time.Millisecond
 
-// decidePhase begins the measured phase when an automatic warm-up is over.
+// decidePhase begins the measured phase when an automatic warm-up is over. If other workers take part in the trial
+// (Warmup.Coordinated), that is decided for all of them, and Load.MeasureFrom returns when; 0: not yet. A trial that learns of it
+// too late is halted.
 func (o *observer) decidePhase(s Sample, d depth) {
 	t := o.trial
 	if !t.load.Warmup.Auto || t.recording.books.MeasuredSince() != measure.Undecided {
 		return
 	}
-	if from, decided := o.endOfWarmup(s, d); decided {
-		t.beginMeasuring(o.worker.consumers.announce(t, from))
+	from := s.At + int64(phaseLead)
+	if t.load.Warmup.Coordinated {
+		decided := t.load.MeasureFrom()
+		if decided == 0 {
+			return
+		}
+		if decided < from {
+			t.learnedLate.Store(true)
+			t.halt()
+		}
+		from = decided
+	} else if d < withLatencies || !o.steady.Reached(time.Duration(s.At-t.startedAt), s) {
+		return
 	}
-}
-
-// endOfWarmup returns when an automatic warm-up ends, if that is decided. If other workers take part in the trial
-// (Warmup.Coordinated), it is decided for all of them, and Load.MeasureFrom returns it. A trial that learns of it too late is
-// halted.
-func (o *observer) endOfWarmup(s Sample, d depth) (at int64, decided bool) {
-	t, soonest := o.trial, s.At+int64(phaseLead)
-	if !t.load.Warmup.Coordinated {
-		return soonest, d >= withLatencies && o.steady.Reached(time.Duration(s.At-t.startedAt), s)
-	}
-	at = t.load.MeasureFrom()
-	if at == 0 {
-		return 0, false
-	}
-	if at < soonest {
-		t.learnedLate.Store(true)
-		t.halt()
-	}
-	return at, true
+	t.beginMeasuring(o.worker.consumers.announce(t, from))
 }
 
 // endIfHopeless ends the measured phase now if Load.Hopeless says that its verdict is certain.

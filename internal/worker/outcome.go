@@ -41,9 +41,9 @@ type Outcome struct {
 	BacklogMax int64    // the largest of all samples from the start of the measured phase on
 	// The silences are the longest times in which messages were due and none was delivered, or none was confirmed (Silences).
 	// They begin in the measured phase and are in no order.
-	DeliverySilences     []Interval `json:"Undelivered"`
-	ConfirmationSilences []Interval `json:"Unconfirmed"`
-	Pauses               Pauses     // in which the generator stood still
+	DeliverySilences     []Interval
+	ConfirmationSilences []Interval
+	Pauses               Pauses // in which the generator stood still
 
 	// The generator's effort.
 	Producers int           // how many clients sent, each for one producer of the plan or more
