@@ -120,4 +120,13 @@ func TestTheSmallPValueOfADifferenceThatTheClocksLeaveOpenIsNotSaidOfOthers(t *t
 	if basis != want {
 		t.Errorf("got  %s\nwant %s", basis, want)
 	}
+	basis = Rank(MustMetric(KeyEndToEndP99), []Contender{
+		{Name: "a", Values: values(2e6)},
+		{Name: "b", Values: values(2.1e6)},
+		{Name: "c", Values: values(7e6), ClockBound: 9e6},
+		{Name: "d", Values: values(50e6)},
+	}).Basis()
+	if !strings.Contains(basis, " where shown, p = 1.000 where the test shows none, Mann") {
+		t.Errorf("the test shows a difference to c, which only the clocks leave open: %s", basis)
+	}
 }

@@ -81,7 +81,11 @@ func evidence(tests []Standing) string {
 		texts = append(texts, significance(signOf(open, "≤"), slices.Max(open)))
 	}
 	if len(texts) == 2 {
-		texts[0], texts[1] = texts[0]+" where shown", texts[1]+" where not"
+		notWhere := " where not"
+		if len(notShown) > 0 && len(open) > 0 { // of which the test does show a difference
+			notWhere = " where the test shows none"
+		}
+		texts[0], texts[1] = texts[0]+" where shown", texts[1]+notWhere
 	}
 	text := tests[0].Against.method(strings.Join(texts, ", "), "pairs") // the same for all tests of a ranking
 	if largestBound > 0 {
