@@ -26,13 +26,15 @@ type pipelineMeters struct {
 // partMeter is what one part has used. For example, one that had used 3 s of the processor when the measured phase
 // began and 5 s at the last reading used 2 s for the load.
 type partMeter struct {
-	name    string
-	read    func() provision.Usage // what the part's processes have used until now
-	atBegin provision.Usage        // when the measured phase began
-	latest  provision.Usage
-	readAt  int64   // when latest was read, ns on the clock's axis
-	peakCPU float64 // cores, in the measured phase and the drain
-	peakRSS int64   // bytes, likewise
+	name     string
+	read     func() provision.Usage // what the part's processes have used until now
+	atBegin  provision.Usage        // when the measured phase began
+	latest   provision.Usage
+	readAt   int64 // when latest was read, ns on the clock's axis
+	ticked   provision.Usage
+	tickedAt int64   // when ticked was read, by the last tick
+	peakCPU  float64 // cores, in the measured phase and the drain
+	peakRSS  int64   // bytes, likewise
 }
 
 // tickEach is the time between two readings of the parts' meters.
@@ -45,8 +47,8 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 		m.queue.gauge = gauge
 	}
 	add := func(name string, read func() provision.Usage) {
-		used := read()
-		m.parts = append(m.parts, partMeter{name: name, read: read, atBegin: used, latest: used, readAt: clock.Now()})
+		used, at := read(), clock.Now()
+		m.parts = append(m.parts, partMeter{name: name, read: read, atBegin: used, latest: used, readAt: at, ticked: used, tickedAt: at})
 	}
 	add("client", provision.SelfUsage) // this process
 	for _, running := range p.parts() {
@@ -92,24 +94,30 @@ func (m *pipelineMeters) readParts() store.PipelineTick {
 	defer m.mu.Unlock()
 	tick := store.PipelineTick{OffsetNs: clock.Now() - m.began}
 	for i := range m.parts {
-		tick.CPU = append(tick.CPU, m.parts[i].update())
-		tick.RSSBytes = append(tick.RSSBytes, m.parts[i].latest.RSSBytes)
+		p := &m.parts[i]
+		p.update()
+		tick.CPU = append(tick.CPU, meanCores(p.ticked, p.latest, time.Duration(p.readAt-p.tickedAt)))
+		tick.RSSBytes = append(tick.RSSBytes, p.latest.RSSBytes)
+		p.ticked, p.tickedAt = p.latest, p.readAt
 	}
 	return tick
 }
 
-// update reads the meter and returns the cores in use since it was last read, by a tick or when the measured phase
-// began.
-func (p *partMeter) update() (cores float64) {
+// update reads the meter, and takes what was used since it was last read, by a tick or when the measured phase began,
+// into the peaks.
+func (p *partMeter) update() {
 	used, at := p.read(), clock.Now()
 	elapsed := time.Duration(at - p.readAt)
-	cores = (processor(used) - processor(p.latest)) / max(elapsed, time.Millisecond).Seconds()
 	if elapsed >= shareWindow { // over less than 100 ms, the coarse ticks in which the kernel accounts would show as peaks
-		p.peakCPU = max(p.peakCPU, cores)
+		p.peakCPU = max(p.peakCPU, meanCores(p.latest, used, elapsed))
 	}
 	p.peakRSS = max(p.peakRSS, used.RSSBytes)
 	p.latest, p.readAt = used, at
-	return cores
+}
+
+// meanCores returns the cores in use between two readings.
+func meanCores(from, to provision.Usage, elapsed time.Duration) float64 {
+	return (processor(to) - processor(from)) / max(elapsed, time.Millisecond).Seconds()
 }
 
 // used returns what each part used from the beginning of the measured phase to the last tick. The meters must have been

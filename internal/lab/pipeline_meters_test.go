@@ -12,7 +12,7 @@ import (
 func TestPeaksOfAPartAreThoseOfTheMeasuredPhase(t *testing.T) {
 	busy, resident := time.Duration(0), int64(900)
 	m := &pipelineMeters{parts: []partMeter{{
-		name: "server", readAt: clock.Now() - 2e9,
+		name: "server", readAt: clock.Now() - 2e9, tickedAt: clock.Now() - 2e9,
 		read: func() provision.Usage { return provision.Usage{User: busy, RSSBytes: resident} },
 	}}}
 	busy = 4 * time.Second // in 2 s
@@ -24,5 +24,19 @@ func TestPeaksOfAPartAreThoseOfTheMeasuredPhase(t *testing.T) {
 	p := m.used()[0]
 	if p.UserSeconds != 1 || p.PeakCPU < 0.4 || p.PeakCPU > 0.5 || p.RSSBytes != 300 {
 		t.Errorf("%+v; want 1 s, half a core at most and 300 bytes", p)
+	}
+}
+
+// A few milliseconds after the measured phase began, the kernel's coarse accounting would make a tick of any height.
+func TestATickShowsTheCoresSinceTheTickBeforeAlsoWhereTheMeasuredPhaseBegins(t *testing.T) {
+	busy := time.Duration(0)
+	m := &pipelineMeters{parts: []partMeter{{
+		name: "server", readAt: clock.Now() - 4e9, tickedAt: clock.Now() - 4e9, // a tick 4 s ago
+		read: func() provision.Usage { return provision.Usage{User: busy} },
+	}}}
+	m.beginMeasured()
+	busy = 2 * time.Second
+	if cores := m.readParts().CPU[0]; cores < 0.4 || cores > 0.5 {
+		t.Errorf("%.3g cores, want half a core: 2 s in 4 s", cores)
 	}
 }
