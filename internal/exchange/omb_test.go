@@ -242,6 +242,16 @@ func TestFileNamesAreSafeAndDiffer(t *testing.T) {
 	}
 }
 
+// exportedAndImported is what comes of a record that is exported as a result of OMB and imported again.
+func exportedAndImported(t *testing.T, r store.Record) (store.Record, error) {
+	t.Helper()
+	o, err := ToOMB(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports(t, "x.json", o, nil)
+}
+
 // What a record can't conclude, its export can't either, after it came back.
 func TestAnExportComesBackWithItsStatusAndDoubts(t *testing.T) {
 	for _, r := range storetest.Demo() {
@@ -249,15 +259,7 @@ func TestAnExportComesBackWithItsStatusAndDoubts(t *testing.T) {
 			continue
 		}
 		r.Doubts = append(r.Doubts, store.Doubt{Code: "generator-lag", Text: "the generator was late"}, store.Doubt{Code: "omb-rebuilt", Text: "once before"})
-		o, err := ToOMB(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := FromOMB("x.json", data, time.Now(), nil)
+		back, err := exportedAndImported(t, r)
 		if err != nil {
 			if !strings.Contains(err.Error(), "wasn't finished") { // no message was received
 				t.Error(err)
@@ -299,15 +301,7 @@ func TestAnExportComesBackAsLongAsItWas(t *testing.T) {
 	h.Record(1e6)
 	r.Result.Latency.Service, r.Result.Latency.EndToEndService = h.Snapshot(), h.Snapshot()
 	comeBack := func() store.Record {
-		o, err := ToOMB(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := FromOMB("x.json", data, time.Now(), nil)
+		back, err := exportedAndImported(t, r)
 		if err != nil {
 			t.Fatal(err)
 		}
