@@ -31,6 +31,7 @@ func objectiveVerdicts(set *results.Set) []document.Verdict {
 type judgedLoads struct {
 	kept, unjudged    int
 	missed, undecided []string // undecided: the limit is within the error of the agents' clocks
+	unusable          []string // those of the unjudged of which something went wrong, with what it was
 }
 
 func judgedLoadsOf(verdicts []gate.Verdict) judgedLoads {
@@ -41,7 +42,10 @@ func judgedLoadsOf(verdicts []gate.Verdict) judgedLoads {
 		case v.Point == gate.AllPoints: // it says that no load could be judged, as the counts show
 		case v.Outcome == gate.Passed:
 			loads.kept++
-		case v.Outcome == gate.Skipped, v.Unusable:
+		case v.Unusable:
+			loads.unusable = append(loads.unusable, text)
+			loads.unjudged++
+		case v.Outcome == gate.Skipped:
 			loads.unjudged++
 		case v.Outcome == gate.Undecided:
 			loads.undecided = append(loads.undecided, text)
@@ -62,6 +66,10 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 	switch {
 	case judged == 0:
 		v.Finding = "Nothing was measured that could be judged by it."
+		if len(loads.unusable) > 0 {
+			first, further := results.FirstSentences(loads.unusable, maxLoadsNamed)
+			v.Detail = joinNonEmpty(" ", first, further)
+		}
 		return v
 	case len(loads.missed) > 0:
 		first, further := results.FirstSentences(loads.missed, maxLoadsNamed)
@@ -89,15 +97,12 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 }
 
 // missesObjective tells whether a load of a point missed an objective of its spec. records are those of
-// the load. Objectives that can't be read here, because a newer version wrote them, are not judged.
+// the load. Of objectives that can't be read here, because a newer version wrote them, it isn't known.
 func missesObjective(p results.Point, records []results.Record) bool {
 	if len(records) == 0 {
 		return false
 	}
 	latest := p.Records[len(p.Records)-1] // objectives may be changed between repetitions: the last ones count
-	objectives, err := gate.Objectives(latest.Spec)
-	if err != nil {
-		return false
-	}
+	objectives, _ := gate.Objectives(latest.Spec)
 	return slices.ContainsFunc(objectives, func(c gate.Condition) bool { return c.Missed(records) })
 }

@@ -21,6 +21,16 @@ func TestAnObjectiveThatNothingWasMeasuredForIsNotCalledMissed(t *testing.T) {
 	}
 }
 
+func TestAVerdictOnAnObjectiveThatThisVersionCannotReadSaysSo(t *testing.T) {
+	r := store.Record{PointID: "a", Repetition: 1, Status: store.OK, Result: &store.Result{}, Spec: study.Spec{
+		Broker: "kafka", Measure: "count", Objectives: study.Objectives{"regret": "< 3"},
+	}}
+	verdicts := objectiveVerdicts(results.Of([]store.Record{r}))
+	if len(verdicts) != 1 || !strings.Contains(verdicts[0].Detail, "this version can't read the objective") {
+		t.Errorf("got %+v", verdicts)
+	}
+}
+
 func TestLoadsThatAVerdictDoesNotNameAreCounted(t *testing.T) {
 	for outcome, finding := range map[gate.Outcome]string{gate.Failed: "Missed by 7 of 7 loads. ", gate.Undecided: "Undecided for 7 of 7 loads. "} {
 		v := objectiveVerdict("e2e_p99 < 20ms", slices.Repeat([]gate.Verdict{{Outcome: outcome, Point: "kafka", Text: "21 ms"}}, 7))

@@ -40,47 +40,68 @@ func ParseObjective(metric string, bound any) (Condition, error) {
 	return threshold{text: objective, metric: m, operator: opposites[wanted], limit: limit}.condition()
 }
 
-// Objectives returns the objectives of a spec, sorted by metric. An error is about one setting of the spec, which
-// the error's method SettingPath names.
+// Objectives returns the objectives of a spec, sorted by metric. Where some can't be read, it returns the others, and an error about
+// the setting of the first one, which the error's method SettingPath names.
 func Objectives(s study.Spec) ([]Condition, error) {
-	var objectives []Condition
-	for _, metric := range slices.Sorted(maps.Keys(s.Objectives)) {
-		c, err := ParseObjective(metric, s.Objectives[metric])
-		if err != nil {
-			return nil, &badObjective{path: "objectives." + metric, err: err}
-		}
-		objectives = append(objectives, c)
+	objectives, unreadable := objectivesOf(s)
+	if len(unreadable) > 0 {
+		return objectives, unreadable[0]
 	}
 	return objectives, nil
 }
 
-// badObjective is an error about one objective of a spec.
-type badObjective struct {
-	path string
-	err  error
+// objectivesOf returns the objectives of a spec that can be read, and those that can't, both sorted by metric.
+func objectivesOf(s study.Spec) (objectives []Condition, unreadable []*badObjective) {
+	for _, metric := range slices.Sorted(maps.Keys(s.Objectives)) {
+		bound := s.Objectives[metric]
+		c, err := ParseObjective(metric, bound)
+		if err != nil {
+			unreadable = append(unreadable, &badObjective{metric: metric, bound: bound, err: err})
+			continue
+		}
+		objectives = append(objectives, c)
+	}
+	return objectives, unreadable
 }
 
-func (e *badObjective) Error() string       { return e.path + ": " + e.err.Error() }
+// badObjective is an objective of a spec that can't be read.
+type badObjective struct {
+	metric string
+	bound  any
+	err    error
+}
+
+func (e *badObjective) Error() string       { return e.SettingPath() + ": " + e.err.Error() }
 func (e *badObjective) Unwrap() error       { return e.err }
-func (e *badObjective) SettingPath() string { return e.path }
+func (e *badObjective) SettingPath() string { return "objectives." + e.metric }
+
+// judgeLoad makes the verdict on a load that was to be judged by the objective: that nobody knows whether it is kept.
+func (e *badObjective) judgeLoad(l load) Verdict {
+	v := l.ending
+	v.Condition = strings.TrimSpace(e.metric + " " + fmt.Sprint(e.bound))
+	if v.Outcome == Passed {
+		v.Outcome, v.Unusable, v.Text = Failed, true, "this version can't read the objective: "+e.err.Error()
+	}
+	return v
+}
 
 // JudgeObjectives judges every point, a curve rate by rate, by the objectives of its own spec, which is that of its
-// latest record, as Judge does by conditions that are given. A point is left out if this version can't read its
-// objectives: they are in a record of a newer version, since a spec is checked before it is run.
+// latest record, as Judge does by conditions that are given. A load fails as unusable by an objective that this version
+// can't read; a newer version wrote it, since a spec is checked before it is run.
 func JudgeObjectives(set *results.Set) []Verdict {
 	byCondition := map[string][]Verdict{}
 	var verdicts []Verdict
 	for _, p := range set.Points {
-		objectives, err := Objectives(p.Records[len(p.Records)-1].Spec)
-		if err != nil {
-			continue
-		}
+		objectives, unreadable := objectivesOf(p.Records[len(p.Records)-1].Spec)
 		loads := loadsOf(p)
 		for _, l := range loads {
 			for _, c := range objectives {
 				ofLoad := c.judgeLoad(l, loads)
 				byCondition[c.Text] = append(byCondition[c.Text], ofLoad...)
 				verdicts = append(verdicts, ofLoad...)
+			}
+			for _, o := range unreadable {
+				verdicts = append(verdicts, o.judgeLoad(l))
 			}
 		}
 	}

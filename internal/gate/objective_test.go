@@ -80,3 +80,21 @@ func TestAnObjectiveThatNoPointCouldBeJudgedByFails(t *testing.T) {
 		t.Errorf("got %s", said)
 	}
 }
+
+func TestAnObjectiveThatThisVersionCannotReadIsNotPassedOver(t *testing.T) {
+	record := store.Record{PointID: "a", Repetition: 1, Status: store.OK, Result: &store.Result{}}
+	record.Spec = study.Spec{Broker: "a", Measure: "count", Objectives: study.Objectives{"lost": 0, "regret": "< 3"}}
+	record.Result.Books = store.Books{Due: 10, Sent: 10, Acked: 10, Expected: 10, Received: 10}
+	var got []string
+	verdicts := gate.JudgeObjectives(results.Of([]store.Record{record}))
+	for _, v := range verdicts {
+		got = append(got, v.Condition+": "+string(v.Outcome)+": "+v.Text)
+	}
+	if len(got) != 2 || !strings.HasPrefix(got[0], "lost <= 0: passed") ||
+		!strings.HasPrefix(got[1], `regret < 3: failed: this version can't read the objective: unknown metric "regret"`) {
+		t.Errorf("got %q", got)
+	}
+	if n := gate.Failures(verdicts); n != 1 {
+		t.Errorf("%d failures, want 1", n)
+	}
+}
