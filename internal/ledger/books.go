@@ -11,6 +11,11 @@
 // breaks no promise, because the client was told that its message had failed.
 package ledger
 
+import (
+	"reflect"
+	"strings"
+)
+
 // Books count the messages of a run or of a part of it, such as a phase or a stream.
 type Books struct {
 	// Each message counts once.
@@ -61,6 +66,18 @@ func (b *Books) Add(other Books) {
 	b.Bytes += other.Bytes
 	b.Stale += other.Stale
 	b.Untimed += other.Untimed
+}
+
+// Negative names a count that is below 0, as JSON names it, and returns it. The name is empty if there is none.
+func (b Books) Negative() (name string, count int64) {
+	counts := reflect.ValueOf(b)
+	for i := range counts.NumField() {
+		if n := counts.Field(i).Int(); n < 0 {
+			name, _, _ = strings.Cut(counts.Type().Field(i).Tag.Get("json"), ",")
+			return name, n
+		}
+	}
+	return "", 0
 }
 
 // Balanced reports whether the books account for every message:

@@ -21,7 +21,8 @@ import (
 // maxRecordFile bounds a file of records, in bytes.
 const maxRecordFile = 1 << 30
 
-// ReadRecords reads a file of records. A line that is none, or lacks what every record has, is an error.
+// ReadRecords reads a file of records. A line that is none, lacks what every record has, or holds a figure that nobody can
+// have measured, is an error.
 func ReadRecords(path string) ([]Record, error) {
 	records, damaged, err := readLines(path)
 	if err == nil && len(damaged) > 0 {
@@ -31,7 +32,11 @@ func ReadRecords(path string) ([]Record, error) {
 		return nil, err
 	}
 	for i, r := range records { // each from a line: none is damaged
-		if lack := r.lacks(); lack != "" {
+		lack := r.lacks()
+		if lack == "" && r.Result != nil {
+			lack = r.Result.impossible()
+		}
+		if lack != "" {
 			return nil, fmt.Errorf("%s:%d: not a record: %s", path, i+1, lack)
 		}
 	}
@@ -52,6 +57,44 @@ func (r Record) lacks() string {
 		return fmt.Sprintf("its repetition is %d; allowed: 1 or more", r.Repetition)
 	case !slices.Contains(statuses, r.Status):
 		return fmt.Sprintf("its status is %q; allowed: %s", r.Status, strings.Trim(fmt.Sprint(statuses), "[]"))
+	}
+	return ""
+}
+
+// impossible names a count, rate or length that is below 0; it is empty if there is none.
+func (r *Result) impossible() string {
+	if what := r.Measurement.impossible(); what != "" {
+		return what
+	}
+	for i := range r.Curve {
+		if what := r.Curve[i].Measurement.impossible(); what != "" {
+			return fmt.Sprintf("in rate %d of its curve %s", i+1, what)
+		}
+	}
+	return ""
+}
+
+func (m *Measurement) impossible() string {
+	for _, books := range append([]Stream{{Books: m.Books}}, m.Streams...) {
+		if name, count := books.Books.Negative(); name != "" {
+			return fmt.Sprintf("its count %s is %d; allowed: 0 or more", name, count)
+		}
+	}
+	for _, figure := range []struct {
+		name  string
+		value float64
+	}{
+		{"seconds", m.Seconds},
+		{"warmup_seconds", m.WarmupSeconds},
+		{"payload_size", m.PayloadSize},
+		{"offered_rate", m.OfferedRate},
+		{"publish_rate", m.PublishRate},
+		{"receive_rate", m.ReceiveRate},
+		{"throughput", m.Throughput},
+	} {
+		if figure.value < 0 {
+			return fmt.Sprintf("its %s is %v; allowed: 0 or more", figure.name, figure.value)
+		}
 	}
 	return ""
 }
