@@ -32,9 +32,11 @@ type costRow struct {
 func cost(points []results.Point, _ Options) (Figure, error) {
 	names := results.Names(points)
 	var panels [][]*Panel
-	rowCount, measured := 0, false
+	rowCount, measured, curvesLeftOut := 0, false, 0
 	for _, group := range results.BySetting(points) {
-		rows := costRows(group.Members)
+		drawn := withoutCurvesBesideOthers(group.Members)
+		curvesLeftOut += len(group.Members) - len(drawn)
+		rows := costRows(drawn)
 		rowCount += len(rows)
 		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return r.word == "" })
 		panels = append(panels, costPanels(group.Name, rows, names))
@@ -49,16 +51,23 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 	f.Width = costWidth
 	f.Notes = []string{"Medians over repetitions, with their intervals. CPU time of all processes of the broker and of the load generator, " +
 		"divided by confirmed messages. In parentheses: void or failed, not used."}
+	if curvesLeftOut > 0 {
+		f.Notes = append(f.Notes, "Curves measured beside other loads are left out; --where measure=curve draws them.")
+	}
 	return f, nil
 }
 
-// costRows are the loads of one row of panels. A curve has as many as it has rates, so curves are left out if there is
-// any other measurement.
-func costRows(points []results.Point) []costRow {
+// withoutCurvesBesideOthers leaves curves out if there is any other measurement: a curve has a row for each of its rates.
+func withoutCurvesBesideOthers(points []results.Point) []results.Point {
 	isCurve := func(p results.Point) bool { return p.Spec.Measure == study.MeasureCurve }
-	if slices.ContainsFunc(points, func(p results.Point) bool { return !isCurve(p) }) {
-		points = slices.DeleteFunc(slices.Clone(points), isCurve)
+	if !slices.ContainsFunc(points, func(p results.Point) bool { return !isCurve(p) }) {
+		return points
 	}
+	return slices.DeleteFunc(slices.Clone(points), isCurve)
+}
+
+// costRows are the loads of one row of panels.
+func costRows(points []results.Point) []costRow {
 	var rows []costRow
 	for _, p := range points {
 		loads := p.MeasuredLoads()

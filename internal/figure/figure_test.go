@@ -465,3 +465,26 @@ func TestAnIntervalOfLatencyHoldsTheErrorOfTheClocks(t *testing.T) {
 		t.Errorf("%+v; want 2 ms within 0 and 5 ms", m)
 	}
 }
+
+func TestTheCostsOfCurvesAreNotLeftOutInSilence(t *testing.T) {
+	isCurve := func(r store.Record) bool { return r.Spec.Measure == study.MeasureCurve }
+	all := storetest.Demo()
+	oneCurve := slices.DeleteFunc(slices.Clone(all), func(r store.Record) bool { return !isCurve(r) })
+	oneCurve = slices.DeleteFunc(oneCurve, func(r store.Record) bool { return r.PointID != oneCurve[0].PointID })
+	for name, c := range map[string]struct {
+		records []store.Record
+		leftOut bool
+	}{
+		"beside others": {all, true},
+		"alone":         {oneCurve, false},
+		"none":          {slices.DeleteFunc(slices.Clone(all), isCurve), false},
+	} {
+		f, err := Build("cost", results.Of(c.records), Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if said := strings.Contains(strings.Join(f.Notes, " "), "Curves measured beside other loads are left out"); said != c.leftOut {
+			t.Errorf("%s: the notes are %q", name, f.Notes)
+		}
+	}
+}
