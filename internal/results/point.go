@@ -144,11 +144,7 @@ func (p Point) Load() string {
 // Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays and points between agents
 // have tables of their own, because their latencies include the relays, or the error of two clocks.
 func (p Point) Setting() string {
-	setting := p.Spec.MessageSize.Summary() + " B"
-	if len(p.Spec.MessageSize) == 1 {
-		setting = unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size))
-	}
-	setting += ", " + p.Spec.Delivery
+	setting := sizesText(p.Spec.MessageSize) + ", " + p.Spec.Delivery
 	if p.Spec.Relays > 0 {
 		setting += ", through relays"
 	}
@@ -156,4 +152,17 @@ func (p Point) Setting() string {
 		setting += ", agents' place " + p.Spec.Place.String()
 	}
 	return setting
+}
+
+// sizesText tells message sizes apart: "1 KiB", and "1234 B" of one that three digits don't tell.
+func sizesText(sizes study.Sizes) string {
+	if len(sizes) != 1 {
+		return sizes.Summary() + " B"
+	}
+	bytes := float64(sizes[0].Size)
+	text := unit.Bytes.Format(bytes)
+	if told, err := study.ParseSize(text); err != nil || told != sizes[0].Size {
+		return unit.Count.Format(bytes) + " B"
+	}
+	return text
 }
