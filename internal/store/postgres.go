@@ -51,7 +51,7 @@ func postgres(store string) (*backend, error) {
 			db.SetMaxOpenConns(maxConnections)
 			return db, nil
 		},
-		enableAppends: func(context.Context, *sql.DB, time.Duration) error { return nil },
+		enableAppends: func(ctx context.Context, db *sql.DB, _ time.Duration) error { return mayAppend(ctx, db) },
 		openFrozen:    func() (*sql.DB, error) { return nil, nil },
 		abandon:       func() {},
 		appendable:    func() error { return nil },
@@ -68,6 +68,22 @@ func postgres(store string) (*backend, error) {
 			alternative: "database, or a schema of its own with ?search_path=NAME",
 		},
 	}, nil
+}
+
+// mayAppend fails as the first append would, hours later, if the user may not insert records or the server takes none.
+func mayAppend(ctx context.Context, db *sql.DB) error {
+	var readOnly bool
+	var inserts sql.NullBool // null: there is no table yet
+	err := db.QueryRowContext(ctx, `SELECT current_setting('transaction_read_only')::boolean, has_table_privilege(to_regclass('record'), 'INSERT')`).Scan(&readOnly, &inserts)
+	switch {
+	case err != nil:
+		return err
+	case readOnly:
+		return &pgconn.PgError{Code: "25006", Message: "transactions are read-only"}
+	case inserts.Valid && !inserts.Bool:
+		return &pgconn.PgError{Code: "42501", Message: "permission denied for table record"}
+	}
+	return nil
 }
 
 type postgresConfig struct {

@@ -184,3 +184,31 @@ func TestTextsThatADatabaseCantKeepDontCostTheRecord(t *testing.T) {
 		}
 	})
 }
+
+func TestAUserWhoMayNotAppendIsToldBeforeTheFirstRecord(t *testing.T) {
+	base := pgtest.Database(t)
+	s, err := Open(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	pgtest.Exec(t, base, "CREATE ROLE looker LOGIN PASSWORD '"+pgtest.Password+"'; GRANT SELECT ON record, brokermark_store TO looker")
+	for says, change := range map[string]func(*url.URL){
+		`does not let user "looker" open it for appending`: func(u *url.URL) { u.User = url.UserPassword("looker", pgtest.Password) },
+		"is read-only, as a standby server is":             parameter("default_transaction_read_only", "on"),
+	} {
+		store := with(t, base, change)
+		s, err := Open(store)
+		if err == nil {
+			_ = s.Close()
+		}
+		if ProblemOf(err) != Denied || !strings.Contains(fmt.Sprint(err), says) {
+			t.Errorf("got problem %q, %v; want a sentence with %q", ProblemOf(err), err, says)
+		}
+		if s, err := OpenReadOnly(store); err != nil {
+			t.Errorf("it may be read, and yet: %v", err)
+		} else {
+			_ = s.Close()
+		}
+	}
+}
