@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Axis is something in which load points differ: a setting, the broker, the load. Its values are in their natural order:
@@ -75,7 +73,7 @@ func coordinatesOf(l LoadPoint) coordinates {
 	s := l.Point.Spec
 	size := axisValue{text: s.MessageSize.Summary(), number: s.MessageSize.Mean()}
 	if len(s.MessageSize) == 1 {
-		size.text = unit.Bytes.Format(s.MessageSize.Mean())
+		size.text = sizesText(s.MessageSize)
 	}
 	load := valueOf(l.Name)
 	if _, order := l.Offered(); order > 0 { // 0.5 for 50.0 % of sustainable: the rate itself differs from broker to broker

@@ -158,6 +158,23 @@ func TestWordsOfAChangeAndAPValueAtTheirBounds(t *testing.T) {
 			t.Errorf("%v is written %q", p, got)
 		}
 	}
+	for _, bound := range []struct {
+		sign string
+		p    float64
+		want string
+	}{
+		{"≤", 0.0484, "p ≤ 0.049"},
+		{"≤", 0.048, "p ≤ 0.048"},
+		{"≤", 0.0496, "p ≤ 0.0496"},
+		{"≤", 0.0001, "p < 0.001"},
+		{"≥", 0.3109, "p ≥ 0.310"},
+		{"≥", 0.31, "p ≥ 0.310"},
+		{"≥", 0.0506, "p ≥ 0.050"},
+	} {
+		if got := significance(bound.sign, bound.p); got != bound.want {
+			t.Errorf("a bound of %v is written %q, want %q", bound.p, got, bound.want)
+		}
+	}
 	if (Difference{A: five, B: five, Adjusted: 0.05}).Shown() {
 		t.Error("5 % is shown")
 	}
@@ -188,6 +205,13 @@ func TestABasisQuotesTheWeakestEvidence(t *testing.T) {
 			}
 			if p < 0.001 {
 				return "p < 0.001"
+			}
+			// A bound that is rounded to the nearest may not hold: the largest of several is rounded up, the smallest down.
+			switch shown := math.Round(p*1000) / 1000; {
+			case sign == "≤" && shown < p:
+				p = shown + 0.001
+			case sign == "≥" && shown > p:
+				p = shown - 0.001
 			}
 			return fmt.Sprintf("p %s %.3f", sign, p)
 		}

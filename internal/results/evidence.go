@@ -4,6 +4,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,21 +103,31 @@ func signOf(ps []float64, bound string) string {
 	return bound
 }
 
-// significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001". It has three decimals, and more where
-// these would put it on the other side of 5 %: 0.04978 is "p = 0.0498", and not 0.050.
+// significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001". A bound is rounded so that it holds: of at most
+// 0.0484 "p ≤ 0.049". It has three decimals, and more where these would put it on the other side of 5 %: 0.04978 is
+// "p = 0.0498", and not 0.050.
 func significance(sign string, p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"
 	}
-	text := fmt.Sprintf("%.3f", p)
-	for decimals := 4; decimals <= 15; decimals++ {
-		if shown, _ := strconv.ParseFloat(text, 64); (shown < alpha) == (p < alpha) { // always a number
+	round := map[string]func(float64) float64{
+		"=": math.Round,
+		"≤": func(x float64) float64 { return math.Ceil(x - floatError) },
+		"≥": func(x float64) float64 { return math.Floor(x + floatError) },
+	}[sign]
+	decimals, shown := 3, 0.0
+	for ; decimals <= 15; decimals++ {
+		scale := math.Pow10(decimals)
+		shown = round(p*scale) / scale
+		if (shown < alpha) == (p < alpha) {
 			break
 		}
-		text = strconv.FormatFloat(p, 'f', decimals, 64)
 	}
-	return "p " + sign + " " + text
+	return "p " + sign + " " + strconv.FormatFloat(shown, 'f', decimals, 64)
 }
+
+// floatError is more than scaling a p value to up to 15 decimals misses in float64.
+const floatError = 1e-6
 
 // method adds the test and its correction to a p value: "p = 0.023, Mann–Whitney U, Holm over 6 pairs". tests is the word
 // for the tests of the family: "tests" or "pairs".
