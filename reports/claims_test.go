@@ -217,3 +217,11 @@ func TestARatioIsSaidWithTheBoundsThatItHas(t *testing.T) {
 		}
 	}
 }
+
+func TestAMeasuredTrendNamesTheValuesThatItIsWithout(t *testing.T) {
+	s := claim.Statement{Kind: claim.Shape}
+	p := claim.Part{Figure: claim.Figure{Value: 2, Low: 2, High: 2, N: 3, Unit: unit.Factor}, Without: []string{"topics=50"}}
+	if got := partText(s, p); got != "2.00× (n=3, without topics=50)" {
+		t.Errorf("got %q", got)
+	}
+}

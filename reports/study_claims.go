@@ -156,7 +156,7 @@ func measuredText(c claim.Claim, a claim.Answer) string {
 }
 
 // partText is the figure of a statement, with how many places and repetitions it is of: "12 to 15 % along
-// rate, R² 0.98 (holds at 3 of 4, n=5)". It is empty if nothing was measured for it.
+// rate, R² 0.98 (holds at 3 of 4, n=5)". A trend that was judged without a value of its axis says so. It is empty if nothing was measured for it.
 func partText(s claim.Statement, p claim.Part) string {
 	if p.Figure.N == 0 {
 		return ""
@@ -175,6 +175,9 @@ func partText(s claim.Statement, p claim.Part) string {
 	}
 	if p.Figure.N > 1 {
 		counts = append(counts, fmt.Sprintf("n=%d", p.Figure.N))
+	}
+	if len(p.Without) > 0 {
+		counts = append(counts, "without "+strings.Join(results.Shorten(p.Without), ", "))
 	}
 	if len(counts) > 0 {
 		text += " (" + strings.Join(counts, ", ") + ")"

@@ -49,8 +49,9 @@ type Part struct {
 	Figure  Figure // of all cells: pooled as Statement.Take says, or else their median with the range of all
 	R2      Figure // of a slope: the coefficient of determination, the median and range of all cells
 	Cells   []Cell
-	Missing int  // cells without a usable figure
-	Closed  bool // a figure is the latency of a closed loop
+	Missing int      // cells without a usable figure
+	Without []string // of a slope or shape: values of the axis that it was judged without, since they have no figure in some cell
+	Closed  bool     // a figure is the latency of a closed loop
 
 	missingThoughOK int // of Missing, the cells of which every point was measured, but not the metric
 }

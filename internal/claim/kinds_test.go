@@ -58,6 +58,21 @@ func TestTheFigureOfAStatementIsThatOfItsDefinition(t *testing.T) {
 	}
 }
 
+func TestATrendNamesTheValuesThatItIsJudgedWithout(t *testing.T) {
+	two := func(axes string) at { return at{axes, []float64{9, 9}} }
+	for statement, want := range map[string]string{
+		"slope: {along: x, change: {from: -1}}":   "x=3",
+		"shape: {along: x, form: constant}":       "x=3",
+		"threshold: {expect: {from: 1}}":          "",
+	} {
+		p := part(t, statement, two("x=1 y=1"), two("x=2 y=1"), two("x=3 y=1 status=failed"), two("x=4 y=1"),
+			two("x=1 y=2"), two("x=2 y=2"), two("x=3 y=2 status=failed"), two("x=4 y=2"))
+		if got := strings.Join(p.Without, ", "); got != want {
+			t.Errorf("%s: without %q, want %q", statement, got, want)
+		}
+	}
+}
+
 // 110/100 − 1 is a hair more than 0.1, and 0.7 − 1 a hair less than −0.3.
 func TestRoundingPutsNoFigureBeyondItsBound(t *testing.T) {
 	for expect, last := range map[string]float64{"{to: 10%}": 110, "{from: -30%}": 70, "{from: 10%, to: 10%}": 110} {

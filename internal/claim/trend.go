@@ -2,6 +2,7 @@ package claim
 
 import (
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
 )
@@ -25,12 +26,13 @@ func (rs readings) figures() []Figure {
 	return figures
 }
 
-// trend judges slopes and shapes: how the metric goes along an axis, in each cell.
+// trend judges slopes and shapes: how the metric goes along an axis, in each cell, by the values of the axis that have a
+// figure. If every run with 50 topics failed, it goes by 1, 5 and 100 topics, and the part is Without "topics=50".
 func (s Statement) trend(chosen []sample) (Part, *undecided) {
 	var p Part
 	anyTooShort := false // a cell had figures, but too few
 	for _, cell := range grouped(chosen, s.cellAxes(chosen, s.Along)) {
-		rs, why := s.readingsIn(cell)
+		rs, without, why := s.readingsIn(cell)
 		if why != nil {
 			return Part{}, why
 		}
@@ -40,8 +42,10 @@ func (s Statement) trend(chosen []sample) (Part, *undecided) {
 			anyTooShort = anyTooShort || len(rs) > 0
 		case s.Kind == Shape:
 			p.Cells = append(p.Cells, s.shapeCell(cell.Name, rs.figures()))
+			p.addWithout(without)
 		default:
 			p.Cells = append(p.Cells, s.slopeCell(cell.Name, rs))
+			p.addWithout(without)
 		}
 	}
 	if len(p.Cells) > 0 {
@@ -53,6 +57,15 @@ func (s Statement) trend(chosen []sample) (Part, *undecided) {
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
+// addWithout adds values of the axis that a cell was judged without, each once.
+func (p *Part) addWithout(values []string) {
+	for _, v := range values {
+		if !slices.Contains(p.Without, v) {
+			p.Without = append(p.Without, v)
+		}
+	}
+}
+
 // leastValues is how many values of the axis a statement needs. Two aren't enough for a slope, as they always lie on a
 // line, or for an interior maximum, as both are ends.
 func (s Statement) leastValues() int {
@@ -62,27 +75,27 @@ func (s Statement) leastValues() int {
 	return 2
 }
 
-// readingsIn are the readings in a cell, without the values of the axis at which the metric isn't known.
-func (s Statement) readingsIn(cell group) (readings, *undecided) {
+// readingsIn are the readings in a cell, and the values of the axis without one, at which the metric isn't known: "topics=50".
+func (s Statement) readingsIn(cell group) (rs readings, without []string, why *undecided) {
 	groups, why := splitBy(s.Along, cell)
 	if why != nil {
-		return nil, why
+		return nil, nil, why
 	}
-	var rs readings
 	for _, g := range groups {
 		place := s.Along + "=" + g.Name
 		y, why := s.pooledFigure(s.Metric, g, "at "+place)
 		if why != nil {
-			return nil, why
+			return nil, nil, why
 		}
 		if !y.known() {
+			without = append(without, place)
 			continue
 		}
 		r := reading{y: y}
 		if s.Kind == Slope {
 			x, isNumber := results.Magnitude(g.Name)
 			if !isNumber {
-				return nil, undecidedBecause(Misfit, "%s is no number, so there is no line along it", place)
+				return nil, nil, undecidedBecause(Misfit, "%s is no number, so there is no line along it", place)
 			}
 			r.x = x
 		}
@@ -91,7 +104,7 @@ func (s Statement) readingsIn(cell group) (readings, *undecided) {
 		}
 		rs = append(rs, r)
 	}
-	return rs, nil
+	return rs, without, nil
 }
 
 // repetitions is the metric of each repetition in which it is known, by the repetition's number.
