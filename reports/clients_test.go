@@ -30,7 +30,7 @@ func TestReportsSayHowTheClientsOfTheirContendersWereUsed(t *testing.T) {
 		says  string
 	}{
 		"each its own":   {map[string]string{"kafka": "stock", "rabbitmq": "tuned"}, "Clients not alike (client.mode): stock kafka; tuned rabbitmq."},
-		"one is unknown": {map[string]string{"rabbitmq": "stock"}, "Clients not alike (client.mode): stock rabbitmq; unknown kafka."},
+		"one is unknown": {map[string]string{"rabbitmq": "stock"}, "Clients may not be alike (client.mode): stock rabbitmq; unknown kafka."},
 		"all stock":      {map[string]string{"kafka": "stock", "rabbitmq": "stock"}, "every library is used as its documentation shows"},
 		"all tuned":      {map[string]string{"kafka": "tuned", "rabbitmq": "tuned"}, "as fast as its driver can (client.mode: tuned)"},
 		"none is known":  {nil, ""},

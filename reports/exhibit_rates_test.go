@@ -176,3 +176,16 @@ func TestAnExhibitCountsWhatAFailedRepetitionLost(t *testing.T) {
 		t.Errorf("%+v, want 3 lost", cell)
 	}
 }
+
+func TestRatesInThePapersUnitKeepTheirDigits(t *testing.T) {
+	row := exhibitRow{loadPoints: map[string]results.LoadPoint{"now": results.Of([]store.Record{{
+		PointID: "a", Repetition: 1, Status: store.OK, Spec: study.Spec{Measure: study.MeasurePeak},
+		Result: &store.Result{Measurement: store.Measurement{PublishRate: 1.3e6}},
+	}}).Points[0].MeasuredLoads()[0]}}
+	for unitName, want := range map[string]string{"": "1.30M/s", "M/s": "1.30", "k/s": "1300", "msg/s": "1 300 000"} {
+		c := exhibitColumn{metric: results.MustMetric("publish_rate"), unit: unitName}
+		if got := c.column().Unit.Format(c.cell(row, "now").Number); got != want {
+			t.Errorf("in %q: %s, want %s", unitName, got, want)
+		}
+	}
+}

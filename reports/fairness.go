@@ -59,7 +59,11 @@ func clientModes(points []results.Point) string {
 		for _, mode := range slices.Sorted(maps.Keys(names)) {
 			each = append(each, mode+" "+strings.Join(names[mode], ", "))
 		}
-		return "Clients not alike (client.mode): " + strings.Join(each, "; ") +
+		differ := "Clients not alike"
+		if len(names) == 2 && names[unknownMode] != nil {
+			differ = "Clients may not be alike"
+		}
+		return differ + " (client.mode): " + strings.Join(each, "; ") +
 			". A tuned client may do more than the library as applications use it."
 	}
 	switch {

@@ -44,8 +44,8 @@ var promiseVerdicts = []promiseVerdict{
 	verdictKept, verdictBroken, verdictUndecided, verdictNoneMade, verdictVoid, verdictRefused,
 }
 
-// judgeFaultTrial judges a repetition with planned faults. A breach counts however poor the trial was. A trial without a breach shows
-// something only if the faults happened and the measurement was sound.
+// judgeFaultTrial judges a repetition with planned faults. Where books show anything, a breach in them counts, however poor the
+// trial was. A trial without a breach shows something only if the faults happened and the measurement was sound.
 func judgeFaultTrial(r results.Record) faultTrial {
 	t := faultTrial{record: r, books: booksOf(r)}
 	switch { // books that show nothing about the promise

@@ -99,7 +99,7 @@ func (c exhibitColumn) column() document.Column {
 	}
 	column.Key, column.Name = keyInUnit(c.metric.Key, c.unit), column.Name+"\n"+c.unit
 	column.Unit = unit.None
-	if c.metric.Unit == unit.PerSecond || c.metric.Unit == unit.Count {
+	if (c.metric.Unit == unit.PerSecond || c.metric.Unit == unit.Count) && c.unitSize() == 1 {
 		column.Unit = unit.Count // whole, as papers print them
 	}
 	return column
@@ -121,12 +121,18 @@ func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
 	if cell.Kind == document.Blank {
 		return cell
 	}
-	unitSize, err := results.InUnit(c.metric.Unit, c.unit)
+	size := c.unitSize()
+	cell.Number, cell.Low, cell.High = cell.Number/size, cell.Low/size, cell.High/size
+	return cell
+}
+
+// unitSize is the size of the publication's unit in the metric's own: 1e6 of "ms" for nanoseconds.
+func (c exhibitColumn) unitSize() float64 {
+	size, err := results.InUnit(c.metric.Unit, c.unit)
 	if err != nil {
 		panic("reports: " + err.Error()) // ReadPaper refuses units in which the metric is never printed
 	}
-	cell.Number, cell.Low, cell.High = cell.Number/unitSize, cell.Low/unitSize, cell.High/unitSize
-	return cell
+	return size
 }
 
 // metricWords is a metric's key in words, without its unit: "e2e mean" of e2e_mean_ns. The metric's name in other

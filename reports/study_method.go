@@ -74,7 +74,7 @@ func (p Paper) addOlderMethods(d *document.Document, own *results.Set) {
 	if anyClosedLoop {
 		d.Say("Latencies in the tables above that were measured flat out are those of a closed loop" +
 			p.choose(", computed as the paper did", "") +
-			": by Little's law they say how full the client's window was, whatever the broker.")
+			": by Little's law they are the messages in the client's window divided by the throughput.")
 	}
 }
 
