@@ -61,9 +61,9 @@ func TestTheFigureOfAStatementIsThatOfItsDefinition(t *testing.T) {
 func TestATrendNamesTheValuesThatItIsJudgedWithout(t *testing.T) {
 	two := func(axes string) at { return at{axes, []float64{9, 9}} }
 	for statement, want := range map[string]string{
-		"slope: {along: x, change: {from: -1}}":   "x=3",
-		"shape: {along: x, form: constant}":       "x=3",
-		"threshold: {expect: {from: 1}}":          "",
+		"slope: {along: x, change: {from: -1}}": "x=3",
+		"shape: {along: x, form: constant}":     "x=3",
+		"threshold: {expect: {from: 1}}":        "",
 	} {
 		p := part(t, statement, two("x=1 y=1"), two("x=2 y=1"), two("x=3 y=1 status=failed"), two("x=4 y=1"),
 			two("x=1 y=2"), two("x=2 y=2"), two("x=3 y=2 status=failed"), two("x=4 y=2"))
