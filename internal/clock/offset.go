@@ -25,15 +25,16 @@ type Offset struct {
 // Reversed returns the same offset as the peer sees it: ours, on its axis.
 func (o Offset) Reversed() Offset { return Offset{At: o.At + o.Ns, Ns: -o.Ns, Bound: o.Bound} }
 
-// maxDrift is how fast two axes can drift apart: each is steered by the kernel by 500 ppm at most, and its oscillator is off
-// by 500 ppm at most.
+// maxDrift is how fast two axes can drift apart: each is steered by 500 ppm at most (adjtimex(2), freq), and its oscillator is
+// off by 500 ppm at most. While chrony corrects a large error it may steer by 83,333 ppm (its default maxslewrate). Readings
+// taken meanwhile contradict each other, and are refused as a jump.
 const maxDrift = 2 * (500e-6 + 500e-6)
 
 // latest is the last time that an axis may show, ns: 73 years after the boot.
 const latest = int64(1) << 61
 
-// ErrJumped says that clocks that merely drift could not have shown these times: one clock was set, or its machine was
-// suspended or moved.
+// ErrJumped says that clocks that merely drift could not have shown these times: one clock was set, or steered faster than
+// maxDrift allows for, or its machine was suspended or moved.
 var ErrJumped = errors.New("a clock jumped")
 
 // EstimateOffset narrows the peer's offset as far as the exchanges allow. Nothing arrives before it is sent, so each
