@@ -217,7 +217,7 @@ func (c chart) barMarkup(column document.Column, cell document.Cell, colour int)
 		name = fmt.Sprintf("<span class=\"bar-name\">%s</span>", escape(secondLine))
 	}
 	track := c.trackMarkup(cell, colour)
-	cell.Marks, column.Spread = nil, false // footnotes and intervals stand in the table
+	cell.Marks, column.Spread = nil, false // footnotes and spreads stand in the table; a Bounded cell keeps its interval everywhere
 	value := html.EscapeString(cellText(column, cell))
 	return fmt.Sprintf("<span class=\"%s\">%s%s<span class=\"bar-value\">%s</span></span>", class, name, track, value)
 }

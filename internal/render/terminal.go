@@ -60,7 +60,8 @@ func (p terminalPage) proseWidth() int { return min(p.width, widestProse) }
 func (p terminalPage) block(b document.Block) string {
 	switch b := document.Worded(b).(type) {
 	case document.Note:
-		return wrap(superscript(b.Mark)+" "+clean(b.Text), p.proseWidth(), "  ")
+		mark := superscript(b.Mark) + " "
+		return wrap(mark+clean(b.Text), p.proseWidth(), strings.Repeat(" ", text.StringWidth(mark)))
 	case document.Heading:
 		return p.emphasized(b.Text)
 	case document.Paragraph:

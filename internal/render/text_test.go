@@ -201,6 +201,14 @@ func TestFootnotesInTheMiddleOfATextStandApart(t *testing.T) {
 	}
 }
 
+func TestTheLinesOfAFootnoteBeginBelowItsFirstWord(t *testing.T) {
+	d := document.Document{Title: "T"}
+	d.Add(document.Note{Mark: 9, Text: "one two"}, document.Note{Mark: 10, Text: "one two"})
+	if got, want := terminalText(d, Options{Width: 9}), "T\n\n⁹ one\n  two\n¹⁰ one\n   two\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Escape sequences take no columns: a coloured cell is folded where the same cell without colours is.
 func TestColoursDoNotChangeWhereACellIsFolded(t *testing.T) {
 	escapes := regexp.MustCompile("\x1b\\[[0-9;]*m")
