@@ -52,55 +52,85 @@ func (r Ranking) Basis() string {
 	return strings.Join(sentences, " ")
 }
 
-// evidence states the p values of tests against the best, of which there is at least one, and the method. The p values are
-// the weakest evidence: the largest of those that show a difference, the smallest of those that don't. A p value below 5 %
-// that shows no difference, because the clocks leave it open, is only stated if there are no others.
+// evidence states the p values of tests against the best, of which there is at least one, and their method.
 func evidence(tests []Standing) string {
-	var shown, notShown, open []float64
+	var p pValues
 	largestBound := 0.0 // of the clocks that keep a difference from being shown, in nanoseconds
 	for _, s := range tests {
-		p := s.Against.Adjusted
-		switch {
-		case s.Against.Shown():
-			shown = append(shown, p)
-		case p < alpha:
-			open = append(open, p)
-		default:
-			notShown = append(notShown, p)
-		}
+		p.add(s.Against)
 		if s.Against.withinClocks() {
 			largestBound = max(largestBound, s.Against.ClockBound())
 		}
 	}
-	var texts []string
-	if len(shown) > 0 {
-		texts = append(texts, significance(signOf(shown, "≤"), slices.Max(shown)))
-	}
-	if len(notShown) > 0 {
-		texts = append(texts, significance(signOf(notShown, "≥"), slices.Min(notShown)))
-	} else if len(open) > 0 {
-		texts = append(texts, significance(signOf(open, "≤"), slices.Max(open)))
-	}
-	if len(texts) == 2 {
-		notWhere := " where not"
-		if len(notShown) > 0 && len(open) > 0 { // of which the test does show a difference
-			notWhere = " where the test shows none"
-		}
-		texts[0], texts[1] = texts[0]+" where shown", texts[1]+notWhere
-	}
-	text := tests[0].Against.method(strings.Join(texts, ", "), "pairs") // the same for all tests of a ranking
+	text := tests[0].Against.method(p.text(), "pairs") // the same for all tests of a ranking
 	if largestBound > 0 {
 		text += "; " + clocksLeaveOpen(largestBound)
 	}
 	return text + "."
 }
 
-// signOf is the sign before the largest or smallest of p values: the sign of a bound, "≤" or "≥", unless it is the only one.
-func signOf(ps []float64, bound string) string {
-	if len(ps) == 1 {
-		return "="
+// pValues are the p values of tests by what the tests say.
+type pValues struct {
+	shown []float64 // a difference
+	open  []float64 // a difference, which the clocks may have made
+	none  []float64 // no difference
+}
+
+func (p *pValues) add(d Difference) {
+	switch {
+	case d.Shown():
+		p.shown = append(p.shown, d.Adjusted)
+	case d.Adjusted < alpha:
+		p.open = append(p.open, d.Adjusted)
+	default:
+		p.none = append(p.none, d.Adjusted)
 	}
-	return bound
+}
+
+// text states the weakest evidence for each thing that tests say: the largest p value of those that show a difference, the smallest of
+// those that show none. If all say the same, it is "p ≤ 0.048", and else "p ≤ 0.048 where shown, p = 0.310 where not".
+func (p pValues) text() string {
+	whereNone := "where not"
+	if len(p.open) > 0 {
+		whereNone = "where the test shows none"
+	}
+	clauses := []struct{ p, where string }{
+		{atMostP(p.shown), "where shown"},
+		{atMostP(p.open), "where the clocks leave it open"},
+		{atLeastP(p.none), whereNone},
+	}
+	var said, saidWhere []string
+	for _, c := range clauses {
+		if c.p != "" {
+			said, saidWhere = append(said, c.p), append(saidWhere, c.p+" "+c.where)
+		}
+	}
+	if len(said) == 1 {
+		return said[0]
+	}
+	return strings.Join(saidWhere, ", ")
+}
+
+// atMostP bounds p values from above: "p ≤ 0.048", or "p = 0.048" if it is one. It is empty if there are none.
+func atMostP(ps []float64) string {
+	switch len(ps) {
+	case 0:
+		return ""
+	case 1:
+		return significance("=", ps[0])
+	}
+	return significance("≤", slices.Max(ps))
+}
+
+// atLeastP bounds p values from below: "p ≥ 0.310", or "p = 0.310" if it is one. It is empty if there are none.
+func atLeastP(ps []float64) string {
+	switch len(ps) {
+	case 0:
+		return ""
+	case 1:
+		return significance("=", ps[0])
+	}
+	return significance("≥", slices.Min(ps))
 }
 
 // significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001". A bound is rounded so that it holds: of at most
