@@ -25,6 +25,7 @@ type trend struct {
 	metric Metric
 	points int     // that have two repetitions or more
 	change float64 // median of the later half of a point's repetitions, divided by that of the earlier; the median over the points
+	score  int     // Kendall's S, over all points: above 0 if figures rose
 	p      float64 // of the seasonal Kendall test, not corrected for the trends of other products
 	cause  string  // what may have changed, in a sentence
 }
@@ -49,7 +50,7 @@ func Trends(points []Point) []document.Verdict {
 	}
 	var verdicts []document.Verdict
 	for i, adjusted := range holm(ps, len(ps)) {
-		if t := trends[i]; adjusted < alpha && t.isLarge() {
+		if t := trends[i]; adjusted < alpha && t.isLarge() && t.agrees() {
 			verdicts = append(verdicts, t.verdict(adjusted))
 		}
 	}
@@ -59,6 +60,10 @@ func Trends(points []Point) []document.Verdict {
 // isLarge tells whether figures rose by smallestTrend or more, or fell by as large a factor: to 1.1 or to 1/1.1 of what they
 // were.
 func (t trend) isLarge() bool { return max(t.change, 1/t.change) >= 1+smallestTrend }
+
+// agrees tells whether figures changed in the direction that the test shows. They need not, because a point of many repetitions counts
+// for more in the test, and for as much as any other in the change.
+func (t trend) agrees() bool { return (t.score > 0) == (t.change > 1) }
 
 // likelyCause names what may have changed from one repetition of a point to the next: whatever was not started anew for each.
 func likelyCause(p Point) string {
@@ -81,7 +86,6 @@ func trendOf(points []Point) (t trend, ok bool) {
 		return trend{}, false
 	}
 	t = trend{name: points[0].Product, metric: metric, cause: likelyCause(points[0])}
-	var score int
 	var variance float64
 	var changes []float64
 	for _, p := range points {
@@ -90,12 +94,12 @@ func trendOf(points []Point) (t trend, ok bool) {
 		if len(values) < 2 || slices.Min(values) <= 0 {
 			continue
 		}
-		score += kendallScore(values)
+		t.score += kendallScore(values)
 		variance += kendallVariance(values)
 		half := len(values) / 2 // an odd one in the middle is in neither half
 		changes = append(changes, Summarize(values[len(values)-half:]).Median/Summarize(values[:half]).Median)
 	}
-	t.points, t.change, t.p = len(changes), Summarize(changes).Median, seasonalKendall(score, variance)
+	t.points, t.change, t.p = len(changes), Summarize(changes).Median, seasonalKendall(t.score, variance)
 	return t, t.points > 0
 }
 

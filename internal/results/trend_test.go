@@ -71,6 +71,21 @@ func TestNoTrendIsToldWhereThereIsNone(t *testing.T) {
 }
 
 // At most one of twenty stores in which nothing changed may have a trend, however its repetitions are spread over points and brokers.
+// Two points rise steadily, and the three others, of two repetitions each, fall: what the test shows is not what the median change says.
+func TestATrendIsToldOnlyIfItsTestAndItsChangeAgree(t *testing.T) {
+	var records []store.Record
+	for size := range study.Size(5) {
+		throughputs := []float64{100, 88}
+		if size < 2 {
+			throughputs = []float64{100, 110, 120, 130, 140, 150, 160, 170, 180, 190}
+		}
+		records = append(records, inOrder("kafka", 100+size, throughputs...)...)
+	}
+	if got := Trends(pointsOf(records)); got != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestChanceShowsFewTrends(t *testing.T) {
 	const stores = 2000
 	random := rand.New(rand.NewPCG(7, 7))
