@@ -48,45 +48,69 @@ var promiseVerdicts = []promiseVerdict{
 // trial was. A trial without a breach shows something only if the faults happened and the measurement was sound.
 func judgeFaultTrial(r results.Record) faultTrial {
 	t := faultTrial{record: r, books: booksOf(r)}
-	switch { // books that show nothing about the promise
-	case r.Status == results.Refused:
-		return t.judged(verdictRefused, r.Reason)
-	case t.books.Sent == 0:
-		return t.judged(verdictVoid, joinNonEmpty(": ", "nothing was measured", r.Reason))
-	case r.Status == results.Aborted:
-		return t.judged(verdictVoid, r.Reason)
-	case !t.books.BalancedAsStored():
-		return t.judged(verdictVoid, "the books don't balance")
+	if verdict, why := verdictWithoutBooks(r, t.books); verdict != "" {
+		return t.judged(verdict, why)
 	}
-	notDone := faultNotDone(r)
-	anyFaultTried := len(r.Result.Faults) > 0
-	mayBeDown := notDone != "" && anyFaultTried // a kill without its restart leaves the broker down with its messages
-	late := hasDoubt(r, results.DoubtLate)
-	t.lossesUnproven = late || mayBeDown
+	t.lossesUnproven = hasDoubt(r, results.DoubtLate) || mayBeDown(r)
 	if t.lossesUnproven {
 		t.books.LostAcked = 0 // duplicates and reordering still count
 	}
-	asked := r
-	if !anyFaultTried {
-		asked.Spec.Faults = nil // nothing was done to the broker, so no fault explains a loss
-	}
-	promise := results.Promise(asked, t.books)
+	promise := promiseUnderFaults(r, t.books)
 	counts := promiseText(promise, t.books)
+	if promise.Promise == ledger.Broken {
+		return t.judged(verdictBroken, joinNonEmpty("; ", counts, faultNotDone(r)))
+	}
+	if defect, isDefective := trialDefect(r); isDefective {
+		return t.judged(verdictVoid, defect)
+	}
 	switch {
-	case promise.Promise == ledger.Broken:
-		return t.judged(verdictBroken, joinNonEmpty("; ", counts, notDone))
-	case notDone != "":
-		return t.judged(verdictVoid, notDone)
-	case late:
-		return t.judged(verdictVoid, doubtText(r, results.DoubtLate))
-	case r.Status == results.Void || r.Status == results.Failed:
-		return t.judged(verdictVoid, r.Reason)
 	case orderUnknown(r) && r.Spec.Ordering == "ordered":
 		return t.judged(verdictUndecided, joinNonEmpty("; ", counts, doubtText(r, results.DoubtOrderUnknown)))
 	case promise.Promise == ledger.NoneMade:
 		return t.judged(verdictNoneMade, counts)
 	}
 	return t.judged(verdictKept, counts)
+}
+
+// verdictWithoutBooks is the verdict on a repetition whose books show nothing about the promise, and why they don't. It is empty if
+// they do.
+func verdictWithoutBooks(r results.Record, books results.Books) (verdict promiseVerdict, why string) {
+	switch {
+	case r.Status == results.Refused:
+		return verdictRefused, r.Reason
+	case books.Sent == 0:
+		return verdictVoid, joinNonEmpty(": ", "nothing was measured", r.Reason)
+	case r.Status == results.Aborted:
+		return verdictVoid, r.Reason
+	case !books.BalancedAsStored():
+		return verdictVoid, "the books don't balance"
+	}
+	return "", ""
+}
+
+// mayBeDown tells that the broker may have been left down with its messages, as by a kill without its restart.
+func mayBeDown(r results.Record) bool { return len(r.Result.Faults) > 0 && faultNotDone(r) != "" }
+
+// promiseUnderFaults judges books by what was promised. If nothing was done to the broker, no fault explains a loss.
+func promiseUnderFaults(r results.Record, books results.Books) ledger.Verdict {
+	if len(r.Result.Faults) == 0 {
+		r.Spec.Faults = nil
+	}
+	return results.Promise(r, books)
+}
+
+// trialDefect says why a trial shows nothing if it shows no breach.
+func trialDefect(r results.Record) (defect string, isDefective bool) {
+	notDone := faultNotDone(r)
+	switch {
+	case notDone != "":
+		return notDone, true
+	case hasDoubt(r, results.DoubtLate):
+		return doubtText(r, results.DoubtLate), true
+	case r.Status == results.Void || r.Status == results.Failed:
+		return r.Reason, true
+	}
+	return "", false
 }
 
 func (t faultTrial) judged(v promiseVerdict, why string) faultTrial {

@@ -20,8 +20,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// addStatus says how the repetitions of a set ended, which rates and objectives were missed, and whose
-// repetitions are not alike.
+// addStatus says how the repetitions of a set ended, which rates and objectives were missed, and which
+// figures rose or fell from repetition to repetition.
 func addStatus(d *document.Document, set *results.Set) {
 	d.Say(statusSentence(set.Points))
 	for _, v := range slices.Concat(results.MissedRates(set.Points), objectiveVerdicts(set), results.Trends(set.Points)) {
@@ -84,20 +84,19 @@ func isCurveRate(l results.LoadPoint) bool {
 // statusCell shows how a load point ended and which targets it missed: "void, rate missed". Footnotes say
 // why it didn't end ok.
 func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
-	p := l.Point
-	ending, tone := p.Status(), worstTone(p)
+	var ending string
+	var tone document.Tone
+	var marks []int
 	if isCurveRate(l) {
 		ending, tone = string(l.Status), statusTones[l.Status]
+		if l.Why.Text != "" {
+			marks = []int{notes.Mark(l.Point.Spec.Broker, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why))}
+		}
+	} else {
+		ending, tone, marks = l.Point.Status(), worstTone(l.Point), reasonMarks(l.Point, notes)
 	}
-	missed := missedTargets(p, l.Records)
-	cell := document.Text(strings.Join(append([]string{ending}, missed...), ", ")).Toned(tone)
-	if !isCurveRate(l) {
-		return cell.Marked(reasonMarks(p, notes)...)
-	}
-	if l.Why.Text == "" {
-		return cell
-	}
-	return cell.Marked(notes.Mark(p.Spec.Broker, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
+	words := append([]string{ending}, missedTargets(l.Point, l.Records)...)
+	return document.Text(strings.Join(words, ", ")).Toned(tone).Marked(marks...)
 }
 
 // missedTargets names the targets that a load of a point missed: its rate, an objective of its spec. records are those of the load. What
@@ -151,8 +150,8 @@ func addMark(marks []int, mark int) []int {
 	return append(marks, mark)
 }
 
-// doubtsSentence counts the repetitions that each kind of doubt is about, for reports without a column of
-// doubts. It is empty if there are none.
+// doubtsSentence counts the repetitions that each kind of doubt is about, including doubts about single
+// rates of a curve, for reports without a column of doubts. It is empty if there are none.
 func doubtsSentence(points []results.Point) string {
 	repetitions := map[string]int{} // by the code of a doubt
 	for _, p := range points {

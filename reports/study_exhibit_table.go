@@ -108,13 +108,13 @@ func (c exhibitColumn) column() document.Column {
 // cell is the figure of a side, in the publication's unit, or how its repetitions ended if they have none.
 func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
 	l, ok := r.loadPoints[side]
-	isCurveRate := r.rate > 0
+	isRateOfCurve := r.rate > 0 // which has a status of its own
 	switch {
 	case !ok:
 		return document.Cell{}
 	case len(l.Records) == 0:
 		return document.Text(l.Point.Status())
-	case isCurveRate && !l.Used():
+	case isRateOfCurve && !l.Used():
 		return document.Text(string(l.Status))
 	}
 	cell := l.Over(c.metric).Cell()

@@ -7,17 +7,23 @@ import (
 )
 
 // LoadPoint is one load of a point over its repetitions: the point's own load, or one rate of its curve. Its records are the
-// point's, cut down to the measurements under that load, so that every metric applies to them. A curve of 1k/s and 2k/s that
-// was repeated three times has two load points with three records each.
+// point's, cut down to the measurements under that load, so that every metric applies to them.
+//
+// For example, a curve of 1k/s and 2k/s was repeated three times, and the second repetition failed at 2k/s because it lost
+// messages. The load point of 1k/s has three Records. That of 2k/s has the two that ended ok, of which its latencies are, and
+// three that are Counted: what the second repetition lost is lost.
 type LoadPoint struct {
-	Point       Point
-	Name        string         // "rate 1k/s", "50.0 % of sustainable"
-	RowTitle    string         // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
-	Rate        float64        // offered messages per second; 0 if the load was not a constant rate
-	fraction    fraction       // of the sustainable rate that was offered; 0 if the rate was not given as such a share
-	Status      store.Status   // of all Records
-	Why         remark.Remark  // why it did not end ok; empty if it did
-	Closed      bool           // a closed loop, which has no latency
+	Point Point
+
+	Name     string   // of the load: "rate 1k/s", "50.0 % of sustainable"
+	RowTitle string   // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
+	Rate     float64  // offered messages per second; 0 if the load was not a constant rate
+	fraction fraction // of the sustainable rate that was offered; 0 if the rate was not given as such a share
+	Closed   bool     // a closed loop, which has no latency
+
+	Status store.Status  // of all Records
+	Why    remark.Remark // why it did not end ok; empty if it did
+
 	Records     []store.Record // cut down to this load
 	FullRecords []store.Record // the repetitions that Records were cut from, in the same order
 	counted     []store.Record // see Counted; empty if they are the Records
@@ -57,11 +63,10 @@ func (l LoadPoint) Counted() []store.Record {
 // Cell is Over as a cell of a table. It is marked as unused unless the load point is used.
 func (l LoadPoint) Cell(key string) document.Cell {
 	m := MustMetric(key)
-	cell := l.Over(m).Cell()
 	if bracket, ok := l.bracket(m); ok {
-		cell = bracket.Cell()
+		return bracket.Cell().Excluded(!l.Used())
 	}
-	return cell.Excluded(!l.Used())
+	return l.Over(m).Cell().Excluded(!l.Used())
 }
 
 // bracket is what the repetitions found if m is the sustainable rate and they searched for it.
