@@ -18,11 +18,12 @@ type Pauses struct {
 	// every 5 ms, a pause of 12 ms counts as wake-ups 12, 7 and 2 ms late.
 	Late hist.Snapshot
 	// Stops are the pauses of at least clock.Standstill in the whole trial, warm-up and drain included, in order. Of more than
-	// maxStops the longest are kept.
+	// maxStops short ones are left out.
 	Stops []Interval
 }
 
-// maxStops is how many pauses a trial keeps at most. When there are as many, the shorter half of them is dropped.
+// maxStops is how many pauses a process keeps at most. When there are as many, the shorter half of those so far is dropped.
+// StoodStill then leaves out the time of the dropped ones.
 const maxStops = 10_000
 
 // Interval is the time from From until To, ns on the clock's axis.

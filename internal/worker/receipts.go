@@ -77,8 +77,8 @@ func (a *activity) noteAck(now int64) {
 // noteFailure keeps why messages failed. The first reason stays, since the last may only be that the client was closed.
 func (a *activity) noteFailure(err error) { a.failure.CompareAndSwap(nil, &err) }
 
-// noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often before
-// Send returned. Why ctx ended says more than that, so it takes that error's place.
+// noteSendFailure keeps why a Send failed. Once ctx has ended, it is taken to have cut Send off: the messages have failed with
+// the context's error, often before Send returned. Why ctx ended says more than that, so it takes that error's place.
 func (a *activity) noteSendFailure(ctx context.Context, err error) {
 	cause := context.Cause(ctx)
 	if cause == nil {
