@@ -25,7 +25,10 @@ func unequalGuarantees(points []results.Point) string {
 		first := g.Members[0].Spec
 		severalBrokers := slices.ContainsFunc(g.Members, func(p results.Point) bool { return p.Spec.Broker != first.Broker })
 		anyCounterpart := slices.ContainsFunc(g.Members, func(p results.Point) bool { return hasCounterpart(p, points) })
-		if severalBrokers || !anyCounterpart {
+		if severalBrokers { // they are ranked
+			return ""
+		}
+		if !anyCounterpart { // another guarantee is not why it isn't ranked
 			return ""
 		}
 		brokers[first.Broker], guarantees[first.Delivery] = true, true
@@ -54,25 +57,26 @@ func clientModes(points []results.Point) string {
 		return ""
 	}
 	names := namesByClientMode(points)
-	if len(names) > 1 {
-		var each []string
-		for _, mode := range slices.Sorted(maps.Keys(names)) {
-			each = append(each, mode+" "+strings.Join(names[mode], ", "))
-		}
-		differ := "Clients not alike"
-		if len(names) == 2 && names[unknownMode] != nil {
-			differ = "Clients may not be alike"
-		}
-		return differ + " (client.mode): " + strings.Join(each, "; ") +
-			". A tuned client may do more than the library as applications use it."
+	modes := slices.Sorted(maps.Keys(names))
+	if len(modes) == 1 {
+		return sharedModeTexts[modes[0]]
 	}
-	switch {
-	case names[unknownMode] != nil:
-		return ""
-	case names["stock"] != nil:
-		return "Clients: every library is used as its documentation shows (client.mode: stock)."
+	var each []string
+	for _, mode := range modes {
+		each = append(each, mode+" "+strings.Join(names[mode], ", "))
 	}
-	return "Clients: every library is driven as fast as its driver can (client.mode: tuned), not as its documentation shows."
+	differ := "Clients not alike"
+	if len(modes) == 2 && names[unknownMode] != nil {
+		differ = "Clients may not be alike"
+	}
+	return differ + " (client.mode): " + strings.Join(each, "; ") + ". A tuned client may do more than the library as applications use it."
+}
+
+// sharedModeTexts say how all libraries were used, by their mode.
+var sharedModeTexts = map[string]string{
+	unknownMode: "",
+	"stock":     "Clients: every library is used as its documentation shows (client.mode: stock).",
+	"tuned":     "Clients: every library is driven as fast as its driver can (client.mode: tuned), not as its documentation shows.",
 }
 
 // unknownMode is the mode of a point whose repetitions don't say it, or differ in it.
