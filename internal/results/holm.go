@@ -40,32 +40,36 @@ func (f *family) add(n1, n2 int) {
 // correct corrects differences of the family. These may be fewer than it counts: a ranking counts all pairs of contenders,
 // and corrects those with the best.
 func (f family) correct(differences []*Difference) {
-	var testable, tooFew []*Difference // with enough repetitions for a test that is made alone, and with too few
+	var testable, tooFew []*Difference
 	for _, d := range differences {
 		switch {
 		case d.empty(): // there is nothing to compare
 		case !canShow(d.A.N, d.B.N): // also if all values are equal: so few say nothing
 			tooFew = append(tooFew, d)
-		case !d.same:
+		case !d.same: // if all are equal no test is needed
 			testable = append(testable, d)
 		}
 	}
-	tested, leftOut := f.tarone(testable)
-	tooFew = append(tooFew, leftOut...)
-	tests := f.testable - len(leftOut)
+	tested, tooFewTogether := f.tarone(testable)
+	tests := f.testable - len(tooFewTogether)
 	for _, d := range differences {
 		d.Adjusted, d.Family, d.Needed = 1, tests, 0
 	}
+	adjust(tested, tests)
+	for _, d := range slices.Concat(tooFew, tooFewTogether) {
+		d.Family = max(1, f.comparisons) // as many tests as there are once all have the repetitions that are needed
+		d.Needed = needed(d.Family)
+	}
+}
+
+// adjust sets the corrected p values of differences that are tested in a family of so many tests.
+func adjust(tested []*Difference, tests int) {
 	var ps []float64
 	for _, d := range tested {
 		ps = append(ps, d.P)
 	}
 	for i, adjusted := range holm(ps, tests) {
 		tested[i].Adjusted = adjusted
-	}
-	for _, d := range tooFew {
-		d.Family = max(1, f.comparisons) // as many tests as there are once all have the repetitions that are needed
-		d.Needed = needed(d.Family)
 	}
 }
 
@@ -75,7 +79,7 @@ func (f family) correct(differences []*Difference) {
 // smallest p is 2.9 %: one such test can show a difference, two together cannot.
 //
 // That favours no outcome, because it follows from the numbers of repetitions alone.
-func (f family) tarone(differences []*Difference) (tested, leftOut []*Difference) {
+func (f family) tarone(differences []*Difference) (tested, tooFewTogether []*Difference) {
 	clearest := func(d *Difference) float64 { return smallestP(d.A.N, d.B.N) }
 	byClearest := slices.SortedStableFunc(slices.Values(differences), func(a, b *Difference) int {
 		return cmp.Compare(clearest(a), clearest(b))
