@@ -44,6 +44,9 @@ func (s *shell) main(ctx context.Context, args []string) (code int) {
 		return s.ended(ctx, err)
 	}
 	root := s.root()
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // cobra never frees what completes a flag
+		complete(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(s.in)
 	root.SetOut(s.out)
@@ -150,7 +153,6 @@ sustain, proves what each delivered and accounts for what it cost.`,
 		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.serveCommand(), s.exportCommand(),
 		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.pipelineCommand(), s.agentCommand(), s.cleanCommand(), s.doctorCommand(), s.versionCommand(),
 	)
-	complete(root)
 	return root
 }
 

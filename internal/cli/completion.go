@@ -23,7 +23,7 @@ type completer func(c *cobra.Command, typed string) []string
 func complete(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		values := valuesOf(f)
-		if _, set := c.GetFlagCompletionFunc(f.Name); values == nil || set {
+		if values == nil {
 			return
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -54,6 +54,8 @@ func valuesOf(f *pflag.Flag) completer {
 	case "format":
 		_, list, _ := strings.Cut(f.Usage, ": ")
 		return fixed(strings.Split(list, ", "))
+	case "broker":
+		return func(_ *cobra.Command, typed string) []string { return prefixed(uptoComma(typed), driver.Names()) }
 	case "latency":
 		return fixed(results.LatencyNames())
 	case "metric", "fail-if":

@@ -24,6 +24,8 @@ func TestCompletionKnowsValues(t *testing.T) {
 	}{
 		{"run --measure pe", "peak", "rate"},
 		{"run --measure rate,pe", "rate,peak", "rate,rate"},
+		{"run --broker ka", "kafka", "nats"},
+		{"run --broker nats,ka", "nats,kafka", "kafka"},
 		{"run --delivery _", "at-least-once", ""},
 		{"run --format _", "jsonl", "html"},
 		{"report --format _", "html", ""},

@@ -66,13 +66,12 @@ type list struct{ once }
 
 func (*list) Type() string { return "list" }
 
-// addAxisFlags adds axis flags, which keep their values themselves, and the completion of --broker.
+// addAxisFlags adds axis flags, which keep their values themselves.
 func addAxisFlags(c *cobra.Command, flags []axisFlag) {
 	c.Flags().SortFlags = false
 	for _, a := range flags {
 		c.Flags().Var(new(list), a.name, a.doc)
 	}
-	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // workload are the flags that say what to run. The commands run and check share them; the parts of a pipeline use some.
