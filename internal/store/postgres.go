@@ -79,9 +79,9 @@ func mayAppend(ctx context.Context, db *sql.DB) error {
 	case err != nil:
 		return err
 	case readOnly:
-		return &pgconn.PgError{Code: "25006", Message: "transactions are read-only"}
+		return &pgconn.PgError{Code: readOnlyTransaction, Message: "transactions are read-only"}
 	case inserts.Valid && !inserts.Bool:
-		return &pgconn.PgError{Code: "42501", Message: "permission denied for table record"}
+		return &pgconn.PgError{Code: insufficientPrivilege, Message: "permission denied for table record"}
 	}
 	return nil
 }
@@ -140,6 +140,12 @@ func connectionCause(err error) error {
 	return errors.New(strings.TrimSpace(lines[len(lines)-1]))
 }
 
+// SQLSTATEs that are told before an append as well as by it.
+const (
+	insufficientPrivilege = "42501"
+	readOnlyTransaction   = "25006"
+)
+
 // diagnoseState explains a server's error by its SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func diagnoseState(config *pgx.ConnConfig, code, action string) diagnosis {
 	switch {
@@ -149,9 +155,9 @@ func diagnoseState(config *pgx.ConnConfig, code, action string) diagnosis {
 		return diagnosis{problem: BadURL, detail: fmt.Sprintf("has no database %q: create it with createdb", config.Database)}
 	case code == "3F000":
 		return diagnosis{problem: BadURL, detail: "has no schema to create tables in: create the one that search_path names"}
-	case code == "42501":
+	case code == insufficientPrivilege:
 		return diagnosis{problem: Denied, detail: fmt.Sprintf("does not let user %q %s", config.User, action)}
-	case code == "25006":
+	case code == readOnlyTransaction:
 		return diagnosis{problem: Denied, detail: "is read-only, as a standby server is: could not " + action}
 	case code == "55P03":
 		return diagnosis{problem: Locked, detail: "is locked by somebody else: could not " + action}
