@@ -83,10 +83,14 @@ func endings(points []results.Point) string {
 func (p testedPair) testedBlocks(meantToDiffer []string) []document.Block {
 	heading := document.Heading{Level: 1, Text: p.title}
 	for _, h := range p.halves() {
-		if len(h.usable()) == 0 {
+		if len(h.endedOK()) == 0 {
 			none := fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.sideName, endings(h.points))
 			return []document.Block{heading, document.Verdict{About: p.title, Finding: none, Headed: true}}
 		}
+	}
+	if len(p.first.usable()) == 0 {
+		none := "No rate of the curves ended ok on both sides: no conclusion."
+		return []document.Block{heading, document.Verdict{About: p.title, Finding: none, Headed: true}}
 	}
 	sentences := slices.Concat(p.first.reservations(), p.second.reservations())
 	if m, ok := p.headline(); ok {
@@ -139,14 +143,14 @@ func firstFailure(p results.Point) (why string, failed bool) {
 }
 
 // headline is the metric that the workload was measured for. A curve of given rates has no sustainable
-// rate: there the latency at its last rate is compared. ok is false for an unknown kind of measurement.
+// rate: there the latency at one of its rates is compared (see chooseRate). ok is false for an unknown kind of measurement.
 // If the sides were measured in different ways, it is the first side's headline.
 func (p pair) headline() (m results.Metric, ok bool) {
 	measure := p.first.points[0].Spec.Measure // all points of a half were given the same load
 	m, ok = results.Headline(measure)
-	if measure == study.MeasureCurve && !p.first.has(m) && !p.second.has(m) {
+	if p.first.curve.given {
 		m, ok = results.Headline(study.MeasureRate)
-		m.Name += " at the last rate"
+		m.Name += p.first.curve.atRate()
 	}
 	return m, ok
 }

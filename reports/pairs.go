@@ -37,6 +37,7 @@ type pair struct {
 type half struct {
 	sideName string
 	points   []results.Point // at least one; all were given the same load
+	curve    curveRate       // at which curves of given rates are compared
 }
 
 func (p pair) halves() []half { return []half{p.first, p.second} }
@@ -50,8 +51,23 @@ func (p pair) hasClosedLoop() bool {
 	return results.AnyClosedLoop(p.first.points) || results.AnyClosedLoop(p.second.points)
 }
 
-// usable lists the records that conclusions may be drawn from.
+// usable lists the records that conclusions may be drawn from: of curves of given rates, what was measured at the rate that is
+// compared.
 func (h half) usable() []results.Record {
+	if !h.curve.given {
+		return h.endedOK()
+	}
+	var records []results.Record
+	for _, r := range h.endedOK() {
+		if l, ok := okAt(r, h.curve.title); ok {
+			records = append(records, l.Record)
+		}
+	}
+	return records
+}
+
+// endedOK lists the repetitions that ended ok.
+func (h half) endedOK() []results.Record {
 	var records []results.Record
 	for _, p := range h.points {
 		records = append(records, p.Ok()...)
@@ -108,11 +124,13 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 		common++
 		for _, ofFirst := range results.GroupBy(first.Members, loadID) {
 			for _, ofSecond := range results.GroupBy(seconds[i].Members, loadID) {
-				found.pairs = append(found.pairs, pair{
+				p := pair{
 					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0]),
 					first:  half{sideName: a.Name, points: ofFirst.Members},
 					second: half{sideName: b.Name, points: ofSecond.Members},
-				})
+				}
+				p.chooseRate()
+				found.pairs = append(found.pairs, p)
 			}
 		}
 	}

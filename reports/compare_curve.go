@@ -1,0 +1,90 @@
+// Curves of given rates are compared at one rate: the last one that ended ok on both sides. A repetition has the figures of its
+// last rate, but that one may have failed or be void, which is often why a curve ends there. Of these two curves
+//
+//	           1k/s  2k/s  4k/s
+//	kafka      ok    ok    void
+//	jetstream  ok    ok    ok
+//
+// what was measured at 2k/s is compared.
+
+package reports
+
+import (
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// curveRate is the rate at which a half's curves of given rates are compared.
+type curveRate struct {
+	given  bool   // the half has such curves
+	title  string // of the rate, "curve 2k/s"; empty if no rate ended ok on both sides
+	name   string // "2k/s"
+	isLast bool   // that was offered
+}
+
+// chooseRate sets the rate at which both halves are compared, if they are curves of given rates.
+func (p *pair) chooseRate() {
+	if !p.first.hasGivenRates() || !p.second.hasGivenRates() {
+		return
+	}
+	chosen := curveRate{given: true}
+	for _, l := range slices.Backward(p.first.rates()) {
+		if p.first.endedOKAt(l.RowTitle) && p.second.endedOKAt(l.RowTitle) {
+			chosen.title, chosen.name = l.RowTitle, results.RateText(l.Rate)
+			chosen.isLast = p.first.endsAt(l.RowTitle) && p.second.endsAt(l.RowTitle)
+			break
+		}
+	}
+	p.first.curve, p.second.curve = chosen, chosen
+}
+
+// hasGivenRates tells whether the half is of curves whose rates no search found.
+func (h half) hasGivenRates() bool {
+	isSearched := func(r results.Record) bool { return r.Result != nil && r.Result.Sustainable != nil }
+	return h.points[0].Spec.Measure == study.MeasureCurve && !slices.ContainsFunc(h.endedOK(), isSearched)
+}
+
+// rates lists the rates that the half's curves offered, in their order, whatever became of them. All have the same, so those of
+// one repetition that ended ok will do.
+func (h half) rates() []results.RepetitionLoad {
+	for _, r := range h.endedOK() {
+		return results.Loads(r)
+	}
+	return nil
+}
+
+// endedOKAt tells whether the rate with this title ended ok in any repetition that did.
+func (h half) endedOKAt(title string) bool {
+	return slices.ContainsFunc(h.endedOK(), func(r results.Record) bool {
+		_, ok := okAt(r, title)
+		return ok
+	})
+}
+
+// okAt finds the rate with this title in a repetition of a curve, if it ended ok there.
+func okAt(r results.Record, title string) (l results.RepetitionLoad, ok bool) {
+	loads := results.Loads(r)
+	i := slices.IndexFunc(loads, func(l results.RepetitionLoad) bool {
+		return l.Rate > 0 && l.RowTitle == title && l.Record.Status == results.OK
+	})
+	if i < 0 {
+		return results.RepetitionLoad{}, false
+	}
+	return loads[i], true
+}
+
+// endsAt tells whether the rate with this title is the last one that the half's curves offered.
+func (h half) endsAt(title string) bool {
+	rates := h.rates()
+	return len(rates) > 0 && rates[len(rates)-1].RowTitle == title
+}
+
+// atRate says at which rate figures of the curves are compared: " at the last rate".
+func (c curveRate) atRate() string {
+	if c.isLast {
+		return " at the last rate"
+	}
+	return " at " + c.name + ", the last rate that ended ok on both sides"
+}
