@@ -80,3 +80,24 @@ func TestCurvesAreComparedAtTheLastRateThatCounts(t *testing.T) {
 		t.Errorf("all rates ended ok: %s", text)
 	}
 }
+
+// The targets of a curve are judged rate by rate, as everywhere: its last rate may be void, or the only one that keeps them.
+func TestAHeadToHeadJudgesCurvesRateByRate(t *testing.T) {
+	const ms = time.Millisecond
+	var records []store.Record
+	records = append(records, curvesOf("kafka", rateOfCurve{1000, 5 * ms, store.OK}, rateOfCurve{2000, 900 * ms, store.Void})...)
+	records = append(records, curvesOf("jetstream", rateOfCurve{1000, 500 * ms, store.OK}, rateOfCurve{2000, 6 * ms, store.OK})...)
+	for i := range records {
+		records[i].Spec.Objectives = map[string]any{"e2e_p99": "< 100ms"}
+		if records[i].Spec.Broker == "jetstream" {
+			records[i].Result.Curve[0].Doubts = []store.Doubt{{Code: store.DoubtRateMissed, Text: "late"}}
+		}
+	}
+	var statuses []string
+	for _, c := range contendersOf(results.Of(records).Points) {
+		statuses = append(statuses, c.first().Spec.Broker+" "+c.status())
+	}
+	if got, want := strings.Join(statuses, "; "), "jetstream ok, rate missed at curve, objective missed at curve; kafka ok"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

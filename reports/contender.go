@@ -142,7 +142,7 @@ func (c contender) status() string {
 		if worst != string(results.OK) {
 			endings = append(endings, worst+" at "+p.Load())
 		}
-		for _, target := range missedTargets(p, p.Ok()) {
+		for _, target := range missedByAny(p) {
 			missed = append(missed, target+" at "+p.Load())
 		}
 	}

@@ -104,13 +104,31 @@ func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
 func missedTargets(p results.Point, records []results.Record) []string {
 	var missed []string
 	if results.RateMissed(records) {
-		missed = append(missed, "rate missed")
+		missed = append(missed, rateMissed)
 	}
 	if gate.JudgesFigures(p, records) && missesObjective(p, records) {
-		missed = append(missed, "objective missed")
+		missed = append(missed, objectiveMissed)
 	}
 	return missed
 }
+
+// missedByAny names the targets that any load of a point missed. A rate of a curve above the sustainable one is meant to be missed.
+func missedByAny(p results.Point) []string {
+	var missed []string
+	if slices.ContainsFunc(p.Ok(), func(r results.Record) bool { return results.Missed(r) != "" }) {
+		missed = append(missed, rateMissed)
+	}
+	missesAny := func(l results.LoadPoint) bool { return slices.Contains(missedTargets(p, l.Records), objectiveMissed) }
+	if slices.ContainsFunc(p.LoadPoints(), missesAny) {
+		missed = append(missed, objectiveMissed)
+	}
+	return missed
+}
+
+const (
+	rateMissed      = "rate missed"
+	objectiveMissed = "objective missed"
+)
 
 // statusTones are the tones of repetitions that didn't end ok. Statuses without a tone are plain.
 var statusTones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
