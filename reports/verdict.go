@@ -97,24 +97,29 @@ func fixedRateSentences(workloads []rankedWorkload, inFull bool) []string {
 	var alone []rankedWorkload
 	metricName := ""
 	for _, w := range workloads {
-		rate := w.points[0].Rate()
-		if w.apart != "" {
-			rate += " with " + w.apart
-		}
 		switch {
 		case w.Best == nil: // withoutFigure names its points
 		case len(w.Rest) == 0:
 			alone = append(alone, w)
 		case inFull:
-			sentences = append(sentences, "At rate "+rate+": "+w.Claim(), w.Basis())
+			sentences = append(sentences, "At rate "+w.rate()+": "+w.Claim(), w.Basis())
 		default:
 			metricName = w.Metric.Name // the same of all, "e2e p99"; lower is better
-			short = append(short, w.Short(rate))
+			short = append(short, w.Short(w.rate()))
 		}
 	}
 	return append(sentences,
 		listSentence("Lowest "+metricName+": ", short, "; "),
 		listSentence("Measured alone: ", aloneTexts(alone), "; "))
+}
+
+// rate names the fixed rate of the workload, and what sets it apart: "1k/s with persistence log".
+func (w rankedWorkload) rate() string {
+	rate := w.points[0].Rate()
+	if w.apart != "" {
+		rate += " with " + w.apart
+	}
+	return rate
 }
 
 // listSentence makes a sentence of items. It is empty if there are none.
@@ -133,7 +138,7 @@ func aloneTexts(alone []rankedWorkload) []string {
 		var figures []string
 		for _, w := range g.Members {
 			median := results.Summarize(w.Best.Values).Median
-			figures = append(figures, w.Metric.Unit.Format(median)+" at "+w.points[0].Rate())
+			figures = append(figures, w.Metric.Unit.Format(median)+" at "+w.rate())
 		}
 		texts = append(texts, g.Name+": "+strings.Join(figures, ", "))
 	}

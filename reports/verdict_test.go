@@ -281,3 +281,21 @@ func TestASettingThatVariesWithinAWorkloadIsNotItsName(t *testing.T) {
 		t.Errorf("a workload is named by what varies in it: %s", text)
 	}
 }
+
+// A rate that was measured with two settings has two figures, and neither is of the rate alone.
+func TestAFigureThatWasMeasuredAloneNamesItsSetting(t *testing.T) {
+	kafka := func(persistence string) []store.Record {
+		return altered(atRate("kafka", 2), persistence, func(r *store.Record) { r.Spec.Persistence = persistence })
+	}
+	nats := altered(atRate("jetstream", 2), "memory", func(r *store.Record) { r.Spec.Persistence = "memory" })
+	points := results.Of(slices.Concat(kafka("memory"), kafka("log"), nats, altered(atRate("kafka", 2), "faster", func(r *store.Record) {
+		r.Spec.Persistence, r.Spec.Load.Rate = "log", 2000
+	}))).Points
+	var text string
+	for _, v := range rankingVerdicts("100 B", points) {
+		text += v.Text()
+	}
+	if !strings.Contains(text, " at 1k/s with persistence memory") || strings.Count(text, "/s with persistence log") != 2 {
+		t.Errorf("a figure lacks its setting: %s", text)
+	}
+}
