@@ -268,3 +268,37 @@ func TestSharesOfTheSustainableRateAreInTheirOrderThoughTheirRatesAreNot(t *test
 		t.Errorf("rows are %q, want %q", titles, want)
 	}
 }
+
+// A repetition whose broker died at the second rate failed as a whole: its first rate counts messages, and has no part in a median.
+func TestAFailedRepetitionAddsNoFigureToARateThatEndedOk(t *testing.T) {
+	at := func(rate float64, status store.Status, published float64, lost int64) store.CurvePoint {
+		return store.CurvePoint{Rate: rate, Status: status, Measurement: store.Measurement{
+			PublishRate: published, Books: store.Books{Sent: 100, Expected: 100, Lost: lost},
+		}}
+	}
+	var records []store.Record
+	for i, published := range []float64{10, 20} {
+		r := ofCurve(false, at(1000, store.OK, published, 1), at(2000, store.OK, published, 0))
+		r.Repetition = i + 1
+		records = append(records, r)
+	}
+	died := ofCurve(false, at(1000, store.OK, 900, 5), at(2000, store.Failed, 900, 7))
+	died.Status, died.Repetition = store.Failed, 3
+	point := pointsOf(append(records, died))[0]
+	rate, lost := MustMetric(KeyPublishRate), MustMetric(KeyLost)
+	var shown, measured []string
+	for _, l := range point.LoadPoints() {
+		shown = append(shown, fmt.Sprintf("%s %s: %g, lost %g, n=%d", l.RowTitle, l.Status, l.Over(rate).Median, l.Over(lost).Median, len(l.Records)))
+	}
+	for _, l := range point.MeasuredLoads() {
+		measured = append(measured, fmt.Sprintf("%s %s: %g, lost %g, n=%d", l.RowTitle, l.Status, l.Over(rate).Median, l.Over(lost).Median, len(l.Records)))
+	}
+	wantShown := []string{"curve 1k/s ok: 15, lost 7, n=2", "curve 2k/s ok: 15, lost 0, n=2", "curve 2k/s failed: 900, lost 7, n=1"}
+	wantMeasured := []string{"curve 1k/s ok: 15, lost 7, n=2", "curve 2k/s ok: 15, lost 7, n=2"}
+	if !slices.Equal(shown, wantShown) {
+		t.Errorf("shown\n%q, want\n%q", shown, wantShown)
+	}
+	if !slices.Equal(measured, wantMeasured) {
+		t.Errorf("measured\n%q, want\n%q", measured, wantMeasured)
+	}
+}

@@ -27,8 +27,8 @@ func LoadPointsOf(points []Point) []LoadPoint {
 
 // LoadPoints lists what tables show of a point, over the repetitions of Shown: the point under its own load, unless it was a
 // curve of given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a
-// load point of their own. So have the rates of a repetition that failed as a whole, which Shown leaves out if others ended
-// ok: what it lost is lost.
+// load point of their own. So have the failed rates of a repetition that failed as a whole, which Shown leaves out if others
+// ended ok: what it lost is lost. Its other rates only add to the counts of messages.
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
@@ -36,13 +36,25 @@ func (p Point) LoadPoints() []LoadPoint {
 		loadPoints = append(loadPoints, p.ownLoad(shown))
 	}
 	var rates []RepetitionLoad
+	onlyCounted := map[string][]store.Record{} // rates that ended ok in repetitions that failed, by their row
+	row := func(l RepetitionLoad) string { return l.RowTitle + ", " + string(l.Record.Status) }
 	for _, r := range p.Records {
 		isShown := len(shown) > 0 && r.Status == shown[0].Status
-		if isShown || r.Status == store.Failed {
-			rates = append(rates, curveLoads(r)...)
+		for _, l := range curveLoads(r) {
+			switch {
+			case isShown, r.Status == store.Failed && l.Record.Status == store.Failed:
+				rates = append(rates, l)
+			case r.Status == store.Failed && l.Record.Status == store.OK:
+				onlyCounted[row(l)] = append(onlyCounted[row(l)], l.Record)
+			}
 		}
 	}
-	curve := p.loadPointsBy(rates, func(l RepetitionLoad) string { return l.RowTitle + ", " + string(l.Record.Status) })
+	curve := p.loadPointsBy(rates, row)
+	for i, l := range curve {
+		if further := onlyCounted[l.RowTitle+", "+string(l.Status)]; len(further) > 0 {
+			curve[i].counted = slices.Concat(l.Records, further)
+		}
+	}
 	slices.SortStableFunc(curve, func(a, b LoadPoint) int { // a curve has shares or rates, never both
 		return cmp.Or(cmp.Compare(a.fraction, b.fraction), cmp.Compare(a.Rate, b.Rate))
 	})
