@@ -230,7 +230,7 @@ func (s sweep) verdict() document.Verdict {
 		return v
 	}
 	v.Finding = joinNonEmpty(" ", s.bestText(), s.closeRivals())
-	v.Detail = joinNonEmpty(" ", s.leftOut(), s.largestEffect())
+	v.Detail = joinNonEmpty(" ", s.failedInPart(), s.leftOut(), s.largestEffect())
 	return v
 }
 
@@ -279,6 +279,18 @@ func (s sweep) closeRivals() string {
 		return fmt.Sprintf("Of the next best %d, %s", next, notTested)
 	}
 	return noDifference + ", and " + notTested
+}
+
+// failedInPart names those of the best points of which repetitions failed: "Failed in part: linger.ms=5 (failed 1 of 3)." It is empty if
+// there are none.
+func (s sweep) failedInPart() string {
+	var inPart []string
+	for _, p := range s.best() {
+		if failedInPart(p) {
+			inPart = append(inPart, fmt.Sprintf("%s (%s)", s.settings(p), p.Endings()[0]))
+		}
+	}
+	return listSentence("Failed in part: ", inPart, ", ")
 }
 
 // leftOut counts the points that the verdict leaves out: "Not considered: 2 that miss an objective, 3

@@ -145,16 +145,18 @@ func aloneTexts(alone []rankedWorkload) []string {
 	return texts
 }
 
-// withoutFigure names the points that have no value of the metric by which their workload is ranked: "Without a usable figure: kafka at
-// rate 1k/s (void). Refused by nats." It is empty if all have one.
+// withoutFigure names the points that have no value of the metric by which their workload is ranked, and before them those that have
+// one although repetitions of them failed: "Failed in part: redis at rate 1k/s (failed 1 of 3). Without a usable figure: kafka at rate
+// 1k/s (void). Refused by nats." It is empty if there are none.
 func withoutFigure(workloads []rankedWorkload) string {
-	var unusable, refused []string
+	var inPart, unusable, refused []string
 	for _, w := range workloads {
 		for _, p := range w.points {
-			if len(w.Metric.Values(p.Ok())) > 0 {
-				continue // it is ranked
-			}
+			isRanked := len(w.Metric.Values(p.Ok())) > 0
 			switch {
+			case isRanked && failedInPart(p):
+				inPart = append(inPart, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Endings()[0]))
+			case isRanked: // the verdict says all
 			case p.All(results.Refused):
 				refused = append(refused, p.Name)
 			case len(p.Ok()) == 0:
@@ -166,8 +168,16 @@ func withoutFigure(workloads []rankedWorkload) string {
 	}
 	slices.Sort(refused)
 	return joinNonEmpty(" ",
+		listSentence("Failed in part: ", inPart, ", "),
 		listSentence("Without a usable figure: ", unusable, ", "),
 		listSentence("Refused by ", slices.Compact(refused), ", "))
+}
+
+// failedInPart tells whether repetitions of a point failed and others ended ok. Their figures are those of the latter, which tell nothing
+// of what the others lost.
+func failedInPart(p results.Point) bool {
+	_, failed := firstFailure(p)
+	return failed && len(p.Ok()) > 0
 }
 
 // maxCosts is how many contenders may share the best place if the verdict is to state the cost of each.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -297,5 +298,32 @@ func TestAFigureThatWasMeasuredAloneNamesItsSetting(t *testing.T) {
 	}
 	if !strings.Contains(text, " at 1k/s with persistence memory") || strings.Count(text, "/s with persistence log") != 2 {
 		t.Errorf("a figure lacks its setting: %s", text)
+	}
+}
+
+// Its figures are those of the repetitions that ended ok, which tell nothing of what the others lost.
+func TestAVerdictNamesTheBestThatFailedInPart(t *testing.T) {
+	kafka, jetstream := atRate("kafka", 3), altered(atRate("jetstream", 3), "", func(*store.Record) {})
+	jetstream[1].Status, jetstream[1].Reason = store.Failed, "3 confirmed messages were lost"
+	var ranking string
+	for _, v := range rankingVerdicts("100 B", results.Of(slices.Concat(kafka, jetstream)).Points) {
+		ranking += v.Text()
+	}
+	if want := "Failed in part: jetstream at rate 1k/s (failed 1 of 3)."; !strings.Contains(ranking, want) {
+		t.Errorf("the ranking doesn't say %q: %s", want, ranking)
+	}
+	var swept []store.Record
+	for linger := range 4 {
+		swept = append(swept, altered(atRate("kafka", 2), fmt.Sprint(linger), func(r *store.Record) {
+			r.Axes["client.linger"], r.Spec.Client = fmt.Sprint(linger), map[string]any{"linger": linger}
+		})...)
+	}
+	swept[0].Status, swept[0].Reason = store.Failed, "3 confirmed messages were lost"
+	sweeps := sweepsOf(results.Of(swept).Points)
+	if len(sweeps) != 1 {
+		t.Fatalf("%d sweeps", len(sweeps))
+	}
+	if got, want := sweeps[0].verdict().Text(), "Failed in part: client.linger=0 (failed 1 of 2)."; !strings.Contains(got, want) {
+		t.Errorf("the recommendation doesn't say %q: %s", want, got)
 	}
 }
