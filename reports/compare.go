@@ -34,13 +34,14 @@ func Compare(first, second Side, meantToDiffer ...string) document.Document {
 	if anyPublished {
 		d.Say(results.PublishedNote)
 	}
-	anyTested := false
+	anyTested, anyOpen := false, false
 	for _, p := range testPairs(matched.pairs) {
 		if p.hasPublished() {
 			d.Add(p.publishedBlocks()...)
 		} else {
 			d.Add(p.testedBlocks(meantToDiffer)...)
 			anyTested = anyTested || len(p.tests) > 0
+			anyOpen = anyOpen || slices.ContainsFunc(p.tests, metricTest.isOpenByClocks)
 		}
 	}
 	if matched.unmatched > 0 {
@@ -55,6 +56,9 @@ func Compare(first, second Side, meantToDiffer ...string) document.Document {
 	if anyTested {
 		d.Say(testedTerms)
 	}
+	if anyOpen {
+		d.Say(clockTerms)
+	}
 	return d
 }
 
@@ -66,6 +70,7 @@ const (
 		"Ratio: Hodges–Lehmann estimate [95 % interval]. " +
 		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. " +
 		"p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); below 5 % a difference is shown."
+	clockTerms = "Where the clocks of agents may have made a difference of latencies, none is shown, whatever p."
 )
 
 // endings lists how the repetitions of points ended, each ending once: "failed, void".

@@ -185,3 +185,22 @@ func TestAComparisonDoesNotContradictItsMedians(t *testing.T) {
 		}
 	}
 }
+
+// The p value of the test is below 5 %, but the clocks may have made the difference: the terms must not say that it is shown.
+func TestTheTermsOfAComparisonSayWhatClocksLeaveOpen(t *testing.T) {
+	compared := func(bound int64) string {
+		byClocks := func(broker string) Side {
+			return Side{broker, results.Of(altered(atRate(broker, 7), "", func(r *store.Record) { r.Result.ClockBoundNs = bound }))}
+		}
+		return string(rendered(t, Compare(byClocks("kafka"), byClocks("jetstream"), "broker"), "markdown", 0))
+	}
+	const open = "Where the clocks of agents may have made a difference of latencies, none is shown, whatever p."
+	if text := compared(1e9); !strings.Contains(text, open) {
+		t.Errorf("no %q in %s", open, text)
+	}
+	for _, bound := range []int64{0, 1} {
+		if text := compared(bound); strings.Contains(text, open) {
+			t.Errorf("with a bound of %d ns the clocks leave nothing open: %s", bound, text)
+		}
+	}
+}
