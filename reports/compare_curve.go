@@ -24,9 +24,9 @@ type curveRate struct {
 	isLast bool   // that was offered
 }
 
-// chooseRate sets the rate at which both halves are compared, if they are curves of given rates.
+// chooseRate sets the rate at which both halves are compared, if they are curves of given rates that were measured.
 func (p *pair) chooseRate() {
-	if !p.first.hasGivenRates() || !p.second.hasGivenRates() {
+	if p.hasPublished() || !p.first.hasGivenRates() || !p.second.hasGivenRates() {
 		return
 	}
 	chosen := curveRate{given: true}

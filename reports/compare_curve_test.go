@@ -81,6 +81,22 @@ func TestCurvesAreComparedAtTheLastRateThatCounts(t *testing.T) {
 	}
 }
 
+// A publication has no rates that ended ok, and the knee of a curve is of all its rates.
+func TestACurveIsSetBesideAPublishedOne(t *testing.T) {
+	const ms = time.Millisecond
+	measured := altered(curvesOf("kafka", rateOfCurve{1000, 5 * ms, store.OK}, rateOfCurve{2000, 900 * ms, store.Void}), "", func(r *store.Record) {
+		r.Study, r.Axes, r.Result.Knee = "paper", map[string]string{"broker": "kafka"}, &store.Knee{Rate: 1000, JumpedAt: 2000}
+	})
+	published := altered(measured[:1], "published", func(r *store.Record) {
+		r.Kind, r.Status = store.KindPublished, store.Published
+		r.Result = &store.Result{Given: map[string]float64{results.KeyKneeRate: 1500}}
+	})
+	d := Compare(Side{"paper", results.Of(published)}, Side{"now", results.Of(measured)})
+	if text := string(rendered(t, d, "markdown", 0)); !strings.Contains(text, "| before the knee | 1.50k/s | 1k/s | 0.667× |") {
+		t.Errorf("got %s", text)
+	}
+}
+
 // The targets of a curve are judged rate by rate, as everywhere: its last rate may be void, or the only one that keeps them.
 func TestAHeadToHeadJudgesCurvesRateByRate(t *testing.T) {
 	const ms = time.Millisecond
