@@ -299,6 +299,11 @@ func TestAFigureThatWasMeasuredAloneNamesItsSetting(t *testing.T) {
 	if !strings.Contains(text, " at 1k/s with persistence memory") || strings.Count(text, "/s with persistence log") != 2 {
 		t.Errorf("a figure lacks its setting: %s", text)
 	}
+	older := altered(atRate("kafka", 2), "older", func(r *store.Record) { r.Spec.Persistence = "" })
+	verdict := rankingVerdicts("100 B", results.Of(slices.Concat(older, nats)).Points)[0].Text()
+	if want := " at 1k/s with persistence unset"; !strings.Contains(verdict, want) {
+		t.Errorf("of a record without the setting it doesn't say %q: %s", want, verdict)
+	}
 }
 
 // Its figures are those of the repetitions that ended ok, which tell nothing of what the others lost.

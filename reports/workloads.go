@@ -4,6 +4,7 @@
 package reports
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func commonSettings(points []results.Point) map[string]string {
 		}
 		facts := p.Facts()
 		for _, path := range results.FirstInNames {
-			words.Add(path, path+" "+facts[path])
+			words.Add(path, path+" "+cmp.Or(facts[path], "unset"))
 		}
 	}
 	common := map[string]string{}
