@@ -10,7 +10,6 @@
 package sheet
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // loadRow is a row of an experiment: one point under one load, over its repetitions. Its Records all have a result;
@@ -27,7 +27,8 @@ import (
 type loadRow struct {
 	results.LoadPoint
 	label  string // "kafka, 100 B, at-least-once, curve 1k/s"
-	status string // of the load point or, if nothing was measured, of the point
+	status string // how the repetitions ended: "ok", "failed 1 of 3, ok 2 of 3"
+	reason string // why the first that did not end ok did not; empty if all did
 	// distributions are the latencies of all repetitions together, by the name of their kind, such as "e2e".
 	distributions map[string]results.Distribution
 }
@@ -83,12 +84,11 @@ func loadRowsOf(points []results.Point) []loadRow {
 	for _, p := range points {
 		loads := p.MeasuredLoads()
 		if len(loads) == 0 {
-			loads = []results.LoadPoint{{Point: p, RowTitle: p.Load(), Why: p.Records[len(p.Records)-1].Why()}}
+			loads = []results.LoadPoint{{Point: p, RowTitle: p.Load()}}
 		}
 		for _, l := range loads {
-			row := loadRow{
-				LoadPoint: l, label: p.Name, status: cmp.Or(string(l.Status), p.Status()), distributions: map[string]results.Distribution{},
-			}
+			row := loadRow{LoadPoint: l, label: p.Name, distributions: map[string]results.Distribution{}}
+			row.status, row.reason = endingOf(l)
 			if settingsDiffer {
 				row.label += ", " + p.Setting()
 			}
@@ -106,6 +106,22 @@ func loadRowsOf(points []results.Point) []loadRow {
 		}
 	}
 	return slices.Concat(usable, unusable)
+}
+
+// endingOf says how the repetitions of a load ended, and why not all ended ok. Those of a rate of a curve end by themselves; of them, as of
+// its counts, the void ones are left out if others ended ok.
+func endingOf(l results.LoadPoint) (status, reason string) {
+	ended := results.Point{Records: l.Point.Records}
+	if l.Point.Spec.Measure == study.MeasureCurve && len(l.Records) > 0 {
+		ended.Records = l.Counted()
+	}
+	for _, r := range ended.Records {
+		if r.Status != results.OK {
+			reason = r.Why().Text
+			break
+		}
+	}
+	return ended.Status(), reason
 }
 
 // placeColumns say which point and load a row is about: by a label, the values of the axes in which points differ, and
@@ -161,7 +177,7 @@ var endingColumns = []column{
 	{name: "n", note: "repetitions", width: 10, format: ones, value: func(l loadRow) any { return len(l.Records) }},
 	{name: "status", width: 16, value: func(l loadRow) any { return l.status }},
 	{name: "doubts", note: "kinds", width: 8, format: ones, value: kindsOfDoubts},
-	{name: "reason", width: 40, value: func(l loadRow) any { return l.Why.Text }},
+	{name: "reason", width: 40, value: func(l loadRow) any { return l.reason }},
 	{name: "point", width: 18, value: func(l loadRow) any { return l.Point.ID }},
 }
 

@@ -1,11 +1,13 @@
 package sheet
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // The version 3.10 came after 3.9, and isn't 3.1.
@@ -60,4 +62,33 @@ func curveOf(t *testing.T) []store.Record {
 		}
 	}
 	return records
+}
+
+// The counts of a row are those of all repetitions, so its status tells of those that failed.
+func TestARowTellsOfItsRepetitionsThatFailed(t *testing.T) {
+	rate := store.Record{PointID: "rate", Status: store.OK, Result: &store.Result{}}
+	rate.Spec.Measure = study.MeasureRate
+	at := func(status store.Status) store.CurvePoint {
+		p := store.CurvePoint{Rate: 1000, Status: status, Measurement: store.Measurement{Books: store.Books{Sent: 10}}}
+		if status == store.Failed {
+			p.Reason = "3 lost"
+		}
+		return p
+	}
+	curve := func(repetition int, status store.Status) store.Record {
+		r := store.Record{PointID: "curve", Repetition: repetition, Status: store.OK, Result: &store.Result{Curve: []store.CurvePoint{at(status)}}}
+		r.Spec.Measure = study.MeasureCurve
+		return r
+	}
+	failed := rate
+	failed.Repetition, failed.Status, failed.Reason = 1, store.Failed, "3 lost"
+	for name, records := range map[string][]store.Record{
+		"a rate":  {rate, rate, failed},
+		"a curve": {curve(1, store.OK), curve(2, store.Failed), curve(3, store.OK)},
+	} {
+		l := loadRowsOf(results.Of(records).Points)[0]
+		if got, want := fmt.Sprintf("%v (%v)", l.status, l.reason), "failed 1 of 3, ok 2 of 3 (3 lost)"; got != want || len(l.Records) != 2 {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
 }
