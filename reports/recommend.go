@@ -229,9 +229,21 @@ func (s sweep) verdict() document.Verdict {
 		v.Finding = fmt.Sprintf("None of the %d points that were measured keeps its objectives.", len(s.missed))
 		return v
 	}
+	if s.allZero() {
+		v.Finding = fmt.Sprintf("None of the %d points that were measured has a %s above %s.",
+			len(s.ranked)+len(s.missed), s.metric.Name, s.metric.Unit.Format(0))
+		v.Detail = joinNonEmpty(" ", s.failedInPart(), s.leftOut())
+		return v
+	}
 	v.Finding = joinNonEmpty(" ", s.bestText(), s.closeRivals())
 	v.Detail = joinNonEmpty(" ", s.failedInPart(), s.leftOut(), s.largestEffect())
 	return v
+}
+
+// allZero tells whether the highest figure of all is 0: no search found a rate that passed, so none is the best.
+func (s sweep) allZero() bool {
+	isAboveZero := func(p results.Point) bool { return s.metric.Over(p.Ok()).Median > 0 }
+	return s.metric.Better == results.Higher && !slices.ContainsFunc(slices.Concat(s.ranked, s.missed), isAboveZero)
 }
 
 // bestText names the best point and its gain: "Of 8 points linger.ms=0 is the best by e2e p99: 12.9 ms,

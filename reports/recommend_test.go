@@ -121,3 +121,24 @@ func TestARivalThatIsNotTestedIsNotPassedOverAsBehind(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingIsTheBestWhereNoRatePassed(t *testing.T) {
+	var records []store.Record
+	for i := range 4 {
+		records = append(records, store.Record{
+			PointID: fmt.Sprint(i), Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: study.MeasureSustainable},
+			Result: &store.Result{Sustainable: &store.Sustainable{Low: 0, High: 5000}},
+		})
+	}
+	points := results.Of(records).Points
+	s := sweep{metric: results.MustMetric(results.KeySustainableLow), points: points, ranked: points}
+	if got, want := s.verdict().Finding, "None of the 4 points that were measured has a sustainable above 0/s."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	records[3].Result.Sustainable.Low = 4000 // which misses an objective
+	points = results.Of(records).Points
+	s.ranked, s.missed = points[:3], points[3:]
+	if got := s.verdict().Finding; strings.Contains(got, "None of") {
+		t.Errorf("4k/s passed, but %q", got)
+	}
+}
