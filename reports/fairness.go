@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -120,7 +121,8 @@ func unequalFlushes(points []results.Point) string {
 	var flushing, others []string
 	decided := map[string]bool{} // by the point's name
 	for _, p := range points {
-		median := func(key string) float64 { return results.MustMetric(key).Over(p.Ok()).Median }
+		records := usedRecords(p)
+		median := func(key string) float64 { return results.MustMetric(key).Over(records).Median }
 		flushesPerMessage := median(results.KeyBrokerFlushes)
 		if decided[p.Name] || math.IsNaN(flushesPerMessage) {
 			continue
@@ -138,6 +140,19 @@ func unequalFlushes(points []results.Point) string {
 	}
 	return "Not alike: " + strings.Join(flushing, ", ") + " flushed to the disk what they acknowledged, " + strings.Join(others, ", ") +
 		" left that to the operating system. A power failure takes more from the latter."
+}
+
+// usedRecords are the repetitions of a point that ended ok: of a curve of given rates, cut down to its highest rate that did.
+func usedRecords(p results.Point) []results.Record {
+	if p.Spec.Measure != study.MeasureCurve {
+		return p.Ok()
+	}
+	for _, l := range slices.Backward(p.MeasuredLoads()) { // the highest rate first
+		if l.Used() {
+			return l.Records
+		}
+	}
+	return nil
 }
 
 // slowFlushSeconds is the time that a flush of many messages takes on a slow disk.

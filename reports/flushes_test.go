@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // flushed gives every broker's records so many flushes for each message; a broker that isn't named was not counted.
@@ -64,6 +65,23 @@ func TestFlushedIsNeverComparedWithUnflushedInSilence(t *testing.T) {
 				t.Errorf("the column is shown: %t", shown)
 			}
 		})
+	}
+}
+
+func TestFlushesAreThoseOfTheHighestRateOfACurveThatEndedOK(t *testing.T) {
+	curveOf := func(broker string, flushes int64) store.Record {
+		at := func(rate float64, status store.Status, flushes int64) store.CurvePoint {
+			m := store.Measurement{PublishRate: rate, Cost: store.Cost{BrokerKnown: true, Messages: 1000, BrokerFlushes: &flushes}}
+			return store.CurvePoint{Rate: rate, Status: status, Measurement: m}
+		}
+		r := store.Record{PointID: broker, Repetition: 1, Status: store.OK, Spec: study.Spec{Broker: broker, Measure: study.MeasureCurve}}
+		void := at(2000, store.Void, 0) // the measurement of a curve is that of its last rate
+		r.Result = &store.Result{Measurement: void.Measurement, Curve: []store.CurvePoint{at(1000, store.OK, flushes), void}}
+		return r
+	}
+	said := unequalFlushes(results.Of([]store.Record{curveOf("kafka", 0), curveOf("rabbitmq", 1000)}).Points)
+	if want := "rabbitmq (1 flushes per message) flushed"; !strings.Contains(said, want) {
+		t.Errorf("says %q, want %q", said, want)
 	}
 }
 
