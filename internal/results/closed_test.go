@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -123,6 +124,26 @@ func TestARecordWithoutAResultHasNoPanels(t *testing.T) {
 	r.Result = nil
 	if panels := CoursePanels(r); len(panels) > 0 || CourseHasLatency(r) {
 		t.Errorf("%d panels without a result, latency %v", len(panels), CourseHasLatency(r))
+	}
+}
+
+// A pause of less than 5 ms is no standstill, so LongestNs is 0; the wake-ups still tell how late the latest was.
+func TestTheLongestPauseIsNoShorterThanThePausesAtP99(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		longest int64
+		late    hist.Snapshot
+		want    float64
+	}{
+		{"no standstill", 0, latencies(100, 16_000), 1_600_000},
+		{"a standstill", 7_000_000, latencies(100, 16_000), 7_000_000},
+		{"a standstill that no wake-up is known of", 7_000_000, hist.Snapshot{}, 7_000_000},
+	} {
+		r := store.Record{Result: &store.Result{Measurement: store.Measurement{Pauses: &store.Pauses{Late: c.late, LongestNs: c.longest}}}}
+		longest, p99 := MustMetric(KeyPauseMax).Of(r), MustMetric(KeyPauseP99).Of(r)
+		if longest != c.want || longest < p99 {
+			t.Errorf("%s: the longest pause is %v, want %v; p99 is %v", c.what, longest, c.want, p99)
+		}
 	}
 }
 

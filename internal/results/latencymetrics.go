@@ -119,10 +119,11 @@ func pauseP99(r store.Record) float64 {
 	return Quantile(r.Result.Pauses.Late, 0.99)
 }
 
-// pauseMax is the longest time for which the generator's machine stood still.
+// pauseMax is the longest time for which the generator's machine stood still. LongestNs is 0 where no pause was long enough for a
+// standstill; then it is how late the latest wake-up was.
 func pauseMax(r store.Record) float64 {
 	if !r.Result.Pauses.Watched() {
 		return math.NaN()
 	}
-	return float64(r.Result.Pauses.LongestNs)
+	return float64(max(r.Result.Pauses.LongestNs, r.Result.Pauses.Late.Max()))
 }

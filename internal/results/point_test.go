@@ -53,7 +53,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 			},
 			Relays: &store.Side{UserSeconds: 2, SystemSeconds: 4, RSSBytes: 707},
 		},
-		Pauses: &store.Pauses{Late: latencies(1000, 7000), LongestNs: 401},
+		Pauses: &store.Pauses{Late: latencies(1000, 7000), LongestNs: 7_000_401},
 	}
 	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: study.Consumers{7}}
 	r := store.Record{Spec: spec, Result: &store.Result{
@@ -77,7 +77,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		"broker_disk_read_bytes": 303, "broker_flushes_per_message": 0.25, "broker_cpu_user_pct": 50, "broker_cpu_system_pct": 25,
 		"e2e_p999_ns": quantile(0.999, 1000), "e2e_max_ns": 1e6, "publish_p50_ns": quantile(0.5, 3000), "publish_p99_ns": quantile(0.99, 3000),
 		"service_p50_ns": quantile(0.5, 4000), "service_p99_ns": quantile(0.99, 4000), "lag_p99_ns": quantile(0.99, 5000),
-		"pause_p99_ns": quantile(0.99, 7000), "pause_max_ns": 401,
+		"pause_p99_ns": quantile(0.99, 7000), "pause_max_ns": 7_000_401,
 		"broker_cpu_s_per_million": 3.5, "generator_cpu_s_per_million": 5.5, "broker_rss_bytes": 301, "broker_disk_write_bytes": 302,
 		"producer_cpu_s_per_million": 1.5, "producer_cpu_user_pct": 70.1, "producer_cpu_system_pct": 70.2, "producer_rss_bytes": 705,
 		"consumer_cpu_s_per_million": 4, "consumer_cpu_user_pct": 70.3, "consumer_cpu_system_pct": 70.4, "consumer_rss_bytes": 706,

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 )
@@ -43,5 +44,17 @@ func TestEachRateOfACurveHasItsOwnCountsAndPausesInTheSheet(t *testing.T) {
 				t.Errorf("rate %d, %s: %v, want %v", i+1, column, got, want)
 			}
 		}
+	}
+}
+
+// A pause of less than 5 ms is no standstill: it has a length, but when it began is not stored.
+func TestAPauseThatIsNoStandstillHasNoBegin(t *testing.T) {
+	late := hist.New()
+	late.Record(3e6)
+	p := &store.Pauses{Late: late.Snapshot()}
+	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Pauses: p}}}
+	row := loadRow{LoadPoint: results.LoadPoint{Records: []store.Record{r}}}
+	if length, begin := largestOf(results.KeyPauseMax)(row), startOfLongestPause(row); length != 3.0 || begin != nil {
+		t.Errorf("the longest pause took %v ms from %v s on, want 3 ms from an unknown time on", length, begin)
 	}
 }

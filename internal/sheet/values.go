@@ -87,11 +87,11 @@ func fromHistogram(key string) cellValue {
 }
 
 // startOfLongestPause is when the longest pause of any repetition began, in seconds since the start of its measured
-// phase.
+// phase. It is known of standstills only: the cell is empty where all pauses were shorter.
 func startOfLongestPause(l loadRow) any {
 	var longest *store.Pauses
 	for _, r := range l.Records {
-		if p := r.Result.Pauses; p.Watched() && (longest == nil || p.LongestNs > longest.LongestNs) {
+		if p := r.Result.Pauses; p.Watched() && p.LongestNs > 0 && (longest == nil || p.LongestNs > longest.LongestNs) {
 			longest = p
 		}
 	}
