@@ -213,3 +213,24 @@ func TestAnImportIsStoredOnceAndComparedWithWhatWasMeasured(t *testing.T) {
 		t.Errorf("the report doesn't show the doubts:\n%s", out)
 	}
 }
+
+// Two workloads of which a file says the same but the name are two points, and a reader can tell their rows apart.
+func TestImportsOfTwoWorkloadsHaveDifferentNames(t *testing.T) {
+	for _, like := range [][]string{nil, {"--like", "kafka-1024-sus"}} {
+		db := demoStore(t)
+		for _, workload := range []string{"1 topic / 1kb", "1 topic / 1kb, 50k msg/s"} {
+			path := file(t, "r.json", strings.Replace(string(ombResult), "1 topic / 1kb", workload, 1))
+			brokermark(t, append([]string{"import", path, "--store", db}, like...)...).want(t, 0)
+		}
+		rows := brokermark(t, "report", "--store", db, "--where", "broker=omb:kafka", "--format", "jsonl").want(t, 0).objects(t)
+		var names []any
+		for _, row := range rows {
+			if _, isPoint := row["publish_rate"]; isPoint {
+				names = append(names, row["broker"])
+			}
+		}
+		if len(names) != 2 || names[0] == names[1] {
+			t.Errorf("with %v the rows are named %q, want two names", like, names)
+		}
+	}
+}

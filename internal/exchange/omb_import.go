@@ -75,7 +75,7 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 		Repetition: 1,
 		Status:     status,
 		Reason:     reason,
-		Axes:       map[string]string{"broker": spec.Broker},
+		Axes:       map[string]string{"broker": spec.Broker, "workload": o.Workload}, // names tell workloads of equal specs apart
 		Spec:       spec,
 		Versions:   store.Versions{Tool: ImportTool},
 		Began:      began,
