@@ -35,6 +35,36 @@ func TestWorkloadsOfASweepAreToldApart(t *testing.T) {
 	}
 }
 
+// Where a side has several points of the same work, as one broker swept over a client setting has beside one that wasn't, each is
+// compared by itself: what differs is no sample of one thing, and no point has the median of two.
+func TestPointsThatDifferInASettingArePairedOneByOne(t *testing.T) {
+	lingers := map[string]float64{"0": 1000, "5": 3000}
+	var kafka []store.Record
+	for linger, rate := range lingers {
+		kafka = append(kafka, altered(atRate("kafka", 2), linger, func(r *store.Record) {
+			r.Axes = map[string]string{"broker": "kafka", "client.linger.ms": linger}
+			r.Spec.Client = map[string]any{"linger.ms": linger}
+			r.Result.PublishRate = rate
+		})...)
+	}
+	for name, sides := range map[string][2]Side{
+		"second": {{"jetstream", results.Of(atRate("jetstream", 2))}, {"kafka", results.Of(kafka)}},
+		"first":  {{"kafka", results.Of(kafka)}, {"jetstream", results.Of(atRate("jetstream", 2))}},
+	} {
+		pairs := Pairs(sides[0], sides[1], "broker")
+		if len(pairs) != len(lingers) {
+			t.Fatalf("%s: %d pairs, want one for each value of linger", name, len(pairs))
+		}
+		for _, p := range pairs {
+			points := map[string][]results.Point{"second": p.B, "first": p.A}[name]
+			linger := points[0].Records[0].Axes["client.linger.ms"]
+			if len(points) != 1 || len(points[0].Records) != 2 || !strings.Contains(p.Title, "client.linger.ms="+linger) {
+				t.Errorf("%s: %q is of %d points with linger %s first", name, p.Title, len(points), linger)
+			}
+		}
+	}
+}
+
 // A comparison says which side is better at each of its metrics.
 func TestEveryComparedMetricHasABetterDirection(t *testing.T) {
 	for _, key := range slices.Concat(comparedMetrics, results.FromSend) {

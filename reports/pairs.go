@@ -36,7 +36,7 @@ type pair struct {
 // half is what one side measured of the work of a pair.
 type half struct {
 	sideName string
-	points   []results.Point // at least one; all were given the same load
+	points   []results.Point // at least one; all have one name and were given the same load
 	curve    curveRate       // at which curves of given rates are compared
 }
 
@@ -110,8 +110,11 @@ func (s Side) hasPublished() bool { return slices.ContainsFunc(s.Set.Points, res
 
 func loadID(p results.Point) string { return results.LoadID(p.Spec) }
 
-// matchBy pairs points with the same key. The key leaves out the load if loads are what is compared;
-// then each load of one side is paired with each load of the other.
+// asInReports is the same for points that reports can't tell apart, because their settings are equal.
+func asInReports(p results.Point) string { return p.Name + "\n" + loadID(p) }
+
+// matchBy pairs points with the same key. The key leaves out what is compared, and what that implies: the load if measurements are
+// compared, the client's settings if brokers are. A side may then have several points of one key; each is paired with each of the other.
 func matchBy(a, b Side, key func(results.Point) string) matches {
 	firsts, seconds := results.GroupBy(a.Set.Points, key), results.GroupBy(b.Set.Points, key)
 	var found matches
@@ -122,8 +125,8 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 			continue
 		}
 		common++
-		for _, ofFirst := range results.GroupBy(first.Members, loadID) {
-			for _, ofSecond := range results.GroupBy(seconds[i].Members, loadID) {
+		for _, ofFirst := range results.GroupBy(first.Members, asInReports) {
+			for _, ofSecond := range results.GroupBy(seconds[i].Members, asInReports) {
 				p := pair{
 					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0]),
 					first:  half{sideName: a.Name, points: ofFirst.Members},
