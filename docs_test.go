@@ -14,7 +14,7 @@ func TestEveryDoubtIsExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stated := regexp.MustCompile(`(?:doubt\(|\bd\.add\(|Doubt\w+ += |Doubt\{(?:Code: )?|\bCode: )"([a-z0-9-]+)"`)
+	stated := regexp.MustCompile(`(?:doubt\(|\bd\.add\(|Doubt\w+ += |Doubt\{(?:Code: )?|\bCode: )"([a-z][a-z0-9-]+)"`)
 	found := map[string]bool{}
 	err = filepath.WalkDir("internal", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "storetest") {
