@@ -18,6 +18,10 @@ func Name(setting string) bool { return named.MatchString(setting) }
 var (
 	// userinfo is a URL with a password, however many slashes it has and whatever the password is of.
 	userinfo = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]+:/{1,3})([^\s/:@'"]*):([^\s'"]+)@`)
+	// mistyped is the URL of a database that lacks its colon or its slashes, with a password.
+	mistyped = regexp.MustCompile(`(?i)\b(postgres(?:ql)?[:/]+)([^\s/:@'"]*):([^\s'"]+)@`)
+	// schemeless is what follows the slashes of such a URL, by itself: user:password@host/database.
+	schemeless = regexp.MustCompile(`(^|[\s='"])([\w.-]+):([^\s/'"]+)@((?:[\w.-]+|\[[\da-fA-F:]+\])(?::\d+)?/\w)`)
 	// token is a URL with something before its host that may be a user or a token.
 	token = regexp.MustCompile(`(?i)\b((?:nats|tls|ws|wss|redis|rediss|mqtt|amqp|amqps|pulsar)://)([^\s/:@'"]+)@`)
 	// pair is name=value with the name of a secret, as in connection strings, parameters and settings.
@@ -32,6 +36,8 @@ func Redact(text string) string {
 		return text
 	}
 	text = userinfo.ReplaceAllString(text, "${1}${2}:"+Hidden+"@")
+	text = mistyped.ReplaceAllString(text, "${1}${2}:"+Hidden+"@")
+	text = schemeless.ReplaceAllString(text, "${1}${2}:"+Hidden+"@${4}")
 	text = token.ReplaceAllString(text, "${1}"+Hidden+"@")
 	text = flagged.ReplaceAllString(text, "${1}"+Hidden+"@")
 	return pair.ReplaceAllString(text, "${1}"+Hidden)

@@ -22,6 +22,12 @@ func TestSecretsAreTakenOutWhereverTheyStand(t *testing.T) {
 		"nats://u:s3cr3t@h:4222,nats://b:4222":       "nats://u:xxxxx@h:4222,nats://b:4222",
 		"--attach s3cr3t@h:4222: attach":             "--attach xxxxx@h:4222: attach",
 		"redis://:s3cr3t@h:1":                        "redis://:xxxxx@h:1",
+		"postgres:u:s3cr3t@h/db":                     "postgres:xxxxx@h/db",
+		"postgresql//u:s3cr3t@h:1/db":                "postgresql//u:xxxxx@h:1/db",
+		"store postgres:u:s3/c@r3t@h/db is no URL":   "store postgres:xxxxx@h/db is no URL",
+		"u:s3cr3t@h/db":                              "u:xxxxx@h/db",
+		"--store=u:s3cr3t@10.0.0.1:5432/db":          "--store=u:xxxxx@10.0.0.1:5432/db",
+		"store u:s3c@r3t@[::1]:5432/db doesn't":      "store u:xxxxx@[::1]:5432/db doesn't",
 	} {
 		if got := Redact(given); got != want {
 			t.Errorf("%q becomes %q, want %q", given, got, want)
@@ -37,6 +43,7 @@ func TestOtherTextStaysAsItIs(t *testing.T) {
 		"", "results:2026.db", "a.db", "postgres://team@db/bench", "postgres://db:5432/bench?sslmode=disable",
 		"user: no password; passwordEnv names an environment variable that holds it", "--password-env BENCH_PASSWORD", "passwordEnv=BENCH_PASSWORD",
 		"pulsar@4.0.8 = 3", "kafka@4.3.1", "http://127.0.0.1:8080/", "--broker kafka@4.3.1", "--attach a:1,b:2", "--where broker=kafka",
+		"postgres//db:5432/bench", "team@db:5432/bench", "stdin:3: broker: kafka@4.3.1/x", "image:4.3@sha256:12ab/x",
 		"password_file=/etc/passwords", "delegation.token.max.lifetime.ms=5",
 	} {
 		if got := Redact(text); got != text || In(text) {
