@@ -258,7 +258,11 @@ func (d decoder) rules(n *yaml.Node, path string) []rule {
 	const of = " of settings to values"
 	for full, item := range d.mappings(n, path, "mappings"+of, of) {
 		if len(item.Content) == 0 {
-			d.add(d.at(item), full, "%s is not a mapping%s", Seen(item), of)
+			if item.Kind == yaml.MappingNode {
+				d.add(d.at(item), full, "empty; a rule has a condition at least, such as {topics: 1}")
+			} else {
+				d.add(d.at(item), full, "%s is not a mapping%s", Seen(item), of)
+			}
 			continue
 		}
 		var r rule
@@ -289,16 +293,63 @@ func (d decoder) condition(p pair, full string) condition {
 	return c
 }
 
-// checkRules refuses conditions on an axis that no sweep has, or on a choice that the axis has in none. Rules that sweeps
-// share may be about one of them.
-func (d decoder) checkRules(excluding, sweeps []sweep) {
+// checkRules refuses conditions on an axis that no sweep has, or on a choice or a value that the axis has in none: such a rule would
+// exclude nothing, and nobody would hear of it. Rules that sweeps share may be about one of them, or about a value of the study's own
+// axes (common) that every sweep replaces.
+func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
 	for _, w := range excluding {
 		for _, c := range slices.Concat(w.exclude...) {
 			if c.name != "" {
 				d.checkChoices(c, sweeps)
+				continue
+			}
+			for _, l := range c.any {
+				d.checkValue(c, l, slices.Concat(sweeps, excluding, []sweep{{axes: common}}))
 			}
 		}
 	}
+}
+
+// checkValue checks one of a condition's values, where an axis gives the setting in each sweep that has the rule. Elsewhere the base, a
+// default or a flag may give it.
+func (d decoder) checkValue(c condition, wanted layer, sweeps []sweep) {
+	var there []string
+	for _, w := range sweeps {
+		i := slices.IndexFunc(w.axes, func(a axis) bool { return a.sets(wanted[0].path) })
+		if i < 0 {
+			if w.has(c) {
+				return
+			}
+			continue
+		}
+		for _, v := range w.axes[i].values {
+			var given layer // what the axis says of the condition's settings
+			for _, s := range wanted {
+				if f, ok := v.set.find(s.path); ok {
+					given = append(given, f)
+				}
+			}
+			if len(given) < len(wanted) || labelOf(given) == labelOf(wanted) {
+				return
+			}
+			there = append(there, labelOf(given))
+		}
+	}
+	if len(there) == 0 {
+		return
+	}
+	var each []string
+	for _, label := range there {
+		if !slices.Contains(each, label) {
+			each = append(each, label)
+		}
+	}
+	d.add(c.at, c.path, "%s is not one of %s", labelOf(wanted), strings.Join(each, ", "))
+}
+
+// has tells whether a rule of the sweep has the condition.
+func (w sweep) has(c condition) bool {
+	return slices.ContainsFunc(slices.Concat(w.exclude...), func(o condition) bool { return o.at == c.at && o.path == c.path })
 }
 
 func (d decoder) checkChoices(c condition, sweeps []sweep) {

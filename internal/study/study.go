@@ -205,9 +205,9 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	}
 	given("points", func(n *yaml.Node) { s.sweeps = append(s.sweeps, d.points(n)...) })
 	given("scales", func(n *yaml.Node) { s.scales = d.scales(n, s.sweeps) })
-	d.checkRules(s.sweeps, s.sweeps)
+	d.checkRules(s.sweeps, s.sweeps, axes)
 	for _, c := range s.scales {
-		d.checkRules(c.sweeps, s.sweeps)
+		d.checkRules(c.sweeps, s.sweeps, axes)
 	}
 	given("published", func(n *yaml.Node) { s.Published = s.tables(d, n) }) // these two name sweeps
 	given("exhibits", func(n *yaml.Node) { s.Exhibits = s.exhibits(d, n) })
