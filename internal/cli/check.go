@@ -82,7 +82,8 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	for _, line := range p.scales() {
 		d.Say(line + ".")
 	}
-	shown := p.points
+	points := p.different()
+	shown := points
 	if len(shown) > shownPoints && !o.all {
 		shown = shown[:shownPoints]
 	}
@@ -90,7 +91,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	same, table := pointTable(shown, refused, &notes)
 	d.Say(same)
 	d.Add(table)
-	if n := len(p.points) - len(shown); n > 0 {
+	if n := len(points) - len(shown); n > 0 {
 		d.Say(fmt.Sprintf("… and %d more points; --all shows them.", n))
 	}
 	sum, err := summary(ctx, o, p, refused)
@@ -105,8 +106,8 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	if err := s.write(d, o.format); err != nil {
 		return err
 	}
-	if len(refused) == len(p.points) {
-		return &failure{code: exitInput, err: fmt.Errorf("every point would be refused; the first: %s", refused[p.points[0].ID])}
+	if len(refused) == len(points) {
+		return &failure{code: exitInput, err: fmt.Errorf("every point would be refused; the first: %s", refused[points[0].ID])}
 	}
 	return nil
 }
@@ -282,7 +283,7 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 			unknown = unknown || study.EstimateIsRough(spec)
 		}
 	}
-	text := fmt.Sprintf("%s, %s", counted(len(p.points), "point"), counted(len(p.runs), "repetition"))
+	text := fmt.Sprintf("%s, %s", counted(len(p.different()), "point"), counted(len(p.runs), "repetition"))
 	if have > 0 {
 		text += fmt.Sprintf(", %d of them stored already in %s", have, store.Printable(o.store))
 	}

@@ -213,3 +213,20 @@ func TestThePlanSaysWhatSetsPointsApart(t *testing.T) {
 		t.Errorf("no line for each latency in:\n%s", plan.out)
 	}
 }
+
+// A point that two of the studies named have is one point: it is shown, counted and measured once, and nobody else measured it.
+func TestAPointOfTwoStudiesIsPlannedOnce(t *testing.T) {
+	first := file(t, "first.yaml", "broker: sim\nmeasure: count\ncount: {messages: 200}\n")
+	second := file(t, "second.yaml", "base: {broker: sim, measure: count, count: {messages: 200}}\naxes: {topics: [1, 2]}\nrepeats: 2\n")
+	args := []string{first, second, "--store", filepath.Join(t.TempDir(), "s.db")}
+	plan := brokermark(t, append([]string{"check"}, args...)...).want(t, 0).out
+	if !strings.Contains(plan, "2 points, 4 repetitions; about 4s") || strings.Contains(plan, "\n3 ") {
+		t.Errorf("want 2 points, and 4 repetitions, 2 of them of the point that both have:\n%s", plan)
+	}
+	r := brokermark(t, append([]string{"run", "--format", "jsonl"}, args...)...).want(t, 0)
+	if n := len(r.objects(t)); n != 4 || strings.Contains(r.err, "another runner") || !strings.Contains(r.err, "[4/4]") {
+		t.Errorf("%d objects:\n%s", n, r.err)
+	}
+	refused := file(t, "refused.yaml", "broker: nats\ndelivery: exactly-once\nmeasure: peak\n")
+	complains(t, brokermark(t, "check", refused, refused).want(t, 2), "every point would be refused")
+}

@@ -110,8 +110,8 @@ func (s *shell) workload(c *cobra.Command) *workload {
 // plan is all that a command was asked to run: two sizes, three brokers and --repeat 5 are 6 points and 30 runs.
 type plan struct {
 	studies []*study.Study
-	points  []study.Point // of all studies
-	runs    []study.Run
+	points  []study.Point      // of all studies; one that several studies have stands once for each, with what each says of it
+	runs    []study.Run        // each repetition once
 	until   map[string]float64 // of points that are repeated until they are known so closely; see enough
 }
 
@@ -124,9 +124,23 @@ func (p plan) pointIDs() []string {
 	return ids
 }
 
+// different returns each point once, as the first study has it.
+func (p plan) different() []study.Point {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(p.points), func(point study.Point) bool {
+		again := seen[point.ID]
+		seen[point.ID] = true
+		return again
+	})
+}
+
 // load reads the studies that args name and lets the flags override their settings.
 func (w *workload) load(args []string) (plan, error) {
-	p := plan{until: map[string]float64{}}
+	type repetition struct {
+		point  string
+		number int
+	}
+	p, planned := plan{until: map[string]float64{}}, map[repetition]bool{}
 	found, err := w.studies(args)
 	if err != nil {
 		return p, err
@@ -144,7 +158,12 @@ func (w *workload) load(args []string) (plan, error) {
 		}
 		p.studies = append(p.studies, s)
 		p.points = append(p.points, points...)
-		p.runs = append(p.runs, study.Order(points, s.Repeats, s.Seed)...)
+		for _, r := range study.Order(points, s.Repeats, s.Seed) {
+			if key := (repetition{r.Point.ID, r.Repetition}); !planned[key] {
+				planned[key] = true
+				p.runs = append(p.runs, r)
+			}
+		}
 		for _, point := range points {
 			if s.Until > 0 {
 				p.until[point.ID] = s.Until
