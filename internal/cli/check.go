@@ -290,7 +290,7 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 	if n := len(refused); n > 0 {
 		text += fmt.Sprintf(", %s will be refused", counted(n, "point"))
 	}
-	text += fmt.Sprintf("; about %s, installations not counted.", span(time.Duration(seconds)*time.Second))
+	text += fmt.Sprintf("; about %s, installations not counted.", span(time.Duration(seconds*float64(time.Second))))
 	if unknown {
 		text += " Counts and backlogs end when they are done: their time is a guess by the broker's order of magnitude, and may be three times that or a third."
 	}

@@ -214,6 +214,15 @@ func TestThePlanSaysWhatSetsPointsApart(t *testing.T) {
 	}
 }
 
+func TestThePlanAddsUpTheTimesItShows(t *testing.T) {
+	for duration, want := range map[string]string{"1500ms": "about 2.5s,", "300s": "about 5m1s,", "209.6s": "about 3m31s,"} {
+		args := []string{"check", "--broker", "sim", "--rate", "100", "--set", "warmup=0s", "--duration", duration}
+		if plan := brokermark(t, args...).want(t, 0).out; !strings.Contains(plan, want) {
+			t.Errorf("no %q in:\n%s", want, plan)
+		}
+	}
+}
+
 // A point that two of the studies named have is one point: it is shown, counted and measured once, and nobody else measured it.
 func TestAPointOfTwoStudiesIsPlannedOnce(t *testing.T) {
 	first := file(t, "first.yaml", "broker: sim\nmeasure: count\ncount: {messages: 200}\n")
