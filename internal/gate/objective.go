@@ -13,6 +13,9 @@ import (
 // opposites gives for each operator of an objective the one that holds for values that miss it.
 var opposites = map[operator]operator{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
+// worstAllowed are the operators of plain values. What is better in neither direction has no worst value.
+var worstAllowed = map[results.Better]operator{results.Lower: "<=", results.Higher: ">="}
+
 // ParseObjective reads an objective of a spec, which says what is wanted: a metric and "< 20ms", "> 99%", or a
 // plain value, the worst that is allowed. A condition says what fails, so "e2e_p99: < 20ms" becomes the condition
 // e2e_p99 >= 20ms, with the objective as its text.
@@ -22,10 +25,7 @@ func ParseObjective(metric string, bound any) (Condition, error) {
 		return Condition{}, err
 	}
 	text := strings.TrimSpace(fmt.Sprint(bound))
-	wanted, limit := operator("<="), text
-	if m.Better == results.Higher {
-		wanted = ">="
-	}
+	wanted, limit := worstAllowed[m.Better], text
 	for _, op := range []operator{"<=", ">=", "<", ">"} {
 		if rest, ok := strings.CutPrefix(text, string(op)); ok {
 			wanted, limit = op, strings.TrimSpace(rest)
@@ -35,6 +35,13 @@ func ParseObjective(metric string, bound any) (Condition, error) {
 	if limit == "" || strings.HasPrefix(limit, "=") || strings.HasPrefix(limit, "!=") {
 		return Condition{}, fmt.Errorf("%q is no objective; allowed: < <= > >= and a value, such as '< 20ms', "+
 			"or the worst value alone", text)
+	}
+	if wanted == "" {
+		if _, err := (threshold{metric: m, operator: "<", limit: limit}).condition(); err != nil {
+			return Condition{}, err
+		}
+		return Condition{}, fmt.Errorf("%q is no objective of %s: neither more nor less of it is better; allowed: < <= > >= and a value, "+
+			"such as %q", text, metric, ">= "+text)
 	}
 	objective := strings.Join([]string{metric, string(wanted), limit}, " ")
 	return threshold{text: objective, metric: m, operator: opposites[wanted], limit: limit}.condition()

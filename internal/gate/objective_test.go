@@ -28,6 +28,11 @@ func TestAnObjectiveIsABoundOfAMetricAndABadOneSaysWhatIsAllowed(t *testing.T) {
 		{"publish_rate", "> 99%", "publish_rate > 99%", false},
 		{"sustainable", "10k/s", "sustainable >= 10k/s", false},
 		{"lost", 0, "lost <= 0", false},
+		{"acked", 200, `neither more nor less of it is better; allowed: < <= > >= and a value, such as ">= 200"`, true},
+		{"received", "100%", `such as ">= 100%"`, true},
+		{"received", "all", `"all" is no value here; allowed: a number`, true},
+		{"received", ">= 100%", "received >= 100%", false},
+		{"due", "<= 200", "due <= 200", false},
 	} {
 		got, err := gate.ParseObjective(c.metric, c.bound)
 		switch {
