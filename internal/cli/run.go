@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
@@ -71,7 +73,12 @@ way as aborted and cleans up; the second leaves at once.`,
 		Example: "  brokermark run\n" +
 			"  brokermark run --broker kafka,rabbitmq --size 100,1KiB --rate 1000 --duration 10s --repeat 3\n" +
 			"  brokermark run head-to-head --quick --available --watch 8080 --fail-if 'lost>0'",
-		RunE: func(c *cobra.Command, args []string) error { return s.run(c.Context(), o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkCompanions(c.Flags()); err != nil {
+				return err
+			}
+			return s.run(c.Context(), o, args)
+		},
 	}
 	o.workload = s.workload(c)
 	f := c.Flags()
@@ -85,6 +92,22 @@ way as aborted and cleans up; the second leaves at once.`,
 	o.agents.flags(f)
 	f.StringVar(&o.log, "log", "", "`file` for the client libraries' own messages (default: brokermark.log in the work directory)")
 	return c
+}
+
+// companions are flags of run that say something about another flag, and those of which one has to be there.
+var companions = map[string][]string{
+	"control": {"agents"}, "token-file": {"agents"}, "token-env": {"agents"}, "agents-wait": {"agents"},
+	"watch-token-env": {"watch", "metrics"},
+}
+
+// checkCompanions refuses a flag that would have no effect, because what it is about wasn't asked for.
+func checkCompanions(f *pflag.FlagSet) error {
+	for _, flag := range slices.Sorted(maps.Keys(companions)) {
+		if f.Changed(flag) && !slices.ContainsFunc(companions[flag], f.Changed) {
+			return badInput("--%s: only used with --%s", flag, strings.Join(companions[flag], " or --"))
+		}
+	}
+	return nil
 }
 
 func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
