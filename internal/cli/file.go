@@ -32,6 +32,8 @@ func newFile(path string) (*file, error) {
 		err = &os.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	case isDevice:
 		f, err = os.OpenFile(path, os.O_WRONLY, 0)
+	case isSQLite(path):
+		return nil, aStore(path)
 	default:
 		f, err = os.CreateTemp(filepath.Dir(path), ".brokermark-*")
 	}
@@ -52,12 +54,36 @@ func (f *file) finish(err error) error {
 		err = closeErr
 	}
 	if replaces {
-		defer os.Remove(f.Name()) // does nothing after the rename
+		defer os.Remove(f.Name())           // does nothing after the rename
+		if err == nil && isSQLite(f.path) { // made since newFile, by the same run
+			return aStore(f.path)
+		}
 		if err == nil {
 			err = os.Rename(f.Name(), f.path)
 		}
 	}
 	return cannotWrite(f.path, err)
+}
+
+// isSQLite tells whether the ordinary file at path is a SQLite file. No output is one, but a store is.
+func isSQLite(path string) bool {
+	const begin = "SQLite format 3\x00"
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(begin))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == begin
+}
+
+// aStore says that a path is no place for an output.
+func aStore(path string) error {
+	return badInput("%s can't be written: it is a SQLite file, such as a store of results; name another file", path)
 }
 
 // toFile writes path whole or not at all.

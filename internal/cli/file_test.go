@@ -42,6 +42,38 @@ func TestAnOutputThatIsNoOrdinaryFileIsNotReplaced(t *testing.T) {
 	}
 }
 
+// What shows results changes none: a store is no place for an output, by whichever name and flag.
+func TestAnOutputDoesNotReplaceAStore(t *testing.T) {
+	dir := t.TempDir()
+	st, link, fresh := filepath.Join(dir, "s.db"), filepath.Join(dir, "link"), filepath.Join(dir, "fresh.db")
+	brokermark(t, short("--store", st)...).want(t, 0)
+	if err := os.Symlink(st, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"export", "-o", st},
+		{"export", "-o", link},
+		{"report", "--format", "csv", "-o", st},
+		{"report", "--junit", st},
+		short("--junit", link),
+		short("--log", st),
+	} {
+		before, err := os.ReadFile(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := brokermark(t, append(args, "--store", st)...).want(t, 2)
+		if !strings.Contains(r.err, "can't be written: it is a SQLite file") {
+			t.Errorf("%v: %s", args, r.err)
+		}
+		if after, err := os.ReadFile(st); err != nil || !bytes.Equal(before, after) {
+			t.Fatalf("%v changed the store: %v", args, err)
+		}
+	}
+	brokermark(t, short("--store", fresh, "--junit", fresh)...).want(t, 2)
+	brokermark(t, "report", "--store", fresh).want(t, 0)
+}
+
 func TestALinkStaysALinkAndItsFileIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	st, link, target := filepath.Join(dir, "s.db"), filepath.Join(dir, "link.csv"), filepath.Join(dir, "target.csv")

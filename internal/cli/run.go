@@ -393,6 +393,9 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 			flags |= os.O_TRUNC
 		}
 	}
+	if isSQLite(name) {
+		return nil, aStore(name)
+	}
 	f, err := os.OpenFile(name, flags, 0o644)
 	if err != nil {
 		return nil, hinted(badInput("log file: %w", err), "choose another with --log FILE")
