@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -160,17 +161,22 @@ func ended(name string, written time.Time) time.Time {
 }
 
 // result is the measurement. Histograms are rebuilt from the tables of quantiles, and their counts
-// from the mean rates. A table that isn't empty stands for one message at least, even if the rate is 0 or left out.
+// from the mean rates. Where the rate is 0 or left out, they are as many as the table tells apart.
 func (o OMB) result(p periods) *store.Result {
 	seconds, published, consumed := p.length().Seconds(), p.mean(o.PublishRate), p.mean(o.ConsumeRate)
-	messages := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
-	sent, received := messages(published), messages(consumed)
+	rebuilt := func(q Quantiles, rate, unitNs float64) hist.Snapshot {
+		n := int64(math.Round(rate * seconds))
+		if n < 1 {
+			n = q.least()
+		}
+		return q.snapshot(n, unitNs)
+	}
 	r := &store.Result{Measurement: store.Measurement{
 		Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize),
 		Latency: store.Latency{
-			EndToEndService: o.AggregatedEndToEndLatencyQuantiles.snapshot(received, nanosPerMilli),
-			Service:         o.AggregatedPublishLatencyQuantiles.snapshot(sent, nanosPerMilli),
-			Lag:             o.AggregatedPublishDelayLatencyQuantiles.snapshot(sent, nanosPerMicro), // empty in old versions
+			EndToEndService: rebuilt(o.AggregatedEndToEndLatencyQuantiles, consumed, nanosPerMilli),
+			Service:         rebuilt(o.AggregatedPublishLatencyQuantiles, published, nanosPerMilli),
+			Lag:             rebuilt(o.AggregatedPublishDelayLatencyQuantiles, published, nanosPerMicro), // empty in old versions
 		},
 	}}
 	for i, rate := range o.PublishRate {

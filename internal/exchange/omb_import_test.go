@@ -71,7 +71,11 @@ func TestAnImportHasEveryPeriodOfTheFile(t *testing.T) {
 			"publish": {got.Latency.Service.Count(), o.PublishRate}, "delay": {got.Latency.Lag.Count(), o.PublishRate},
 			"end to end": {got.Latency.EndToEndService.Count(), o.ConsumeRate},
 		} {
-			if want := max(int64(math.Round(average(c.rates)*seconds)), 1); c.n != want {
+			want := int64(math.Round(average(c.rates) * seconds))
+			if want == 0 {
+				want = 2 // the table's steps of 50 % and 100 %
+			}
+			if c.n != want {
 				t.Fatalf("%s: %d values, want the %d of %v/s in %v s", name, c.n, want, average(c.rates), seconds)
 			}
 		}
@@ -212,7 +216,7 @@ func TestOneAggregatedTableIsEnough(t *testing.T) {
 		t.Errorf("publish alone, at a rate of 0: %v", err)
 	}
 	o.AggregatedEndToEndLatencyQuantiles, o.AggregatedPublishLatencyQuantiles = o.AggregatedPublishLatencyQuantiles, nil
-	if r, err := imports(t, "r.json", o, nil); err != nil || r.Result.Latency.Service.Count() != 0 || r.Result.Latency.EndToEndService.Count() != 1 {
+	if r, err := imports(t, "r.json", o, nil); err != nil || r.Result.Latency.Service.Count() != 0 || r.Result.Latency.EndToEndService.Count() != 2 { // of 50 % and 100 %
 		t.Errorf("end to end alone: %v", err)
 	}
 	o.ConsumeRate = []float64{1, -2}

@@ -77,6 +77,21 @@ func (q *Quantiles) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// mostGuessed is more values than a table of percentiles needs to tell its steps apart.
+const mostGuessed = 1_000_000
+
+// least is of how many values at least each step of the table has one: 100 for {50, 99, 100}. It is at most mostGuessed.
+func (q Quantiles) least() int64 {
+	below, finest := 0.0, 100.0
+	for _, step := range q {
+		if width := step.Percent - below; width > 0 {
+			finest = min(finest, width)
+		}
+		below = step.Percent
+	}
+	return int64(min(math.Ceil(100/finest-1e-6), mostGuessed))
+}
+
 // snapshot rebuilds a histogram of n values, one at least, from a table whose unit is unitNs nanoseconds. Every value
 // stands at the upper end of its step, so that the percentiles of the table come out exactly. For example, of 100 values
 // {50: 1 ms, 100: 3 ms} makes 50 of 1 ms and 50 of 3 ms. If the table ends below 100 %, its last value counts for the

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/store/storetest"
@@ -35,5 +36,25 @@ func TestAPercentileOfAPeriodIsRoundedToANanosecond(t *testing.T) {
 	}
 	if tick := r.Result.Series[0]; tick.EndToEndP50 != 1_001_000 || tick.EndToEndP99 != 1_003_000 {
 		t.Errorf("%d and %d ns, want 1.001 and 1.003 ms", tick.EndToEndP50, tick.EndToEndP99)
+	}
+}
+
+// A file may leave out the rate of what its table is of. The table still says what half of it is below.
+func TestATableWithoutARateKeepsItsPercentiles(t *testing.T) {
+	o := small()
+	table := Quantiles{{0, 1}, {50, 6}, {90, 8}, {99.9, 15}, {100, 127}}
+	o.ConsumeRate, o.AggregatedEndToEndLatencyQuantiles = nil, table
+	r, err := imports(t, "r.json", o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := r.Result.Latency.EndToEndService
+	for _, step := range table[1:] {
+		if got := float64(h.Quantile(step.Percent/100)) / 1e6; math.Abs(got/step.Value-1) > 0.004 {
+			t.Errorf("p%v is %v ms, want %v ms; of %d values", step.Percent, got, step.Value, h.Count())
+		}
+	}
+	if h.Count() != 1000 || r.Result.ReceiveRate != 0 {
+		t.Errorf("%d values at %v/s, want the 1000 that the table tells apart, at a rate of 0", h.Count(), r.Result.ReceiveRate)
 	}
 }
