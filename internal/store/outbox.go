@@ -145,15 +145,22 @@ func (o *Outbox) deliver(ctx context.Context) error {
 
 // leave ends the use of a file from which the store has taken so many records. Lines that are no records stay in it, for people.
 func (o *Outbox) leave(taken int, damaged []error) error {
+	records, lines := fmt.Sprintf("%d records", taken), fmt.Sprintf("%d damaged lines are", len(damaged))
+	if taken == 1 {
+		records = "record"
+	}
+	if len(damaged) == 1 {
+		lines = "1 damaged line is"
+	}
 	if len(damaged) == 0 {
-		o.say("the store has taken the %d records that waited", taken)
+		o.say("the store has taken the %s that waited", records)
 		return o.waiting.remove()
 	}
 	path, err := o.waiting.setAside()
 	if err != nil {
 		return errors.Join(damaged[0], err)
 	}
-	o.say("the store has taken the %d records that waited; %d damaged lines are kept in %s, the first: %v", taken, len(damaged), path, damaged[0])
+	o.say("the store has taken the %s that waited; %s kept in %s, the first: %v", records, lines, path, damaged[0])
 	return nil
 }
 

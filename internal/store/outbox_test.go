@@ -328,6 +328,26 @@ func TestARecordBehindOneThatACrashCutIsDelivered(t *testing.T) {
 	}
 }
 
+func TestWhatTheStoreHasTakenIsCountedInWords(t *testing.T) {
+	for waiting, want := range map[string]string{
+		line(t, record("a", 1)):                                            "the store has taken the record that waited",
+		line(t, record("a", 1)) + line(t, record("a", 2)):                  "the store has taken the 2 records that waited",
+		line(t, record("a", 1)) + "\x00\n":                                 "the store has taken the record that waited; 1 damaged line is kept in ",
+		line(t, record("a", 1)) + "\x00\n\x00\n" + line(t, record("a", 2)): "the store has taken the 2 records that waited; 2 damaged lines are kept in ",
+	} {
+		o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
+		leave(t, o, dir, "1", waiting)
+		var said []string
+		o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, dir)
+		if err := o.Append(t.Context(), record("b", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if len(said) != 1 || !strings.HasPrefix(said[0], want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	}
+}
+
 func TestADamagedLineHoldsNoRecordBehindItBackAndIsKept(t *testing.T) {
 	o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
 	leave(t, o, dir, "1", line(t, record("a", 1))+"\x00\x00\n"+line(t, record("a", 2)))
