@@ -30,8 +30,14 @@ func whyNothingToCompare(first, second Side, matched matches) string {
 	case len(matched.pairs) > 0:
 		return ""
 	}
-	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s",
-		first.nameAndSize(), second.nameAndSize())
+	shared := "message size, guarantee and load"
+	if anyPublished(first, second) {
+		shared = "study and place in it"
+	}
+	text := fmt.Sprintf("Nothing to compare: no point of %s has the %s of a point of %s", first.nameAndSize(), shared, second.nameAndSize())
+	if anyPublished(first, second) {
+		return text
+	}
 	if differences := alwaysDifferent(first, second); len(differences) > 0 {
 		text += "; they differ in " + strings.Join(differences, "; ")
 	}

@@ -56,6 +56,28 @@ func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
 	}
 }
 
+// Of a publication is known where in its study a figure stands, and not all that it was measured with.
+func TestPublishedFiguresArePairedByTheirPlaceInTheStudy(t *testing.T) {
+	published := func(broker, size string) Side {
+		return Side{broker, results.Of(altered(atRate(broker, 1), size, func(r *store.Record) {
+			r.Kind, r.Status, r.Study = store.KindPublished, store.Published, "paper"
+			r.Axes = map[string]string{"broker": broker, "messageSize": size}
+			r.Result = &store.Result{Given: map[string]float64{results.KeyEndToEndMean: 5}}
+		}))}
+	}
+	kafka, jetstream := published("kafka", "100"), published("jetstream", "100")
+	if pairs := Pairs(kafka, jetstream, "broker"); len(pairs) != 1 {
+		t.Errorf("of two brokers: %d pairs, want 1", len(pairs))
+	}
+	const want = "Nothing to compare: no point of kafka (1 record) has the study and place in it of a point of jetstream (1 record)"
+	if text := NothingToCompare(kafka, jetstream); text != want {
+		t.Errorf("got  %q\nwant %q", text, want)
+	}
+	if text := NothingToCompare(kafka, published("jetstream", "200"), "broker"); text != want {
+		t.Errorf("of two sizes: %q", text)
+	}
+}
+
 // Each row of a comparison holds its own test, and whoever is better is named.
 func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
 	sides := [2][]store.Record{atRate("kafka", 7), atRate("jetstream", 7)}

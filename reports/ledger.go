@@ -27,20 +27,29 @@ func init() {
 
 func ledgerReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Ledger"}
-	points := set.Points
-	d.Say(statusSentence(points))
-	accounts := accountsOf(points)
+	d.Say(statusSentence(set.Points))
+	accounts := accountsOf(set.Points)
 	if len(accounts) == 0 {
 		d.Say("No record holds a ledger.")
 		return d, nil
 	}
-	d.Add(tableOf("Books", bookColumns(points), accounts))
+	d.Add(tableOf("Books", bookColumns(set.Points), accounts))
+	addBookTerms(&d, set.Points, accounts)
+	for _, a := range accounts {
+		if len(a.streams()) > 0 {
+			d.Add(a.streamTable())
+		}
+	}
+	d.Say(streamsSentence(accounts))
+	return d, nil
+}
+
+// addBookTerms explains those columns of the books that hold something.
+func addBookTerms(d *document.Document, points []results.Point, accounts []account) {
 	if slices.ContainsFunc(accounts, func(a account) bool { return a.isCounted() && a.countsNothing() }) {
 		d.Say("Counts in parentheses are of void or aborted repetitions and never used.")
 	}
-	anyUncounted := slices.ContainsFunc(accounts, func(a account) bool { return !a.isCounted() })
-	anyCounted := slices.ContainsFunc(accounts, account.isCounted)
-	if anyUncounted {
+	if !allCounted(accounts) {
 		d.Say("Where counts are missing nothing was counted, as by another tool: what was lost there is not known.")
 	}
 	if anyLoad(points, leftUnsent) {
@@ -54,30 +63,43 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		d.Say("Several agents received messages of one stream in an order that their clocks do not show: " +
 			"the count of reordered messages is a lower bound.")
 	}
-	recorded, unrecorded := false, false // streams with a fault
-	for _, a := range accounts {
-		switch {
-		case len(a.streams()) > 0:
-			recorded = true
-			d.Add(a.streamTable())
-		case hasDeviations(a.load.Record):
-			unrecorded = true
-		}
-	}
+}
+
+// streamsSentence says what the tables of streams with a fault leave open. It is empty if they show all faults.
+func streamsSentence(accounts []account) string {
+	hasTable := func(a account) bool { return len(a.streams()) > 0 }
+	lacksTable := func(a account) bool { return !hasTable(a) && hasDeviations(a.load.Record) }
+	anyTable := slices.ContainsFunc(accounts, hasTable)
 	switch {
-	case recorded && unrecorded:
-		d.Say("Which streams the faults of other repetitions were in was not recorded.")
-	case unrecorded:
-		d.Say("Which streams the faults were in was not recorded.")
-	case recorded, !anyCounted:
-	case anyUncounted:
-		d.Say("No stream that was counted shows a fault.")
-	case anyLoad(points, orderUnknown):
-		d.Say("No stream is known to have a fault: nothing was lost, duplicated or corrupted.")
-	default:
-		d.Say("No stream shows a fault: nothing was lost, duplicated, reordered or corrupted.")
+	case slices.ContainsFunc(accounts, lacksTable) && anyTable:
+		return "Which streams the faults of other repetitions were in was not recorded."
+	case slices.ContainsFunc(accounts, lacksTable):
+		return "Which streams the faults were in was not recorded."
+	case anyTable:
+		return ""
 	}
-	return d, nil
+	return noFaultSentence(accounts)
+}
+
+// noFaultSentence says of accounts without any fault how much that tells. It is empty if nothing was counted.
+func noFaultSentence(accounts []account) string {
+	if !slices.ContainsFunc(accounts, account.isCounted) {
+		return ""
+	}
+	anyOrderUnknown := slices.ContainsFunc(accounts, func(a account) bool { return orderUnknown(a.load.Record) })
+	switch {
+	case !allCounted(accounts) && anyOrderUnknown:
+		return "No stream that was counted is known to have a fault."
+	case !allCounted(accounts):
+		return "No stream that was counted shows a fault."
+	case anyOrderUnknown:
+		return "No stream is known to have a fault: nothing was lost, duplicated or corrupted."
+	}
+	return "No stream shows a fault: nothing was lost, duplicated, reordered or corrupted."
+}
+
+func allCounted(accounts []account) bool {
+	return !slices.ContainsFunc(accounts, func(a account) bool { return !a.isCounted() })
 }
 
 // account holds the books of one repetition of a point under one load.
@@ -186,7 +208,7 @@ var streamKeys = slices.DeleteFunc(slices.Clone(bookKeys), func(key string) bool
 	return key == results.KeyDue || key == results.KeyUnsent || key == results.KeyResent
 })
 
-// lostRanges lists the first ranges of lost sequence numbers: "17–18 99120 …". The dots are for ranges
+// lostRanges lists the first ranges of lost sequence numbers: "17–18 9120 …". The dots are for ranges
 // that weren't recorded.
 func lostRanges(s results.Stream) string {
 	var texts []string

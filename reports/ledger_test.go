@@ -163,6 +163,7 @@ func TestALedgerIsSilentOfWhatWasNotCounted(t *testing.T) {
 		{uncounted, "what was lost there is not known", []string{"nothing was lost", "shows a fault"}},
 		{slices.Concat(counted, uncounted), "No stream that was counted shows a fault.", []string{"nothing was lost"}},
 		{counted, "nothing was lost", []string{"is not known", "that was counted"}},
+		{slices.Concat([]store.Record{withUnknownOrder(store.Books{})}, uncounted), "No stream that was counted is known to have a fault.", []string{"shows a fault"}},
 	} {
 		d := build(t, "ledger", c.records)
 		text := string(rendered(t, d, "markdown", 0))

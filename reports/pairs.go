@@ -96,8 +96,8 @@ type matches struct {
 // those with the same message size, guarantee and load. Figures of a publication are paired by their place in the study, because a paper's
 // workload is known only as far as the paper tells it.
 func match(a, b Side, meantToDiffer []string) matches {
-	if a.hasPublished() || b.hasPublished() {
-		return matchBy(a, b, placeInStudy)
+	if anyPublished(a, b) {
+		return matchBy(a, b, func(p results.Point) string { return placeInStudy(p, meantToDiffer) })
 	}
 	found := matchBy(a, b, func(p results.Point) string { return p.Workload(meantToDiffer...) })
 	if len(found.pairs) > 0 {
@@ -106,12 +106,15 @@ func match(a, b Side, meantToDiffer []string) matches {
 	return matchBy(a, b, func(p results.Point) string { return p.Setting() + ", " + loadID(p) })
 }
 
-func (s Side) hasPublished() bool { return slices.ContainsFunc(s.Set.Points, results.Point.Published) }
+// anyPublished tells whether a side holds figures of a publication.
+func anyPublished(a, b Side) bool {
+	return slices.ContainsFunc(slices.Concat(a.Set.Points, b.Set.Points), results.Point.Published)
+}
 
 func loadID(p results.Point) string { return results.LoadID(p.Spec) }
 
-// asInReports is the same for points that reports can't tell apart, because their settings are equal.
-func asInReports(p results.Point) string { return p.Name + "\n" + loadID(p) }
+// nameAndLoad is equal for points whose settings and load are equal, such as those of a study that was run twice in two scales.
+func nameAndLoad(p results.Point) string { return p.Name + "\n" + loadID(p) }
 
 // matchBy pairs points with the same key. The key leaves out what is compared, and what that implies: the load if measurements are
 // compared, the client's settings if brokers are. A side may then have several points of one key; each is paired with each of the other.
@@ -125,8 +128,8 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 			continue
 		}
 		common++
-		for _, ofFirst := range results.GroupBy(first.Members, asInReports) {
-			for _, ofSecond := range results.GroupBy(seconds[i].Members, asInReports) {
+		for _, ofFirst := range results.GroupBy(first.Members, nameAndLoad) {
+			for _, ofSecond := range results.GroupBy(seconds[i].Members, nameAndLoad) {
 				p := pair{
 					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0]),
 					first:  half{sideName: a.Name, points: ofFirst.Members},
@@ -142,13 +145,13 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 }
 
 // placeInStudy names a point's study and its values on the study's axes, except when and in which
-// version it was measured: "dyjach-2024 broker=kafka messageSize=100". A point that a paper ran for a minute
-// and we ran for seconds was given different work, but has the same place.
-func placeInStudy(p results.Point) string {
+// version it was measured, and those that are meant to differ: "dyjach-2024 broker=kafka messageSize=100". A point that a paper ran
+// for a minute and we ran for seconds was given different work, but has the same place.
+func placeInStudy(p results.Point, meantToDiffer []string) string {
 	r := p.Records[0] // all records of a point have the same axes
 	words := []string{r.Study}
 	for _, axis := range slices.Sorted(maps.Keys(r.Axes)) {
-		if axis != "when" && axis != "version" {
+		if axis != "when" && axis != "version" && !slices.Contains(meantToDiffer, axis) {
 			words = append(words, axis+"="+r.Axes[axis])
 		}
 	}
