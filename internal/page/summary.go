@@ -164,7 +164,7 @@ func charts(headToHead reports.Sections, points []results.Point) string {
 	open := min(len(groups), maxOpenGroups)
 	out := "<h2>At a glance</h2>\n" + strings.Join(groups[:open], "")
 	if folded := groups[open:]; len(folded) > 0 {
-		out += fmt.Sprintf("<details><summary>%d more sizes and guarantees</summary>\n%s</details>\n", len(folded), strings.Join(folded, ""))
+		out += fmt.Sprintf("<details><summary>More sizes and guarantees (%d)</summary>\n%s</details>\n", len(folded), strings.Join(folded, ""))
 	}
 	return out
 }

@@ -122,7 +122,7 @@ func TestAPageFoldsAwayGroupsWithAllThatStandsBelowThem(t *testing.T) {
 	if warned := strings.Count(out, duel.Groups[0].Caution); warned != len(duel.Groups) {
 		t.Errorf("of the charts of %d groups %d say what the brokers did differently", len(duel.Groups), warned)
 	}
-	if more := fmt.Sprintf("%d more sizes and guarantees", len(duel.Groups)-maxOpenGroups); !strings.Contains(out, more) {
+	if more := fmt.Sprintf("More sizes and guarantees (%d)", len(duel.Groups)-maxOpenGroups); !strings.Contains(out, more) {
 		t.Errorf("no %q", more)
 	}
 }
