@@ -127,7 +127,8 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	}
 }
 
-// doubtMissing adds a doubt if deliveries are missing: what is known of why is more than that they are lost.
+// doubtMissing adds a doubt if deliveries are missing. It says why they are if that is known: the trial broke off, a queue limit
+// dropped them, or they are late. Otherwise they count as lost.
 func (b *bench) doubtMissing(t trial, d *doubts) {
 	m := t.Measured
 	missing, expected := t.Warmup.Lost+m.Lost, t.Warmup.Expected+m.Expected

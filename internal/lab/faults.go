@@ -115,7 +115,7 @@ func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 		return b.clients.relays, cmp.Or(number, "1")
 	}
 	if b.clients.pipeline != nil {
-		for _, candidate := range b.clients.pipeline.parts() {
+		for _, candidate := range b.clients.pipeline.startedParts() {
 			if candidate.name == part {
 				return candidate.instance, cmp.Or(number, "1")
 			}

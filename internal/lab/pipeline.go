@@ -36,7 +36,7 @@ type pipeline struct {
 	state    *provision.Instance // the consumer's database, if that is PostgreSQL
 
 	counts *consumer.Remote // asks the consumer what it has counted
-	rides  *load.Rides      // those that the client posts; set by load
+	rides  *load.Rides      // those that the client posts; set by clientLoad
 }
 
 // measurePipeline measures a point that has a pipeline: it starts the parts, posts the load and fills the record's
@@ -50,7 +50,7 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 	if err := p.start(ctx); err != nil {
 		return err
 	}
-	l, err := p.load()
+	l, err := p.clientLoad()
 	if err != nil {
 		return err
 	}
@@ -173,16 +173,16 @@ type part struct {
 // statePart names the consumer's database among the parts. It is metered, but a fault can't be aimed at it.
 const statePart = "state"
 
-// parts returns the parts that have been started, in the direction of the messages. The client and the broker are not
-// among them.
-func (p *pipeline) parts() []part {
+// startedParts returns the parts that have been started, in the direction of the messages. The client and the broker are
+// not among them.
+func (p *pipeline) startedParts() []part {
 	all := []part{
 		{name: study.PartBalancer, instance: p.balancer},
 		{name: study.PartServer, instance: p.servers},
 		{name: study.PartConsumer, instance: p.consumer},
 		{name: statePart, instance: p.state},
 	}
-	return slices.DeleteFunc(all, func(p part) bool { return p.instance == nil })
+	return slices.DeleteFunc(all, func(each part) bool { return each.instance == nil })
 }
 
 // How the client retries a request that was answered with 429 or 5xx, or not at all.
@@ -192,9 +192,9 @@ const (
 	postTimeout = 30 * time.Second       // of one attempt
 )
 
-// load returns what the client posts: a number of rides in a closed loop (measure: count), or rides by the spec's
+// clientLoad returns what the client posts: a number of rides in a closed loop (measure: count), or rides by the spec's
 // schedule. The parts must have been started.
-func (p *pipeline) load() (load.Load, error) {
+func (p *pipeline) clientLoad() (load.Load, error) {
 	s := p.bench.spec
 	entry := p.balancer
 	if entry == nil {
@@ -226,7 +226,7 @@ func (p *pipeline) load() (load.Load, error) {
 // close stops the parts, each before those that it sends to, and removes the topic. err is the error that ended the
 // run; nil if none did.
 func (p *pipeline) close(err error) {
-	for _, running := range p.parts() {
+	for _, running := range p.startedParts() {
 		stop(running.instance)
 	}
 	if p.admin != nil {

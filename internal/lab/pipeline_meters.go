@@ -51,7 +51,7 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 		m.parts = append(m.parts, partMeter{name: name, read: read, atBegin: used, latest: used, readAt: at, ticked: used, tickedAt: at})
 	}
 	add("client", provision.SelfUsage) // this process
-	for _, running := range p.parts() {
+	for _, running := range p.startedParts() {
 		if running.name == study.PartConsumer { // the broker comes between servers and consumer
 			add("broker", p.bench.broker.instance.Meter().Sample)
 		}

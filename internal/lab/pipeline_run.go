@@ -29,7 +29,7 @@ type pipelineRun struct {
 // run posts a load while every part is metered, waits until the consumer has the rides that were accepted, and compares
 // what both have counted. If a part dies, it returns what was measured until then.
 func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline, error) {
-	guarded, unguard := p.bench.guard(ctx, p.parts()...) // guarded ends with ctx, or when a part dies
+	guarded, unguard := p.bench.guard(ctx, p.startedParts()...) // guarded ends with ctx, or when a part dies
 	defer func() { _ = unguard() }()
 	r, err := p.newRun(guarded, l)
 	if err != nil {

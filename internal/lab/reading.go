@@ -131,7 +131,7 @@ func (b *bench) roots() []int {
 	}
 	instances := []*provision.Instance{b.clients.consumers, b.clients.relays}
 	if b.clients.pipeline != nil {
-		for _, p := range b.clients.pipeline.parts() {
+		for _, p := range b.clients.pipeline.startedParts() {
 			instances = append(instances, p.instance)
 		}
 	}

@@ -54,9 +54,9 @@ func (l *lab) openClaims(ctx context.Context) error {
 	return nil
 }
 
-// claim claims a repetition, unless it is done or another runner holds it. Only if it returns store.Claimed there is a release: the caller
-// runs the repetition and then calls it. If the store takes no claims or can't be reached, the repetition counts as claimed: at worst two
-// runners do it. So does it if ctx has ended, in which case the caller runs nothing.
+// claim claims a repetition, unless it is done or another runner holds it. With store.Claimed it returns a release: the caller runs the
+// repetition and then calls release. A repetition also counts as claimed if the store takes no claims or can't be reached, so that at
+// worst two runners do it, and if ctx has ended, when the caller runs nothing.
 func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, release func()) {
 	if l.doneBefore(run) {
 		return store.Done, nil

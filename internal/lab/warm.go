@@ -74,7 +74,7 @@ func (p *pipeline) warm(ctx context.Context) error {
 	if err := p.start(ctx); err != nil {
 		return err
 	}
-	l, err := p.load()
+	l, err := p.clientLoad()
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (p *pipeline) warm(ctx context.Context) error {
 		return err
 	}
 	b.announce("warming up " + b.spec.Broker)
-	guarded, unguard := b.guard(ctx, p.parts()...)
+	guarded, unguard := b.guard(ctx, p.startedParts()...)
 	defer func() { _ = unguard() }() // a death ends guarded, too
 	limited, cancel := context.WithTimeout(guarded, time.Duration(b.spec.BrokerWarmup))
 	defer cancel()
