@@ -22,7 +22,7 @@ func (o OMB) doubts(name string, data []byte) []store.Doubt {
 			"milliseconds, and samples of 0 are left out: every percentile is too high where many messages take less than "+
 			"a millisecond")
 	}
-	if o.Brokermark != nil && o.Brokermark.ClosedLoop {
+	if o.closedLoop() {
 		add("omb-latency", "latency is that of a closed loop: it says how full the client's window or the backlog was, and "+
 			"is no latency under a load")
 	} else {

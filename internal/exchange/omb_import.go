@@ -96,14 +96,21 @@ func brokerOf(driver string) string {
 
 // spec is the work as far as the file describes it.
 func (o OMB) spec() study.Spec {
+	measure := study.MeasureImported
+	if o.closedLoop() {
+		measure = study.MeasureImportedClosedLoop
+	}
 	return study.Spec{
 		Broker: brokerOf(o.Driver), Topics: o.Topics, PartitionsPerTopic: o.Partitions,
 		ProducersPerTopic: o.ProducersPerTopic, ConsumerPerSubscription: study.Consumers{o.ConsumersPerTopic},
-		MessageSize: study.Sizes{{Size: study.Size(o.MessageSize), Weight: 1}}, Measure: "imported",
+		MessageSize: study.Sizes{{Size: study.Size(o.MessageSize), Weight: 1}}, Measure: measure,
 		Delivery: unknown, Persistence: unknown, Acks: unknown, Ordering: unknown, TLS: unknown,
 		KeyDistributor: unknown, Isolation: unknown, Load: study.Load{Shape: unknown},
 	}
 }
+
+// closedLoop tells that the file says that its load was a closed loop. Files of other tools don't say.
+func (o OMB) closedLoop() bool { return o.Brokermark != nil && o.Brokermark.ClosedLoop }
 
 // agrees returns an error if the file contradicts a spec. Of messages of several sizes a file holds the mean of those
 // sent, which may be any between the smallest and the largest.
@@ -123,6 +130,9 @@ func (o OMB) agrees(s study.Spec) error {
 		if f.file != f.spec {
 			return fmt.Errorf("%s is %d in the file and %d in the point it is said to be like", f.name, f.file, f.spec)
 		}
+	}
+	if o.closedLoop() && !s.ClosedLoop() {
+		return fmt.Errorf("the file is of a closed loop, and the point it is said to be like measures %s", s.Measure)
 	}
 	return nil
 }

@@ -343,3 +343,54 @@ func TestAnExportComesBackAsLongAsItWas(t *testing.T) {
 		}
 	}
 }
+
+// A file that says that it is of a closed loop has a latency that only says how full the window was, as the record's own.
+func TestTheLatencyOfAClosedLoopIsNotMeasuredAfterAnImport(t *testing.T) {
+	h := hist.New()
+	h.Record(1e6)
+	r := store.Record{PointID: "p", Status: store.OK, Spec: study.Spec{Broker: "kafka"}, Result: &store.Result{Measurement: store.Measurement{
+		Seconds: 5, PublishRate: 1000, ReceiveRate: 1000, Latency: store.Latency{Service: h.Snapshot(), EndToEndService: h.Snapshot()},
+	}}}
+	for measure, closed := range map[string]bool{"peak": true, "backlog": true, "count": true, "rate": false} {
+		r.Spec.Measure = measure
+		back, err := exportedAndImported(t, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{results.KeyEndToEndServiceP99, results.KeyServiceP99} {
+			if got := results.MustMetric(key).Of(back); math.IsNaN(got) != closed {
+				t.Errorf("%s of a %s came back as %v", key, measure, got)
+			}
+		}
+		if flat := results.Flat(back)[0]; flat.ClosedLoop != closed || flat.ServiceP99 == nil {
+			t.Errorf("%s: closed loop %v, service p99 %v", measure, flat.ClosedLoop, flat.ServiceP99)
+		}
+		again, err := exportedAndImported(t, back)
+		if err != nil || again.Spec.ClosedLoop() != closed {
+			t.Errorf("%s, exported once more: %v, %v", measure, again.Spec.Measure, err)
+		}
+	}
+}
+
+func TestAClosedLoopIsNotLikeAPointOfARate(t *testing.T) {
+	h := hist.New()
+	h.Record(1e6)
+	r := store.Record{PointID: "p", Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "peak"}, Result: &store.Result{Measurement: store.Measurement{
+		Seconds: 5, PublishRate: 1000, Latency: store.Latency{Service: h.Snapshot()},
+	}}}
+	o, err := ToOMB(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	like := r.Spec
+	like.ConsumerPerSubscription = study.Consumers{0}
+	like.MessageSize = study.Sizes{{Size: 0, Weight: 1}}
+	if back, err := imports(t, "x.json", o, &like); err != nil || !back.Spec.ClosedLoop() {
+		t.Errorf("like a peak: %v", err)
+	}
+	like.Measure = "rate"
+	want := "the file is of a closed loop, and the point it is said to be like measures rate"
+	if _, err := imports(t, "x.json", o, &like); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
+}

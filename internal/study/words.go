@@ -62,11 +62,17 @@ const (
 
 var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog}
 
+// What other tools measured has measures that no document may ask for.
+const (
+	MeasureImported           = "imported"
+	MeasureImportedClosedLoop = "imported closed loop" // the file says so
+)
+
 // ClosedLoop tells that s sends as fast as the client's window allows, or into a backlog: no message is due at any time,
 // and its latency only says how full the window or the backlog was.
 func (s Spec) ClosedLoop() bool {
 	switch s.Measure {
-	case MeasurePeak, MeasureBacklog:
+	case MeasurePeak, MeasureBacklog, MeasureImportedClosedLoop:
 		return true
 	case MeasureCount:
 		return s.Load.Rate == 0
