@@ -44,15 +44,18 @@ func ToOMB(r store.Record) (OMB, error) {
 	return o, nil
 }
 
-// setRates fills in the lists over time from the samples of the measured phase or, without samples, from its totals.
+// setRates fills in the lists over time from the samples of the measured phase. A single period has the rates of the record.
 func (o *OMB) setRates(r store.Result) {
 	failed := 0.0 // sends per second; when each of them failed isn't stored
 	if r.Seconds > 0 {
 		failed = float64(r.Books.Failed) / r.Seconds
 	}
 	ticks := periodsOf(r.Series)
-	if ticks == nil {
+	switch len(ticks) {
+	case 0:
 		ticks = []store.Tick{{PublishRate: r.PublishRate, ReceiveRate: r.ReceiveRate}}
+	case 1: // the first sample also holds what came before the measured phase, since the last one of the warm-up
+		ticks[0].PublishRate, ticks[0].ReceiveRate = r.PublishRate, r.ReceiveRate
 	}
 	for _, t := range ticks {
 		o.PublishRate = append(o.PublishRate, t.PublishRate)
