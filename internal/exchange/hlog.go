@@ -84,9 +84,13 @@ func intervals(r store.Record, kind results.LatencyKind) []interval {
 	if r.Result.Curve == nil {
 		add("", r.Status, r.Result.Seconds, kind.Of(r.Result.Latency))
 	}
-	for _, c := range r.Result.Curve {
-		seconds := cmp.Or(c.Seconds, r.Result.Seconds) // older records hold no length for each rate
-		add(results.CurveLoad(c), c.Status, seconds, kind.Of(c.Latency))
+	for _, l := range results.Loads(r) {
+		if l.Rate == 0 {
+			continue // the search before the curve
+		}
+		one := l.Record
+		seconds := cmp.Or(one.Result.Seconds, r.Result.Seconds) // older records hold no length for each rate
+		add(l.RowTitle, one.Status, seconds, kind.Of(one.Result.Latency))
 	}
 	return loads
 }

@@ -302,3 +302,40 @@ func TestAFailedRepetitionAddsNoFigureToARateThatEndedOk(t *testing.T) {
 		t.Errorf("measured\n%q, want\n%q", measured, wantMeasured)
 	}
 }
+
+// Conclusions are drawn from repetitions that ended ok only, so a rate that ended ok before its repetition broke off is as unused as
+// the repetition, in tables, figures and exports alike.
+func TestARateOfRepetitionsThatAllBrokeOffIsNotUsed(t *testing.T) {
+	at := func(rate float64, status store.Status) store.CurvePoint {
+		return store.CurvePoint{Rate: rate, Status: status, Measurement: store.Measurement{
+			PublishRate: rate, Books: store.Books{Sent: 100, Expected: 100, Lost: 1},
+		}}
+	}
+	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted} {
+		var records []store.Record
+		for i := range 2 {
+			r := ofCurve(false, at(1000, store.OK), at(2000, status))
+			r.Repetition, r.Status, r.Reason = i+1, status, "broke off"
+			records = append(records, r)
+		}
+		point := pointsOf(records)[0]
+		lost := 2.0 // of both repetitions: counts are facts
+		loads := point.MeasuredLoads()
+		if len(loads) != 2 {
+			t.Fatalf("%s: %d loads", status, len(loads))
+		}
+		for _, l := range append(loads, point.LoadPoints()...) {
+			if l.Used() || l.Status != status || l.RowTitle == "curve 1k/s" && l.Why.Text != "broke off" {
+				t.Errorf("%s: %s is %s (%s), used %v, n=%d", status, l.RowTitle, l.Status, l.Why.Text, l.Used(), len(l.Records))
+			}
+			if got := l.Over(MustMetric(KeyLost)).Median; status == store.Failed && got != lost {
+				t.Errorf("%s: %s lost %g, want %g", status, l.RowTitle, got, lost)
+			}
+		}
+		for _, f := range Flat(records[0]) {
+			if f.Status != string(status) {
+				t.Errorf("%s: %s is %s in flat records", status, f.Load, f.Status)
+			}
+		}
+	}
+}

@@ -36,22 +36,22 @@ func (p Point) LoadPoints() []LoadPoint {
 		loadPoints = append(loadPoints, p.ownLoad(shown))
 	}
 	var rates []RepetitionLoad
-	onlyCounted := map[string][]store.Record{} // rates that ended ok in repetitions that failed, by their row
+	onlyCounted := map[string][]store.Record{} // rates that ended ok in repetitions that failed, by their title
 	row := func(l RepetitionLoad) string { return l.RowTitle + ", " + string(l.Record.Status) }
 	for _, r := range p.Records {
 		isShown := len(shown) > 0 && r.Status == shown[0].Status
 		for _, l := range curveLoads(r) {
 			switch {
-			case isShown, r.Status == store.Failed && l.Record.Status == store.Failed:
+			case isShown, r.Status == store.Failed && l.Record.Status == store.Failed && !l.BrokenOff:
 				rates = append(rates, l)
-			case r.Status == store.Failed && l.Record.Status == store.OK:
-				onlyCounted[row(l)] = append(onlyCounted[row(l)], l.Record)
+			case r.Status == store.Failed && l.BrokenOff:
+				onlyCounted[l.RowTitle] = append(onlyCounted[l.RowTitle], l.Record)
 			}
 		}
 	}
 	curve := p.loadPointsBy(rates, row)
 	for i, l := range curve {
-		if further := onlyCounted[l.RowTitle+", "+string(l.Status)]; len(further) > 0 {
+		if further := onlyCounted[l.RowTitle]; len(further) > 0 && l.Used() {
 			curve[i].counted = slices.Concat(l.Records, further)
 		}
 	}

@@ -14,6 +14,10 @@ type RepetitionLoad struct {
 	fraction fraction     // of the sustainable rate; 0 if a curve's rate was not given as such a share
 	Record   store.Record // as if nothing but this load had been measured
 	Full     store.Record // the whole repetition
+
+	// BrokenOff tells of a rate of a curve that it ended ok itself, and its repetition did not: the broker died at a later rate.
+	// Its record has the repetition's status and reason, because conclusions are drawn from repetitions that ended ok only.
+	BrokenOff bool
 }
 
 // searchTitle is the title of the search before a curve.
@@ -57,7 +61,7 @@ func curveLoads(r store.Record) []RepetitionLoad {
 		share := fraction(c.Fraction)
 		l := RepetitionLoad{
 			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: share,
-			Record: onlyRate(r, c), Full: r,
+			Record: onlyRate(r, c), Full: r, BrokenOff: c.Status == store.OK && r.Status != store.OK && !isOldCurve(r.Result.Curve),
 		}
 		if share.given() {
 			l.Name = share.ofSustainable()
@@ -68,7 +72,8 @@ func curveLoads(r store.Record) []RepetitionLoad {
 }
 
 // onlyRate is the record as if nothing but one rate of its curve had been measured: with that rate's figures, status and
-// doubts, and the doubts of the repetition that are about all of its rates.
+// doubts, and the doubts of the repetition that are about all of its rates. A rate that ended ok in a repetition that did not has the
+// status of the repetition.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	one := r
 	one.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
@@ -79,7 +84,9 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 		}
 		return one
 	}
-	one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
+	if r.Status == store.OK || c.Status != store.OK {
+		one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
+	}
 	one.Doubts = slices.Clone(c.Doubts)
 	for _, d := range doubtsOfAllRates(r) {
 		if !slices.ContainsFunc(one.Doubts, func(own store.Doubt) bool { return own.Code == d.Code }) {

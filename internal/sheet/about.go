@@ -102,7 +102,7 @@ func findingsOf(r store.Record) []finding {
 		if l.Rate == 0 {
 			continue // the load of the whole repetition
 		}
-		if l.Record.Status != store.OK {
+		if l.Record.Status != store.OK && !l.BrokenOff { // why the repetition broke off is said already
 			add(string(l.Record.Status), l.Name+": "+l.Record.Reason)
 		}
 		for _, d := range l.Record.Doubts {
