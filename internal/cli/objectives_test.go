@@ -56,6 +56,17 @@ func TestObjectivesAreJudgedInEveryAnswer(t *testing.T) {
 	}
 }
 
+func TestAnObjectiveThatNoPointMeasuresIsRefusedBeforeTheRun(t *testing.T) {
+	spec := filepath.Join(t.TempDir(), "slo.yaml")
+	write(t, spec, strings.Replace(withObjectives, "e2e_p50: \"< 20ms\"", "sustainable: 10k/s", 1))
+	for _, command := range []string{"check", "run"} {
+		r := brokermark(t, command, spec, "--store", filepath.Join(t.TempDir(), "s.db")).want(t, 2)
+		if want := "slo.yaml:6: objectives.sustainable: measure: count doesn't find it"; !strings.Contains(r.err, want) {
+			t.Errorf("%s says %q, want %q", command, r.err, want)
+		}
+	}
+}
+
 func TestAnObjectiveIsALineInTheFigure(t *testing.T) {
 	dir := t.TempDir()
 	db := filepath.Join(dir, "s.db")

@@ -20,7 +20,8 @@ import (
 
 // refusals returns, by point ID, why a broker is known to refuse a point before anything is started. It returns an error, bad
 // input, for an unknown broker or version, a setting of the wrong type, and a setting that no broker of the points knows: with
-// kafka and nats, client.linger.ms refuses the points of nats only, and client.lingr.ms is an error.
+// kafka and nats, client.linger.ms refuses the points of nats only, and client.lingr.ms is an error. So is an objective that no point
+// measures.
 func refusals(points []study.Point) (map[string]string, error) {
 	refused := map[string]string{}
 	unknown, known := map[string]error{}, map[string]bool{} // settings, by their path
@@ -51,6 +52,9 @@ func refusals(points []study.Point) (map[string]string, error) {
 		if !known[path] {
 			return nil, unknown[path]
 		}
+	}
+	if p, err := gate.Unmeasured(points); err != nil {
+		return nil, badInput("%s", placed(p, err))
 	}
 	return refused, nil
 }

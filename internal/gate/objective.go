@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,6 +56,33 @@ func Objectives(s study.Spec) ([]Condition, error) {
 		return objectives, unreadable[0]
 	}
 	return objectives, nil
+}
+
+// Unmeasured returns an error about the first objective that none of the points that have it measures, as the objectives of a
+// run would fail by it afterwards, and one of these points. There is none if each objective has a point that may measure it.
+func Unmeasured(points []study.Point) (study.Point, error) {
+	type lacking struct {
+		point study.Point
+		err   *badObjective
+	}
+	without, measured := map[string]lacking{}, map[string]bool{} // by the text of the condition
+	for _, p := range points {
+		objectives, _ := objectivesOf(p.Spec)
+		for _, c := range objectives {
+			name, _, _ := strings.Cut(c.Text, " ")
+			why := c.metric.NotMeasured(p.Spec)
+			if _, known := without[c.Text]; why != "" && !known {
+				without[c.Text] = lacking{p, &badObjective{metric: name, bound: p.Spec.Objectives[name], err: errors.New(why)}}
+			}
+			measured[c.Text] = measured[c.Text] || why == ""
+		}
+	}
+	for _, text := range slices.Sorted(maps.Keys(without)) {
+		if !measured[text] {
+			return without[text].point, without[text].err
+		}
+	}
+	return study.Point{}, nil
 }
 
 // objectivesOf returns the objectives of a spec that can be read, and those that can't, both sorted by metric.

@@ -103,3 +103,47 @@ func TestAnObjectiveThatThisVersionCannotReadIsNotPassedOver(t *testing.T) {
 		t.Errorf("%d failures, want 1", n)
 	}
 }
+
+func TestAnObjectiveThatNoPointMeasuresIsRefused(t *testing.T) {
+	asks := func(metric string, change func(*study.Spec)) study.Spec {
+		s := study.Spec{Measure: "rate", SubscriptionsPerTopic: 1, Load: study.Load{Rate: 100}, Objectives: study.Objectives{metric: ">= 1"}}
+		if strings.HasPrefix(metric, "e2e") || strings.HasPrefix(metric, "total") {
+			s.Objectives[metric] = ">= 1s"
+		}
+		change(&s)
+		return s
+	}
+	measure := func(m string) func(*study.Spec) {
+		return func(s *study.Spec) { s.Measure, s.Load.Rate = m, 0 }
+	}
+	for _, c := range []struct {
+		specs []study.Spec
+		want  string // what the complaint holds; "" for none
+	}{
+		{[]study.Spec{asks("sustainable", measure("count"))}, "objectives.sustainable: measure: count doesn't find it; measure: sustainable and curve without rates do"},
+		{[]study.Spec{asks("sustainable", measure("sustainable"))}, ""},
+		{[]study.Spec{asks("sustainable", measure("curve"))}, ""},
+		{[]study.Spec{asks("sustainable", func(s *study.Spec) { s.Measure, s.Curve.Rates = "curve", []float64{1000} })}, "without rates"},
+		{[]study.Spec{asks("sustainable", measure("count")), asks("sustainable", measure("sustainable"))}, ""},
+		{[]study.Spec{asks("knee_rate", measure("rate"))}, "measure: curve"},
+		{[]study.Spec{asks("total_s", measure("count"))}, ""},
+		{[]study.Spec{asks("total", measure("backlog"))}, "measure: backlog doesn't find it; measure: count does"},
+		{[]study.Spec{asks("drain_rate", measure("count"))}, "measure: backlog does"},
+		{[]study.Spec{asks("e2e_p99", measure("peak"))}, "measure: peak is a closed loop"},
+		{[]study.Spec{asks("e2e_p99", measure("count"))}, "closed loop"},
+		{[]study.Spec{asks("e2e_p99", measure("sustainable"))}, ""},
+		{[]study.Spec{asks("e2e_p99", func(s *study.Spec) { s.SubscriptionsPerTopic = 0 })}, "nobody receives anything with subscriptionsPerTopic: 0"},
+		{[]study.Spec{asks("queue_max", func(*study.Spec) {})}, "only a pipeline has it"},
+		{[]study.Spec{asks("relay_cpu", func(*study.Spec) {})}, "relays: 0"},
+		{[]study.Spec{asks("lost", measure("peak"))}, ""},
+	} {
+		var points []study.Point
+		for _, s := range c.specs {
+			points = append(points, study.Point{Spec: s})
+		}
+		_, err := gate.Unmeasured(points)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s of %s: %v, want %q", c.specs[0].Objectives, c.specs[0].Measure, err, c.want)
+		}
+	}
+}

@@ -2,12 +2,15 @@ package results
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -77,6 +80,41 @@ func (m Metric) AsRecorded() Metric {
 
 // Latency tells that m is a latency, which closed loops don't have.
 func (m Metric) Latency() bool { return m.isLatency }
+
+// NotMeasured says why no record of a spec has a value of m; empty if one may have.
+func (m Metric) NotMeasured(s study.Spec) string {
+	isSearch := s.Measure == study.MeasureSustainable || s.Measure == study.MeasureCurve && len(s.Curve.Rates) == 0
+	finds := func(found bool, by string) string {
+		if found {
+			return ""
+		}
+		return fmt.Sprintf("measure: %s doesn't find it; %s", s.Measure, by)
+	}
+	switch m.Key {
+	case KeySustainableLow, KeySustainableHigh:
+		return finds(isSearch, "measure: sustainable and curve without rates do")
+	case KeyKneeRate:
+		return finds(s.Measure == study.MeasureCurve, "measure: curve does")
+	case KeyTotalSeconds:
+		return finds(s.Measure == study.MeasureCount, "measure: count does")
+	case KeyDrainRate:
+		return finds(s.Measure == study.MeasureBacklog, "measure: backlog does")
+	case KeyRelayCPU, KeyRelayRSS:
+		if s.Relays == 0 {
+			return "there are none with relays: 0"
+		}
+	}
+	isOfPipelines := slices.ContainsFunc(pipelineMetrics, func(other Metric) bool { return other.Key == m.Key })
+	switch {
+	case isOfPipelines && s.Pipeline == nil:
+		return "only a pipeline has it"
+	case m.isLatency && s.ClosedLoop():
+		return fmt.Sprintf("measure: %s is a closed loop, whose latency says how full the window or the backlog was", s.Measure)
+	case m.isLatency && strings.HasPrefix(m.Key, "e2e_") && s.SubscriptionsPerTopic == 0:
+		return "nobody receives anything with subscriptionsPerTopic: 0"
+	}
+	return ""
+}
 
 // Counts tells whether m counts messages. Over repetitions counts are summed, because a loss isn't averaged away.
 func (m Metric) Counts() bool { return m.count != nil }
