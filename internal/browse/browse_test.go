@@ -240,8 +240,8 @@ func TestTheListNamesRunsByStudyAndDayLatestFirst(t *testing.T) {
 	sum := 0
 	for _, r := range list {
 		selected, err := results.Select(records, r.Where)
-		if err != nil || len(selected) != r.Repetitions {
-			t.Errorf("%s selects %d of its %d repetitions: %v", r.Where, len(selected), r.Repetitions, err)
+		if n := len(results.Latest(selected)); err != nil || n != r.Repetitions {
+			t.Errorf("%s selects %d of its %d repetitions: %v", r.Where, n, r.Repetitions, err)
 		}
 		sum += len(selected)
 	}
@@ -256,6 +256,23 @@ func TestTheListNamesRunsByStudyAndDayLatestFirst(t *testing.T) {
 	odd.Study = "a,b=c"
 	if list := runsOf([]store.Record{odd}); list[0].Where != "began="+list[0].Day {
 		t.Errorf("a study that no selection can name: %q", list[0].Where)
+	}
+}
+
+// A repetition that came to nothing and was run again is one, as in the report that the list links to.
+func TestTheListCountsRepetitionsAsTheReportBehindItDoes(t *testing.T) {
+	record := storetest.Demo()[0]
+	record.Repetition, record.Status, record.Reason = 1, store.OK, ""
+	aborted := record
+	aborted.Status, aborted.Reason, aborted.Result = store.Aborted, "interrupted", nil
+	records := []store.Record{aborted, record}
+	list := runsOf(records)
+	if len(list) != 1 || list[0].Repetitions != 1 || list[0].Endings != "1 ok" || list[0].Points != 1 {
+		t.Errorf("%+v", list)
+	}
+	points := results.Of(records).Points
+	if len(points) != 1 || points[0].Status() != "ok" {
+		t.Errorf("the report has %+v", points)
 	}
 }
 

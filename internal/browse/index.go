@@ -62,7 +62,11 @@ func (s site) index(out *bytes.Buffer, r *http.Request) error {
 	for _, p := range running.Pages {
 		c.LivePages = append(c.LivePages, s.livePage(p))
 	}
-	c.Summary = counted(len(c.Runs), "run") + ", " + counted(len(records), "repetition")
+	repetitions := 0
+	for _, r := range c.Runs {
+		repetitions += r.Repetitions
+	}
+	c.Summary = counted(len(c.Runs), "run") + ", " + counted(repetitions, "repetition")
 	for _, name := range reports.Names() {
 		report, err := reports.Lookup(name)
 		if err != nil {
@@ -170,8 +174,9 @@ func runsOf(records []store.Record) []run {
 
 func dayOf(r store.Record) string { return r.Began.UTC().Format(time.DateOnly) }
 
-// runOf sums up the records of one study and day.
+// runOf sums up the records of one study and day, without those that a later one supersedes: the report behind it leaves them out.
 func runOf(records []store.Record) run {
+	records = results.Latest(records)
 	study, day := records[0].Study, dayOf(records[0])
 	where := "study=" + study + ",began=" + day
 	if len(results.SelectionNames(where)) > 2 { // the study's name, such as "a,b=c", would be two terms

@@ -42,6 +42,19 @@ func pointsOf(records []store.Record) []Point {
 	return named
 }
 
+// Latest are the records without those that a later one supersedes, point by point: what a report of them is made of.
+func Latest(records []store.Record) []store.Record {
+	var latest []store.Record
+	for _, g := range GroupBy(records, func(r store.Record) string { return r.PointID }) {
+		var p Point
+		for _, r := range g.Members {
+			p.add(r)
+		}
+		latest = append(latest, p.Records...)
+	}
+	return latest
+}
+
 // add adds a record, and drops the earlier ones that it supersedes. Records come in the order in which they were stored.
 func (p *Point) add(r store.Record) {
 	p.Records = slices.DeleteFunc(p.Records, func(earlier store.Record) bool {
