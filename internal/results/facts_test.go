@@ -131,6 +131,16 @@ func TestASelectionQuotesTwelveValuesAndCountsTheOthers(t *testing.T) {
 	}
 }
 
+func TestAPointIsSelectedByItsKeyInExportsToo(t *testing.T) {
+	a, b := measured(), measured()
+	a.PointID, b.PointID = "0123456789abcdef", "fedcba9876543210"
+	for _, expr := range []string{"point=0123", "point_id=0123456789abcdef", "point_id=01"} {
+		if got, err := Select([]store.Record{a, b}, expr); err != nil || len(got) != 1 || got[0].PointID != a.PointID {
+			t.Errorf("%s: %d records, %v", expr, len(got), err)
+		}
+	}
+}
+
 func TestFlatteningForgetsBeforeItGrowsWithoutBound(t *testing.T) {
 	var f factCache
 	for i := range maxCached + 3 {

@@ -15,7 +15,7 @@ import (
 // Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
 //
 //   - study, label, status or repetition,
-//   - point or began, with the beginning of a value or all of it: "began=2026-03-01",
+//   - point (in exports point_id) or began, with the beginning of a value or all of it: "began=2026-03-01",
 //   - an axis, or any path of the spec, of settings.*, versions.* and host.*; "version" also matches the version that was measured.
 //
 // Where a spec may use a short name for a path, such as rate for load.rate, a term may, too.
@@ -65,6 +65,9 @@ func termsOf(expr string) []string {
 func cutTerm(term string) (name, value string, ok bool) {
 	name, value, found := strings.Cut(term, "=")
 	name, value = study.AxisName(strings.TrimSpace(name)), strings.TrimSpace(value)
+	if name == "point_id" { // its key in exports
+		name = "point"
+	}
 	return name, value, found && name != ""
 }
 
