@@ -265,7 +265,7 @@ func TestABadSelectionIsExitCode2(t *testing.T) {
 	brokermark(t, short("--store", path)...).want(t, 0)
 	for where, want := range map[string]string{
 		"foo":          `selection "foo": "foo" is not name=value`,
-		"brokr=sim":    `selection "brokr=sim": no record has a "brokr"; did you mean "broker"?`,
+		"brokr=sim":    `selection "brokr=sim": no record has anything called "brokr"; did you mean "broker"?`,
 		"broker=kafka": `selection "broker=kafka": no record has broker=kafka; there are: sim`,
 	} {
 		for _, command := range []string{"report", "export"} {

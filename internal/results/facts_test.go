@@ -141,6 +141,20 @@ func TestAPointIsSelectedByItsKeyInExportsToo(t *testing.T) {
 	}
 }
 
+func TestAnUnknownNameInASelectionHasAHintOnlyWhereOneIsNear(t *testing.T) {
+	const none, names = `no record has anything called `, "; there are study, label, status, repetition, point, began, and settings, such as broker or load.rate"
+	for expr, want := range map[string]string{
+		"foo=1":             none + `"foo"` + names,
+		"id=1":              none + `"id"` + names,
+		"brokr=x":           none + `"brokr"; did you mean "broker"?`,
+		"status=ok,x1234=1": `no record with status=ok has anything called "x1234"` + names,
+	} {
+		if _, err := Select([]store.Record{measured()}, expr); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", expr, err, want)
+		}
+	}
+}
+
 func TestFlatteningForgetsBeforeItGrowsWithoutBound(t *testing.T) {
 	var f factCache
 	for i := range maxCached + 3 {

@@ -122,7 +122,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 	for _, c := range []struct{ expr, err string }{
 		{"broker", `"broker" is not name=value`},
 		{"=kafka", `is not name=value`},
-		{"brokre=kafka", `no record has a "brokre"; did you mean "broker"?`},
+		{"brokre=kafka", `no record has anything called "brokre"; did you mean "broker"?`},
 		{"broker=kafak", "no record has broker=kafak; there are: kafka, rabbitmq"},
 		{"version=4.3", "no record has version=4.3; there are: 4.3.1"},
 		{"label=x,label=y", "no record has label=x; there are: a, b"},

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,6 +75,9 @@ func cutTerm(term string) (name, value string, ok bool) {
 // maxValuesListed is how many values an error lists at most.
 const maxValuesListed = 12
 
+// selectableNames hints at the names of a selection where none is near the one that was written.
+const selectableNames = "; there are study, label, status, repetition, point, began, and settings, such as broker or load.rate"
+
 // noMatch says why none of the records, which other terms have chosen, matches a term: none has the name, or none has the
 // value.
 func noMatch(records []store.Record, chosenBy []string, name, value string) error {
@@ -87,7 +91,8 @@ func noMatch(records []store.Record, chosenBy []string, name, value string) erro
 	known := Selectable(records)
 	values, hasName := known[name]
 	if !hasName {
-		return fmt.Errorf("%s a %q; did you mean %q?", none, name, suggest.Closest(name, sortedKeys(known)))
+		hint := suggest.DidYouMean(name, sortedKeys(known))
+		return fmt.Errorf("%s anything called %q%s", none, name, cmp.Or(hint, selectableNames))
 	}
 	if len(values) == 0 {
 		return fmt.Errorf("%s any %s", none, name)
