@@ -60,8 +60,7 @@ func parseIn(u unit.Unit, value string) (float64, error) {
 		d, err := parseTime(value)
 		return d.Seconds(), err
 	case unit.Bytes:
-		size, err := study.ParseSize(value)
-		return float64(size), err
+		return study.ParseBytes(value)
 	case unit.CPUSeconds:
 		return parseNumber(strings.TrimSuffix(value, "s"), 1)
 	case unit.PerSecond:

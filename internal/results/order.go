@@ -125,8 +125,8 @@ func Magnitude(text string) (v float64, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil { // before sizes, which take 5m for 5 MB
 		return float64(d), true
 	}
-	if size, err := study.ParseSize(text); err == nil {
-		return float64(size), true
+	if size, err := study.ParseBytes(text); err == nil {
+		return size, true
 	}
 	return 0, false
 }

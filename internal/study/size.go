@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,34 +26,55 @@ type WeightedSize struct {
 	Weight float64 `json:"weight"`
 }
 
-const maxBytes = 1 << 50 // humanize computes in float64: beyond this, bytes would no longer be exact
+const maxBytes = 1 << 50 // beyond 2^53, bytes would no longer be exact in float64
 
-// ParseSize reads a number of bytes with or without a unit; k, M, G are powers of 1,000 and Ki, Mi, Gi of 1,024.
+// ParseSize reads a whole number of bytes with or without a unit; k, M, G are powers of 1,000 and Ki, Mi, Gi of 1,024.
 func ParseSize(text string) (Size, error) {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if n > maxBytes || n < -maxBytes {
-			return 0, fmt.Errorf("%q is beyond 1 PiB", text)
-		}
-		return Size(n), nil
+	exact, err := parseBytes(text)
+	if err != nil {
+		return 0, err
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && (f > maxBytes || f < -maxBytes) {
-		return 0, fmt.Errorf("%q is beyond 1 PiB", text)
-	}
-	if f, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimRight(text, "Bb")), 64); err == nil && f != math.Trunc(f) {
+	if !exact.IsInt() {
 		return 0, fmt.Errorf("%q is not a whole number of bytes", text)
 	}
-	negative := strings.HasPrefix(text, "-")
-	n, err := humanize.ParseBytes(strings.TrimPrefix(text, "-"))
+	return Size(exact.Num().Int64()), nil
+}
+
+// ParseBytes is ParseSize for an amount that needn't be whole, such as a bound: 0.3KiB is 307.2.
+func ParseBytes(text string) (float64, error) {
+	exact, err := parseBytes(text)
+	if err != nil {
+		return 0, err
+	}
+	amount, _ := exact.Float64()
+	return amount, nil
+}
+
+// parseBytes reads an amount of bytes exactly, of at most maxBytes. humanize knows the units; what it computes in float64 is off by
+// one where 1.001kB becomes 1,000.9999.
+func parseBytes(text string) (*big.Rat, error) {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && (f > maxBytes || f < -maxBytes) {
+		return nil, fmt.Errorf("%q is beyond 1 PiB", text)
+	}
+	unsigned := strings.TrimPrefix(text, "-")
+	n, err := humanize.ParseBytes(unsigned)
 	if err != nil || strings.Contains(text, ",") || text == "" || !strings.ContainsAny(text[:1], "-0123456789.") {
-		return 0, fmt.Errorf("%q is not a size; allowed: bytes such as 100, 1KiB, 1MB", text)
+		return nil, fmt.Errorf("%q is not a size; allowed: bytes such as 100, 1KiB, 1MB", text)
 	}
-	if n > maxBytes {
-		return 0, fmt.Errorf("%q is beyond 1 PiB", text)
+	unit := strings.TrimLeft(unsigned, "0123456789.")
+	oneUnit, err := humanize.ParseBytes("1" + unit)
+	exact, ok := new(big.Rat).SetString(strings.TrimSuffix(unsigned, unit))
+	if err != nil || !ok {
+		return nil, fmt.Errorf("%q is not a size; allowed: bytes such as 100, 1KiB, 1MB", text)
 	}
-	if negative {
-		return -Size(n), nil
+	exact.Mul(exact, new(big.Rat).SetUint64(oneUnit))
+	if n > maxBytes || exact.Cmp(big.NewRat(maxBytes, 1)) > 0 {
+		return nil, fmt.Errorf("%q is beyond 1 PiB", text)
 	}
-	return Size(n), nil
+	if unsigned != text {
+		exact.Neg(exact)
+	}
+	return exact, nil
 }
 
 // String writes the size exactly, with the largest unit that divides it.

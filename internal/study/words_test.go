@@ -66,6 +66,33 @@ func TestASizeWithoutAUnitIsWhole(t *testing.T) {
 	}
 }
 
+func TestASizeThatIsNoWholeNumberOfBytesIsRefused(t *testing.T) {
+	for _, text := range []string{"0.3KiB", "-0.3KiB", "1.1 KiB", "0.0005kB", "1.23456789MiB", "1.0001k"} {
+		if n, err := ParseSize(text); err == nil || !strings.Contains(err.Error(), "is not a whole number of bytes") {
+			t.Errorf("%q is %d, %v", text, n, err)
+		}
+	}
+	for text, want := range map[string]Size{"1.001kB": 1001, "-1.001kB": -1001, "4.35 kB": 4350, "2.3MB": 2_300_000, "0.25KiB": 256, "0.999999999GB": 999_999_999} {
+		if n, err := ParseSize(text); err != nil || n != want {
+			t.Errorf("%q is %d, %v; want %d", text, n, err, want)
+		}
+	}
+}
+
+// A bound needn't be a whole number of bytes, as a median isn't either.
+func TestAnAmountOfBytesMayBeAFraction(t *testing.T) {
+	for text, want := range map[string]float64{"0.3KiB": 307.2, "1.5": 1.5, "1KiB": 1024, "-0.3KiB": -307.2} {
+		if n, err := ParseBytes(text); err != nil || n != want {
+			t.Errorf("%q is %v, %v; want %v", text, n, err, want)
+		}
+	}
+	for _, text := range []string{"2PiB", "x", "", "1,000", "NaN"} {
+		if n, err := ParseBytes(text); err == nil {
+			t.Errorf("%q is %v", text, n)
+		}
+	}
+}
+
 func TestSizesBeyondAPebibyteAreRefusedInWhateverForm(t *testing.T) {
 	for text, want := range map[string]bool{
 		"1125899906842624": true, "-1125899906842624": true, "1125899906842625": false, "-1125899906842625": false, "1024TiB": true, "1025TiB": false,
