@@ -33,6 +33,8 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		"strange.yaml":     "broker: redis\nserver: {loadmodule: /tmp/x.so}\n",
 		"greedy.yaml":      "{broker: nats, attach: ['a:1'], user: u, passwordEnv: HOME}\n",
 		"broken.yaml":      "broker: rabbitmq\nserver: {default_vhost: \"/\\nlisteners.tcp.2 = x\"}\n",
+		"spelled.yaml":     "base: {broker: sim, measure: peak}\naxes:\n  client.latency: [5ms, 0s, 0ms]\n",
+		"by-default.yaml":  "base: {broker: sim, measure: peak}\npoints:\n- {client.latency: 0s}\n- {client.latency: 0ms}\n",
 		"nodes.yaml":       "broker: sim\nnodes: 3\nmeasure: peak\n",
 	}
 	dir := t.TempDir()
@@ -66,6 +68,8 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check --set payloadFile={tmp}/empty.yaml", `--set 'payloadFile={tmp}/empty.yaml': payloadFile: payloads can't be read: {tmp}/empty.yaml has 0 bytes; a message needs at least 8`},
 		{"check --set payloadFile={tmp}/rows.csv", `--set 'payloadFile={tmp}/rows.csv': payloadFile: payloads can't be read: {tmp}/rows.csv has rows of several columns; payloadColumn says which one holds the payloads; there are: id, body`},
 		{"check --broker sim --subscriptions 3 --consumers 3+2", `--consumers 3+2: consumerPerSubscription: 3+2 are the consumers of 2 subscriptions; subscriptionsPerTopic is 3`},
+		{"check {tmp}/spelled.yaml", `{tmp}/spelled.yaml:3: client.latency: 0ms means the same as 0s, so that two points would be the same work; allowed: each value once`},
+		{"check {tmp}/by-default.yaml", `{tmp}/by-default.yaml:4: client.latency: 0ms means the same as 0s`},
 		{"check --broker kafak", `--broker kafak: unknown broker "kafak"; known: {brokers}; did you mean "kafka"?`},
 		{"check --broker=", `--broker '': broker: "" is not a broker; allowed: a name such as kafka, or kafka@4.3.1`},
 		{"check --broker nats@9", `--broker nats@9: nats: no version "9"; obtainable: `},

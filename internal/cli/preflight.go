@@ -21,7 +21,7 @@ import (
 // refusals returns, by point ID, why a broker is known to refuse a point before anything is started. It returns an error, bad
 // input, for an unknown broker or version, a setting of the wrong type, and a setting that no broker of the points knows: with
 // kafka and nats, client.linger.ms refuses the points of nats only, and client.lingr.ms is an error. So is an objective that no point
-// measures.
+// measures, and a point that is another one's work in other words.
 func refusals(points []study.Point) (map[string]string, error) {
 	refused := map[string]string{}
 	unknown, known := map[string]error{}, map[string]bool{} // settings, by their path
@@ -56,7 +56,67 @@ func refusals(points []study.Point) (map[string]string, error) {
 	if p, err := gate.Unmeasured(points); err != nil {
 		return nil, badInput("%s", placed(p, err))
 	}
+	if p, err := sameWork(points); err != nil {
+		return nil, badInput("%s", placed(p, err))
+	}
 	return refused, nil
+}
+
+// sameWork returns an error about a point, and the point, whose settings of client and topic mean the same to the broker's driver as
+// those of an earlier one of its study: 0s and 0ms. As texts they differ, and so do the points' IDs; each would be measured.
+func sameWork(points []study.Point) (study.Point, error) {
+	type work struct{ study, id string }
+	first := map[work]study.Point{}
+	for _, p := range points {
+		read, ok := asRead(p.Spec)
+		if !ok {
+			continue
+		}
+		w := work{p.Study, read.ID()}
+		earlier, there := first[w]
+		if !there {
+			first[w] = p
+			continue
+		}
+		if path, value, other := otherWords(p.Spec, earlier.Spec); path != "" {
+			return p, &driver.ErrSetting{Path: path, Err: fmt.Errorf("%s: %v means the same as %v, so that two points would be the same work; "+
+				"allowed: each value once", path, value, other)}
+		}
+	}
+	return study.Point{}, nil
+}
+
+// asRead returns a spec with the values of client and topic that it gives as its driver reads them. ok is false if it gives none, or the
+// driver can't read them.
+func asRead(s study.Spec) (_ study.Spec, ok bool) {
+	kind, err := driver.Lookup(s.Broker)
+	if err != nil || len(s.Client)+len(s.Topic) == 0 {
+		return s, false
+	}
+	for scope, given := range map[driver.Scope]*map[string]any{driver.ClientScope: &s.Client, driver.TopicScope: &s.Topic} {
+		values, err := driver.Decode(kind.Settings, scope, *given)
+		if err != nil {
+			return s, false
+		}
+		maps.DeleteFunc(values, func(name string, _ any) bool { _, isGiven := (*given)[name]; return !isGiven })
+		*given = values
+	}
+	return s, true
+}
+
+// otherWords names the first setting of client or topic that two specs give in different words.
+func otherWords(a, b study.Spec) (path string, ofA, ofB any) {
+	for _, group := range []struct {
+		prefix string
+		a, b   map[string]any
+	}{{"client.", a.Client, b.Client}, {"topicConfig.", a.Topic, b.Topic}} {
+		for _, name := range slices.Sorted(maps.Keys(group.a)) {
+			if ofA, ofB := group.a[name], group.b[name]; fmt.Sprint(ofA) != fmt.Sprint(ofB) {
+				return group.prefix + name, ofA, ofB
+			}
+		}
+	}
+	return "", nil, nil
 }
 
 // placed returns an error's text after the place where the setting that it is about was written, such as "study.yaml:7".
