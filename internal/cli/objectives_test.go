@@ -46,7 +46,15 @@ func TestObjectivesAreJudgedInEveryAnswer(t *testing.T) {
 		t.Errorf("compare says:\n%s", out)
 	}
 	// What should be reached is no part of a point: another bound needs no other measurement.
+	const changed = "The objectives of 2 points have changed since these were measured: run has judged by those of now, report judges by those that are stored."
+	if strings.Contains(r.out, "have changed") {
+		t.Errorf("the first run says:\n%s", r.out)
+	}
 	write(t, spec, strings.Replace(withObjectives, "< 20ms", "< 200ms", 1))
+	if r := brokermark(t, "run", spec, "--store", db).want(t, 0); !strings.Contains(strings.Join(strings.Fields(r.out), " "), changed) {
+		t.Errorf("with another bound:\n%s", r.out)
+	}
+	brokermark(t, "report", "--store", db).want(t, 7)
 	if r := brokermark(t, "run", spec, "--store", db).want(t, 0); strings.Count(r.err, "(stored before)") != 2 || !strings.Contains(r.err, "objective e2e_p50 < 200ms: passed 2") {
 		t.Errorf("with another bound:\n%s", r.err)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -328,8 +329,10 @@ func (r *running) summary(p plan) error {
 	if err != nil {
 		return err
 	}
+	stored := map[string]study.Objectives{} // by point: those of its latest record, by which report judges
 	for i := range records {
-		records[i].Spec.Objectives = r.asked[records[i].PointID]
+		point := records[i].PointID
+		stored[point], records[i].Spec.Objectives = records[i].Spec.Objectives, r.asked[point]
 	}
 	set := results.Of(records)
 	report, err := reports.Lookup(reportFor(p.points, set))
@@ -351,8 +354,38 @@ func (r *running) summary(p plan) error {
 	if report.Name == "claims" {
 		more = "the paper's tables beside ours: brokermark report study" + from + "; every point: brokermark report" + from
 	}
-	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; %s\n", r.store.Name(), more)
+	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; %s\n%s", r.store.Name(), more, changedObjectives(stored, r.asked))
 	return err
+}
+
+// changedObjectives says of how many points, which are the keys, the stored objectives aren't those that were asked for; empty if there
+// are none.
+func changedObjectives(stored, asked map[string]study.Objectives) string {
+	changed := 0
+	for point, objectives := range stored {
+		now, then := asked[point], objectives
+		if len(now)+len(then) > 0 && written(now) != written(then) {
+			changed++
+		}
+	}
+	if changed == 0 {
+		return ""
+	}
+	have := "have changed since these were"
+	if changed == 1 {
+		have = "have changed since it was"
+	}
+	return fmt.Sprintf("The objectives of %s %s measured: run has judged by those of now, report judges by those that are stored.\n",
+		counted(changed, "point"), have)
+}
+
+// written is what objectives are in JSON, in which 0 is the same from YAML and from a store.
+func written(o study.Objectives) string {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Sprint(o) // no bound that was read is such a value
+	}
+	return string(text)
 }
 
 // mostRows is how many load points the summary at the end of a run may have: more than that nobody reads in a terminal.
