@@ -12,21 +12,27 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// quantiles are the 49 quantiles at which distributions are drawn: 0, 0.25, 0.44, 0.58 … 0.9, 0.925 … 0.99 … 0.999999.
-var quantiles = func() []float64 {
-	const nines = 6
-	var qs []float64
+// sharesBeyond are the shares of messages beyond each of quantiles. They fall to a tenth in eight even steps, as on HdrHistogram's axis:
+// 1, 0.75, 0.56 … 0.1 … 0.000001. The median, which tables show beside the chart, isn't on a step and stands between two.
+var sharesBeyond = func() []float64 {
+	const nines, stepsPerNine = 6, 8
+	shares := []float64{0.5}
 	for step := range nines*stepsPerNine + 1 {
-		qs = append(qs, 1-shareBeyond(step))
+		shares = append(shares, math.Pow(10, -float64(step)/stepsPerNine))
+	}
+	slices.Sort(shares)
+	slices.Reverse(shares)
+	return shares
+}()
+
+// quantiles are the 50 quantiles at which distributions are drawn: 0, 0.25, 0.44, 0.5, 0.58 … 0.9, 0.925 … 0.99 … 0.999999.
+var quantiles = func() []float64 {
+	var qs []float64
+	for _, share := range sharesBeyond {
+		qs = append(qs, 1-share)
 	}
 	return qs
 }()
-
-// shareBeyond is the share of messages beyond a quantile, by its index in quantiles: 0.1 beyond 0.9. It falls to a tenth in eight even steps,
-// as on HdrHistogram's axis.
-func shareBeyond(step int) float64 { return math.Pow(10, -float64(step)/stepsPerNine) }
-
-const stepsPerNine = 8
 
 // latencies are the kinds of latency whose distributions a page draws.
 var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k results.LatencyKind) bool {
@@ -75,9 +81,9 @@ func mergedCurve(records []store.Record, histogramOf func(*store.Result) hist.Sn
 	}
 	c := &curve{N: n, Max: number(all.Max())}
 	const rounding = 1e-9 // more than the error of the product: of 10,000 messages exactly one lies beyond 0.9999
-	for step, q := range quantiles {
+	for i, q := range quantiles {
 		c.Values = append(c.Values, number(all.Quantile(q)))
-		messagesBeyond := shareBeyond(step) * float64(n)
+		messagesBeyond := sharesBeyond[i] * float64(n)
 		if messagesBeyond < 1-rounding {
 			break
 		}

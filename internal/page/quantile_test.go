@@ -7,9 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// One message of 1000 lies beyond 0.999, and one of 10,000 beyond 0.9999, so each curve has one more value, which is the largest.
+// One message of 1000 lies beyond 0.999, and one of 10,000 beyond 0.9999, so each curve has one more value than its steps and the median, which is the largest.
 func TestACurveEndsWhereLessThanAMessageIsLeft(t *testing.T) {
-	for messages, values := range map[int]int{100: 2*8 + 2, 1000: 3*8 + 2, 10_000: 4*8 + 2, 100_000: 5*8 + 2} {
+	for messages, values := range map[int]int{100: 2*8 + 3, 1000: 3*8 + 3, 10_000: 4*8 + 3, 100_000: 5*8 + 3} {
 		h := hist.New()
 		for i := range messages {
 			h.Record(int64(i + 1))
