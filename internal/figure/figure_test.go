@@ -488,3 +488,34 @@ func TestTheCostsOfCurvesAreNotLeftOutInSilence(t *testing.T) {
 		}
 	}
 }
+
+// A curve is several loads, one after the other. Only one of them is drawn: it has a name, and none that is void looks like one that isn't.
+func TestACourseOfACurveSaysWhichRateItIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		statuses []store.Status // of the rates 1k/s and 2k/s
+		want     string
+		used     bool
+	}{
+		"all ok":      {[]store.Status{store.OK, store.OK}, "curve 2k/s", true},
+		"a void last": {[]store.Status{store.OK, store.Void}, "curve 1k/s", true},
+		"all void":    {[]store.Status{store.Void, store.Void}, "curve 2k/s", false},
+	} {
+		spec := study.Spec{Broker: "kafka", Measure: study.MeasureCurve}
+		result := &store.Result{}
+		for i, status := range c.statuses {
+			rate := store.CurvePoint{Rate: 1000 * float64(i+1), Status: status, Reason: "the generator was late"}
+			rate.Seconds, rate.Series = 1, []store.Tick{{OffsetNs: 1e8, Phase: "measure", PublishRate: rate.Rate}, {OffsetNs: 6e8, Phase: "measure", PublishRate: rate.Rate}}
+			result.Curve, result.Measurement = append(result.Curve, rate), rate.Measurement
+		}
+		f, err := Build("timeseries", results.Of([]store.Record{{PointID: "p", Status: store.OK, Repetition: 1, Spec: spec, Result: result}}), Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if !strings.HasSuffix(f.Legend[0].Text, c.want) {
+			t.Errorf("%s: the legend says %q, want %q", name, f.Legend[0].Text, c.want)
+		}
+		if said := strings.Contains(strings.Join(f.Notes, " "), "void: the generator was late"); said == c.used {
+			t.Errorf("%s: the notes are %q", name, f.Notes)
+		}
+	}
+}

@@ -38,8 +38,8 @@ const (
 
 // run is one repetition that is drawn. It has one colour in all panels.
 type run struct {
-	name   string // of its point: product, setting and load
-	record store.Record
+	name   string       // of its point: product, setting and load
+	record store.Record // as if nothing but that load had been measured
 	colour color.RGBA
 }
 
@@ -77,18 +77,34 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	return f, nil
 }
 
-// runsOf picks a repetition of each point that has a course over time: the first that ended ok, else the first of all.
+// runsOf picks a repetition of each point that has a course over time, under one of its loads: the first that ended ok, else the first
+// of all. Of a curve it is the highest such rate, because a figure has no room for all of them.
 func runsOf(points []results.Point) []run {
-	hasCourse := func(r store.Record) bool { return r.Result != nil && len(r.Result.Series) > 0 }
 	var runs []run
 	for _, p := range points {
-		repetitions := slices.Concat(p.Ok(), p.Records)
-		if i := slices.IndexFunc(repetitions, hasCourse); i >= 0 {
-			name := p.Name + ", " + p.Setting() + ", " + p.Load()
-			runs = append(runs, run{name: name, record: repetitions[i], colour: colourOf(len(runs))})
+		courses := coursesOf(slices.Concat(p.Ok(), p.Records))
+		if len(courses) == 0 {
+			continue
 		}
+		isOk := func(l results.RepetitionLoad) bool { return l.Record.Status == store.OK }
+		drawn := courses[max(0, slices.IndexFunc(courses, isOk))]
+		name := p.Name + ", " + p.Setting() + ", " + drawn.RowTitle
+		runs = append(runs, run{name: name, record: drawn.Record, colour: colourOf(len(runs))})
 	}
 	return runs
+}
+
+// coursesOf lists the loads of repetitions that have a course over time, those of each repetition from the last to the first.
+func coursesOf(repetitions []store.Record) []results.RepetitionLoad {
+	var courses []results.RepetitionLoad
+	for _, r := range repetitions {
+		for _, l := range slices.Backward(results.Loads(r)) {
+			if l.Record.Result != nil && len(l.Record.Result.Series) > 0 {
+				courses = append(courses, l)
+			}
+		}
+	}
+	return courses
 }
 
 // coursePanel draws the lines of all runs, above the time outside the measured phase in grey.
