@@ -519,3 +519,41 @@ func TestACourseOfACurveSaysWhichRateItIs(t *testing.T) {
 		}
 	}
 }
+
+// What failed, was refused or has no latency is in the selection, and often in the legend. A reader must not take its absence for an answer.
+func TestAFigureOfLatenciesNamesWhatItDoesNotDraw(t *testing.T) {
+	h := hist.New()
+	h.Record(1e6)
+	measured := store.Measurement{PublishRate: 1000, Latency: store.Latency{EndToEnd: h.Snapshot()}}
+	record := func(broker, measure string, status store.Status, result *store.Result) store.Record {
+		spec := study.Spec{Broker: broker, Measure: measure}
+		spec.Load.Shape, spec.Load.Rate = "constant", 1000
+		return store.Record{PointID: broker + measure, Status: status, Repetition: 1, Spec: spec, Result: result}
+	}
+	curve := &store.Result{Measurement: measured, Curve: []store.CurvePoint{{Rate: 1000, Status: store.OK, Measurement: measured}, {Rate: 2000, Status: store.Failed}}}
+	set := results.Of([]store.Record{
+		record("kafka", "curve", store.OK, curve), record("nats", "rate", store.Refused, nil),
+		record("redis", "rate", store.OK, &store.Result{Measurement: store.Measurement{PublishRate: 1000}}), record("pulsar", "peak", store.OK, &store.Result{Measurement: measured}),
+	})
+	for name, want := range map[string]string{
+		"latency-throughput": "Without a figure: kafka, curve 2k/s (failed); nats, rate 1k/s (refused); redis, rate 1k/s (not known).",
+		"percentiles":        "Without a figure: kafka, curve 2k/s (failed); nats, rate 1k/s (refused); pulsar, peak (closed loop); redis, rate 1k/s (not known).",
+	} {
+		f, err := Build(name, set, Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if !slices.Contains(f.Notes, want) {
+			t.Errorf("%s: the notes are %q, want %q among them", name, f.Notes, want)
+		}
+	}
+	for _, name := range []string{"latency-throughput", "percentiles"} {
+		f, err := Build(name, results.Of([]store.Record{record("kafka", "rate", store.OK, &store.Result{Measurement: measured})}), Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if strings.Contains(strings.Join(f.Notes, " "), "Without a figure") {
+			t.Errorf("%s draws everything, and its notes are %q", name, f.Notes)
+		}
+	}
+}

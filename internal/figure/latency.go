@@ -61,6 +61,10 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	}
 	f.Legend = append(f.Legend, boundEntries(boundsOf(points, isDrawn))...)
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals. " + latencyNote(kind)}
+	f.Notes = append(f.Notes, withoutFigure(points, func(l results.LoadPoint) bool {
+		_, hasMark := throughputMark(l, kind.Quantile(drawnQuantiles[0].q))
+		return hasMark
+	})...)
 	return f, nil
 }
 
@@ -104,12 +108,20 @@ func throughputMarks(points []results.Point, name string, latency results.Metric
 	})
 	var marks []mark
 	for _, l := range loads {
-		x, y := rate.Over(l.Records), latency.Over(l.Records)
-		if x.Median > 0 && y.N > 0 {
-			marks = append(marks, summaryMark(x.Median, y, l.Used()))
+		if m, hasMark := throughputMark(l, latency); hasMark {
+			marks = append(marks, m)
 		}
 	}
 	return marks
+}
+
+// throughputMark is the mark of one load; there is none without either figure.
+func throughputMark(l results.LoadPoint, latency results.Metric) (m mark, hasMark bool) {
+	x, y := results.MustMetric(results.KeyPublishRate).Over(l.Records), latency.Over(l.Records)
+	if x.Median > 0 && y.N > 0 {
+		return summaryMark(x.Median, y, l.Used()), true
+	}
+	return mark{}, false
 }
 
 // latencyNote says from when a kind of latency is counted.

@@ -60,6 +60,7 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 		f.Legend = append(f.Legend, Entry{Text: floorText, Fill: floorColour})
 	}
 	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + latencyNote(kind)}
+	f.Notes = append(f.Notes, withoutFigure(points, func(l results.LoadPoint) bool { return !l.Closed && l.Distribution(kind).N > 0 })...)
 	return f, nil
 }
 
