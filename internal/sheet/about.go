@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
@@ -147,7 +148,7 @@ var meanings = [][]any{
 	{"sheets", "Each study and kind of measurement has a sheet with a row for each point and load. Repetitions holds every record, with times in nanoseconds and sizes in bytes."},
 	{"rows", "Medians over repetitions that ended ok. Rows in grey are void, failed or refused: shown, in no chart, and no conclusion may be drawn from them."},
 	{"msg/s", "Messages confirmed by the broker per second of the measured phase."},
-	{"sustainable, fails at", "Highest rate that passed long trials, and the lowest that failed."},
+	{"sustainable, fails at", "Highest rate that passed long trials, and the lowest that failed. The second is empty where in half of the searches or more no rate failed."},
 	{"before the knee", "Of a curve: the highest throughput at any rate before the one at which the mean latency from send to receipt jumps, as one reads it off a plot."},
 	{"min … max", "End-to-end latency from the intended time of sending, in milliseconds, from the merged histograms of all repetitions."},
 	{"publish min … max", "Latency from the intended time of sending to the broker's confirmation, in milliseconds, from the merged histograms of all repetitions. Points that nobody subscribes to have no other latency."},
@@ -172,8 +173,8 @@ func (b *book) writeAbout(records []store.Record) {
 	rows = append(rows, meanings...)
 	measured := map[string]bool{}
 	for _, r := range records {
-		measured[fmt.Sprintf("%s %s, client %s, brokermark %s, on %s, %d cores",
-			r.Spec.Broker, r.Versions.Broker, r.Versions.Client, r.Versions.Tool, r.Host.CPU, r.Host.Cores)] = true
+		measured[fmt.Sprintf("%s, client %s, brokermark %s, on %s, %d cores",
+			strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker), r.Versions.Client, r.Versions.Tool, r.Host.CPU, r.Host.Cores)] = true
 	}
 	for _, text := range slices.Sorted(maps.Keys(measured)) {
 		rows = append(rows, []any{"measured", text})

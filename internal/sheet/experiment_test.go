@@ -92,3 +92,32 @@ func TestARowTellsOfItsRepetitionsThatFailed(t *testing.T) {
 		}
 	}
 }
+
+// A search in which no rate failed says that its limit is above all that it tried. Left out of the median, it would make the limit lower: the
+// row would say that a rate fails below the one that passes.
+func TestARateAtWhichNoSearchFailedIsNoLowerLimit(t *testing.T) {
+	search := func(low, high float64) store.Record {
+		r := store.Record{PointID: "search", Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{Low: low, High: high}}}
+		r.Spec.Measure = study.MeasureSustainable
+		return r
+	}
+	for name, c := range map[string]struct {
+		records []store.Record
+		want    any
+	}{
+		"all failed":       {[]store.Record{search(40, 60), search(41, 62), search(42, 64)}, 62.0},
+		"the most failed":  {[]store.Record{search(40, 60), search(41, 62), search(90, 0)}, 62.0},
+		"the most did not": {[]store.Record{search(40, 60), search(90, 0), search(90, 0)}, nil},
+		"half did not":     {[]store.Record{search(40, 60), search(90, 0)}, nil},
+		"none passed":      {[]store.Record{search(0, 60)}, 60.0},
+		"nothing is known": {[]store.Record{search(0, 0), search(40, 60)}, 60.0},
+	} {
+		for i := range c.records {
+			c.records[i].Repetition = i + 1
+		}
+		l := loadRowsOf(results.Of(c.records).Points)[0]
+		if got := figureColumns[figureIndex("fails at")].value(l); got != c.want {
+			t.Errorf("%s: fails at %v, want %v", name, got, c.want)
+		}
+	}
+}

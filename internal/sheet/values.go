@@ -33,6 +33,26 @@ func overFullRuns(key string) cellValue {
 	return func(l loadRow) any { return toCell(m, m.Over(l.FullRecords).Median) }
 }
 
+// failsAt is the median, over complete repetitions, of the lowest rate that failed in their searches. A search in which none failed counts as
+// higher than all others: it is nil if there are as many of them as of others, or more.
+func failsAt(l loadRow) any {
+	passing, failing := results.MustMetric(results.KeySustainableLow), results.MustMetric(results.KeySustainableHigh)
+	var limits []float64
+	for _, r := range l.FullRecords {
+		switch limit := failing.Of(r); {
+		case !math.IsNaN(limit):
+			limits = append(limits, limit)
+		case !math.IsNaN(passing.Of(r)):
+			limits = append(limits, math.Inf(1))
+		}
+	}
+	if len(limits) == 0 {
+		return nil
+	}
+	slices.Sort(limits)
+	return numberOrNil((limits[(len(limits)-1)/2] + limits[len(limits)/2]) / 2)
+}
+
 // medianBy is the median of a figure of a record over the repetitions of a load, without those for which it is NaN.
 func medianBy(figure func(store.Record) float64) cellValue {
 	return func(l loadRow) any {
