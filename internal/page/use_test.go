@@ -221,3 +221,31 @@ func TestOneOfThousandsOfSeriesCanBeFound(t *testing.T) {
 	}
 	b.Quiet(t)
 }
+
+// A latency between two clocks has its bound beside it everywhere, which is long. It takes lines, and no room from the bars.
+func TestTheBoundOfClocksLeavesItsBarInThePage(t *testing.T) {
+	records := sweep(3)
+	for i := range records {
+		if r := records[i].Result; r != nil {
+			r.ClockBoundNs = 3e6
+			for k := range r.Curve {
+				r.Curve[k].ClockBoundNs = 3e6
+			}
+		}
+	}
+	path := summary(t, "clocks", records)
+	for _, screen := range []browsertest.Screen{desktop, {Width: 390, Height: 844}} {
+		b := open(t, path, screen)
+		bounded := browsertest.Eval[int](t, b, `[...document.querySelectorAll(".glance .bar-value")].filter(v => v.textContent.includes("[")).length`)
+		if bounded == 0 {
+			t.Fatal("no bar has a bound")
+		}
+		for _, problem := range browsertest.Eval[[]string](t, b, `[...document.querySelectorAll(".glance")].filter(g => g.clientWidth).flatMap(g => {
+			const width = (e) => Math.round(e.getBoundingClientRect().width), tracks = [...g.querySelectorAll(".bar-track")].map(width);
+			const cut = [...g.querySelectorAll(".bar-value")].filter(v => v.scrollWidth > v.clientWidth || v.getBoundingClientRect().right > g.getBoundingClientRect().right);
+			return [...(Math.min(...tracks) < 30 || Math.max(...tracks) - Math.min(...tracks) > 1 ? ["bars have " + tracks + " pixels"] : []), ...cut.map(v => v.textContent + " is cut off")];
+		})`) {
+			t.Errorf("%d pixels: %s", screen.Width, problem)
+		}
+	}
+}

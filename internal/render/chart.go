@@ -219,6 +219,9 @@ func (c chart) barMarkup(column document.Column, cell document.Cell, colour int)
 	track := c.trackMarkup(cell, colour)
 	cell.Marks, column.Spread = nil, false // footnotes and spreads stand in the table; a Bounded cell keeps its interval everywhere
 	value := html.EscapeString(cellText(column, cell))
+	if figure, bounds, isBounded := strings.Cut(value, " ["); isBounded { // on lines of their own, without breaks before a unit
+		value = figure + " " + strings.ReplaceAll("["+bounds, " ", "\u00a0")
+	}
 	return fmt.Sprintf("<span class=\"%s\">%s%s<span class=\"bar-value\">%s</span></span>", class, name, track, value)
 }
 
