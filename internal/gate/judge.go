@@ -158,7 +158,7 @@ func loadsOf(p results.Point) []load {
 	if p.Spec.Measure == study.MeasureCurve && len(p.Shown()) > 0 && !p.Published() {
 		rates = p.LoadPoints()
 	}
-	if len(rates) == 0 {
+	if len(rates) == 0 || rates[0].RowTitle == p.Load() { // and not of a rate, or of a search
 		return []load{whole}
 	}
 	var loads []load

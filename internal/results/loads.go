@@ -28,7 +28,7 @@ func LoadPointsOf(points []Point) []LoadPoint {
 // LoadPoints lists what tables show of a point, over the repetitions of Shown: the point under its own load, unless it was a
 // curve of given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a
 // load point of their own. So have the failed rates of a repetition that failed as a whole, which Shown leaves out if others
-// ended ok: what it lost is lost. Its other rates only add to the counts of messages.
+// ended ok: what it lost is lost. Its other rates only add to the counts of messages. A curve without any rate is under its own load.
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
@@ -58,7 +58,11 @@ func (p Point) LoadPoints() []LoadPoint {
 	slices.SortStableFunc(curve, func(a, b LoadPoint) int { // a curve has shares or rates, never both
 		return cmp.Or(cmp.Compare(a.fraction, b.fraction), cmp.Compare(a.Rate, b.Rate))
 	})
-	return append(loadPoints, curve...)
+	loadPoints = append(loadPoints, curve...)
+	if len(loadPoints) == 0 { // a curve that ended before its first rate
+		return []LoadPoint{p.ownLoad(shown)}
+	}
+	return loadPoints
 }
 
 // MeasuredLoads lists every load of a point once, in the order in which they were measured, without the search before a curve.
