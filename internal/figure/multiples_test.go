@@ -13,6 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // curves are the demo's, one load to each rate; without the searches.
@@ -256,5 +257,27 @@ func TestMultiplesDrawARateOnceHoweverItsRepetitionsEnded(t *testing.T) {
 		if used == 0 {
 			t.Error("no dots")
 		}
+	}
+}
+
+// A search that failed, or found nothing, has no figure as one that was refused has none.
+func TestMultiplesNameWhatFailedWithoutAFigure(t *testing.T) {
+	record := func(broker, size string, status store.Status, low float64) store.Record {
+		r := store.Record{PointID: broker + size, Status: status, Repetition: 1, Spec: study.Spec{Broker: broker, Measure: study.MeasureSustainable}}
+		r.Axes = map[string]string{"broker": broker, "messageSize": size}
+		r.Spec.MessageSize = study.Sizes{{Size: map[string]study.Size{"100": 100, "1KiB": 1024}[size], Weight: 1}}
+		if low >= 0 {
+			r.Result = &store.Result{Sustainable: &store.Sustainable{Low: low}}
+		}
+		return r
+	}
+	f, err := Build("multiples", results.Of([]store.Record{
+		record("kafka", "100", store.OK, 10), record("kafka", "1KiB", store.Failed, -1), record("nats", "100", store.Void, 0), record("nats", "1KiB", store.OK, 10),
+	}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Without a figure: nats, at 100 B (void); kafka, at 1 KiB (failed)."; !slices.Contains(f.Notes, want) {
+		t.Errorf("the notes are %q, want %q among them", f.Notes, want)
 	}
 }

@@ -79,21 +79,18 @@ func newTrellis(points []results.Point, metric results.Metric, o Options) (*trel
 	return m, nil
 }
 
-// loadPointsWith lists the load points that have a metric, and those that weren't measured: the notes name them.
+// loadPointsWith lists the load points that have a metric, and those that would have it if they had been measured and had ended well: the
+// notes name them. A rate of a curve would not have the rate that its search found.
 func loadPointsWith(metric results.Metric, points []results.Point) ([]results.LoadPoint, error) {
-	var loadPoints []results.LoadPoint
-	anyHas := false
-	for _, l := range eachLoadOnce(points) {
-		has := len(metric.Values(l.Records)) > 0
-		if has || l.Records == nil {
-			loadPoints = append(loadPoints, l)
-		}
-		anyHas = anyHas || has
-	}
-	if !anyHas {
+	all := eachLoadOnce(points)
+	has := func(l results.LoadPoint) bool { return len(metric.Values(l.Records)) > 0 }
+	if !slices.ContainsFunc(all, has) {
 		return nil, nothing("none of the loads has the metric %s", metric.Key)
 	}
-	return loadPoints, nil
+	return slices.DeleteFunc(slices.Clone(all), func(l results.LoadPoint) bool {
+		isSameWithIt := func(o results.LoadPoint) bool { return o.RowTitle == l.RowTitle && has(o) }
+		return !has(l) && l.Records != nil && (l.Used() || !slices.ContainsFunc(all, isSameWithIt))
+	}), nil
 }
 
 // eachLoadOnce lists the load points of points. A rate of a curve that ended ok in some repetitions and failed or was void
@@ -124,11 +121,11 @@ func (m *trellis) addDots(loadPoints []results.LoadPoint, positions []position) 
 	var dots []dot
 	for i, l := range loadPoints {
 		p := positions[i]
-		if !canDraw(l, p) {
+		s := l.Over(m.metric)
+		if !canDraw(l, p) || s.N == 0 {
 			m.addMissing(p, string(l.Status))
 			continue
 		}
-		s := l.Over(m.metric)
 		dots = append(dots, dot{position: p, mark: summaryMark(m.x(p.value), s, l.Used()), lowest: s.Low})
 	}
 	if slices.ContainsFunc(dots, func(d dot) bool { return d.mark.used && d.lowest <= 0 }) {
