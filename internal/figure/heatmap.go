@@ -93,6 +93,12 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 		facts.AddAll(p.Facts())
 	}
 	varying := swept.Varying()
+	found, _ := results.Axes(results.LoadPointsOf(points)) // also of runs that no study has given axes
+	for _, a := range found {
+		if facts.Vary(a.Name) {
+			varying = addNew(varying, a.Name)
+		}
+	}
 	for _, asked := range []string{o.Row, o.Col} {
 		isKnown := facts[asked] != nil || swept[asked] != nil
 		if asked != "" && !isKnown {

@@ -281,3 +281,24 @@ func TestMultiplesNameWhatFailedWithoutAFigure(t *testing.T) {
 		t.Errorf("the notes are %q, want %q among them", f.Notes, want)
 	}
 }
+
+// Separate runs have no axes of a study. What differs between them varies all the same, as multiples and the page have it.
+func TestAHeatMapFindsTheAxesOfSeparateRuns(t *testing.T) {
+	var records []store.Record
+	for _, broker := range []string{"kafka", "nats"} {
+		for _, size := range []study.Size{100, 1024} {
+			spec := study.Spec{Broker: broker, Measure: study.MeasureSustainable, MessageSize: study.Sizes{{Size: size, Weight: 1}}}
+			records = append(records, store.Record{
+				PointID: broker + size.String(), Status: store.OK, Repetition: 1, Spec: spec, Result: &store.Result{Sustainable: &store.Sustainable{Low: 10}},
+			})
+		}
+	}
+	f, err := Build("heatmap", results.Of(records), Options{})
+	if err != nil || f.Title != "Sustainable by broker and messageSize" {
+		t.Errorf("%q, %v", f.Title, err)
+	}
+	_, err = Build("heatmap", results.Of(records[:2]), Options{})
+	if err == nil || !strings.Contains(err.Error(), "there are: messageSize") {
+		t.Errorf("of two sizes of one broker: %v", err)
+	}
+}
