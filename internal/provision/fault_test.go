@@ -168,6 +168,14 @@ func TestSweepRemovesWhatDeadToolsLeft(t *testing.T) {
 	}
 	// The worst case: the supervisors are killed first, so that nobody is left to clear up.
 	_ = tool.Process.Signal(syscall.SIGSTOP)
+	eventually(t, "the tool stopped", func() bool { // until then it would notice that they are, and clear up itself
+		for _, d := range descendants(os.Getpid()) {
+			if d.PID == tool.Process.Pid {
+				return d.State == "T"
+			}
+		}
+		return false
+	})
 	daemon := readPID(t, filepath.Join(dir, "node-1", "daemon.pid"))
 	for _, n := range s.Nodes {
 		_ = syscall.Kill(n.Supervisor.PID, syscall.SIGKILL)
