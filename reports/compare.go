@@ -41,7 +41,7 @@ func Compare(first, second Side, meantToDiffer ...string) document.Document {
 		} else {
 			d.Add(p.testedBlocks(meantToDiffer)...)
 			anyTested = anyTested || len(p.tests) > 0
-			anyOpen = anyOpen || slices.ContainsFunc(p.tests, metricTest.isOpenByClocks)
+			anyOpen = anyOpen || slices.ContainsFunc(p.tests, metricTest.OpenByClocks)
 		}
 	}
 	if matched.unmatched > 0 {

@@ -89,14 +89,6 @@ func (p pair) test() []metricTest {
 
 func (t metricTest) isFromSend() bool { return slices.Contains(results.FromSend, t.metric.Key) }
 
-// isOpenByClocks tells whether the error of the clocks, and not the test, keeps a difference from being shown.
-func (t metricTest) isOpenByClocks() bool {
-	return t.Answer() == results.NoDifferenceShown && t.ClockBound() > 0 && t.Adjusted < shownBelow
-}
-
-// shownBelow is the p value below which a test shows a difference.
-const shownBelow = 0.05
-
 // secondIsHigher tells the direction of a shown difference. Cliff's delta is the share of pairs of values
 // in which the second side's is the larger one, less the share in which it is the smaller one.
 func (t metricTest) secondIsHigher() bool { return t.Delta > 0 }

@@ -115,6 +115,9 @@ func (d Difference) Answer() Answer {
 // Shown tells whether the samples differ at the 5 % level, over all tests of the family.
 func (d Difference) Shown() bool { return d.Answer() == Different }
 
+// OpenByClocks tells whether only the errors of the clocks, and not the test, keep a difference from being shown.
+func (d Difference) OpenByClocks() bool { return d.Answer() == NoDifferenceShown && d.Adjusted < alpha }
+
 // withinClocks tells whether the errors of the clocks are large enough to make equal medians differ as much as these do.
 func (d Difference) withinClocks() bool {
 	bound := d.ClockBound()

@@ -80,7 +80,7 @@ func (p *pValues) add(d Difference) {
 	switch {
 	case d.Shown():
 		p.shown = append(p.shown, d.Adjusted)
-	case d.Adjusted < alpha:
+	case d.OpenByClocks():
 		p.open = append(p.open, d.Adjusted)
 	default:
 		p.none = append(p.none, d.Adjusted)
