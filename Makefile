@@ -9,36 +9,28 @@ GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 STATIC   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-# Tests that measure have the machine for themselves, one package at a time (in a package, t.Parallel marks those that
-# judge no time: they begin when the others have ended); those that wait for brokers, browsers
-# and databases run several at a time. What time decides may fail because a neighbour held the processor: a test that
-# fails runs again, twice at most, and fails when it never passes; whole, since parts of a contract build on each other.
-# A data race is never a matter of luck: it fails at once.
+# Tests that judge time have the machine for themselves, one package at a time (in a package, t.Parallel marks those that judge none:
+# they begin when the others have ended). A neighbour that held the processor may fail them, so one that fails runs again, twice at most,
+# and is reported at the end; whole, since parts of a contract build on each other. All others run several at a time, and once: those that
+# take longest begin first. A data race fails at once.
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
-# Those that take longest begin first, so that none of them is left to run alone at the end.
-LONGEST := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
+LONGEST  := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
+OTHERS    = $(LONGEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
-BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-max-failures=8
-PAIRED    = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p $(2) -parallel 3
-ALONE     = $(call PAIRED,$(1),1)
+# $(call TESTS,NAME,PACKAGES,FLAGS OF GOTESTSUM) writes what happened to bin/tests-NAME.json, which LADDER sums up: see internal/testkit/ladder.
+TESTS     = mkdir -p bin; $(GO) run $(GOTESTSUM) --format pkgname --jsonfile bin/tests-$(1).json $(3) --packages "$(2)" -- $(TESTFLAGS)
+AGAIN    := --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20
+LADDER    = $(GO) run ./internal/testkit/ladder
 # Pure functions of one goroutine: nothing there can race.
 PURE     := ./internal/schedule
 
-# Decoders of bytes that somebody else wrote, each fuzzed for so long in make proof; make test runs their seeds.
-DECODERS := internal/wire:FuzzRead internal/study:FuzzParse internal/hist:FuzzUnmarshal internal/store:FuzzRecordsOfAFile internal/secret:FuzzNoPasswordOfAURLIsShown \
-	internal/measure:FuzzUnpack internal/measure:FuzzJoin internal/exchange:FuzzFromOMB internal/published:FuzzTable internal/provision:FuzzState \
-	internal/pipeline/server:FuzzAPlainRequestIsWhatNetHTTPReads internal/pipeline/load:FuzzAPlainResponseIsWhatNetHTTPReads \
-	internal/pipeline/ride:FuzzAMessageThatIsNoRideIsAnError internal/pipeline/ride:FuzzABodyMeansWhatJSONSaysItDoes internal/pipeline/ride:FuzzAMessageMeansWhatJSONSaysItDoes \
-	brokers/redis:FuzzReply brokers/jetstream:FuzzAnAcknowledgementMeansWhatJSONSaysItDoes brokers/internal/natsio:FuzzMonitoringPage brokers/rabbitmq:FuzzManagementAnswer \
-	brokers/rabbitmq-stream:FuzzGreeting brokers/pulsar:FuzzAdministrationAnswer brokers/artemis:FuzzAttribute \
-	internal/study:FuzzPayloads internal/claim:FuzzClaims brokers/internal/jvm:FuzzSchema internal/provision:FuzzSocketTable internal/cli:FuzzImportedFile
 FUZZTIME ?= 10m
 
 SHA256   := $(shell command -v sha256sum || echo shasum -a 256)
 PAGE     := web/dist/sources.sha256
 
-.PHONY: build web notices demo test proof race lint cross verify vulnerable release site bench clean
+.PHONY: build web notices demo quick test proof race lint cross verify vulnerable release site bench clean
 
 build: web ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/brokermark ./cmd/brokermark
@@ -59,23 +51,29 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, about ten 
 	@bin/brokermark report headtohead --store demo.db
 	@bin/brokermark report --store demo.db -o demo.html && echo "The whole report: $(CURDIR)/demo.html"
 
-test: web ## the whole test ladder; the tests install and start the real brokers themselves
-	$(call ALONE,$(MEASURING))
-	$(BESIDE) --packages "$(LONGEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 4
+quick: ## no broker, no network, nothing installed: for every change
+	$(GO) test -vet off -short $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) ./internal/fleet))
 
-proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
-	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|LongLatency|SeveralBounds|Soaked|StillWarmsUp|TheirOwnProcess|OverRabbitMQ|RelaysAreKilled|StoodStill|EveryKindOfMeasurement'
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeftHowever|OnePointOfEach|ThoughPartsDie|NoSpecMakes'
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m ./internal/cli -v -run 'AThousandRandomEndings' | grep -v '^ *=== '
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 25m ./internal/cli -parallel 8 -v -run 'NoMomentToDie|InNamespaces|AnyNumberOfAgents|ALostAgent|WithoutItsMeter' | grep -v '^ *=== '
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -p 1 ./internal/fleet ./internal/measure -v -run 'WhatCoordinatingCosts|CrossesTheControlChannel|JoinsInLittleMemory|AnySplitCounts|ADayOfMessages' | grep -v '^ *=== '
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 15m . -run 'TheSite|WhoFollows'
-	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s ./$${at%:*}; done
+test: export BROKERMARK_LIVE = 1
+test: web ## the whole test ladder; the tests install and start the real brokers themselves
+	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -p 1 -parallel 3; one=$$?; \
+	$(call TESTS,others,$(OTHERS)) -p 4; two=$$?; \
+	$(LADDER) bin/tests-measuring.json bin/tests-others.json && exit $$((one + two))
+
+proof: export BROKERMARK_LIVE = 1
+proof: export BROKERMARK_LONG = 1
+proof: web ## all that takes long, too: older versions, clusters of JVMs, random endings, fuzzing, and what else is made here
+	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -timeout 60m -p 1 -parallel 3; one=$$?; \
+	$(call TESTS,others,$(OTHERS)) -timeout 150m -p 1; two=$$?; \
+	$(LADDER) bin/tests-measuring.json bin/tests-others.json && exit $$((one + two))
+	set -e; for package in $$($(GO) list ./...); do for target in $$($(GO) test -vet off -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	$(GO) test -vet off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$package; done; done
+	$(MAKE) demo notices site release bench clean
+	$(MAKE) vulnerable
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so two packages run beside each other
 	$(GO) build -race $(CONCURRENT)
-	$(call PAIRED,$(filter-out $(PURE),$(CONCURRENT)),2) -race -short
+	$(call TESTS,race,$(filter-out $(PURE),$(CONCURRENT))) -p 2 -parallel 3 -race -short
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"

@@ -1,15 +1,8 @@
 package brokermark_test
 
 import (
-	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -99,36 +92,6 @@ func TestBrokersAreRegisteredAsProductsOnly(t *testing.T) {
 	}
 }
 
-// What a spec takes from a broker, the broker's product says (catalog.Product.Defaults).
-func TestStudiesNameNoBroker(t *testing.T) {
-	brokers := driver.Names()
-	if len(brokers) < 10 {
-		t.Fatalf("only %v are registered", brokers)
-	}
-	files, err := filepath.Glob("internal/study/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		set := token.NewFileSet()
-		tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-				if text, err := strconv.Unquote(literal.Value); err == nil && slices.Contains(brokers, text) {
-					t.Errorf("%s names %s", set.Position(literal.Pos()), text)
-				}
-			}
-			return true
-		})
-	}
-}
-
 func TestReportsReadOnlyTheStore(t *testing.T) {
 	forbidden := []string{"lab", "worker", "measure", "search", "agent", "provision", "driver"}
 	for _, pkg := range []string{module + "/reports", module + "/internal/results"} {
@@ -159,25 +122,6 @@ func TestRenderersOnlyRender(t *testing.T) {
 			name, ours := strings.CutPrefix(d, module+"/internal/")
 			if ours && name != pkg && !slices.Contains(allowed, name) {
 				t.Errorf("internal/%s depends on internal/%s", pkg, name)
-			}
-		}
-	}
-}
-
-// Decision 012 says why the rest of a broker has files of its own.
-func TestDriverAndRecipeOfABrokerStayWithinTheirLines(t *testing.T) {
-	for pattern, most := range map[string]int{"brokers/*/driver.go": 250, "brokers/*/recipe.go": 150, "brokers/*/*.go": 400, "brokers/internal/*/*.go": 400} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if lines := bytes.Count(text, []byte("\n")); lines > most {
-				t.Errorf("%s has %d lines, at most %d are allowed", file, lines, most)
 			}
 		}
 	}

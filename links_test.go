@@ -86,23 +86,3 @@ func TestEveryLinkInTheDocsLeadsSomewhere(t *testing.T) {
 		t.Errorf("only %d links were found", checked)
 	}
 }
-
-func TestEveryExitCodeIsInTheDocs(t *testing.T) {
-	text, err := os.ReadFile("docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	exits, err := os.ReadFile("internal/cli/exit.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := regexp.MustCompile(`\{exit\w+, "([^"]+)"\}`).FindAllStringSubmatch(string(exits), -1)
-	if len(rows) < 9 {
-		t.Errorf("only %d exit codes found", len(rows))
-	}
-	for _, m := range rows {
-		if !strings.Contains(string(text), "| "+m[1]+" |") {
-			t.Errorf("docs/commands.md lacks the exit code for %q", m[1])
-		}
-	}
-}

@@ -13,11 +13,8 @@ import (
 // Building the site fails by itself where a link leads nowhere; what is left is that no page is missing.
 func TestTheSiteHasAPageForEveryDocumentAndAllResultsInItsGallery(t *testing.T) {
 	testkit.Long(t) // installs a generator of sites
-	program := filepath.Join(t.TempDir(), "brokermark")
-	for _, command := range [][]string{{"go", "build", "-o", program, "./cmd/brokermark"}, {"site/build.sh", program}} {
-		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", command, err, out)
-		}
+	if out, err := exec.Command("make", "site").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	gallery := read(t, "site/public/gallery/index.html")
 	for _, pattern := range []string{"docs/*.md", "docs/decisions/*.md", "docs/results/*.md", "brokers/*/README.md", "studies/*/README.md", "*.md"} {

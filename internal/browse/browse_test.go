@@ -19,6 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 var pictures = flag.String("pictures", "", "directory to leave pictures of the pages in")
@@ -63,9 +64,7 @@ var under = store.Running{
 }
 
 func TestAStoreIsBrowsedFromItsListToReportsAndComparisons(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes long, and it is not our code that runs in it")
-	}
+	testkit.NotShort(t) // it is not our code that runs in a browser
 	for name, screen := range map[string]browsertest.Screen{
 		"desktop-light": {Width: 1200, Height: 900}, "desktop-dark": {Width: 1200, Height: 900, Dark: true},
 		"phone-light": {Width: 400, Height: 800}, "phone-dark": {Width: 400, Height: 800, Dark: true},

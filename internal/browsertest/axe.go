@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // violation is a rule that the page breaks, and where.
@@ -23,7 +25,7 @@ func (b *Tab) Accessible(t *testing.T) {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("..", "..", "web", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
-		t.Skip("axe-core isn't installed: make web")
+		testkit.Lacks(t, "axe-core isn't installed: make web")
 	}
 	Eval[bool](t, b, string(source)+"; true")
 	text := Eval[string](t, b, `axe.run(document, { resultTypes: ["violations"] }).then(r => JSON.stringify(r.violations))`)

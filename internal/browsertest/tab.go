@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // patience is for one step of the browser.
@@ -37,12 +39,13 @@ type Tab struct {
 }
 
 // Open loads url in a tab that closes with the test, and waits for its main part. The page may load what begins with own,
-// and what it has in itself. The test is skipped where there is no browser.
+// and what it has in itself.
 func Open(t *testing.T, url, own string, s Screen) *Tab {
 	t.Helper()
+	testkit.Live(t)
 	browser, err := started()
 	if err != nil {
-		t.Skipf("no Chromium to look at the page with: %v", err)
+		t.Fatalf("no Chromium to look at the page with: %v", err)
 	}
 	ctx, _ := chromedp.NewContext(browser, chromedp.WithNewBrowserContext()) // nothing that another page stored
 	t.Cleanup(func() {

@@ -194,7 +194,7 @@ func TestOneTopicOnAnyNumberOfAgents(t *testing.T) {
 func shifted(t *testing.T, seconds string, args ...string) *process {
 	t.Helper()
 	if err := exec.Command("unshare", "--time", "--monotonic", "1", "--fork", "true").Run(); err != nil {
-		t.Skipf("the kernel makes no time namespace for us: %v", err)
+		testkit.Lacks(t, "the kernel makes no time namespace for us: %v", err)
 	}
 	return startProgram(t, []string{asProgram + "=1"}, "unshare", append([]string{"--time", "--monotonic", seconds, "--fork", "--kill-child", os.Args[0]}, args...)...)
 }

@@ -78,7 +78,7 @@ func TestNothingIsLeftOrLostInAThousandRandomEndings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	done := tally{endings: map[string]int{}, brokers: map[string]int{}}
 	t.Run("endings", func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestNothingIsLeftOrLostInAThousandRandomEndings(t *testing.T) {
 // end lets one run end.
 func (d *tally) end(t *testing.T, e randomEnding, broker string, moment time.Duration) {
 	if e.name == "HUP" && signal.Ignored(syscall.SIGHUP) {
-		t.Skip("whoever started the tests has hang-ups ignored, and the program goes on then")
+		testkit.Lacks(t, "these tests ignore hang-ups (nohup), and so does the program")
 	}
 	h := newPlace(t)
 	c := h.command([]string{broker})
@@ -199,7 +199,7 @@ func outOfMemory(t *testing.T, h place, c *exec.Cmd) func() {
 // onSmallDisk gives the place a disk of its own, as large as brokers ask for.
 func onSmallDisk(t *testing.T, h place, c *exec.Cmd) {
 	if err := syscall.Mount("tmpfs", h.dir, "tmpfs", 0, "size=2g,mode=755"); err != nil {
-		t.Skip("no disk can be mounted here:", err)
+		testkit.Lacks(t, "no disk can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(h.dir, syscall.MNT_DETACH) })
 	h.furnish(t)
@@ -258,10 +258,10 @@ func inOwnNetwork(t *testing.T, _ place, c *exec.Cmd) {
 	c.Args = append([]string{"sh", "-c", `ip link set lo up && exec "$0" "$@"`, c.Path}, c.Args[1:]...)
 	sh, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip(err)
+		testkit.Lacks(t, "%v", err)
 	}
 	if _, err := exec.LookPath("ip"); err != nil || os.Geteuid() != 0 {
-		t.Skip("no network can be made here: ", err)
+		testkit.Lacks(t, "no network can be made here: %v", err)
 	}
 	c.Path = sh
 }

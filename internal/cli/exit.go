@@ -110,7 +110,7 @@ func codeOf(err error) int {
 		return exitStore
 	case is[*study.Errors](err), is[*provision.ErrRefused](err), is[*provision.ErrSetting](err), is[*driver.ErrUnsupported](err):
 		return exitInput
-	case is[*provision.ErrMissing](err), is[*provision.ErrPortInUse](err), is[*provision.ErrNotReady](err),
+	case is[*provision.ErrMissing](err), is[*provision.ErrAltered](err), is[*provision.ErrPortInUse](err), is[*provision.ErrNotReady](err),
 		is[*provision.ErrDied](err), is[*provision.ErrNoDisk](err):
 		return exitBroker
 	}

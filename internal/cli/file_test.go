@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // What is no ordinary file is written to, never replaced: for root, -o /dev/null would have been the end of it.
@@ -112,7 +114,7 @@ func TestVerdictsAreWrittenWholeOrNotAtAll(t *testing.T) {
 
 func TestOutputThatFindsNoRoomIsExitCode1(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("there is no /dev/full here to stand for a full disk")
+		testkit.Lacks(t, "there is no /dev/full here to stand for a full disk")
 	}
 	st := filepath.Join(t.TempDir(), "s.db")
 	brokermark(t, short("--store", st)...).want(t, 0)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // endings are the ways in which the program can go, with the exit code each has; -1 is death by the signal.
@@ -43,7 +44,7 @@ func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 			for _, e := range endings {
 				t.Run(fmt.Sprintf("%s, %s, %s", strings.Join(b, " "), moment, e.name), func(t *testing.T) {
 					if e.signals[0] == syscall.SIGHUP && signal.Ignored(syscall.SIGHUP) {
-						t.Skip("whoever started the tests has hang-ups ignored (nohup), and the program goes on then, as it should")
+						testkit.Lacks(t, "these tests ignore hang-ups (nohup), and so does the program")
 					}
 					h := newPlace(t)
 					c := h.begin(t, b)

@@ -281,14 +281,7 @@ func TestNoMomentToDieIsWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BROKERMARK_SEED"); text != "" {
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	random := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	var pairs []func(t *testing.T)
 	for i := range n { // every accident at every stage
 		e, at := accidents[i%len(accidents)], stages[(i/len(accidents)+i)%len(stages)]

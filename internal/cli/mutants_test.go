@@ -26,9 +26,8 @@ func TestNoSpecMakesCheckPanicOrHangOrEndWithAWrongCode(t *testing.T) {
 	if testkit.Thorough() {
 		mutants = 100_000
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
 	t.Chdir(t.TempDir()) // which has no store, and keeps whatever a document may have written
 	specs := validSpecs(t, r, mutants/20)
 	count := map[string]int{}

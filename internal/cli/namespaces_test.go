@@ -53,14 +53,14 @@ func TestAgentsInNamespacesMeasureTheSame(t *testing.T) {
 	}
 	for _, program := range []string{"ip", "unshare"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("namespaces are made with %s, which is not here", program)
+			testkit.Lacks(t, "namespaces are made with %s, which is not here", program)
 		}
 	}
 	c := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	c.Env = append(os.Environ(), inNamespaces+"=1")
 	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 	if os.Geteuid() != 0 {
-		t.Skip("only root makes namespaces")
+		testkit.Lacks(t, "only root makes namespaces")
 	}
 	out, err := c.CombinedOutput()
 	t.Logf("%s", out)

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestPipelineRefusesWhatItCannotDo(t *testing.T) {
@@ -162,9 +164,7 @@ func awaitHealth(t *testing.T, address string) {
 // The threshold of the fourth study, fewer than 1,000 messages in the queue, on records that were measured here: one whose
 // consumer was killed, so that the queue grew for a second, and one of a broker that tells nothing of its queue.
 func TestTheLongestQueueOfAMeasuredPipelineIsJudged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 10 s")
-	}
+	testkit.NotShort(t)
 	t.Chdir(t.TempDir())
 	write := func(name, text string) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -206,9 +206,7 @@ faults: [{at: 1s, do: kill, node: consumer, for: 1s}]
 
 // A pipeline's points are records like all others: the same commands read them, and its own figures are in each.
 func TestWhatReadsRecordsReadsThoseOfPipelines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 10 s")
-	}
+	testkit.NotShort(t)
 	t.Chdir(t.TempDir())
 	spec := "broker: jetstream\nmeasure: count\ncount.messages: 1000\ntls: on\npipeline: {servers: 1, threads: 20, pool: 4}\nconsumerPerSubscription: 2\naxes: {pipeline.answer: [confirmed, at-once]}\n"
 	if err := os.WriteFile("two.yaml", []byte(spec), 0o600); err != nil {

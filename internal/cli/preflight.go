@@ -151,7 +151,7 @@ func productOf(s study.Spec) product { return product{s.Broker, s.Version} }
 
 // install installs the brokers of the runs that are still to do, before the first point: installations take minutes and would
 // spoil every estimate of time. It returns those that could not be installed. A version that doesn't exist isn't among them: that
-// is a refusal, which the results have to show.
+// is a refusal, which the results have to show. A file that is not the known one ends the run.
 func install(ctx context.Context, host *provision.Host, st *store.Store, p plan, again bool, view *progress) (map[product]error, error) {
 	done, err := st.Done(ctx, p.pointIDs())
 	if err != nil {
@@ -170,6 +170,9 @@ func install(ctx context.Context, host *provision.Host, st *store.Store, p plan,
 		_, err := host.Install(ctx, s.Broker, s.Version)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if is[*provision.ErrAltered](err) {
+			return nil, brokerFailed(err)
 		}
 		if err != nil && !is[*provision.ErrRefused](err) {
 			missing[productOf(s)] = err

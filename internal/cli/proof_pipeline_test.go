@@ -13,9 +13,7 @@ import (
 
 // The study proof/pipeline as it stands: three of its points in make test, all of them in make proof.
 func TestEveryAcceptedRideIsCountedOnceThoughPartsDie(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 20 s")
-	}
+	testkit.NotShort(t)
 	s, err := parseStudy(proof.OfPipeline, proof.Pipeline, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -129,6 +129,21 @@ func TestABrokerThatCantBeInstalledIsExitCode3OrLeftOut(t *testing.T) {
 	complains(t, r, "kafka 4.3.1: ")
 }
 
+// A registry that sends another file than the known one may be under attack: going on without the broker would hide it.
+func TestAnAlteredDownloadEndsTheRunWithAvailableToo(t *testing.T) {
+	bin := t.TempDir()
+	script := "#!/bin/sh\necho 'verifying github.com/x/y@v1.0.0: checksum mismatch' >&2\necho 'SECURITY ERROR' >&2\nexit 1\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755), os.Chmod(filepath.Dir(bin), 0o755), os.Chmod(bin, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	r := brokermark(t, "run", "--broker", "nats-streaming,sim", "--available", "--measure", "count", "--set", "count.messages=200",
+		"--store", filepath.Join(t.TempDir(), "s.db"), "--format", "jsonl").want(t, 3)
+	if n := len(r.objects(t)); n != 0 || !strings.Contains(r.err, "checksum mismatch") {
+		t.Errorf("%d objects, want none; stderr: %s", n, r.err)
+	}
+}
+
 // A pipe between the program and a reader of lines stays line by line: every object is written as its repetition ends.
 func TestObjectsComeAsRepetitionsEnd(t *testing.T) {
 	c := exec.Command(os.Args[0], short("--axis", "count.messages=200,1000000000", "--format", "jsonl", "--store", filepath.Join(t.TempDir(), "s.db"), "--seed", "1")...)

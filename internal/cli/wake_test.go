@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // asRemover makes this binary a process that waits until the tests have ended, however they do, and clears up after the one that
@@ -69,7 +71,7 @@ func remove(pid string) {
 // TestKilled is run by the next one, in a process of its own, and killed.
 func TestKilled(t *testing.T) {
 	if os.Getenv("BROKERMARK_CLI_TEST_KILLED") == "" {
-		t.Skip("is to be killed")
+		testkit.Without(t, "is to be killed")
 	}
 	h := newPlace(t)
 	h.begin(t, []string{"sim"})

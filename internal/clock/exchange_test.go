@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 const token = "a token of the test's own"
@@ -248,15 +250,15 @@ func answerAsPeer() {
 
 func TestAClockThatATimeNamespaceShiftsIsFound(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("time namespaces are Linux's")
+		testkit.Lacks(t, "time namespaces are Linux's")
 	}
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {
-		t.Skip("util-linux's unshare is not installed")
+		testkit.Lacks(t, "util-linux's unshare is not installed")
 	}
 	try := exec.Command(unshare, "--time", "--monotonic", "1", "--fork", "true")
 	if text, err := try.CombinedOutput(); err != nil {
-		t.Skipf("the kernel makes no time namespace for us: %v: %s", err, text)
+		testkit.Lacks(t, "the kernel makes no time namespace for us: %v: %s", err, text)
 	}
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // taken makes Sleepers until none is left that would get a P of its own.
@@ -53,14 +55,14 @@ func TestTheThreadGetsItsSlackBack(t *testing.T) {
 	slack := func() int {
 		n, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 		if err != nil {
-			t.Skip("the kernel does not tell the timer slack: ", err)
+			testkit.Lacks(t, "the kernel does not report the timer slack: %v", err)
 		}
 		return n
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 12345, 0, 0, 0); err != nil {
-		t.Skip("the kernel refuses to set the timer slack: ", err)
+		testkit.Lacks(t, "the kernel refuses to set the timer slack: %v", err)
 	}
 	s := NewSleeper()
 	if got := slack(); got != 1 {

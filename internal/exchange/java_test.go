@@ -16,6 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -26,12 +27,7 @@ func TestMain(m *testing.M) {
 // reference is the class path of HdrHistogram itself, fetched by its package name.
 func reference(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("fetches HdrHistogram with Maven")
-	}
-	if _, err := exec.LookPath("java"); err != nil {
-		t.Skipf("no Java to read the log with: %v", err)
-	}
+	testkit.Live(t)
 	dir, err := os.MkdirTemp("", "brokermark-exchange-")
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +38,7 @@ func reference(t *testing.T) string {
 	}
 	i := provision.Install{Version: "2.2.2", Dir: dir, Log: t.Logf}
 	if err := i.Maven(context.WithoutCancel(t.Context()), os.DirFS("testdata"), "org.hdrhistogram:HdrHistogram:2.2.2"); err != nil {
-		t.Skipf("HdrHistogram can't be fetched: %v", err)
+		t.Fatal(err)
 	}
 	return filepath.Join(i.Dir, "lib", "*")
 }

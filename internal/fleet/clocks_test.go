@@ -65,7 +65,7 @@ func TestALatencyBetweenClocksIsKnownToItsBound(t *testing.T) {
 			for range 2 { // the drift that was seen in the first is foreseen for the second
 				out, parts := a.Run(t.Context(), worker.Load{Schedule: rate(t, 1000), Warmup: worker.Warmup{For: 100 * time.Millisecond}, Duration: 400 * time.Millisecond, Drain: 10 * time.Second})
 				if errors.Is(out.Err, worker.ErrLate) {
-					t.Skipf("the machine stood still for half a second: %v", out.Err)
+					testkit.Undecided(t, "the machine stood still for half a second: %v", out.Err)
 				}
 				b := out.Measured
 				if out.Err != nil || b.Sent != 400 || b.Received != 400 || b.Lost+b.Duplicated+b.Reordered+b.Corrupted+b.Stale != 0 || out.Unordered != 0 {

@@ -44,7 +44,7 @@ func memory(t *testing.T, line string) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		t.Skip("this system doesn't tell what a process has in memory: ", err)
+		testkit.Lacks(t, "this system doesn't report the memory of a process: %v", err)
 	}
 	_, rest, _ := strings.Cut(string(text), line+":")
 	number, _, _ := strings.Cut(strings.TrimSpace(rest), " kB")
@@ -59,7 +59,7 @@ func resetPeak(t *testing.T) {
 	t.Helper()
 	debug.FreeOSMemory()
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
-		t.Skip("this system doesn't forget what a process had in memory: ", err)
+		testkit.Lacks(t, "this system doesn't reset the peak memory of a process: %v", err)
 	}
 }
 

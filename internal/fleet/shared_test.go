@@ -67,7 +67,7 @@ func TestAgentsThatShareStreamsCountWhatOneWouldHave(t *testing.T) {
 				l.Observe = func(s worker.Sample) { backlog = min(backlog, s.Undelivered) }
 				got, parts := a.Run(t.Context(), l)
 				if errors.Is(got.Err, worker.ErrLate) {
-					t.Skipf("the machine stood still for a second: %v", got.Err)
+					testkit.Undecided(t, "the machine stood still for a second: %v", got.Err)
 				}
 				if got.Err != nil || !got.Drained || !reflect.DeepEqual(got.Measured, want.Measured) || !reflect.DeepEqual(got.Warmup, want.Warmup) {
 					t.Fatalf("drained %t, %v\n%+v\n%+v; want\n%+v\n%+v", got.Drained, got.Err, got.Warmup, got.Measured, want.Warmup, want.Measured)

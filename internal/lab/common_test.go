@@ -72,7 +72,7 @@ func runPoint(t *testing.T, s study.Spec, o lab.Options) store.Record {
 			return r
 		}
 	}
-	t.Skipf("this machine was too busy four times: %s: %s", r.Status, r.Reason)
+	testkit.Undecided(t, "this machine was too busy four times: %s: %s", r.Status, r.Reason)
 	return r
 }
 
@@ -127,9 +127,7 @@ func runUndisturbed(t *testing.T, edit func(*study.Spec)) store.Record {
 // longer warm-up and drain than simSpec's.
 func longSpec(t *testing.T, edit func(*study.Spec)) study.Spec {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("figures take their time, and other tests run the same code")
-	}
+	testkit.NotShort(t)
 	s := study.Defaults()
 	s.Broker, s.Delivery, s.Persistence, s.Acks = "sim", "at-least-once", "memory", "leader"
 	s.Warmup = study.Warmup{For: study.Duration(300 * time.Millisecond)}
@@ -170,7 +168,7 @@ func checkNear(t *testing.T, r store.Record, what string, got, want, share float
 	switch {
 	case math.Abs(got-want) <= share*want:
 	case hasDoubt(r, "busy-machine"):
-		t.Skipf("%s: %.4g instead of %.4g, and the record says why: %v", what, got, want, r.Doubts)
+		testkit.Undecided(t, "%s: %.4g instead of %.4g, and the record says why: %v", what, got, want, r.Doubts)
 	default:
 		t.Errorf("%s: %.4g, the truth is %.4g (within %g %%)", what, got, want, share*100)
 	}
@@ -198,9 +196,7 @@ func newHost(t *testing.T) *provision.Host {
 // sharedHost returns a host in the usual directory, where packages may be installed already: installing them takes minutes.
 func sharedHost(t *testing.T) *provision.Host {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("installing packages takes minutes")
-	}
+	testkit.Live(t)
 	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +267,7 @@ func checkBounds(t *testing.T, r store.Record, low, high, truth, width float64) 
 	switch {
 	case low <= truth*1.0101 && high >= truth && high <= low*(1+width)*(1+1e-9): // the rule allows a growth of 1 %
 	case disturbed(r):
-		t.Skipf("%.0f to %.0f/s around %.0f/s: %s %s, %v", low, high, truth, r.Status, r.Reason, r.Doubts)
+		testkit.Undecided(t, "%.0f to %.0f/s around %.0f/s: %s %s, %v", low, high, truth, r.Status, r.Reason, r.Doubts)
 	default:
 		t.Errorf("%.0f to %.0f/s, the truth is %.0f/s: %s %s, %v", low, high, truth, r.Status, r.Reason, r.Doubts)
 	}
@@ -284,7 +280,7 @@ func requireFound(t *testing.T, r store.Record) {
 	switch {
 	case r.Result.Sustainable.Low > 0 && !hasDoubt(r, "incomplete-search"):
 	case disturbed(r):
-		t.Skipf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
+		testkit.Undecided(t, "%s: %s, %v", r.Status, r.Reason, r.Doubts)
 	default:
 		t.Fatalf("nothing was found, and nothing disturbed the search: %s: %s, %v", r.Status, r.Reason, r.Doubts)
 	}

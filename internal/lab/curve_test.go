@@ -77,7 +77,7 @@ func TestEachRateOfACurveAfterASearchHasItsOwnDoubts(t *testing.T) {
 	s.Client = map[string]any{"capacity": 1000}
 	r := runPoint(t, s, lab.Options{})
 	if r.Status == store.Void {
-		t.Skipf("nothing could be searched for on this machine now: %s", r.Reason)
+		testkit.Undecided(t, "nothing could be searched for on this machine now: %s", r.Reason)
 	}
 	if r.Result == nil || len(r.Result.Curve) != 2 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
@@ -121,7 +121,7 @@ func TestAnOverloadedRateDoesNotSpillIntoTheNext(t *testing.T) {
 
 func TestARateThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
 	if testkit.Racing {
-		t.Skip("the race detector lets too little through for anything to be left over")
+		testkit.Without(t, "the race detector lets too little through for anything to be left over")
 	}
 	s := curveOf(300*time.Millisecond, 8000, 50)
 	s.Client, s.Drain = map[string]any{"capacity": 400}, study.Duration(300*time.Millisecond)

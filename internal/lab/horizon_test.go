@@ -6,12 +6,13 @@ import (
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestARateWhoseWritesFitIntoThePageCacheIsDoubted(t *testing.T) {
 	room := pageCacheRoom()
 	if room <= 0 {
-		t.Skip("the kernel doesn't say how much may wait to be written")
+		testkit.Lacks(t, "the kernel doesn't say how much may wait to be written")
 	}
 	for name, c := range map[string]struct {
 		persistence string

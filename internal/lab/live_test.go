@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
@@ -185,7 +185,7 @@ const spinVariable = "LAB_TEST_SPIN"
 func TestSpin(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv(spinVariable))
 	if err != nil {
-		t.Skip("only for another test")
+		testkit.Without(t, "only for another test")
 	}
 	for end := time.Now().Add(length); time.Now().Before(end); {
 	}
@@ -246,10 +246,7 @@ func TestAPauseShowsInTheLatencyOfMessagesThatWaited(t *testing.T) {
 
 func TestAOneSecondPauseOfKafkaGivesTheExpectedQuantiles(t *testing.T) {
 	h := sharedHost(t)
-	var missing *provision.ErrMissing
-	if _, err := h.Install(t.Context(), "kafka", ""); errors.As(err, &missing) {
-		t.Skipf("Kafka can't be installed here: %v", err)
-	} else if err != nil {
+	if _, err := h.Install(t.Context(), "kafka", ""); err != nil {
 		t.Fatal(err)
 	}
 	r := runPoint(t, simSpec(func(s *study.Spec) {
@@ -271,8 +268,9 @@ func TestAOneSecondPauseOfKafkaGivesTheExpectedQuantiles(t *testing.T) {
 }
 
 func TestFlushesOfABrokerAreCounted(t *testing.T) {
-	if testing.Short() || os.Geteuid() != 0 {
-		t.Skip("takes 10 s and needs root")
+	testkit.NotShort(t)
+	if os.Geteuid() != 0 {
+		testkit.Lacks(t, "only root counts the flushes of other processes")
 	}
 	h := newHost(t)
 	for persistence, bounds := range map[string][2]float64{"fsync": {0.5, 5}, "log": {0, 0.1}} {

@@ -44,7 +44,7 @@ func TestACurveOfFractionsSearchesTheRateFirst(t *testing.T) {
 		s.Client = map[string]any{"capacity": 1000}
 	}), lab.Options{})
 	if r.Status == store.Void {
-		t.Skipf("nothing could be searched for on this machine now: %s", r.Reason)
+		testkit.Undecided(t, "nothing could be searched for on this machine now: %s", r.Reason)
 	}
 	if r.Result == nil || r.Result.Sustainable == nil || r.Result.Sustainable.Low == 0 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
@@ -131,9 +131,7 @@ func TestAPeakWithoutAnyConfirmationInItsPhaseFails(t *testing.T) {
 }
 
 func TestAPeakWithoutAnyConfirmationIsNotBlamedOnTheBrokerIfWeStoodStill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the start takes so long under the race detector that the pauses are over before the phase begins")
-	}
+	testkit.NotShort(t)                                                                  // the start takes so long under the race detector that the pauses are over before the phase begins
 	pauseProcess(t, 100*time.Millisecond, 60*time.Millisecond, 150*time.Millisecond, 20) // some of them in the phase, however long the start takes
 	r := runOnce(t, silentPeak(), lab.Options{})
 	if r.Status != store.Void || !strings.Contains(r.Reason, "stood still for") {

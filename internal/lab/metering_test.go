@@ -14,6 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -95,9 +96,7 @@ func simBench(t *testing.T, client map[string]any) *bench {
 // A broker at its limit gets a load for a second and takes seconds to drain. The generator is busy while messages are sent and idle
 // while they drain: its share is that of the sending.
 func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
-	if testing.Short() {
-		t.Skip("figures take their time")
-	}
+	testkit.NotShort(t)
 	constant, err := schedule.Constant(4000)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // pauseProcess stops this process for length, n times, every so often, beginning after delay.
@@ -30,9 +31,7 @@ func pauseProcess(t *testing.T, delay, length, every time.Duration, n int) {
 }
 
 func TestPausesOfTheGeneratorAreNotBlamedOnTheBroker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("figures take their time, and other tests run the same code")
-	}
+	testkit.NotShort(t)
 	for name, c := range map[string]struct {
 		rate          float64
 		length, every time.Duration

@@ -11,6 +11,7 @@ import (
 
 // RabbitMQ's management interface reports the queue's length and its rates; the books show that no ride was lost.
 func TestAPipelineOverRabbitMQKnowsItsQueue(t *testing.T) {
+	testkit.Live(t)
 	testkit.Long(t)                                                // where RabbitMQ has to be fetched first, nothing else can be measured meanwhile
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf) // where RabbitMQ and HAProxy may have been fetched before
 	if err != nil {

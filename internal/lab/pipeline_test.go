@@ -88,9 +88,7 @@ faults:
 
 // The client of a fault trial retries until the part that was killed is back: rides that were never accepted would prove nothing.
 func TestAFaultThatLastsLongerThanTheClientsRetriesFailsNoRide(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 10 s, and other tests run the same code")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	r := runCounts(t, parseSpec(t, `
 broker: jetstream
@@ -138,9 +136,7 @@ func TestAPipelineNeedsABrokerInAProcessOfItsOwn(t *testing.T) {
 
 // A broker is warmed up by rides that no book has, before the parts that are measured are started.
 func TestAPipelinesBrokerIsWarmedUpByItsOwnLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 15 s, and other tests run the same code")
-	}
+	testkit.NotShort(t)
 	text := `
 broker: jetstream
 measure: count
@@ -261,9 +257,7 @@ func killProgram(t *testing.T, dir, name string) {
 
 // If a balancer can't be installed, the reason names it, and the parts that were started before it are stopped.
 func TestAnErrorNamesTheBalancerThatCannotBeInstalled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 15 s, and other tests run the same code")
-	}
+	testkit.NotShort(t)
 	const text = "broker: jetstream\nmeasure: count\ncount.messages: 100\npipeline: {servers: 2, balancer: nginx}\n"
 	empty, broken := t.TempDir(), t.TempDir()
 	script := "#!/bin/sh\necho 'E: Unable to locate package nginx' >&2\nexit 100\n"

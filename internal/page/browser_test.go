@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/brokermark/brokermark/internal/browsertest"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 var desktop = browsertest.Screen{Width: 1280, Height: 900}
@@ -16,9 +17,7 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 // open loads a file in a page of its own, which may ask the network for nothing.
 func open(t *testing.T, path string, s browsertest.Screen) *browsertest.Tab {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes long, and it is not our code that runs in it")
-	}
+	testkit.NotShort(t) // it is not our code that runs in a browser
 	return browsertest.Open(t, "file://"+path, "file://", s)
 }
 

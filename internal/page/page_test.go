@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -158,7 +159,7 @@ func TestNamesThatAreMarkupStayText(t *testing.T) {
 // TestPictures leaves pictures of everything for people to look at.
 func TestPictures(t *testing.T) {
 	if *keep == "" {
-		t.Skip("no -pages to leave pictures in")
+		testkit.Without(t, "no -pages to leave pictures in")
 	}
 	screens := map[string]browsertest.Screen{
 		"light": desktop, "dark": {Width: 1280, Height: 900, Dark: true}, "phone": {Width: 390, Height: 844}, "phone-dark": {Width: 390, Height: 844, Dark: true},

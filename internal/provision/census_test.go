@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // fakeProc is a /proc of a test's own. Times are in ticks of 10 ms.
@@ -244,10 +246,10 @@ func TestThreadsThatWaitForACoreAreAddedUp(t *testing.T) {
 
 func TestThisProcessWaitsForACoreWhenMoreThreadsRunThanThereAreCores(t *testing.T) {
 	if _, err := os.Stat("/proc/self/task"); err != nil {
-		t.Skip("no /proc here")
+		testkit.Lacks(t, "no /proc here")
 	}
 	if text, err := os.ReadFile("/proc/self/schedstat"); err != nil || string(text) == "0 0 0\n" {
-		t.Skip("this kernel doesn't account for the run queue")
+		testkit.Lacks(t, "this kernel doesn't account for the run queue")
 	}
 	threads := 4 * runtime.NumCPU()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))

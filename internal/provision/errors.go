@@ -39,6 +39,16 @@ func (e *ErrMissing) Error() string {
 
 func (e *ErrMissing) Unwrap() error { return e.Err }
 
+// ErrAltered says that a registry sent something else than the file that is known by its name and version. It is never a reason to go
+// on without the broker.
+type ErrAltered struct {
+	Err error // which file
+}
+
+func (e *ErrAltered) Error() string { return e.Err.Error() }
+
+func (e *ErrAltered) Unwrap() error { return e.Err }
+
 // ErrPortInUse says that a port that was asked for (or tried twice) belongs to somebody else.
 type ErrPortInUse struct {
 	Name string // the recipe's name of the port

@@ -13,12 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestFlushesAreCountedExactlyByProcess(t *testing.T) {
 	f, err := provision.WatchFlushes()
 	if os.Geteuid() != 0 && err != nil {
-		t.Skip(err)
+		testkit.Lacks(t, "%v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestFlushesAreCountedExactlyByProcess(t *testing.T) {
 	}
 	other := exec.CommandContext(t.Context(), "sync", "-d", filepath.Join(t.TempDir())) // a process of its own, with one fdatasync
 	if out, err := other.CombinedOutput(); err != nil {
-		t.Skipf("%v: %s", err, out)
+		testkit.Lacks(t, "%v: %s", err, out)
 	}
 	if n, gaps := f.Of([]int{other.Process.Pid}); gaps != none || n != 1 {
 		t.Errorf("%d flushes of another process counted, with %d gaps, it made 1", n, gaps-none)
@@ -61,12 +62,12 @@ func TestFlushesAreCountedExactlyByProcess(t *testing.T) {
 func TestFlushesThatTheKernelLeftOutAreNoCount(t *testing.T) {
 	f, err := provision.WatchFlushes()
 	if err != nil {
-		t.Skip(err)
+		testkit.Lacks(t, "%v", err)
 	}
 	defer f.Close()
 	file, err := os.Create("/dev/shm/brokermark-flushes-" + strconv.Itoa(os.Getpid()))
 	if err != nil {
-		t.Skip(err)
+		testkit.Lacks(t, "%v", err)
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 const container = "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -215,7 +217,7 @@ const spinVariable = "PROVISION_TEST_SPIN"
 func TestSpin(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv(spinVariable))
 	if err != nil {
-		t.Skip("only for other tests")
+		testkit.Without(t, "only for other tests")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -91,7 +91,9 @@ func (r *Recipe) there(dir string) bool {
 }
 
 func installFailed(broker, version string, err error) error {
-	if _, missing := errors.AsType[*ErrMissing](err); missing || errors.Is(err, context.Canceled) {
+	_, missing := errors.AsType[*ErrMissing](err)
+	_, altered := errors.AsType[*ErrAltered](err)
+	if missing || altered || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("install %s %s: %w", broker, version, err)
 	}
 	return &ErrMissing{What: broker + " " + version, Err: err}

@@ -35,8 +35,8 @@ func lockOf(locks fs.FS, version string) (map[string]string, error) {
 // maxFetched bounds one file that is fetched, in bytes.
 const maxFetched = 4 << 30
 
-// accept makes the directory to with the files of from, if they are exactly those of the lock. Whoever fetched them may
-// change from at any time, so what is compared is what was copied.
+// accept makes the directory to with the files of from, if they are exactly those of the lock: *ErrAltered for any other. The program that fetched them
+// may change from at any time, so the copies are compared.
 func accept(from, to string, lock map[string]string) error {
 	root, err := os.OpenRoot(from)
 	if err != nil {
@@ -55,7 +55,7 @@ func accept(from, to string, lock map[string]string) error {
 		name := f.Name()
 		want, ok := lock[name]
 		if !ok {
-			return fmt.Errorf("%s was fetched, which is not among the files that this version is known to consist of", name)
+			return &ErrAltered{fmt.Errorf("%s was fetched, which is not among the files that this version is known to consist of", name)}
 		}
 		delete(missing, name)
 		found, err := copyHashed(root, name, filepath.Join(to, name))
@@ -63,7 +63,7 @@ func accept(from, to string, lock map[string]string) error {
 			return err
 		}
 		if found != want {
-			return fmt.Errorf("%s is not the file that is known by this name and version: its SHA-256 should be %s and is %s", name, want, found)
+			return &ErrAltered{fmt.Errorf("%s is not the file that is known by this name and version: its SHA-256 should be %s and is %s", name, want, found)}
 		}
 	}
 	if len(missing) > 0 {

@@ -131,7 +131,7 @@ var pomTemplate = template.Must(template.New("pom").Parse(`<project xmlns="http:
 
 // GoInstall builds a command of Go modules into Dir/bin. Its modules are those that locks names for this version, in
 // VERSION.mod and VERSION.sum, which are a go.mod and its go.sum. Nothing of theirs runs: there is no cgo, and no other
-// toolchain is fetched.
+// toolchain is fetched. Errors: *ErrMissing without Go, *ErrAltered for a module that go.sum doesn't name.
 func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error {
 	if _, err := lookPath("go", "golang-go"); err != nil {
 		return err
@@ -152,7 +152,11 @@ func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error 
 	}
 	i.Log("building %s %s", pkg, i.Version)
 	env := []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly -buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off"}
-	return i.own(ctx, work, append(handed(network, gos), env...), "go", "build", "-o", filepath.Join(i.Dir, "bin")+"/", pkg)
+	err = i.own(ctx, work, append(handed(network, gos), env...), "go", "build", "-o", filepath.Join(i.Dir, "bin")+"/", pkg)
+	if err != nil && strings.Contains(err.Error(), "SECURITY ERROR") { // what the go command says of a module that is not that of go.sum
+		return &ErrAltered{err}
+	}
+	return err
 }
 
 func lookPath(command string, apt ...string) (string, error) {

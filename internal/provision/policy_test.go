@@ -8,12 +8,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func somePolicy(t *testing.T) policy {
 	t.Helper()
 	if _, err := exec.LookPath("flock"); err != nil {
-		t.Skip("no flock here")
+		testkit.Lacks(t, "no flock here")
 	}
 	dir := t.TempDir()
 	return policy{file: filepath.Join(dir, "policy-rc.d"), lock: filepath.Join(dir, "lock")}

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,18 +90,24 @@ func TestNothingIsInstalledButTheFilesThatAreKnown(t *testing.T) {
 		sum   = "0163f1eea7894350060624d315234d40c508ab251ba121714e234503045faadd"
 		other = "2d3d8e1ac0a7d3b7b1e1d8d5a8e63a9fd8f8b0a4f1fd3bb5ad4d2c6c9f1c0d11"
 	)
-	for name, c := range map[string]struct{ script, lock, want string }{
-		"as it is known":    {good, sum + "  y-2.jar\n", ""},
-		"a changed byte":    {"printf jaR >lib/y-2.jar", sum + "  y-2.jar\n", "y-2.jar is not the file that is known by this name and version: its SHA-256 should be " + sum + " and is "},
-		"one more":          {good + "; echo >lib/evil.jar", sum + "  y-2.jar\n", "evil.jar was fetched, which is not among the files that this version is known to consist of"},
-		"one less":          {good, sum + "  y-2.jar\n" + other + "  z-1.jar\n", "z-1.jar was not fetched, though this version needs it"},
-		"a link":            {"ln -s /etc/passwd lib/y-2.jar", sum + "  y-2.jar\n", "y-2.jar"},
-		"a pipe":            {"mkfifo lib/y-2.jar", sum + "  y-2.jar\n", "y-2.jar is not an ordinary file"},
-		"a list that isn't": {good, "y-2.jar\n", `locks/2.sha256: "y-2.jar\n" is not a SHA-256, two spaces and a file's name`},
+	for name, c := range map[string]struct {
+		script, lock, want string
+		altered            bool // another file came than the known one
+	}{
+		"as it is known":    {good, sum + "  y-2.jar\n", "", false},
+		"a changed byte":    {"printf jaR >lib/y-2.jar", sum + "  y-2.jar\n", "y-2.jar is not the file that is known by this name and version: its SHA-256 should be " + sum + " and is ", true},
+		"one more":          {good + "; echo >lib/evil.jar", sum + "  y-2.jar\n", "evil.jar was fetched, which is not among the files that this version is known to consist of", true},
+		"one less":          {good, sum + "  y-2.jar\n" + other + "  z-1.jar\n", "z-1.jar was not fetched, though this version needs it", false},
+		"a link":            {"ln -s /etc/passwd lib/y-2.jar", sum + "  y-2.jar\n", "y-2.jar", false},
+		"a pipe":            {"mkfifo lib/y-2.jar", sum + "  y-2.jar\n", "y-2.jar is not an ordinary file", false},
+		"a list that isn't": {good, "y-2.jar\n", `locks/2.sha256: "y-2.jar\n" is not a SHA-256, two spaces and a file's name`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			maven(t, "mkdir lib; "+c.script)
 			err := fetch(t, fstest.MapFS{"locks/2.sha256": {Data: []byte(c.lock)}})
+			if altered := errors.As(err, new(*ErrAltered)); altered != c.altered || altered && errors.As(err, new(*ErrMissing)) {
+				t.Errorf("altered: %v, want %v: %v", altered, c.altered, err)
+			}
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)
 			}

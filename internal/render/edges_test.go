@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -101,11 +102,11 @@ func terminal(t *testing.T, columns uint16) *os.File {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("no pseudo-terminals here: %v", err)
+		testkit.Lacks(t, "no pseudo-terminals here: %v", err)
 	}
 	t.Cleanup(func() { _ = master.Close() })
 	if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
-		t.Skipf("no pseudo-terminals here: %v", err)
+		testkit.Lacks(t, "no pseudo-terminals here: %v", err)
 	}
 	return master
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 var errPower = errors.New("the disk went away")
@@ -244,7 +245,7 @@ func TestAStoreWithoutOneVersionIsDamaged(t *testing.T) {
 
 func TestAFolderThatMayNotBeReadIsNoMissingFile(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may read every folder")
+		testkit.Lacks(t, "root may read every folder")
 	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0); err != nil {
@@ -257,7 +258,7 @@ func TestAFolderThatMayNotBeReadIsNoMissingFile(t *testing.T) {
 
 func TestAStoreThatMayNotBeWrittenIsRefusedBeforeTheFirstRecord(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may write everything")
+		testkit.Lacks(t, "root may write everything")
 	}
 	for _, c := range []struct {
 		made         bool

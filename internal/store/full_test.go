@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // small is a folder on a disk of its own that has so many bytes, and fill takes what is left of them.
@@ -13,7 +15,7 @@ func small(t *testing.T, size string) (dir string, fill func()) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skip("no small disk can be mounted here:", err)
+		testkit.Lacks(t, "no small disk can be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, 0); err != nil {

@@ -17,7 +17,7 @@ func threadsNow(t *testing.T) int {
 	t.Helper()
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		t.Skip(err)
+		testkit.Lacks(t, "%v", err)
 	}
 	return len(tasks)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAPropertyWritesNoOtherWhateverItHolds(t *testing.T) {
@@ -30,7 +32,7 @@ func TestAPropertyWritesNoOtherWhateverItHolds(t *testing.T) {
 func TestJavaReadsThePropertiesThatWereWritten(t *testing.T) {
 	java, err := exec.LookPath("java")
 	if err != nil {
-		t.Skip("no java here")
+		testkit.Lacks(t, "no java here")
 	}
 	dir := t.TempDir()
 	program := `import java.io.*; import java.util.*;
@@ -47,7 +49,7 @@ public class Read { public static void main(String[] a) throws Exception {
 	}
 	out, err := exec.CommandContext(t.Context(), java, "-Dstdout.encoding=UTF-8", "-Dfile.encoding=UTF-8", source, file).CombinedOutput()
 	if strings.Contains(string(out), "jdk.compiler") || strings.Contains(string(out), "ClassNotFound") {
-		t.Skip("this java has no compiler")
+		testkit.Lacks(t, "this java has no compiler")
 	}
 	if err != nil || string(out) != "2|  a\\\nb=c|é" {
 		t.Errorf("java read %q: %v", out, err)

@@ -18,6 +18,7 @@ import (
 // stopping it leaves no process and no file. A version that isn't installed here is left to make proof.
 func Serves(t *testing.T, o provision.Options, g driver.Guarantee, topic map[string]any) {
 	t.Helper()
+	testkit.Live(t)
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	Must(t, err)
 	if len(host.Installed(o.Broker, o.Version)) > 0 {
@@ -25,7 +26,6 @@ func Serves(t *testing.T, o provision.Options, g driver.Guarantee, topic map[str
 	}
 	o.Deadline = startBound
 	in, err := host.Start(t.Context(), o)
-	skipMissing(t, o, err)
 	Must(t, err)
 	t.Run("messages arrive, before and after a kill", func(t *testing.T) { serves(t, in, g, topic) })
 	log := in.LogTail(1, 30)

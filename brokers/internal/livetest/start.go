@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // startBound is for a cluster of JVMs on a busy machine.
@@ -26,15 +27,15 @@ func Main(m *testing.M) {
 	m.Run()
 }
 
-// Start brings a broker up that ends with the test, or skips the test where the broker can't be installed.
+// Start brings a broker up that ends with the test. A broker that can't be installed or started fails the test.
 func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Target) {
 	t.Helper()
+	testkit.Live(t)
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	Must(t, err)
 	o.Deadline = startBound
 	o.Server = compiledOnce(t, o)
 	in, err := host.Start(t.Context(), o)
-	skipMissing(t, o, err)
 	Must(t, err)
 	private(t, filepath.Dir(in.LogPath(1)))
 	t.Cleanup(func() {
@@ -123,13 +124,6 @@ func temporaryFilesAreItsOwn(t *testing.T, dir string) {
 				break
 			}
 		}
-	}
-}
-
-func skipMissing(t *testing.T, o provision.Options, err error) {
-	t.Helper()
-	if missing := (*provision.ErrMissing)(nil); errors.As(err, &missing) {
-		t.Skipf("%s %s can't be installed here: %v", o.Broker, o.Version, err)
 	}
 }
 

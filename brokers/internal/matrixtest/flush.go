@@ -91,9 +91,7 @@ func tracedAll(t *testing.T, in *provision.Instance) (traces []*trace, why strin
 	t.Helper()
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	livetest.Must(t, err)
-	if err := host.Meet(t.Context(), provision.Need{Command: "strace", Apt: []string{"strace"}}); err != nil {
-		return nil, err.Error()
-	}
+	livetest.Must(t, host.Meet(t.Context(), provision.Need{Command: "strace", Apt: []string{"strace"}}))
 	for node := range in.Nodes() {
 		pids, err := in.Processes(node + 1)
 		if err != nil {

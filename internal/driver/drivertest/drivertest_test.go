@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/sim"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // A defect breaks one promise of a driver that otherwise keeps them all.
@@ -120,7 +121,7 @@ func (e eager) Setup(ctx context.Context, t driver.Topology) error {
 func TestDefective(t *testing.T) {
 	d, ok := defects[os.Getenv(chosen)]
 	if !ok {
-		t.Skip("runs only for a defect")
+		testkit.Without(t, "runs only for a defect")
 	}
 	kind := sim.Kind()
 	open := kind.Open

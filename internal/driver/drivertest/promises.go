@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // ahead bounds how far senders may be ahead of the slowest subscription: a broker that keeps messages at most once may
@@ -91,7 +92,7 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	})
 	t.Run("the messages of a producer arrive in order", func(t *testing.T) {
 		if g.Ordering != driver.Ordered {
-			t.Skip("order was not asked for")
+			testkit.Without(t, "order was not asked for")
 		}
 		if late := s.tallies[0][0].late; late > 0 {
 			t.Errorf("%d messages came after a later one of the same producer", late)
@@ -107,7 +108,7 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	cleaner, ok := s.drv.(driver.Cleaner)
 	if !ok {
 		s.close(t, true)
-		t.Skip("this driver removes nothing")
+		testkit.Without(t, "this driver removes nothing")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
@@ -149,7 +150,7 @@ const handOver = time.Second
 
 func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 	if r.suite.Pause == nil || r.suite.Resume == nil {
-		t.Skip("this broker can't be paused here")
+		testkit.Without(t, "this broker can't be paused here")
 	}
 	s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
 	p := s.newSender(t, 0, 0)
@@ -194,7 +195,7 @@ func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 
 func (r *run) killedBroker(t *testing.T) {
 	if r.suite.Kill == nil {
-		t.Skip("this broker can't be killed here")
+		testkit.Without(t, "this broker can't be killed here")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 const (
@@ -27,7 +28,7 @@ const provisioned = "github.com/brokermark/brokermark/internal/provision"
 // through it.
 func (r *run) restartedBroker(t *testing.T) {
 	if r.suite.Restart == nil {
-		t.Skip("this broker can't be restarted here")
+		testkit.Without(t, "this broker can't be restarted here")
 	}
 	var open []*session
 	for _, g := range r.suite.Guarantees {
@@ -40,7 +41,7 @@ func (r *run) restartedBroker(t *testing.T) {
 		}
 	}
 	if len(open) == 0 {
-		t.Skip("no guarantee here is to hold through a restart")
+		testkit.Without(t, "no guarantee here is to hold through a restart")
 	}
 	errs := sendDuring(open, (*sender).sendUntil, func() {
 		time.Sleep(before)
@@ -132,7 +133,7 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 	t.Run("nothing is refused for good", func(t *testing.T) {
 		s.reportSlots(t)
 		if s.guarantee.Delivery == driver.AtMostOnce {
-			t.Skip("at most once it may")
+			testkit.Without(t, "at most once it may")
 		}
 		if sendErr != nil {
 			t.Errorf("sending: %v", sendErr)
@@ -157,7 +158,7 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 	t.Run("nothing comes twice", func(t *testing.T) {
 		switch s.guarantee.Delivery {
 		case driver.AtLeastOnce:
-			t.Skip("at least once it may")
+			testkit.Without(t, "at least once it may")
 		case driver.AtMostOnce:
 			requireCounts(t, s, acknowledged)
 		default:
@@ -166,10 +167,10 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 	})
 	t.Run("what comes for the first time comes in order", func(t *testing.T) {
 		if s.guarantee.Ordering != driver.Ordered {
-			t.Skip("order was not asked for")
+			testkit.Without(t, "order was not asked for")
 		}
 		if s.guarantee.Delivery == driver.AtMostOnce {
-			t.Skip("what a lost connection had taken, and nobody waits for, may come after what the next one brings")
+			testkit.Without(t, "what a lost connection had taken, and nobody waits for, may come after what the next one brings")
 		}
 		for _, row := range s.tallies {
 			if late := row[0].late; late > 0 {

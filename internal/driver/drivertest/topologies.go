@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 const (
@@ -46,7 +47,7 @@ var shown sync.Map
 // topologies exercises every shape under one guarantee: the first that acknowledges, where there is one.
 func (r *run) topologies(t *testing.T) {
 	if _, again := shown.LoadOrStore(r.suite.Kind.Name, true); again {
-		t.Skip("shown before")
+		testkit.Without(t, "shown before")
 	}
 	g := r.suite.Guarantees[0]
 	for _, other := range r.suite.Guarantees {
@@ -57,13 +58,13 @@ func (r *run) topologies(t *testing.T) {
 	for _, shape := range topologies {
 		t.Run(shape.name, func(t *testing.T) {
 			if shape.consumers > 1 && r.suite.Consumers == 1 {
-				t.Skip("this broker's subscriptions can't be shared")
+				testkit.Without(t, "this broker's subscriptions can't be shared")
 			}
 			if shape.shared && !r.suite.Kind.Shared {
-				t.Skip("this driver's topics don't share connections")
+				testkit.Without(t, "this driver's topics don't share connections")
 			}
 			if err := r.openAndSetUp(t, g, newTopology(shape.shape)); shape.partitions > 1 && refused(err) {
-				t.Skip(err)
+				testkit.Without(t, "%v", err)
 			}
 			s := r.open(t, g, shape.shape)
 			r.exchange(t, s, shape, nil)
@@ -109,7 +110,7 @@ func (r *run) makesNothing(t *testing.T, g driver.Guarantee) {
 		return
 	}
 	if kept > 0 {
-		t.Skipf("a subscription begins at the start of a log: it has %d messages from before", kept)
+		testkit.Without(t, "a subscription begins at the start of a log: it has %d messages from before", kept)
 	}
 	held, err := r.heldBefore(t, g, true)
 	if err != nil {
@@ -183,7 +184,7 @@ func (r *run) keyOrder(t *testing.T) {
 		}
 		return
 	}
-	t.Skip("order was not asked for")
+	testkit.Without(t, "order was not asked for")
 }
 
 // exchange sends everything, waits until it has arrived and closes the session.

@@ -17,6 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/pipeline/parts"
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -45,6 +46,7 @@ func host(t *testing.T) *provision.Host {
 // shared is the machine's own host: what is fetched for the first test of a machine is there for all.
 func shared(t *testing.T) *provision.Host {
 	t.Helper()
+	testkit.Live(t)
 	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	if err != nil {
 		t.Fatal(err)

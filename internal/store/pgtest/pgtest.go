@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // Password is that of every user; it must never be printed.
@@ -41,10 +43,11 @@ var server = struct {
 	databases int
 }{}
 
-// Database makes an empty database on a server of this test process and returns its URL, password included. Without
-// PostgreSQL on this machine the test is skipped with a sentence. The caller's TestMain calls Stop.
+// Database makes an empty database on a server of this test process and returns its URL, password included. A machine
+// without PostgreSQL skips the test with a sentence. The caller's TestMain calls Stop.
 func Database(t testing.TB) string {
 	t.Helper()
+	testkit.Live(t)
 	server.Lock()
 	defer server.Unlock()
 	if !server.tried {
@@ -52,7 +55,7 @@ func Database(t testing.TB) string {
 		server.failed = start()
 	}
 	if errors.Is(server.failed, exec.ErrNotFound) {
-		t.Skipf("no PostgreSQL server on this machine (apt-get install postgresql): %v", server.failed)
+		testkit.Lacks(t, "no PostgreSQL server on this machine (apt-get install postgresql): %v", server.failed)
 	}
 	if server.failed != nil {
 		t.Fatal(server.failed)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // startOnly makes the test binary start a server, as a test does that needs one, instead of running tests.
@@ -22,7 +24,7 @@ func TestMain(m *testing.M) {
 
 func TestAKilledTestProcessLeavesNoFiles(t *testing.T) {
 	if _, err := find("initdb"); err != nil {
-		t.Skipf("no PostgreSQL server on this machine (apt-get install postgresql): %v", err)
+		testkit.Lacks(t, "no PostgreSQL server on this machine (apt-get install postgresql): %v", err)
 	}
 	exe, err := os.Executable()
 	if err != nil {
