@@ -31,7 +31,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
 		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Attaching: attaching, Open: open,
-		Relays: true, Transacts: transacting,
+		Relays: true,
 	}
 }
 
@@ -63,7 +63,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	if c.Target.Server == nil {
 		largest = math.MaxInt
 	}
-	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), fitsTransactions(c, s), fitsSize(s.MaxBytes, largest))
+	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), fitsRelays(c, s), fitsSize(s.MaxBytes, largest))
 }
 
 // fitsSize refuses messages that the broker has no room for.
@@ -102,25 +102,19 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 
 // connect makes a client of its own for a producer or consumer: a shared one would send everything through one
 // connection and one goroutine, and could only be closed as a whole.
-func (s *session) connect() (client.Client, error) { return s.connectWith(client.ClientOptions{}) }
-
-// connectTransacting makes a client that can begin transactions. It waits for its coordinator as long as a transaction may last: who
-// gives up on the answer to a commit does not know its outcome.
-func (s *session) connectTransacting() (client.Client, error) {
-	return s.connectWith(client.ClientOptions{EnableTransaction: true, OperationTimeout: s.config.Client.Duration("transactionTimeout")})
-}
-
-func (s *session) connectWith(o client.ClientOptions) (client.Client, error) {
+func (s *session) connect() (client.Client, error) {
 	t, v := s.config.Target, s.config.Client
 	scheme := "pulsar://"
 	if t.TLS != nil {
 		scheme = "pulsar+ssl://"
 	}
-	o.URL, o.TLSConfig, o.Logger = scheme+strings.Join(t.Addresses, ","), t.TLS, s.log
-	o.ConnectionTimeout, o.OperationTimeout = v.Duration("connectionTimeout"), cmp.Or(o.OperationTimeout, v.Duration("operationTimeout"))
-	o.KeepAliveInterval, o.MaxConnectionsPerBroker = v.Duration("keepAliveInterval"), int(v.Int("connectionsPerBroker"))
-	o.MemoryLimitBytes, o.ConnectionMaxIdleTime = cmp.Or(v.Int("memoryLimitBytes"), -1), -1
-	o.MetricsCardinality, o.MetricsRegisterer = client.MetricsCardinalityNone, prometheus.NewRegistry()
+	o := client.ClientOptions{
+		URL: scheme + strings.Join(t.Addresses, ","), TLSConfig: t.TLS, Logger: s.log,
+		ConnectionTimeout: v.Duration("connectionTimeout"), OperationTimeout: v.Duration("operationTimeout"),
+		KeepAliveInterval: v.Duration("keepAliveInterval"), MaxConnectionsPerBroker: int(v.Int("connectionsPerBroker")),
+		MemoryLimitBytes: cmp.Or(v.Int("memoryLimitBytes"), -1), ConnectionMaxIdleTime: -1,
+		MetricsCardinality: client.MetricsCardinalityNone, MetricsRegisterer: prometheus.NewRegistry(),
+	}
 	switch {
 	case t.User != "" && t.User != tokenUser:
 		basic, err := client.NewAuthenticationBasic(t.User, t.Password)

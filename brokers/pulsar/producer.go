@@ -10,7 +10,6 @@ import (
 	client "github.com/apache/pulsar-client-go/pulsar"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
 const (
@@ -58,9 +57,6 @@ func slotOf(m *client.ProducerMessage) uint32 { return (*outgoing)(unsafe.Pointe
 func (s *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	if err := fitsSize(c.MaxBytes, s.largest); err != nil {
 		return nil, err
-	}
-	if s.config.Client.Bool("transactions") {
-		return resend.Producer(s.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return s.newCommitter(ctx, c, r) })
 	}
 	connected, err := s.connect()
 	if err != nil {

@@ -17,9 +17,28 @@ import (
 // relays names the subscription of a topology's relays.
 const relays = "relays"
 
-// Relay is a consumer of the relays' subscription of every topic. Exactly once its transactions hold what it produced and the
-// acknowledgements of what it consumed; one that a killed relay left open the broker aborts when its time is over.
+// fitsRelays refuses relays where they would keep less than was asked for.
+func fitsRelays(c driver.Config, s driver.Shape) error {
+	asked := fmt.Sprintf("relays: %d", s.Relays)
+	switch {
+	case s.Relays == 0:
+		return nil
+	case c.Guarantee.Delivery == driver.ExactlyOnce:
+		return driver.Unsupported(asked+" with delivery: exactly-once", leaked+"; allowed with delivery: at-least-once")
+	case c.Guarantee.Delivery == driver.AtMostOnce:
+		return driver.Unsupported(asked, "at most once a relay that is killed would produce again what it had not acknowledged; ask for at-least-once")
+	case s.Relays > 1 && subscriptionType(c.Guarantee, c.Client) == client.Exclusive:
+		return driver.Unsupported("client.subscriptionType: Exclusive", "a subscription then has one relay; Failover has more that take over")
+	}
+	return nil
+}
+
+// Relay is a consumer of the relays' subscription of every topic. It acknowledges a message when the broker has acknowledged what was
+// produced of it.
 func (s *session) Relay(ctx context.Context, c driver.RelayConfig, ready func()) error {
+	if err := fits(s.config, s.topology.Shape()); err != nil {
+		return err
+	}
 	known := sync.OnceFunc(ready)
 	for {
 		err := s.relay(ctx, c, known)
@@ -40,25 +59,22 @@ func (s *session) Relay(ctx context.Context, c driver.RelayConfig, ready func())
 
 // relay relays until ctx ends or something fails.
 func (s *session) relay(ctx context.Context, c driver.RelayConfig, known func()) error {
-	g, v := s.config.Guarantee, s.config.Client
-	connect := s.connect
-	if g.Delivery == driver.ExactlyOnce {
-		connect = s.connectTransacting
-	}
-	connected, err := connect()
+	connected, err := s.connect()
 	if err != nil {
 		return err
 	}
 	r := &relay{
-		connected: connected, every: v.Duration("commitInterval"), longest: v.Duration("transactionTimeout"), out: &outlet{},
-		arrivals: make(chan client.ConsumerMessage, v.Int("receiverQueueSize")), to: map[string]client.Producer{}, parts: map[position][]client.ConsumerMessage{},
+		connected: connected, to: map[string]client.Producer{},
+		arrivals: make(chan client.ConsumerMessage, s.config.Client.Int("receiverQueueSize")),
 	}
 	defer within(releasePatience, func() {
 		for _, consumer := range r.consumers {
 			consumer.Close()
 		}
-		r.out.close()
-		release(connected)
+		for _, producer := range r.producers {
+			producer.Close()
+		}
+		connected.Close()
 	})
 	for i := range s.topology.Topics {
 		if err := r.join(ctx, s, c, i); err != nil {
@@ -66,29 +82,20 @@ func (s *session) relay(ctx context.Context, c driver.RelayConfig, known func())
 		}
 	}
 	known()
-	if g.Delivery == driver.ExactlyOnce {
-		return r.transact(ctx)
-	}
 	return r.copy(ctx)
 }
 
 // relay is one client that consumes and produces.
 type relay struct {
 	connected client.Client
-	every     time.Duration // of commits
-	longest   time.Duration // when the broker aborts a transaction
 	arrivals  chan client.ConsumerMessage
 	consumers []client.Consumer
+	producers []client.Producer
 	to        map[string]client.Producer // by the topic, or partition, that is consumed
-	out       *outlet
+	open      sync.WaitGroup             // messages that were produced and are not answered
 
-	parts map[position][]client.ConsumerMessage // what has come of batches that are not complete
-}
-
-// position is where a batch is in a topic.
-type position struct {
-	topic         string
-	ledger, entry int64
+	mu     sync.Mutex
+	failed error // of these messages, joined
 }
 
 // relayed is what a relay produces. The client's message comes first, so that its router finds the partition.
@@ -106,14 +113,11 @@ func (r *relay) join(ctx context.Context, s *session, c driver.RelayConfig, topi
 	out.MessageRouter = func(m *client.ProducerMessage, _ client.TopicMetadata) int {
 		return int((*relayed)(unsafe.Pointer(m)).partition)
 	}
-	if g.Delivery == driver.ExactlyOnce {
-		r.out.marks(&out)
-	}
 	producer, err := r.connected.CreateProducer(out)
 	if err != nil {
 		return fmt.Errorf("making a producer for %s: %w", out.Topic, err)
 	}
-	r.out.producers = append(r.out.producers, producer)
+	r.producers = append(r.producers, producer)
 	in := consumerOptions(g, v)
 	in.Topic, in.SubscriptionName, in.Name = s.addressOf(t.Name), relays, fmt.Sprintf("%s-%d", relays, c.ID)
 	in.MessageChannel = r.arrivals
@@ -132,14 +136,49 @@ func (r *relay) join(ctx context.Context, s *session, c driver.RelayConfig, topi
 	return nil
 }
 
-// pass produces what was consumed, in a transaction where there is one.
-func (r *relay) pass(m client.ConsumerMessage, txn client.Transaction) {
+// pass produces a message that was consumed; answers returns the outcome.
+func (r *relay) pass(m client.ConsumerMessage) {
 	out := &relayed{partition: max(0, m.ID().PartitionIdx())}
-	out.Payload, out.Key, out.Transaction = m.Payload(), m.Key(), txn
-	r.out.send(r.to[m.Topic()], &out.ProducerMessage)
+	out.Payload, out.Key = m.Payload(), m.Key()
+	r.open.Add(1)
+	answered := sync.OnceFunc(r.open.Done)
+	fail := func(err error) {
+		r.mu.Lock()
+		r.failed = errors.Join(r.failed, err)
+		r.mu.Unlock()
+	}
+	defer func() {
+		if recover() != nil { // the client closes its queue when it gives a topic up, whoever is sending
+			fail(errLost)
+			answered()
+		}
+	}()
+	r.to[m.Topic()].SendAsync(context.Background(), &out.ProducerMessage, func(_ client.MessageID, _ *client.ProducerMessage, err error) {
+		if err != nil {
+			fail(err)
+		}
+		answered()
+	})
 }
 
-// copy relays at least once: what has come is acknowledged when all that was produced of it is.
+// answers waits until every message is answered and returns their errors, joined.
+func (r *relay) answers(ctx context.Context) error {
+	answered := make(chan struct{})
+	go func() {
+		r.open.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+// copy acknowledges what has come when all that was produced of it is acknowledged.
 func (r *relay) copy(ctx context.Context) error {
 	var taken []client.ConsumerMessage
 	for {
@@ -159,9 +198,9 @@ func (r *relay) copy(ctx context.Context) error {
 			}
 		}
 		for _, m := range taken {
-			r.pass(m, nil)
+			r.pass(m)
 		}
-		if err := r.out.answers(ctx, time.Now().Add(never)); err != nil {
+		if err := r.answers(ctx); err != nil {
 			return err
 		}
 		for _, m := range taken {
@@ -170,71 +209,4 @@ func (r *relay) copy(ctx context.Context) error {
 			}
 		}
 	}
-}
-
-// transact relays exactly once, in one transaction after the other, each of the batches that came within an interval.
-func (r *relay) transact(ctx context.Context) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case m := <-r.arrivals:
-			if whole := r.complete(m); whole != nil {
-				if err := r.transaction(ctx, whole); err != nil {
-					return err
-				}
-			}
-		}
-	}
-}
-
-// complete is the whole batch of which m is the last part; nil: there is more to come. A batch is acknowledged as a whole, with its last
-// message, so all that is produced of it has to be in that transaction.
-func (r *relay) complete(m client.ConsumerMessage) []client.ConsumerMessage {
-	id := m.ID()
-	at := position{m.Topic(), id.LedgerID(), id.EntryID()}
-	r.parts[at] = append(r.parts[at], m)
-	if id.BatchIdx()+1 < id.BatchSize() {
-		return nil
-	}
-	defer delete(r.parts, at)
-	return r.parts[at]
-}
-
-// transaction produces a batch and those that come within an interval, acknowledges them, and commits both. Where it fails nothing is lost
-// or comes twice, however it ended: the relay begins anew, and what was committed is not consumed again.
-func (r *relay) transaction(ctx context.Context, whole []client.ConsumerMessage) error {
-	until := time.Now().Add(r.longest)
-	txn, err := r.connected.NewTransaction(r.longest)
-	if err != nil {
-		return err
-	}
-	r.out.begin(txn)
-	var taken []client.ConsumerMessage
-	for timer := time.After(r.every); timer != nil; {
-		for _, m := range whole {
-			r.pass(m, txn)
-		}
-		taken, whole = append(taken, whole...), nil
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case m := <-r.arrivals:
-			whole = r.complete(m)
-		case <-timer:
-			timer = nil
-		}
-	}
-	err = r.out.answers(ctx, until)
-	for _, m := range taken {
-		if err == nil { // the client waits for an answer to each batch
-			err = m.AckWithTxn(m.Message, txn)
-		}
-	}
-	if err != nil {
-		r.out.close() // which ends what the abortion waits for
-		abort(ctx, txn)
-		return err
-	}
-	return commit(ctx, txn, until)
 }

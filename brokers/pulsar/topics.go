@@ -1,7 +1,6 @@
 package pulsar
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -28,7 +27,7 @@ const (
 // Setup makes a namespace of its own, whose policies are the guarantee, and in it the topics with their subscriptions.
 func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	s.topology = t
-	if err := cmp.Or(s.checkStorage(ctx), s.coordinates(ctx)); err != nil {
+	if err := s.checkStorage(ctx); err != nil {
 		return err
 	}
 	name := namespaceOf(t)

@@ -287,9 +287,6 @@ type Kind struct {
 	// needs of the server itself, beside what the spec asks for. Where that contradicts g it is *ErrUnsupported. Nil:
 	// a guarantee needs nothing of the server that Setup couldn't do. It doesn't change settings.
 	Server func(g Guarantee, settings map[string]any) (map[string]any, error)
-	// Transacts completes the settings of a server whose clients, or relays, use transactions, where it has to be told to offer them. Nil:
-	// it needn't be. It doesn't change settings.
-	Transacts func(g Guarantee, client Values, relays int, settings map[string]any) map[string]any
 	// Watched completes the settings of a server whose queues are to be asked for (Gauge): with what it can say more. Nil:
 	// it says what it can.
 	Watched func(settings map[string]any) map[string]any

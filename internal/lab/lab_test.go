@@ -54,6 +54,12 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 		"keys that go nowhere": {func(s *study.Spec) {
 			s.Broker, s.Delivery, s.Acks, s.KeyDistributor, s.Keys = "nats", "at-most-once", "none", "RANDOM", 10
 		}, store.Refused, "keyDistributor: RANDOM is not supported: a subject has neither partitions nor keys", ""},
+		"transactions on Pulsar": {func(s *study.Spec) {
+			s.Broker, s.Delivery, s.Persistence, s.Acks, s.Client = "pulsar", "exactly-once", "log", "quorum", map[string]any{"transactions": true}
+		}, store.Refused, "until apache/pulsar-client-go issue 1498 is mended", ""},
+		"relays on Pulsar, exactly once": {func(s *study.Spec) {
+			s.Broker, s.Delivery, s.Persistence, s.Acks, s.Relays = "pulsar", "exactly-once", "log", "quorum", 2
+		}, store.Refused, "until apache/pulsar-client-go issue 1498 is mended", ""},
 		"a setting without effect": {client("stall.at", "1s"), store.Refused, `client setting "stall.at" is not supported: it would have no effect: stall.for is 0s`, ""},
 		"nodes of one process":     {func(s *study.Spec) { s.Nodes = 3 }, store.Refused, "nodes: 3 is not supported: sim runs in this process", ""},
 		"a version of ourselves":   {func(s *study.Spec) { s.Version = "9" }, store.Refused, "version: 9 is not supported: sim runs in this process", ""},

@@ -55,11 +55,7 @@ faults: [{at: 2s, do: kill, node: relay-1, for: 500ms}]
 		"exactly once, and the broker is killed": {
 			more: kafka + "delivery: exactly-once\nfaults: [{at: 2s, do: kill, node: relay-1, for: 500ms}, {at: 3s, do: kill, for: 500ms}]\n", faults: 4,
 		},
-		"at least once":        {more: kafka + "delivery: at-least-once\nclient: {auto.commit.interval.ms: 600000}\n" + both, faults: 4, repeats: true},
-		"Pulsar, exactly once": {more: pulsar + "ordering: unordered\ndelivery: exactly-once\nclient: {commitInterval: 300ms, transactionTimeout: 5s}\n" + both, faults: 4},
-		"Pulsar, exactly once, and the broker is killed": {
-			more: pulsar + "ordering: unordered\ndelivery: exactly-once\nclient: {transactionTimeout: 5s}\nfaults: [{at: 2s, do: kill, node: relay-1, for: 500ms}, {at: 3s, do: kill, for: 500ms}]\n", faults: 4,
-		},
+		"at least once":         {more: kafka + "delivery: at-least-once\nclient: {auto.commit.interval.ms: 600000}\n" + both, faults: 4, repeats: true},
 		"Pulsar, at least once": {more: pulsar + "ordering: ordered\ndelivery: at-least-once\nclient: {ackGroupingTime: 10m, ackGroupingMaxSize: 100000}\n" + both, faults: 4, repeats: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -103,13 +103,6 @@ func serverSettings(s study.Spec) (map[string]any, error) {
 	if s.Pipeline != nil && kind.Watched != nil { // the server reports more about queues that somebody watches
 		settings = kind.Watched(settings)
 	}
-	if kind.Transacts != nil { // the server offers transactions if the client or the relays need them
-		client, err := driver.Decode(kind.Settings, driver.ClientScope, s.Client)
-		if err != nil {
-			return nil, err
-		}
-		settings = kind.Transacts(guarantee(s), client, s.Relays, settings)
-	}
 	if kind.Server != nil { // the server keeps the guarantee
 		return kind.Server(guarantee(s), settings)
 	}
