@@ -63,16 +63,12 @@ func (s *rateSearch) noRateError(first search.Bounds) error {
 	return failed("%s", strings.Join(reasons, ": "))
 }
 
-// addDoubts adds doubts about goals that were not answered, and about rates that the broker may exceed.
+// addDoubts adds doubts about goals that were not answered, and about a rate that the generator limited.
 func (s *rateSearch) addDoubts(found search.Result) {
 	for i, bounds := range found.Goals {
 		prefix := goalPrefix(s.goals[i], len(s.goals))
 		if bounds.Undecided.Text != "" {
 			s.bench.doubt("incomplete-search", "%s%s", prefix, bounds.Undecided)
-		}
-		if bounds.PassedAbove > 0 {
-			s.bench.doubt("not-monotonic", "%sonly its latency made %.0f/s fail, and %.0f/s passed a trial: "+
-				"the broker may keep the bound at higher rates than this", prefix, bounds.High, bounds.PassedAbove)
 		}
 	}
 	first := found.Goals[0]

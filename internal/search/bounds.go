@@ -21,10 +21,6 @@ func (g *goalSearch) bounds() Bounds {
 	}
 	if upper != nil {
 		b.High = upper.rate
-		// Once a soak has failed, what passed shorter trials proves nothing.
-		if above := g.passedAbove(upper); above != nil && !g.anySoakFailed() {
-			b.PassedAbove = above.rate
-		}
 	}
 	b.Void = g.voidBetween(low, upper)
 	switch {

@@ -25,7 +25,6 @@ type triedRate struct {
 	longTrials  []served      // those that were not void
 	longestPass time.Duration // length of the longest trial that passed
 	soakFailed  bool
-	onlyLatency bool // the last trial that failed did so by its latency alone
 	voids       int
 	voidReason  string
 }
@@ -58,7 +57,6 @@ func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
 	case Pass:
 		r.longestPass = max(r.longestPass, request.For)
 	case Fail:
-		r.onlyLatency = judgement.OnlyLatency
 		// The soak of another goal is no more than a long trial for a goal that asks for none.
 		if request.Kind == Soak && g.goal.Soak > 0 {
 			r.soakFailed = true

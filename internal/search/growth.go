@@ -95,7 +95,8 @@ func (g Growth) margin(confidence float64) float64 {
 // steady. limit is the growth that is allowed, in messages per second, and planned is how long the trial is to last.
 //
 // Two guards keep a slow start from ending a trial: half a second and a fifth of the trial must be over,
-// and the growth must be above twice the limit with 99.9 % confidence.
+// and the growth must be above twice the limit with 99.9 % confidence. After five seconds and a quarter of
+// the trial, growth above the limit with that confidence is enough, however little has gathered yet.
 func Hopeless(points []Point, limit float64, planned time.Duration) bool {
 	if len(points) < 2*floorParts {
 		return false
@@ -107,5 +108,6 @@ func Hopeless(points []Point, limit float64, planned time.Duration) bool {
 	growth := GrowthOf(points)
 	growsSteadily := growth.AtLeast(0.999) > 2*limit
 	grownTooFar := growth.Slope*elapsed > limit*planned.Seconds()
-	return growsSteadily && grownTooFar
+	seenLongEnough := elapsed >= max(5, planned.Seconds()/4) && growth.AtLeast(0.999) > limit
+	return growsSteadily && grownTooFar || seenLongEnough
 }

@@ -78,7 +78,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "not drained", e: with(func(e *Evidence) { e.Drained = false }), want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
 		{name: "grows by 10 %", e: growing(100), want: Fail, reason: "backlog grows by 100/s (at most 100/s with 95 % confidence; allowed 10/s)"},
 		{name: "grows by a little more than 1 %", e: growing(10.1), want: Fail, reason: "backlog grows by 10/s (at most 10/s with 95 % confidence; allowed 10/s)"},
-		{name: "grows by 0.5 % for certain", e: growing(5), want: Fail, reason: "backlog grows by 5/s (at least 5/s with 95 % confidence; allowed 2.5/s)"},
+		{name: "grows by 0.5 % for certain", e: growing(5), want: Fail, reason: "backlog grows by 5/s (at least 5/s with 95 % confidence; allowed 2.51/s)"},
 		{name: "grows by a little less than 0.25 %", e: growing(2.49), want: Pass},
 		{name: "shrinks", e: growing(-100), want: Pass},
 		{name: "a short trial grows by less than 1 %", e: short(9.9), want: Pass},
@@ -89,7 +89,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "60 subscriptions", e: with(func(e *Evidence) {
 			e.Subscriptions, e.Books.Expected, e.Backlog = 60, 300_000, line(5, 40, 601, 0, nil)
 		}), want: Fail, reason: "backlog grows by 601/s (at most 601/s with 95 % confidence; allowed 600/s)"},
-		{name: "no subscription counts as one", e: with(func(e *Evidence) { e.Subscriptions, e.Books.Expected, e.Backlog = 0, 0, line(5, 40, 9, 0, nil) }), want: Fail, reason: "backlog grows by 9/s (at least 9/s with 95 % confidence; allowed 2.5/s)"},
+		{name: "no subscription counts as one", e: with(func(e *Evidence) { e.Subscriptions, e.Books.Expected, e.Backlog = 0, 0, line(5, 40, 9, 0, nil) }), want: Fail, reason: "backlog grows by 9/s (at least 9/s with 95 % confidence; allowed 2.51/s)"},
 		{name: "ended early", e: with(func(e *Evidence) { e.Hopeless, e.Backlog = true, line(1, 0, 50, 0, nil) }), want: Fail, reason: "backlog grew by 50/s (allowed 10/s): ended early"},
 		{name: "ended before its growth was known", e: with(func(e *Evidence) { e.Hopeless, e.Backlog = true, nil }), want: Fail, reason: "ended early: the backlog grew too fast"},
 		{name: "at most once, one lost and one unconfirmed", e: with(func(e *Evidence) {
@@ -124,7 +124,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "generator saturated", e: with(func(e *Evidence) { e.Generator.UsedCores = 1.81 }), want: Void, reason: "the generator used 1.8 of 2 cores"},
 		{name: "saturated on one core", e: with(func(e *Evidence) { e.Generator.UsedCores, e.Generator.Cores = 0.95, 1 }), want: Void, reason: "the generator used 0.9 of 1 cores"},
 		{name: "a short trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.FullLength, e.Backlog = 50, false, line(1, 40, 0.9, 0, nil) }), want: Fail, reason: "backlog grows by 0.9/s (allowed 0.5/s)"},
-		{name: "a long trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.Backlog = 50, line(5, 40, 0.4, 0, nil) }), want: Fail, reason: "backlog grows by 0.4/s (at least 0.4/s with 95 % confidence; allowed 0.125/s)"},
+		{name: "a long trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.Backlog = 50, line(5, 40, 0.4, 0, nil) }), want: Fail, reason: "backlog grows by 0.4/s (at least 0.4/s with 95 % confidence; allowed 0.126/s)"},
 		{name: "cores unknown", e: with(func(e *Evidence) { e.Generator.UsedCores, e.Generator.Cores = 9, 0 }), want: Pass},
 	} {
 		rule := DefaultRule(asked)
@@ -155,8 +155,8 @@ func TestAGrowthOfJustWhatIsAllowedPasses(t *testing.T) {
 		reason string
 	}{
 		{false, 10, ""},
-		{true, 10, "backlog grows by 10/s (at least 10/s with 95 % confidence; allowed 2.5/s)"},
-		{true, 2.5, ""},
+		{true, 10, "backlog grows by 10/s (at least 10/s with 95 % confidence; allowed 1.79/s)"},
+		{true, 1.75, ""}, // 12.5 ms of 1,000/s in 7 s are 1.786/s
 		{true, 0, ""},
 	} {
 		e := good()

@@ -29,6 +29,12 @@ func (g *goalSearch) next() (Request, bool) {
 	return g.confirm(low, high)
 }
 
+// mayBeHiccup reports whether the upper end of a bracket is worth a long trial before anything is built on it: it has had one that did
+// not decide.
+func (g *goalSearch) mayBeHiccup(high *triedRate) bool {
+	return g.decidable(high) && high.GoodLong+high.BadLong > 0
+}
+
 // below returns a trial at a lower rate than all that failed, of which high is the lowest. If no lower rate is worth a
 // trial, it decides high. It returns false if the broker breaks its promise at every rate.
 func (g *goalSearch) below(high *triedRate) (Request, bool) {

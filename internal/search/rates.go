@@ -42,9 +42,6 @@ func (g *goalSearch) rateToNarrow(low, high *triedRate) (rate float64, ok bool) 
 		}
 		return g.rateAbove(low), true
 	}
-	if rate, ok := g.rateFarAbove(low, high); ok {
-		return rate, true
-	}
 	if within(low.rate, high.rate, g.goal.Width) {
 		return 0, false
 	}

@@ -64,9 +64,6 @@ type Bounds struct {
 	// Low that failed in trials too short to count, and Undecided says so. 0: no such rate, or no Low to begin from.
 	High        float64
 	Conditional float64 // conditional throughput at Low: what came through at least, in all but the worst of the time
-	// PassedAbove is the highest rate above High that passed, although only its latency made High
-	// fail: this broker's latency does not always rise with the rate. 0: no such rate was seen.
-	PassedAbove float64
 	Undecided   remark.Remark // why a bound is unknown, or the two are wider apart than asked; empty otherwise
 	Void        string        // why rates above Low could not be measured; "" otherwise
 }
