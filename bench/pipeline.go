@@ -24,8 +24,6 @@ const (
 	clients  = 1000 // connections, each with one request under way
 	ridePath = "/skiers/3/seasons/2024/days/7/skiers/98486"
 	rideBody = `{"time":217,"liftID":21}`
-	httpMost = 60e3    // ns of the server's processor time per request
-	httpRate = 10000.0 // requests per second
 )
 
 // httpMain is the least that net/http needs to read a ride and answer as the pipeline's server does.
@@ -147,36 +145,22 @@ func (b *bench) httpRows(ctx context.Context, script, ride string, bare, narrow,
 		}},
 	}
 	var list []contender
-	withWrk := false // which the verdicts are of
 	for _, row := range rows {
 		if _, err := exec.LookPath(row.args[0]); err != nil {
 			progress("%s is not installed: its rows are left out", row.args[0])
 			continue
 		}
-		withWrk = withWrk || row.tool == "wrk"
 		list = append(list, contender{row.to.name + " ← " + row.tool, func(ctx context.Context) (sample, error) {
 			ctx, stop := context.WithTimeout(ctx, b.measure+time.Second)
 			defer stop()
 			return drive(ctx, row.to, row.args)
 		}})
 	}
-	err := b.compare(ctx, section{
+	return b.compare(ctx, section{
 		Title: "HTTP pipeline over JetStream",
 		Settings: fmt.Sprintf("%d connections, each with one POST of a ride under way; 201 when the broker has confirmed it, persistence log; nobody consumes; "+
 			"rates are of accepted requests, processor time is the server's alone (CPU-s/million: µs per request), the note is the client's", clients),
 	}, list, nil, nil)
-	if n := len(b.report.Sections); err == nil && n > 0 && withWrk {
-		b.report.Sections[n-1].httpVerdicts(wide.name + " ← wrk")
-	}
-	return err
-}
-
-// httpVerdicts sets what was asked of the server beside what it did.
-func (s *section) httpVerdicts(name string) {
-	runs, what := s.samples(name), s.Title+": "+name+", "
-	s.Verdicts = append(s.Verdicts,
-		atMost(what+"server's CPU per request", each(runs, func(x sample) float64 { return 1000 * x.CPU }), httpMost, timeForm),
-		atLeast(what+"requests/s", each(runs, rateOf), httpRate, rateForm))
 }
 
 // drive runs a client to its end, and looks at the server before and after.

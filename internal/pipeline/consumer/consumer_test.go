@@ -235,7 +235,7 @@ func (d *source) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 func TestAConsumerTellsWhatItHasSeen(t *testing.T) {
 	a, b := someRide("a", 1, 5), someRide("b", 2, 5)
 	a.At = clock.Now() - int64(time.Second)
-	d := &source{batches: [][][]byte{{a.Append(nil), []byte("x")}, {a.Append(nil), b.Append(nil)}}}
+	d := &source{batches: [][][]byte{{a.Message(), []byte("x")}, {a.Message(), b.Message()}}}
 	ctx, stop := context.WithCancel(t.Context())
 	c, err := Start(ctx, d, NewMemory(), 3)
 	if err != nil {

@@ -46,12 +46,7 @@ func (c *Consumer) Handler() http.Handler {
 			return
 		}
 		metres, err := c.state.Vertical(q)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(server.VerticalAnswer(metres))
+		writeJSON(w, server.Vertical{Vertical: metres}, err)
 	})
 	return mux
 }
@@ -135,9 +130,7 @@ func (r *Remote) Vertical(ctx context.Context, q server.Query) (int64, error) {
 		return 0, err
 	}
 	defer a.Body.Close()
-	var v struct {
-		Vertical int64 `json:"vertical"`
-	}
+	var v server.Vertical
 	err = json.NewDecoder(a.Body).Decode(&v)
 	return v.Vertical, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/textproto"
 	"regexp"
 	"slices"
@@ -17,9 +18,18 @@ import (
 
 // Maker makes requests.
 type Maker interface {
-	// Thread is a maker for one goroutine: it appends request number i, which is due at a time of the clock's axis, to b, as
-	// HTTP/1.1 has it.
-	Thread() func(i, due int64, b []byte) []byte
+	// Thread returns a maker for one goroutine: of request number i, which is due at a time of the clock's axis. Its body, if
+	// there is one, can be had again (GetBody).
+	Thread() func(i, due int64) *http.Request
+}
+
+// newRequest makes a request of a path that stands as it is to be sent. A host may have a form that no URL's text has.
+func newRequest(method, host, path, body string) (*http.Request, error) {
+	q, err := http.NewRequest(method, "http://host"+path, strings.NewReader(body))
+	if err == nil {
+		q.URL.Host, q.Host = host, host
+	}
+	return q, err
 }
 
 // Rides posts random rides, each under a key of its own.
@@ -32,43 +42,25 @@ type Rides struct {
 }
 
 // ID is that of the ride of request i.
-func (m *Rides) ID(i int64) ride.ID { return ride.KeyID(string(m.key(i, nil))) }
+func (m *Rides) ID(i int64) ride.ID { return ride.KeyID(m.key(i)) }
 
-func (m *Rides) key(i int64, b []byte) []byte {
-	b = append(b, m.Run...)
-	b = append(b, '-')
-	return strconv.AppendInt(b, i, 10)
-}
+func (m *Rides) key(i int64) string { return m.Run + "-" + strconv.FormatInt(i, 10) }
 
 // season is that of the assignment.
-const season = "2024"
+const season = 2024
 
 // Thread makes rides whose values are drawn evenly from what is allowed.
-func (m *Rides) Thread() func(i, due int64, b []byte) []byte {
+func (m *Rides) Thread() func(i, due int64) *http.Request {
 	draw := rand.New(rand.NewPCG(m.Seed, m.threads.Add(1)))
-	upTo := func(n int) int64 { return int64(1 + draw.IntN(n)) }
-	head := " HTTP/1.1\r\nHost: " + m.Host + "\r\nContent-Type: application/json\r\n" + server.Key + ": "
-	body := make([]byte, 0, 64)
-	return func(i, due int64, b []byte) []byte {
-		body = append(body[:0], `{"time":`...)
-		body = strconv.AppendInt(body, upTo(ride.MaxTime), 10)
-		body = append(body, `,"liftID":`...)
-		body = strconv.AppendInt(body, upTo(ride.MaxLift), 10)
-		body = append(body, '}')
-		b = append(b, "POST /skiers/"...)
-		b = strconv.AppendInt(b, upTo(ride.MaxResort), 10)
-		b = append(b, "/seasons/"+season+"/days/"...)
-		b = strconv.AppendInt(b, upTo(ride.MaxDay), 10)
-		b = append(b, "/skiers/"...)
-		b = strconv.AppendInt(b, upTo(ride.MaxSkier), 10)
-		b = append(b, head...)
-		b = m.key(i, b)
-		b = append(b, "\r\n"+server.At+": "...)
-		b = strconv.AppendInt(b, due, 10)
-		b = append(b, "\r\nContent-Length: "...)
-		b = strconv.AppendInt(b, int64(len(body)), 10)
-		b = append(b, "\r\n\r\n"...)
-		return append(b, body...)
+	upTo := func(n int) int { return 1 + draw.IntN(n) }
+	return func(i, due int64) *http.Request {
+		body := fmt.Sprintf(`{"time":%d,"liftID":%d}`, upTo(ride.MaxTime), upTo(ride.MaxLift))
+		path := fmt.Sprintf("/skiers/%d/seasons/%d/days/%d/skiers/%d", upTo(ride.MaxResort), season, upTo(ride.MaxDay), upTo(ride.MaxSkier))
+		q, _ := newRequest(http.MethodPost, m.Host, path, body) // can't fail: method and path are always valid
+		q.Header.Set("Content-Type", "application/json")
+		q.Header.Set(server.Key, m.key(i))
+		q.Header.Set(server.At, strconv.FormatInt(due, 10))
+		return q
 	}
 }
 
@@ -89,15 +81,19 @@ func (t *Template) Check() error {
 	}
 	for _, h := range t.Header {
 		name, value, ok := strings.Cut(h, ":")
-		if !ok || !word.MatchString(name) || strings.ContainsAny(value, "\r\n\x00") {
+		if !ok || !word.MatchString(name) || strings.ContainsFunc(value, control) {
 			return fmt.Errorf("header %q; allowed: Name: value", h)
 		}
 		if slices.Contains([]string{"Host", "Content-Length", "Transfer-Encoding"}, textproto.CanonicalMIMEHeaderKey(name)) {
 			return errors.New("header " + name + ": it is made from the address and the body")
 		}
 	}
-	return nil
+	_, err := t.request(0)
+	return err
 }
+
+// control reports whether r is a character that no header may hold.
+func control(r rune) bool { return r < ' ' && r != '\t' || r == '\x7f' }
 
 const number = "{i}"
 
@@ -105,23 +101,22 @@ const number = "{i}"
 var word = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Thread makes the same request with another number each time.
-func (t *Template) Thread() func(i, due int64, b []byte) []byte {
-	template := string(t.Body)
-	middle := " HTTP/1.1\r\nHost: " + t.Host + "\r\n"
+func (t *Template) Thread() func(i, due int64) *http.Request {
+	return func(i, _ int64) *http.Request {
+		q, _ := t.request(i) // Check has made one, and a number changes nothing about it
+		return q
+	}
+}
+
+func (t *Template) request(i int64) (*http.Request, error) {
+	filled := strings.NewReplacer(number, strconv.FormatInt(i, 10))
+	q, err := newRequest(t.Method, t.Host, filled.Replace(t.Path), filled.Replace(string(t.Body)))
+	if err != nil {
+		return nil, err
+	}
 	for _, h := range t.Header {
-		middle += h + "\r\n"
+		name, value, _ := strings.Cut(h, ":")
+		q.Header.Add(name, strings.TrimSpace(value))
 	}
-	return func(i, _ int64, b []byte) []byte {
-		digits := strconv.FormatInt(i, 10)
-		b = append(b, t.Method+" "+strings.ReplaceAll(t.Path, number, digits)...)
-		b = append(b, middle...)
-		body := strings.ReplaceAll(template, number, digits)
-		if len(body) > 0 || t.Method == "POST" || t.Method == "PUT" {
-			b = append(b, "Content-Length: "...)
-			b = strconv.AppendInt(b, int64(len(body)), 10)
-			b = append(b, "\r\n"...)
-		}
-		b = append(b, "\r\n"...)
-		return append(b, body...)
-	}
+	return q, nil
 }

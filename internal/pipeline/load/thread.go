@@ -1,15 +1,16 @@
 package load
 
 import (
-	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -17,23 +18,35 @@ import (
 
 // thread posts one request after the other over one connection.
 type thread struct {
-	of      *Runner
-	conn    net.Conn
-	in      *bufio.Reader
-	maker   func(request, due int64, b []byte) []byte
-	text    []byte
-	codes   map[int]int64
-	lastErr error
+	of        *Runner
+	client    *http.Client
+	traced    context.Context // of each attempt: it sets connected
+	connected atomic.Bool     // the attempt under way has had a connection
+	written   atomic.Int64    // bytes of the attempt under way
+	maker     func(request, due int64) *http.Request
+	codes     map[int]int64
+	lastErr   error
 }
 
 func (r *Runner) thread() *thread {
-	return &thread{of: r, in: bufio.NewReaderSize(nil, 2048), maker: r.load.Maker.Thread(), codes: map[int]int64{}}
+	t := &thread{of: r, maker: r.load.Maker.Thread(), codes: map[int]int64{}}
+	t.traced = httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { t.connected.Store(true) },
+	})
+	t.client = &http.Client{
+		Timeout:       r.load.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it is the answer
+		// A transport for each thread, so that a thread's connection is its own. This one speaks HTTP/1.1 and asks no proxy.
+		Transport: &http.Transport{
+			DialContext: t.dial, TLSClientConfig: r.load.TLS, TLSHandshakeTimeout: r.load.Timeout,
+			MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true,
+		},
+	}
+	return t
 }
 
 func (t *thread) close() {
-	if t.conn != nil {
-		t.conn.Close()
-	}
+	t.client.CloseIdleConnections()
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	for code, n := range t.codes {
@@ -47,9 +60,12 @@ func (t *thread) close() {
 // post posts a request until it is answered for good, and books it.
 func (t *thread) post(ctx context.Context, request, due int64) {
 	r := t.of
-	t.text = t.maker(request, due, t.text[:0])
+	q := t.maker(request, due)
+	if r.load.TLS != nil {
+		q.URL.Scheme = "https"
+	}
 	sent := clock.Now()
-	fate := t.insist(ctx, due+int64(r.load.Patience))
+	fate := t.insist(ctx, q, due+int64(r.load.Patience))
 	answered := clock.Now()
 	r.fates[request] = fate
 	if request < r.first {
@@ -59,7 +75,7 @@ func (t *thread) post(ctx context.Context, request, due int64) {
 		return
 	}
 	r.sent.Add(1)
-	r.bytes.Add(int64(len(t.text)))
+	r.bytes.Add(t.written.Load())
 	r.lag.Record(sent - due)
 	for last := r.last.Load(); answered > last && !r.last.CompareAndSwap(last, answered); last = r.last.Load() {
 	}
@@ -72,11 +88,17 @@ func (t *thread) post(ctx context.Context, request, due int64) {
 	r.fromDue.Record(answered - due)
 }
 
+// answer is what a thread wants to know of a response.
+type answer struct {
+	code  int           // 0: none came
+	after time.Duration // how long the server asks to wait
+}
+
 // insist posts the request again and again, as often as the load allows and until then, while another attempt may help.
-func (t *thread) insist(ctx context.Context, until int64) Fate {
+func (t *thread) insist(ctx context.Context, q *http.Request, until int64) Fate {
 	wait := t.of.load.Backoff
 	for attempt := 0; ; attempt++ {
-		a, err := t.attempt()
+		a, err := t.attempt(q)
 		t.codes[a.code]++
 		if a.code >= 200 && a.code < 300 {
 			return Accepted
@@ -103,44 +125,66 @@ func (t *thread) insist(ctx context.Context, until int64) Fate {
 	}
 }
 
-// attempt posts the request once. After an error the answer is empty.
-func (t *thread) attempt() (a answer, err error) {
-	if t.conn == nil {
-		if err := t.dial(); err != nil {
+// attempt posts the request once, and reads the answer to its end, so that the connection is used again. After an error the
+// answer is empty.
+func (t *thread) attempt(q *http.Request) (a answer, err error) {
+	t.connected.Store(false)
+	t.written.Store(0)
+	q = q.WithContext(t.traced) // a copy: the client may still have the one before it
+	if q.GetBody != nil {
+		if q.Body, err = q.GetBody(); err != nil {
 			return a, err
 		}
 	}
-	defer func() {
-		if !a.keep {
-			t.conn.Close()
-			t.conn = nil
-		}
-	}()
-	_ = t.conn.SetDeadline(time.Now().Add(t.of.load.Timeout))
-	if _, err := t.conn.Write(t.text); err != nil {
-		return a, err
-	}
-	a, err = read(t.in)
+	r, err := t.client.Do(q)
 	if err != nil {
-		a = answer{}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("the connection was closed before the answer came")
-		}
+		return a, plainly(err)
 	}
-	return a, err
+	defer r.Body.Close()
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return a, plainly(err)
+	}
+	a.code = r.StatusCode
+	if s := r.Header.Get("Retry-After"); s != "" {
+		a.after, _ = time.ParseDuration(s + "s")
+	}
+	return a, nil
 }
 
-func (t *thread) dial() error {
-	d := &net.Dialer{Timeout: t.of.load.Timeout}
-	dial := d.Dial
-	if c := t.of.load.TLS; c != nil {
-		dial = (&tls.Dialer{NetDialer: d, Config: c}).Dial
+var errClosed = errors.New("the connection was closed before the answer came")
+
+// plainly returns err without the URL, which differs from request to request.
+func plainly(err error) error {
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		err = e.Err
 	}
-	conn, err := dial("tcp", t.of.load.Address)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errClosed
+	}
+	return err
+}
+
+// dial connects once in an attempt. When a connection is lost that was used before, net/http's client would post the request
+// again by itself, since its key makes it idempotent: an error that a count must not miss, and a second sending.
+func (t *thread) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	if t.connected.Load() {
+		return nil, errClosed
+	}
+	conn, err := (&net.Dialer{Timeout: t.of.load.Timeout}).DialContext(ctx, network, t.of.load.Address)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.conn = conn
-	t.in.Reset(conn)
-	return nil
+	return &counted{conn, &t.written}, nil
+}
+
+// counted is a connection whose written bytes are counted.
+type counted struct {
+	net.Conn
+	written *atomic.Int64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.written.Add(int64(n))
+	return n, err
 }

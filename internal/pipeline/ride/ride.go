@@ -12,16 +12,16 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Ride is one ride. Its zero value is not valid.
+// Ride is one ride, and in JSON the message that carries it. Its zero value is not valid.
 type Ride struct {
-	ID     ID
-	Resort int
-	Season int // the year that it began in
-	Day    int // of the season
-	Skier  int
-	Time   int // minutes after the lifts opened
-	Lift   int
-	At     int64 // when the request was due, on the host's clock.Now axis; 0: not known
+	ID     ID    `json:"id"`
+	Resort int   `json:"resortID"`
+	Season int   `json:"seasonID"` // the year that it began in
+	Day    int   `json:"dayID"`    // of the season
+	Skier  int   `json:"skierID"`
+	Time   int   `json:"time"` // minutes after the lifts opened
+	Lift   int   `json:"liftID"`
+	At     int64 `json:"at,omitempty"` // when the request was due, on the host's clock.Now axis; 0: not known
 }
 
 // ID tells a ride from every other one, however often it is posted or delivered.
@@ -41,6 +41,18 @@ func NewID() (id ID) {
 }
 
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// MarshalText returns the ID as 32 hexadecimal digits.
+func (id ID) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, id[:]), nil }
+
+// UnmarshalText reads what MarshalText returns.
+func (id *ID) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(id)) {
+		return fmt.Errorf("id %q; allowed: 32 hexadecimal digits", clip(string(text)))
+	}
+	_, err := hex.Decode(id[:], text)
+	return err
+}
 
 // The values that a ride may have.
 const (
@@ -108,48 +120,20 @@ func clip(text string) string {
 	return text
 }
 
-// Append writes r as a message: one JSON object.
-func (r *Ride) Append(b []byte) []byte {
-	b = append(b, `{"id":"`...)
-	b = hex.AppendEncode(b, r.ID[:])
-	b = append(b, '"')
-	for i, n := range r.numbers() {
-		b = append(b, `,"`...)
-		b = append(b, fields[i].name...)
-		b = append(b, `":`...)
-		b = strconv.AppendInt(b, int64(*n), 10)
-	}
-	if r.At != 0 {
-		b = append(b, `,"at":`...)
-		b = strconv.AppendInt(b, r.At, 10)
-	}
-	return append(b, '}')
+// Message returns r as a message: one JSON object.
+func (r *Ride) Message() []byte {
+	b, _ := json.Marshal(r) // can't fail: there are only numbers and an ID in it
+	return b
 }
 
-type message struct {
-	ID     string `json:"id"`
-	Resort int    `json:"resortID"`
-	Season int    `json:"seasonID"`
-	Day    int    `json:"dayID"`
-	Skier  int    `json:"skierID"`
-	Time   int    `json:"time"`
-	Lift   int    `json:"liftID"`
-	At     int64  `json:"at"`
-}
-
-// Parse reads a message; what is no ride is an error.
+// Parse reads a message. It returns an error if the message is not a valid ride.
 func Parse(b []byte) (Ride, error) {
 	var r Ride
-	if r.scanMessage(b) {
-		return r, r.Check()
-	}
-	var m message
-	if err := json.Unmarshal(b, &m); err != nil {
+	if err := json.Unmarshal(b, &r); err != nil {
 		return Ride{}, fmt.Errorf("a message that is no ride: %w", err)
 	}
-	r = Ride{Resort: m.Resort, Season: m.Season, Day: m.Day, Skier: m.Skier, Time: m.Time, Lift: m.Lift, At: m.At}
-	if n, err := hex.Decode(r.ID[:], []byte(m.ID)); err != nil || n != len(r.ID) || len(m.ID) != 2*len(r.ID) {
-		return Ride{}, fmt.Errorf("a message that is no ride: its id is %q", clip(m.ID))
+	if r.ID == (ID{}) {
+		return Ride{}, &ErrInvalid{"id", "is missing"}
 	}
 	return r, r.Check()
 }

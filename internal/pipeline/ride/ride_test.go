@@ -65,16 +65,28 @@ func TestAMessageReadsBackAsItWasWritten(t *testing.T) {
 	for _, at := range []int64{0, 12345678901234} {
 		r := valid()
 		r.At = at
-		got, err := Parse(r.Append(nil))
+		got, err := Parse(r.Message())
 		if err != nil || got != r {
-			t.Errorf("%s: %+v, %v", r.Append(nil), got, err)
+			t.Errorf("%s: %+v, %v", r.Message(), got, err)
 		}
+	}
+}
+
+func TestAMessageHasOneIDOf32Digits(t *testing.T) {
+	const rest = `"resortID":3,"seasonID":2024,"dayID":7,"skierID":1,"time":1,"liftID":1}`
+	for _, id := range []string{``, `"id":null,`, `"id":"",`, `"id":"00",`, `"id":7,`, `"id":"` + strings.Repeat("x", 32) + `",`, `"id":"` + strings.Repeat("a", 34) + `",`} {
+		if r, err := Parse([]byte("{" + id + rest)); err == nil {
+			t.Errorf("%s is the ID %s", id, r.ID)
+		}
+	}
+	if _, err := Parse([]byte(`{"id":"` + strings.Repeat("a", 32) + `",` + rest)); err != nil {
+		t.Error(err)
 	}
 }
 
 func FuzzAMessageThatIsNoRideIsAnError(f *testing.F) {
 	r := valid()
-	f.Add(r.Append(nil))
+	f.Add(r.Message())
 	f.Add([]byte(`{"id":"00","resortID":1}`))
 	f.Add([]byte("\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -4,38 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"github.com/brokermark/brokermark/internal/pipeline/pool"
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
 )
 
-var (
-	created  = []byte(`{"message":"accepted"}`)
-	jsonType = []string{"application/json"}
-	lengths  = func() (list [256][]string) {
-		for n := range list {
-			list[n] = []string{strconv.Itoa(n)}
-		}
-		return list
-	}()
-)
-
-func reply(w http.ResponseWriter, code int, body []byte) {
-	h := w.Header()
-	h["Content-Type"] = jsonType
-	if len(body) < len(lengths) {
-		h["Content-Length"] = lengths[len(body)]
-	} else {
-		h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	}
+// reply answers with v as JSON.
+func reply(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(body)
-}
-
-func refuse(w http.ResponseWriter, code int, a answer) {
-	body, _ := json.Marshal(a)
-	reply(w, code, body)
+	_ = json.NewEncoder(w).Encode(v)
 }
 
 func invalid(w http.ResponseWriter, err error) {
@@ -43,18 +21,18 @@ func invalid(w http.ResponseWriter, err error) {
 	if e := (*ride.ErrInvalid)(nil); errors.As(err, &e) {
 		a.Field = e.Field
 	}
-	refuse(w, http.StatusBadRequest, a)
+	reply(w, http.StatusBadRequest, a)
 }
 
 // tooLarge closes the connection: nobody reads ten megabytes to keep it.
 func tooLarge(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
-	refuse(w, http.StatusRequestEntityTooLarge, answer{Message: "the body is longer than 1024 bytes", Field: "body"})
+	reply(w, http.StatusRequestEntityTooLarge, answer{Message: "the body is longer than 1024 bytes", Field: "body"})
 }
 
 func unavailable(w http.ResponseWriter, why string) {
 	w.Header().Set("Retry-After", retry)
-	refuse(w, http.StatusServiceUnavailable, answer{Message: why})
+	reply(w, http.StatusServiceUnavailable, answer{Message: why})
 }
 
 // unpublished words why a ride was not accepted. In each case the client may post it again under its key.

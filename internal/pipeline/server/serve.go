@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// limits are how long a client may take: a slow one holds a connection and a kilobyte, no producer.
+// limits are how long a client may take: a slow one holds a connection, but no producer.
 type limits struct {
 	header time.Duration // for the head of a request
 	read   time.Duration // for all of it
@@ -38,12 +38,6 @@ func (m limits) serve(ctx context.Context, l net.Listener, c *tls.Config, h http
 	if c != nil {
 		l = tls.NewListener(l, c)
 	}
-	var f *front
-	rides, takesRides := h.(*Server)
-	if takesRides {
-		f = newFront(l, m, rides)
-		l = f // which net/http closes
-	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	select {
@@ -51,18 +45,13 @@ func (m limits) serve(ctx context.Context, l net.Listener, c *tls.Config, h http
 		return err
 	case <-ctx.Done():
 	}
-	if takesRides {
+	if rides, ok := h.(*Server); ok {
 		rides.Stopping()
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.stop)
 	defer cancel()
 	err := s.Shutdown(limited)
-	late := errors.Is(err, context.DeadlineExceeded)
-	if f != nil && !f.wait(limited.Done()) {
-		f.cut()
-		late = true
-	}
-	if late {
+	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.Join(errors.New("requests were still under way when the server ended"), s.Close())
 	}
 	return err

@@ -6,16 +6,13 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -100,14 +97,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write(Description)
 		}
 	case strings.HasPrefix(path, "/skiers/"):
-		var parts [8]string
-		s.skiers(w, r, parts[:split(path[len("/skiers/"):], parts[:])])
+		s.skiers(w, r, strings.Split(path[len("/skiers/"):], "/"))
 	default:
 		notFound(w)
 	}
 }
 
-func notFound(w http.ResponseWriter) { refuse(w, http.StatusNotFound, answer{Message: "no such path"}) }
+func notFound(w http.ResponseWriter) { reply(w, http.StatusNotFound, answer{Message: "no such path"}) }
 
 // allowed refuses a request with another method.
 func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
@@ -116,19 +112,11 @@ func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 	}
 	list := strings.Join(methods, ", ")
 	w.Header().Set("Allow", list)
-	refuse(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: " + list})
+	reply(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: " + list})
 	return false
 }
 
-// split cuts a path into its parts, as many as fit.
-func split(path string, parts []string) (n int) {
-	for more := true; more && n < len(parts); n++ {
-		parts[n], path, more = strings.Cut(path, "/")
-	}
-	return n
-}
-
-// isDay tells whether parts are {resortID}/seasons/{seasonID}/days/{dayID}/skiers/{skierID}.
+// isDay reports whether parts are {resortID}/seasons/{seasonID}/days/{dayID}/skiers/{skierID}.
 func isDay(parts []string) bool {
 	return len(parts) == 7 && parts[1] == "seasons" && parts[3] == "days" && parts[5] == "skiers"
 }
@@ -174,49 +162,37 @@ func dayOf(parts []string) (of ride.Ride, err error) {
 	return of, of.Check()
 }
 
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
-type buffer struct {
-	body    [maxBody + 1]byte
-	message []byte
-}
-
 func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
-	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
-		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
-			refuse(w, http.StatusUnsupportedMediaType, answer{Message: "Content-Type must be application/json", Field: "Content-Type"})
-			return
-		}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		reply(w, http.StatusUnsupportedMediaType, answer{Message: "Content-Type must be application/json", Field: "Content-Type"})
+		return
 	}
 	if r.ContentLength > maxBody {
 		tooLarge(w)
 		return
 	}
-	b := buffers.Get().(*buffer)
-	defer buffers.Put(b)
-	n, err := io.ReadFull(r.Body, b.body[:])
-	switch {
-	case n > maxBody:
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	switch tooLong := (*http.MaxBytesError)(nil); {
+	case errors.As(err, &tooLong):
 		tooLarge(w)
 		return
-	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		refuse(w, http.StatusBadRequest, answer{Message: "the body could not be read", Field: "body"})
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		reply(w, http.StatusBadRequest, answer{Message: "the body ended before its Content-Length", Field: "body"})
 		return
-	case int64(n) < r.ContentLength:
-		refuse(w, http.StatusBadRequest, answer{Message: "the body ended before its Content-Length", Field: "body"})
+	case err != nil:
+		reply(w, http.StatusBadRequest, answer{Message: "the body could not be read", Field: "body"})
 		return
 	}
-	if err := complete(&of, b.body[:n], r.Header.Get(Key), r.Header.Get(At)); err != nil {
+	if err := complete(&of, body, r.Header.Get(Key), r.Header.Get(At)); err != nil {
 		invalid(w, err)
 		return
 	}
-	b.message = of.Append(b.message[:0])
-	if err := s.to.Publish(b.message); err != nil {
+	if err := s.to.Publish(of.Message()); err != nil {
 		unpublished(w, err)
 		return
 	}
 	s.accepted.Add(1)
-	reply(w, http.StatusCreated, created)
+	reply(w, http.StatusCreated, answer{Message: "accepted"})
 }
 
 // complete reads a posted body, and what the headers Key and At say, into a ride of which the path is read.
@@ -252,11 +228,10 @@ func (s *Server) health(w http.ResponseWriter) {
 	if s.stopping.Load() {
 		state, code = "stopping", http.StatusServiceUnavailable
 	}
-	body, _ := json.Marshal(Health{
+	reply(w, code, Health{
 		Status: state, Requests: s.requests.Load(), Accepted: s.accepted.Load(), Waiting: c.Waiting,
 		Published: c.Published, Failed: c.Failed + c.FailedLater, Busy: c.Busy, Unknown: c.Unknown,
 	})
-	reply(w, code, body)
 }
 
 // Health is the answer of the health check.
@@ -317,8 +292,10 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, q Query) {
 		unavailable(w, "the consumer could not be asked")
 		return
 	}
-	reply(w, http.StatusOK, VerticalAnswer(metres))
+	reply(w, http.StatusOK, Vertical{Vertical: metres})
 }
 
-// VerticalAnswer is the answer to a question for a vertical.
-func VerticalAnswer(metres int64) []byte { return fmt.Appendf(nil, `{"vertical":%d}`, metres) }
+// Vertical is the answer to a question for a vertical.
+type Vertical struct {
+	Vertical int64 `json:"vertical"` // metres
+}

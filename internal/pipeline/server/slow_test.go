@@ -108,14 +108,17 @@ func TestASlowClientDoesNotKeepAServerFromStopping(t *testing.T) {
 	served := make(chan error, 1)
 	m := usual
 	m.stop = 300 * time.Millisecond
-	go func() { served <- m.serve(ctx, l, nil, New(&broker{}, nil)) }()
+	rides := New(&broker{}, nil)
+	go func() { served <- m.serve(ctx, l, nil, rides) }()
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", good)
-	time.Sleep(4 * pieces) // it is under way
+	for rides.requests.Load() == 0 { // until it is under way
+		time.Sleep(time.Millisecond)
+	}
 	stop()
 	select {
 	case err := <-served:
