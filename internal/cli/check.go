@@ -278,7 +278,7 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 			spec := r.Point.Spec
 			seconds += repetitionSeconds(spec)
 			if key := lab.SharedBroker(spec); key != "" {
-				seconds += shared.Seconds(key, spec)
+				seconds += shared.Seconds(fmt.Sprint(r.Repetition, key), spec)
 			}
 			unknown = unknown || study.EstimateIsRough(spec)
 		}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/studies"
@@ -158,7 +161,8 @@ func (w *workload) load(args []string) (plan, error) {
 		}
 		p.studies = append(p.studies, s)
 		p.points = append(p.points, points...)
-		for _, r := range study.Order(points, s.Repeats, s.Seed) {
+		seed := cmp.Or(s.Seed, rand.Int64())
+		for _, r := range study.Order(points, s.Repeats, seed, lab.SharedBroker) {
 			if key := (repetition{r.Point.ID, r.Repetition}); !planned[key] {
 				planned[key] = true
 				p.runs = append(p.runs, r)

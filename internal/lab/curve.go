@@ -14,7 +14,8 @@ import (
 // rate is void if its figures say nothing about the broker: the generator limited them, or messages of the rate before disturbed them.
 // Each rate is one load, which a trial measures.
 
-// measureCurve offers one rate after the other on the same topics, and judges each like a repetition of its own.
+// measureCurve offers one rate after the other on the same topics, in a drawn order, and judges each like a repetition of its own. The
+// record lists those that were offered in the order of the spec.
 func (b *bench) measureCurve(ctx context.Context) error {
 	doubtsOfAll := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
 	rates, err := b.curveRates(ctx)
@@ -24,27 +25,36 @@ func (b *bench) measureCurve(ctx context.Context) error {
 	if b.record.Result == nil { // unless the search for the rates has set it
 		b.record.Result = &store.Result{}
 	}
-	result := b.record.Result
-	for i, r := range rates {
-		isLast := i == len(rates)-1
-		load, err := b.curveLoad(r.rate, isLast)
+	measured, order := make([]store.CurvePoint, len(rates)), newCurveOrder(rates, b.record.Seed)
+	for len(order.waiting) > 0 {
+		i, isLast := order.next()
+		load, err := b.curveLoad(rates[i].rate, i+1, isLast)
 		if err != nil {
-			return fmt.Errorf("curve at %g/s: %w", r.rate, err)
+			return fmt.Errorf("curve at %g/s: %w", rates[i].rate, err)
 		}
-		t := b.growingTrial(ctx, "curve", r.rate, load)
+		t := b.growingTrial(ctx, "curve", rates[i].rate, load)
 		point := b.curvePoint(ctx, t)
 		point.Doubts = append(point.Doubts, doubtsOfAll...)
-		point.Fraction = r.fraction
-		if r.fraction == 0 { // no search has set the result's own figures: they are those of the last rate
-			result.Measurement = point.Measurement
-		}
-		result.Curve = append(result.Curve, point)
+		point.Fraction, point.Offered = rates[i].fraction, len(order.offered)
+		measured[i] = point
+		b.keepCurve(measured)
 		if t.Err != nil {
 			return t.Err
 		}
+		order.ended(point.Status, judgeStale(t) != nil)
 	}
-	result.Knee = knee(result.Curve, b.spec.SubscriptionsPerTopic)
+	b.record.Result.Knee = knee(b.record.Result.Curve, b.spec.SubscriptionsPerTopic)
 	return b.judgeCurve()
+}
+
+// keepCurve sets the record's curve to those of its rates that were offered. If no search has set the result's own figures, they are those
+// of the last one in the order of the spec.
+func (b *bench) keepCurve(rates []store.CurvePoint) {
+	curve := slices.DeleteFunc(slices.Clone(rates), func(p store.CurvePoint) bool { return p.Offered == 0 })
+	b.record.Result.Curve = curve
+	if last := curve[len(curve)-1]; last.Fraction == 0 {
+		b.record.Result.Measurement = last.Measurement
+	}
 }
 
 // curveRate is a rate of a curve.
@@ -73,10 +83,10 @@ func (b *bench) curveRates(ctx context.Context) ([]curveRate, error) {
 	return rates, nil
 }
 
-// curveLoad returns the load of one rate. Messages that it leaves behind would disturb the next rate, so its trial waits for them, unless
-// it is the last.
-func (b *bench) curveLoad(rate float64, isLast bool) (worker.Load, error) {
-	arrivals, err := b.arrivals(rate)
+// curveLoad returns the load of one rate, the number'th of the spec. Messages that it leaves behind would disturb the next rate, so its trial
+// waits for them, unless it is the last.
+func (b *bench) curveLoad(rate float64, number int, isLast bool) (worker.Load, error) {
+	arrivals, err := b.arrivals(rate, number)
 	if err != nil {
 		return worker.Load{}, err
 	}

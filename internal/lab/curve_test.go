@@ -98,6 +98,9 @@ func TestAnOverloadedRateDoesNotSpillIntoTheNext(t *testing.T) {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
 	over, last := r.Result.Curve[1], r.Result.Curve[2]
+	if over.Offered > last.Offered {
+		t.Fatal("the seed draws another order")
+	}
 	if over.Status != store.Failed || !strings.Contains(over.Reason, "had not come when the drain allowance of 300ms was used up") || pointDoubt(over, "late") == "" {
 		t.Errorf("at twice the capacity: %s %q, doubts %v", over.Status, over.Reason, over.Doubts)
 	}
@@ -125,6 +128,7 @@ func TestARateThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
 	}
 	s := curveOf(300*time.Millisecond, 8000, 50)
 	s.Client, s.Drain = map[string]any{"capacity": 400}, study.Duration(300*time.Millisecond)
+	s.Seed = 2 // draws the overload first
 	r := runPoint(t, s, lab.Options{})
 	if r.Result == nil || len(r.Result.Curve) != 2 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
@@ -133,6 +137,9 @@ func TestARateThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
 		t.Errorf("the first level: %q", got)
 	}
 	last := r.Result.Curve[1]
+	if last.Offered != 3 {
+		t.Errorf("the disturbed rate was load %d, want that it was offered once more", last.Offered)
+	}
 	if got := pointDoubt(last, "undrained"); last.Status != store.Void || !strings.HasPrefix(got, "the load before wasn't drained") ||
 		!strings.Contains(last.Reason, "deliveries of the load before came during this one") {
 		t.Errorf("%s %q, doubt %q: want void, since the level before came through it", last.Status, last.Reason, got)

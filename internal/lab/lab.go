@@ -117,7 +117,7 @@ type lab struct {
 func (l *lab) runAll(ctx context.Context, runs []study.Run) error {
 	for {
 		var held []study.Run
-		for i, run := range runs {
+		for _, run := range runs {
 			isHeld, err := l.runUnclaimed(ctx, run)
 			if err != nil {
 				return err
@@ -125,12 +125,12 @@ func (l *lab) runAll(ctx context.Context, runs []study.Run) error {
 			if isHeld {
 				held = append(held, run)
 			}
-			l.pool.release(held, runs[i+1:])
 		}
 		if len(held) == 0 {
 			return nil
 		}
 		runs = held
+		l.pool.close()
 		if err := l.await(ctx, held); err != nil {
 			return err
 		}

@@ -192,7 +192,7 @@ func TestStoredRepetitionsAreSkippedAndAbortedOnesRunAgain(t *testing.T) {
 		points = append(points, r.Point)
 	}
 	const repeats = 2
-	runs := study.Order(points, repeats, 1)
+	runs := study.Order(points, repeats, 1, lab.SharedBroker)
 	var last lab.Event
 	watch := func(e lab.Event) { last = e }
 	for i, want := range []lab.Tally{

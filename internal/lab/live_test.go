@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -282,6 +283,61 @@ func TestFlushesOfABrokerAreCounted(t *testing.T) {
 		if r.Status != store.OK || !(perMessage >= bounds[0] && perMessage <= bounds[1]) {
 			t.Errorf("%s: %s %s, %.3g flushes per message, %v are expected", persistence, r.Status, r.Reason, perMessage, bounds)
 		}
+	}
+	checkNothingLeft(t, h)
+}
+
+// What is measured on a broker is not burdened by others that wait for their next point, and repetitions are of instances of their own.
+func TestARepetitionHasASharedBrokerOfItsOwnAndNoOtherIsUp(t *testing.T) {
+	t.Parallel()
+	h, db := newHost(t), openStore(t)
+	var points []study.Point
+	for _, limit := range []int{1 << 20, 2 << 20} { // two servers
+		for _, topics := range []int{1, 2} {
+			s := natsSpec(func(s *study.Spec) {
+				s.Isolation, s.Topics, s.Server = "shared", topics, map[string]any{"max_payload": limit}
+				s.Measure, s.Count, s.Load = "count", study.Count{Messages: 50}, study.Load{Shape: "constant"}
+			})
+			points = append(points, study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint(limit, topics), Spec: s})
+		}
+	}
+	points = append(points, study.Point{ID: "fresh-point", Study: "test", Label: "fresh", Spec: natsSpec(nil)}, runsOf(simSpec(nil))[0].Point)
+	measuredOn := map[string]map[string]bool{} // instances, by server and repetition
+	_, err := lab.Run(t.Context(), study.Order(points, 2, 1, lab.SharedBroker), lab.Options{
+		Store: db, Host: h, Log: testLog{t},
+		Watch: func(e lab.Event) {
+			running := h.Running()
+			most := 1
+			if e.Run.Point.Spec.Broker == "sim" {
+				most = 0
+			}
+			if e.Kind == lab.Sampled && len(running) > most {
+				t.Errorf("%s is measured while %d brokers are up", e.Run.Point.Label, len(running))
+			}
+			if e.Kind != lab.Ended || lab.SharedBroker(e.Run.Point.Spec) == "" || len(running) == 0 {
+				return
+			}
+			key := fmt.Sprint(e.Run.Point.Spec.Server, " in repetition ", e.Run.Repetition)
+			if measuredOn[key] == nil {
+				measuredOn[key] = map[string]bool{}
+			}
+			measuredOn[key][running[0].ID] = true
+		},
+	})
+	if err != nil || len(readRecords(t, db)) != 2*len(points) {
+		t.Fatalf("%v, %s", err, endings(readRecords(t, db)))
+	}
+	instances := map[string]bool{}
+	for key, ids := range measuredOn {
+		if len(ids) != 1 {
+			t.Errorf("%s: measured on %d instances, want 1", key, len(ids))
+		}
+		for id := range ids {
+			instances[id] = true
+		}
+	}
+	if len(instances) != 4 || len(measuredOn) != 4 {
+		t.Errorf("2 servers in 2 repetitions were %d instances, want 4: %v", len(instances), measuredOn)
 	}
 	checkNothingLeft(t, h)
 }

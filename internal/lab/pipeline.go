@@ -206,7 +206,7 @@ func (p *pipeline) clientLoad() (load.Load, error) {
 		return load.Load{}, err
 	}
 	run := fmt.Sprintf("%s-%d-%x", p.bench.record.PointID, p.bench.record.Repetition, rand.Uint64())
-	p.rides = &load.Rides{Host: "localhost:" + port, Run: run, Seed: uint64(s.Seed)}
+	p.rides = &load.Rides{Host: "localhost:" + port, Run: run, Seed: uint64(p.bench.record.Seed)}
 	l := load.Load{
 		Address: address, TLS: entry.ClientTLS(), Maker: p.rides, Threads: s.Pipeline.Threads,
 		Retries: postRetries, Backoff: postBackoff, Timeout: postTimeout,

@@ -19,12 +19,12 @@ func (b *bench) plan() worker.Plan {
 	s := b.spec
 	p := worker.Plan{
 		Payload: b.payload(),
-		Keys:    worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
+		Keys:    worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: b.record.Seed},
 		// With several partitions or consumers, order holds only for messages of the same key.
 		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription.Largest() > 1,
 		InFlight:     s.InFlight.Messages,
 		Bytes:        int(s.InFlight.Bytes),
-		Delay:        worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: s.Seed},
+		Delay:        worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: b.record.Seed},
 		Clients:      s.Connections * s.ProducersPerTopic, // 0 if each producer has a client of its own
 		Consumers:    consumers(s),
 		ConsumeLater: s.Measure == study.MeasureBacklog,
@@ -44,7 +44,7 @@ func (b *bench) plan() worker.Plan {
 func (b *bench) payload() worker.Payload {
 	s := b.spec
 	p := worker.Payload{
-		Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: s.Seed,
+		Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: b.record.Seed,
 	}
 	for _, size := range s.MessageSize {
 		p.Sizes = append(p.Sizes, worker.Size{Bytes: int(size.Size), Weight: size.Weight})
@@ -129,12 +129,13 @@ func threads(best, cores int) int {
 
 // schedule returns the schedule of the spec's load.
 func (b *bench) schedule() (schedule.Schedule, error) {
-	return loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
+	return loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.record.Seed)
 }
 
-// arrivals returns the schedule of a steady load, constant or Poisson as the spec says, for searches and curves.
-func (b *bench) arrivals(rate float64) (schedule.Schedule, error) {
-	return loadSchedule(study.Load{Shape: b.spec.Load.Shape, Rate: rate}, 0, b.spec.Seed)
+// arrivals returns the schedule of a steady load, constant or Poisson as the spec says. number is that of the load in the repetition's
+// search or curve, from 1 on; Poisson arrivals of other numbers are others.
+func (b *bench) arrivals(rate float64, number int) (schedule.Schedule, error) {
+	return loadSchedule(study.Load{Shape: b.spec.Load.Shape, Rate: rate}, 0, seedOf(b.record.Seed, number))
 }
 
 // changing reports whether a load changes over the measured phase, so that its schedule has to begin with that phase.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/catalog"
@@ -12,17 +11,25 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pool starts brokers, and holds those that several points share (isolation: shared) until no coming point needs them. For example, ten
-// points that differ only in their message size share one broker, and release stops it after the last. One goroutine at a time may use it.
+// pool starts brokers, and holds the one that several points of a repetition share (isolation: shared) until another repetition begins
+// that can't use it: while a broker is measured, no other is up. For example, ten points that differ only in their message size share one
+// broker in their first repetition, and another one in their second. One goroutine at a time may use a pool.
 type pool struct {
-	host     *provision.Host                // nil if no point starts a broker
-	keep     bool                           // keep the brokers' directories
-	shared   map[string]*provision.Instance // those that run, by their names (SharedBroker)
-	warmedUp map[*provision.Instance]bool   // shared brokers and those of single points
+	host     *provision.Host              // nil if no point starts a broker
+	keep     bool                         // keep the brokers' directories
+	shared   *sharedBroker                // nil if none runs
+	warmedUp map[*provision.Instance]bool // the shared broker, and that of a single point
+}
+
+// sharedBroker is a broker for all points of one repetition that have its name.
+type sharedBroker struct {
+	name       string // see SharedBroker
+	repetition int
+	instance   *provision.Instance
 }
 
 func newPool(h *provision.Host, keep bool) *pool {
-	return &pool{host: h, keep: keep, shared: map[string]*provision.Instance{}, warmedUp: map[*provision.Instance]bool{}}
+	return &pool{host: h, keep: keep, warmedUp: map[*provision.Instance]bool{}}
 }
 
 // SharedBroker returns the name of the broker that a point shares with others: points with equal names can be measured on one broker. It
@@ -42,13 +49,24 @@ func SharedBroker(s study.Spec) string {
 	return string(name)
 }
 
-// take returns a running broker for a spec. It blocks until the broker is ready. The caller calls giveBack when the repetition has ended:
-// that stops the broker, unless others share it.
-func (p *pool) take(ctx context.Context, s study.Spec) (broker *provision.Instance, giveBack func(), err error) {
+// makeRoom stops the shared broker unless a repetition, which is about to begin, can use it.
+func (p *pool) makeRoom(s study.Spec, repetition int) {
+	if p.shared != nil && !p.shared.serves(s, repetition) {
+		p.close()
+	}
+}
+
+// serves reports whether a repetition of a spec can be measured on a shared broker.
+func (b *sharedBroker) serves(s study.Spec, repetition int) bool {
+	return b.repetition == repetition && b.name == SharedBroker(s)
+}
+
+// take returns a running broker for a repetition, for which makeRoom has been called. It blocks until the broker is ready. The caller
+// calls giveBack when the repetition has ended: that stops the broker, unless others share it.
+func (p *pool) take(ctx context.Context, s study.Spec, repetition int) (broker *provision.Instance, giveBack func(), err error) {
 	keepRunning := func() {}
-	name := SharedBroker(s)
-	if running, ok := p.shared[name]; ok {
-		return running, keepRunning, nil
+	if p.shared != nil {
+		return p.shared.instance, keepRunning, nil
 	}
 	if p.host == nil {
 		return nil, nil, errStart{cause: fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
@@ -64,37 +82,18 @@ func (p *pool) take(ctx context.Context, s study.Spec) (broker *provision.Instan
 	if err != nil {
 		return nil, nil, errStart{cause: err}
 	}
-	if name != "" {
-		p.shared[name] = broker
+	if name := SharedBroker(s); name != "" {
+		p.shared = &sharedBroker{name: name, repetition: repetition, instance: broker}
 		return broker, keepRunning, nil
 	}
 	return broker, func() { p.stop(broker) }, nil
 }
 
-// drop stops a point's shared broker after it has died or could not be reached. The next point gets a new one.
-func (p *pool) drop(s study.Spec) { p.stopShared(SharedBroker(s)) }
-
-// release stops the shared brokers that none of the coming runs uses.
-func (p *pool) release(coming ...[]study.Run) {
-	if len(p.shared) == 0 { // then the names of all coming runs need not be computed
-		return
-	}
-	wanted := map[string]bool{}
-	for _, r := range slices.Concat(coming...) {
-		wanted[SharedBroker(r.Point.Spec)] = true
-	}
-	for name := range p.shared {
-		if !wanted[name] {
-			p.stopShared(name)
-		}
-	}
-}
-
-// stopShared stops the shared broker of a name, if it runs.
-func (p *pool) stopShared(name string) {
-	if in, ok := p.shared[name]; ok {
-		delete(p.shared, name)
-		p.stop(in)
+// close stops the shared broker, if one runs. The next point gets a new one.
+func (p *pool) close() {
+	if p.shared != nil {
+		p.stop(p.shared.instance)
+		p.shared = nil
 	}
 }
 
@@ -103,9 +102,6 @@ func (p *pool) stop(in *provision.Instance) {
 	delete(p.warmedUp, in)
 	stop(in)
 }
-
-// close stops all shared brokers.
-func (p *pool) close() { p.release() }
 
 // stop stops a broker or another process that was started here, and blocks until it has ended.
 func stop(in *provision.Instance) {

@@ -173,7 +173,7 @@ func (p *prober) measure(rate float64) (float64, error) {
 func (s *rateSearch) runProbe(ctx context.Context, load worker.Load, rate float64) (float64, error) {
 	if rate != closedLoop {
 		var err error
-		if load.Schedule, err = s.bench.arrivals(rate); err != nil {
+		if load.Schedule, err = s.bench.arrivals(rate, len(s.trials)+1); err != nil {
 			return 0, err
 		}
 	}

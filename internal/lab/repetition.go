@@ -19,6 +19,7 @@ import (
 // repetition runs one repetition of one point and returns its record, whatever happens. started is false if there was no broker
 // to measure.
 func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, started bool) {
+	l.pool.makeRoom(run.Point.Spec, run.Repetition)
 	r = Blank(run, l.machine, l.options.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, report: func(e Event) { l.watch(run, e) }}
 	err := b.explainLoss(b.run(ctx)) // before close, which ends the process that may have been lost
@@ -27,7 +28,7 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 	b.close(err)
 	started = !errors.As(err, new(errStart))
 	if !started || brokerDied(err) {
-		l.pool.drop(b.spec)
+		l.pool.close() // the broker has died or can't be reached
 	}
 	r.Status, r.Reason, r.Figures = status, why.Text, why.Figures
 	r.Versions.TLS = b.broker.tls.String()
@@ -40,7 +41,7 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 func Blank(run study.Run, host store.Host, tool string) store.Record {
 	return store.Record{
 		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
-		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: host,
+		Axes: run.Point.Axes, Repetition: run.Repetition, Seed: seedOf(run.Point.Spec.Seed, run.Repetition), Spec: run.Point.Spec, Host: host,
 		Began: time.Now().UTC(), Versions: store.Versions{Tool: tool, Go: runtime.Version()},
 	}
 }

@@ -40,7 +40,7 @@ func sharedRuns() []study.Run {
 		})
 		points = append(points, study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint("point ", seed), Spec: s})
 	}
-	return study.Order(points, sharedRepeats, 1)
+	return study.Order(points, sharedRepeats, 1, lab.SharedBroker)
 }
 
 // runShared runs sharedRuns. It prints a line when its first repetition has begun, and in the end how many it ran.

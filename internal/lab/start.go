@@ -49,7 +49,7 @@ func (b *bench) nameInProcess() driver.Target {
 // startInstance takes a broker from the pool, which starts one unless the point can share one that runs.
 func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t driver.Target, err error) {
 	b.announce("starting " + b.spec.Broker)
-	instance, giveBack, err := b.lab.pool.take(ctx, b.spec)
+	instance, giveBack, err := b.lab.pool.take(ctx, b.spec, b.record.Repetition)
 	if err != nil {
 		return t, err
 	}

@@ -62,17 +62,17 @@ func (s *rateSearch) findBounds(ctx context.Context) (search.Result, error) {
 	if err != nil {
 		return search.Result{Goals: make([]search.Bounds, len(s.goals))}, err
 	}
-	s.threadsForRate = start.rate
+	s.threadsForRate = start
 	return search.Run(ctx, search.Plan{
-		Goals: s.goals, Begin: start.rate, Near: start.near, Short: time.Duration(spec.Trial), MaxTrials: spec.MaxTrials,
-		Budget: time.Duration(spec.Budget), MaxRate: spec.MaxRate, Floor: max(1, giveUpBelow*start.rate),
+		Goals: s.goals, Begin: start, Short: time.Duration(spec.Trial), MaxTrials: spec.MaxTrials,
+		Budget: time.Duration(spec.Budget), MaxRate: spec.MaxRate, Floor: max(1, giveUpBelow*start),
 	}, s.tryRate)
 }
 
 // tryRate runs and judges one trial of the search; search.Run calls it. A trial that broke off is not judged: its error ends the
 // search.
 func (s *rateSearch) tryRate(ctx context.Context, r search.Request) (search.Answer, error) {
-	arrivals, err := s.bench.arrivals(r.Rate)
+	arrivals, err := s.bench.arrivals(r.Rate, len(s.trials)+1)
 	if err != nil {
 		return search.Answer{}, err
 	}

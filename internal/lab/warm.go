@@ -40,7 +40,7 @@ func (b *bench) warmBroker(ctx context.Context) error {
 	end := clock.Now() + int64(b.spec.BrokerWarmup)
 	rate := warmFirstRate
 	for now := clock.Now(); now < end; now = clock.Now() {
-		arrivals, err := b.arrivals(rate)
+		arrivals, err := b.arrivals(rate, 0)
 		if err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func (d Deal) Turns(s Schedule, client int) Turns {
 	t := Turns{producers: uint64(d.producersOf(client))}
 	if p, random := s.(poisson); random && t.producers > 1 {
 		t.random = true
-		t.seed = mix(p.share(d, client).seed + 1) // unrelated to the seed that its arrivals are made from
+		t.seed = Mix(p.share(d, client).seed + 1) // unrelated to the seed that its arrivals are made from
 	}
 	return t
 }
@@ -121,7 +121,7 @@ func (t Turns) Of(i int64) int {
 	if !t.random {
 		return int(uint64(i) % t.producers)
 	}
-	anyOf2To64 := mix(t.seed ^ uint64(i))
+	anyOf2To64 := Mix(t.seed ^ uint64(i))
 	index, _ := bits.Mul64(anyOf2To64, t.producers) // the upper half of the product: anyOf2To64/2^64 · producers
 	return int(index)
 }

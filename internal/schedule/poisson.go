@@ -51,7 +51,7 @@ type blockRandom struct {
 
 // begin begins the random stream of a block. The constant, digits of √2, keeps the two seeds apart if seed equals number.
 func (r *blockRandom) begin(seed uint64, number int64) {
-	r.source.Seed(mix(seed), mix(uint64(number)^0x6a09e667f3bcc908))
+	r.source.Seed(Mix(seed), Mix(uint64(number)^0x6a09e667f3bcc908))
 }
 
 // drawLength draws the length of a block of n arrivals, in ns, at a rate in messages per second: a Gamma variable, by the
@@ -86,8 +86,9 @@ func (r *blockRandom) drawArrivals(at []int64, start, length int64) {
 	at[len(at)-1] = start + length // exactly, however long: float64(length) may be rounded
 }
 
-// mix is the finaliser of SplitMix64: neighbouring numbers become unrelated seeds.
-func mix(x uint64) uint64 {
+// Mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): neighbouring numbers become
+// unrelated seeds.
+func Mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -16,7 +16,7 @@ func (p poisson) share(d Deal, client int) poisson {
 		return p
 	}
 	p.rate *= float64(d.producersOf(client)) / float64(d.Producers)
-	p.seed = mix(p.seed) ^ mix(uint64(d.Clients)<<32|uint64(client))
+	p.seed = Mix(p.seed) ^ Mix(uint64(d.Clients)<<32|uint64(client))
 	p.bits = min(blockBits, max(leastBits, bits.Len(uint(mostInBlocks/d.Clients))-1))
 	return p
 }

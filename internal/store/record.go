@@ -38,6 +38,7 @@ type Record struct {
 	Label      string            `json:"label"`
 	Axes       map[string]string `json:"axes,omitempty"` // this point's values on the axes of its study
 	Repetition int               `json:"repetition"`     // 1..repeats
+	Seed       int64             `json:"seed,omitempty"` // of all that it drew at random (docs/method.md); below 2^53; 0 in older records
 	Status     Status            `json:"status"`
 	Reason     string            `json:"reason,omitempty"`         // a sentence, whenever Status is not ok
 	Figures    []remark.Figure   `json:"reason_figures,omitempty"` // of the reason

@@ -147,6 +147,7 @@ type Trial struct {
 type CurvePoint struct {
 	Fraction float64         `json:"fraction,omitempty"` // of the sustainable rate; 0 if the spec gives rates
 	Rate     float64         `json:"rate"`
+	Offered  int             `json:"offered,omitempty"` // 1: the first of the curve that was offered; 0 in older records
 	Status   Status          `json:"status"`
 	Reason   string          `json:"reason,omitempty"`
 	Figures  []remark.Figure `json:"reason_figures,omitempty"` // of the reason

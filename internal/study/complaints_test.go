@@ -123,7 +123,7 @@ func TestNameAndSeedAtTheTopAreTheStudysToo(t *testing.T) {
 	if s.Name != "outer" || s.Seed != 4 || p.Spec.Name != "inner" || p.Spec.Seed != 3 || p.Study != "outer" || p.Spec.Topics != 2 {
 		t.Errorf("%q, %d and %q, %d", s.Name, s.Seed, p.Spec.Name, p.Spec.Seed)
 	}
-	if s := New("x"); s.Repeats != 1 || s.Seed != 1 || s.Name != "x" || len(expand(t, s)) != 1 {
+	if s := New("x"); s.Repeats != 1 || s.Seed != 0 || s.Name != "x" || len(expand(t, s)) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if s := parse(t, "question: q\ndescription: d\nsource: s\nrepeats: 7"); fmt.Sprint(s.Question, s.Description, s.Source, s.Repeats, s.File) != "qds7f.yaml" {

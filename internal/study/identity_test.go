@@ -1,7 +1,9 @@
 package study
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -197,7 +199,7 @@ func TestOrderInterleavesRepeatsInASeededShuffle(t *testing.T) {
 		t.Fatal(err)
 	}
 	points := expand(t, s)
-	runs := Order(points, 3, 7)
+	runs := Order(points, 3, 7, nil)
 	if len(runs) != 30 {
 		t.Fatalf("got %d runs", len(runs))
 	}
@@ -223,13 +225,48 @@ func TestOrderInterleavesRepeatsInASeededShuffle(t *testing.T) {
 	same := func(a, b []Run) bool {
 		return slices.EqualFunc(a, b, func(x, y Run) bool { return x.Point.ID == y.Point.ID && x.Repetition == y.Repetition })
 	}
-	if !same(runs, Order(points, 3, 7)) {
+	if !same(runs, Order(points, 3, 7, nil)) {
 		t.Error("equal seeds, other orders")
 	}
-	if same(runs, Order(points, 3, 8)) {
+	if same(runs, Order(points, 3, 8, nil)) {
 		t.Error("other seeds, equal orders")
 	}
-	if len(Order(points, 0, 1)) != 0 || len(Order(nil, 3, 1)) != 0 {
+	if len(Order(points, 0, 1, nil)) != 0 || len(Order(nil, 3, 1, nil)) != 0 {
 		t.Error("runs of nothing")
+	}
+}
+
+// Only then one broker at a time need be up, and each repetition can have its own.
+func TestPointsThatShareABrokerComeInABlock(t *testing.T) {
+	s := New("x")
+	if err := errors.Join(s.SetAxis("--topics", "topics", strings.Fields("1 2 3 4 5")), s.SetAxis("--broker", "broker", strings.Fields("a b c"))); err != nil {
+		t.Fatal(err)
+	}
+	points := expand(t, s)
+	byBroker := func(s Spec) string {
+		if s.Topics == 5 {
+			return "" // has one of its own
+		}
+		return s.Broker
+	}
+	orders := map[string]bool{}
+	for seed := range int64(20) {
+		var order []string
+		changes, before := 0, ""
+		for _, run := range Order(points, 1, seed, byBroker) {
+			name := cmp.Or(byBroker(run.Point.Spec), run.Point.ID)
+			if name != before {
+				changes++
+			}
+			before = name
+			order = append(order, run.Point.ID)
+		}
+		if len(order) != 15 || changes != 3+3 {
+			t.Errorf("seed %d: %d points on %d brokers one after the other, want 15 on 6", seed, len(order), changes)
+		}
+		orders[strings.Join(order, " ")] = true
+	}
+	if len(orders) != 20 {
+		t.Errorf("20 seeds make %d orders", len(orders))
 	}
 }

@@ -1,9 +1,6 @@
 package study
 
-import (
-	"math/rand/v2"
-	"slices"
-)
+import "math/rand/v2"
 
 // Run is one repetition of one point.
 type Run struct {
@@ -12,16 +9,37 @@ type Run struct {
 }
 
 // Order interleaves repeats of points: repetition by repetition, each in a seeded shuffle of its own, so that drift of
-// the machine spreads evenly over the points. Equal arguments give equal orders.
-func Order(points []Point, repeats int, seed int64) []Run {
+// the machine spreads evenly over the points. Points for which broker returns the same name share a broker in each repetition,
+// so they come one after the other: blocks are shuffled, and the points of each. A point without a name is a block by itself, and all
+// are if broker is nil. Equal arguments give equal orders.
+func Order(points []Point, repeats int, seed int64, broker func(Spec) string) []Run {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0x6272_6f6b_6572)) // any fixed stream will do
+	blocks := blocksOf(points, broker)
 	runs := make([]Run, 0, len(points)*max(0, repeats))
 	for r := 1; r <= repeats; r++ {
-		round := slices.Clone(points)
-		rng.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
-		for _, p := range round {
-			runs = append(runs, Run{p, r})
+		for _, b := range rng.Perm(len(blocks)) {
+			for _, p := range rng.Perm(len(blocks[b])) {
+				runs = append(runs, Run{blocks[b][p], r})
+			}
 		}
 	}
 	return runs
+}
+
+// blocksOf returns the points that share a broker together, see Order.
+func blocksOf(points []Point, broker func(Spec) string) (blocks [][]Point) {
+	at := map[string]int{} // the block of each name
+	for _, p := range points {
+		name := ""
+		if broker != nil {
+			name = broker(p.Spec)
+		}
+		if i, ok := at[name]; ok && name != "" {
+			blocks[i] = append(blocks[i], p)
+			continue
+		}
+		at[name] = len(blocks)
+		blocks = append(blocks, []Point{p})
+	}
+	return blocks
 }

@@ -85,7 +85,7 @@ type Spec struct {
 	Faults      []Fault     `json:"faults,omitempty"`
 	Objectives  Objectives  `json:"objectives,omitempty"` // what the point should reach; not part of the identity
 	Seed        int64       `json:"seed"`                 // payload contents, Poisson arrivals, keys
-	Isolation   string      `json:"isolation"`            // fresh (a new broker per repetition) | shared (one per run and broker settings)
+	Isolation   string      `json:"isolation"`            // fresh (a new broker per point and repetition) | shared (one per repetition and broker settings)
 	// BrokerWarmup is how long a broker that was just started is driven before its first measurement; 0: not at all.
 	BrokerWarmup Duration `json:"brokerWarmup,omitempty"`
 }

@@ -25,7 +25,7 @@ type Study struct {
 	Source      string  // where a published study can be found
 	Repeats     int     // of every point, at least 1; with Until at most
 	Until       float64 // half the width of an interval, as a share of the median, at which a point has enough repetitions; 0: none
-	Seed        int64   // of the order of points
+	Seed        int64   // of the order of points; 0: each run draws one
 	File        string  // as given to Parse
 	Distrusted  bool    // the document may be a stranger's: it must neither run code nor send secrets of this machine
 	Files       fs.FS   // the study's folder where it isn't on the disk: payload files are looked for in it
@@ -63,7 +63,7 @@ const (
 
 // New is a study of one point with nothing but defaults.
 func New(name string) *Study {
-	return &Study{Name: name, Repeats: 1, Seed: 1, sweeps: []sweep{{}}, flags: map[string]string{}}
+	return &Study{Name: name, Repeats: 1, sweeps: []sweep{{}}, flags: map[string]string{}}
 }
 
 // studyKeys are the keys of a study document that are no settings of a spec.

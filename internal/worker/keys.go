@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -71,7 +72,7 @@ func (k *keyChooser) of(producer int, seq uint64) int {
 		return int(seq % n)
 	}
 	const salt = 0x5bf03635 // keeps keys independent of payloads that have the same seed
-	r := mix(uint64(k.spec.Seed) ^ mix(uint64(wire.MakeID(uint32(producer), seq))) ^ salt)
+	r := schedule.Mix(uint64(k.spec.Seed) ^ schedule.Mix(uint64(wire.MakeID(uint32(producer), seq))) ^ salt)
 	if k.spec.Kind == "random" {
 		return int(r % n)
 	}

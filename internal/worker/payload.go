@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -123,11 +124,11 @@ func (b *bodies) sameSize() bool { return b.smallest == b.largest }
 
 // pick returns the index of the body of message seq of a producer. It is a pure function, so that a run can be repeated.
 func (b *bodies) pick(producer int, seq uint64) int {
-	r := mix(b.seed ^ mix(uint64(wire.MakeID(uint32(producer), seq))))
+	r := schedule.Mix(b.seed ^ schedule.Mix(uint64(wire.MakeID(uint32(producer), seq))))
 	u, last := unitInterval(r), len(b.groups)-1
 	i := sort.Search(last, func(i int) bool { return u < b.groups[i].upTo }) // last also if rounding left its upTo below 1
 	group := b.groups[i]
-	return group.first + int(mix(r)%uint64(group.n))
+	return group.first + int(schedule.Mix(r)%uint64(group.n))
 }
 
 // fillRandom fills b with random bytes.
@@ -141,17 +142,8 @@ func fillRandom(b []byte, rng *rand.Rand) {
 	}
 }
 
-// golden is 2^64 divided by the golden ratio, the increment of SplitMix64.
+// golden is 2^64 divided by the golden ratio.
 const golden = 0x9e3779b97f4a7c15
-
-// mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its outputs for
-// different inputs are as good as independent random numbers.
-func mix(x uint64) uint64 {
-	x += golden
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
 
 // unitInterval maps 64 random bits to a number in [0, 1).
 func unitInterval(r uint64) float64 { return float64(r>>11) / (1 << 53) }

@@ -20,7 +20,7 @@ func TestPayloadsAndKeysAreMixedBySplitMix64(t *testing.T) {
 	// seed, so that another version has to make the same ones.
 	state := uint64(0)
 	for i, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f, 0xf88bb8a8724c81ec} {
-		if got := mix(state); got != want {
+		if got := schedule.Mix(state); got != want {
 			t.Errorf("output %d is %#x, want %#x", i+1, got, want)
 		}
 		state += 0x9e3779b97f4a7c15
