@@ -67,14 +67,10 @@ func (t trend) agrees() bool { return (t.score > 0) == (t.change > 1) }
 
 // likelyCause names what may have changed from one repetition of a point to the next: whatever was not started anew for each.
 func likelyCause(p Point) string {
-	switch {
-	case len(p.Spec.Attach) > 0:
+	if len(p.Spec.Attach) > 0 {
 		return "The broker or a machine changed meanwhile"
-	case p.Spec.Isolation == "shared":
-		return "They shared a broker, which may have warmed up meanwhile (a longer brokerWarmup tells) or filled up"
-	default:
-		return "Each had a broker of its own, so the machine, or what else ran on it, changed meanwhile"
 	}
+	return "Each had a broker of its own, so the machine, or what else ran on it, changed meanwhile"
 }
 
 // trendOf is the trend of points that have product, measure and likely cause in common. Points with a figure of 0 are left

@@ -17,7 +17,7 @@ func inOrder(broker string, size study.Size, throughputs ...float64) []store.Rec
 	var records []store.Record
 	for i, throughput := range throughputs {
 		r := swept(broker, size, 0, nil)
-		r.Spec.Measure, r.Spec.Isolation = study.MeasurePeak, "shared"
+		r.Spec.Measure = study.MeasurePeak
 		r.Repetition, r.Began = i+1, time.Unix(int64(1000*i), 0)
 		r.Result.Throughput = throughput
 		records = append([]store.Record{r}, records...) // the order in the store is another
@@ -41,14 +41,14 @@ func TestABrokerThatGetsFasterFromRepetitionToRepetitionIsTold(t *testing.T) {
 	if got[0].Finding != want {
 		t.Errorf("got  %q\nwant %q", got[0].Finding, want)
 	}
-	if !strings.Contains(got[0].Detail, "brokerWarmup") {
-		t.Errorf("the broker was shared, but %q", got[0].Detail)
+	if !strings.Contains(got[0].Detail, "a broker of its own") {
+		t.Errorf("each repetition had a broker of its own, but %q", got[0].Detail)
 	}
 	for i := range rising {
-		rising[i].Spec.Isolation = "fresh"
+		rising[i].Spec.Attach = []string{"kafka.example:9092"}
 	}
-	if got := Trends(pointsOf(rising)); len(got) != 1 || strings.Contains(got[0].Detail, "brokerWarmup") {
-		t.Errorf("fresh brokers, but %+v", got)
+	if got := Trends(pointsOf(rising)); len(got) != 1 || !strings.Contains(got[0].Detail, "The broker or a machine changed") {
+		t.Errorf("an attached broker, but %+v", got)
 	}
 }
 
