@@ -85,7 +85,7 @@ func runOne(t *testing.T, spec string) store.Record {
 	db, err := store.Open(filepath.Join(t.TempDir(), "store.db"))
 	livetest.Must(t, err)
 	defer db.Close()
-	if _, err := lab.Run(ctx, study.Order(points, 1, 1), lab.Options{Store: db, Host: host, Log: io.Discard}); err != nil {
+	if _, err := lab.Run(ctx, study.Order(points, 1, 1, lab.SharedBroker), lab.Options{Store: db, Host: host, Log: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	records, err := db.Records(ctx, store.Filter{})

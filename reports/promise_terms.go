@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 // promiseTerms explains the columns that the tables have, a sentence or two each.
@@ -22,13 +25,42 @@ func promiseTerms(trials []faultTrial) string {
 		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
 	}
 	terms = append(terms,
-		"Dup.: deliveries of a message that had been delivered.",
+		"Dup.: deliveries of a message that had been delivered."+listening(trials),
 		"Reord.: first deliveries after a later message of the same stream.")
 	if slices.ContainsFunc(trials, faultTrial.hasOutage) {
 		terms = append(terms,
 			"Outage: the longest time in which nothing was delivered, from samples "+sampleIntervals(trials)+" apart.")
 	}
 	return strings.Join(terms, " ")
+}
+
+// listening says how long the trials that count duplicates as breaches went on receiving for their sake; empty if there are none.
+func listening(trials []faultTrial) string {
+	var words []string
+	for _, t := range trials {
+		if t.record.Result != nil && t.record.Result.Listened != nil {
+			words = append(words, t.record.Spec.Broker+" "+listeningWords(*t.record.Result.Listened))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	slices.Sort(words)
+	return " Where they break a promise, the trial went on receiving at its end, as long as the broker waits for an acknowledgement before it " +
+		"delivers again: " + strings.Join(slices.Compact(words), "; ") + "."
+}
+
+// listeningWords are "for 31s", "for 1m0s, although it delivers again after 30m0s" and "for 0s, since it delivers again only when a
+// connection ends".
+func listeningWords(l results.Listened) string {
+	text := "for " + time.Duration(l.Ns).Round(100*time.Millisecond).String()
+	switch {
+	case l.RedeliveryNs == 0:
+		return text + ", since it delivers again only when a connection ends"
+	case l.Ns < l.RedeliveryNs:
+		return text + ", although it delivers again after " + time.Duration(l.RedeliveryNs).String()
+	}
+	return text
 }
 
 // leavesLossesOut tells whether messages are missing that may not be lost, so that the verdict leaves them

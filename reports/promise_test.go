@@ -24,6 +24,13 @@ func through(broker, delivery, persistence string, fault study.Fault, wrong stor
 	b.Received = b.Expected - b.Lost
 	b.Duplicated, b.Reordered, b.Resent = wrong.Duplicated, wrong.Reordered, wrong.Resent
 	r.Result.Books = b
+	if delivery != "at-least-once" {
+		waits := map[string]int64{"kafka": 45e9}[broker] // others: only when a connection ends
+		r.Result.Listened = &store.Listened{Ns: min(60e9, waits+1e9), RedeliveryNs: waits}
+		if waits == 0 {
+			r.Result.Listened.Ns = 0
+		}
+	}
 	r.Result.Outage = &store.Outage{ReceiveNs: 1.4e9, PublishNs: 1.3e9}
 	r.Result.Faults = []store.FaultEvent{{OffsetNs: 2e9, Do: fault.Do, Node: 1}}
 	if fault.For > 0 {
@@ -243,5 +250,20 @@ func TestAnOutageIsExplainedWhereOneIsKnown(t *testing.T) {
 		if got := strings.Contains(promiseTerms(c.trials), "Outage:"); got != c.want {
 			t.Errorf("%s: explained is %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+func TestThePromiseReportSaysHowLongDuplicatesWereLookedFor(t *testing.T) {
+	for want, l := range map[string]store.Listened{
+		"for 31s": {Ns: 31e9, RedeliveryNs: 30e9},
+		"for 1m0s, although it delivers again after 30m0s":            {Ns: 60e9, RedeliveryNs: 1800e9},
+		"for 0s, since it delivers again only when a connection ends": {},
+	} {
+		if got := listeningWords(l); got != want {
+			t.Errorf("%+v: %q, want %q", l, got, want)
+		}
+	}
+	if got := listening(nil); got != "" {
+		t.Errorf("without such trials: %q", got)
 	}
 }

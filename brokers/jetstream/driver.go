@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,6 +31,12 @@ func driverKind() driver.Kind {
 		Server:   served,
 		Fits:     fits,
 		Keeps:    keeps,
+		Redelivers: func(g driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
+			if unacknowledged(g, client) != "" {
+				return 0
+			}
+			return client.Duration("AckWait")
+		},
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
 		Failover: true,
 		Shared:   true,

@@ -35,7 +35,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
 		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
-		Failover: true, Shared: true, Relays: true,
+		Failover: true, Shared: true, Relays: true, Redelivers: redelivers,
 	}
 }
 

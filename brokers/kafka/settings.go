@@ -1,7 +1,9 @@
 package kafka
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -81,6 +83,19 @@ func byBroker(_ driver.Guarantee, v driver.Values) string {
 		return "with group.protocol: consumer the broker decides (server.group.consumer.session.timeout.ms and …heartbeat.interval.ms)"
 	}
 	return ""
+}
+
+// redelivers implements driver.Kind.Redelivers: when a group has waited for a member in vain, another one reads on from the offset that was
+// committed last. A share group gives a record to another member after its lock has expired, which by default takes less.
+func redelivers(_ driver.Guarantee, client driver.Values, server map[string]any) time.Duration {
+	if client.String("group.protocol") == classicGroups {
+		return millis(client, "session.timeout.ms")
+	}
+	timeout, err := strconv.Atoi(fmt.Sprint(server["group."+client.String("group.protocol")+".session.timeout.ms"]))
+	if err != nil {
+		return 45 * time.Second // the server's own default
+	}
+	return time.Duration(timeout) * time.Millisecond
 }
 
 func unanswered(g driver.Guarantee, _ driver.Values) string {

@@ -20,6 +20,9 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one by one", driver.Threading: "by the load"},
 		Client:  "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Fits: fits, Maps: natives,
+		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
+			return client.Duration("AckWait")
+		},
 		Server: server, ServerKeeps: serverKeeps, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	}
 }

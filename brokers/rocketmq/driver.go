@@ -18,6 +18,9 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Client: library, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: server, Attaching: attaching,
 		Shared: true, Open: open,
+		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
+			return client.Duration("invisibleDuration")
+		},
 		Without: map[driver.Class]string{
 			driver.Acknowledging: "one AckMessage for what a receive has brought", driver.Publishing: "the run's window", driver.Threading: "by the load",
 		},

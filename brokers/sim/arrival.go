@@ -129,10 +129,10 @@ func (b *broker) hit(every int64) bool { return every > 0 && b.stats.Arrived%eve
 // dispatch puts a parcel into the queue of every subscription.
 func (b *broker) dispatch(c *parcel, departure int64) {
 	for _, s := range c.topic.subscriptions {
-		q := s.queues[c.partition]
 		due := departure + b.delay.draw()
-		for range c.copies {
-			q.push(entry{due: due, chunk: c.chunk, at: c.at, n: c.n})
+		for n := range c.copies {
+			q := s.queues[(c.partition+n*c.topic.partitions)%len(s.queues)]
+			q.push(entry{due: due + int64(n)*int64(b.settings.again), chunk: c.chunk, at: c.at, n: c.n})
 		}
 	}
 	added := c.copies * len(c.topic.subscriptions)

@@ -51,7 +51,7 @@ type topic struct {
 
 type subscription struct {
 	name   string
-	queues []*queue // by partition
+	queues []*queue // by partition; with duplicate.after followed by those of second deliveries
 }
 
 func newBroker(address string, s settings) *broker {
@@ -136,8 +136,12 @@ func (b *broker) remove(t driver.Topology) {
 
 func (b *broker) subscribe(t *topic, name string, ordering driver.Ordering) {
 	s := &subscription{name: name}
-	for p := range t.partitions {
-		q := &queue{partition: p, partitions: t.partitions}
+	queues := t.partitions
+	if b.settings.again > 0 {
+		queues *= 2
+	}
+	for i := range queues {
+		q := &queue{partition: i % t.partitions, partitions: t.partitions}
 		q.byDue = ordering == driver.Unordered && b.settings.distribution != constant
 		s.queues = append(s.queues, q)
 	}

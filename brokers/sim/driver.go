@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -21,7 +22,7 @@ func init() {
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Shared: true, Open: open}
+	return driver.Kind{Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Redelivers: redelivers, Shared: true, Open: open}
 }
 
 // share implements driver.Kind.Share: the surplus consumers of a partition compete for it.
@@ -39,6 +40,11 @@ func keeps(client, _ driver.Values, _ int64) driver.Limit {
 		return driver.Limit{}
 	}
 	return driver.Limit{Setting: fmt.Sprintf("client.queue.limit: %d", n), Messages: n}
+}
+
+// redelivers implements driver.Kind.Redelivers.
+func redelivers(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
+	return client.Duration("duplicate.after")
 }
 
 // fits implements driver.Kind.Fits.

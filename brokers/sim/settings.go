@@ -34,6 +34,7 @@ type settings struct {
 	stallEvery   time.Duration
 	loss         int64
 	duplicate    int64
+	again        time.Duration // from a delivery to its duplicate
 	reorder      int64
 	corrupt      int64
 	fail         int64
@@ -78,6 +79,7 @@ func declared() []driver.Setting {
 		needs("stall.for", time.Duration(0), client("stall.every", time.Duration(0), "freezes begin again after this long; 0: one freeze")),
 		client("loss.every", int64(0), "every n-th message of the broker is acknowledged but not delivered; 0: none"),
 		client("duplicate.every", int64(0), "every n-th message is delivered twice; 0: none"),
+		needs("duplicate.every", int64(0), client("duplicate.after", time.Duration(0), "how long after the first the second delivery comes; 0: at once")),
 		client("reorder.every", int64(0), "every n-th message changes places with the next one of its producer and topic; 0: none"),
 		client("corrupt.every", int64(0), "one bit of the last byte of every n-th message is flipped; 0: none"),
 		client("fail.every", int64(0), "every n-th message is refused: not delivered, and acknowledged with an error; 0: none"),
@@ -94,7 +96,7 @@ func newSettings(v driver.Values) (settings, error) {
 		capacity: v.Int("capacity"), warming: v.Int("warming"), latency: v.Duration("latency"), distribution: v.String("latency.distribution"),
 		sigma: v.Float("latency.sigma"), ackLatency: v.Duration("ack.latency"), stallAt: v.Duration("stall.at"),
 		stallFor: v.Duration("stall.for"), stallEvery: v.Duration("stall.every"), loss: v.Int("loss.every"),
-		duplicate: v.Int("duplicate.every"), reorder: v.Int("reorder.every"), corrupt: v.Int("corrupt.every"),
+		duplicate: v.Int("duplicate.every"), again: v.Duration("duplicate.after"), reorder: v.Int("reorder.every"), corrupt: v.Int("corrupt.every"),
 		fail: v.Int("fail.every"), window: v.Int("window"), queueLimit: v.Int("queue.limit"),
 		queueFull: v.String("queue.full"), memory: v.Int("memory"), seed: v.Int("seed"),
 	}

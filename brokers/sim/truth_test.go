@@ -19,6 +19,7 @@ func TestFaultsAreExactlyAsManyAsAskedFor(t *testing.T) {
 		"loss":      {client: map[string]any{"loss.every": 100}, missing: 100},
 		"refusal":   {client: map[string]any{"fail.every": 250}, nacks: 40, missing: 40},
 		"duplicate": {client: map[string]any{"duplicate.every": 50}, twice: 200, extra: 200},
+		"later":     {client: map[string]any{"duplicate.every": 50, "duplicate.after": "50ms"}, twice: 200, extra: 200},
 		"corrupt":   {client: map[string]any{"corrupt.every": 1000}, corrupt: 10},
 		// The 10,000th waits for a neighbour in vain and is let go in the end.
 		"reorder": {client: map[string]any{"reorder.every": 100}, backwards: 99},

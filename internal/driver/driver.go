@@ -267,6 +267,9 @@ type Kind struct {
 	Keeps func(client, topic Values, size int64) Limit
 	// ServerKeeps is the same by settings that a server is started with. Nil: there is none, or drivers don't know it.
 	ServerKeeps func(server map[string]any, size int64) Limit
+	// Redelivers is after what time, under these settings, the broker delivers a message again whose acknowledgement it never got, though the
+	// connection stands. Nil, or 0: only when a connection ends.
+	Redelivers func(g Guarantee, client Values, server map[string]any) time.Duration
 	// Shared tells that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share its connection: so
 	// that applications with many topics need few. Otherwise a spec with fewer connections than topics is refused.
 	Shared bool

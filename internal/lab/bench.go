@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -24,10 +25,12 @@ type bench struct {
 	record   *store.Record
 	report   func(Event) // of progress
 
-	broker  testedBroker
-	limit   driver.Limit // of the broker's queues; the zero value if the spec asks for none
-	meters  meters
-	clients clients
+	broker testedBroker
+	limit  driver.Limit // of the broker's queues; the zero value if the spec asks for none
+	// redelivery is after what time the broker delivers again what it got no acknowledgement of; 0: only when a connection ends.
+	redelivery time.Duration
+	meters     meters
+	clients    clients
 	// previous is the outcome of the last trial, zero before the first one on these topics. runTrial hands it to the next trial.
 	previous worker.Outcome
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // faultInjector pauses, kills, resumes and restarts nodes of the broker while a load runs, as the spec lists under faults. Each fault is
@@ -27,6 +28,22 @@ type faultInjector struct {
 	events []store.FaultEvent   // what was done
 	hit    map[*study.Act][]int // the nodes that each act was taken on, also where it failed
 	missed []string             // listed faults that were due only after the load had ended
+}
+
+// longestListen bounds how long a trial listens on for messages that the broker delivers again.
+const longestListen = time.Minute
+
+// listenFor returns how long a trial listens on after its drain, and whether it is to look for messages that come again at all: it is if the
+// spec asks for faults, and promises that nothing comes twice. The many trials of a search and of a broker's warm-up, which are brisk, are not.
+func (b *bench) listenFor(load worker.Load) (time.Duration, bool) {
+	if len(b.spec.Faults) == 0 || b.spec.Delivery == "at-least-once" || load.Brisk {
+		return 0, false
+	}
+	const slack = time.Second // brokers look for acknowledgements that are overdue from time to time
+	if b.redelivery == 0 {
+		return 0, true
+	}
+	return min(b.redelivery+slack, longestListen), true
 }
 
 // begin starts to inject the faults. from is the start of the measured phase, ns on the clock's axis. It does not block. Only its

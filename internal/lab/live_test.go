@@ -341,3 +341,25 @@ func TestARepetitionHasASharedBrokerOfItsOwnAndNoOtherIsUp(t *testing.T) {
 	}
 	checkNothingLeft(t, h)
 }
+
+func TestAfterAFaultARecordSaysHowLongLateDuplicatesWereLookedFor(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	spec := simSpec(func(s *study.Spec) {
+		s.Broker, s.Delivery, s.Acks, s.Client = "jetstream", "exactly-once", "leader", map[string]any{"AckWait": "1s"}
+		setRate(s, 200, 2*time.Second)
+		s.Faults = []study.Fault{{At: study.Duration(500 * time.Millisecond), Do: "pause", Node: "1", For: study.Duration(200 * time.Millisecond)}}
+	})
+	began := time.Now()
+	r := runCounts(t, spec, lab.Options{Host: h})
+	want := store.Listened{Ns: 2e9, RedeliveryNs: 1e9}
+	if r.Result.Listened == nil || *r.Result.Listened != want || time.Since(began) < 4*time.Second {
+		t.Errorf("%+v after %v, want %+v", r.Result.Listened, time.Since(began), want)
+	}
+	if last := r.Result.Series; len(last) > 0 && last[len(last)-1].OffsetNs > 3.5e9 {
+		t.Errorf("the series goes on while the trial listens, until %v", time.Duration(last[len(last)-1].OffsetNs))
+	}
+	if seconds := r.Result.Cost.Seconds; seconds > 3.5 {
+		t.Errorf("the cost is that of %g s, listening included", seconds)
+	}
+}

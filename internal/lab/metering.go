@@ -34,6 +34,7 @@ type metering struct {
 	begin   *fullReading   // when the measured phase began; nil if it never did
 	end     *fullReading   // when the measured phase ended; nil if the trial ended before
 	endOnce sync.Once
+	drained *fullReading // when the drain was over; nil unless the trial then listened on
 
 	remoteErr error // why the readings of the remote meters are not known; nil if they are
 	peak      peakMemory
@@ -53,6 +54,11 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 	load.Measuring = func(at int64) {
 		m.schedule(at, load.Duration)
 		measuring(at)
+	}
+	load.Drained = func() {
+		r := m.bench.readAll()
+		m.drained = &r
+		m.bench.announce("listening for messages that come again")
 	}
 	if load.Messages > 0 {
 		m.counted, load.Sent = true, m.endNow
@@ -132,7 +138,11 @@ func (m *metering) finish(ctx context.Context, out worker.Outcome, parts []agent
 func (m *metering) readings() (begin, end, drained fullReading) {
 	close(m.over)
 	m.pending.Wait()
-	drained = m.bench.readAll()
+	if m.drained != nil {
+		drained = *m.drained
+	} else {
+		drained = m.bench.readAll()
+	}
 	begin, end = drained, drained
 	if m.begin != nil {
 		begin = *m.begin

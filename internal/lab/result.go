@@ -13,7 +13,7 @@ func measurement(t trial, producersPerTopic int) store.Measurement {
 	h, rates := t.Histograms, t.phaseThroughput()
 	m := store.Measurement{
 		Books: t.Measured, PublishRate: rates.acked, ReceiveRate: rates.received,
-		ClockBoundNs: t.ClockBound, Cost: t.Cost, Series: t.Series, Faults: t.Faults,
+		ClockBoundNs: t.ClockBound, Cost: t.Cost, Series: t.Series, Faults: t.Faults, Listened: t.Listened,
 		Latency: store.Latency{
 			EndToEnd: h.EndToEnd, EndToEndService: h.EndToEndService, Publish: h.Publish, Service: h.Service,
 			Lag: h.Lag, GeneratorLag: h.GeneratorLag,

@@ -40,6 +40,9 @@ func (b *bench) noteSettings(kind driver.Kind, config driver.Config) error {
 	b.record.Versions.Broker = b.spec.Version // until the broker has been started
 	b.record.Failover = kind.Failover
 	b.limit = queueLimit(kind, b.spec, config)
+	if kind.Redelivers != nil {
+		b.redelivery = kind.Redelivers(config.Guarantee, config.Client, server)
+	}
 	return nil
 }
 

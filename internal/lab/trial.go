@@ -30,8 +30,9 @@ type trial struct {
 	SampleEvery time.Duration // between two samples, before Outcome.Samples was thinned out
 	Series      []store.Tick
 	Faults      []store.FaultEvent
-	Doubts      []store.Doubt  // reasons to trust the figures less that don't follow from them
-	relayed     *worker.Pauses // of all relays; nil if there are none, or if a fault is aimed at one
+	Listened    *store.Listened // nil if the trial was not to look for messages that come again
+	Doubts      []store.Doubt   // reasons to trust the figures less that don't follow from them
+	relayed     *worker.Pauses  // of all relays; nil if there are none, or if a fault is aimed at one
 
 	// What explains missing messages and those that are too many.
 	previous     worker.Outcome // of the trial before on the same topics; zero if there was none
@@ -50,6 +51,8 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	meters, faults := newMetering(b, stage, rate), &faultInjector{bench: b}
 	meters.follow(&load, func(measuredFrom int64) { faults.begin(guarded, measuredFrom) })
 	meters.remoteErr = b.meters.remote.relateClocks(guarded)
+	var looksForMore bool
+	load.Listen, looksForMore = b.listenFor(load)
 	// The drain must not wait for messages that may be lost or dropped.
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given()
 	out, parts := b.clients.agent.Run(guarded, load)
@@ -62,6 +65,10 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	cost, costDoubts := meters.finish(ctx, out, parts)
 	relayed, relayDoubts := b.relayPauses(ctx, out)
 
+	var listened *store.Listened
+	if looksForMore {
+		listened = &store.Listened{Ns: int64(out.Listened), RedeliveryNs: int64(b.redelivery)}
+	}
 	previous := b.previous // whose messages may still come during this trial
 	b.previous = out
 	if len(parts) > 0 {
@@ -70,7 +77,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	return trial{
 		Outcome: out, trialCost: cost,
 		Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
-		Parts: parts, SampleEvery: worker.SampleEvery, Series: meters.series(out), Faults: injected,
+		Parts: parts, SampleEvery: worker.SampleEvery, Series: meters.series(out), Faults: injected, Listened: listened,
 		Doubts: slices.Concat(faultDoubts, costDoubts, relayDoubts), relayed: relayed,
 		previous: previous, limitSetting: dropped.setting,
 	}

@@ -11,6 +11,7 @@ type (
 	Status      = store.Status
 	Doubt       = store.Doubt
 	Books       = store.Books
+	Listened    = store.Listened
 	Stream      = store.Stream // the books of one producer and subscription
 	Sustainable = store.Sustainable
 	Trial       = store.Trial

@@ -45,6 +45,8 @@ type Measurement struct {
 	Series       []Tick       `json:"series,omitempty"`
 	Faults       []FaultEvent `json:"faults,omitempty"`
 	Outage       *Outage      `json:"outage,omitempty"` // nil without faults
+	// Listened says how late duplicates could be seen; nil unless faults were asked for and nothing was to come twice.
+	Listened *Listened `json:"listened,omitempty"`
 	// BacklogMax is the largest backlog, in messages, of all samples from the start of the measured phase on, including those that
 	// Series leaves out. nil in older records.
 	BacklogMax    *int64     `json:"backlog_max,omitempty"`
@@ -290,6 +292,13 @@ type FaultEvent struct {
 	Node     int    `json:"node"`
 	Part     string `json:"part,omitempty"` // of a pipeline, by its name in the spec; empty: the broker
 	Err      string `json:"err,omitempty"`
+}
+
+// Listened says for how long a trial went on receiving after everything had come, or its drain was over.
+type Listened struct {
+	Ns int64 `json:"ns"`
+	// RedeliveryNs is after what time the broker delivers again what it got no acknowledgement of; 0: only when a connection ends.
+	RedeliveryNs int64 `json:"redelivery_ns,omitempty"`
 }
 
 // Outage holds the longest times without a delivery and without a confirmation while load was due. They are read from samples.

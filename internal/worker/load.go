@@ -37,6 +37,8 @@ type Load struct {
 	// for some seconds. It has no effect unless it is longer than Drain.
 	Settle time.Duration
 	Brisk  bool // the drain ends, too, when nothing has come for some seconds: a search has more trials to run
+	// Listen is how long the trial goes on receiving after the drain, for what the broker delivers again (Outcome.Listened).
+	Listen time.Duration
 	Lossy  bool // the drain ends, too, when nothing has come for a second: with at most once, lost messages never come
 
 	Streams bool            // Outcome.Streams has the ledgers of all streams; false: of those with faults
@@ -70,6 +72,8 @@ type Hooks struct {
 	Measuring func(at int64)
 	// Sent is called once when the last message has been sent; in a backlog trial, when the backlog is filled.
 	Sent func()
+	// Drained is called once when the drain is over, if the trial listens on after it.
+	Drained func()
 	// Filled is called when a backlog is filled, and blocks until it may be drained. An error ends the trial.
 	Filled func(ctx context.Context) error
 	// Observe receives a sample about ten times a second, from one goroutine.

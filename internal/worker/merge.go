@@ -52,7 +52,7 @@ func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	merged := Outcome{Drained: true}
+	merged := Outcome{Drained: true, Listened: parts[0].Listened}
 	joint := NewJoint(len(parts))
 	for i, part := range parts {
 		merged.add(part)
@@ -98,6 +98,7 @@ func (o *Outcome) add(part Outcome) {
 	o.Drained = o.Drained && part.Drained
 	o.Arriving = o.Arriving || part.Arriving
 	o.Overdue += part.Overdue
+	o.Listened = min(o.Listened, part.Listened)
 	o.Pauses = o.Pauses.Union(part.Pauses)
 
 	o.Producers += part.Producers

@@ -31,10 +31,11 @@ type Outcome struct {
 	LastAcked    int64
 
 	// The end of the trial.
-	Hopeless bool  // Load.Hopeless ended the measured phase early
-	Drained  bool  // everything sent was confirmed and received within Load.Drain
-	Arriving bool  // deliveries still came when the trial stopped waiting: missing messages may be late rather than lost
-	Overdue  int64 // deliveries that were missing after Load.Drain, if the trial waited longer for them (Load.Settle)
+	Hopeless bool          // Load.Hopeless ended the measured phase early
+	Drained  bool          // everything sent was confirmed and received within Load.Drain
+	Arriving bool          // deliveries still came when the trial stopped waiting: missing messages may be late rather than lost
+	Overdue  int64         // deliveries that were missing after Load.Drain, if the trial waited longer for them (Load.Settle, Load.Listen)
+	Listened time.Duration // after the drain (Load.Listen); of several workers the least
 
 	// Over time.
 	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on

@@ -50,6 +50,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	out := w.sendAndDrain(ctx, t)
 	close(drained)
 	observing.Wait()
+	w.listenOn(ctx, t, &out)
 	w.finish(t, o, &out)
 	return out
 }
