@@ -82,13 +82,13 @@ func (e Evidence) Served() float64 {
 
 // Rule holds the limits that every trial must keep, whatever the goal.
 type Rule struct {
-	Guarantee      ledger.Guarantee // what the broker must keep; if it allows loss, the goal says how much
-	MinSent        float64          // share of the messages due that the client must have taken, or the rate was not offered
-	MaxSlope       float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
-	Tolerated      time.Duration    // a long trial also fails if its backlog certainly grows, and by more than comes in so long
-	LagFloor       time.Duration    // the generator may always be as late as this, at p99
-	LagShare       float64          // it may also be late by this share of the latency, which is mostly the broker's then
-	MaxBusyShare   float64          // a generator that uses more than this share of its cores is saturated
+	Guarantee    ledger.Guarantee // what the broker must keep; if it allows loss, the goal says how much
+	MinSent      float64          // share of the messages due that the client must have taken, or the rate was not offered
+	MaxSlope     float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
+	Tolerated    time.Duration    // a long trial also fails if its backlog certainly grows, and by more than comes in so long
+	LagFloor     time.Duration    // the generator may always be as late as this, at p99
+	LagShare     float64          // it may also be late by this share of the latency, which is mostly the broker's then
+	MaxBusyShare float64          // a generator that uses more than this share of its cores is saturated
 }
 
 // DefaultRule is the rule that docs/method.md describes, for one guarantee.

@@ -23,7 +23,7 @@ func (g *goalSearch) next() (Request, bool) {
 	if low == nil { // no rate has passed, and high is one that failed: trustedClass doesn't leave all rates undecided
 		return g.below(high)
 	}
-	if rate, ok := g.rateToNarrow(low, high); ok && !g.needsLastTrials() {
+	if rate, ok := g.rateToNarrow(low, high); ok && !g.needsLastTrials() && !g.search.onlyVoids() {
 		return g.explore(rate), true
 	}
 	return g.confirm(low, high)

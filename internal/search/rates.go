@@ -22,15 +22,9 @@ const (
 // step returns the ratio of two rates that are so many widths apart.
 func (g *goalSearch) step(widths float64) float64 { return math.Pow(1+g.goal.Width, widths) }
 
-// firstRate returns the rate at which a search begins: Plan.Begin. If that is likely to be near the capacity, the search
-// begins half a width below, so that the guess lies in the middle of the bracket that comes of it.
+// firstRate returns the rate at which a search begins: Plan.Begin.
 func (g *goalSearch) firstRate() float64 {
-	plan := g.search.plan
-	begin := plan.Begin
-	if plan.Near {
-		begin /= g.step(halfWidth)
-	}
-	return g.search.limited(max(begin, plan.Floor))
+	return g.search.limited(max(g.search.plan.Begin, g.search.plan.Floor))
 }
 
 // rateToNarrow returns the rate of the trial that narrows the bracket from low to high or, while no rate has failed and
@@ -52,9 +46,6 @@ func (g *goalSearch) rateToNarrow(low, high *triedRate) (rate float64, ok bool) 
 // width of 5 %, 12,155/s follow 10,000/s, and then 17,959/s. low is the highest rate that passed.
 func (g *goalSearch) rateAbove(low *triedRate) float64 {
 	factor := g.step(firstStep)
-	if g.search.plan.Near {
-		factor = g.step(1)
-	}
 	for _, r := range slices.Backward(g.tried) {
 		if r.rate < low.rate && g.likelyClass(r) == Lower { // the next lower rate that passed
 			factor = doubled(r.rate, low.rate, factor)
@@ -64,9 +55,13 @@ func (g *goalSearch) rateAbove(low *triedRate) float64 {
 	return g.search.limited(low.rate * factor)
 }
 
-// rateBelow returns the rate to try when no rate has passed yet. If the trial at high, the lowest rate that failed, fell
+// rateBelow returns the rate to try when no rate has passed yet. What makes trials void mostly grows with the rate, and how far it has
+// to go down no void trial tells: below one the step is the largest. If the trial at high, the lowest rate that failed, fell
 // behind, that is a little below what came through. Otherwise it is twice as far down, in widths, as the last step went.
 func (g *goalSearch) rateBelow(high *triedRate) float64 {
+	if high.onlyVoid() {
+		return max(high.rate/maxGrowth, min(g.search.plan.Floor, high.rate/2))
+	}
 	if guess, fellBehind := high.capacity(); fellBehind {
 		// A guess below the floor leads to a trial at the floor, if that is at most half of high.
 		return max(guess/g.step(halfWidth), min(g.search.plan.Floor, high.rate/2))

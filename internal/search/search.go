@@ -48,7 +48,6 @@ type Answer struct {
 type Plan struct {
 	Goals     []Goal
 	Begin     float64       // where to begin; only a guess
-	Near      bool          // the guess is likely to be right within a few widths
 	Short     time.Duration // length of trials that only look for where the bounds may be
 	MaxTrials int           // for each goal; as many again may be void for every goal
 	Budget    time.Duration // for each goal: how long trials may take, twice that until a rate is confirmed; 0: no bound
@@ -63,7 +62,7 @@ type Bounds struct {
 	// High is the relevant upper bound: the lowest rate that the goal rejects. If there is none it is the lowest rate above
 	// Low that failed in trials too short to count, and Undecided says so. 0: no such rate, or no Low to begin from.
 	High        float64
-	Conditional float64 // conditional throughput at Low: what came through at least, in all but the worst of the time
+	Conditional float64       // conditional throughput at Low: what came through at least, in all but the worst of the time
 	Undecided   remark.Remark // why a bound is unknown, or the two are wider apart than asked; empty otherwise
 	Void        string        // why rates above Low could not be measured; "" otherwise
 }
@@ -125,11 +124,8 @@ func newSearcher(p Plan) *searcher {
 // request returns the trial that brings the first unanswered goal closer to its answer; false if all
 // goals are answered, or if no trials are left.
 func (s *searcher) request() (Request, bool) {
-	if s.voidsInARow >= maxVoidsInARow {
-		return Request{}, false
-	}
 	for _, g := range s.goals {
-		if g.trialsLeft() <= 0 {
+		if g.trialsLeft() <= 0 || s.onlyVoids() && !g.anyPassed() {
 			continue
 		}
 		if r, ok := g.next(); ok && g.affords(r) {
@@ -138,6 +134,9 @@ func (s *searcher) request() (Request, bool) {
 	}
 	return Request{}, false
 }
+
+// onlyVoids reports whether so many trials in a row were void that looking for further rates is pointless.
+func (s *searcher) onlyVoids() bool { return s.voidsInARow >= maxVoidsInARow }
 
 // add adds a trial to what each goal knows of its rate.
 func (s *searcher) add(r Request, a Answer) {

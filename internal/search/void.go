@@ -5,14 +5,18 @@ import "fmt"
 // A void trial says nothing about its rate: the generator, or another process, was in the way. So the rate is tried
 // again, but not for ever.
 const (
-	voidsToMoveOn  = 2 // void trials at a rate, if it had no others, before another rate is tried
+	voidsToMoveOn  = 2 // void trials at a rate, if it had no others, before another rate is tried; 1 until a rate has passed
 	maxVoids       = 4 // void trials at a rate before it is given up
-	maxVoidsInARow = 8 // void trials in a row, at whatever rates, before the search ends
+	maxVoidsInARow = 8 // void trials in a row, at whatever rates, before the search confirms what has passed, or ends
 )
 
 // voidToRepeat returns a rate to try again because all its trials were void, and fewer than voidsToMoveOn; nil if there is
-// none. A rate at which the trial fell behind is not tried again: what came through says where to look next.
+// none. A rate at which the trial fell behind is not tried again: what came through says where to look next. Until a rate has
+// passed, a much lower one says more (rateBelow).
 func (g *goalSearch) voidToRepeat() *triedRate {
+	if !g.anyPassed() {
+		return nil
+	}
 	for _, r := range g.tried {
 		_, fellBehind := r.capacity()
 		if r.onlyVoid() && r.voids < voidsToMoveOn && !fellBehind {
@@ -20,6 +24,12 @@ func (g *goalSearch) voidToRepeat() *triedRate {
 		}
 	}
 	return nil
+}
+
+// anyPassed reports whether the goal has a rate that it may confirm.
+func (g *goalSearch) anyPassed() bool {
+	low, _ := g.bracket(g.likelyClass)
+	return low != nil
 }
 
 // decidable reports whether a rate is undecided and more long trials may decide it.

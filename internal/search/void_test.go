@@ -216,3 +216,20 @@ func TestAVoidLongTrialIsRepeatedAsALongOne(t *testing.T) {
 		t.Error("no long trial was void: the test shows nothing")
 	}
 }
+
+// Others use so much of the machine that the generator keeps no schedule above a limit: what it can offer is a lower bound all the same.
+func TestASearchThatIsVoidAtItsFirstRatesEndsWithALowerBound(t *testing.T) {
+	for _, limit := range []float64{900, 500, 90, 20, 2} {
+		p := planFor(confirmed(1, 0)) // begins at 1,000/s
+		r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if r.Rate > limit {
+				return Void, 0.99 * r.Rate
+			}
+			return Pass, r.Rate
+		}))
+		b := r.Goals[0]
+		if err != nil || b.Low > limit || b.Low < limit/1.06 || b.Void == "" || b.Undecided.Text == "" {
+			t.Errorf("up to %g/s: %+v after %d trials, %v", limit, b, r.Trials, err)
+		}
+	}
+}
