@@ -40,6 +40,7 @@ func driverKind() driver.Kind {
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
 		Failover: true,
 		Shared:   true,
+		Drops:    "PullMaxMessages",
 		Open:     open,
 	}
 }
@@ -152,6 +153,10 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	}
 	return nil
 }
+
+// Dropped implements driver.Dropper. The client holds no more than 64 MB for a callback of Consume, whatever it has asked the server for:
+// 2,000 messages of 33 kB are more. What it drops comes again after AckWait, or never without acknowledgements.
+func (s *session) Dropped() int64 { return s.dialer.Dropped() }
 
 func (s *session) Close() error {
 	if s.remaking != nil {

@@ -62,3 +62,10 @@ func TestDriverKeepsThePromises(t *testing.T) {
 	s.Client = map[string]any{"AckWait": "2s"} // what was on its way to a consumer when the server died comes again after that
 	drivertest.Run(t, s)
 }
+
+func TestWhatTheClientDropsIsReported(t *testing.T) {
+	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+	once := livetest.Guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Ordered) // nothing comes again
+	ahead := map[string]any{"PullMaxMessages": 100_000}                                          // more than the 64 MB that the client keeps
+	drivertest.Overflows(t, drivertest.Suite{Kind: livetest.Kind(t, "jetstream")}, target, once, ahead, 60_000)
+}

@@ -21,6 +21,7 @@ func driverKind() driver.Kind {
 			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Class: driver.Prefetching, Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),
 		Transient: true, // a subject has no memory
+		Drops:     "PendingMsgsLimit",
 		Keyless:   driver.Never("a subject has neither partitions nor keys"),
 		Supports:  supports,
 		Fits:      fits,
@@ -107,13 +108,10 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		return err
 	}
 	defer conn.Shut()
-	var subs []*nats.Subscription
 	for _, topic := range c.Topics() {
-		sub, err := intake.subscribe(conn, s.subjects[topic], s.subscriptions[c.Subscription])
-		if err != nil {
+		if err := intake.subscribe(conn, s.subjects[topic], s.subscriptions[c.Subscription]); err != nil {
 			return fmt.Errorf("subscribe to %s: %w", s.subjects[topic], err)
 		}
-		subs = append(subs, sub)
 	}
 	if err := s.dialer.Announced(ctx, conn); ctx.Err() != nil {
 		return nil
@@ -123,15 +121,6 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	defer context.AfterFunc(ctx, intake.end)()
 	ready()
 	intake.run()
-	dropped := 0
-	for _, sub := range subs {
-		if n, err := sub.Dropped(); err == nil {
-			dropped += n
-		}
-	}
-	if dropped > 0 {
-		s.dialer.Logf("%s: the client dropped %d messages because PendingMsgsLimit (%d) was reached", name, dropped, s.pending)
-	}
 	if ctx.Err() == nil {
 		return fmt.Errorf("%s: %w", name, nats.ErrConnectionClosed)
 	}
@@ -141,6 +130,9 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	return natsio.NewSender(s.dialer, s.subjects, c, r)
 }
+
+// Dropped implements driver.Dropper.
+func (s *session) Dropped() int64 { return s.dialer.Dropped() }
 
 func (s *session) Close() error {
 	s.conn.Shut()

@@ -33,3 +33,13 @@ func TestClusterWithTLSKeepsThePromises(t *testing.T) {
 func TestTheStockLibraryKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "nats"}, atMostOnce))
 }
+
+func TestWhatTheClientDropsIsReported(t *testing.T) {
+	_, target := livetest.Start(t, provision.Options{Broker: "nats"})
+	for _, mode := range []string{driver.Tuned, driver.Stock} {
+		t.Run(mode, func(t *testing.T) {
+			small := map[string]any{"mode": mode, "PendingMsgsLimit": 20}
+			drivertest.Overflows(t, drivertest.Suite{Kind: livetest.Kind(t, "nats")}, target, atMostOnce, small, 5000)
+		})
+	}
+}

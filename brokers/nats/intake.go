@@ -11,7 +11,7 @@ import (
 
 // intake is how messages come from the client to the sink.
 type intake interface {
-	subscribe(c *natsio.Conn, subject, group string) (*nats.Subscription, error)
+	subscribe(c *natsio.Conn, subject, group string) error
 	run() // until end; nothing is delivered afterwards
 	end() // may be called often, by anyone
 }
@@ -27,8 +27,9 @@ func newBatches(pending int, s driver.Sink) *batches {
 	return &batches{Inbox: natsio.NewInbox(pending), sink: s, payloads: make([][]byte, 0, 256)}
 }
 
-func (b *batches) subscribe(c *natsio.Conn, subject, group string) (*nats.Subscription, error) {
-	return c.ChanQueueSubscribe(subject, group, b.C)
+func (b *batches) subscribe(c *natsio.Conn, subject, group string) error {
+	_, err := c.ChanQueueSubscribe(subject, group, b.C)
+	return err
 }
 
 func (b *batches) end() { b.End() }
@@ -59,12 +60,12 @@ func newCallbacks(pending int, s driver.Sink) *callbacks {
 	return &callbacks{pending: pending, sink: s, ended: make(chan struct{})}
 }
 
-func (k *callbacks) subscribe(c *natsio.Conn, subject, group string) (*nats.Subscription, error) {
+func (k *callbacks) subscribe(c *natsio.Conn, subject, group string) error {
 	sub, err := c.QueueSubscribe(subject, group, k.handle)
 	if err == nil {
 		err = sub.SetPendingLimits(k.pending, nats.DefaultSubPendingBytesLimit)
 	}
-	return sub, err
+	return err
 }
 
 func (k *callbacks) handle(m *nats.Msg) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/redis/go-redis/v9"
 
@@ -97,7 +98,8 @@ func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 }
 
 // Consume is the subscriber of a subscription. The client subscribes again when the connection is lost; what is
-// published meanwhile is gone.
+// published meanwhile is gone. A message that finds Channel full waits until there is room: after the client's own minute it would be
+// dropped, and nothing but a log line would say so.
 func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	if err := alone(d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
 		return err
@@ -115,7 +117,7 @@ func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	var payload []byte
 	var one [1][]byte
 	if driver.UsesStock(d.config.Client) {
-		for m := range sub.Channel() { // until sub is closed
+		for m := range sub.Channel(redis.WithChannelSendTimeout(math.MaxInt64)) { // until sub is closed
 			one[0] = []byte(m.Payload)
 			s.Deliver(one[:])
 		}

@@ -56,6 +56,14 @@ type RelayConfig struct {
 	MaxBytes int // largest payload that will come
 }
 
+// Dropper is a Driver whose client library drops deliveries inside this process while a consumer doesn't keep up with them (Kind.Drops). The
+// broker has delivered them, so they are no loss of its own.
+type Dropper interface {
+	// Dropped is how many deliveries the client library has dropped since Open, over all consumers. It may be called at any time, from any
+	// goroutine, and doesn't block.
+	Dropped() int64
+}
+
 // Gauge is a Driver that can ask the broker about a subscription's queue. It is called from one goroutine, while others send
 // and consume.
 type Gauge interface {
@@ -247,6 +255,9 @@ type Kind struct {
 	Settings []Setting // every client and topic setting it understands
 	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
 	Transient bool
+	// Drops names the client setting that bounds what may wait in the client for a consumer, where the client library drops what comes
+	// then: the driver is a Dropper. Empty: the library drops nothing, it makes the broker wait instead.
+	Drops string
 	// Keyless says, as a clause, that topics have no partitions and a message's key would go nowhere under these client
 	// settings; empty, or nil, where the broker has a use for keys. Several partitions and a keyDistributor are refused with it.
 	Keyless func(client Values) string

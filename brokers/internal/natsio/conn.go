@@ -76,6 +76,7 @@ type Dialer struct {
 	budget  time.Duration // per address
 	log     *log.Logger
 	asked   atomic.Bool // for a client certificate
+	drops   drops
 }
 
 // NewDialer reads target, log and the ClientSettings of c.
@@ -154,8 +155,8 @@ func (d *Dialer) report(name string, s *nats.Subscription, err error) {
 		d.Logf("%s: %v", name, err)
 		return
 	}
-	dropped, _ := s.Dropped()
-	d.Logf("%s: subscription to %s: %v (%d dropped so far)", name, s.Subject, err, dropped)
+	d.drops.watch(s)
+	d.Logf("%s: subscription to %s: %v", name, s.Subject, err)
 }
 
 func urls(addresses []string) []string {

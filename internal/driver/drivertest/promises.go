@@ -20,6 +20,7 @@ const ahead = 512
 // delivery runs one healthy session and checks each promise on what it left behind.
 func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 	s := r.open(t, g, shape{topics: 2, subscriptions: 2, consumers: r.suite.Consumers})
+	s.requireDropper(t, r.suite.Kind)
 	// Both send at once, and at once: what is sent right after the last ready must be seen.
 	senders := []*sender{s.newSender(t, 0, 0, 1), s.newSender(t, 1, 1, 0)}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
