@@ -45,6 +45,9 @@ func leftUnsent(r results.Record) bool { return booksOf(r).Unsent > 0 }
 // wasResent tells whether messages were sent again.
 func wasResent(r results.Record) bool { return booksOf(r).Resent > 0 }
 
+// wasDropped tells whether the client library dropped deliveries.
+func wasDropped(r results.Record) bool { return booksOf(r).Dropped > 0 }
+
 // isLaterRepetition tells whether a record is not the first repetition of its point.
 func isLaterRepetition(r results.Record) bool { return r.Repetition > 1 }
 

@@ -59,6 +59,10 @@ func addBookTerms(d *document.Document, points []results.Point, accounts []accou
 		d.Say("Resent: sent once more because the connection was lost or no answer came; " +
 			"such a message is counted once in all other columns.")
 	}
+	if anyLoad(points, wasDropped) {
+		d.Say("Dropped by the client: the broker delivered them, and the client library dropped them inside the generator's process, " +
+			"because a consumer did not keep up.")
+	}
 	if anyLoad(points, orderUnknown) {
 		d.Say("Several agents received messages of one stream in an order that their clocks do not show: " +
 			"the count of reordered messages is a lower bound.")
@@ -170,6 +174,7 @@ func bookColumns(points []results.Point) []columnOf[account] {
 		results.KeyDue:      allSent,
 		results.KeyUnsent:   allSent,
 		results.KeyResent:   !anyLoad(points, wasResent),
+		results.KeyDropped:  !anyLoad(points, wasDropped),
 		results.KeyExpected: !anyLoad(points, expectsOtherThanSent),
 	}
 	return append(identity, metricColumns(bookKeys, hidden, account.countCell)...)
@@ -180,7 +185,7 @@ var bookKeys = []string{
 	results.KeyDue, results.KeyUnsent, results.KeySent,
 	results.KeyAcked, results.KeyFailed, results.KeyResent, results.KeyUnresolved,
 	results.KeyExpected, results.KeyReceived, results.KeyLost, results.KeyLostAcked,
-	results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
+	results.KeyDropped, results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
 }
 
 // streamTable shows the streams that have a fault.
@@ -202,10 +207,10 @@ var streamColumns = slices.Concat(
 	[]columnOf[results.Stream]{textColumn(document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, lostRanges)},
 )
 
-// streamKeys are the keys of the counts of a stream. Which stream messages were due in or sent again in
+// streamKeys are the keys of the counts of a stream. Which stream messages were due in, sent again in or dropped from
 // is not recorded.
 var streamKeys = slices.DeleteFunc(slices.Clone(bookKeys), func(key string) bool {
-	return key == results.KeyDue || key == results.KeyUnsent || key == results.KeyResent
+	return slices.Contains([]string{results.KeyDue, results.KeyUnsent, results.KeyResent, results.KeyDropped}, key)
 })
 
 // lostRanges lists the first ranges of lost sequence numbers: "17–18 9120 …". The dots are for ranges

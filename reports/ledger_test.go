@@ -17,10 +17,10 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	// Every count of the books has its own column.
-	b := store.Books{Due: 1, Unsent: 2, Sent: 3, Acked: 4, Failed: 5, Unresolved: 6, Expected: 7, Received: 8, Lost: 9, LostAcked: 10, Duplicated: 11, Reordered: 12, Corrupted: 13, Resent: 14}
+	b := store.Books{Due: 1, Unsent: 2, Sent: 3, Acked: 4, Failed: 5, Unresolved: 6, Expected: 7, Received: 8, Lost: 9, LostAcked: 10, Duplicated: 11, Reordered: 12, Corrupted: 13, Resent: 14, Dropped: 15}
 	want := map[string]float64{
 		"due": 1, "unsent": 2, "sent": 3, "acked": 4, "failed": 5, "unresolved": 6, "expected": 7, "received": 8, "lost": 9, "lost_acked": 10,
-		"duplicated": 11, "reordered": 12, "corrupted": 13, "resent": 14,
+		"duplicated": 11, "reordered": 12, "corrupted": 13, "resent": 14, "dropped": 15,
 	}
 	itself := func(b store.Books) store.Books { return b }
 	columns := countColumns(bookKeys, nil, itself)
@@ -37,7 +37,7 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		t.Errorf("of a stream there are %d columns", len(of))
 	}
 	for _, c := range of {
-		if c.MachinesOnly != (c.Key == "lost") || c.Key == "resent" {
+		if c.MachinesOnly != (c.Key == "lost") || c.Key == "resent" || c.Key == "dropped" {
 			t.Errorf("%s: %+v", c.Key, c)
 		}
 	}
@@ -59,6 +59,7 @@ func TestALedgerShowsTheColumnsThatSaySomething(t *testing.T) {
 	for key, records := range map[string][]store.Record{
 		"repetition": atRate("kafka", 2),
 		"resent":     with(func(r *store.Record) { r.Result.Books.Resent = 1 }),
+		"dropped":    with(func(r *store.Record) { r.Result.Books.Dropped = 1 }),
 		"expected":   with(func(r *store.Record) { r.Result.Books.Expected *= 2 }),
 	} {
 		if !strings.Contains(base, key) || strings.Contains(hidden(records), key) {

@@ -66,6 +66,6 @@ func TestDriverKeepsThePromises(t *testing.T) {
 func TestWhatTheClientDropsIsReported(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
 	once := livetest.Guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Ordered) // nothing comes again
-	ahead := map[string]any{"PullMaxMessages": 100_000}                                          // more than the 64 MB that the client keeps
+	ahead := map[string]any{"PullMaxMessages": 100_000}                                           // more than the 64 MB that the client keeps
 	drivertest.Overflows(t, drivertest.Suite{Kind: livetest.Kind(t, "jetstream")}, target, once, ahead, 60_000)
 }

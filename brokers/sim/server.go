@@ -218,6 +218,9 @@ func (s *server) deliver(h handover, now int64) {
 		return
 	}
 	s.more = s.more || len(c.batch) == handful
+	if b.settings.work > 0 {
+		burn(int64(b.settings.work) * int64(len(c.batch)))
+	}
 	c.sink.Deliver(c.batch)
 	b.mu.Lock()
 	for _, k := range s.released {

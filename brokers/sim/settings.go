@@ -42,6 +42,7 @@ type settings struct {
 	queueLimit   int64
 	queueFull    string
 	memory       int64
+	work         time.Duration
 	seed         int64
 }
 
@@ -87,6 +88,7 @@ func declared() []driver.Setting {
 		client("queue.limit", int64(0), "most messages waiting in one topic of one subscription; 0: unlimited"),
 		needs("queue.limit", int64(0), client("queue.full", fullBlocks, "what a message meets at queue.limit: block Send, be rejected with an error, or be dropped silently", fullBlocks, fullRejects, fullDrops)),
 		client("memory", int64(512<<20), "bytes that messages may take up before Send blocks"),
+		client("work", time.Duration(0), "processor time that the client's reading thread uses up for each delivery, before the application has it"),
 		client("seed", int64(1), "of the random latencies"),
 	}
 }
@@ -98,7 +100,7 @@ func newSettings(v driver.Values) (settings, error) {
 		stallFor: v.Duration("stall.for"), stallEvery: v.Duration("stall.every"), loss: v.Int("loss.every"),
 		duplicate: v.Int("duplicate.every"), again: v.Duration("duplicate.after"), reorder: v.Int("reorder.every"), corrupt: v.Int("corrupt.every"),
 		fail: v.Int("fail.every"), window: v.Int("window"), queueLimit: v.Int("queue.limit"),
-		queueFull: v.String("queue.full"), memory: v.Int("memory"), seed: v.Int("seed"),
+		queueFull: v.String("queue.full"), memory: v.Int("memory"), work: v.Duration("work"), seed: v.Int("seed"),
 	}
 	for name, n := range map[string]int64{
 		"capacity": s.capacity, "warming": s.warming, "loss.every": s.loss, "duplicate.every": s.duplicate, "reorder.every": s.reorder,

@@ -178,7 +178,7 @@ var shareTotals = map[string]total{
 	results.KeyAcked: sentMessages, results.KeyFailed: sentMessages, results.KeyUnresolved: sentMessages,
 	results.KeyResent: sentMessages, results.KeySent: dueMessages, results.KeyUnsent: dueMessages,
 	results.KeyReceived: expectedMessages, results.KeyLost: expectedMessages, results.KeyLostAcked: expectedMessages,
-	results.KeyDuplicated: expectedMessages, results.KeyReordered: expectedMessages, results.KeyCorrupted: expectedMessages,
+	results.KeyDropped: expectedMessages, results.KeyDuplicated: expectedMessages, results.KeyReordered: expectedMessages, results.KeyCorrupted: expectedMessages,
 	results.KeyPublishRate: offeredRate, results.KeyReceiveRate: expectedReceiveRate,
 	results.KeyBrokerCPUUser: oneCore, results.KeyBrokerCPUSystem: oneCore,
 	results.KeyProducerCPUUser: oneCore, results.KeyProducerCPUSystem: oneCore,

@@ -56,6 +56,7 @@ var countsOf = map[string]struct {
 	"received":   {func(b *store.Books, n int64) { b.Received = n }, expected},
 	"lost":       {func(b *store.Books, n int64) { b.Lost = n }, expected},
 	"lost_acked": {func(b *store.Books, n int64) { b.LostAcked = n }, expected},
+	"dropped":    {func(b *store.Books, n int64) { b.Dropped = n }, expected},
 	"duplicated": {func(b *store.Books, n int64) { b.Duplicated = n }, expected},
 	"reordered":  {func(b *store.Books, n int64) { b.Reordered = n }, expected},
 	"corrupted":  {func(b *store.Books, n int64) { b.Corrupted = n }, expected},
@@ -217,11 +218,11 @@ func TestAShareOfNothingIsUnknown(t *testing.T) {
 		"offered":  func(m *store.Measurement) { m.OfferedRate = 0 },
 	} {
 		r := point("x", time.Millisecond, 0)
-		r.Result.Books = store.Books{Due: 9, Sent: 9, Unsent: 9, Acked: 9, Failed: 9, Unresolved: 9, Resent: 9, Expected: 9, Received: 9, Lost: 9, LostAcked: 9, Duplicated: 9, Reordered: 9, Corrupted: 9}
+		r.Result.Books = store.Books{Due: 9, Sent: 9, Unsent: 9, Acked: 9, Failed: 9, Unresolved: 9, Resent: 9, Expected: 9, Received: 9, Lost: 9, LostAcked: 9, Dropped: 9, Duplicated: 9, Reordered: 9, Corrupted: 9}
 		whole(&r.Result.Measurement)
 		for _, metric := range map[string][]string{
 			"sent": {"acked", "failed", "unresolved", "resent", "receive_rate"}, "due": {"sent", "unsent"},
-			"expected": {"received", "lost", "lost_acked", "duplicated", "reordered", "corrupted", "receive_rate"}, "offered": {"publish_rate", "receive_rate"},
+			"expected": {"received", "lost", "lost_acked", "dropped", "duplicated", "reordered", "corrupted", "receive_rate"}, "offered": {"publish_rate", "receive_rate"},
 		}[name] {
 			if got := judge(t, metric+" >= 0%", r); !strings.HasSuffix(got, "failed all points: no point has a value to judge") {
 				t.Errorf("%s, nothing %s: %s", metric, name, got)

@@ -51,9 +51,9 @@ func TestTheExamplesOfAComplaintAreAccepted(t *testing.T) {
 func TestAShareOfOneMessageIsAll(t *testing.T) {
 	r := point("x", time.Millisecond, 0)
 	r.Result.OfferedRate, r.Result.PublishRate, r.Result.ReceiveRate = 1, 1, 1
-	r.Result.Books = store.Books{Due: 1, Sent: 1, Unsent: 1, Acked: 1, Failed: 1, Unresolved: 1, Resent: 1, Expected: 1, Received: 1, Lost: 1, LostAcked: 1, Duplicated: 1, Reordered: 1, Corrupted: 1}
+	r.Result.Books = store.Books{Due: 1, Sent: 1, Unsent: 1, Acked: 1, Failed: 1, Unresolved: 1, Resent: 1, Expected: 1, Received: 1, Lost: 1, LostAcked: 1, Dropped: 1, Duplicated: 1, Reordered: 1, Corrupted: 1}
 	for _, metric := range []string{
-		"sent", "unsent", "acked", "failed", "unresolved", "resent", "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted", "publish_rate", "receive_rate",
+		"sent", "unsent", "acked", "failed", "unresolved", "resent", "received", "lost", "lost_acked", "dropped", "duplicated", "reordered", "corrupted", "publish_rate", "receive_rate",
 	} {
 		if got, want := judge(t, metric+" >= 100%", r), "failed x: 100 % (n=1)"; got != want {
 			t.Errorf("%s: %s, want %s", metric, got, want)

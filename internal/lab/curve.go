@@ -14,8 +14,9 @@ import (
 // rate is void if its figures say nothing about the broker: the generator limited them, or messages of the rate before disturbed them.
 // Each rate is one load, which a trial measures.
 
-// measureCurve offers one rate after the other on the same topics, in a drawn order, and judges each like a repetition of its own. The
-// record lists those that were offered in the order of the spec.
+// measureCurve offers one rate after the other on the same topics, in a drawn order, and judges each like a repetition of its own. If one is
+// void because the generator had too few threads, all are offered again with all threads. The record lists those that were offered in the
+// order of the spec.
 func (b *bench) measureCurve(ctx context.Context) error {
 	doubtsOfAll := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
 	rates, err := b.curveRates(ctx)
@@ -26,13 +27,20 @@ func (b *bench) measureCurve(ctx context.Context) error {
 		b.record.Result = &store.Result{}
 	}
 	measured, order := make([]store.CurvePoint, len(rates)), newCurveOrder(rates, b.record.Seed)
+	threadsForRate := highest(rates) // for all of them: their costs and latencies are compared with one another
 	for len(order.waiting) > 0 {
 		i, isLast := order.next()
 		load, err := b.curveLoad(rates[i].rate, i+1, isLast)
 		if err != nil {
 			return fmt.Errorf("curve at %g/s: %w", rates[i].rate, err)
 		}
+		load.RateForThreads = threadsForRate
 		t := b.growingTrial(ctx, "curve", rates[i].rate, load)
+		if t.Err == nil && threadsForRate < allThreads && b.lacksThreads(t) { // begin again, with all threads at every rate
+			threadsForRate, b.record.Result.Curve = allThreads, nil
+			measured, order = make([]store.CurvePoint, len(rates)), newCurveOrder(rates, b.record.Seed)
+			continue
+		}
 		point := b.curvePoint(ctx, t)
 		point.Doubts = append(point.Doubts, doubtsOfAll...)
 		point.Fraction, point.Offered = rates[i].fraction, len(order.offered)
@@ -61,6 +69,14 @@ func (b *bench) keepCurve(rates []store.CurvePoint) {
 type curveRate struct {
 	rate     float64 // messages per second
 	fraction float64 // of the sustainable rate; 0 if the spec gives the rate itself
+}
+
+// highest returns the highest of the rates of a curve.
+func highest(rates []curveRate) (most float64) {
+	for _, r := range rates {
+		most = max(most, r.rate)
+	}
+	return most
 }
 
 // curveRates returns the rates of a curve: those of the spec or, if it has none, its fractions of the sustainable rate, which is searched

@@ -118,7 +118,7 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
 		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
-	lostInWarmup := t.Warmup.WronglyLost() > 0 && !brokeOff(t)
+	lostInWarmup := t.Warmup.WronglyLost() > t.Dropped && !brokeOff(t)
 	if lostInWarmup || t.Warmup.Corrupted > 0 {
 		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", t.Warmup.WronglyLost(), t.Warmup.Corrupted)
 	}
@@ -131,6 +131,7 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 // dropped them, or they are late. Otherwise they count as lost.
 func (b *bench) doubtMissing(t trial, d *doubts) {
 	m := t.Measured
+	m.Lost = max(0, m.Lost-m.Dropped) // the trial is void because of those
 	missing, expected := t.Warmup.Lost+m.Lost, t.Warmup.Expected+m.Expected
 	if brokeOff(t) {
 		if missing > 0 { // under way, or received by a process that died with its counts

@@ -2,9 +2,12 @@ package lab
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/search"
 )
 
@@ -24,6 +27,7 @@ func (t trial) generatorUse(cores int) search.Generator {
 		return search.Generator{
 			LagP99:    t.Histograms.GeneratorLag.Quantile(0.99),
 			UsedCores: t.generatorCores(), Cores: float64(usableCores(cores, t.Procs)),
+			Busiest: t.Busiest.Name, BusiestShare: t.Busiest.Share,
 		}
 	}
 	uses := useByAgent(t.Parts)
@@ -34,10 +38,33 @@ func (t trial) generatorUse(cores int) search.Generator {
 	}
 	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.share(), b.share()) })
 	latest := t.latest()
+	serial := slices.MaxFunc(t.Parts, func(a, b agent.Part) int { return cmp.Compare(a.Outcome.Busiest.Share, b.Outcome.Busiest.Share) })
 	return search.Generator{
 		LagP99: latest.lagP99, LatestAgent: latest.name,
 		UsedCores: busiest.used, Cores: float64(busiest.usable), BusiestAgents: busiest.String(),
+		Busiest: busiestOf(serial), BusiestShare: serial.Outcome.Busiest.Share,
 	}
+}
+
+// busiestOf names the busiest goroutine of an agent; empty if it is not known.
+func busiestOf(p agent.Part) string {
+	if p.Outcome.Busiest.Name == "" {
+		return ""
+	}
+	return p.Outcome.Busiest.Name + " of agent " + p.Name
+}
+
+// dropsAt names the client setting by which the client library drops deliveries, with its value: "client.PendingMsgsLimit: 20".
+func (b *bench) dropsAt() string {
+	kind, err := driver.Lookup(b.spec.Broker)
+	if err != nil || kind.Drops == "" {
+		return "the library's own limit"
+	}
+	settings, err := driver.Decode(kind.Settings, driver.ClientScope, b.spec.Client)
+	if err != nil {
+		return "client." + kind.Drops
+	}
+	return fmt.Sprintf("client.%s: %v", kind.Drops, settings[kind.Drops])
 }
 
 // usableCores returns how many cores a process can use that runs Go code on so many threads; threads is 0 if their
@@ -49,15 +76,18 @@ func usableCores(cores, threads int) int {
 	return min(cores, threads)
 }
 
+// allThreads is a worker.Load.RateForThreads that is more than one thread carries, so the generator gets all.
+const allThreads = math.MaxFloat64
+
 // lacksThreads reports whether the generator was busy with fewer threads than its machine has cores, so that more
-// threads would help. For example, 2 threads on 8 cores that use 1.9 cores lack threads. cores are this machine's.
-func (t trial) lacksThreads(evidence search.Evidence, passRule search.Rule, cores int) bool {
+// threads would help. For example, 2 threads on 8 cores that use 1.9 cores lack threads.
+func (b *bench) lacksThreads(t trial) bool {
+	cores, use := b.lab.machine.Cores, t.generatorUse(b.lab.machine.Cores)
 	fewer := usableCores(cores, t.Procs) < cores
 	if len(t.Parts) > 0 {
 		fewer = slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return usableCores(p.Cores, p.Outcome.Procs) < p.Cores })
 	}
-	busy := evidence.Generator.UsedCores > passRule.MaxBusyShare*evidence.Generator.Cores
-	return fewer && busy
+	return fewer && use.UsedCores > rule(b.spec).MaxBusyShare*use.Cores
 }
 
 // generatorCores returns the cores that the generator used, on all machines together.

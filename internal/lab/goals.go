@@ -57,6 +57,10 @@ func (b *bench) evidence(t trial, rate float64) search.Evidence {
 		Drained: t.Drained, StillArriving: t.Arriving, ClockBound: time.Duration(t.ClockBound), Impossible: !t.Early.Possible(t.ClockBound),
 		Books: books, Generator: t.generatorUse(b.lab.machine.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}
+	if b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores) { // then it is the cores that were missing
+		e.Generator.Busiest = ""
+	}
+	e.Generator.DropsAt = b.dropsAt()
 	if latency := b.latency(t); latency.Count() > 0 {
 		e.Latency = latency.Quantile
 	}

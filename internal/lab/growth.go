@@ -13,21 +13,24 @@ import (
 // With --agents auto, a run begins with few agents (processes that send and receive, here or on other machines), and
 // takes more whenever they, and not the broker, limit a trial.
 
-// growingTrial is runTrial for a load that the generator must not limit. If it did, and more agents can share the load,
-// they are taken and the load is run again: for example first on 1 agent, then on 2, which keep up.
+// growingTrial is runTrial for a load that the generator must not limit. If it did, the load is run again: with all threads if it had too
+// few, and then with more agents if they can share it. For example first on 1 agent, then on 2, which keep up.
 func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
 	for {
 		t := b.runTrial(ctx, stage, rate, load)
 		if t.Err != nil {
 			return t
 		}
-		passRule, evidence := rule(b.spec), b.evidence(t, rate)
-		why, saturated := passRule.Saturated(evidence) // the generator was late, or used up its cores
-		if !saturated {
+		why, limited := b.generatorLimit(t, rate)
+		if !limited {
 			return t
 		}
-		if load.RateForThreads > 0 && t.lacksThreads(evidence, passRule, b.lab.machine.Cores) {
-			return t // before it takes more agents, the search that set RateForThreads allows more threads
+		if b.lacksThreads(t) { // before more agents are taken, the generator gets all threads
+			if load.RateForThreads > 0 {
+				return t // the search or the curve that set it gives its other loads as many
+			}
+			load.RateForThreads = allThreads
+			continue
 		}
 		agents, ok := b.moreAgents(ctx, why)
 		if !ok {
@@ -41,7 +44,7 @@ func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, lo
 	}
 }
 
-// moreAgents takes more agents, because the generator was saturated as why says, and returns how many there are then.
+// moreAgents takes more agents, because the generator was at its limit as why says, and returns how many there are then.
 // ok is false if there are no more, or if no more can share the load; reports that blame the generator then say so
 // (whyNoMore).
 func (b *bench) moreAgents(ctx context.Context, why remark.Remark) (agents int, ok bool) {

@@ -19,8 +19,10 @@ import (
 //  1. A trial that could not run to its end because the broker, an agent or the clock was lost ends as that error says.
 //  2. A broken promise, such as a lost message that the broker had confirmed, or sends that it refused, fail it whatever the generator
 //     did.
-//  3. A saturated generator voids it, so its figures don't count: what is missing or late need not be the broker's fault.
-//  4. Messages that are missing or late fail it.
+//  3. A saturated generator voids it, so its figures don't count: what is missing or late need not be the broker's fault. So does a client
+//     library that dropped deliveries in the generator's process.
+//  4. Messages that are missing or late fail it, unless a goroutine of the generator used up the one core that it can use: then it is void,
+//     and so is one whose backlog grew meanwhile.
 //
 // For example, if 3 messages were late and the generator used up its cores, the trial is void by rule 3, not failed by rule 4. Lesser
 // deviations become doubts (doubtsAbout). rate is the offered rate, messages per second; 0 in a closed loop.
@@ -31,8 +33,12 @@ func (b *bench) judge(t trial, rate float64) error {
 	if err := b.judgePromises(t); err != nil {
 		return err
 	}
-	failure := b.judgeArrivals(t)
-	why, saturated := rule(b.spec).Saturated(b.evidence(t, rate))
+	failure, passRule, evidence := b.judgeArrivals(t), rule(b.spec), b.evidence(t, rate)
+	why, saturated := passRule.Saturated(evidence)
+	behind := failure != nil || t.Scheduled && passRule.FellBehind(evidence) != ""
+	if !saturated && behind && !brokeOff(t) {
+		why, saturated = passRule.AtLimit(evidence)
+	}
 	if !saturated {
 		return failure
 	}

@@ -86,6 +86,7 @@ func (b *bench) measureRate(ctx context.Context) error {
 func (b *bench) measurePeak(ctx context.Context) error {
 	t := b.growingTrial(ctx, "as fast as the window allows", closedLoop, b.timedLoad(nil))
 	result := b.keepResult(t)
+	b.setLimit(result, t)
 	b.setSampledRates(result, t)
 	if through, ok := t.throughputUntilArrived(b.spec.SubscriptionsPerTopic); ok {
 		result.Throughput = through
@@ -144,7 +145,11 @@ func (b *bench) measureCount(ctx context.Context) error {
 		return err
 	}
 	t := b.growingTrial(ctx, fmt.Sprintf("%d messages", load.Messages), b.spec.Load.Rate, load)
-	setCount(b.keepResult(t), t)
+	result := b.keepResult(t)
+	setCount(result, t)
+	if load.Schedule == nil {
+		b.setLimit(result, t)
+	}
 	return b.judge(t, noRate)
 }
 

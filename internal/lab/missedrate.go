@@ -47,6 +47,9 @@ func missed(rate, expected, length float64) bool {
 	return lackingShare > missedShare && lackingShare*length > missedSeconds
 }
 
+// shownBusiest is the share of a core above which the generator's busiest goroutine is reported.
+const shownBusiest = 0.5
+
 // blockedShown is the share of the producers' time above which it is reported that they waited for confirmations.
 const blockedShown = 0.5
 
@@ -74,6 +77,9 @@ func (b *bench) whatWasUsed(t trial) []remark.Remark {
 			s.Broker, s.BrokerSystem, s.Generator, cores))
 	default:
 		clauses = append(clauses, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
+	}
+	if g := b.evidence(t, t.Rate).Generator; g.Busiest != "" && g.BusiestShare > shownBusiest {
+		clauses = append(clauses, remark.Of("%s of the generator used %.2f of a core", g.Busiest, g.BusiestShare))
 	}
 	if blocked, sending := t.Blocked.Seconds(), t.sendingTime(); blocked > blockedShown*sending {
 		clauses = append(clauses, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*blocked/sending))

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -79,7 +78,7 @@ func (s *rateSearch) tryRate(ctx context.Context, r search.Request) (search.Answ
 	load := s.load(r.For)
 	load.Schedule, load.RateForThreads = arrivals, s.threadsForRate
 	if s.useAllThreads {
-		load.RateForThreads = math.MaxFloat64 // more than one thread carries, so the generator gets all
+		load.RateForThreads = allThreads
 	}
 	load.Hopeless = func(samples []worker.Sample) bool { return s.hopelessAfter(r, samples) }
 	began := clock.Now()

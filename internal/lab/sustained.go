@@ -101,6 +101,7 @@ const (
 	limitLatency       = "latency"        // the goal's latency bound
 	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
 	limitCPU           = "cpu"            // the cores of the machine
+	limitClient        = "client"         // of a closed loop: one goroutine of the client, or all of it
 	limitClientWindow  = "client-window"  // places for unconfirmed messages
 	limitClientSend    = "client-send"    // the client's Send
 	limitUnknown       = "unknown"
@@ -124,21 +125,29 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if t == nil {
 		return limitUnknown
 	}
-	cores := float64(s.bench.lab.machine.Cores)
-	producersTime := t.sendingTime()
 	goal := s.goals[0]
-	tooLate := goal.Latency > 0 && s.bench.latency(*t).Quantile(goal.Quantile) > int64(goal.Latency)
-	switch {
-	case tooLate:
+	if goal.Latency > 0 && s.bench.latency(*t).Quantile(goal.Quantile) > int64(goal.Latency) {
 		return limitLatency
+	}
+	limit := s.bench.limitOf(*t)
+	if limit == limitUnknown && t.Sending.Seconds() > sendingMost*t.sendingTime() {
+		return limitClientSend
+	}
+	return limit
+}
+
+// limitOf guesses what ran out in a trial, whatever its latency.
+func (b *bench) limitOf(t trial) string {
+	_, byClient := b.clientLimit(t)
+	switch {
 	case t.Working > busyConsumers:
 		return limitConsumerDelay
-	case s.bench.coresInUseHere(*t) > usedUpShare*cores:
+	case b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores):
 		return limitCPU
-	case t.Blocked.Seconds() > blockedMost*producersTime:
+	case byClient:
+		return limitClient
+	case t.Blocked.Seconds() > blockedMost*t.sendingTime():
 		return limitClientWindow
-	case t.Sending.Seconds() > sendingMost*producersTime:
-		return limitClientSend
 	}
 	return limitUnknown
 }

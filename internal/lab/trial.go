@@ -62,6 +62,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 	dropped := mostDrops(b.limit, out)
 	out.Warmup.MayDrop, out.Measured.MayDrop = dropped.warmup, dropped.measured
+	out.Measured.Dropped = out.Dropped // in which phase is not known
 	cost, costDoubts := meters.finish(ctx, out, parts)
 	relayed, relayDoubts := b.relayPauses(ctx, out)
 

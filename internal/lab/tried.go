@@ -24,7 +24,10 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 		judgements = append(judgements, t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.machine.Cores)))
 	}
 	why, saturated := passRule.Saturated(evidence)
-	if saturated && t.lacksThreads(evidence, passRule, b.lab.machine.Cores) {
+	if !saturated && judgements[0].Verdict != search.Pass {
+		why, _ = passRule.AtLimit(evidence)
+	}
+	if saturated && b.lacksThreads(t) {
 		s.useAllThreads = true
 	}
 	s.trials = append(s.trials, judgedTrial(r, judgements, t, search.GrowthOf(evidence.Backlog)))

@@ -34,6 +34,7 @@ type Books struct {
 	Lost       int64 `json:"lost"`               // expected, but never delivered
 	LostAcked  int64 `json:"lost_acked"`         // of Lost: confirmed by the broker
 	MayDrop    int64 `json:"may_drop,omitempty"` // how many a queue limit that the spec asks for may have dropped at most
+	Dropped    int64 `json:"dropped,omitempty"`  // deliveries that the client library dropped in the generator's process; the broker made them
 	Duplicated int64 `json:"duplicated"`         // deliveries of messages that had come before
 	Reordered  int64 `json:"reordered"`          // came after a later message of the stream, or of the key if order is promised per key
 	Corrupted  int64 `json:"corrupted"`          // payload damaged; which message it was is unknown, so one is lost as well
@@ -59,6 +60,7 @@ func (b *Books) Add(other Books) {
 	b.Lost += other.Lost
 	b.LostAcked += other.LostAcked
 	b.MayDrop += other.MayDrop
+	b.Dropped += other.Dropped
 	b.Duplicated += other.Duplicated
 	b.Reordered += other.Reordered
 	b.Corrupted += other.Corrupted
@@ -99,5 +101,5 @@ func (b Books) balancedFromSent() bool {
 	return b.Sent == b.Acked+b.Failed+b.Unresolved && b.Expected == b.Received+b.Lost
 }
 
-// WronglyLost returns how many confirmed messages were lost beyond those that a queue limit may have dropped.
-func (b Books) WronglyLost() int64 { return max(0, b.LostAcked-b.MayDrop) }
+// WronglyLost returns how many confirmed messages were lost beyond those that a queue limit may have dropped, or the client library has.
+func (b Books) WronglyLost() int64 { return max(0, b.LostAcked-b.MayDrop-b.Dropped) }

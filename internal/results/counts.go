@@ -24,6 +24,7 @@ var countMetrics = []Metric{
 	counted(KeyReceived, "received", Neither, func(b store.Books) int64 { return b.Received }),
 	counted(KeyLost, "lost", Lower, func(b store.Books) int64 { return b.Lost }),
 	counted(KeyLostAcked, "lost after ack", Lower, func(b store.Books) int64 { return b.LostAcked }).headed("lost\nafter ack"),
+	counted(KeyDropped, "dropped by the client", Lower, func(b store.Books) int64 { return b.Dropped }).headed("dropped by\nthe client"),
 	counted(KeyDuplicated, "duplicated", Lower, func(b store.Books) int64 { return b.Duplicated }).headed("dup."),
 	counted(KeyReordered, "reordered", Lower, func(b store.Books) int64 { return b.Reordered }).headed("reord."),
 	counted(KeyCorrupted, "corrupted", Lower, func(b store.Books) int64 { return b.Corrupted }).headed("corr."),

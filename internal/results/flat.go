@@ -30,6 +30,7 @@ type FlatRecord struct {
 	Received    *int64   `json:"received"`
 	Lost        *int64   `json:"lost"`
 	LostAcked   *int64   `json:"lost_acked"` // confirmed by the broker and yet lost
+	Dropped     *int64   `json:"dropped"`    // by the client library, in the generator's process; what never came is in lost, too
 	Duplicated  *int64   `json:"duplicated"`
 	Reordered   *int64   `json:"reordered"`
 	Corrupted   *int64   `json:"corrupted"`

@@ -32,6 +32,7 @@ const (
 	KeyExpected       = "expected"
 	KeyLost           = "lost"
 	KeyLostAcked      = "lost_acked"
+	KeyDropped        = "dropped"    // by the client library, in the generator's process
 	KeyDuplicated     = "duplicated" // received again
 	KeyReordered      = "reordered"
 	KeyCorrupted      = "corrupted"

@@ -28,7 +28,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	m := store.Measurement{
 		Books: store.Books{
 			Due: 101, Unsent: 102, Sent: 103, Acked: 104, Failed: 105, Unresolved: 106, Expected: 107, Received: 108, Lost: 109, LostAcked: 110,
-			Duplicated: 111, Reordered: 112, Corrupted: 113, Resent: 114,
+			Duplicated: 111, Reordered: 112, Corrupted: 113, Resent: 114, Dropped: 115,
 		},
 		OfferedRate: 201, PublishRate: 202, ReceiveRate: 203, Throughput: 90, PayloadSize: 1000, BacklogMax: new(int64(204)),
 		Corrected: &store.Corrected{IntervalNs: 205, MeanNs: 206, P99Ns: 207},
@@ -66,7 +66,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	quantile := func(q, unit float64) float64 { return math.Ceil(q*1000) * unit } // of 1..1000, within a bucket
 	want := map[string]float64{
 		"due": 101, "unsent": 102, "sent": 103, "acked": 104, "failed": 105, "unresolved": 106, "received": 108, "lost": 109, "lost_acked": 110,
-		"duplicated": 111, "reordered": 112, "corrupted": 113, "resent": 114, "offered_rate": 201, "publish_rate": 202, "receive_rate": 203, "throughput": 90,
+		"duplicated": 111, "reordered": 112, "corrupted": 113, "resent": 114, "dropped": 115, "offered_rate": 201, "publish_rate": 202, "receive_rate": 203, "throughput": 90,
 		"sustainable_low": 501, "sustainable_high": 502, "total_s": 503, "knee_rate": 505, "drain_rate": 504,
 		"e2e_p50_ns": quantile(0.5, 1000), "e2e_p90_ns": quantile(0.9, 1000), "e2e_p95_ns": quantile(0.95, 1000), "e2e_p99_ns": quantile(0.99, 1000),
 		"e2e_min_ns": 1000, "e2e_mean_ns": 500.5 * 1000, "publish_min_ns": 3000, "publish_mean_ns": 500.5 * 3000, "publish_p95_ns": quantile(0.95, 3000),

@@ -97,7 +97,7 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 	for _, m := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(want), -1) {
 		keys = append(keys, m[1])
 	}
-	const order = "broker label point load status reason doubts offered_rate due unsent sent acked failed unresolved resent received lost lost_acked duplicated " +
+	const order = "broker label point load status reason doubts offered_rate due unsent sent acked failed unresolved resent received lost lost_acked dropped duplicated " +
 		"reordered corrupted publish_rate receive_rate throughput publish_mb_s receive_mb_s producer_rate consumer_rate backlog_max " +
 		"sustainable_low sustainable_high knee_rate e2e_min_ns e2e_mean_ns e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns " +
 		"publish_min_ns publish_mean_ns publish_p50_ns publish_p95_ns publish_p99_ns publish_max_ns service_mean_ns service_p50_ns service_p99_ns " +

@@ -64,6 +64,11 @@ type Generator struct {
 	UsedCores     float64 // cores that it used
 	Cores         float64 // cores that it may use; 0: not known
 	BusiestAgents string  // the agent, or all agents of the machine, with these cores: "agent left"
+	// Busiest is the goroutine that used most of a core, BusiestShare; empty if it is not known, or if no core was left to use. Work that one
+	// goroutine has to do, such as reading a connection, can't use more than one core.
+	Busiest      string
+	BusiestShare float64
+	DropsAt      string // the setting by which the client library drops what its consumer doesn't keep up with: "client.x: 20"
 }
 
 // Served returns how many messages per second came through in a trial: the rate offered, less the share that was lost
@@ -113,13 +118,16 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 		reason := fmt.Sprintf("the clocks of the agents differ by more than they are known to (±%s)", e.ClockBound)
 		return Judgement{Verdict: Void, Reason: reason}
 	}
-	failure := cmp.Or(r.tooMuchLoss(e, g), r.growingBacklog(e), r.notHandedOver(e), r.notDrained(e))
-	if failure != "" {
-		return Judgement{Verdict: Fail, Reason: failure}
+	failure := cmp.Or(r.tooMuchLoss(e, g), r.FellBehind(e))
+	tooLate := ""
+	if failure == "" { // the latency comes last, so that OnlyLatency is true
+		tooLate = latencyAbove(e, g)
 	}
-	// The latency comes last, so that OnlyLatency is true.
-	if failure := latencyAbove(e, g); failure != "" {
-		return Judgement{Verdict: Fail, Reason: failure, OnlyLatency: true}
+	if failed := cmp.Or(failure, tooLate); failed != "" {
+		if why, at := r.AtLimit(e); at {
+			return Judgement{Verdict: Void, Reason: why.Text + "; " + failed}
+		}
+		return Judgement{Verdict: Fail, Reason: failed, OnlyLatency: failure == ""}
 	}
 	// A trial that could not have shown a failure does not pass.
 	if missing := missingEvidence(e, g); missing != "" {
@@ -132,6 +140,9 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 // intended time of sending, so it includes the generator's lag: at a LagShare of 0.25, the lag may be a third of the rest.
 func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 	generator := e.Generator
+	if n := e.Books.Dropped; n > 0 {
+		return remark.Of("the client library dropped %d deliveries in the generator's process (%s)", n, generator.DropsAt), true
+	}
 	allowed := int64(r.LagFloor)
 	if e.Latency != nil {
 		allowed = max(allowed, int64(r.LagShare*float64(e.Latency(0.99))))
@@ -146,6 +157,22 @@ func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 		return remark.Of("%s used %.1f of %.3g cores", who, generator.UsedCores, generator.Cores), true
 	}
 	return remark.Remark{}, false
+}
+
+// AtLimit reports whether a goroutine of the generator used up the one core that it can use, and which, while other cores were idle. A trial
+// that fails meanwhile says nothing about the broker: its messages may have waited for that goroutine. One that passes has shown that
+// the goroutine was fast enough.
+func (r Rule) AtLimit(e Evidence) (why remark.Remark, at bool) {
+	g := e.Generator
+	if g.Busiest == "" || g.BusiestShare <= r.MaxBusyShare {
+		return remark.Remark{}, false
+	}
+	return remark.Of("%s of the generator used %.2f of a core, all that one goroutine can", g.Busiest, g.BusiestShare), true
+}
+
+// FellBehind says how the load was not carried, whatever the goal; empty if it was.
+func (r Rule) FellBehind(e Evidence) string {
+	return cmp.Or(r.growingBacklog(e), r.notHandedOver(e), r.notDrained(e))
 }
 
 // missingEvidence names a figure without which a trial must not pass; empty if there is none.

@@ -107,6 +107,7 @@ var bookColumns = []column{
 	sum("resent", 9, results.KeyResent),
 	sum("lost", 9, results.KeyLost),
 	sum("lost after ack", 13, results.KeyLostAcked),
+	sum("dropped by client", 13, results.KeyDropped),
 	sum("duplicated", 10, results.KeyDuplicated),
 	sum("reordered", 10, results.KeyReordered),
 	sum("corrupted", 10, results.KeyCorrupted),

@@ -20,6 +20,9 @@ type Result struct {
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
 	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
+	// Limit is what set the pace of a peak or of a count without a rate: client | cpu | client-window | consumer-delay | unknown. Under client
+	// the rates are lower bounds. Sustainable has that of a search.
+	Limit string `json:"limit,omitempty"`
 	// Given are the figures of a published record, in base units by the keys of metrics. Nothing else is known of such a record.
 	Given map[string]float64 `json:"given,omitempty"`
 }

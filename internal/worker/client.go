@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
@@ -78,15 +79,20 @@ func newClient(ctx context.Context, w *Worker, index int) (*client, error) {
 	fitting := w.plan.Bytes / w.bodies.largest // largest is above 0, since no body is empty
 	inFlight := len(c.streams) * max(1, min(w.plan.InFlight, fitting))
 	c.allocateSlots(inFlight)
-	conn, err := w.driver.Producer(ctx, driver.ProducerConfig{
-		ID: c.firstProducer(), Topics: topicsOf(c.streams), InFlight: inFlight, MaxBytes: w.bodies.largest,
-	}, c)
+	var err error
+	busiest.Do(ctx, c.name(), func(ctx context.Context) {
+		c.conn, err = w.driver.Producer(ctx, driver.ProducerConfig{
+			ID: c.firstProducer(), Topics: topicsOf(c.streams), InFlight: inFlight, MaxBytes: w.bodies.largest,
+		}, c)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("producer %d: %w", c.firstProducer(), err)
 	}
-	c.conn = conn
 	return c, nil
 }
+
+// name names the client for busiest.Do.
+func (c *client) name() string { return fmt.Sprintf("producer %d", c.firstProducer()) }
 
 // firstProducer returns the ID of the first of the client's producers. Errors name the client by it.
 func (c *client) firstProducer() int { return c.streams[0].producer.ID }

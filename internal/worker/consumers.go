@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -42,8 +43,10 @@ type registration struct{ At, Before int64 }
 // consumerStats is what a trial's consumers did and isn't in its books.
 type consumerStats struct {
 	Span    span
-	Working float64 // share of the time that the busiest consumer worked on messages (Plan.Delay)
-	Pauses  Pauses  // of the consumers' process, if it is not the worker's
+	Working float64           // share of the time that the busiest consumer worked on messages (Plan.Delay)
+	Pauses  Pauses            // of the consumers' process, if it is not the worker's
+	Busiest busiest.Goroutine // of that process
+	Dropped int64             // deliveries that the client library dropped (driver.Dropper)
 }
 
 // span is when the first and the last message came, 0 if none did, and when that was looked at; ns on the clock's axis.
@@ -63,6 +66,8 @@ type localConsumers struct {
 	driver  driver.Driver // set by the time of start
 	list    []*consumer
 	failure *failure // set if a consumer ends by itself
+
+	droppedBefore int64 // deliveries that the client library had dropped when the current trial began
 
 	life      context.Context // of all consumers
 	endLife   context.CancelFunc
@@ -120,7 +125,8 @@ func (l *localConsumers) consume(c *consumer, connecting chan struct{}, register
 		registered <- now
 		<-connecting // the next consumer may connect
 	})
-	err := l.driver.Consume(l.life, c.config, c, ready)
+	var err error
+	busiest.Do(l.life, fmt.Sprintf("consumer %d", c.index), func(ctx context.Context) { err = l.driver.Consume(ctx, c.config, c, ready) })
 	if l.life.Err() != nil {
 		return
 	}
@@ -135,6 +141,7 @@ func (l *localConsumers) listen(t *trial) { l.recordIn(t.recording) }
 // recordIn makes the consumers book in r and forget the trial before.
 func (l *localConsumers) recordIn(r *recording) {
 	l.recording.Store(r)
+	l.droppedBefore = l.dropped()
 	for _, c := range l.list {
 		c.first.Store(0)
 		c.last.Store(0)
@@ -159,11 +166,19 @@ func (l *localConsumers) stopRecording() consumerStats {
 		c.bookWith(nil)
 	}
 	l.recording.Store(nil)
-	r := consumerStats{Span: l.span()}
+	r := consumerStats{Span: l.span(), Dropped: l.dropped() - l.droppedBefore}
 	for _, c := range l.list {
 		r.Working = max(r.Working, c.application.busyShare(c.first.Load(), c.last.Load()))
 	}
 	return r
+}
+
+// dropped returns how many deliveries the client library has dropped since it was opened; 0 if it drops none.
+func (l *localConsumers) dropped() int64 {
+	if d, ok := l.driver.(driver.Dropper); ok {
+		return d.Dropped()
+	}
+	return 0
 }
 
 func (l *localConsumers) span() span {

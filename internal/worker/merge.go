@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
 )
@@ -99,15 +100,25 @@ func (o *Outcome) add(part Outcome) {
 	o.Arriving = o.Arriving || part.Arriving
 	o.Overdue += part.Overdue
 	o.Listened = min(o.Listened, part.Listened)
+	o.Dropped += part.Dropped
 	o.Pauses = o.Pauses.Union(part.Pauses)
 
 	o.Producers += part.Producers
 	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
+	o.Busiest = busier(o.Busiest, part.Busiest)
 	o.Blocked += part.Blocked
 	o.Sending += part.Sending
 	o.Working = max(o.Working, part.Working)
 	o.Early.Deliveries += part.Early.Deliveries
 	o.Early.By = max(o.Early.By, part.Early.By)
+}
+
+// busier returns the goroutine that used more of a core.
+func busier(a, b busiest.Goroutine) busiest.Goroutine {
+	if b.Share > a.Share {
+		return b
+	}
+	return a
 }
 
 func (d *BacklogDrain) add(part BacklogDrain) {

@@ -3,6 +3,7 @@ package worker
 import (
 	"time"
 
+	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 )
@@ -36,6 +37,7 @@ type Outcome struct {
 	Arriving bool          // deliveries still came when the trial stopped waiting: missing messages may be late rather than lost
 	Overdue  int64         // deliveries that were missing after Load.Drain, if the trial waited longer for them (Load.Settle, Load.Listen)
 	Listened time.Duration // after the drain (Load.Listen); of several workers the least
+	Dropped  int64         // deliveries that the client library dropped in the consumers' process (driver.Dropper)
 
 	// Over time.
 	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on
@@ -47,11 +49,13 @@ type Outcome struct {
 	Pauses               Pauses // in which the generator stood still
 
 	// The generator's effort.
-	Producers int           // how many clients sent, each for one producer of the plan or more
-	Procs     int           // threads that may have run Go code at once (GOMAXPROCS)
-	Blocked   time.Duration // for which clients waited for a free slot, summed
-	Sending   time.Duration // for which clients were inside Send of their library, summed
-	Working   float64       // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
+	Producers int // how many clients sent, each for one producer of the plan or more
+	// Busiest is the goroutine that used most of a core in the measured phase; without a name if it was too short to tell.
+	Busiest busiest.Goroutine
+	Procs   int           // threads that may have run Go code at once (GOMAXPROCS)
+	Blocked time.Duration // for which clients waited for a free slot, summed
+	Sending time.Duration // for which clients were inside Send of their library, summed
+	Working float64       // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
 
 	// Several workers or hosts. Shard is set if workers share streams: it holds everything that this worker counted. The books
 	// above then miss messages that one worker sent and another one received (Plan.Joined).

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// recording is what one process records of a trial: its messages, the measured phase, and when the process stood still. Each
+// recording is what one process records of a trial: its messages, the measured phase, when it stood still and how busy it was. Each
 // process that takes part has one. If a worker's consumers run in a process of their own, they have a second one, with the
 // deliveries.
 type recording struct {
@@ -16,9 +16,10 @@ type recording struct {
 	keyOf         measure.KeyOf  // nil unless order is promised for each key
 	pauses        *pauseRecorder
 	watch         *clock.Watch // reports to pauses
+	effort        *effort
 }
 
-// newRecording begins to record. keys is nil unless order is promised for each key. The caller closes the watch.
+// newRecording begins to record. keys is nil unless order is promised for each key. The caller closes the watch and ends the effort.
 func newRecording(shape measure.Shape, keys *keyChooser) *recording {
 	r := &recording{}
 	if keys != nil {
@@ -28,6 +29,7 @@ func newRecording(shape measure.Shape, keys *keyChooser) *recording {
 	r.measuredUntil.Store(measure.Undecided)
 	r.pauses = &pauseRecorder{phase: r.measuredPhase}
 	r.watch = clock.NewWatch(r.pauses.wakeUp)
+	r.effort = newEffort(r.measuredPhase)
 	return r
 }
 

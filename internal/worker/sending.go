@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
@@ -73,8 +74,10 @@ func (w *Worker) startSending(ctx context.Context, t *trial, toSend course) *sen
 	var clients sync.WaitGroup
 	for i, c := range w.clients {
 		clients.Go(func() {
-			c.sendShare(ctx, t, toSend, limits[i], sleepers)
-			s.flushErrs[i] = c.conn.Flush(ctx)
+			busiest.Do(ctx, c.name(), func(ctx context.Context) {
+				c.sendShare(ctx, t, toSend, limits[i], sleepers)
+				s.flushErrs[i] = c.conn.Flush(ctx)
+			})
 		})
 	}
 	go func() {

@@ -185,7 +185,7 @@ func (s *consumerServer) listen(o *trialStart) error {
 func (s *consumerServer) endTrial() report {
 	stats := s.consumers.stopRecording()
 	s.trial.watch.Close()
-	stats.Pauses = s.trial.pauses.pauses()
+	stats.Pauses, stats.Busiest = s.trial.pauses.pauses(), s.trial.effort.end()
 	clock.SetThreads(s.procs)
 	last := s.reports.endTrial()
 	last.Stats, last.Accounts = &stats, s.trial.books.Accounts()

@@ -127,6 +127,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	consumers, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
 	t.recording.watch.Close()
+	out.Busiest = busier(t.recording.effort.end(), consumers.Busiest)
 	for _, c := range w.clients {
 		c.activity.Load().addTo(out)
 	}
@@ -136,7 +137,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 		c.bookUnsent(t)
 	}
 	out.Start, out.From, out.Until = t.startedAt, phase.From, phase.Until
-	out.LastReceived, out.Working = consumers.Span.Last, consumers.Working
+	out.LastReceived, out.Working, out.Dropped = consumers.Span.Last, consumers.Working, consumers.Dropped
 	out.Pauses = t.recording.pauses.pauses().Union(consumers.Pauses)
 	out.Producers, out.Procs = len(w.clients), t.procs
 	out.Hopeless = o.hopeless

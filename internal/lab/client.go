@@ -1,0 +1,53 @@
+package lab
+
+import (
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// freeMost is the share of the producers' time up to which waiting for a free place in the window counts as none. A closed loop that hardly
+// ever waits sends as fast as it can: the client sets the pace, and the broker may be faster.
+const freeMost = 0.1
+
+// generatorLimit reports whether the generator, and not the broker, limited a load, and how. If it did, more agents may help.
+func (b *bench) generatorLimit(t trial, rate float64) (why remark.Remark, limited bool) {
+	passRule, evidence := rule(b.spec), b.evidence(t, rate)
+	if why, saturated := passRule.Saturated(evidence); saturated { // late, out of cores, or dropping deliveries
+		return why, true
+	}
+	if !t.Scheduled {
+		return b.clientLimit(t)
+	}
+	if passRule.FellBehind(evidence) == "" {
+		return remark.Remark{}, false
+	}
+	return passRule.AtLimit(evidence)
+}
+
+// clientLimit reports whether the client set the pace of a closed loop, and how that shows: a goroutine of it used up the one core that it
+// can use, or its window of unconfirmed messages was hardly ever full. At most once nothing fills the window, and only the first shows it.
+// If no core was idle, the cores were the limit. For example, producers that waited for 2 % of their time for a free place would not have
+// sent more to a broker that confirms at once.
+func (b *bench) clientLimit(t trial) (why remark.Remark, limited bool) {
+	outOfCores := b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores)
+	unknown := t.Cost.Shares == nil || t.Measured.Acked == 0
+	if t.Scheduled || t.Rate > 0 || outOfCores || unknown || len(b.spec.Faults) > 0 {
+		return remark.Remark{}, false
+	}
+	if why, at := rule(b.spec).AtLimit(b.evidence(t, closedLoop)); at {
+		return why, true
+	}
+	waited := t.Blocked.Seconds() / t.sendingTime()
+	if b.spec.Delivery == "at-most-once" || waited >= freeMost {
+		return remark.Remark{}, false
+	}
+	return remark.Of("producers waited for a free place in the window for only %.0f %% of their time", 100*waited), true
+}
+
+// setLimit sets what limited a closed loop, and doubts its rates if that was the client: the broker may be faster.
+func (b *bench) setLimit(r *store.Result, t trial) {
+	r.Limit = b.limitOf(t)
+	if why, limited := b.clientLimit(t); limited && r.Limit == limitClient {
+		b.doubt("generator-bound", "at least this: %s, so the client and not the broker set the pace%s", why, b.whyNoMore())
+	}
+}

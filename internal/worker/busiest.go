@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/busiest"
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
+)
+
+const (
+	// leastWatched is the shortest time in which the busiest goroutine is looked for: it gives 50 samples of one that is always busy.
+	leastWatched = 500 * time.Millisecond
+	// stopLead is how long before the end of the phase watching ends. The runtime needs as long to end it, and no trial waits for that.
+	stopLead = 150 * time.Millisecond
+	// phasePoll is the time between two looks at how the phase stands.
+	phasePoll = 10 * time.Millisecond
+)
+
+// effort finds the goroutine of this process that used most of a core in the measured phase of a recording.
+type effort struct {
+	phase  func() phaseTimes
+	over   chan struct{} // closed by end
+	result chan busiest.Goroutine
+}
+
+func newEffort(phase func() phaseTimes) *effort {
+	e := &effort{phase: phase, over: make(chan struct{}), result: make(chan busiest.Goroutine, 1)}
+	go e.watch()
+	return e
+}
+
+// watch watches the phase, from its beginning to nearly its end. One that a number of messages ends is watched once it has lasted for
+// leastWatched: most are over by then.
+func (e *effort) watch() {
+	var found busiest.Goroutine
+	defer func() { e.result <- found }()
+	if !e.await(func() int64 { return e.phase().From }) {
+		return
+	}
+	phase := e.phase()
+	if phase.Until == measure.Undecided && !e.await(func() int64 { return phase.From + int64(leastWatched) }) {
+		return
+	}
+	if phase.Until-phase.From < int64(leastWatched+stopLead) {
+		return
+	}
+	w := busiest.Start()
+	if w == nil {
+		return
+	}
+	began := clock.Now()
+	e.await(func() int64 { return e.phase().Until - int64(stopLead) })
+	w.Stop()
+	if clock.Now()-began >= int64(leastWatched) {
+		found = w.Busiest()
+	}
+}
+
+// await waits until a time that may still change has come. It returns false if the recording ended before.
+func (e *effort) await(at func() int64) bool {
+	tick := time.NewTicker(phasePoll)
+	defer tick.Stop()
+	for clock.Now() < at() {
+		select {
+		case <-tick.C:
+		case <-e.over:
+			return false
+		}
+	}
+	return true
+}
+
+// end ends watching and returns the busiest goroutine; without a name if the phase was too short to tell.
+func (e *effort) end() busiest.Goroutine {
+	close(e.over)
+	return <-e.result
+}
