@@ -13,7 +13,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -94,8 +93,6 @@ type Part struct {
 	// Offset is by how much the agent's clock is ahead of this process's, give or take Bound, ns. Both are 0 if the two read the same
 	// clock.
 	Offset, Bound int64
-	// Clock is what keeps the time of day on the agent's host; nil if that is not known.
-	Clock *clock.Discipline
 	// StartedLate is how long after the common start the agent woke, ns on its own clock.
 	StartedLate int64
 }

@@ -85,9 +85,6 @@ func (e *executor) do(ctx context.Context, o *order) (a answer) {
 			if local, ok := e.local.(*agent.Local); ok { // what a test simulates has no streams
 				local.Probes = e.streams.probes
 			}
-			if by, ok := clock.Disciplined(ctx); ok {
-				a.Clock = &by
-			}
 		}
 		p, err = e.local.Prepare(ctx, *o.Plan)
 		a.Prepared = &p

@@ -165,13 +165,12 @@ type up struct {
 // answer is the result of an order.
 type answer struct {
 	N        int
-	Fault    *agent.Fault      `json:",omitempty"`
-	Prepared *agent.Prepared   `json:",omitempty"`
-	Outcome  *agent.Outcome    `json:",omitempty"`
-	Meters   *meters           `json:",omitempty"`
-	Woke     int64             `json:",omitempty"` // when the agent woke for the start of the load, on its clock
-	Bend     int64             `json:",omitempty"` // by how many ns its clock's rate changes moved it during the load
-	Clock    *clock.Discipline `json:",omitempty"` // what keeps the time of day of its host
+	Fault    *agent.Fault    `json:",omitempty"`
+	Prepared *agent.Prepared `json:",omitempty"`
+	Outcome  *agent.Outcome  `json:",omitempty"`
+	Meters   *meters         `json:",omitempty"`
+	Woke     int64           `json:",omitempty"` // when the agent woke for the start of the load, on its clock
+	Bend     int64           `json:",omitempty"` // by how many ns its clock's rate changes moved it during the load
 }
 
 // meters are the readings of an agent's own process at the bounds of the measured phase and after the drain. A reading is zero if the

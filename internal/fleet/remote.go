@@ -33,7 +33,6 @@ type remote struct {
 	first       clock.Offset // an early one of its clock
 	clockServer *clockServer // nil: there is none to ask
 	noDatagrams bool         // no exchange of clocks reaches this process from it
-	discipline  *clock.Discipline
 
 	mu        sync.Mutex
 	n         int // the last order
@@ -237,7 +236,6 @@ func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, err
 	if err != nil || a.Prepared == nil {
 		return agent.Prepared{}, err
 	}
-	r.discipline = a.Clock
 	return *a.Prepared, nil
 }
 
@@ -257,7 +255,7 @@ func (r *remote) reaches(p agent.Plan) error {
 // run runs a load that starts at start on this process's clock. line gives the offset of the agent's clock. The second result is
 // answer.Bend.
 func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock.Line, feed *trialFeed) (agent.Part, int64, error) {
-	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, OnThisMachine: r.info.Machine == r.me.Machine, Clock: r.discipline, Offset: line.OffsetAt(start)}
+	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, OnThisMachine: r.info.Machine == r.me.Machine, Offset: line.OffsetAt(start)}
 	if r.info.PIDs == r.me.PIDs {
 		p.PID = r.info.PID
 	}

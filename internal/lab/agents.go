@@ -18,15 +18,11 @@ import (
 func storedAgents(parts []agent.Part) []store.Agent {
 	var list []store.Agent
 	for _, p := range parts {
-		a := store.Agent{
+		list = append(list, store.Agent{
 			Name: p.Name, Host: p.Host, Cores: p.Cores, Producers: p.Outcome.Producers, Consumers: p.Consumers,
 			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.StartedLate,
 			GeneratorLagP99Ns: ownLagP99(p), CoresUsed: coresUsed(p),
-		}
-		if p.Clock != nil {
-			a.ClockKeptBy, a.ClockKeptNs = p.Clock.By, int64(p.Clock.Bound)
-		}
-		list = append(list, a)
+		})
 	}
 	return list
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -184,27 +183,8 @@ func doubtClocks(t trial, d *doubts) {
 	}
 	if t.ClockBound > 0 {
 		d.add("clock-bound", "the clocks of the agents are known to each other to ±%s: every end-to-end latency may be off by that, "+
-			"and %d deliveries seem to have come before they were sent%s",
-			told(t.ClockBound), t.Early.Deliveries, timeOfDay(t.Parts))
+			"and %d deliveries seem to have come before they were sent", told(t.ClockBound), t.Early.Deliveries)
 	}
-}
-
-// timeOfDay returns a clause about how exactly each host keeps its time of day. No figure depends on it; it shows beside the bound
-// what synchronized clocks alone would give.
-func timeOfDay(parts []agent.Part) remark.Remark {
-	var hosts []remark.Remark
-	seen := map[string]bool{}
-	for _, p := range parts {
-		if p.Clock == nil || seen[p.Host] {
-			continue
-		}
-		seen[p.Host] = true
-		hosts = append(hosts, remark.Of("%s on %s gives ±%s", p.Clock.By, p.Host, told(int64(p.Clock.Bound))))
-	}
-	if len(hosts) == 0 {
-		return remark.Remark{}
-	}
-	return remark.Of(" (beside it, for the time of day: %s)", remark.Join(hosts, ", "))
 }
 
 // because returns a clause that ends a sentence with an error; empty if there is none.

@@ -147,10 +147,6 @@ type Agent struct {
 	Consumers     int    `json:"consumers,omitempty"`
 	ClockOffsetNs int64  `json:"clock_offset_ns"`
 	ClockBoundNs  int64  `json:"clock_bound_ns"`
-	// ClockKeptBy is what sets its host's time of day (chrony, PTP, kernel), and ClockKeptNs the error that this claims. They are
-	// known if producers and consumers of one topic are on different agents.
-	ClockKeptBy string `json:"clock_kept_by,omitempty"`
-	ClockKeptNs int64  `json:"clock_kept_ns,omitempty"`
 	// StartLateNs is how late it started, by its own clock.
 	StartLateNs int64 `json:"start_late_ns"`
 	// GeneratorLagP99Ns is how late it sent by its own fault, and CoresUsed how many cores its process used in the measured phase.
