@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store/storetest"
 )
 
-// driven are records of Kafka and RabbitMQ with the modes of their clients; a broker that isn't named has none, as in older
+// driven are records of Kafka and RabbitMQ with the modes of their clients; a broker that isn't named has none, as in imported
 // records.
 func driven(modes map[string]string) *results.Set {
 	records := slices.DeleteFunc(storetest.Demo(), func(r store.Record) bool { return r.Spec.Broker != "kafka" && r.Spec.Broker != "rabbitmq" })

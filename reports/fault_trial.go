@@ -82,7 +82,7 @@ func verdictWithoutBooks(r results.Record, books results.Books) (verdict promise
 		return verdictVoid, joinNonEmpty(": ", "nothing was measured", r.Reason)
 	case r.Status == results.Aborted:
 		return verdictVoid, r.Reason
-	case !books.BalancedAsStored():
+	case !books.Balanced():
 		return verdictVoid, "the books don't balance"
 	}
 	return "", ""

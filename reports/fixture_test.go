@@ -91,7 +91,7 @@ func (p product) result(size study.Size, rate float64, repetition int) *store.Re
 	}
 	sent := int64(offered * 10)
 	result := &store.Result{Measurement: store.Measurement{
-		Books:   store.Books{Sent: sent, Acked: sent, Expected: sent, Received: sent},
+		Books:   store.Books{Due: sent, Sent: sent, Acked: sent, Expected: sent, Received: sent},
 		Seconds: 10, OfferedRate: offered, PublishRate: offered, ReceiveRate: offered, PayloadSize: float64(size),
 		Latency: store.Latency{
 			EndToEnd: p.latency(offered, sustains, drift, 1), EndToEndService: p.latency(offered, sustains, drift, 0.98),

@@ -84,7 +84,7 @@ func TestOnlyOneRateHasAColumn(t *testing.T) {
 	shaped := func(shape string, rate float64) []store.Record {
 		return altered(atRate("kafka", 1), shape, func(r *store.Record) { r.Spec.Load = study.Load{Shape: shape, Rate: rate} })
 	}
-	for shape, want := range map[string]string{"": "e2e_p50_ns_at_0.5", "constant": "e2e_p50_ns_at_0.5", "poisson": "e2e_p50_ns_at_0.5", "steps": "", "ramp": "", "bursts": ""} {
+	for shape, want := range map[string]string{"constant": "e2e_p50_ns_at_0.5", "poisson": "e2e_p50_ns_at_0.5", "steps": "", "ramp": "", "bursts": ""} {
 		var keys []string
 		for _, c := range build(t, "headtohead", shaped(shape, 0.5)).Tables()[0].Columns {
 			if strings.HasPrefix(c.Key, "e2e_p50") {
@@ -115,15 +115,11 @@ func TestTheLatencyOfAFaultTrialIsNoFigureOfAHeadToHead(t *testing.T) {
 	}
 }
 
-// n bounds the repetitions below every figure of a row: imported ones may have no numbers, and those of two rates may differ.
+// n bounds the repetitions below every figure of a row: those of two rates may differ.
 func TestARowCountsTheMostRepetitionsThatEndedOkAtOneLoad(t *testing.T) {
-	unnumbered := atRate("kafka", 3)
-	for i := range unnumbered {
-		unnumbered[i].Repetition = 0
-	}
 	one, two := both(1, 1000, 1e6, 1e6, store.OK), both(2, 2000, 1e6, 1e6, store.OK)
 	one.PointID, two.PointID, two.Repetition = "one", "two", 2
-	for want, records := range map[float64][]store.Record{3: unnumbered, 1: {one, two}} {
+	for want, records := range map[float64][]store.Record{3: atRate("kafka", 3), 1: {one, two}} {
 		if got := cellsOf(t, build(t, "headtohead", records).Tables()[0], "n"); len(got) != 1 || got[records[0].Spec.Broker].Number != want {
 			t.Errorf("n is %v, want %v", got, want)
 		}

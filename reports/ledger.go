@@ -112,8 +112,8 @@ type account struct {
 	load  results.RepetitionLoad // its record has a result
 }
 
-// accountsOf lists the repetitions whose books were recorded, and the rates of their curves. Publications
-// have no books, and older records have none for the rates of a curve.
+// accountsOf lists the repetitions that have a result, and the rates of their curves at which anything was counted. Publications
+// have no books.
 func accountsOf(points []results.Point) []account {
 	var accounts []account
 	for _, p := range points {

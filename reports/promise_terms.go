@@ -74,7 +74,7 @@ func sampleIntervals(trials []faultTrial) string {
 	var intervals []int64 // ns
 	for _, t := range trials {
 		if t.hasOutage() {
-			intervals = append(intervals, t.record.Result.OutageSampleNs())
+			intervals = append(intervals, t.record.Result.Outage.SampleNs)
 		}
 	}
 	slices.Sort(intervals)

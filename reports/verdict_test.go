@@ -299,8 +299,8 @@ func TestAFigureThatWasMeasuredAloneNamesItsSetting(t *testing.T) {
 	if !strings.Contains(text, " at 1k/s with persistence memory") || strings.Count(text, "/s with persistence log") != 2 {
 		t.Errorf("a figure lacks its setting: %s", text)
 	}
-	older := altered(atRate("kafka", 2), "older", func(r *store.Record) { r.Spec.Persistence = "" })
-	verdict := rankingVerdicts("100 B", results.Of(slices.Concat(older, nats)).Points)[0].Text()
+	unset := altered(atRate("kafka", 2), "unset", func(r *store.Record) { r.Spec.Persistence = "" })
+	verdict := rankingVerdicts("100 B", results.Of(slices.Concat(unset, nats)).Points)[0].Text()
 	if want := " at 1k/s with persistence unset"; !strings.Contains(verdict, want) {
 		t.Errorf("of a record without the setting it doesn't say %q: %s", want, verdict)
 	}

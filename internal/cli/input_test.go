@@ -211,17 +211,17 @@ func TestAStoreThatCantBeUsedIsExitCode6(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	write(t, in("text.db"), "this is a text and no database at all\n")
-	brokermark(t, short("--store", in("newer.db"))...).want(t, 0)
-	execute(t, in("newer.db"), "UPDATE brokermark_store SET layout = 99")
+	brokermark(t, short("--store", in("other.db"))...).want(t, 0)
+	execute(t, in("other.db"), "UPDATE brokermark_store SET layout = 99")
 	execute(t, in("foreign.db"), "CREATE TABLE something (other INTEGER)")
 	for _, c := range []struct {
 		store, want string
 		args        []string
 	}{
 		{in("text.db"), " is not a SQLite file", short()},
-		{in("newer.db"), " was written by a newer brokermark (layout 99, this one knows 1)", short()},
-		{in("newer.db"), " was written by a newer brokermark", []string{"report"}},
-		{in("newer.db"), " was written by a newer brokermark", []string{"check"}},
+		{in("other.db"), " was written by another version of brokermark (layout 99, this one has 1)", short()},
+		{in("other.db"), " was written by another version of brokermark", []string{"report"}},
+		{in("other.db"), " was written by another version of brokermark", []string{"check"}},
 		{in("foreign.db"), " is a database of something else", short()},
 		{dir, " is a directory", short()},
 		{"/dev/null", " is no ordinary file", short()},

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -89,8 +88,7 @@ func intervals(r store.Record, kind results.LatencyKind) []interval {
 			continue // the search before the curve
 		}
 		one := l.Record
-		seconds := cmp.Or(one.Result.Seconds, r.Result.Seconds) // older records hold no length for each rate
-		add(l.RowTitle, one.Status, seconds, kind.Of(one.Result.Latency))
+		add(l.RowTitle, one.Status, one.Result.Seconds, kind.Of(one.Result.Latency))
 	}
 	return loads
 }

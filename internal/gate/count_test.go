@@ -116,14 +116,14 @@ func TestEveryCountIsJudgedByItsSumAndByTheSumsShare(t *testing.T) {
 	}
 }
 
-func TestWhatOlderRecordsDontCountIsUnknownAndNotNothing(t *testing.T) {
-	old := counted(store.Books{Sent: 1000, Expected: 1000})
+func TestACountThatNobodyMadeIsUnknownAndNotNothing(t *testing.T) {
+	imported := counted(store.Books{})
 	for _, text := range []string{"unsent > 0", "unsent > 1%", "due < 1", "sent < 99%", "pause_p99 > 1h"} {
-		if got := judge(t, text, old...); !strings.HasPrefix(got, "skipped x: ") || !strings.HasSuffix(got, "failed all points: no point has a value to judge") {
+		if got := judge(t, text, imported...); !strings.HasPrefix(got, "skipped x: ") || !strings.HasSuffix(got, "failed all points: no point has a value to judge") {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
-	both := append(counted(store.Books{Due: 1000, Unsent: 100, Sent: 900, Expected: 900}), old...)
+	both := append(counted(store.Books{Due: 1000, Unsent: 100, Sent: 900, Expected: 900}), imported...)
 	both[1].Repetition = 2
 	if got, want := judge(t, "unsent > 9.9%", both...), "failed x: 10.0 % (n=1)"; got != want {
 		t.Errorf("of one repetition that counts and one that doesn't: %s, want %s", got, want)

@@ -69,9 +69,9 @@ func point(broker string, p99 time.Duration, sustainable float64) store.Record {
 	h := hist.New()
 	h.Record(int64(p99))
 	return store.Record{
-		PointID: broker, Study: "s", Status: store.OK, Repetition: 1, Spec: study.Spec{Broker: broker, Measure: "rate", Delivery: "at-least-once", MessageSize: study.Sizes{{Size: 100, Weight: 1}}},
+		PointID: broker, Study: "s", Status: store.OK, Repetition: 1, Spec: study.Spec{Broker: broker, Measure: "rate", Load: study.Load{Shape: "constant"}, Delivery: "at-least-once", MessageSize: study.Sizes{{Size: 100, Weight: 1}}},
 		Result: &store.Result{Measurement: store.Measurement{
-			Books:       store.Books{Sent: 1000, Acked: 1000, Expected: 2000, Received: 1990, Lost: 10},
+			Books:       store.Books{Due: 1000, Sent: 1000, Acked: 1000, Expected: 2000, Received: 1990, Lost: 10},
 			OfferedRate: 1000, PublishRate: 990, ReceiveRate: 1500,
 			Latency: store.Latency{EndToEnd: h.Snapshot()},
 			Cost:    store.Cost{BrokerKnown: broker != "attached", BrokerRSSBytes: 300 << 20, BrokerUserSeconds: 0.002, Messages: 1000},

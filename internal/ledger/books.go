@@ -20,7 +20,7 @@ import (
 type Books struct {
 	// Each message counts once.
 
-	Due        int64 `json:"due,omitempty"`    // by the schedule; 0 in records from before it was counted
+	Due        int64 `json:"due,omitempty"`    // by the schedule, or sent and unsent without one
 	Unsent     int64 `json:"unsent,omitempty"` // due, but never handed to the client
 	Sent       int64 `json:"sent"`             // handed to the client
 	Acked      int64 `json:"acked"`            // confirmed by the broker; at most once: handed over
@@ -87,18 +87,8 @@ func (b Books) Negative() (name string, count int64) {
 //	Due = Sent + Unsent
 //	Sent = Acked + Failed + Unresolved
 //	Expected = Received + Lost
-func (b Books) Balanced() bool { return b.Due == b.Sent+b.Unsent && b.balancedFromSent() }
-
-// BalancedAsStored is Balanced for books read from a store. Older records don't hold Due, so it is not checked if it is 0.
-func (b Books) BalancedAsStored() bool {
-	if b.Due == 0 {
-		return b.balancedFromSent()
-	}
-	return b.Balanced()
-}
-
-func (b Books) balancedFromSent() bool {
-	return b.Sent == b.Acked+b.Failed+b.Unresolved && b.Expected == b.Received+b.Lost
+func (b Books) Balanced() bool {
+	return b.Due == b.Sent+b.Unsent && b.Sent == b.Acked+b.Failed+b.Unresolved && b.Expected == b.Received+b.Lost
 }
 
 // WronglyLost returns how many confirmed messages were lost beyond those that a queue limit may have dropped, or the client library has.

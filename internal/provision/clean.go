@@ -145,8 +145,6 @@ func inUse(dir string) string {
 		return "whether a broker runs in it can't be told: " + err.Error()
 	case s.Running > 0 || s.Owner.alive():
 		return s.Broker + " runs in it"
-	case s.Form == 0: // its tool held no lock
-		return ""
 	}
 	held := seize(dir)
 	if held == nil {

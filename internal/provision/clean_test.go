@@ -16,7 +16,7 @@ func workDirectory(t *testing.T) (dir, foreign string) {
 	t.Setenv("TMPDIR", t.TempDir()) // reports of crashes are there
 	for name, text := range map[string]string{
 		"install/kafka-4.3.1/lib/kafka.jar": strings.Repeat("x", 10000), "install/kafka-4.3.1.lock": "",
-		"run/bm-kafka-1/state.json": `{"ID": "bm-kafka-1", "Broker": "kafka"}`, "run/bm-kafka-1/node-1/data/log": "x",
+		"run/bm-kafka-1/state.json": `{"Form": 1, "ID": "bm-kafka-1", "Broker": "kafka"}`, "run/bm-kafka-1/held": "", "run/bm-kafka-1/node-1/data/log": "x",
 		"brokermark.log": "x", "fleet/token": "x", "agents/session": "{}", "install/mine/notes.txt": "keep",
 	} {
 		path := filepath.Join(dir, name)
@@ -83,7 +83,7 @@ func TestCleaningLeavesNothingOfADirectoryThatWasOursAlone(t *testing.T) {
 func TestNothingIsRemovedWhileABrokerRunsOrIsBeingInstalled(t *testing.T) {
 	for name, occupy := range map[string]func(dir string){
 		"runs": func(dir string) {
-			text, err := json.Marshal(State{ID: "bm-kafka-1", Broker: "kafka", Owner: identify(os.Getpid())})
+			text, err := json.Marshal(State{Form: stateForm, ID: "bm-kafka-1", Broker: "kafka", Owner: identify(os.Getpid())})
 			if err != nil {
 				t.Fatal(err)
 			}

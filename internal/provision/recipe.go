@@ -44,7 +44,7 @@ type Recipe struct {
 	// Install makes version available under i.Dir, from package registries by package name; it is called only
 	// when the last Install of that version did not finish. Nil where nothing needs installing.
 	Install func(ctx context.Context, i *Install) error
-	// Complete is in the directory of every complete installation: one that an older recipe made without it is made anew. Empty: any is.
+	// Complete is in the directory of every complete installation: one without it is made anew. Empty: any is.
 	Complete string
 	// Configure writes the node's configuration below n.Dir and does what must precede the first start (such as
 	// formatting a data directory). It is called once per node, not again on restart. Server settings that it

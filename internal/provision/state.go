@@ -40,7 +40,7 @@ type nodeState struct {
 
 const stateFile = "state.json"
 
-// stateForm counts the forms that states have had; 0 is that of tools which held no lock.
+// stateForm is the version of the form of a state. One of another version is refused.
 const stateForm = 1
 
 // save writes the state down; by rename, because another tool may be reading it.
@@ -95,8 +95,8 @@ func decodeState(path string, b []byte) (s State, err error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if s.Form > stateForm {
-		return State{}, fmt.Errorf("%s is of a newer brokermark", path)
+	if s.Form != stateForm {
+		return State{}, fmt.Errorf("%s was written by another version of brokermark", path)
 	}
 	s.Running = 0 // whatever the file says
 	for _, n := range s.Nodes {

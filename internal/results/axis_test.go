@@ -203,9 +203,12 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 		{
 			"a repetition that failed at every rate",
 			[]store.Record{curve(store.OK, false, store.OK), curve(store.Failed, false, store.Failed)},
-			"rate 1k/s at 1000 ok (at ok)×1; rate 1k/s at 1000 failed (of failed)×1",
+			"rate 1k/s at 1000 ok (at ok)×1; rate 1k/s at 1000 failed (at failed)×1",
 		},
 	} {
+		for i := range c.records {
+			c.records[i].Repetition = i + 1
+		}
 		points := pointsOf(c.records)
 		var got []string
 		for _, l := range points[0].LoadPoints() {

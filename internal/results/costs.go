@@ -101,10 +101,7 @@ func brokerUsage(c store.Cost) usage {
 		UserSeconds: c.BrokerUserSeconds, SystemSeconds: c.BrokerSystemSeconds, RSSBytes: c.BrokerRSSBytes,
 	})
 	if s := c.Shares; s != nil {
-		hasOnlySum := s.Broker > 0 && s.BrokerUser+s.BrokerSystem == 0 // in older records
-		if !hasOnlySum {
-			u.setCores(s.BrokerUser, s.BrokerSystem)
-		}
+		u.setCores(s.BrokerUser, s.BrokerSystem)
 	}
 	return u
 }

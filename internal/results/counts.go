@@ -10,8 +10,8 @@ import (
 // scheduleMetrics say which load the schedule asked for.
 var scheduleMetrics = []Metric{
 	{Key: KeyOfferedRate, Name: "offered", Unit: unit.PerSecond, Better: Neither, measured: offeredRate},
-	scheduled(KeyDue, "due", Neither, func(b store.Books) int64 { return b.Due }),
-	scheduled(KeyUnsent, "never sent", Lower, func(b store.Books) int64 { return b.Unsent }).headed("never\nsent"),
+	counted(KeyDue, "due", Neither, func(b store.Books) int64 { return b.Due }),
+	counted(KeyUnsent, "never sent", Lower, func(b store.Books) int64 { return b.Unsent }).headed("never\nsent"),
 }
 
 // countMetrics say what became of the messages.
@@ -36,18 +36,6 @@ func counted(key, name string, better Better, count func(store.Books) int64) Met
 		Key: key, Name: name, Unit: unit.Count, Better: better,
 		count: func(b store.Books) float64 { return float64(count(b)) },
 	}
-}
-
-// scheduled counts messages that were due. It is not known of older records, whose books don't say how many were.
-func scheduled(key, name string, better Better, count func(store.Books) int64) Metric {
-	m := counted(key, name, better, count)
-	m.count = func(b store.Books) float64 {
-		if b.Due == 0 {
-			return math.NaN()
-		}
-		return float64(count(b))
-	}
-	return m
 }
 
 // offeredRate is not known if there was no schedule: a closed loop offers what the broker takes.

@@ -35,7 +35,7 @@ type Goal struct {
 	Undecided   []remark.Remark // why repetitions left the goal open, one for each that did
 }
 
-// Goals gathers what searches found for each of their goals. Records that are older than goals have none.
+// Goals gathers what searches found for each of their goals.
 func Goals(records []store.Record) []Goal {
 	var answers []store.GoalResult
 	for _, r := range records {
@@ -100,8 +100,7 @@ type FlatGoal struct {
 	Undecided   string   `json:"undecided"` // why, "" where the goal was decided
 }
 
-// flatGoals are the answers of a record's search. They are empty, and never nil, if there was none, or if the record is
-// older than goals.
+// flatGoals are the answers of a record's search. They are empty, and never nil, if there was none.
 func flatGoals(r store.Record) []FlatGoal {
 	flat := []FlatGoal{}
 	for _, g := range answersOf(r) {

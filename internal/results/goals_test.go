@@ -42,7 +42,7 @@ func TestGoalsAreSummedUpOverRepetitionsEachByItself(t *testing.T) {
 		t.Errorf("one of two open: %q", got)
 	}
 	if got := Goals(records[2:]); got != nil {
-		t.Errorf("older records have goals: %+v", got)
+		t.Errorf("records without a search have goals: %+v", got)
 	}
 }
 

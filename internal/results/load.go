@@ -35,7 +35,7 @@ func fixedRate(s study.Spec) float64 {
 		return 0
 	}
 	switch s.Load.Shape {
-	case constantShape, "poisson", "": // imported results have no shape
+	case constantShape, "poisson":
 		return s.Load.Rate
 	default:
 		return 0

@@ -18,9 +18,6 @@ func LoadID(s study.Spec) string {
 		Count   study.Count
 		Backlog study.Backlog
 	}{Measure: s.Measure, Load: s.Load}
-	if id.Load.Shape == constantShape {
-		id.Load.Shape = "" // as older records have it
-	}
 	switch s.Measure {
 	case study.MeasureCurve:
 		id.Curve = s.Curve
@@ -32,13 +29,13 @@ func LoadID(s study.Spec) string {
 	return jsonOf(id)
 }
 
-// constantShape is the shape of a load whose rate doesn't change. Older records have "" for it.
+// constantShape is the shape of a load whose rate doesn't change.
 const constantShape = "constant"
 
 // shapeOf is the shape of a load, such as "steps", and its details as JSON without the rate: all of the steps. Both are empty
 // for a constant load.
 func shapeOf(l study.Load) (shape, details string) {
-	if l.Shape == "" || l.Shape == constantShape {
+	if l.Shape == constantShape {
 		return "", ""
 	}
 	l.Rate = 0

@@ -74,17 +74,6 @@ func TestADoubtConcernsTheRatesThatWereMeasuredInItsLight(t *testing.T) {
 	}
 }
 
-// Records of before a load point had books of its own say of a load point what they say of the repetition, where that went wrong.
-func TestAnOlderRateOfAFailedRepetitionFailedToo(t *testing.T) {
-	for status, want := range map[store.Status]string{store.OK: "void (late)", store.Failed: "failed (of the repetition)"} {
-		r := ofCurve(false, store.CurvePoint{Rate: 10, Status: store.Void, Reason: "late"})
-		r.Status = status
-		if got := Loads(r)[0].Record; fmt.Sprintf("%s (%s)", got.Status, got.Reason) != want {
-			t.Errorf("of a repetition that ended %s: %s (%s), want %s", status, got.Status, got.Reason, want)
-		}
-	}
-}
-
 func TestALoadIsNamedAfterItsRateOrShare(t *testing.T) {
 	text := func(r store.Record) string {
 		var words []string
@@ -138,8 +127,6 @@ func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
 	refused.Status, refused.Reason, refused.Result = store.Refused, "can't", nil
 	aborted := refused
 	aborted.Status, aborted.Reason, aborted.Repetition = store.Aborted, "interrupted", 2
-	shapeless := swept("kafka", 100, 10, nil)
-	shapeless.Spec.Load.Shape = ""
 	peak := swept("kafka", 100, 10, nil)
 	peak.Spec.Measure = "peak"
 	for _, c := range []struct {
@@ -149,7 +136,6 @@ func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
 	}{
 		{"a curve of which nothing is known", []store.Record{refused}, "sustainable|curve|0 refused (can't), closed false"},
 		{"the last attempt speaks", []store.Record{refused, aborted}, "sustainable|curve|0 aborted (interrupted), closed false"},
-		{"a rate of an older record", []store.Record{shapeless}, "rate 10/s|rate 10/s|10 ok (), closed false"},
 		{"a peak has no rate", []store.Record{peak}, "peak|peak|0 ok (), closed true"},
 	} {
 		loadPoints := pointsOf(c.records)[0].LoadPoints()

@@ -109,7 +109,7 @@ func (p Point) Rate() string {
 	l := p.Spec.Load
 	text := RateText(l.Rate)
 	switch l.Shape {
-	case "", constantShape:
+	case constantShape:
 		return text
 	case "ramp":
 		text += " to " + RateText(l.To)

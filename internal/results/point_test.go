@@ -161,10 +161,10 @@ func TestWhatMayBeWorseIsWorse(t *testing.T) {
 	}
 }
 
-func TestWhatOlderRecordsDidNotMeasureIsUnknown(t *testing.T) {
+func TestWhatARecordDoesNotHoldIsUnknown(t *testing.T) {
 	old := store.Record{Spec: study.Spec{Measure: "rate", Topics: 1, ProducersPerTopic: 1}, Result: &store.Result{Measurement: store.Measurement{
 		PublishRate: 100, Latency: store.Latency{EndToEndService: latencies(10, 1000)},
-		Cost:   store.Cost{BrokerKnown: true, Shares: &store.Shares{Seconds: 10, Broker: 0.5}},
+		Cost:   store.Cost{BrokerKnown: true},
 		Series: []store.Tick{{OffsetNs: 1e9, Phase: "measure", BrokerCPU: 0.5, EndToEndP50: 5}},
 	}}}
 	for _, key := range []string{
@@ -274,7 +274,7 @@ func TestALoadAndASettingAreNamed(t *testing.T) {
 	for want, s := range map[string]study.Spec{
 		"rate 1k/s":         {Measure: "rate", Load: study.Load{Rate: 1000, Shape: "constant"}},
 		"rate 1k/s poisson": {Measure: "rate", Load: study.Load{Rate: 1000, Shape: "poisson"}},
-		"count at 5/s":      {Measure: "count", Load: study.Load{Rate: 5}},
+		"count at 5/s":      {Measure: "count", Load: study.Load{Rate: 5, Shape: "constant"}},
 		"count":             {Measure: "count"},
 		"peak":              {Measure: "peak"},
 		"backlog":           {Measure: "backlog", Load: study.Load{Rate: 5}},
@@ -334,7 +334,7 @@ func TestTheSettingsOfPointsComeInOrderOfAppearance(t *testing.T) {
 
 func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 	record := func(status store.Status, rate float64, n int, curve ...store.CurvePoint) store.Record {
-		r := store.Record{PointID: "p", Repetition: n, Status: status, Spec: study.Spec{Measure: "rate", Load: study.Load{Rate: 5}}}
+		r := store.Record{PointID: "p", Repetition: n, Status: status, Spec: study.Spec{Measure: "rate", Load: study.Load{Rate: 5, Shape: "constant"}}}
 		r.Result = &store.Result{Measurement: store.Measurement{PublishRate: rate, Latency: store.Latency{EndToEnd: latencies(n, 1000)}}, Curve: curve}
 		return r
 	}
@@ -414,24 +414,13 @@ func TestARepetitionThatEndedOkTwiceCountsOnce(t *testing.T) {
 	}
 	set := Of([]store.Record{
 		record(1, 1, store.OK), record(2, 2, store.OK), record(3, 1, store.OK), record(4, 2, store.Failed), record(5, 2, store.OK), record(6, 3, store.Void), record(7, 3, store.OK),
-		record(8, 0, store.OK), record(9, 0, store.OK), // from elsewhere, not numbered
 	})
 	var ids []int64
 	for _, r := range set.Points[0].Records {
 		ids = append(ids, r.ID)
 	}
-	if want := []int64{3, 4, 5, 7, 8, 9}; !slices.Equal(ids, want) || set.Points[0].Repeated != 2 {
+	if want := []int64{3, 4, 5, 7}; !slices.Equal(ids, want) || set.Points[0].Repeated != 2 {
 		t.Errorf("records %v count, %d measured again; want %v and 2", ids, set.Points[0].Repeated, want)
-	}
-}
-
-func TestARecordWithoutANumberTakesThePlaceOfNone(t *testing.T) {
-	var records []store.Record
-	for _, status := range []store.Status{store.Void, store.Failed, store.OK, store.OK} {
-		records = append(records, store.Record{PointID: "p", Status: status})
-	}
-	if points := Of(records).Points; len(points[0].Records) != len(records) {
-		t.Errorf("%d of %d records are left", len(points[0].Records), len(records))
 	}
 }
 

@@ -34,7 +34,7 @@ func measuredRate(r store.Record, rate float64) float64 {
 }
 
 // throughput is how many messages came through per second: in a closed loop until 99 % had come, as its record says; under
-// other loads, and in older records, which have a Throughput of 0, in the measured phase.
+// other loads, which have a Throughput of 0, in the measured phase.
 func throughput(r store.Record) float64 {
 	switch {
 	case r.Result.Throughput > 0:

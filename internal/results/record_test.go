@@ -31,7 +31,7 @@ func measured() store.Record {
 		Spec:   study.Spec{Broker: "kafka", MessageSize: study.Sizes{{Size: 1024, Weight: 1}}, Client: map[string]any{"linger.ms": 5}},
 		Host:   store.Host{Cores: 2}, Versions: store.Versions{Broker: "4.3.1"},
 		Result: &store.Result{Measurement: store.Measurement{
-			Books:       store.Books{Sent: 1000, Acked: 999, Received: 998, Lost: 2, Duplicated: 3, Reordered: 4, Corrupted: 5},
+			Books:       store.Books{Due: 1000, Sent: 1000, Acked: 999, Received: 998, Lost: 2, Duplicated: 3, Reordered: 4, Corrupted: 5},
 			PublishRate: 99.9, ReceiveRate: 99.8,
 			PayloadSize: 1024, BacklogMax: new(int64(17)), Corrected: &store.Corrected{IntervalNs: 100, MeanNs: 200, P99Ns: 300},
 			Series:  []store.Tick{{OffsetNs: 5e8, Phase: "measure", FromSendNs: 400, FromSendCount: 5}},

@@ -61,7 +61,7 @@ func curveLoads(r store.Record) []RepetitionLoad {
 		share := fraction(c.Fraction)
 		l := RepetitionLoad{
 			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: share,
-			Record: onlyRate(r, c), Full: r, BrokenOff: c.Status == store.OK && r.Status != store.OK && !isOldCurve(r.Result.Curve),
+			Record: onlyRate(r, c), Full: r, BrokenOff: c.Status == store.OK && r.Status != store.OK,
 		}
 		if share.given() {
 			l.Name = share.ofSustainable()
@@ -78,12 +78,6 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	one := r
 	one.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
 	one.Result.OfferedRate = c.Rate
-	if isOldCurve(r.Result.Curve) { // its rates can't tell whether they are why the repetition did not end ok, or is doubted
-		if r.Status == store.OK {
-			one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
-		}
-		return one
-	}
 	if r.Status == store.OK || c.Status != store.OK {
 		one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
 	}
@@ -103,10 +97,4 @@ func doubtsOfAllRates(r store.Record) []store.Doubt {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(r.Doubts), func(d store.Doubt) bool { return d.Code == store.DoubtBadRates })
-}
-
-// isOldCurve tells whether only the repetition has counts of messages and doubts, and no rate of its curve has, as in records
-// of older versions. All rates are asked, because one that failed before anything was sent has neither in any version.
-func isOldCurve(curve []store.CurvePoint) bool {
-	return !slices.ContainsFunc(curve, func(c store.CurvePoint) bool { return c.Books != store.Books{} || len(c.Doubts) > 0 })
 }

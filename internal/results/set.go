@@ -76,8 +76,7 @@ func (p *Point) add(r store.Record) {
 //	failed without a result  any    yes
 //	any other                any    yes
 func supersedes(later, earlier store.Record) bool {
-	isNumbered := later.Repetition > 0 // imported records of older versions are not: each is a repetition of its own
-	if !isNumbered || later.Repetition != earlier.Repetition {
+	if later.Repetition != earlier.Repetition {
 		return false
 	}
 	switch earlier.Status {

@@ -20,7 +20,7 @@ type (
 	Host        = store.Host
 )
 
-// ClientMode is how the client library was used: "stock", "tuned", or "" if the record doesn't say, as older and imported ones.
+// ClientMode is how the client library was used: "stock", "tuned", or "" if the record doesn't say, as imported ones.
 func ClientMode(r Record) string {
 	mode, _ := r.Settings.Client["mode"].(string)
 	return mode

@@ -159,7 +159,7 @@ var meanings = [][]any{
 	{"disk MB", "Bytes that the kernel wrote for the broker's processes from the start of the measured phase to the end of the drain, in 10^6 bytes."},
 	{"disk read MB", "Bytes that the kernel read from disks for the broker's processes in the same time as disk MB, in 10^6 bytes. Bytes that came from the page cache are not counted."},
 	{"core %usr, core %sys", "CPU time of all of the broker's processes in the measured phase, in % of one core."},
-	{"cpu %usr, cpu %sys", "CPU time of all of the broker's processes, in % of the time of all cores of the machine: in the measured phase, and in records of older versions to the end of the drain."},
+	{"cpu %usr, cpu %sys", "CPU time of all of the broker's processes, in % of the time of all cores of the machine: in the measured phase; if that was shorter than 100 ms, to the end of the drain."},
 	{"empty cells", "Not measured or not known, which is never the same as 0."},
 	{"due … corrupted", "Counts of messages: sums over the repetitions that ended ok and those that failed. Resent messages were sent once more because the connection was lost or no answer came."},
 }

@@ -11,14 +11,14 @@ import (
 func TestProcessorSharesAreThoseOfTheMeasuredPhase(t *testing.T) {
 	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Seconds: 2, Cost: store.Cost{
 		BrokerKnown: true, BrokerUserSeconds: 1.5, BrokerSystemSeconds: 0.5, GeneratorUserSeconds: 0.5, GeneratorSystemSeconds: 0.3,
-		Seconds: 20, Messages: 1000, Shares: &store.Shares{Seconds: 2, Broker: 1, Generator: 0.4},
+		Seconds: 20, Messages: 1000, Shares: &store.Shares{Seconds: 2, Broker: 1, BrokerUser: 0.75, BrokerSystem: 0.25, Generator: 0.4},
 	}}}}
 	r.Host.Cores = 2
 	user, system := brokerUserPercent(r), brokerSystemPercent(r)
 	if user != 37.5 || system != 12.5 || generatorPercent(r) != 20 {
 		t.Errorf("user %v, system %v, generator %v %%; want 37.5, 12.5 and 20", user, system, generatorPercent(r))
 	}
-	r.Result.Cost.Shares = nil // an older record
+	r.Result.Cost.Shares = nil // the phase was too short
 	if user, generator := brokerUserPercent(r), generatorPercent(r); user != 3.75 || math.Abs(generator-2) > 1e-9 {
 		t.Errorf("without shares: user %v, generator %v %%; want 3.75 and 2", user, generator)
 	}

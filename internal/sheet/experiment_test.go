@@ -80,10 +80,12 @@ func TestARowTellsOfItsRepetitionsThatFailed(t *testing.T) {
 		r.Spec.Measure = study.MeasureCurve
 		return r
 	}
+	again := rate
+	again.Repetition = 3
 	failed := rate
 	failed.Repetition, failed.Status, failed.Reason = 1, store.Failed, "3 lost"
 	for name, records := range map[string][]store.Record{
-		"a rate":  {rate, rate, failed},
+		"a rate":  {rate, again, failed},
 		"a curve": {curve(1, store.OK), curve(2, store.Failed), curve(3, store.OK)},
 	} {
 		l := loadRowsOf(results.Of(records).Points)[0]

@@ -147,18 +147,15 @@ func brokerSystemPercent(r store.Record) float64 {
 }
 
 // brokerPercent is a part of the broker's CPU time, user or system, as a percentage of all cores. cpuSeconds and
-// busyCores are that part's. What a record holds depends on the version that wrote it.
+// busyCores are that part's.
 func brokerPercent(r store.Record, cpuSeconds float64, busyCores func(*store.Shares) float64) float64 {
 	cost, shares := r.Result.Cost, r.Result.Cost.Shares
-	bothSeconds := cost.BrokerUserSeconds + cost.BrokerSystemSeconds
 	switch {
 	case !cost.BrokerKnown:
 		return math.NaN()
-	case shares != nil && shares.BrokerUser+shares.BrokerSystem > 0: // busy cores of each part in the measured phase
+	case shares != nil: // of the measured phase
 		return percentOfCores(r, busyCores(shares))
-	case shares != nil && bothSeconds > 0: // busy cores of both together, which are divided as the CPU seconds are
-		return percentOfCores(r, shares.Broker*cpuSeconds/bothSeconds)
-	default: // only CPU seconds, up to the end of the drain
+	default: // the phase was too short: CPU seconds, up to the end of the drain
 		return percentOfTime(r, cpuSeconds)
 	}
 }
@@ -184,12 +181,6 @@ func percentOfCores(r store.Record, busy float64) float64 {
 // percentOfTime is CPU seconds as a percentage of the time of all cores, as mpstat shows it.
 func percentOfTime(r store.Record, cpuSeconds float64) float64 {
 	seconds := r.Result.Cost.Seconds
-	if seconds == 0 { // in older records
-		seconds = r.Result.Seconds
-	}
-	if seconds == 0 && r.Result.PublishRate > 0 { // in older records of curves
-		seconds = float64(r.Result.Cost.Messages) / r.Result.PublishRate
-	}
 	if seconds <= 0 {
 		return math.NaN()
 	}

@@ -40,13 +40,10 @@ type dialect struct {
 	insert string // first statement of a transaction that appends a record
 	now    string // expression for the current time in milliseconds since 1970
 
-	layouts [][]string // layouts[n] upgrades the tables from layout n to n+1; layout 0 is an empty database
+	create []string // creates the tables
 
 	alternative string // completes "name another …" when the database belongs to another program
 }
-
-// layout returns the newest version of the tables. The JSON of the records in them has a version of its own, Schema.
-func (d dialect) layout() int { return len(d.layouts) }
 
 // choose returns the backend for a store, and the store's name without a password. store is one of
 //

@@ -13,7 +13,7 @@ import (
 // row in the table claim; the others skip a claimed repetition. A claim is a lease: its runner renews it, and when the runner dies
 // the claim ends by itself, so that another may take the repetition.
 
-// claimTable is no part of the layout: a store without it is complete, and an older brokermark can use a store that has it.
+// claimTable is made by the first runner that shares a store: one without it is complete.
 const claimTable = `CREATE TABLE IF NOT EXISTS claim (
 	point_id   TEXT    NOT NULL,
 	repetition INTEGER NOT NULL,

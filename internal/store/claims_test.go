@@ -90,18 +90,3 @@ func TestAClaimThatIsNotRenewedEndsWithItsLease(t *testing.T) {
 		b.finds(t, Claimed, 2, "released")
 	})
 }
-
-func TestAStoreWithClaimsIsAStoreForThoseThatKnowNone(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		url := p.fixture(t, 1, 1)
-		s, err := Open(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		claims(t, s, false, time.Hour).finds(t, Claimed, 1, "in an older store")
-		if records := pointIDs(t, url); len(records) != 2 {
-			t.Errorf("%d records, want the two old ones", len(records))
-		}
-	})
-}

@@ -13,8 +13,7 @@ const (
 	Missing Problem = "missing" // there is nothing to read
 	BadURL  Problem = "bad-url" // the path or URL names no store
 	Locked  Problem = "locked"  // another process holds it
-	Newer   Problem = "newer"   // written by a newer brokermark
-	Older   Problem = "older"   // written by an older brokermark, and opened for reading only
+	Version Problem = "version" // written by another version of brokermark, whose tables or records have another form
 	Foreign Problem = "foreign" // a file or database of another program
 	Corrupt Problem = "corrupt" // damaged
 	Full    Problem = "full"    // no room for another record

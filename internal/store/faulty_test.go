@@ -99,7 +99,7 @@ func (f *faulty) use() (id int64, records []Record, done map[string]map[int]Stat
 	b := *sqliteFile(f.path)
 	b.open = func(access, time.Duration) (*sql.DB, error) { return sql.OpenDB(f), nil }
 	b.lock, b.insert = `SELECT 'lock'`, `SELECT 'insert'` // where other databases have something to say
-	s := &Store{name: f.path, backend: &b, access: appending, patience: 100 * time.Millisecond, forms: known}
+	s := &Store{name: f.path, backend: &b, access: appending, patience: 100 * time.Millisecond}
 	if s.db, err = b.open(s.access, s.patience); err != nil {
 		return 0, nil, nil, err
 	}

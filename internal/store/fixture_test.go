@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -50,10 +51,12 @@ func executes(statement string) func(*testing.T, string) {
 	return func(t *testing.T, path string) { places[0].exec(t, path, statement) }
 }
 
-func future(t *testing.T, path string) {
-	closedStore(t, path)
-	executes(`UPDATE brokermark_store SET layout = 99`)(t, path)
-	executes(`PRAGMA journal_mode = DELETE`)(t, path) // one file, so that "unchanged" is easily seen
+func ofLayout(n int) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		closedStore(t, path)
+		executes(fmt.Sprintf(`UPDATE brokermark_store SET layout = %d`, n))(t, path)
+		executes(`PRAGMA journal_mode = DELETE`)(t, path) // one file, so that "unchanged" is easily seen
+	}
 }
 
 func damaged(t *testing.T, path string) {

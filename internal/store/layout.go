@@ -7,52 +7,42 @@ import (
 	"slices"
 )
 
-// The tables of a store have a version, the layout, in the table brokermark_store. Layout 0 is an empty database, layout 1 has the
-// table record. A newer brokermark may add layouts; backend.layouts holds the statements that upgrade from each to the next.
+// layout is the version of a store's tables, and stands in its table brokermark_store. The JSON of the records in them has a version
+// of its own, Schema.
+const layout = 1
 
-// prepare checks that this version can use the database. If the store is opened for appending, it also creates the tables, or
-// upgrades those of an older version.
+// prepare checks that this version can use the database. If the store is opened for appending, it also creates the tables.
 func (s *Store) prepare(ctx context.Context) error {
-	have, err := s.readLayout(ctx, s.db)
-	if err != nil {
+	exists, err := s.checkLayout(ctx, s.db)
+	switch {
+	case err != nil:
 		return err
-	}
-	want := s.backend.layout()
-	if s.access == reading {
-		switch {
-		case have == 0:
-			return s.problem(Missing, "holds nothing yet: run a study first")
-		case have < want:
-			return s.problem(Older, "was written by an older brokermark (layout %d, this one needs %d): the next brokermark run with it brings it up to date", have, want)
-		}
+	case s.access == reading && !exists:
+		return s.problem(Missing, "holds nothing yet: run a study first")
+	case s.access == reading:
 		return nil
 	}
 	if err := s.backend.enableAppends(ctx, s.db, s.patience); err != nil {
 		return s.explain(err, "open it for appending")
 	}
-	if have == want {
+	if exists {
 		return nil
 	}
-	return s.upgrade(ctx)
+	return s.create(ctx)
 }
 
-// upgrade changes the tables to the newest layout in one transaction. Several processes may find the same empty database, so it
-// reads the layout again under the lock: the second process finds nothing to do.
-func (s *Store) upgrade(ctx context.Context) error {
-	return s.transact(ctx, "bring its tables up to date", func(ctx context.Context, tx *sql.Tx) error {
+// create creates the tables in one transaction. Several processes may find the same empty database, so it looks again under the lock:
+// the second process finds nothing to do.
+func (s *Store) create(ctx context.Context) error {
+	return s.transact(ctx, "create its tables", func(ctx context.Context, tx *sql.Tx) error {
 		if err := execAll(ctx, tx, s.backend.lock); err != nil {
 			return err
 		}
-		have, err := s.readLayout(ctx, tx)
-		if err != nil {
+		exists, err := s.checkLayout(ctx, tx)
+		if err != nil || exists {
 			return err
 		}
-		for _, step := range s.backend.layouts[have:] {
-			if err := execAll(ctx, tx, step...); err != nil {
-				return err
-			}
-		}
-		return execAll(ctx, tx, `DELETE FROM brokermark_store`, fmt.Sprintf(`INSERT INTO brokermark_store (layout) VALUES (%d)`, s.backend.layout()))
+		return execAll(ctx, tx, slices.Concat(s.backend.create, []string{fmt.Sprintf(`INSERT INTO brokermark_store (layout) VALUES (%d)`, layout)})...)
 	})
 }
 
@@ -61,30 +51,30 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// readLayout reads the layout of the tables. It fails if the database belongs to another program or to a newer brokermark, which
-// must not be changed.
-func (s *Store) readLayout(ctx context.Context, q querier) (int, error) {
+// checkLayout reports whether the database has tables. It fails if they belong to another program or to another version of
+// brokermark, which must not be changed.
+func (s *Store) checkLayout(ctx context.Context, q querier) (exists bool, err error) {
 	tables, err := column[string](ctx, q, s.backend.tables)
 	if err != nil {
-		return 0, s.explain(err, "read it")
+		return false, s.explain(err, "read it")
 	}
 	if len(tables) == 0 {
-		return 0, nil
+		return false, nil
 	}
 	if !slices.Contains(tables, "brokermark_store") {
-		return 0, s.problem(Foreign, "is a database of something else: name another %s", s.backend.alternative)
+		return false, s.problem(Foreign, "is a database of something else: name another %s", s.backend.alternative)
 	}
 	versions, err := column[int](ctx, q, `SELECT layout FROM brokermark_store`)
 	switch {
 	case err != nil:
-		return 0, s.explain(err, "read its version")
+		return false, s.explain(err, "read its version")
 	case len(versions) != 1:
-		return 0, s.problem(Corrupt, "is damaged: it has %d versions instead of one", len(versions))
-	case versions[0] > s.backend.layout():
-		return 0, s.problem(Newer, "was written by a newer brokermark (layout %d, this one knows %d): update brokermark or name another %s",
-			versions[0], s.backend.layout(), s.backend.alternative)
+		return false, s.problem(Corrupt, "is damaged: it has %d versions instead of one", len(versions))
+	case versions[0] != layout:
+		return false, s.problem(Version, "was written by another version of brokermark (layout %d, this one has %d): read it with that one, or name another %s",
+			versions[0], layout, s.backend.alternative)
 	}
-	return versions[0], nil
+	return true, nil
 }
 
 // column reads the only column of a query.

@@ -403,7 +403,7 @@ func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
 	whole := `{"schema":1,"point_id":"a","repetition":1,"status":"ok"}` + "\n"
 	for text, want := range map[string]string{
 		"": "0 records", whole: "1 records", whole + whole: "2 records", whole + whole[:20]: "1 records",
-		"x\n": ":1: not a record", whole + "{}\n": ":2: not a record", whole + "[1]\n": ":2: not a record", `{"schema":99}` + "\n": "newer brokermark",
+		"x\n": ":1: not a record", whole + "{}\n": ":2: not a record", whole + "[1]\n": ":2: not a record", `{"schema":99}` + "\n": "another version of brokermark",
 		`{"schema":1,"spec":3}` + "\n": "can't be read",
 	} {
 		list, damaged, err := decodeLines("f.jsonl", strings.NewReader(text))

@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// layoutsPostgres creates the tables. The columns of a record repeat what queries select by; body is the record itself.
-var layoutsPostgres = [][]string{{
+// tablesPostgres creates the tables. The columns of a record repeat what queries select by; body is the record itself.
+var tablesPostgres = []string{
 	`CREATE TABLE record (
 		id         BIGINT  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 		point_id   TEXT    NOT NULL,
@@ -30,7 +30,7 @@ var layoutsPostgres = [][]string{{
 	`CREATE INDEX record_point ON record (point_id, repetition, status)`,
 	`CREATE INDEX record_study ON record (study)`,
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
-}}
+}
 
 // maxConnections bounds the connections of this process: a team may share the server.
 const maxConnections = 4
@@ -64,7 +64,7 @@ func postgres(store string) (*backend, error) {
 			// Whatever the server's default: a record is on the disk when its transaction has committed.
 			insert:      `SET LOCAL synchronous_commit = on; ` + lockTimeout,
 			now:         `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
-			layouts:     layoutsPostgres,
+			create:      tablesPostgres,
 			alternative: "database, or a schema of its own with ?search_path=NAME",
 		},
 	}, nil

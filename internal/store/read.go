@@ -180,24 +180,17 @@ func (s *Store) decodeAll(batch []storedRecord) ([]Record, error) {
 	return records, nil
 }
 
-// decode reads a record of any schema that this version knows, and updates it to the current one.
+// decode reads a record. It refuses one of another schema.
 func (s *Store) decode(stored storedRecord) (Record, error) {
-	if stored.schema > s.forms.current {
-		return Record{}, s.problem(Newer, "holds record %d of a newer brokermark (schema %d, this one knows %d): update brokermark",
-			stored.id, stored.schema, s.forms.current)
-	}
-	damaged := func(err error) error {
-		return &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", stored.id), Err: err}
-	}
-	body, err := s.forms.update(stored.schema, stored.body)
-	if err != nil {
-		return Record{}, damaged(err)
+	if stored.schema != Schema {
+		return Record{}, s.problem(Version, "holds record %d of another version of brokermark (schema %d, this one reads %d): read it with that one",
+			stored.id, stored.schema, Schema)
 	}
 	var r Record
-	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder := json.NewDecoder(strings.NewReader(stored.body))
 	decoder.UseNumber() // a setting such as 9223372036854775807 has more digits than a float64
 	if err := decoder.Decode(&r); err != nil {
-		return Record{}, damaged(err)
+		return Record{}, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", stored.id), Err: err}
 	}
 	r.ID = stored.id
 	return r, nil
@@ -232,39 +225,4 @@ func (s *Store) doneAmong(ctx context.Context, pointIDs []string) ([]Record, err
 	points := addAll(&args, pointIDs)
 	return queryAll(ctx, s.db, columns, `SELECT point_id, repetition, status FROM record WHERE status IN ('ok', 'refused')
 		AND point_id IN (`+points+`) ORDER BY id`, args...)
-}
-
-// forms turn older forms of a record into the current one. Records are never edited in the store; they are brought up to
-// date whenever they are read.
-type forms struct {
-	current int
-	// steps[n] turns the JSON fields of a record of schema n into those of schema n+1. Records of a schema without a step can't be
-	// read any more.
-	steps map[int]func(fields map[string]json.RawMessage) error
-}
-
-// known are the forms of this version. Schema 1 is the first.
-var known = forms{current: Schema}
-
-// update brings a record's JSON from its schema to the current one.
-func (f forms) update(schema int, body string) (string, error) {
-	if schema == f.current {
-		return body, nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(body), &fields); err != nil {
-		return "", err
-	}
-	for n := schema; n < f.current; n++ {
-		step := f.steps[n]
-		if step == nil {
-			return "", fmt.Errorf("its schema is %d, which this version can't read any more", schema)
-		}
-		if err := step(fields); err != nil {
-			return "", fmt.Errorf("from schema %d to %d: %w", n, n+1, err)
-		}
-	}
-	fields["schema"] = json.RawMessage(fmt.Sprint(f.current))
-	out, err := json.Marshal(fields)
-	return string(out), err
 }

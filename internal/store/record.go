@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Schema is the version of Record's JSON form.
+// Schema is the version of Record's JSON form. A record of another version is refused.
 const Schema = 1
 
 // Status is how a repetition ended.
@@ -49,7 +49,7 @@ type Record struct {
 	Settings   Settings          `json:"settings"`
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
-	Failover   bool              `json:"failover,omitempty"` // another node takes over when the leader is gone; false in older records
+	Failover   bool              `json:"failover,omitempty"` // another node takes over when the leader is gone
 	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; none: a process on Host did
 	Meters     []Meter           `json:"meters,omitempty"`   // agents that metered an attached broker
 	Growth     []Growth          `json:"growth,omitempty"`   // when agents were added, with --agents auto
@@ -61,7 +61,7 @@ type Record struct {
 type Doubt struct {
 	Code string `json:"code"` // e.g. "unbalanced-books", "old-version", "shared-cores"
 	Text string `json:"text"` // one sentence with the figures
-	// Figures are those of the text; none in older records.
+	// Figures are those of the text; none in imported records.
 	Figures []remark.Figure `json:"figures,omitempty"`
 }
 

@@ -116,7 +116,7 @@ func readLines(path string) (records []Record, damaged []error, err error) {
 }
 
 func decodeLines(path string, from io.Reader) (records []Record, damaged []error, err error) {
-	file := &Store{name: path, forms: known} // errors name the file as they would name a store
+	file := &Store{name: path} // errors name the file as they would name a store
 	lines := bufio.NewReader(io.LimitReader(from, maxRecordFile))
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')

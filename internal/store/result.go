@@ -16,7 +16,7 @@ type Result struct {
 	Measurement
 	Sustainable *Sustainable `json:"sustainable,omitempty"`
 	Curve       []CurvePoint `json:"curve,omitempty"`
-	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil if its rates show none, and in older records
+	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil if its rates show none
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
 	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
@@ -36,7 +36,7 @@ type Measurement struct {
 	PublishRate float64  `json:"publish_rate"` // acked per second of the measured phase
 	ReceiveRate float64  `json:"receive_rate"` // received per second by all subscriptions together
 	// Throughput is that of a closed loop: messages per second that every subscription received (without subscriptions: that
-	// were confirmed) from the start of the measured phase until 99 % of them had come. 0 for other loads and in older records.
+	// were confirmed) from the start of the measured phase until 99 % of them had come. 0 for other loads.
 	Throughput  float64 `json:"throughput,omitempty"`
 	PayloadSize float64 `json:"payload_size"` // mean bytes
 	Latency     Latency `json:"latency"`
@@ -44,16 +44,16 @@ type Measurement struct {
 	// each other only so far. 0 if all had one clock.
 	ClockBoundNs int64        `json:"clock_bound_ns,omitempty"`
 	Cost         Cost         `json:"cost"`
-	Pauses       *Pauses      `json:"pauses,omitempty"` // nil in older records
+	Pauses       *Pauses      `json:"pauses,omitempty"` // nil in imported records
 	Series       []Tick       `json:"series,omitempty"`
 	Faults       []FaultEvent `json:"faults,omitempty"`
 	Outage       *Outage      `json:"outage,omitempty"` // nil without faults
 	// Listened says how late duplicates could be seen; nil unless faults were asked for and nothing was to come twice.
 	Listened *Listened `json:"listened,omitempty"`
 	// BacklogMax is the largest backlog, in messages, of all samples from the start of the measured phase on, including those that
-	// Series leaves out. nil in older records.
+	// Series leaves out. nil if nothing was sampled, and in imported records.
 	BacklogMax    *int64     `json:"backlog_max,omitempty"`
-	Corrected     *Corrected `json:"corrected,omitempty"` // nil if nothing was received, and in older records
+	Corrected     *Corrected `json:"corrected,omitempty"` // nil if nothing was received, and in imported records
 	WarmupSeconds float64    `json:"warmup_seconds"`      // as it was, not as the spec asks
 }
 
@@ -114,7 +114,7 @@ type Corrected struct {
 type Sustainable struct {
 	Low    float64      `json:"low"`             // highest rate that passed, confirmed by long trials; 0: none did
 	High   float64      `json:"high"`            // lowest rate that failed; 0: none did
-	Goals  []GoalResult `json:"goals,omitempty"` // nil in older records, which had one goal
+	Goals  []GoalResult `json:"goals,omitempty"` // in the order of the spec
 	Trials []Trial      `json:"trials"`
 	Limit  string       `json:"limit"` // what limited the rate: generator | latency | consumer-delay | cpu | client-window | client-send | unknown
 }
@@ -147,8 +147,7 @@ type Trial struct {
 	Others []string `json:"others,omitempty"`
 }
 
-// CurvePoint is one fixed rate of a curve, with a measurement and doubts of its own. Older records hold only its rates, latency and
-// cost.
+// CurvePoint is one fixed rate of a curve, with a measurement and doubts of its own.
 type CurvePoint struct {
 	Fraction float64         `json:"fraction,omitempty"` // of the sustainable rate; 0 if the spec gives rates
 	Rate     float64         `json:"rate"`
@@ -204,8 +203,8 @@ type Cost struct {
 	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
 	Sides                  *Sides  `json:"sides,omitempty"`   // of the generator, if its consumers had a process of their own
 	Relays                 *Side   `json:"relays,omitempty"`  // all relays together, which are no part of the generator
-	Seconds                float64 `json:"seconds,omitempty"` // length of that time; 0 in older records
-	Shares                 *Shares `json:"shares,omitempty"`  // nil if the phase was too short to tell, and in older records
+	Seconds                float64 `json:"seconds,omitempty"` // length of that time
+	Shares                 *Shares `json:"shares,omitempty"`  // nil if the phase was too short to tell
 	Messages               int64   `json:"messages"`          // acknowledged messages of the measured phase, by which costs are divided
 	Bytes                  int64   `json:"bytes"`             // of their payloads
 }
@@ -240,7 +239,7 @@ type SideTick struct {
 type Shares struct {
 	Seconds float64 `json:"seconds"` // length of the measured phase, over which they are means
 	Broker  float64 `json:"broker"`  // 0 if it wasn't metered; see Cost.BrokerKnown
-	// BrokerUser and BrokerSystem add up to Broker. Both are 0 in older records.
+	// BrokerUser and BrokerSystem add up to Broker.
 	BrokerUser   float64 `json:"broker_user,omitempty"`
 	BrokerSystem float64 `json:"broker_system,omitempty"`
 	Generator    float64 `json:"generator"`
@@ -278,12 +277,12 @@ type Tick struct {
 	EndToEndP99  int64   `json:"e2e_p99_ns"`
 	BrokerCPU    float64 `json:"broker_cpu"`              // cores
 	GeneratorCPU float64 `json:"generator_cpu"`           // cores
-	BrokerUser   float64 `json:"broker_user,omitempty"`   // cores; adds up to BrokerCPU with BrokerSystem; both 0 in older records
+	BrokerUser   float64 `json:"broker_user,omitempty"`   // cores; adds up to BrokerCPU with BrokerSystem
 	BrokerSystem float64 `json:"broker_system,omitempty"` // cores
 	// Sides add up to GeneratorCPU. nil unless the consumers had a process of their own.
 	Sides *SidesTick `json:"sides,omitempty"`
 	// FromSendNs is the mean latency from send to receipt (without subscriptions: to acknowledgement) of the FromSendCount messages
-	// since the tick before. Both are 0 in older records.
+	// since the tick before.
 	FromSendNs    float64 `json:"from_send_ns,omitempty"`
 	FromSendCount int64   `json:"from_send_count,omitempty"`
 }
@@ -308,20 +307,7 @@ type Listened struct {
 type Outage struct {
 	ReceiveNs int64 `json:"receive_ns"`          // without a delivery
 	PublishNs int64 `json:"publish_ns"`          // without a confirmation
-	SampleNs  int64 `json:"sample_ns,omitempty"` // between two samples; 0 in older records
-}
-
-// OutageSampleNs is the time between the samples that the outage was read from, in nanoseconds. It is 0 without an outage.
-func (r *Result) OutageSampleNs() int64 {
-	switch {
-	case r.Outage == nil:
-		return 0
-	case r.Outage.SampleNs > 0:
-		return r.Outage.SampleNs
-	case r.Pipeline != nil:
-		return 50e6 // of all pipelines whose records don't say
-	}
-	return 20e6 // of all other such records
+	SampleNs  int64 `json:"sample_ns,omitempty"` // between two samples
 }
 
 // PerMillion divides seconds by the messages: seconds per million of them. It is NaN without messages.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// watchedTable lists the live pages of runs that are under way. Like claimTable it is no part of the layout: a store without it is
-// complete.
+// watchedTable lists the live pages of runs that are under way. Like claimTable it is made when it is needed: a store without it
+// is complete.
 const watchedTable = `CREATE TABLE IF NOT EXISTS watched (
 	url   TEXT   NOT NULL,
 	host  TEXT   NOT NULL,

@@ -15,8 +15,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// layoutsSQLite creates the tables. The columns of a record repeat what queries select by; body is the record itself.
-var layoutsSQLite = [][]string{{
+// tablesSQLite creates the tables. The columns of a record repeat what queries select by; body is the record itself.
+var tablesSQLite = []string{
 	`CREATE TABLE record (
 		id         INTEGER PRIMARY KEY AUTOINCREMENT,
 		point_id   TEXT    NOT NULL,
@@ -30,7 +30,7 @@ var layoutsSQLite = [][]string{{
 	`CREATE INDEX record_point ON record (point_id, repetition, status)`,
 	`CREATE INDEX record_study ON record (study)`,
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
-}}
+}
 
 // sqliteFile returns the backend for a store in a file.
 func sqliteFile(path string) *backend {
@@ -46,7 +46,7 @@ func sqliteFile(path string) *backend {
 		dialect: dialect{
 			tables:      `SELECT name FROM sqlite_master WHERE type = 'table'`,
 			now:         `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
-			layouts:     layoutsSQLite,
+			create:      tablesSQLite,
 			alternative: "file",
 		},
 	}

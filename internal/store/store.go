@@ -24,7 +24,6 @@ type Store struct {
 	db       *sql.DB
 	access   access
 	patience time.Duration
-	forms    forms // the versions of a record that it can read
 }
 
 // access is the purpose that a store is opened for.
@@ -68,7 +67,7 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{name: name, backend: b, access: mode, patience: patience, forms: known}
+	s := &Store{name: name, backend: b, access: mode, patience: patience}
 	if s.db, err = b.open(mode, patience); err != nil {
 		return nil, s.explain(err, "open it")
 	}

@@ -32,7 +32,8 @@ func TestWhatIsNoUsableStoreIsRefusedWithASentenceAndLeftAlone(t *testing.T) {
 		{"directory", ".", nil, nil, BadURL, "is a directory"},
 		{"text file", "s.db", writes(strings.Repeat("messages,rate\n", 100)), nil, Foreign, "is not a SQLite file"},
 		{"another program's database", "s.db", executes(`CREATE TABLE bookmarks (url TEXT)`), nil, Foreign, "is a database of something else"},
-		{"a store of the future", "s.db", future, nil, Newer, "was written by a newer brokermark (layout 99, this one knows 1): update brokermark or name another file"},
+		{"a store of a later version", "s.db", ofLayout(99), nil, Version, "was written by another version of brokermark (layout 99, this one has 1): read it with that one, or name another file"},
+		{"a store of an earlier version", "s.db", ofLayout(0), nil, Version, "was written by another version of brokermark (layout 0, this one has 1)"},
 		{"zeroed in the middle", "s.db", damaged, nil, Corrupt, "is damaged"},
 		{"cut off", "s.db", cutOff, nil, Corrupt, "is damaged"},
 		{"directory that isn't there", "no/such/dir/s.db", nil, Open, BadURL, "lies in a folder that does not exist"},
@@ -169,16 +170,19 @@ func TestAReadOnlyStoreTakesNoRecord(t *testing.T) {
 	})
 }
 
-func TestARecordOfANewerSchemaIsRefusedByNumber(t *testing.T) {
+func TestARecordOfAnotherSchemaIsRefusedByNumber(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
-		s, _ := p.store(t)
-		id := mustAppend(t, s, Record{PointID: "p"})
-		if _, err := s.db.Exec(`UPDATE record SET schema = 7`); err != nil {
-			t.Fatal(err)
-		}
-		_, err := s.Records(t.Context(), Filter{})
-		if want := fmt.Sprintf("holds record %d of a newer brokermark (schema 7", id); ProblemOf(err) != Newer || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want Newer saying %q", err, want)
+		for _, schema := range []int{0, 7} {
+			s, _ := p.store(t)
+			id := mustAppend(t, s, Record{PointID: "p"})
+			if _, err := s.db.Exec(`UPDATE record SET schema = $1`, schema); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.Records(t.Context(), Filter{})
+			want := fmt.Sprintf("store %s holds record %d of another version of brokermark (schema %d, this one reads 1)", s.Name(), id, schema)
+			if ProblemOf(err) != Version || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want Version saying %q", err, want)
+			}
 		}
 	})
 }

@@ -170,7 +170,7 @@ func (p Product) result(size study.Size, rate, top float64, repetition int) *sto
 	sent := int64(rate * 10)
 	d := drift(repetition)
 	return &store.Result{Measurement: store.Measurement{
-		Books: store.Books{Sent: sent, Acked: sent, Expected: sent, Received: sent}, Seconds: 10,
+		Books: store.Books{Due: sent, Sent: sent, Acked: sent, Expected: sent, Received: sent}, Seconds: 10,
 		OfferedRate: rate, PublishRate: rate, ReceiveRate: rate, PayloadSize: float64(size),
 		Latency: store.Latency{
 			EndToEnd: p.latency(rate, top, d), EndToEndService: p.latency(rate, top, 0.98*d), Publish: p.latency(rate, top, 0.8*d),
@@ -180,7 +180,7 @@ func (p Product) result(size study.Size, rate, top float64, repetition int) *sto
 			BrokerKnown: true, BrokerUserSeconds: p.BrokerCPU * 0.7 * d * float64(sent) / 1e6, BrokerSystemSeconds: p.BrokerCPU * 0.3 * d * float64(sent) / 1e6,
 			BrokerRSSBytes: p.RSS, BrokerDiskWriteBytes: sent * int64(size), BrokerDataGrowthBytes: sent * int64(size),
 			GeneratorUserSeconds: p.ClientCPU * 0.8 * float64(sent) / 1e6, GeneratorSystemSeconds: p.ClientCPU * 0.2 * float64(sent) / 1e6,
-			GeneratorRSSBytes: 60 << 20, Messages: sent, Bytes: sent * int64(size),
+			GeneratorRSSBytes: 60 << 20, Seconds: 10, Messages: sent, Bytes: sent * int64(size),
 		},
 	}}
 }
