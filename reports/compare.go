@@ -41,7 +41,7 @@ func Compare(first, second Side, meantToDiffer ...string) document.Document {
 		} else {
 			d.Add(p.testedBlocks(meantToDiffer)...)
 			anyTested = anyTested || len(p.tests) > 0
-			anyOpen = anyOpen || slices.ContainsFunc(p.tests, metricTest.OpenByClocks)
+			anyOpen = anyOpen || slices.ContainsFunc(p.tests, metricTest.OpenByErrors)
 		}
 	}
 	if matched.unmatched > 0 {
@@ -57,7 +57,7 @@ func Compare(first, second Side, meantToDiffer ...string) document.Document {
 		d.Say(testedTerms)
 	}
 	if anyOpen {
-		d.Say(clockTerms)
+		d.Say(errorTerms)
 	}
 	return d
 }
@@ -70,7 +70,7 @@ const (
 		"Ratio: Hodges–Lehmann estimate [95 % interval]. " +
 		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. " +
 		"p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); below 5 % a difference is shown."
-	clockTerms = "Where the clocks of agents may have made a difference of latencies, none is shown, whatever p."
+	errorTerms = "Where errors of measurement (clocks of agents, messages that never came) may have made a difference of latencies, none is shown, whatever p."
 )
 
 // endings lists how the repetitions of points ended, each ending once: "failed, void".

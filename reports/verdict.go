@@ -137,8 +137,7 @@ func aloneTexts(alone []rankedWorkload) []string {
 	for _, g := range results.GroupBy(alone, func(w rankedWorkload) string { return w.Metric.Name + " of " + w.Best.Name }) {
 		var figures []string
 		for _, w := range g.Members {
-			median := results.Summarize(w.Best.Values).Median
-			figures = append(figures, w.Metric.Unit.Format(median)+" at "+w.rate())
+			figures = append(figures, w.Best.Summary().Format(w.Metric.Unit)+" at "+w.rate())
 		}
 		texts = append(texts, g.Name+": "+strings.Join(figures, ", "))
 	}
@@ -219,7 +218,7 @@ func costFiguresOf(p results.Point) []string {
 	} {
 		metric := results.MustMetric(shown.key)
 		if over := metric.Over(p.Ok()); over.N > 0 {
-			figures = append(figures, metric.Unit.Format(over.Median)+" "+shown.words)
+			figures = append(figures, over.Format(metric.Unit)+" "+shown.words)
 		}
 	}
 	return figures

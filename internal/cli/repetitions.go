@@ -67,7 +67,7 @@ func (e *enough) of(ctx context.Context, run study.Run) bool {
 	if err != nil || len(records) == 0 {
 		return false
 	}
-	summary := results.Summarize(metric.Values(results.Of(records).Points[0].Ok()))
+	summary := metric.Over(results.Of(records).Points[0].Ok())
 	half := summary.RelativeHalfWidth()
 	if !(half <= goal) { // also if it is unknown: NaN
 		return false

@@ -213,6 +213,7 @@ type Cell struct {
 	Unit      unit.Unit // of the numbers; None: that of the column
 	Marks     []int     // of footnotes
 	Bounded   bool      // Low..High is the error of measurement, which is shown wherever the number is
+	AtLeast   bool      // the number is a lower bound
 	Unused    bool      // no conclusion is drawn from it: it is shown in parentheses
 	Tone      Tone
 }

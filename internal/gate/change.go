@@ -186,7 +186,7 @@ func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
 		return c.judgeCounts(first, second)
 	}
 	d := results.Contrast(c.values(l.first.records), c.values(l.second.records))
-	d.A.ClockBound, d.B.ClockBound = first.ClockBound, second.ClockBound
+	d.A, d.B = first, second
 	return c.judgeMedians(d)
 }
 
@@ -203,14 +203,15 @@ func (c Condition) judgeCounts(first, second results.Summary) (Outcome, string) 
 func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 	first, second := d.A, d.B
 	change := changeOf(first.Median, second.Median)
-	text := changeText(change, c.format(first.Median)+" to "+c.format(second.Median))
-	if bound := d.ClockBound(); bound > 0 {
-		lowestFirst := max(0, first.Median-first.ClockBound) // a latency can't be below 0
-		smallest := changeOf(first.Median+first.ClockBound, second.Median-second.ClockBound)
-		largest := changeOf(lowestFirst, second.Median+second.ClockBound)
-		if c.openWithin(smallest, largest) {
-			return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.format(bound))
-		}
+	text := changeText(change, c.formatMedian(first)+" to "+c.formatMedian(second))
+	if first.Above+second.Above > 0 { // the ratio of bounds is no change
+		text = c.formatMedian(first) + " to " + c.formatMedian(second)
+	}
+	leastFirst, mostFirst := first.Truth()
+	leastSecond, mostSecond := second.Truth()
+	hasErrors := leastFirst < mostFirst || leastSecond < mostSecond
+	if hasErrors && c.openWithin(changeOf(mostFirst, leastSecond), changeOf(leastFirst, mostSecond)) {
+		return Undecided, fmt.Sprintf("%s: %s", text, d.ErrorsLeaveOpen())
 	}
 	if !c.crossedBy(change) {
 		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, first.N, second.N)

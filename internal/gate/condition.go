@@ -243,10 +243,8 @@ func (c Condition) values(records []store.Record) []float64 {
 // lost of 100 and 0 of 300 are 1 lost, or 0.25 %. Of everything else it is the median.
 func (c Condition) summarize(records []store.Record) results.Summary {
 	switch {
-	case !c.metric.Counts():
-		s := results.Summarize(c.values(records))
-		s.ClockBound = c.metric.ClockBound(records)
-		return s
+	case !c.metric.Counts() && c.limitOn == onShare:
+		return results.Summarize(c.values(records)) // of rates, which have no errors of measurement
 	case c.limitOn != onShare:
 		return c.metric.Over(records)
 	}
@@ -258,6 +256,14 @@ func (c Condition) summarize(records []store.Record) results.Summary {
 	}
 	share := counted / total
 	return results.Summary{N: len(known), Median: share, Low: share, High: share, Summed: true}
+}
+
+// formatMedian writes the median of a summary: "≥ 10.3 s" if it is a lower bound.
+func (c Condition) formatMedian(s results.Summary) string {
+	if c.limitOn == onShare {
+		return c.format(s.Median)
+	}
+	return s.Format(c.metric.Unit)
 }
 
 // format writes a value of the metric, or a share, for people.

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ type Outcome string
 const (
 	Passed    Outcome = "passed"
 	Failed    Outcome = "failed"    // the condition is true of it, or it can't be judged because something went wrong
-	Undecided Outcome = "undecided" // the limit lies within the error of the agents' clocks
+	Undecided Outcome = "undecided" // the limit lies within the error of measurement (results.Summary.Truth)
 	Skipped   Outcome = "skipped"   // refused by the broker, published by others, or the metric was not measured
 )
 
@@ -108,23 +109,30 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	if s.N == 0 {
 		return Skipped, c.metric.Key + " was not measured" + c.closedLoopNote(records)
 	}
-	text := c.format(s.Median)
+	text := c.formatMedian(s)
 	switch {
 	case s.N > 1 && c.metric.Counts():
 		text += " in all"
-	case s.N > 1:
+	case s.N > 1 && !s.AtLeast():
 		text += fmt.Sprintf(", %s–%s", c.format(s.Low), c.format(s.High))
 	}
 	text += fmt.Sprintf(" (n=%d)", s.N)
-	low, high := s.Median-s.ClockBound, s.Median+s.ClockBound
+	least, most := s.Truth()
+	if least == most || !c.openWithin(least, most) {
+		return c.outcome(s.Median), text
+	}
+	var why []string
 	if s.ClockBound > 0 {
-		low = max(0, low) // a latency can't be below 0
+		why = append(why, "the clocks of the agents are known to ±"+c.format(s.ClockBound))
 	}
-	if s.ClockBound > 0 && c.openWithin(low, high) {
-		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s",
-			text, c.format(s.ClockBound), c.format(low), c.format(high))
+	if s.Above > 0 {
+		why = append(why, "messages never came")
 	}
-	return c.outcome(s.Median), text
+	truth := "from " + c.format(least) + " to " + c.format(most)
+	if math.IsInf(most, 1) {
+		truth = "at least " + c.format(least)
+	}
+	return Undecided, fmt.Sprintf("%s: %s, and the truth is %s", text, strings.Join(why, ", "), truth)
 }
 
 // outcome judges a value as if it had no error.

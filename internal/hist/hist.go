@@ -33,6 +33,7 @@ type Histogram struct {
 	// inverseMin is math.MaxInt64 − minimum: like max it only ever rises, and 0 means that there is no value yet.
 	inverseMin, max atomic.Int64
 	counts          [numBuckets]atomic.Int64
+	censored        atomic.Pointer[Histogram] // those of the values that are lower bounds; nil: none is
 }
 
 // New makes an empty histogram.
@@ -53,6 +54,25 @@ func (h *Histogram) RecordN(ns, n int64) {
 	h.counts[index(ns)].Add(n)
 }
 
+// RecordCensored counts, n times, a value of which only a lower bound is known, ns: how long somebody waited in vain. For quantiles
+// it stands at that bound, and Snapshot.QuantileAtMost knows that it may be any higher value. The first call allocates memory.
+func (h *Histogram) RecordCensored(ns, n int64) {
+	if n <= 0 {
+		return
+	}
+	h.RecordN(ns, n)
+	h.ofCensored().RecordN(ns, n)
+}
+
+// ofCensored returns the histogram of censored values, and makes it if there is none.
+func (h *Histogram) ofCensored() *Histogram {
+	if c := h.censored.Load(); c != nil {
+		return c
+	}
+	h.censored.CompareAndSwap(nil, New()) // another goroutine may be faster
+	return h.censored.Load()
+}
+
 // Snapshot returns a frozen copy. It may run beside Record; a value that is recorded meanwhile may or may not be in it.
 func (h *Histogram) Snapshot() Snapshot {
 	var s Snapshot
@@ -62,17 +82,30 @@ func (h *Histogram) Snapshot() Snapshot {
 
 // SnapshotInto is Snapshot, but reuses the memory of s. Copies of s share that memory and become invalid.
 func (h *Histogram) SnapshotInto(s *Snapshot) {
-	*s = Snapshot{buckets: s.buckets[:0]}
+	*s = Snapshot{buckets: s.buckets[:0], censored: s.censored[:0]}
 	lo, hi, ok := h.extremes()
 	if !ok {
 		return
 	}
+	if c := h.censored.Load(); c != nil { // first: each of them is among all values
+		s.censored = c.appendBuckets(s.censored)
+	}
+	s.buckets = h.appendBuckets(s.buckets)
+	s.recount(lo, hi)
+}
+
+// appendBuckets appends the buckets that are not empty, by rising index.
+func (h *Histogram) appendBuckets(to buckets) buckets {
+	lo, hi, ok := h.extremes()
+	if !ok {
+		return to
+	}
 	for i := index(lo); i <= index(hi); i++ {
 		if n := h.counts[i].Load(); n > 0 {
-			s.buckets = append(s.buckets, bucket{index: i, count: n})
+			to = append(to, bucket{index: i, count: n})
 		}
 	}
-	s.recount(lo, hi)
+	return to
 }
 
 // Totals returns the number of values and the sum of the middles of their buckets. The difference between two readings
@@ -186,7 +219,12 @@ func (h *Histogram) Grow(before, now Snapshot) {
 		return
 	}
 	h.widen(now.min, now.max)
-	for _, b := range now.since(before) {
+	for _, b := range now.buckets.less(before.buckets) {
 		h.counts[b.index].Add(b.count)
+	}
+	for _, b := range now.censored.less(before.censored) {
+		c := h.ofCensored()
+		c.widen(lowest(b.index), lowest(b.index))
+		c.counts[b.index].Add(b.count)
 	}
 }

@@ -15,6 +15,8 @@ type snapshotJSON struct {
 	Min     int64  `json:"min"` // the smallest, ns
 	Max     int64  `json:"max"` // the largest, ns
 	Buckets []byte `json:"b"`   // see pack
+	// Censored are the buckets of those values that are lower bounds, packed likewise.
+	Censored []byte `json:"c,omitempty"`
 }
 
 // MarshalJSON writes the form of snapshotJSON. An empty snapshot is {"n":0}.
@@ -22,7 +24,7 @@ func (s Snapshot) MarshalJSON() ([]byte, error) {
 	if s.n == 0 {
 		return []byte(`{"n":0}`), nil
 	}
-	return json.Marshal(snapshotJSON{N: s.n, Min: s.min, Max: s.max, Buckets: s.pack()})
+	return json.Marshal(snapshotJSON{N: s.n, Min: s.min, Max: s.max, Buckets: s.buckets.pack(), Censored: s.censored.pack()})
 }
 
 // UnmarshalJSON reads the form that MarshalJSON writes. It refuses anything that no histogram can have written.
@@ -31,12 +33,19 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return fmt.Errorf("histogram: %w", err)
 	}
-	buckets, err := unpack(in.Buckets)
+	all, err := unpack(in.Buckets)
 	if err != nil {
 		return fmt.Errorf("histogram buckets: %w", err)
 	}
-	out := Snapshot{buckets: buckets}
+	censored, err := unpack(in.Censored)
+	if err != nil {
+		return fmt.Errorf("histogram buckets of censored values: %w", err)
+	}
+	out := Snapshot{buckets: all, censored: censored}
 	out.recount(in.Min, in.Max)
+	if known := all.less(censored).count(); known != out.n-censored.count() {
+		return errors.New("histogram: it has censored values that are not among its values")
+	}
 	if in.N != out.n || in.Min != out.min || in.Max != out.max {
 		return fmt.Errorf("histogram: n %d, min %d, max %d contradict the buckets, which allow n %d, min %d, max %d",
 			in.N, in.Min, in.Max, out.n, out.min, out.max)
@@ -47,10 +56,10 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 
 // pack writes the buckets that are not empty as unsigned varints, two for each: its distance from the one before (the
 // first counts from bucket −1), and its count. So 5 values in bucket 2 and 7 in bucket 3 are the bytes 3 5 1 7.
-func (s Snapshot) pack() []byte {
-	packed := make([]byte, 0, 3*len(s.buckets)) // most distances take one byte, most counts one or two
+func (all buckets) pack() []byte {
+	packed := make([]byte, 0, 3*len(all)) // most distances take one byte, most counts one or two
 	previous := -1
-	for _, b := range s.buckets {
+	for _, b := range all {
 		packed = binary.AppendUvarint(packed, uint64(b.index-previous))
 		packed = binary.AppendUvarint(packed, uint64(b.count))
 		previous = b.index
@@ -59,8 +68,8 @@ func (s Snapshot) pack() []byte {
 }
 
 // unpack reads what pack wrote. It refuses buckets that don't exist or don't rise, and counts that don't fit into an int64.
-func unpack(packed []byte) ([]bucket, error) {
-	buckets := slices.Grow([]bucket(nil), len(packed)/2) // each takes two bytes at least, and seldom more than three
+func unpack(packed []byte) (buckets, error) {
+	all := slices.Grow(buckets(nil), len(packed)/2) // each takes two bytes at least, and seldom more than three
 	var total uint64
 	for index := -1; len(packed) > 0; {
 		step, stepSize := binary.Uvarint(packed)
@@ -77,7 +86,7 @@ func unpack(packed []byte) ([]bucket, error) {
 		}
 		index += int(step)
 		total += count
-		buckets = append(buckets, bucket{index: index, count: int64(count)})
+		all = append(all, bucket{index: index, count: int64(count)})
 	}
-	return buckets, nil
+	return all, nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/brokermark/brokermark/internal/remark"
 )
 
-// missedRate says how much less came through than the schedule offered, and what broker and generator did meanwhile; empty if the
-// schedule was kept. For example:
+// missedRate says how much less came through than the schedule offered, confirmed and to every subscription, and what broker and
+// generator did meanwhile; empty if the schedule was kept. For example:
 //
 //	812 of 20000 messages due were never sent; 1743/s of 2000/s came through; the broker used 1.4 (0.6 of it in the kernel) and the
 //	generator 0.3 of 2 cores; producers waited for a free place in the window for 71 % of their time
@@ -17,14 +17,14 @@ func (b *bench) missedRate(t trial) remark.Remark {
 	if !t.Scheduled || length == 0 || m.Due == 0 {
 		return remark.Remark{}
 	}
-	acked, due := t.phaseThroughput().acked, t.offeredRate()
-	behind := len(b.spec.Faults) == 0 && missed(acked, due, length) // under a fault, the outage is reported instead
+	through, due := t.phaseThroughput().through(b.spec.SubscriptionsPerTopic), t.offeredRate()
+	behind := len(b.spec.Faults) == 0 && missed(through, due, length) // under a fault, the outage is reported instead
 	var clauses []remark.Remark
 	if m.Unsent > 0 {
 		clauses = append(clauses, remark.Of("%d of %d messages due were never sent", m.Unsent, m.Due))
 	}
 	if m.Unsent > 0 || behind {
-		clauses = append(clauses, remark.Of("%s of %s came through", rateText(acked), rateText(due)))
+		clauses = append(clauses, remark.Of("%s of %s came through", rateText(through), rateText(due)))
 		clauses = append(clauses, b.whatWasUsed(t)...)
 	}
 	return remark.Join(clauses, "; ")

@@ -18,6 +18,14 @@ import (
 // received twice.
 type throughput struct{ acked, received float64 }
 
+// through returns how many messages per second came through: the slower of confirming and, per subscription, receiving.
+func (t throughput) through(subscriptions int) float64 {
+	if subscriptions == 0 {
+		return t.acked
+	}
+	return min(t.acked, t.received/float64(subscriptions))
+}
+
 // phaseThroughput returns the throughput of the measured phase's messages. If the broker fell behind, only those that
 // arrived during the phase count, not those that arrived in the drain. For example, of 10,000 messages due in 10 s all
 // arrived, but 4,000 of them in the drain: 600/s were received.
@@ -66,10 +74,7 @@ func (b *bench) throughputWhileSending(t trial) float64 {
 	if !ok {
 		return 0
 	}
-	if subscriptions := float64(b.spec.SubscriptionsPerTopic); subscriptions > 0 {
-		return min(sampled.acked, sampled.received/subscriptions)
-	}
-	return sampled.acked
+	return sampled.through(b.spec.SubscriptionsPerTopic)
 }
 
 // nearlyAll is the share of messages after which the measurement of a throughput ends: a single late message must not

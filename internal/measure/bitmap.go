@@ -39,6 +39,9 @@ func (b *bitmap) word(seq uint64) uint64 {
 	return words[wordIndex].Load()
 }
 
+// has reports whether a number is a member.
+func (b *bitmap) has(seq uint64) bool { return b.word(seq)>>(seq%64)&1 != 0 }
+
 // count counts the members in [from, to).
 func (b *bitmap) count(from, to uint64) int64 {
 	var n int

@@ -59,15 +59,15 @@ func (p *Producer) Commit() {
 }
 
 // Unsent books n messages that were due at intended, or a little before, and had not been handed to the client when sending ended, at
-// end. Each counts with the latency end − intended, as a publish and for every subscription, because it would have taken at least that
-// long: if 3 messages were due at 100 and sending ended at 500, with 400 ns each. The generator caused generatorLag ns of the wait. Call it
+// end. Each counts with a censored latency, end − intended, as a publish and for every subscription, because it would have taken at least
+// that long: if 3 messages were due at 100 and sending ended at 500, with 400 ns each. The generator caused generatorLag ns of the wait. Call it
 // when sending has ended.
 func (p *Producer) Unsent(phase Phase, n, intended, end, generatorLag int64) {
 	c := p.counters
 	c.unsent[phase].Add(n)
-	c.lag[phase].RecordN(end-intended, n)
-	c.publish[phase].RecordN(end-intended, n)
-	c.endToEnd[phase].RecordN(end-intended, n*int64(p.trial.subscriptions))
+	c.lag[phase].RecordCensored(end-intended, n)
+	c.publish[phase].RecordCensored(end-intended, n)
+	c.endToEnd[phase].RecordCensored(end-intended, n*int64(p.trial.subscriptions))
 	c.generatorLag[phase].RecordN(generatorLag, n)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -30,6 +31,9 @@ func (d Difference) change(to, than string) string {
 	if d.direction() > 0 {
 		direction = "higher" + than
 	}
+	if d.A.Above+d.B.Above > 0 {
+		return d.changeOfBounds(to, direction)
+	}
 	switch ratioKnown := !math.IsNaN(d.Ratio); {
 	case d.same, ratioKnown && d.direction() == 0:
 		return "equal" + to
@@ -42,6 +46,23 @@ func (d Difference) change(to, than string) string {
 	default:
 		return ratioSize(d.Ratio) + " " + direction
 	}
+}
+
+// changeOfBounds is change where a median is a lower bound, because messages never came.
+func (d Difference) changeOfBounds(to, direction string) string {
+	higher, lower := d.A, d.B
+	if d.direction() > 0 {
+		higher, lower = d.B, d.A
+	}
+	switch {
+	case d.withinErrors():
+		return "not known to be different" + strings.Replace(to, " to", " from", 1)
+	case math.IsNaN(d.Ratio) || lower.Above > 0:
+		return direction
+	case higher.AtLeast():
+		return "at least " + ratioSize(d.Ratio) + " " + direction
+	}
+	return ratioSize(d.Ratio) + " " + direction
 }
 
 // direction is 1 if b is higher than a by the estimate, −1 if it is lower, and 0 if it is neither. The estimate is the

@@ -92,7 +92,7 @@ func TestASentenceAboutLatenciesOfTwoClocksSaysWhatTheyLeaveOpen(t *testing.T) {
 		{Name: "a", Values: values(2e6)}, {Name: "b", Values: values(5e6)}, {Name: "c", Values: values(7e6), ClockBound: 9e6},
 	}).String()
 	for _, want := range []string{
-		"Lowest e2e p99: a 2.35 ms", ", before b 5.35 ms", " The clocks can't tell c 7.35 ms [0 ns–16.6 ms] (n=8) from the best.",
+		"Lowest e2e p99: a 2.35 ms", ", before b 5.35 ms", " The measurement can't tell c 7.35 ms [0 ns–16.6 ms] (n=8) from the best.",
 		"leave ±9.00 ms open.",
 	} {
 		if !strings.Contains(behind, want) {
@@ -116,7 +116,7 @@ func TestTheSmallPValueOfADifferenceThatTheClocksLeaveOpenIsNotSaidOfOthers(t *t
 	basis := Rank(MustMetric(KeyEndToEndP99), []Contender{
 		{Name: "a", Values: values(2e6)}, {Name: "b", Values: values(2.1e6)}, {Name: "c", Values: values(7e6), ClockBound: 9e6},
 	}).Basis()
-	const want = "p < 0.001 where the clocks leave it open, p = 0.962 where the test shows none, Mann–Whitney U, Holm over 3 pairs; the clocks by which they were taken leave ±9.00 ms open."
+	const want = "p < 0.001 where the measurement leaves it open, p = 0.962 where the test shows none, Mann–Whitney U, Holm over 3 pairs; the clocks by which they were taken leave ±9.00 ms open."
 	if basis != want {
 		t.Errorf("got  %s\nwant %s", basis, want)
 	}
@@ -126,7 +126,7 @@ func TestTheSmallPValueOfADifferenceThatTheClocksLeaveOpenIsNotSaidOfOthers(t *t
 		{Name: "c", Values: values(7e6), ClockBound: 9e6},
 		{Name: "d", Values: values(50e6)},
 	}).Basis()
-	if !strings.Contains(basis, " where shown, p < 0.001 where the clocks leave it open, p = 1.000 where the test shows none, Mann") {
+	if !strings.Contains(basis, " where shown, p < 0.001 where the measurement leaves it open, p = 1.000 where the test shows none, Mann") {
 		t.Errorf("the test shows a difference to c, which only the clocks leave open: %s", basis)
 	}
 }

@@ -82,12 +82,10 @@ func pairwiseRatios(a, b []float64) []float64 {
 	return ratios
 }
 
-// ContrastOf compares a metric of two groups of records. A difference that the error of their clocks may have made is not
-// shown.
+// ContrastOf compares a metric of two groups of records. A difference that errors of measurement may have made is not shown (see
+// Summary.Truth).
 func ContrastOf(m Metric, a, b []store.Record) Difference {
-	d := Contrast(m.Values(a), m.Values(b))
-	d.A.ClockBound, d.B.ClockBound = m.ClockBound(a), m.ClockBound(b)
-	return d
+	return NewContender("", m, b).differenceFrom(NewContender("", m, a))
 }
 
 // Answer is the outcome of a comparison of two samples.
@@ -105,7 +103,7 @@ func (d Difference) Answer() Answer {
 	switch {
 	case d.empty() || d.Needed > 0:
 		return NotTested
-	case d.Adjusted < alpha && !d.withinClocks():
+	case d.Adjusted < alpha && !d.withinErrors():
 		return Different
 	default:
 		return NoDifferenceShown
@@ -115,13 +113,15 @@ func (d Difference) Answer() Answer {
 // Shown tells whether the samples differ at the 5 % level, over all tests of the family.
 func (d Difference) Shown() bool { return d.Answer() == Different }
 
-// OpenByClocks tells whether only the errors of the clocks, and not the test, keep a difference from being shown.
-func (d Difference) OpenByClocks() bool { return d.Answer() == NoDifferenceShown && d.Adjusted < alpha }
+// OpenByErrors tells whether only errors of measurement, and not the test, keep a difference from being shown.
+func (d Difference) OpenByErrors() bool { return d.Answer() == NoDifferenceShown && d.Adjusted < alpha }
 
-// withinClocks tells whether the errors of the clocks are large enough to make equal medians differ as much as these do.
-func (d Difference) withinClocks() bool {
-	bound := d.ClockBound()
-	return bound > 0 && math.Abs(d.A.Median-d.B.Median) <= bound
+// withinErrors tells whether the medians may be equal by the errors of measurement alone, so that neither is higher.
+func (d Difference) withinErrors() bool {
+	leastA, mostA := d.A.Truth()
+	leastB, mostB := d.B.Truth()
+	hasErrors := leastA < mostA || leastB < mostB
+	return hasErrors && leastA <= mostB && leastB <= mostA
 }
 
 // ClockBound is the largest difference of the medians, in nanoseconds, that clocks alone may make; 0 if each sample was taken by

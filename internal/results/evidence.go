@@ -21,8 +21,8 @@ func (d Difference) Why() string {
 		return runs(d.A.N, d.B.N) + ", so not tested: " + d.neededRuns("differences")
 	}
 	why := fmt.Sprintf("%s, n=%d and n=%d", d.method(significance("=", d.Adjusted), "tests"), d.A.N, d.B.N)
-	if d.withinClocks() {
-		why += "; " + clocksLeaveOpen(d.ClockBound())
+	if d.withinErrors() {
+		why += "; " + d.ErrorsLeaveOpen()
 	}
 	return why
 }
@@ -55,16 +55,16 @@ func (r Ranking) Basis() string {
 // evidence states the p values of tests against the best, of which there is at least one, and their method.
 func evidence(tests []Standing) string {
 	var p pValues
-	largestBound := 0.0 // of the clocks that keep a difference from being shown, in nanoseconds
+	var open []Difference // that errors of measurement keep from being shown
 	for _, s := range tests {
 		p.add(s.Against)
-		if s.Against.withinClocks() {
-			largestBound = max(largestBound, s.Against.ClockBound())
+		if s.Against.withinErrors() {
+			open = append(open, s.Against)
 		}
 	}
 	text := tests[0].Against.method(p.text(), "pairs") // the same for all tests of a ranking
-	if largestBound > 0 {
-		text += "; " + clocksLeaveOpen(largestBound)
+	if len(open) > 0 {
+		text += "; " + errorsLeaveOpen(open...)
 	}
 	return text + "."
 }
@@ -72,7 +72,7 @@ func evidence(tests []Standing) string {
 // pValues are the p values of tests by what the tests say.
 type pValues struct {
 	shown []float64 // a difference
-	open  []float64 // a difference, which the clocks may have made
+	open  []float64 // a difference, which errors of measurement may have made
 	none  []float64 // no difference
 }
 
@@ -80,7 +80,7 @@ func (p *pValues) add(d Difference) {
 	switch {
 	case d.Shown():
 		p.shown = append(p.shown, d.Adjusted)
-	case d.OpenByClocks():
+	case d.OpenByErrors():
 		p.open = append(p.open, d.Adjusted)
 	default:
 		p.none = append(p.none, d.Adjusted)
@@ -96,7 +96,7 @@ func (p pValues) text() string {
 	}
 	clauses := []struct{ p, where string }{
 		{atMostP(p.shown), "where shown"},
-		{atMostP(p.open), "where the clocks leave it open"},
+		{atMostP(p.open), "where the measurement leaves it open"},
 		{atLeastP(p.none), whereNone},
 	}
 	var said, saidWhere []string
@@ -169,9 +169,23 @@ func (d Difference) method(p, tests string) string {
 	return p
 }
 
-// clocksLeaveOpen says by how much the clocks may have made medians differ, in nanoseconds.
-func clocksLeaveOpen(bound float64) string {
-	return "the clocks by which they were taken leave ±" + unit.Nanoseconds.Format(bound) + " open"
+// ErrorsLeaveOpen says why a difference is open by errors of measurement.
+func (d Difference) ErrorsLeaveOpen() string { return errorsLeaveOpen(d) }
+
+// errorsLeaveOpen says why differences, of which there is one at least, are open by errors of measurement.
+func errorsLeaveOpen(differences ...Difference) string {
+	var reasons []string
+	bound := 0.0 // of clocks, in nanoseconds
+	for _, d := range differences {
+		bound = max(bound, d.ClockBound())
+	}
+	if bound > 0 {
+		reasons = append(reasons, "the clocks by which they were taken leave ±"+unit.Nanoseconds.Format(bound)+" open")
+	}
+	if slices.ContainsFunc(differences, func(d Difference) bool { return d.A.Above+d.B.Above > 0 }) {
+		reasons = append(reasons, "messages never came, so a latency is only known to be at least what is shown")
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // whyUntested says why contenders, of which there is at least one, were not tested: "One run each: testing 3 pairs at once

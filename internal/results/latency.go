@@ -68,20 +68,37 @@ func LatencyNames() []string {
 }
 
 // metric is a statistic of the latency, such as its mean, as a metric. It is read from records with a result.
-func (k LatencyKind) metric(key, name string, statistic func(hist.Snapshot) float64) Metric {
+func (k LatencyKind) metric(key, name string, s statistic) Metric {
 	return Metric{
-		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, Histogram: k.Name, Statistic: statistic,
+		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, Histogram: k.Name, Statistic: s.least,
 		isLatency: true, acrossClocks: k.acrossClocks,
-		measured: func(r store.Record) float64 { return statistic(k.Of(r.Result.Latency)) },
+		measured: func(r store.Record) float64 { return s.least(k.Of(r.Result.Latency)) },
+		most:     func(r store.Record) float64 { return s.most(k.Of(r.Result.Latency)) },
 	}
 }
+
+// statistic is a figure of a histogram, in nanoseconds; NaN for an empty one. least and most are what it is at least and at most: they
+// differ where messages never came.
+type statistic struct{ least, most func(hist.Snapshot) float64 }
 
 // Quantile is a quantile of the latency as a metric without key and name.
 func (k LatencyKind) Quantile(q float64) Metric { return k.metric("", "", quantile(q)) }
 
 // quantile is Quantile at q as a statistic of a metric: quantile(0.99) reads the 99th percentile.
-func quantile(q float64) func(hist.Snapshot) float64 {
-	return func(s hist.Snapshot) float64 { return Quantile(s, q) }
+func quantile(q float64) statistic {
+	return statistic{
+		least: func(s hist.Snapshot) float64 { return Quantile(s, q) },
+		most: func(s hist.Snapshot) float64 {
+			most := s.QuantileAtMost(q)
+			switch {
+			case s.Count() == 0:
+				return math.NaN()
+			case most == hist.Unbounded:
+				return math.Inf(1)
+			}
+			return float64(most)
+		},
+	}
 }
 
 // Quantile is the quantile q of a histogram, in nanoseconds. It is NaN for an empty one, unlike the histogram's own.
@@ -92,10 +109,21 @@ func Quantile(s hist.Snapshot, q float64) float64 {
 	return float64(s.Quantile(q))
 }
 
-// mean is the mean of a histogram, in nanoseconds. It is NaN for an empty one, unlike the histogram's own.
-func mean(s hist.Snapshot) float64 {
-	if s.Count() == 0 {
-		return math.NaN()
-	}
-	return s.Mean()
+// mean is the mean of a histogram. One value that may be any higher leaves it without an upper bound.
+var mean = statistic{
+	least: func(s hist.Snapshot) float64 {
+		if s.Count() == 0 {
+			return math.NaN()
+		}
+		return s.Mean()
+	},
+	most: func(s hist.Snapshot) float64 {
+		switch {
+		case s.Count() == 0:
+			return math.NaN()
+		case s.Censored() > 0:
+			return math.Inf(1)
+		}
+		return s.Mean()
+	},
 }

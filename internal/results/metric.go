@@ -43,6 +43,8 @@ type Metric struct {
 	// measured reads from a record with a Result. Both give NaN if the figure is not known.
 	count    func(store.Books) float64
 	measured func(store.Record) float64
+	// most reads what a latency may be at most, where messages never came: measured is a lower bound then. nil: measured is the value.
+	most func(store.Record) float64
 
 	isLatency    bool // it means nothing in a closed loop, so Of leaves it out there
 	asRecorded   bool // Of leaves it out nowhere: see AsRecorded
@@ -69,6 +71,16 @@ func (m Metric) Of(r store.Record) float64 {
 	default:
 		return decimal(m.measured(r))
 	}
+}
+
+// AtMost is the most that the value of m in a record may be: +Inf if it is only known to be at least Of. Without messages that never
+// came it is Of.
+func (m Metric) AtMost(r store.Record) float64 {
+	value := m.Of(r)
+	if m.most == nil || math.IsNaN(value) || r.Kind == store.KindPublished {
+		return value
+	}
+	return decimal(m.most(r))
 }
 
 // AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy
@@ -167,9 +179,20 @@ func (m Metric) Over(records []store.Record) Summary {
 	if m.Counts() {
 		return sumOf(values)
 	}
-	s := Summarize(values)
+	s := Summarize(values).withMost(values, m.mosts(records))
 	s.ClockBound = m.ClockBound(records)
 	return s
+}
+
+// mosts are what the Values of m may be at most, in their order.
+func (m Metric) mosts(records []store.Record) []float64 {
+	var mosts []float64
+	for _, r := range records {
+		if most := m.AtMost(r); !math.IsNaN(most) {
+			mosts = append(mosts, most)
+		}
+	}
+	return mosts
 }
 
 // ClockBound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the

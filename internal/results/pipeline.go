@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -31,14 +30,14 @@ var pipelineMetrics = []Metric{
 
 // responseTime is a statistic of the times from a request's sending to its answer. Its name, "response p99", is broken at
 // the space over a column.
-func responseTime(key, name string, statistic func(hist.Snapshot) float64) Metric {
+func responseTime(key, name string, s statistic) Metric {
 	return Metric{
 		Key: key, Name: name, Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
 		measured: func(r store.Record) float64 {
 			if r.Result.Pipeline == nil {
 				return math.NaN()
 			}
-			return statistic(r.Result.Pipeline.Response)
+			return s.least(r.Result.Pipeline.Response)
 		},
 	}
 }

@@ -13,11 +13,12 @@ type Contender struct {
 	Values     []float64 // one for each repetition
 	Bracket    *Bracket  // the bounds of the searches if the metric is a sustainable rate; nil for other metrics
 	ClockBound float64   // largest error of a value, either way, in ns, if two clocks took it; 0 if one did
+	mosts      []float64 // what each value may be at most, because messages never came; nil: the values themselves
 }
 
 // NewContender makes a contender for m from records that conclusions may be drawn from.
 func NewContender(name string, m Metric, records []store.Record) Contender {
-	c := Contender{Name: name, Values: m.Values(records), ClockBound: m.ClockBound(records)}
+	c := Contender{Name: name, Values: m.Values(records), ClockBound: m.ClockBound(records), mosts: m.mosts(records)}
 	if m.Key == KeySustainableLow && len(c.Values) > 0 {
 		bracket := Sustained(records)
 		c.Bracket = &bracket
@@ -25,12 +26,20 @@ func NewContender(name string, m Metric, records []store.Record) Contender {
 	return c
 }
 
-func (c Contender) median() float64 { return Summarize(c.Values).Median }
+// Summary sums up the values.
+func (c Contender) Summary() Summary {
+	s := Summarize(c.Values)
+	if c.mosts != nil {
+		s = s.withMost(c.Values, c.mosts)
+	}
+	s.ClockBound = c.ClockBound
+	return s
+}
 
 // differenceFrom is how the values of c differ from those of another contender. It is tested by itself.
 func (c Contender) differenceFrom(other Contender) Difference {
 	d := Contrast(other.Values, c.Values)
-	d.A.ClockBound, d.B.ClockBound = other.ClockBound, c.ClockBound
+	d.A, d.B = other.Summary(), c.Summary()
 	return d
 }
 
@@ -74,10 +83,14 @@ func Rank(m Metric, contenders []Contender) Ranking {
 	return Ranking{Metric: m, Best: &best, Rest: rest}
 }
 
-// byMedian lists the contenders that have a value, the best median first.
+// byMedian lists the contenders that have a value, the best median first. One that may be any higher counts as the highest: otherwise
+// the contender that drops what it is slow with would lead.
 func byMedian(m Metric, contenders []Contender) []Contender {
 	ordered := slices.DeleteFunc(slices.Clone(contenders), func(c Contender) bool { return len(c.Values) == 0 })
-	slices.SortStableFunc(ordered, func(a, b Contender) int { return m.compare(a.median(), b.median()) })
+	slices.SortStableFunc(ordered, func(a, b Contender) int {
+		first, second := a.Summary(), b.Summary()
+		return cmp.Or(m.compare(first.Median+first.Above, second.Median+second.Above), m.compare(first.Median, second.Median))
+	})
 	return ordered
 }
 
@@ -119,12 +132,12 @@ func (r Ranking) TiedWithBest() []Contender {
 // tooVariable lists the contenders for which no difference from the best was shown, although one with a better median is
 // shown to be behind: their repetitions vary too much for a test to tell.
 func (r Ranking) tooVariable() []Standing {
-	return slices.DeleteFunc(r.withoutPlace(), func(s Standing) bool { return s.Against.withinClocks() })
+	return slices.DeleteFunc(r.withoutPlace(), func(s Standing) bool { return s.Against.withinErrors() })
 }
 
-// openByClocks lists those contenders without a place for which the error of the clocks keeps a difference from being shown.
-func (r Ranking) openByClocks() []Standing {
-	return slices.DeleteFunc(r.withoutPlace(), func(s Standing) bool { return !s.Against.withinClocks() })
+// openByErrors lists those contenders without a place for which errors of measurement keep a difference from being shown.
+func (r Ranking) openByErrors() []Standing {
+	return slices.DeleteFunc(r.withoutPlace(), func(s Standing) bool { return !s.Against.withinErrors() })
 }
 
 // withoutPlace lists the contenders for which no difference from the best was shown, and that don't share its place.

@@ -57,8 +57,14 @@ func Effects(points []Point, m Metric) []Effect {
 	return effects
 }
 
-// median is the median of a metric over the repetitions that ended ok; NaN if none has it.
-func (p Point) median(m Metric) float64 { return Summarize(m.Values(p.Ok())).Median }
+// median is the median of a metric over the repetitions that ended ok; NaN if none has it, or if it may be any higher.
+func (p Point) median(m Metric) float64 {
+	s := m.Over(p.Ok())
+	if s.AtLeast() {
+		return math.NaN()
+	}
+	return s.Median
+}
 
 // size orders effects by their largest change.
 func (e Effect) size() float64 { return distance(e.Changes[e.Largest()]) }

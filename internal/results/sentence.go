@@ -24,8 +24,8 @@ func (r Ranking) Claim() string {
 		}
 		claim += fmt.Sprintf(" %s %s too much to be told from the best.", r.list(variable), scatter)
 	}
-	if open := r.openByClocks(); len(open) > 0 {
-		claim += fmt.Sprintf(" The clocks can't tell %s from the best.", r.list(open))
+	if open := r.openByErrors(); len(open) > 0 {
+		claim += fmt.Sprintf(" The measurement can't tell %s from the best.", r.list(open))
 	}
 	return claim
 }
@@ -62,7 +62,7 @@ func (r Ranking) whoIsBest(best Contender) string {
 func (r Ranking) Short(load string) string {
 	var names []string
 	for _, c := range r.TiedWithBest() {
-		names = append(names, c.Name+" "+r.Metric.Unit.Format(c.median()))
+		names = append(names, c.Name+" "+c.Summary().Format(r.Metric.Unit))
 	}
 	untested := r.WithAnswer(NotTested)
 	switch {
@@ -100,13 +100,12 @@ func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
 // figure is the median of a contender with the interval that tables show, and in parentheses the number of repetitions and
 // notes. A sustainable rate, which searches bracketed, has its bracket in the parentheses instead of the interval.
 func (r Ranking) figure(c Contender, notes ...string) string {
-	s, u := Summarize(c.Values), r.Metric.Unit
-	s.ClockBound = c.ClockBound
-	text := u.Format(s.Median)
+	s, u := c.Summary(), r.Metric.Unit
+	text := s.Format(u)
 	var inParentheses []string
 	if c.Bracket != nil {
 		inParentheses = append(inParentheses, "bracket "+u.Range(c.Bracket.Low, c.Bracket.High))
-	} else if low, high := s.Bounds(); low != high {
+	} else if low, high := s.Bounds(); low != high && !s.AtLeast() {
 		text += " [" + u.Range(low, high) + "]"
 	}
 	inParentheses = append(inParentheses, fmt.Sprintf("n=%d", s.N))

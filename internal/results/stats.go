@@ -8,6 +8,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 const (
@@ -27,6 +28,10 @@ type Summary struct {
 	Summed bool
 	// ClockBound is the largest error of each value, either way, if it was taken by two clocks; 0 if by one.
 	ClockBound float64
+	// Above is how much higher the median may be because messages never came, so that their latencies are lower bounds: 0 if it is
+	// known, and infinite if it may have any higher value.
+	Above     float64
+	highAbove float64 // of High, likewise
 }
 
 // Summarize sums up values that must not be NaN, and assumes no distribution. Its interval lies between order statistics:
@@ -89,32 +94,69 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the error of the clocks
-// if two of them took the values. A latency, the only figure that they take, is not below 0.
-func (s Summary) Bounds() (low, high float64) {
-	if s.ClockBound > 0 {
-		return max(0, s.Low-s.ClockBound), s.High + s.ClockBound
+// withMost is the summary of values that are lower bounds: mosts, in their order, are what each may be at most.
+func (s Summary) withMost(values, mosts []float64) Summary {
+	if slices.Equal(values, mosts) {
+		return s
 	}
-	return s.Low, s.High
+	least, most := slices.Sorted(slices.Values(values)), slices.Sorted(slices.Values(mosts))
+	n := len(least)
+	s.Above = (most[(n-1)/2]+most[n/2])/2 - (least[(n-1)/2]+least[n/2])/2
+	high := n - 1 // the place of High in the order of values
+	for high > 0 && least[high] > s.High {
+		high--
+	}
+	s.highAbove = most[high] - least[high]
+	return s
+}
+
+// Truth is the interval in which the median surely lies, given the errors of measurement: those of the clocks, and what is not known
+// of messages that never came. Without any, both ends are the median. A latency, the only figure that has such errors, is not below 0.
+func (s Summary) Truth() (least, most float64) {
+	return s.widened(s.Median, s.Median+s.Above)
+}
+
+// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the errors of measurement (see
+// Truth).
+func (s Summary) Bounds() (low, high float64) {
+	return s.widened(s.Low, s.High+s.highAbove)
+}
+
+func (s Summary) widened(low, high float64) (float64, float64) {
+	if s.ClockBound > 0 {
+		return max(0, low-s.ClockBound), high + s.ClockBound
+	}
+	return low, high
+}
+
+// AtLeast tells whether the median is known only to be at least so high: more messages never came than lie beyond it.
+func (s Summary) AtLeast() bool { return math.IsInf(s.Above, 1) }
+
+// Format writes the median for people: "1.50 ms", or "≥ 1.50 ms" if it is a lower bound.
+func (s Summary) Format(u unit.Unit) string {
+	if s.AtLeast() {
+		return u.Range(s.Median, math.Inf(1))
+	}
+	return u.Format(s.Median)
 }
 
 // Cell makes a cell of a summary. It is blank without values, and has no interval for a single value or a sum.
 func (s Summary) Cell() document.Cell {
-	isBounded := s.ClockBound > 0
+	low, high := s.Bounds()
+	isBounded := low != s.Low || high != s.High || s.Above > 0
 	switch {
 	case s.N == 0:
 		return document.Cell{}
 	case !isBounded && (s.N == 1 || s.Summed):
 		return document.Number(s.Median)
 	}
-	low, high := s.Bounds()
-	return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high, Bounded: isBounded}
+	return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high, Bounded: isBounded, AtLeast: s.AtLeast()}
 }
 
 // RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100.
-// The error of clocks is no part of it. It is NaN with too few values for an interval, and if the median is 0.
+// The error of clocks is no part of it. It is NaN with too few values for an interval, if the median is 0, and if an end is a lower bound.
 func (s Summary) RelativeHalfWidth() float64 {
-	if !s.Confident || s.Median == 0 {
+	if !s.Confident || s.Median == 0 || s.Above+s.highAbove > 0 {
 		return math.NaN()
 	}
 	return (s.High - s.Low) / 2 / math.Abs(s.Median)

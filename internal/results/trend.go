@@ -74,7 +74,7 @@ func likelyCause(p Point) string {
 }
 
 // trendOf is the trend of points that have product, measure and likely cause in common. Points with a figure of 0 are left
-// out: a change from 0 has no factor. ok is false if no point with two repetitions is left, so that there is nothing to
+// out, since a change from 0 has no factor, and those with one that is a lower bound. ok is false if no point with two repetitions is left, so that there is nothing to
 // test.
 func trendOf(points []Point) (t trend, ok bool) {
 	metric, ok := Headline(points[0].Spec.Measure)
@@ -87,7 +87,7 @@ func trendOf(points []Point) (t trend, ok bool) {
 	for _, p := range points {
 		byBegin := slices.SortedStableFunc(slices.Values(p.Ok()), func(a, b store.Record) int { return a.Began.Compare(b.Began) })
 		values := metric.Values(byBegin)
-		if len(values) < 2 || slices.Min(values) <= 0 {
+		if len(values) < 2 || slices.Min(values) <= 0 || !slices.Equal(values, metric.mosts(byBegin)) {
 			continue
 		}
 		t.score += kendallScore(values)

@@ -14,7 +14,7 @@ import (
 // 0, because it stands for an event that didn't happen. The times in Shard are not changed.
 func (o Outcome) Moved(offset int64) Outcome {
 	for _, t := range []*int64{
-		&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked,
+		&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked, &o.Ended,
 		&o.Backlog.FilledAt, &o.Backlog.From, &o.Backlog.To,
 	} {
 		if *t != 0 {
@@ -94,6 +94,7 @@ func (o *Outcome) add(part Outcome) {
 	o.LastSent = max(o.LastSent, part.LastSent)
 	o.LastReceived = max(o.LastReceived, part.LastReceived)
 	o.LastAcked = max(o.LastAcked, part.LastAcked)
+	o.Ended = max(o.Ended, part.Ended)
 
 	o.Hopeless = o.Hopeless || part.Hopeless
 	o.Drained = o.Drained && part.Drained
@@ -160,6 +161,9 @@ func (p Plan) Joined(load Load, outcomes []Outcome, axes []clock.Line) Outcome {
 		return out
 	}
 	out.Warmup, out.Measured = t.Books(measure.Warmup), t.Books(measure.Measured)
+	if out.Warmup.Lost+out.Measured.Lost > 0 {
+		p.bookUndelivered(t, load, outcomes)
+	}
 	out.Histograms, out.Streams = t.Histograms(measure.Measured), t.Streams(load.Streams)
 	out.Unordered = t.Unordered()
 	return out

@@ -30,6 +30,7 @@ type Outcome struct {
 	LastSent     int64 // likewise
 	LastReceived int64
 	LastAcked    int64
+	Ended        int64 // when the trial stopped waiting for messages
 
 	// The end of the trial.
 	Hopeless bool          // Load.Hopeless ended the measured phase early

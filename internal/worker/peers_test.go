@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
@@ -42,6 +43,9 @@ func share(t *testing.T, client map[string]any, plan Plan, producers, consumers 
 	for i := range producers {
 		part := plan
 		part.Producers, part.Consumers, part.Peers = nil, nil, &Peers{Producers: len(plan.Producers)}
+		if plan.Part != nil { // else each worker sends a whole schedule
+			part.Part = &Part{Clients: producers[i], Whole: plan.Part.Whole}
+		}
 		for _, k := range producers[i] {
 			part.Producers = append(part.Producers, plan.Producers[k])
 		}
@@ -244,5 +248,34 @@ func TestPlansAndLoadsThatDoNotFitSharedStreamsAreRefused(t *testing.T) {
 		if out := run(); out.Err == nil || !strings.Contains(out.Err.Error(), want) {
 			t.Errorf("%v; want an error with %q", out.Err, want)
 		}
+	}
+}
+
+func TestWhatDidNotComeToAnyOfSeveralWorkersIsCensoredAtItsIntendedTime(t *testing.T) {
+	for name, before := range map[string]float64{"one schedule": 0, "a warm-up of its own": 500} {
+		t.Run(name, func(t *testing.T) {
+			whole := simple(3, 2) // producers, subscriptions
+			plan := whole
+			plan.Part = &Part{Whole: whole.deal()}
+			s := share(t, map[string]any{"loss.every": 10}, plan, [][]int{{0, 2}, {1}}, [][]int{{0}, {1}})
+			load := Load{
+				Schedule: constant(t, 900), Warmup: Warmup{For: 300 * time.Millisecond}, Duration: time.Second, Drain: 3 * time.Second, Lossy: true,
+			}
+			if before > 0 {
+				load.Before = constant(t, before)
+			}
+			_, outs := s.run(t, load)
+			out := whole.Joined(load, outs, make([]clock.Line, 2))
+			e2e, b := out.Histograms.EndToEnd, out.Measured
+			if out.Err != nil || b.Lost == 0 || e2e.Censored() != b.Lost || e2e.Count() != b.Expected {
+				t.Fatalf("%d latencies, %d of them censored; %v; the books: %+v", e2e.Count(), e2e.Censored(), out.Err, b)
+			}
+			// The wait ends a second after the last delivery, and the messages were intended over the second before it.
+			for q, least := range map[float64]time.Duration{0.92: time.Second, 1: 1900 * time.Millisecond} {
+				if got := time.Duration(e2e.Quantile(q)); got < least || got > least+1500*time.Millisecond || e2e.QuantileAtMost(q) != hist.Unbounded {
+					t.Errorf("quantile %g is at least %v, want %v or a little more", q, got, least)
+				}
+			}
+		})
 	}
 }

@@ -124,6 +124,7 @@ func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watc
 // finish ends the booking and completes the outcome. Producers and observer have ended by now. The last send may decide when the
 // measured phase ended, and the phase decides which messages count as unsent in it.
 func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
+	out.Ended = clock.Now()
 	consumers, err := w.consumers.end(t)
 	out.Err = bothErrors(out.Err, err)
 	t.recording.watch.Close()
@@ -134,6 +135,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	phase := t.finalPhase(out.LastSent, out.Err)
 	for _, c := range w.clients {
 		c.bookUnresolved(t)
+		c.activity.Store(new(activity)) // outcomes that come from now on belong to no trial
 		c.bookUnsent(t)
 	}
 	out.Start, out.From, out.Until = t.startedAt, phase.From, phase.Until
@@ -173,6 +175,7 @@ func (w *Worker) addBooks(t *trial, phase phaseTimes, out *Outcome) {
 		books.SetDue(warmup, due.count(phase.From, phase.From, phase.Until))
 	}
 	out.Warmup, out.Measured = books.Books(measure.Warmup), books.Books(measure.Measured)
+	w.bookMissing(t, out)
 	out.Histograms = books.Histograms(measure.Measured)
 	out.Streams = w.plan.ownStreams(books.Streams(t.load.Streams))
 	out.Early = books.Early()
