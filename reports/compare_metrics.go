@@ -18,7 +18,7 @@ import (
 // comparedMetrics are the keys of the metrics that a comparison shows beside the headline of what was measured, if
 // both sides have them. Each metric has a better direction.
 var comparedMetrics = slices.Concat([]string{
-	results.KeySustainableLow, results.KeyPublishRate, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99,
+	results.KeySustainableLow, results.KeyThroughput, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99,
 	results.KeyTotalSeconds, results.KeyDrainRate,
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyLostAcked,
 }, pipelineFigures)

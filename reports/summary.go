@@ -1,13 +1,14 @@
 // The summary: a verdict in words, then a table of every point with its rate, latency, losses, cost and doubts. The report "verdicts" is
 // the verdict alone. A point is one broker with one complete set of settings; points with the same message size and guarantee share a table:
 //
-//	broker     load         status  sustainable          published  e2e p99  lost  n
+//	broker     load         status  sustainable         throughput  e2e p99  lost  n
 //	kafka      rate 1k/s    ok                                1k/s  13.1 ms     0  5
 //	kafka      sustainable  ok      828k/s [812–887k/s]                         0  2
 
 package reports
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -121,7 +122,7 @@ func summaryCell(lp results.LoadPoint, key string) document.Cell {
 
 // summaryKeys are the keys of a row's figures.
 var summaryKeys = []string{
-	results.KeyOfferedRate, results.KeyDue, results.KeyUnsent, results.KeyPublishRate, results.KeyTotalSeconds, results.KeyDrainRate,
+	results.KeyOfferedRate, results.KeyDue, results.KeyUnsent, results.KeyThroughput, results.KeyPublishRate, results.KeyTotalSeconds, results.KeyDrainRate,
 	results.KeyEndToEndP50, results.KeyEndToEndP99,
 	results.KeyServiceP50, results.KeyServiceP99, results.KeyEndToEndServiceP50, results.KeyEndToEndServiceP99,
 	results.KeyPauseP99, results.KeyPauseMax, results.KeyLost, results.KeyDuplicated,
@@ -136,6 +137,7 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 		results.KeyOfferedRate:   !missed,
 		results.KeyDue:           true,
 		results.KeyUnsent:        !missed,
+		results.KeyPublishRate:   !slices.ContainsFunc(points, results.Point.Published), // papers print no throughput
 		results.KeyPauseP99:      !anyLoad(points, pausedTooLong),
 		results.KeyPauseMax:      true,
 		results.KeyBrokerFlushes: !anyLoad(points, flushedFiles),

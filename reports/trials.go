@@ -85,9 +85,12 @@ type numberedTrial struct {
 }
 
 // latency is blank for a probe, which is a closed loop.
-func (t numberedTrial) latency(ns int64) document.Cell {
-	if t.Kind == "probe" {
+func (t numberedTrial) latency(ns int64, atLeast bool) document.Cell {
+	switch {
+	case t.Kind == "probe":
 		return document.Cell{}
+	case atLeast:
+		return document.AtLeast(float64(ns))
 	}
 	return document.Number(ns)
 }
@@ -145,8 +148,8 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 		numberColumn(results.Column(results.KeyPublishRate), func(t numberedTrial) float64 { return t.PublishRate }),
 		numberColumn(results.Column(results.KeyReceiveRate), func(t numberedTrial) float64 { return t.ReceiveRate }),
 		cellColumn(document.Column{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond}, numberedTrial.backlogGrowth),
-		cellColumn(results.Column(results.KeyEndToEndP50), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP50) }),
-		cellColumn(results.Column(results.KeyEndToEndP99), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99) }),
+		cellColumn(results.Column(results.KeyEndToEndP50), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP50, t.P50AtLeast) }),
+		cellColumn(results.Column(results.KeyEndToEndP99), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99, t.P99AtLeast) }),
 		numberColumn(document.Column{Key: "seconds", Name: "length", Unit: unit.Seconds}, func(t numberedTrial) float64 { return t.Seconds }),
 		textColumn(document.Column{Key: "reason", Name: "reason", Wide: true}, func(t numberedTrial) string { return t.Reason }),
 	)

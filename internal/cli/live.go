@@ -103,7 +103,7 @@ func finished(e lab.Event, severalStudies bool) string {
 
 var endToEndP99, throughput = results.MustMetric(results.KeyEndToEndP99), results.MustMetric(results.KeyThroughput)
 
-// told returns the outcome of a repetition as the end of its line, such as "  received 900/s  p99 3.00 ms  doubts 1  (42s)".
+// told returns the outcome of a repetition as the end of its line, such as "  throughput 900/s  p99 3.00 ms  doubts 1  (42s)".
 func told(r store.Record) (text string) {
 	o := outcome(r)
 	if o.Text == "" {
@@ -143,12 +143,8 @@ func outcome(r store.Record) (o watch.Outcome) {
 		o.Text, latency = messages+" in "+span(time.Duration(s.Count.TotalSeconds*1e9)), false
 	case s.Backlog != nil:
 		o.Text, latency = "drained at "+unit.PerSecond.Format(s.Backlog.DrainRate), false
-	case r.Spec.Measure == "peak" && r.Spec.SubscriptionsPerTopic > 0:
-		o.Text = "throughput " + unit.PerSecond.Format(throughput.Of(r))
-	case r.Spec.SubscriptionsPerTopic == 0 && s.ReceiveRate == 0: // nobody receives
-		o.Text = "published " + unit.PerSecond.Format(s.PublishRate)
 	default:
-		o.Text = "received " + unit.PerSecond.Format(s.ReceiveRate)
+		o.Text = "throughput " + unit.PerSecond.Format(throughput.Of(r))
 	}
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
 		o.P99Ns = int64(p99)

@@ -55,7 +55,7 @@ charts, a sheet for each experiment.
 Reports:
 ` + reportTable() + `
 A threshold of --fail-if is METRIC OPERATOR VALUE. Metrics are the keys of
-export --format flat, with or without their unit: e2e_p99, publish_rate,
+export --format flat, with or without their unit: e2e_p99, throughput,
 sustainable, lost, broker_cpu and so on. Each point is judged by the median of
 its repetitions, a count of messages by their sum; beyond a threshold the exit
 code is 7.`,
@@ -190,7 +190,7 @@ how much B may differ from A: by the medians, when the test shows a difference
 or when there are too few repetitions for one.`,
 		Example: "  brokermark compare kafka jetstream\n" +
 			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
-			"  brokermark compare monday.db tuesday.db --fail-if 'publish_rate<-5%'",
+			"  brokermark compare monday.db tuesday.db --fail-if 'throughput<-5%'",
 		Args:              twoSides,
 		ValidArgsFunction: sides,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -185,25 +185,7 @@ func TestALineIsRefusedWhereClocksDidMoreThanDrift(t *testing.T) {
 	}
 }
 
-func TestWhatABoundLeavesOpenIsUndecided(t *testing.T) {
-	for _, c := range []struct {
-		ns, bound, limit int64
-		want             Answer
-	}{
-		{50, 10, 39, Yes},
-		{50, 10, 40, Undecided},
-		{50, 10, 50, Undecided},
-		{50, 10, 59, Undecided},
-		{50, 10, 60, No},
-		{50, 0, 49, Yes},
-		{50, 0, 50, No}, // on one host everything is decided
-		{3, 10, 0, Undecided},
-	} {
-		r := Reading{c.ns, c.bound}
-		if got := r.Exceeds(c.limit); got != c.want {
-			t.Errorf("is %d ± %d above %d: %s, want %s", c.ns, c.bound, c.limit, got, c.want)
-		}
-	}
+func TestALatencyBelowZeroIsPossibleWithinTheBound(t *testing.T) {
 	if !Possible(-10, 10) || Possible(-11, 10) || Possible(-1, 0) || !Possible(0, 0) {
 		t.Error("no message can be seen to arrive more than the bound before it was sent")
 	}

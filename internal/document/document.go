@@ -244,6 +244,11 @@ func Number[T int | int64 | float64](v T) Cell {
 	return Cell{Kind: Figure, Number: float64(v)}
 }
 
+// AtLeast makes a cell of a number that is a lower bound.
+func AtLeast(v float64) Cell {
+	return Cell{Kind: Interval, Number: v, Low: v, High: math.Inf(1), Bounded: true, AtLeast: true}
+}
+
 // In returns the cell with its own unit, for tables whose rows differ in it.
 func (c Cell) In(u unit.Unit) Cell {
 	c.Unit = u

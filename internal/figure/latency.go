@@ -73,7 +73,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 func throughputPanel(
 	group results.Group[results.Point], names []string, kind results.LatencyKind, bounds []bound, axes scaling,
 ) (p *Panel, hasMarks bool) {
-	p = newPanel(group.Name, "throughput (messages/s, confirmed)", kind.Text)
+	p = newPanel(group.Name, "throughput (messages/s)", kind.Text)
 	e := newExtent(axes)
 	for i, name := range names {
 		for _, quantile := range drawnQuantiles {
@@ -92,11 +92,11 @@ func throughputPanel(
 	return p, true
 }
 
-// throughputMarks are a broker's marks in one panel: a quantile of latency against the rate that was confirmed. They
-// are in the order of the offered rates, as a line joins them: an overloaded broker may confirm less of a higher rate.
+// throughputMarks are a broker's marks in one panel: a quantile of latency against the rate that came through. They
+// are in the order of the offered rates, as a line joins them: less of a higher rate may come through an overloaded broker.
 // Loads without either figure have none.
 func throughputMarks(points []results.Point, name string, latency results.Metric) []mark {
-	rate := results.MustMetric(results.KeyPublishRate)
+	rate := results.MustMetric(results.KeyThroughput)
 	var loads []results.LoadPoint
 	for _, p := range points {
 		if p.Name == name {
@@ -117,7 +117,7 @@ func throughputMarks(points []results.Point, name string, latency results.Metric
 
 // throughputMark is the mark of one load; there is none without either figure.
 func throughputMark(l results.LoadPoint, latency results.Metric) (m mark, hasMark bool) {
-	x, y := results.MustMetric(results.KeyPublishRate).Over(l.Records), latency.Over(l.Records)
+	x, y := results.MustMetric(results.KeyThroughput).Over(l.Records), latency.Over(l.Records)
 	if x.Median > 0 && y.N > 0 {
 		return summaryMark(x.Median, y, l.Used()), true
 	}

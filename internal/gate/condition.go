@@ -71,7 +71,7 @@ func (o operator) holds(v, limit float64) bool {
 // unit. A count of messages or a rate may also be bounded by a share in %: "lost > 1%" is a share of the messages
 // that were expected.
 //
-//	e2e_p99 > 50ms    sustainable < 10k/s    lost > 0    duplicated >= 0.01%    publish_rate < 99%    broker_rss > 1GiB
+//	e2e_p99 > 50ms    sustainable < 10k/s    lost > 0    duplicated >= 0.01%    throughput < 99%    broker_rss > 1GiB
 func Parse(text string) (Condition, error) {
 	t, err := splitThreshold(text)
 	if err != nil {
@@ -179,7 +179,7 @@ var shareTotals = map[string]total{
 	results.KeyResent: sentMessages, results.KeySent: dueMessages, results.KeyUnsent: dueMessages,
 	results.KeyReceived: expectedMessages, results.KeyLost: expectedMessages, results.KeyLostAcked: expectedMessages,
 	results.KeyDropped: expectedMessages, results.KeyDuplicated: expectedMessages, results.KeyReordered: expectedMessages, results.KeyCorrupted: expectedMessages,
-	results.KeyPublishRate: offeredRate, results.KeyReceiveRate: expectedReceiveRate,
+	results.KeyPublishRate: offeredRate, results.KeyThroughput: offeredRate, results.KeyReceiveRate: expectedReceiveRate,
 	results.KeyBrokerCPUUser: oneCore, results.KeyBrokerCPUSystem: oneCore,
 	results.KeyProducerCPUUser: oneCore, results.KeyProducerCPUSystem: oneCore,
 	results.KeyConsumerCPUUser: oneCore, results.KeyConsumerCPUSystem: oneCore,

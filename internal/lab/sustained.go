@@ -126,7 +126,7 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 		return limitUnknown
 	}
 	goal := s.goals[0]
-	if goal.Latency > 0 && s.bench.latency(*t).Quantile(goal.Quantile) > int64(goal.Latency) {
+	if goal.Latency > 0 && s.bench.latency(*t).QuantileAtMost(goal.Quantile) > int64(goal.Latency) {
 		return limitLatency
 	}
 	limit := s.bench.limitOf(*t)

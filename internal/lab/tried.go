@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -69,10 +70,11 @@ func judgedTrial(r search.Request, judgements []search.Judgement, t trial, growt
 
 // storedTrial returns the stored form of a trial. rate is what was offered; 0 in a closed loop.
 func storedTrial(k search.Kind, rate float64, v search.Verdict, t trial) store.Trial {
-	rates := t.phaseThroughput()
+	rates, e2e := t.phaseThroughput(), t.Histograms.EndToEnd
+	atLeast := func(q float64) bool { return e2e.Count() > 0 && e2e.QuantileAtMost(q) == hist.Unbounded }
 	return store.Trial{
 		Kind: string(k), Rate: rate, Verdict: string(v), PublishRate: rates.acked, ReceiveRate: rates.received,
-		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
+		EndToEndP50: e2e.Quantile(0.5), EndToEndP99: e2e.Quantile(0.99), P50AtLeast: atLeast(0.5), P99AtLeast: atLeast(0.99),
 		Seconds: t.phaseSeconds(),
 	}
 }

@@ -12,6 +12,7 @@
 package page
 
 import (
+	"math"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -221,7 +222,9 @@ func trialsOf(points []results.Point) []trial {
 			}
 			for _, t := range r.Result.Sustainable.Trials {
 				if t.Kind != "probe" {
-					figures := []number{number(t.Rate), number(t.PublishRate), number(t.EndToEndP50), number(t.EndToEndP99)}
+					figures := []number{
+						number(t.Rate), number(throughputOf(t, p)), knownLatency(t.EndToEndP50, t.P50AtLeast), knownLatency(t.EndToEndP99, t.P99AtLeast),
+					}
 					trials = append(trials, trial{Point: i, Kind: t.Kind, Verdict: t.Verdict, Figures: figures})
 				}
 			}
@@ -231,6 +234,22 @@ func trialsOf(points []results.Point) []trial {
 		return nil
 	}
 	return trials
+}
+
+// throughputOf is how many messages per second of a trial came through.
+func throughputOf(t store.Trial, p results.Point) float64 {
+	if subscriptions := p.Spec.SubscriptionsPerTopic; subscriptions > 0 {
+		return min(t.PublishRate, t.ReceiveRate/float64(subscriptions))
+	}
+	return t.PublishRate
+}
+
+// knownLatency is a latency that a chart has a place for: not a lower bound.
+func knownLatency(ns int64, atLeast bool) number {
+	if atLeast {
+		return number(math.NaN())
+	}
+	return number(ns)
 }
 
 // indexedSet is a list of different values, each of which has an index: adding a, b, a gives 0, 1, 0.

@@ -36,7 +36,7 @@ func threeDigits(v float64) number {
 }
 
 // summary is [median, low, high, n] as JSON, the value alone if there is just one, null if there is none. Low and high include the
-// clocks' bound, as in tables.
+// errors of measurement, as in tables; a fifth element, 1, says that the median is a lower bound.
 type summary struct {
 	results.Summary
 }
@@ -50,5 +50,9 @@ func (s summary) MarshalJSON() ([]byte, error) {
 	case s.N == 1 && low == s.Median && high == s.Median:
 		return number(s.Median).MarshalJSON()
 	}
-	return json.Marshal([]number{number(s.Median), number(low), number(high), number(s.N)})
+	figures := []number{number(s.Median), number(low), number(high), number(s.N)}
+	if s.AtLeast() {
+		figures = append(figures, 1)
+	}
+	return json.Marshal(figures)
 }

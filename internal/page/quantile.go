@@ -46,6 +46,8 @@ type curve struct {
 	// Values are the latencies at quantiles. They end with the first quantile that has fewer than one message beyond it:
 	// from there on all are Max.
 	Values []number `json:"v"`
+	// Known is how many of them are known. The others are lower bounds, because messages never came. 0: all are known.
+	Known int `json:"k,omitempty"`
 }
 
 // curves has one curve for each kind, which is nil if nothing was counted.
@@ -82,6 +84,9 @@ func mergedCurve(records []store.Record, histogramOf func(*store.Result) hist.Sn
 	c := &curve{N: n, Max: number(all.Max())}
 	const rounding = 1e-9 // more than the error of the product: of 10,000 messages exactly one lies beyond 0.9999
 	for i, q := range quantiles {
+		if c.Known == 0 && i > 0 && all.QuantileAtMost(q) == hist.Unbounded {
+			c.Known = i
+		}
 		c.Values = append(c.Values, number(all.Quantile(q)))
 		messagesBeyond := sharesBeyond[i] * float64(n)
 		if messagesBeyond < 1-rounding {

@@ -5,6 +5,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -67,17 +68,19 @@ func valueText(c document.Column, cell document.Cell) string {
 		return "–"
 	case document.Words:
 		return clean(cell.Text)
-	default:
-		return unitOf(c, cell).Format(cell.Number)
 	}
+	if cell.AtLeast {
+		return unitOf(c, cell).Range(cell.Number, math.Inf(1)) // "≥ 1.50 ms"
+	}
+	return unitOf(c, cell).Format(cell.Number)
 }
 
 // intervalText writes the interval of a cell's number: "[1.20 ms–1.80 ms]". It is empty if the
-// column doesn't show intervals, or if both bounds round to the number.
+// column doesn't show intervals, if the number is a lower bound, or if both bounds round to the number.
 func intervalText(c document.Column, cell document.Cell) string {
 	u := unitOf(c, cell)
 	number := u.Format(cell.Number)
-	isShown := cell.Kind == document.Interval && (c.Spread || cell.Bounded)
+	isShown := cell.Kind == document.Interval && (c.Spread || cell.Bounded) && !cell.AtLeast
 	if !isShown || (u.Format(cell.Low) == number && u.Format(cell.High) == number) {
 		return ""
 	}

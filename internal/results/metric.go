@@ -34,16 +34,15 @@ type Metric struct {
 	Unit   unit.Unit
 	Better Better
 
-	// Histogram is the name of the LatencyKind that the metric is read from, and Statistic reads it. They are empty and nil
-	// for metrics of no histogram.
+	// Histogram is the name of the LatencyKind that the metric is read from; empty for metrics of no histogram.
 	Histogram string
-	Statistic func(hist.Snapshot) float64
+	statistic statistic // reads it
 
 	// A metric is either a count of messages, which count reads from the books of a record, or some other figure, which
 	// measured reads from a record with a Result. Both give NaN if the figure is not known.
 	count    func(store.Books) float64
 	measured func(store.Record) float64
-	// most reads what a latency may be at most, where messages never came: measured is a lower bound then. nil: measured is the value.
+	// most reads what the figure may be at most, where messages never came: measured is a lower bound then. nil: measured is the value.
 	most func(store.Record) float64
 
 	isLatency    bool // it means nothing in a closed loop, so Of leaves it out there
@@ -81,6 +80,12 @@ func (m Metric) AtMost(r store.Record) float64 {
 		return value
 	}
 	return decimal(m.most(r))
+}
+
+// OfHistogram is m of one histogram of the kind that it is read from.
+func (m Metric) OfHistogram(h hist.Snapshot) Summary {
+	values := []float64{m.statistic.least(h)}
+	return Summarize(values).withMost(values, []float64{m.statistic.most(h)})
 }
 
 // AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy

@@ -46,9 +46,10 @@ type Evidence struct {
 	Drained       bool    // everything was confirmed and received within the allowance after the last send
 	StillArriving bool    // deliveries still came when the allowance ended: missing messages are late, not lost
 	Books         ledger.Books
-	// Latency returns a quantile of the latency in nanoseconds: end to end, or until the confirmation
-	// if nobody subscribes. It is nil if no latency was measured.
-	Latency func(quantile float64) int64
+	// Latency returns the least and the most that a quantile of the latency is, in nanoseconds: end to end, or until the
+	// confirmation if nobody subscribes. They differ if messages never came; math.MaxInt64 has no bound. It is nil if no latency
+	// was measured.
+	Latency func(quantile float64) (least, most int64)
 	// ClockBound is the largest error of the latency, either way, if it is the difference of two
 	// agents' clocks; 0: one clock.
 	ClockBound time.Duration
@@ -145,7 +146,8 @@ func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 	}
 	allowed := int64(r.LagFloor)
 	if e.Latency != nil {
-		allowed = max(allowed, int64(r.LagShare*float64(e.Latency(0.99))))
+		p99, _ := e.Latency(0.99)
+		allowed = max(allowed, int64(r.LagShare*float64(p99)))
 	}
 	if lag := generator.LagP99; lag > allowed {
 		who := cmp.Or(generator.LatestAgent, "the generator itself")

@@ -16,7 +16,7 @@ func good() Evidence {
 	return Evidence{
 		Rate: 1000, Subscriptions: 1, FullLength: true, Drained: true, Books: ledger.Books{Due: 5000, Sent: 5000, Expected: 5000},
 		Backlog: line(5, 40, 0, 0, nil), Generator: Generator{LagP99: int64(100 * time.Microsecond), Cores: 2, UsedCores: 0.5},
-		Latency: func(q float64) int64 { return int64(q * 1e9) },
+		Latency: known(func(q float64) int64 { return int64(q * 1e9) }),
 	}
 }
 
@@ -102,20 +102,22 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "nothing was sent", e: with(func(e *Evidence) { e.Books = ledger.Books{Due: 10} }), want: Fail, reason: "only 0 of 10 messages due could be handed to the client"},
 		{name: "a bound on a latency that was not measured", e: with(func(e *Evidence) { e.Latency = nil }), goal: bound, want: Void, reason: "no latency was measured"},
 		{name: "no latency measured, none bounded", e: with(func(e *Evidence) { e.Latency = nil }), want: Pass},
-		{name: "latency above by less than is shown", e: with(func(e *Evidence) { e.Latency = func(q float64) int64 { return int64(q*1e9) + 1 } }), goal: bound, want: Fail, reason: "latency 900.000001ms is above the bound of 900ms"},
+		{name: "latency above by less than is shown", e: with(func(e *Evidence) { e.Latency = known(func(q float64) int64 { return int64(q*1e9) + 1 }) }), goal: bound, want: Fail, reason: "latency 900.000001ms is above the bound of 900ms"},
 		{name: "99 % were sent", e: with(func(e *Evidence) { e.Books.Sent = 4950 }), want: Pass},
 		{name: "schedule not kept", e: with(func(e *Evidence) { e.Books.Sent = 4949 }), want: Fail, reason: "only 4949 of 5000 messages due could be handed to the client"},
 		{name: "latency at its bound", e: good(), goal: bound, want: Pass},
 		{name: "latency below, by more than the clocks", e: with(func(e *Evidence) {
 			e.ClockBound = time.Millisecond
-			e.Latency = func(q float64) int64 { return int64(q*1e9) - int64(time.Millisecond) }
+			e.Latency = known(func(q float64) int64 { return int64(q*1e9) - int64(time.Millisecond) })
 		}), goal: bound, want: Pass},
 		{name: "latency below, by less than the clocks", e: with(func(e *Evidence) {
 			e.ClockBound = time.Millisecond
-			e.Latency = func(q float64) int64 { return int64(q*1e9) - int64(time.Millisecond) + 1 }
+			e.Latency = known(func(q float64) int64 { return int64(q*1e9) - int64(time.Millisecond) + 1 })
 		}), goal: bound, want: Fail, reason: "latency 899.000001ms ±1ms: whether it is above the bound of 900ms the clocks of the agents don't tell"},
 		{name: "clocks that can't be right", e: with(func(e *Evidence) { e.ClockBound, e.Impossible = time.Millisecond, true }), goal: bound, want: Void, reason: "the clocks of the agents differ by more than they are known to (±1ms)"},
-		{name: "latency above", e: with(func(e *Evidence) { e.Latency = func(q float64) int64 { return int64(q*1e9) + 1000 } }), goal: bound, want: Fail, reason: "latency 900.001ms is above the bound of 900ms"},
+		{name: "latency above", e: with(func(e *Evidence) { e.Latency = known(func(q float64) int64 { return int64(q*1e9) + 1000 }) }), goal: bound, want: Fail, reason: "latency 900.001ms is above the bound of 900ms"},
+		{name: "latency of what never came, below and above", e: with(func(e *Evidence) { e.Latency = neverCame(5e9) }), goal: bound, want: Fail, reason: "latency 5s is above the bound of 900ms"},
+		{name: "latency of what never came, below only", e: with(func(e *Evidence) { e.Latency = neverCame(5e8) }), goal: bound, want: Fail, reason: "latency of at least 500ms: whether it is above the bound of 900ms is not known, since messages never came"},
 		{name: "a quarter of the latency", e: with(func(e *Evidence) { e.Generator.LagP99 = 990e6 / 4 }), want: Pass},
 		{name: "generator late", e: with(func(e *Evidence) { e.Generator.LagP99 = 990e6/4 + 1 }), want: Void, reason: "the generator itself was 247.5ms late at p99 (allowed 247.5ms)"},
 		{name: "generator late by 10 ms", e: with(func(e *Evidence) { e.Generator.LagP99, e.Latency = 1e7, nil }), want: Pass},
@@ -241,4 +243,14 @@ func TestServedIsTheRateWithoutLossAndGrowth(t *testing.T) {
 			t.Errorf("%s: %g, want %g", c.name, got, c.want)
 		}
 	}
+}
+
+// known are quantiles of a latency of messages that all came.
+func known(quantile func(float64) int64) func(float64) (least, most int64) {
+	return func(q float64) (least, most int64) { return quantile(q), quantile(q) }
+}
+
+// neverCame are the quantiles if none of the messages had come when they had been waited for so long, in ns.
+func neverCame(waited int64) func(float64) (least, most int64) {
+	return func(float64) (least, most int64) { return waited, math.MaxInt64 }
 }

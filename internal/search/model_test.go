@@ -99,7 +99,7 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 	e.Books.Due = int64(rate * ended.Seconds())
 	e.Books.Sent = e.Books.Due
 	e.Books.Expected = e.Books.Sent * int64(q.subscriptions)
-	e.Latency = func(float64) int64 { return int64(latency) + int64(worst*1e9) }
+	e.Latency = known(func(float64) int64 { return int64(latency) + int64(worst*1e9) })
 	for n := float64(e.Books.Sent) * q.loss; n > 0 && q.rng.Float64() < n; n-- {
 		e.Books.Lost += int64(q.subscriptions)
 		e.Books.LostAcked = e.Books.Lost

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/ledger"
 )
 
@@ -184,24 +183,27 @@ func (r Rule) notDrained(e Evidence) string {
 	return "not everything was confirmed and received within the drain allowance"
 }
 
-// latencyAbove says by how much the latency was above the goal's bound, or that it may have been by the
-// error of two clocks. A latency that was not measured breaks no rule: missingEvidence makes the trial void.
+// latencyAbove says by how much the latency was above the goal's bound, or that it may have been: by the error of two clocks, or
+// because messages never came. A latency that was not measured breaks no rule: missingEvidence makes the trial void.
 func latencyAbove(e Evidence, g Goal) string {
 	if g.Latency == 0 || e.Latency == nil {
 		return ""
 	}
-	measured := time.Duration(e.Latency(g.Quantile))
-	reading := clock.Reading{Ns: int64(measured), Bound: int64(e.ClockBound)}
-	switch reading.Exceeds(int64(g.Latency)) {
-	case clock.No:
+	least, most := e.Latency(g.Quantile)
+	limit, bound := int64(g.Latency), int64(e.ClockBound)
+	measured := time.Duration(least)
+	switch {
+	case most <= limit-bound:
 		return ""
-	case clock.Undecided:
-		return fmt.Sprintf("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell",
-			measured, e.ClockBound, g.Latency)
+	case least-bound > limit:
+		shown := measured.Round(time.Microsecond)
+		if shown <= g.Latency {
+			shown = measured // rounding hid the difference
+		}
+		return fmt.Sprintf("latency %s is above the bound of %s", shown, g.Latency)
+	case least < most:
+		return fmt.Sprintf("latency of at least %s: whether it is above the bound of %s is not known, since messages never came", measured, g.Latency)
 	}
-	shown := measured.Round(time.Microsecond)
-	if shown <= g.Latency {
-		shown = measured // rounding hid the difference
-	}
-	return fmt.Sprintf("latency %s is above the bound of %s", shown, g.Latency)
+	return fmt.Sprintf("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell",
+		measured, e.ClockBound, g.Latency)
 }

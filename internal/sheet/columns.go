@@ -39,7 +39,8 @@ const (
 var figureColumns = slices.Concat(rateColumns, latencyColumns, resourceColumns, bookColumns, pauseColumns)
 
 var rateColumns = []column{
-	median("msg/s", "confirmed per second", 11, ones, results.KeyPublishRate),
+	median("msg/s", "that came through", 11, ones, results.KeyThroughput),
+	median("published/s", "confirmed", 11, ones, results.KeyPublishRate),
 	median("received/s", "all subscriptions", 11, ones, results.KeyReceiveRate),
 	medianOfFullRuns("sustainable", "msg/s, passing", 12, ones, results.KeySustainableLow),
 	{name: "fails at", note: "msg/s", width: 11, format: ones, value: failsAt},

@@ -193,6 +193,7 @@ func (b *book) cellIn(c tableColumn, cell document.Cell) any {
 	case c.part == valuePart && cell.Kind == document.Words:
 		return excelize.Cell{StyleID: b.style(looks), Value: cell.Text}
 	case c.part == valuePart && (isInterval || cell.Kind == document.Figure):
+		looks.atLeast = cell.AtLeast
 		return b.number(cell.Number, u, looks)
 	case c.part == lowPart && isInterval:
 		return b.number(cell.Low, u, looks)

@@ -67,6 +67,9 @@ func (b *book) cells(l loadRow, columns []column) []any {
 			continue
 		}
 		looks := look{format: c.format, left: c.format == general}
+		if bound, isBound := v.(lowerBound); isBound {
+			v, looks.atLeast = float64(bound), true
+		}
 		if !l.Used() {
 			looks.role = unused
 		}

@@ -9,9 +9,10 @@ import (
 )
 
 type look struct {
-	format string // of numbers; empty for words
-	role   role
-	left   bool // aligned to the left, as words are
+	format  string // of numbers; empty for words
+	role    role
+	left    bool // aligned to the left, as words are
+	atLeast bool // the number is a lower bound, and has ≥ before it
 }
 
 // role is what a cell is for.
@@ -51,7 +52,11 @@ func (b *book) style(l look) int {
 		s.Alignment = &excelize.Alignment{Horizontal: "left"}
 	}
 	if l.format != "" {
-		s.CustomNumFmt = &l.format
+		format := l.format
+		if l.atLeast {
+			format = `"≥ "` + format
+		}
+		s.CustomNumFmt = &format
 	}
 	var id int
 	b.try(func() (err error) { id, err = b.file.NewStyle(&s); return err })

@@ -24,7 +24,7 @@ type cellValue func(loadRow) any
 // median would hide a single loss.
 func overRepetitions(key string) cellValue {
 	m := results.MustMetric(key)
-	return func(l loadRow) any { return toCell(m, l.Over(m).Median) } // the median of a sum is the sum
+	return func(l loadRow) any { return summaryCell(m, l.Over(m)) } // the median of a sum is the sum
 }
 
 // overFullRuns is a metric over complete repetitions: every rate of a curve shows the metric of the whole curve.
@@ -102,8 +102,20 @@ func fromHistogram(key string) cellValue {
 		if merged.N == 0 || merged.Closed {
 			return nil
 		}
-		return toCell(m, m.Statistic(merged.Latencies))
+		return summaryCell(m, m.OfHistogram(merged.Latencies))
 	}
+}
+
+// lowerBound is the value of a cell that is shown as "≥ 10.3".
+type lowerBound float64
+
+// summaryCell is the median of a summary as toCell, or as a lowerBound if it is one.
+func summaryCell(m results.Metric, s results.Summary) any {
+	v := toCell(m, s.Median)
+	if number, known := v.(float64); known && s.AtLeast() {
+		return lowerBound(number)
+	}
+	return v
 }
 
 // startOfLongestPause is when the longest pause of any repetition began, in seconds since the start of its measured

@@ -143,6 +143,9 @@ type Trial struct {
 	EndToEndP50  int64   `json:"e2e_p50_ns"`
 	EndToEndP99  int64   `json:"e2e_p99_ns"`
 	Seconds      float64 `json:"seconds"`
+	// Whether the quantiles are lower bounds, because messages never came.
+	P50AtLeast bool `json:"e2e_p50_at_least,omitempty"`
+	P99AtLeast bool `json:"e2e_p99_at_least,omitempty"`
 	// Others are the verdicts for the other goals, in the order of Sustainable.Goals.
 	Others []string `json:"others,omitempty"`
 }

@@ -103,7 +103,7 @@ var abouts = []about{
 	{path: "backlog.drainRatio", doc: "share of the backlog that must be gone, 0 to 1; 0: drain for the duration", fallback: "1"},
 	{path: "backlog.keepSending", doc: "producers go on while consumers drain", fallback: "false"},
 	{path: "faults", doc: "what is done to the broker, by offset from the start of the measured phase", fallback: "none"},
-	{path: "objectives", doc: "bounds that the point should keep, by metric, such as {e2e_p99: '< 20ms', publish_rate: '> 99%', lost: 0}; a plain value is the worst that is allowed. They are judged in every report, and decide the exit code", fallback: "none"},
+	{path: "objectives", doc: "bounds that the point should keep, by metric, such as {e2e_p99: '< 20ms', throughput: '> 99%', lost: 0}; a plain value is the worst that is allowed. They are judged in every report, and decide the exit code", fallback: "none"},
 	{path: "seed", doc: "of payload contents, arrivals and keys, which each repetition draws anew; where given also of the order of points"},
 	{path: "isolation", doc: "a new broker for each point, or one for all points of a repetition that need the same", fallback: "fresh; shared where attached", allowed: []string{fresh, shared}},
 	{path: "brokerWarmup", doc: "how long a broker that was just started is driven, as fast as it follows, before anything is measured on it", fallback: "none"},

@@ -1,10 +1,10 @@
 // What the program computed (internal/page/data.go). Nothing here is computed again in the page, only drawn.
 
-export type Summary = [median: number, low: number, high: number, n: number] | null;
+export type Summary = [median: number, low: number, high: number | null, n: number, atLeast?: number] | null;
 
 export interface Metric { key: string; name: string; about?: string; unit: string; better: "" | "higher" | "lower" }
 export interface Axis { name: string; values: string[]; numbers?: number[] }
-export interface Curve { n: number; max: number; v: number[] }
+export interface Curve { n: number; max: number; v: number[]; k?: number } // from v[k] on, and max: lower bounds, of messages that never came
 
 export interface Point {
   id: string; name: string; broker: string; setting: string; load: string; measure: string; status: string;
@@ -15,7 +15,7 @@ export interface Level {
   at: number[]; m: (Summary | number)[] | null; h?: (Curve | null)[]; own?: Curve; doubts?: number[];
 }
 
-export interface Trial { p: number; kind: string; verdict: string; f: [rate: number, published: number, p50: number, p99: number] }
+export interface Trial { p: number; kind: string; verdict: string; f: [rate: number, throughput: number, p50: number | null, p99: number | null] }
 
 export interface Run {
   p: number; load: string; rep: number; status: string; reason?: string; doubts?: string[]; began: string; cores: number;

@@ -35,12 +35,17 @@ export function range(unit: string, low: number | null, high: number | null): st
   return (suffix(a) === suffix(b) ? a.slice(0, a.length - suffix(a).length) : a) + "–" + b;
 }
 
+type Spread = readonly [number, number | null, number | null, number, number?] | null;
+
+/** A median: "1.31 ms", or "≥ 1.31 ms" where it is a lower bound. */
+export function centre(unit: string, s: Spread): string { return s?.[4] ? range(unit, s[0], null) : format(unit, s?.[0]); }
+
 /** A median with its spread and count: "1.31 ms [1.30–1.33 ms], n = 5". */
-export function spread(unit: string, s: readonly [number, number | null, number | null, number] | null): string {
+export function spread(unit: string, s: Spread): string {
   if (!s) return "–";
-  const [median, low, high, n] = s;
-  const interval = low === high ? "" : ` [${range(unit, low, high)}]`;
-  return `${format(unit, median)}${interval}, n = ${n}`;
+  const [, low, high, n, atLeast] = s;
+  const interval = low === high || atLeast ? "" : ` [${range(unit, low, high)}]`;
+  return `${centre(unit, s)}${interval}, n = ${n}`;
 }
 
 function significant(v: number, unit: string): string {

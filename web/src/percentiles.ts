@@ -4,7 +4,7 @@ import { axis, tooltip, type Option } from "./chart";
 import { byName, distinct, doubts, worded, type Curve, type Data, type Level } from "./data";
 import { select } from "./dom";
 import { card, Figure, section, type Drawing } from "./figure";
-import { format } from "./format";
+import { format, range } from "./format";
 import { scaleSelect, settings, settingSelect, usable } from "./pick";
 import { look } from "./style";
 import { colour } from "./theme";
@@ -21,7 +21,7 @@ export function percentiles(d: Data, main: HTMLElement): void {
   const s: State = { setting: names[0], load: "", kind: Number(kinds[0].value), ylog: true };
   s.load = busiest(d, all, s.setting, loads(s.setting));
   const host = section(main, "percentiles", "Percentiles",
-    "The latency that each share of the messages stayed below, all repetitions together. Each step to the right adds a nine. Dashed grey: void or failed, not used in conclusions. Shaded: how long the measuring machine itself paused at that share, the longest of all lines; a latency inside the shaded area may be its doing.");
+    "The latency that each share of the messages stayed below, all repetitions together. A line ends where more messages never came. Each step to the right adds a nine. Dashed grey: void or failed, not used in conclusions. Shaded: how long the measuring machine itself paused at that share, the longest of all lines; a latency inside the shaded area may be its doing.");
   new Figure(host, "", "", (f) => [
     settingSelect(names, s.setting, (v) => { s.setting = v; if (!loads(v).includes(s.load)) s.load = busiest(d, all, v, loads(v)); f.redraw(true); }),
     select("Load", loads(s.setting).map((v) => ({ value: v, text: v })), s.load, (v) => { s.load = v; f.redraw(); }),
@@ -64,19 +64,22 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
           type: "line", name: l.name, showSymbol: false, symbol: style.shape, symbolSize: 6,
           lineStyle: usable(l.level) ? { color: style.colour, width: 2, type: style.dash } : { color: colour("muted"), width: 1.5, type: "dashed" },
           itemStyle: { color: style.colour },
-          data: l.curve.v.map((v, i) => [decade(d.quantiles[i]), v]).filter(([, v]) => !s.ylog || v > 0),
+          data: l.curve.v.slice(0, (l.curve.k ?? l.curve.v.length) + 1).map((v, i) => [decade(d.quantiles[i]), v, l.curve.k && i >= l.curve.k ? 1 : 0]).filter(([, v]) => !s.ylog || v > 0),
         };
       })],
     }),
     grid: (on) => ({
       columns: [{ name: "who" }, { name: "messages", number: true }, ...tables.map(([q]) => ({ name: "p" + 100 * q, number: true })), { name: "max", number: true }],
       rows: lines.filter((l) => on(l.name)).flatMap((l) => [[l.name, l.curve] as const, ...(l.level.own ? [[`${l.name}: ${ownPauses}`, l.level.own] as const] : [])]).map(([name, c]) => [name, format("count", c.n),
-        ...tables.map(([, i]) => format("ns", at(c, i))), format("ns", c.max)]),
+        ...tables.map(([, i]) => latency(c, i)), latency(c, c.v.length)]),
     }),
   };
 }
 
 const ownPauses = "own pauses of this machine";
+
+/** The latency at a quantile: "≥ 5.00 s" where messages that never came leave it open. */
+function latency(c: Curve, i: number): string { return c.k && i >= c.k ? range("ns", at(c, i), null) : format("ns", at(c, i)); }
 
 function at(c: Curve, i: number): number { return i < c.v.length ? c.v[i] : c.max; }
 
@@ -112,7 +115,7 @@ function tip(lines: Line[], ps: unknown): HTMLElement {
   const rows = hovered.map((p): [string, string] => {
     if (p.seriesName === ownPauses) return [ownPauses, format("ns", p.value[2])];
     const line = lines.find((l) => l.name === p.seriesName);
-    return [p.seriesName, `${format("ns", p.value[1])} (of ${format("count", line?.curve.n)})`];
+    return [p.seriesName, `${p.value[2] ? range("ns", p.value[1], null) : format("ns", p.value[1])} (of ${format("count", line?.curve.n)})`];
   });
   return card(`p${Number((100 * q).toPrecision(Math.max(3, 2 + Math.ceil(decade(q)))))}`, rows);
 }

@@ -4,7 +4,7 @@
 import { distinct, doubts, value, worded, type Data, type Level, type Summary } from "./data";
 import { append, el, select, type Choice } from "./dom";
 import { fillLegend, section, swatch } from "./figure";
-import { format, spread } from "./format";
+import { centre, spread } from "./format";
 import { Multiples, type Panel } from "./multiples";
 import { remarks, scaleSelect, usable } from "./pick";
 import { look, type Look } from "./style";
@@ -23,7 +23,7 @@ export function sweep(d: Data, main: HTMLElement): void {
   // What most points have, unless a good part has what the reader came for.
   const known = (i: number) => d.levels.filter((l) => usable(l) && value(l, i)).length;
   const enough = 0.2 * d.levels.filter(usable).length;
-  const preferred = ["sustainable_low", "e2e_p99_ns", "publish_rate"].map((k) => metrics.find(({ m, value }) => m.key === k && known(Number(value)) >= enough)).find((m) => m) ?? metrics[0];
+  const preferred = ["sustainable_low", "e2e_p99_ns", "throughput"].map((k) => metrics.find(({ m, value }) => m.key === k && known(Number(value)) >= enough)).find((m) => m) ?? metrics[0];
   const s: State = { metric: Number(preferred.value), view: "heat", roles: atFirst(d, Number(preferred.value)), xlog: true, ylog: true, off: new Set() };
   const host = section(main, "sweeps", "Sweeps", "Each axis of the study can be a table, a row, a column or a colour, or stay at one value. Figures are medians over repetitions; counts are sums. Hatched: refused. In parentheses: void or failed, not used in conclusions. Question mark: doubts, named below.");
   const controls = el("div", { class: "controls" }), legend = el("div", { class: "legend", role: "group", "aria-label": "Colours: press to hide or show" });
@@ -135,7 +135,7 @@ function corner(d: Data, s: State): string {
 
 function entry(d: Data, s: State, c: Placed, several: boolean): HTMLElement {
   const unit = d.metrics[s.metric].unit, v: Summary = value(c.level, s.metric);
-  const text = v ? format(unit, v[0]) : c.level.status;
+  const text = v ? centre(unit, v) : c.level.status;
   const p = d.points[c.level.p];
   return el("div", { title: [`${p.name}, ${p.setting}, ${c.level.load}`, v ? spread(unit, v) : "", ...remarks(d, c.level)].filter((x) => x).join("\n"), class: usable(c.level) ? null : "unused" },
     c.colour ? swatch(tone(d, c.colour)) : null, several && !c.colour ? el("small", {}, c.level.load + " ") : null,
