@@ -25,9 +25,11 @@ type Figure struct {
 // known reports whether there is a figure.
 func (f Figure) known() bool { return f.N > 0 }
 
-// summarized makes a figure of a summary over repetitions.
+// summarized makes a figure of a summary over repetitions. Errors of measurement widen its spread: a latency of which too many messages
+// never came has no upper end.
 func summarized(s results.Summary, u unit.Unit) Figure {
-	return Figure{Value: s.Median, Low: s.Low, High: s.High, N: s.N, Unit: u}
+	low, high := s.Bounds()
+	return Figure{Value: s.Median, Low: low, High: high, N: s.N, Unit: u}
 }
 
 // quotient is the interval of a/b over all pairs of repetitions of a and b: 38 to 40, divided by 80 to 100, is 38/100

@@ -100,6 +100,8 @@ func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
 		of, to := dividend.Of(r), divisor.Of(r)
 		switch {
 		case math.IsNaN(of) || math.IsNaN(to):
+		case dividend.AtMost(r) != of || divisor.AtMost(r) != to: // a lower bound has no ratio of its own
+			return quotient(s.figure(dividend), s.figure(divisor))
 		case of < 0 || to <= 0:
 			return Figure{}
 		default:

@@ -82,11 +82,17 @@ func sum(terms []float64) float64 {
 // not of all choices of repetitions: they are too many to go through.
 func (rs readings) fit() Figure {
 	var x, medians []float64
+	isOpen := false // a figure has no upper bound, so that any line may fit, or none
 	for _, r := range rs {
 		x, medians = append(x, r.x), append(medians, r.y.Value)
+		isOpen = isOpen || math.IsInf(r.y.High, 1)
 	}
 	r2 := rSquared(x, medians)
 	fit := Figure{Value: r2, Low: r2, High: r2, N: fewestRepetitions(rs.figures()), Unit: unit.None}
+	if isOpen {
+		fit.Low, fit.High = 0, 1
+		return fit
+	}
 	for number := range rs[0].repetitions { // none if figures are pooled
 		if y := rs.repetition(number); len(y) == len(rs) {
 			r2 := rSquared(x, y)

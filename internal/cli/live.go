@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +112,11 @@ func told(r store.Record) (text string) {
 	}
 	text = "  " + o.Text
 	if o.P99Ns > 0 {
-		text += "  p99 " + unit.Nanoseconds.Format(float64(o.P99Ns))
+		atLeast := ""
+		if o.P99AtLeast {
+			atLeast = "≥ "
+		}
+		text += "  p99 " + atLeast + unit.Nanoseconds.Format(float64(o.P99Ns))
 	}
 	if o.Doubts > 0 {
 		text += fmt.Sprintf("  doubts %d", o.Doubts)
@@ -147,7 +152,7 @@ func outcome(r store.Record) (o watch.Outcome) {
 		o.Text = "throughput " + unit.PerSecond.Format(throughput.Of(r))
 	}
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
-		o.P99Ns = int64(p99)
+		o.P99Ns, o.P99AtLeast = int64(p99), math.IsInf(endToEndP99.AtMost(r), 1)
 	}
 	kinds := map[string]bool{}
 	for _, l := range results.Loads(r) {

@@ -16,7 +16,7 @@ const ticksPerHalf = 5
 //	Value     Percentile TotalCount 1/(1-Percentile)
 //	1.250 0.500000000000       5000           2.00
 //
-// Comments, which begin with #, name the distribution and say if it must not be used.
+// Comments, which begin with #, name the distribution, and say if it must not be used and how many of its values are lower bounds.
 func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) error {
 	if d.Latencies.Count() == 0 {
 		return ErrEmpty
@@ -33,6 +33,9 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 	}
 	if !d.Used {
 		fmt.Fprintln(out, "#[void or failed: no conclusion may be drawn from it]")
+	}
+	if never := d.Latencies.Censored(); never > 0 {
+		fmt.Fprintf(out, "#[%d of the %d values are lower bounds: messages that never came, by how long they were waited for]\n", never, d.Latencies.Count())
 	}
 	fmt.Fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
 	for _, b := range h.CumulativeDistributionWithTicks(ticksPerHalf) {

@@ -78,6 +78,9 @@ func intervals(r store.Record, kind results.LatencyKind) []interval {
 			return
 		}
 		tag := tagOf(r, load, status)
+		if latency.Censored() > 0 { // some values are lower bounds
+			tag += "-censored"
+		}
 		loads = append(loads, interval{recordID: r.ID, began: r.Began, seconds: seconds, tag: tag, latency: latency})
 	}
 	if r.Result.Curve == nil {

@@ -99,6 +99,7 @@ func asWritten(t reflect.Type) *generate.Schema {
 			{"max", "integer", "the largest"},
 			{"b", "string", "base64 of unsigned varints: for every bucket that holds something its distance from the previous one (the first from " +
 				"bucket -1) and its count. Buckets are one per nanosecond below 512, then 256 in every octave; the last one begins at 2^42"},
+			{"c", "string", "likewise, of those values that are lower bounds: of messages that never came, how long they were waited for"},
 		} {
 			s.Properties.Set(p[0], &generate.Schema{Type: p[1], Description: p[2]})
 		}

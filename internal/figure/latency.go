@@ -60,7 +60,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 		f.Legend = append(f.Legend, lineEntry(quantile.name, lineDashed(soft, quantile.dashes)))
 	}
 	f.Legend = append(f.Legend, boundEntries(boundsOf(points, isDrawn))...)
-	f.Notes = []string{"Medians over repetitions; uprights are their intervals. " + latencyNote(kind)}
+	f.Notes = []string{"Medians over repetitions; uprights are their intervals, with an arrow where messages that never came leave no upper bound. " + latencyNote(kind)}
 	f.Notes = append(f.Notes, withoutFigure(points, func(l results.LoadPoint) bool {
 		_, hasMark := throughputMark(l, kind.Quantile(drawnQuantiles[0].q))
 		return hasMark

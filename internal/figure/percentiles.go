@@ -59,7 +59,7 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	if floorOf(drawn) != nil {
 		f.Legend = append(f.Legend, Entry{Text: floorText, Fill: floorColour})
 	}
-	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + latencyNote(kind)}
+	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides, and with an arrow where more messages never came. " + latencyNote(kind)}
 	f.Notes = append(f.Notes, withoutFigure(points, func(l results.LoadPoint) bool { return !l.Closed && l.Distribution(kind).N > 0 })...)
 	return f, nil
 }
@@ -89,7 +89,7 @@ func percentilePanel(
 
 // percentileMarks are the marks of a distribution, from its minimum to its maximum. The maximum is the quantile 1,
 // which would stand at infinity. Of n messages it stands at the place n instead: of 1000 messages at 99.9 %, beyond
-// which only one lies.
+// which only one lies. Where more messages never came, the marks end with one that has no upper bound.
 func percentileMarks(latencies hist.Snapshot, used bool) []mark {
 	steps := float64(stepsPerNine)
 	if !used {
@@ -100,9 +100,17 @@ func percentileMarks(latencies hist.Snapshot, used bool) []mark {
 	for step := 1.0; ; step++ {
 		place := math.Pow(10, step/steps)
 		if place >= end {
-			return append(marks, exactMark(end, float64(latencies.Max()), used))
+			last := exactMark(end, float64(latencies.Max()), used)
+			if latencies.Censored() > 0 {
+				last.high = math.Inf(1)
+			}
+			return append(marks, last)
 		}
-		marks = append(marks, exactMark(place, float64(latencies.Quantile(quantileAt(place))), used))
+		y := float64(latencies.Quantile(quantileAt(place)))
+		if latencies.QuantileAtMost(quantileAt(place)) == hist.Unbounded {
+			return append(marks, mark{x: place, y: y, low: y, high: math.Inf(1), used: used})
+		}
+		marks = append(marks, exactMark(place, y, used))
 	}
 }
 

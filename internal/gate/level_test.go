@@ -250,3 +250,46 @@ func TestSidesThatAreMeantToDifferInTheirLoadAreComparedAllTheSame(t *testing.T)
 		t.Errorf("%+v", v)
 	}
 }
+
+func TestAThresholdAboveALowerBoundIsUndecided(t *testing.T) {
+	r := point("x", 50*time.Millisecond, 0)
+	h := hist.New()
+	h.RecordN(int64(50*time.Millisecond), 90)
+	h.RecordCensored(int64(10*time.Second), 10)
+	r.Spec.Measure, r.Result.Latency = "rate", store.Latency{EndToEnd: h.Snapshot()}
+	for text, want := range map[string]gate.Outcome{
+		"e2e_p50 > 51ms": gate.Passed, "e2e_p50 > 49ms": gate.Failed,
+		"e2e_p99 > 20ms": gate.Failed, "e2e_p99 > 20s": gate.Undecided, "e2e_p99 < 20ms": gate.Passed, "e2e_p99 < 20s": gate.Undecided,
+	} {
+		condition, err := gate.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdict := gate.Judge(results.Of([]store.Record{r}), []gate.Condition{condition})[0]
+		if verdict.Outcome != want || strings.Contains(verdict.Text, "≥ 10.0 s") != strings.Contains(text, "p99") {
+			t.Errorf("%s: %s (%s), want %s", text, verdict.Outcome, verdict.Text, want)
+		}
+		if want == gate.Undecided && !strings.Contains(verdict.Text, "messages never came, and the truth is at least 10.0 s") {
+			t.Error(verdict.Text)
+		}
+	}
+	exact := r
+	exact.Result = &store.Result{}
+	h = hist.New()
+	h.RecordN(int64(50*time.Millisecond), 100)
+	exact.Result.Latency = store.Latency{EndToEnd: h.Snapshot()}
+	exact.PointID = "exact"
+	change, err := gate.ParseChange("e2e_p99 > 10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, pair := range map[gate.Outcome]results.Pair{
+		gate.Failed:    {A: results.Of([]store.Record{exact}).Points, B: results.Of([]store.Record{r}).Points},
+		gate.Passed:    {A: results.Of([]store.Record{r}).Points, B: results.Of([]store.Record{exact}).Points},
+		gate.Undecided: {A: results.Of([]store.Record{r}).Points, B: results.Of([]store.Record{r}).Points},
+	} {
+		if v := gate.Changes([]results.Pair{pair}, []gate.Condition{change})[0]; v.Outcome != want {
+			t.Errorf("a change from %s to %s: %s (%s), want %s", pair.A[0].ID, pair.B[0].ID, v.Outcome, v.Text, want)
+		}
+	}
+}

@@ -64,6 +64,12 @@ func postedBooks(posted load.Outcome) measure.Books {
 // like them. latency is end to end, as the consumer measured it.
 func (r *pipelineRun) outcome(posted load.Outcome, books measure.Books, drain drainResult, latency hist.Snapshot) worker.Outcome {
 	samples := r.watch.samples
+	if len(samples) > 0 && books.Lost > 0 {
+		// When each was due is not known any more: not after the last answer, and they were waited for until the last sample.
+		lost := hist.New()
+		lost.RecordCensored(samples[len(samples)-1].At-posted.Last, books.Lost)
+		latency = latency.Merge(lost.Snapshot())
+	}
 	out := worker.Outcome{
 		Start: posted.Start, From: posted.From, Until: posted.Until,
 		Measured: books, Samples: samples, SendErr: posted.Err, Producers: r.pipeline.bench.spec.ProducersPerTopic,

@@ -121,6 +121,8 @@ type FlatRecord struct {
 	PointID    string  `json:"point_id"`
 	ClosedLoop bool    `json:"closed_loop"`    // the latencies say how full the client's window or the backlog was
 	ClockBound *int64  `json:"clock_bound_ns"` // error of e2e latencies, either way; 0: both times are of one clock
+	// AtLeast are the keys of the latencies that are lower bounds, because messages never came.
+	AtLeast []string `json:"at_least"`
 
 	// Goals are the answers to all goals of a search; empty if there was none.
 	// SustainableLow and SustainableHigh answer the first.
@@ -141,7 +143,7 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
 		Broker: r.Spec.Broker, Label: r.Label, Point: r.Label, PointID: r.PointID, Load: l.Name, ClosedLoop: r.Spec.ClosedLoop(),
-		Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, Goals: flatGoals(r),
+		Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, AtLeast: []string{}, Goals: flatGoals(r),
 	}
 	for _, d := range r.Doubts {
 		f.Doubts = append(f.Doubts, d.Code+": "+d.Text)
@@ -157,6 +159,9 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 	figures := map[string]float64{} // by key
 	for _, m := range Metrics {
 		figures[m.Key] = m.AsRecorded().Of(r)
+		if math.IsInf(m.AsRecorded().AtMost(r), 1) {
+			f.AtLeast = append(f.AtLeast, m.Key)
+		}
 	}
 	for _, field := range f.fields() {
 		figure, isMetric := figures[field.key]

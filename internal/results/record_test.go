@@ -106,7 +106,7 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 		"generator_cpu_s_per_million broker_rss_bytes broker_disk_write_bytes broker_disk_read_bytes broker_flushes_per_message broker_cpu_user_pct broker_cpu_system_pct " +
 		"total_s drain_rate producer_cpu_s_per_million producer_cpu_user_pct producer_cpu_system_pct producer_rss_bytes " +
 		"consumer_cpu_s_per_million consumer_cpu_user_pct consumer_cpu_system_pct consumer_rss_bytes relay_cpu_s_per_million relay_rss_bytes response_min_ns response_mean_ns response_p50_ns response_p99_ns response_max_ns queue_max " +
-		"server_cpu_us_per_request consumer_cpu_max_pct began point_id closed_loop clock_bound_ns goals "
+		"server_cpu_us_per_request consumer_cpu_max_pct began point_id closed_loop clock_bound_ns at_least goals "
 	if got := strings.Join(keys, " ") + " "; got != strings.Repeat(order, 3) {
 		t.Errorf("keys are %s", got)
 	}
