@@ -57,5 +57,5 @@ func searched(r store.Record) (rate float64, note string) {
 		return 0, note
 	}
 	found := r.Result.Sustainable
-	return found.Low, fmt.Sprintf("%s, %d trials, %s", results.BoundsText(found.Low, found.High), len(found.Trials), note)
+	return found.Low, fmt.Sprintf("%s, %d trials, %s", results.BoundsText(found.Low, found.High, found.HeldNs), len(found.Trials), note)
 }

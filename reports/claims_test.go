@@ -69,7 +69,7 @@ func curve(r *store.Result, c study.Curve, x float64) {
 		r.Knee = &store.Knee{Rate: 900 * x, JumpedAt: rate}
 	}
 	for _, fraction := range c.Fractions {
-		r.Sustainable = &store.Sustainable{Low: 1000 * x, High: 1100 * x}
+		r.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 1000 * x, High: 1100 * x}
 		add(fraction, fraction*1000*x)
 	}
 	for _, rate := range c.Rates {
@@ -86,7 +86,7 @@ func ran(points []study.Point, repetitions int) []store.Record {
 			result := &store.Result{Measurement: made(x)}
 			switch p.Spec.Measure {
 			case "sustainable":
-				result.Sustainable = &store.Sustainable{Low: 1000 * x, High: 1100 * x}
+				result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 1000 * x, High: 1100 * x}
 			case "count":
 				result.Count = &store.Count{TotalSeconds: x}
 			case "backlog":

@@ -36,6 +36,7 @@ func goalsTable(points []results.Point, l layout, notes *document.Footnotes) doc
 		cellColumn(forPrograms("quantile"), func(g searchGoal) document.Cell { return g.ofLatency(g.Quantile) }),
 		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 			func(g searchGoal) document.Cell { return g.Sustained.Cell().Excluded(!g.used()) }),
+		cellColumn(heldColumn, func(g searchGoal) document.Cell { return g.Sustained.HeldCell().Excluded(!g.used()) }),
 		cellColumn(document.Column{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
 			func(g searchGoal) document.Cell { return g.Conditional.Cell().Excluded(!g.used()) }),
 		cellColumn(document.Column{Key: "answer", Name: "answer"},

@@ -49,7 +49,10 @@ func HeadToHead(set *results.Set) Sections {
 }
 
 // bracketWords explain the brackets behind a sustainable rate.
-const bracketWords = "[passed–failed], the widest bounds that its searches found"
+const bracketWords = "[passed–failed], the widest bounds that its searches found, and by how long it was held in one trial"
+
+// heldColumn says for how long a sustainable rate was held.
+var heldColumn = document.Column{Key: results.KeySustainableHeld, Name: "held", Unit: unit.Seconds}
 
 // comparisonSection has a table with a row for every contender, the verdicts on them, and sentences on how
 // they differ.
@@ -112,6 +115,9 @@ func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
 	return []columnOf[contender]{
 		cellColumn(status, func(c contender) document.Cell { return c.statusCell(notes) }),
 		cellColumn(sustainable, func(c contender) document.Cell { return results.Sustained(c.searchRecords()).Cell() }),
+		cellColumn(heldColumn, func(c contender) document.Cell {
+			return results.MustMetric(results.KeySustainableHeld).Over(c.searchRecords()).Cell()
+		}),
 		cellColumn(peak, func(c contender) document.Cell {
 			return results.MustMetric(results.KeyThroughput).Over(c.recordsOfMeasure(study.MeasurePeak)).Cell()
 		}),

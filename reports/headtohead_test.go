@@ -57,7 +57,7 @@ func TestEveryPartOfAReportHasAHeadingOfTheFirstLevel(t *testing.T) {
 func TestARowOfAHeadToHeadNeedsOneRepetitionOnly(t *testing.T) {
 	search, peak := atRate("kafka", 1), atRate("kafka", 1)
 	search = altered(search, "s", func(r *store.Record) {
-		r.Spec.Measure, r.Result.Sustainable = "sustainable", &store.Sustainable{Low: 5000, High: 5200}
+		r.Spec.Measure, r.Result.Sustainable = "sustainable", &store.Sustainable{HeldNs: 20e9, Low: 5000, High: 5200}
 		r.Result.Cost = store.Cost{}
 	})
 	peak = altered(peak, "p", func(r *store.Record) {

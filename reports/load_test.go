@@ -150,7 +150,7 @@ func TestTheCostsOfARowAreOfOneLoad(t *testing.T) {
 			r.Spec.Measure, r.Spec.Load.Rate = measure, load
 			r.Result.Cost.GeneratorUserSeconds *= factor
 			if measure == "sustainable" || measure == "curve" { // a curve at fractions of what a search found
-				r.Result.Sustainable = &store.Sustainable{Low: 1000, High: 1100}
+				r.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 1000, High: 1100}
 			}
 		})
 	}

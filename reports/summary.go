@@ -101,6 +101,7 @@ func summaryColumns(points []results.Point, l layout, notes *document.Footnotes)
 	columns = append(columns,
 		cellColumn(status, func(lp results.LoadPoint) document.Cell { return statusCell(lp, notes) }),
 		cellColumn(sustainable, func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableLow) }),
+		cellColumn(heldColumn, func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableHeld) }),
 	)
 	columns = append(columns, metricColumns(summaryKeys, hiddenInSummary(points), summaryCell)...)
 	return append(columns,

@@ -51,7 +51,7 @@ func addSearch(d *document.Document, p results.Point, r results.Record) {
 	search := r.Result.Sustainable
 	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
 	d.Add(document.Heading{Level: 1, Text: name})
-	bounds := results.BoundsText(search.Low, search.High)
+	bounds := results.BoundsText(search.Low, search.High, search.HeldNs)
 	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", bounds, limitText(search), endingText(r)))
 	goals := results.Flat(r)[0].Goals             // of the search, before any rates of a curve
 	if len(goals) > 1 || r.Status == results.OK { // the reason of a search that failed is about its only goal

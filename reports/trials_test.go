@@ -13,10 +13,10 @@ func TestASearchIsToldByWhatPassedAndWhatFailed(t *testing.T) {
 	for want, s := range map[string]store.Sustainable{
 		"no rate was found": {},
 		"no rate passed, the lowest that failed was 5k/s": {High: 5000},
-		"at least 5k/s, no rate failed":                   {Low: 5000},
-		"5–6k/s":                                          {Low: 5000, High: 6000},
+		"at least 5k/s, held 20s, no rate failed":         {Low: 5000, HeldNs: 20e9},
+		"5–6k/s, held 20s":                                {Low: 5000, High: 6000, HeldNs: 20e9},
 	} {
-		if got := results.BoundsText(s.Low, s.High); got != want {
+		if got := results.BoundsText(s.Low, s.High, s.HeldNs); got != want {
 			t.Errorf("%+v is told as %q, want %q", s, got, want)
 		}
 	}

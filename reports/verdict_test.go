@@ -63,7 +63,7 @@ func TestFiguresThatStandAloneAreToldInOneSentence(t *testing.T) {
 	}
 	text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
 	for _, want := range []string{
-		"Sustainable, known only of kafka: 828k/s (bracket 812–887k/s, n=2). At that rate kafka had ",
+		"Sustainable, known only of kafka: 828k/s (bracket 812–887k/s, held 20.0 s, n=2). At that rate kafka had ",
 		". Measured alone: e2e p99 of kafka: 13.1 ms at 1k/s, 13.4 ms at 20k/s.",
 	} {
 		if !strings.Contains(text, want) {

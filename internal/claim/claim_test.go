@@ -288,9 +288,9 @@ func TestARateBetweenTwoThatWereTriedIsKnownNoBetter(t *testing.T) {
 		{"a knee between 2,000 and 10,000 may be 6,560", "metric: knee_rate, threshold: {expect: {about: 6560, within: 25%}}", store.Result{Knee: &store.Knee{Rate: 2000, JumpedAt: 10000}}, claim.CannotBeTold},
 		{"and isn't 60,000", "metric: knee_rate, threshold: {expect: {about: 60000, within: 25%}}", store.Result{Knee: &store.Knee{Rate: 2000, JumpedAt: 10000}}, claim.DoesNotHold},
 		{"a knee without a jump is what came through", "metric: knee_rate, threshold: {expect: {about: 2000, within: 1%}}", store.Result{Knee: &store.Knee{Rate: 2000}}, claim.Holds},
-		{"a search's bracket", "metric: sustainable_low, threshold: {expect: {from: 1000, to: 1050}}", store.Result{Sustainable: &store.Sustainable{Low: 1000, High: 1100}}, claim.CannotBeTold},
-		{"a search that found no upper bound", "metric: sustainable_low, threshold: {expect: {from: 1000}}", store.Result{Sustainable: &store.Sustainable{Low: 1000}}, claim.Holds},
-		{"nor a lower one", "metric: sustainable_low, threshold: {expect: {to: 2000}}", store.Result{Sustainable: &store.Sustainable{Low: 1000}}, claim.CannotBeTold},
+		{"a search's bracket", "metric: sustainable_low, threshold: {expect: {from: 1000, to: 1050}}", store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 1000, High: 1100}}, claim.CannotBeTold},
+		{"a search that found no upper bound", "metric: sustainable_low, threshold: {expect: {from: 1000}}", store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 1000}}, claim.Holds},
+		{"nor a lower one", "metric: sustainable_low, threshold: {expect: {to: 2000}}", store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 1000}}, claim.CannotBeTold},
 	} {
 		claims, err := claim.Parse("c.yaml", []byte("claims: [{id: 1, says: s, where: w, experiment: e, "+test.statement+"}]"))
 		if err != nil {

@@ -290,7 +290,7 @@ func TestASlopeTakesARateThatNothingBoundsForWhatItIs(t *testing.T) {
 	searched := func(lows, highs [3]float64) []store.Record {
 		all := records(at{"x=1", []float64{1}}, at{"x=2", []float64{1}}, at{"x=3", []float64{1}})
 		for i := range all {
-			all[i].Result.Sustainable = &store.Sustainable{Low: lows[i], High: highs[i]} // 0: every rate passed
+			all[i].Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: lows[i], High: highs[i]} // 0: every rate passed
 		}
 		return all
 	}

@@ -215,7 +215,7 @@ func TestALineThroughASearchThatFoundNoUpperBoundRises(t *testing.T) {
 		var all []store.Record
 		for i, high := range highs {
 			r := records(at{fmt.Sprintf("x=%d", i+1), []float64{1}})[0]
-			r.Result = &store.Result{Sustainable: &store.Sustainable{Low: float64(1000 * (i + 1)), High: high}}
+			r.Result = &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: float64(1000 * (i + 1)), High: high}}
 			all = append(all, r)
 		}
 		a := claim.Evaluate(parse(t, "slope: {metric: sustainable_low, along: x, sign: rising}"), results.Of(all), "s", claim.Now)

@@ -132,10 +132,10 @@ func outcome(r store.Record) (o watch.Outcome) {
 	latency := true
 	switch s := r.Result; {
 	case s.Sustainable != nil:
-		o.Text = "sustainable " + results.BoundsText(s.Sustainable.Low, s.Sustainable.High)
+		o.Text = "sustainable " + results.BoundsText(s.Sustainable.Low, s.Sustainable.High, s.Sustainable.HeldNs)
 		for i, g := range s.Sustainable.Goals {
 			if i > 0 {
-				o.Text += fmt.Sprintf(" (%s: %s)", results.GoalName(g), results.BoundsText(g.Low, g.High))
+				o.Text += fmt.Sprintf(" (%s: %s)", results.GoalName(g), results.BoundsText(g.Low, g.High, g.HeldNs))
 			}
 		}
 	case len(s.Curve) > 0:

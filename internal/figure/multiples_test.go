@@ -267,7 +267,7 @@ func TestMultiplesNameWhatFailedWithoutAFigure(t *testing.T) {
 		r.Axes = map[string]string{"broker": broker, "messageSize": size}
 		r.Spec.MessageSize = study.Sizes{{Size: map[string]study.Size{"100": 100, "1KiB": 1024}[size], Weight: 1}}
 		if low >= 0 {
-			r.Result = &store.Result{Sustainable: &store.Sustainable{Low: low}}
+			r.Result = &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: low}}
 		}
 		return r
 	}
@@ -289,7 +289,7 @@ func TestAHeatMapFindsTheAxesOfSeparateRuns(t *testing.T) {
 		for _, size := range []study.Size{100, 1024} {
 			spec := study.Spec{Broker: broker, Measure: study.MeasureSustainable, MessageSize: study.Sizes{{Size: size, Weight: 1}}}
 			records = append(records, store.Record{
-				PointID: broker + size.String(), Status: store.OK, Repetition: 1, Spec: spec, Result: &store.Result{Sustainable: &store.Sustainable{Low: 10}},
+				PointID: broker + size.String(), Status: store.OK, Repetition: 1, Spec: spec, Result: &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 10}},
 			})
 		}
 	}

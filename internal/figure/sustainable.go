@@ -7,6 +7,7 @@
 package figure
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -33,12 +34,29 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	f.Notes = []string{"Bars: highest rate that passed long trials, median over repetitions. Brackets: " + bracketWords +
+	f.Notes = []string{"Bars: highest rate that passed a trial of " + heldWords(points) + ", median over repetitions. Brackets: " + bracketWords +
 		". In parentheses: void or failed, not used."}
 	return f, nil
 }
 
 const bracketWords = "from the lowest passing to the highest failing rate of any repetition; an arrow where none failed"
+
+// heldWords are the lengths for which the rates of points were held: "20 s", "2 s to 20 s".
+func heldWords(points []results.Point) string {
+	least, most := math.Inf(1), 0.0
+	for _, p := range points {
+		if b := results.Sustained(p.Shown()); b.N > 0 && b.Held > 0 {
+			least, most = min(least, b.Held), max(most, b.Held)
+		}
+	}
+	switch {
+	case most == 0:
+		return "full length"
+	case least == most:
+		return unit.Seconds.Format(most)
+	}
+	return unit.Seconds.Format(least) + " to " + unit.Seconds.Format(most)
+}
 
 // isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates follow from a search
 // should, unless it ended ok: then its records just don't hold the search.

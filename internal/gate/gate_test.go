@@ -75,7 +75,7 @@ func point(broker string, p99 time.Duration, sustainable float64) store.Record {
 			OfferedRate: 1000, PublishRate: 990, ReceiveRate: 1500,
 			Latency: store.Latency{EndToEnd: h.Snapshot()},
 			Cost:    store.Cost{BrokerKnown: broker != "attached", BrokerRSSBytes: 300 << 20, BrokerUserSeconds: 0.002, Messages: 1000},
-		}, Sustainable: &store.Sustainable{Low: sustainable, High: sustainable + 1}},
+		}, Sustainable: &store.Sustainable{HeldNs: 20e9, Low: sustainable, High: sustainable + 1}},
 	}
 }
 

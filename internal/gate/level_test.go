@@ -95,7 +95,7 @@ func TestEveryRateOfACurveIsJudged(t *testing.T) {
 	ok, ms := store.OK, time.Millisecond
 	fine := []store.CurvePoint{loadPoint(1000, ok, ms, 0), loadPoint(2000, ok, 5*ms, 3), loadPoint(4000, ok, 90*ms, 0)}
 	searched := curve("searched", 1, fine...)
-	searched.Result.Sustainable = &store.Sustainable{Low: 5000}
+	searched.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 5000}
 	bad := curve("x", 1, loadPoint(1000, ok, ms, 0), loadPoint(2000, store.Failed, ms, 9))
 	again := curve("x", 2, loadPoint(1000, store.Void, ms, 0), loadPoint(2000, ok, ms, 9))
 	for _, c := range []struct {

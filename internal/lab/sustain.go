@@ -45,7 +45,6 @@ func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	}
 	s.addDoubts(found)
 	confirming := *s.tried[first.Low].passed // noRateError has checked it
-	b.doubtHorizon(confirming)
 	b.lab.remember(b.record, first, b.latency(confirming).Quantile(0.99))
 	return first.Low, b.judge(confirming, confirming.Rate)
 }

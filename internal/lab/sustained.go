@@ -25,7 +25,7 @@ func (s *rateSearch) recordResult(found search.Result) {
 		result.OfferedRate = confirming.Rate
 	}
 	result.Sustainable = &store.Sustainable{
-		Low: first.Low, High: first.High, Goals: s.goalResults(found), Trials: s.trials, Limit: s.bottleneck(first),
+		Low: first.Low, High: first.High, HeldNs: int64(first.Held), Goals: s.goalResults(found), Trials: s.trials, Limit: s.bottleneck(first),
 	}
 	s.bench.record.Result = result
 }
@@ -36,7 +36,7 @@ func (s *rateSearch) goalResults(found search.Result) []store.GoalResult {
 	for i, goal := range s.goals {
 		bounds := found.Goals[i]
 		results = append(results, store.GoalResult{
-			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile, Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional,
+			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile, Low: bounds.Low, High: bounds.High, HeldNs: int64(bounds.Held), Conditional: bounds.Conditional,
 			Undecided: bounds.Undecided.Text, Figures: bounds.Undecided.Figures, // the sentence, and the numbers in it
 		})
 	}

@@ -33,7 +33,16 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	}
 	s.trials = append(s.trials, judgedTrial(r, judgements, t, search.GrowthOf(evidence.Backlog)))
 	s.keep(r, judgements[0], t, why.Text)
-	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: b.throughputWhileSending(t)}
+	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: s.through(r, t)}
+}
+
+// through returns how many messages per second came through in a trial, for the search to decide where to look next. A broker may let a
+// burst pass before it throttles, so of a long trial only the second half counts.
+func (s *rateSearch) through(r search.Request, t trial) float64 {
+	if half := t.From + int64(r.For/2); r.Kind != search.Short && t.Until > half {
+		t.From = half
+	}
+	return s.bench.throughputWhileSending(t)
 }
 
 // keep keeps a trial under its rate if the record may be filled from it, which the judgement for the first goal decides. saturated

@@ -38,7 +38,7 @@ func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
 
 func TestAPageShowsEveryGoalOfASearch(t *testing.T) {
 	r := store.Record{PointID: "1", Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "sustainable"}, Result: &store.Result{}}
-	r.Result.Sustainable = &store.Sustainable{Low: 500, High: 520, Goals: []store.GoalResult{
+	r.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 500, High: 520, Goals: []store.GoalResult{
 		{Low: 500, High: 520, Conditional: 499}, {LatencyNs: 2e6, Quantile: 0.9, Undecided: "no rate passed"},
 	}}
 	texts, err := compose(results.Of([]store.Record{r}))

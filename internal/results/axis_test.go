@@ -174,7 +174,7 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 		return r
 	}
 	searched := curve(store.OK, true, store.OK)
-	searched.Result.Sustainable = &store.Sustainable{Low: 1000}
+	searched.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 1000}
 	refused := swept("kafka", 100, 10, nil)
 	refused.Status, refused.Reason, refused.Result = store.Refused, "can't", nil
 	bursts := swept("kafka", 100, 10, nil)

@@ -19,24 +19,26 @@ type Bracket struct {
 	Median float64 // of the rates that passed, messages per second
 	Low    float64 // the least of the rates that passed; 0 if some search saw none pass
 	High   float64 // the greatest of all bounds, as a rule a rate that failed; +Inf if some search saw none fail
+	Held   float64 // seconds for which each search has held its rate in one trial: the least; 0 if some search held none
 }
 
 // searchBounds are the bounds that one search ended with, messages per second.
 type searchBounds struct {
 	passed float64 // the highest rate that passed; 0 if none did
+	held   float64 // seconds for which it was held in one trial
 	failed float64 // the lowest rate that failed; +Inf if none did
 }
 
 // storedBounds reads the bounds of a search as records hold them: low is 0 if no rate passed, high is 0 if none failed. If both
 // are 0 every trial was void, and nothing was found.
-func storedBounds(low, high float64) (b searchBounds, found bool) {
+func storedBounds(low, high float64, heldNs int64) (b searchBounds, found bool) {
 	if low == 0 && high == 0 {
 		return searchBounds{}, false
 	}
 	if high == 0 {
 		high = math.Inf(1)
 	}
-	return searchBounds{passed: low, failed: high}, true
+	return searchBounds{passed: low, failed: high, held: float64(heldNs) / 1e9}, true
 }
 
 // searchOf reads the bounds of a record's search. Nothing is found in a record without a search.
@@ -44,7 +46,8 @@ func searchOf(r store.Record) (b searchBounds, found bool) {
 	if r.Result == nil || r.Result.Sustainable == nil {
 		return searchBounds{}, false
 	}
-	return storedBounds(r.Result.Sustainable.Low, r.Result.Sustainable.High)
+	s := r.Result.Sustainable
+	return storedBounds(s.Low, s.High, s.HeldNs)
 }
 
 // searched tells whether any of the records holds a search for the sustainable rate.
@@ -69,17 +72,26 @@ func enclosing(searches []searchBounds) Bracket {
 		return Bracket{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
 	var passed []float64
-	high := 0.0
+	high, held := 0.0, searches[0].held
 	for _, s := range searches {
+		held = min(held, s.held)
 		passed = append(passed, s.passed)
 		high = max(high, s.passed, s.failed) // a rate may pass in a search in which a lower one failed
 	}
-	return Bracket{N: len(searches), Median: Summarize(passed).Median, Low: slices.Min(passed), High: high}
+	return Bracket{N: len(searches), Median: Summarize(passed).Median, Low: slices.Min(passed), High: high, Held: held}
 }
 
 // Summary is the bracket in the form of other figures, for those who show both.
 func (b Bracket) Summary() Summary {
 	return Summary{N: b.N, Median: b.Median, Low: b.Low, High: b.High}
+}
+
+// HeldCell shows for how long the rates were held. It is blank if none was.
+func (b Bracket) HeldCell() document.Cell {
+	if b.Held == 0 {
+		return document.Cell{}
+	}
+	return document.Number(b.Held)
 }
 
 // Cell shows the median and the bracket, even of a single search. It is blank if there was none.

@@ -44,9 +44,10 @@ type FlatRecord struct {
 	ConsumerRate *float64 `json:"consumer_rate"` // receive_rate over the number of consumers
 	BacklogMax   *int64   `json:"backlog_max"`   // largest backlog from the start of the measured phase on
 
-	SustainableLow  *float64 `json:"sustainable_low"`  // 0: no rate passed
-	SustainableHigh *float64 `json:"sustainable_high"` // null also when no rate failed
-	KneeRate        *float64 `json:"knee_rate"`        // of a curve: what came through before its mean latency jumps
+	SustainableLow  *float64 `json:"sustainable_low"`    // 0: no rate passed
+	SustainableHigh *float64 `json:"sustainable_high"`   // null also when no rate failed
+	SustainableHeld *float64 `json:"sustainable_held_s"` // how long sustainable_low was held in one trial
+	KneeRate        *float64 `json:"knee_rate"`          // of a curve: what came through before its mean latency jumps
 
 	EndToEndMin  *int64 `json:"e2e_min_ns"`  // from the intended send to the receipt
 	EndToEndMean *int64 `json:"e2e_mean_ns"` // from the intended send to the receipt

@@ -63,7 +63,7 @@ func goalOf(answers []store.GoalResult) Goal {
 	var bounds []searchBounds
 	var conditional []float64
 	for _, a := range answers {
-		if b, found := storedBounds(a.Low, a.High); found {
+		if b, found := storedBounds(a.Low, a.High, a.HeldNs); found {
 			bounds = append(bounds, b)
 		}
 		if a.Low > 0 {
@@ -91,11 +91,12 @@ func (g Goal) Answer() string {
 
 // FlatGoal is the answer to one goal of a search: always all keys.
 type FlatGoal struct {
-	Goal        string   `json:"goal"`             // "p99 ≤ 10ms"
-	LatencyNs   *int64   `json:"latency_ns"`       // bound at the quantile; null: none
-	Quantile    *float64 `json:"quantile"`         // of the bound
-	Low         float64  `json:"sustainable_low"`  // 0: no rate passed
-	High        *float64 `json:"sustainable_high"` // null: no rate failed
+	Goal        string   `json:"goal"`               // "p99 ≤ 10ms"
+	LatencyNs   *int64   `json:"latency_ns"`         // bound at the quantile; null: none
+	Quantile    *float64 `json:"quantile"`           // of the bound
+	Low         float64  `json:"sustainable_low"`    // 0: no rate passed
+	High        *float64 `json:"sustainable_high"`   // null: no rate failed
+	Held        float64  `json:"sustainable_held_s"` // length of the longest trial that passed at sustainable_low
 	Conditional *float64 `json:"conditional_throughput"`
 	Undecided   string   `json:"undecided"` // why, "" where the goal was decided
 }
@@ -104,7 +105,7 @@ type FlatGoal struct {
 func flatGoals(r store.Record) []FlatGoal {
 	flat := []FlatGoal{}
 	for _, g := range answersOf(r) {
-		f := FlatGoal{Goal: GoalName(g), Low: g.Low, Undecided: g.Undecided}
+		f := FlatGoal{Goal: GoalName(g), Low: g.Low, Held: float64(g.HeldNs) / 1e9, Undecided: g.Undecided}
 		if g.LatencyNs > 0 {
 			f.LatencyNs, f.Quantile = &g.LatencyNs, &g.Quantile
 		}
@@ -125,7 +126,7 @@ func (f FlatGoal) String() string {
 	if f.High != nil {
 		high = *f.High
 	}
-	text := f.Goal + ": " + BoundsText(f.Low, high)
+	text := f.Goal + ": " + BoundsText(f.Low, high, int64(f.Held*1e9))
 	if f.Conditional != nil {
 		text += ", conditional throughput " + unit.PerSecond.Format(*f.Conditional)
 	}
@@ -135,16 +136,18 @@ func (f FlatGoal) String() string {
 	return text
 }
 
-// BoundsText says between which rates a search ended: the highest that passed and the lowest that failed; 0 where none did.
-func BoundsText(passed, failed float64) string {
+// BoundsText says between which rates a search ended: the highest that passed, in a trial of heldNs, and the lowest that failed; 0 where
+// none did.
+func BoundsText(passed, failed float64, heldNs int64) string {
+	held := ", held " + time.Duration(heldNs).String()
 	switch {
 	case passed == 0 && failed == 0:
 		return "no rate was found"
 	case passed == 0:
 		return "no rate passed, the lowest that failed was " + unit.PerSecond.Format(failed)
 	case failed == 0:
-		return "at least " + unit.PerSecond.Format(passed) + ", no rate failed"
+		return "at least " + unit.PerSecond.Format(passed) + held + ", no rate failed"
 	default:
-		return unit.PerSecond.Range(passed, failed)
+		return unit.PerSecond.Range(passed, failed) + held
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func found(goals ...store.GoalResult) store.Record {
-	return store.Record{Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{Low: goals[0].Low, High: goals[0].High, Goals: goals}}}
+	return store.Record{Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: goals[0].Low, High: goals[0].High, Goals: goals}}}
 }
 
 var strict = store.GoalResult{LatencyNs: 10e6, Quantile: 0.999}
@@ -22,7 +22,7 @@ func TestGoalsAreSummedUpOverRepetitionsEachByItself(t *testing.T) {
 	records := []store.Record{
 		found(store.GoalResult{Low: 100, High: 105, Conditional: 99}, open),
 		found(store.GoalResult{Low: 110, High: 115, Conditional: 109}, none),
-		{Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{Low: 1}}}, // of before there were goals
+		{Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 1}}}, // of before there were goals
 		{Status: store.Refused},
 	}
 	goals := Goals(records)
@@ -49,18 +49,18 @@ func TestGoalsAreSummedUpOverRepetitionsEachByItself(t *testing.T) {
 func TestAFlatRecordHoldsTheAnswerToEveryGoal(t *testing.T) {
 	open := strict
 	open.High, open.Undecided = 50, "no rate passed"
-	flat := Flat(found(store.GoalResult{Low: 100, Conditional: 99}, open))[0]
+	flat := Flat(found(store.GoalResult{Low: 100, HeldNs: 20e9, Conditional: 99}, open))[0]
 	got, err := json.Marshal(flat.Goals)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `[{"goal":"no latency bound","latency_ns":null,"quantile":null,"sustainable_low":100,"sustainable_high":null,"conditional_throughput":99,"undecided":""},` +
-		`{"goal":"p99.9 ≤ 10ms","latency_ns":10000000,"quantile":0.999,"sustainable_low":0,"sustainable_high":50,"conditional_throughput":null,"undecided":"no rate passed"}]`
+	const want = `[{"goal":"no latency bound","latency_ns":null,"quantile":null,"sustainable_low":100,"sustainable_high":null,"sustainable_held_s":20,"conditional_throughput":99,"undecided":""},` +
+		`{"goal":"p99.9 ≤ 10ms","latency_ns":10000000,"quantile":0.999,"sustainable_low":0,"sustainable_high":50,"sustainable_held_s":0,"conditional_throughput":null,"undecided":"no rate passed"}]`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for i, want := range []string{
-		"no latency bound: at least 100/s, no rate failed, conditional throughput 99/s",
+		"no latency bound: at least 100/s, held 20s, no rate failed, conditional throughput 99/s",
 		"p99.9 ≤ 10ms: no rate passed, the lowest that failed was 50/s; undecided: no rate passed",
 	} {
 		if got := flat.Goals[i].String(); got != want {
@@ -98,9 +98,10 @@ func TestBoundsOfASearchAreToldByWhatIsKnownOfThem(t *testing.T) {
 	}{
 		{0, 0, "no rate was found"},
 		{0, 900, "no rate passed, the lowest that failed was 900/s"},
-		{900, 0, "at least 900/s, no rate failed"},
+		{900, 950, "900–950/s, held 20s"},
+		{900, 0, "at least 900/s, held 20s, no rate failed"},
 	} {
-		if got := BoundsText(c.low, c.high); got != c.want {
+		if got := BoundsText(c.low, c.high, 20e9); got != c.want {
 			t.Errorf("%g to %g: %q, want %q", c.low, c.high, got, c.want)
 		}
 	}

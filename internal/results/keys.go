@@ -10,12 +10,13 @@ const (
 	KeyThroughput      = "throughput" // of messages that were published and came to every subscription
 	KeyPublishMB       = "publish_mb_s"
 	KeyReceiveMB       = "receive_mb_s"
-	KeyProducerRate    = "producer_rate"    // the publish rate per producer
-	KeyConsumerRate    = "consumer_rate"    // the receive rate per consumer
-	KeySustainableLow  = "sustainable_low"  // the highest rate that passed
-	KeySustainableHigh = "sustainable_high" // the lowest rate that failed
-	KeyKneeRate        = "knee_rate"        // the highest rate of a curve before its latency jumps
-	KeyDrainRate       = "drain_rate"       // of a backlog
+	KeyProducerRate    = "producer_rate"      // the publish rate per producer
+	KeyConsumerRate    = "consumer_rate"      // the receive rate per consumer
+	KeySustainableLow  = "sustainable_low"    // the highest rate that passed
+	KeySustainableHigh = "sustainable_high"   // the lowest rate that failed
+	KeySustainableHeld = "sustainable_held_s" // how long the former was held in one trial
+	KeyKneeRate        = "knee_rate"          // the highest rate of a curve before its latency jumps
+	KeyDrainRate       = "drain_rate"         // of a backlog
 
 	KeyTotalSeconds = "total_s" // that a fixed number of messages took
 

@@ -17,7 +17,7 @@ func ofCurve(searched bool, loadPoints ...store.CurvePoint) store.Record {
 	r.PointID, r.Spec.Measure, r.Reason = "curve", "curve", "of the repetition"
 	r.Doubts = []store.Doubt{{Code: "shared-cores", Text: "of the repetition"}, {Code: "bad-levels", Text: "some"}, {Code: "old-version", Text: "of the repetition"}}
 	if searched {
-		r.Result.Sustainable = &store.Sustainable{Low: 1000, High: 1050}
+		r.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 1000, High: 1050}
 	}
 	r.Result.Curve = loadPoints
 	return r
@@ -159,7 +159,7 @@ func TestACellOfALevelIsItsSumItsMedianOrItsBracket(t *testing.T) {
 		r := swept("kafka", 100, 10, nil)
 		r.Result.Books = store.Books{Sent: 10, Lost: int64(i)}
 		r.Result.PublishRate = float64(10 * i)
-		r.Result.Sustainable = &store.Sustainable{Low: float64(100 + i), High: float64(200 + i)}
+		r.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: float64(100 + i), High: float64(200 + i)}
 		loadPoint.Records = append(loadPoint.Records, r)
 	}
 	if c := loadPoint.Cell("lost"); c.Kind != document.Figure || c.Number != 3 || c.Unused {

@@ -108,7 +108,7 @@ func (m Metric) NotMeasured(s study.Spec) string {
 		return fmt.Sprintf("measure: %s doesn't find it; %s", s.Measure, by)
 	}
 	switch m.Key {
-	case KeySustainableLow, KeySustainableHigh:
+	case KeySustainableLow, KeySustainableHigh, KeySustainableHeld:
 		return finds(isSearch, "measure: sustainable and curve without rates do")
 	case KeyKneeRate:
 		return finds(s.Measure == study.MeasureCurve, "measure: curve does")

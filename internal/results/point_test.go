@@ -57,7 +57,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	}
 	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: study.Consumers{7}}
 	r := store.Record{Spec: spec, Result: &store.Result{
-		Measurement: m, Sustainable: &store.Sustainable{Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
+		Measurement: m, Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
 		Pipeline: &store.Pipeline{
 			Response: latencies(1000, 8000), QueueMax: new(int64(601)),
 			Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.002, SystemSeconds: 0.00315}, {Name: "consumer", PeakCPU: 0.602}},
@@ -67,7 +67,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	want := map[string]float64{
 		"due": 101, "unsent": 102, "sent": 103, "acked": 104, "failed": 105, "unresolved": 106, "received": 108, "lost": 109, "lost_acked": 110,
 		"duplicated": 111, "reordered": 112, "corrupted": 113, "resent": 114, "dropped": 115, "offered_rate": 201, "publish_rate": 202, "receive_rate": 203, "throughput": 90,
-		"sustainable_low": 501, "sustainable_high": 502, "total_s": 503, "knee_rate": 505, "drain_rate": 504,
+		"sustainable_low": 501, "sustainable_high": 502, "sustainable_held_s": 20, "total_s": 503, "knee_rate": 505, "drain_rate": 504,
 		"e2e_p50_ns": quantile(0.5, 1000), "e2e_p90_ns": quantile(0.9, 1000), "e2e_p95_ns": quantile(0.95, 1000), "e2e_p99_ns": quantile(0.99, 1000),
 		"e2e_min_ns": 1000, "e2e_mean_ns": 500.5 * 1000, "publish_min_ns": 3000, "publish_mean_ns": 500.5 * 3000, "publish_p95_ns": quantile(0.95, 3000),
 		"publish_max_ns": 3e6, "service_mean_ns": 500.5 * 4000, "e2e_service_min_ns": 2000, "e2e_service_mean_ns": 500.5 * 2000,
@@ -152,7 +152,7 @@ func TestWhatMayBeWorseIsWorse(t *testing.T) {
 		switch m.Key {
 		case "publish_rate", "receive_rate", "throughput", "publish_mb_s", "receive_mb_s", "producer_rate", "consumer_rate", "knee_rate", "sustainable_low", "sustainable_high", "drain_rate":
 			want = Higher
-		case "sent", "acked", "received", "due", "offered_rate", "broker_flushes_per_message":
+		case "sent", "acked", "received", "due", "offered_rate", "sustainable_held_s", "broker_flushes_per_message":
 			want = Neither
 		}
 		if m.Better != want {

@@ -19,6 +19,7 @@ var rateMetrics = []Metric{
 	{Key: KeyLargestBacklog, Name: "largest backlog", Unit: unit.None, Better: Lower, measured: largestBacklog},
 	{Key: KeySustainableLow, Name: "sustainable", Unit: unit.PerSecond, Better: Higher, measured: sustainableLow},
 	{Key: KeySustainableHigh, Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, measured: sustainableHigh},
+	{Key: KeySustainableHeld, Name: "held", Unit: unit.Seconds, measured: sustainableHeld},
 	{Key: KeyKneeRate, Name: "before the knee", Unit: unit.PerSecond, Better: Higher, measured: kneeRate},
 }
 
@@ -76,6 +77,14 @@ func sustainableLow(r store.Record) float64 {
 		return b.passed
 	}
 	return math.NaN()
+}
+
+// sustainableHeld is for how many seconds the highest rate that passed was held in one trial; not known if none passed.
+func sustainableHeld(r store.Record) float64 {
+	if r.Result.Sustainable == nil || r.Result.Sustainable.HeldNs == 0 {
+		return math.NaN()
+	}
+	return float64(r.Result.Sustainable.HeldNs) / 1e9
 }
 
 // sustainableHigh is the lowest rate that failed; not known if none did.

@@ -22,7 +22,7 @@ func factorial() []Point {
 					Spec: study.Spec{Broker: "sim", Measure: "sustainable", MessageSize: study.Sizes{{Size: 100, Weight: 1}}},
 				}
 				rate := 1000 * float64(batch) / 16 * map[int]float64{0: 1, 5: 1.5, 10: 0.9}[linger] * (1 + float64(n-1)/100)
-				r.Result = &store.Result{Sustainable: &store.Sustainable{Low: rate, High: rate * 1.05}}
+				r.Result = &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: rate, High: rate * 1.05}}
 				r.Result.Latency.EndToEnd = latencies(1000, int64(1000*(1+linger)))
 				r.Result.Cost = store.Cost{BrokerKnown: true, Messages: 1_000_000, BrokerUserSeconds: 10 - float64(linger)/10}
 				records = append(records, r)

@@ -40,7 +40,7 @@ func measured() store.Record {
 				BrokerKnown: true, BrokerUserSeconds: 1, BrokerSystemSeconds: 0.5, GeneratorUserSeconds: 0.25, Messages: 500_000,
 				BrokerRSSBytes: 1 << 20, BrokerDiskWriteBytes: 4096,
 			},
-		}, Sustainable: &store.Sustainable{Low: 90}},
+		}, Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 90}},
 	}
 }
 
@@ -99,7 +99,7 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 	}
 	const order = "broker label point load status reason doubts offered_rate due unsent sent acked failed unresolved resent received lost lost_acked dropped duplicated " +
 		"reordered corrupted publish_rate receive_rate throughput publish_mb_s receive_mb_s producer_rate consumer_rate backlog_max " +
-		"sustainable_low sustainable_high knee_rate e2e_min_ns e2e_mean_ns e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns " +
+		"sustainable_low sustainable_high sustainable_held_s knee_rate e2e_min_ns e2e_mean_ns e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns " +
 		"publish_min_ns publish_mean_ns publish_p50_ns publish_p95_ns publish_p99_ns publish_max_ns service_mean_ns service_p50_ns service_p99_ns " +
 		"e2e_service_min_ns e2e_service_mean_ns e2e_service_p50_ns e2e_service_p95_ns e2e_service_p99_ns e2e_service_max_ns " +
 		"mean_of_seconds_ns corrected_mean_ns corrected_p99_ns lag_p99_ns pause_p99_ns pause_max_ns broker_cpu_s_per_million " +
@@ -232,7 +232,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		}
 		return values
 	}
-	bracket := func(low, high float64) *Bracket { return &Bracket{Low: low, High: high} }
+	bracket := func(low, high float64) *Bracket { return &Bracket{Low: low, High: high, Held: 20} }
 	for _, c := range []struct {
 		name       string
 		metric     Metric
@@ -260,7 +260,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		{
 			"brackets apart", sustainable,
 			[]Contender{{Name: "a", Values: []float64{100}, Bracket: bracket(100, 110)}, {Name: "b", Values: []float64{200}, Bracket: bracket(200, 210)}},
-			"Sustainable, not tested: b 200/s (bracket 200–210/s, n=1), then a 100/s (bracket 100–110/s, n=1, 2.0 times lower). One run each: a test needs at least 4 each.",
+			"Sustainable, not tested: b 200/s (bracket 200–210/s, held 20.0 s, n=1), then a 100/s (bracket 100–110/s, held 20.0 s, n=1, 2.0 times lower). One run each: a test needs at least 4 each.",
 		},
 		{
 			"tested", p99,
@@ -288,7 +288,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		{
 			"no difference", sustainable,
 			[]Contender{{Name: "a", Values: []float64{1, 4, 5, 8}, Bracket: bracket(1, 9)}, {Name: "b", Values: []float64{2, 3, 6, 7}, Bracket: bracket(2, 8)}},
-			"No difference shown in sustainable between a 4.50/s (bracket 1–9/s, n=4) and b 4.50/s (bracket 2–8/s, n=4). p = 1.000, Mann–Whitney U.",
+			"No difference shown in sustainable between a 4.50/s (bracket 1–9/s, held 20.0 s, n=4) and b 4.50/s (bracket 2–8/s, held 20.0 s, n=4). p = 1.000, Mann–Whitney U.",
 		},
 	} {
 		if got := Rank(c.metric, c.contenders).String(); got != c.want {
@@ -302,7 +302,7 @@ func searches(values []float64, factor float64) []store.Record {
 	var records []store.Record
 	for i, v := range values {
 		r := measured()
-		r.Repetition, r.Spec.Measure, r.Result.Sustainable = i+1, "sustainable", &store.Sustainable{Low: v, High: v * factor}
+		r.Repetition, r.Spec.Measure, r.Result.Sustainable = i+1, "sustainable", &store.Sustainable{HeldNs: 20e9, Low: v, High: v * factor}
 		records = append(records, r)
 	}
 	return append(records, store.Record{Status: store.OK})

@@ -3,6 +3,8 @@ package results
 import (
 	"fmt"
 	"strings"
+
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // String is the ranking in words: who is best, and what that rests on.
@@ -104,7 +106,7 @@ func (r Ranking) figure(c Contender, notes ...string) string {
 	text := s.Format(u)
 	var inParentheses []string
 	if c.Bracket != nil {
-		inParentheses = append(inParentheses, "bracket "+u.Range(c.Bracket.Low, c.Bracket.High))
+		inParentheses = append(inParentheses, "bracket "+u.Range(c.Bracket.Low, c.Bracket.High), "held "+unit.Seconds.Format(c.Bracket.Held))
 	} else if low, high := s.Bounds(); low != high && !s.AtLeast() {
 		text += " [" + u.Range(low, high) + "]"
 	}

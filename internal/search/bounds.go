@@ -13,7 +13,7 @@ func (g *goalSearch) bounds() Bounds {
 	var b Bounds
 	low, high := g.decidedBounds()
 	if low != nil {
-		b.Low, b.Conditional = low.rate, g.goal.conditional(low.longTrials)
+		b.Low, b.Held, b.Conditional = low.rate, low.longestPass, g.goal.conditional(low.longTrials)
 	}
 	upper := high
 	if high == nil && low != nil {

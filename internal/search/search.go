@@ -62,6 +62,7 @@ type Bounds struct {
 	// High is the relevant upper bound: the lowest rate that the goal rejects. If there is none it is the lowest rate above
 	// Low that failed in trials too short to count, and Undecided says so. 0: no such rate, or no Low to begin from.
 	High        float64
+	Held        time.Duration // length of the longest trial that passed at Low
 	Conditional float64       // conditional throughput at Low: what came through at least, in all but the worst of the time
 	Undecided   remark.Remark // why a bound is unknown, or the two are wider apart than asked; empty otherwise
 	Void        string        // why rates above Low could not be measured; "" otherwise

@@ -99,7 +99,7 @@ func TestARowTellsOfItsRepetitionsThatFailed(t *testing.T) {
 // row would say that a rate fails below the one that passes.
 func TestARateAtWhichNoSearchFailedIsNoLowerLimit(t *testing.T) {
 	search := func(low, high float64) store.Record {
-		r := store.Record{PointID: "search", Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{Low: low, High: high}}}
+		r := store.Record{PointID: "search", Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: low, High: high}}}
 		r.Spec.Measure = study.MeasureSustainable
 		return r
 	}

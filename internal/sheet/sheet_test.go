@@ -244,14 +244,14 @@ func TestEveryRepetitionIsThereWithItsFlatColumns(t *testing.T) {
 
 func TestTheAnswersToAllGoalsOfASearchStandInOneCell(t *testing.T) {
 	r := storetest.Demo()[0]
-	r.Result.Sustainable.Goals = []store.GoalResult{{Low: 500, High: 520, Conditional: 499}, {LatencyNs: 2e6, Quantile: 0.9, Undecided: "no rate passed"}}
+	r.Result.Sustainable.Goals = []store.GoalResult{{Low: 500, High: 520, HeldNs: 20e9, Conditional: 499}, {LatencyNs: 2e6, Quantile: 0.9, Undecided: "no rate passed"}}
 	f := opened(t, written(t, []store.Record{r}))
 	at, err := excelize.CoordinatesToCellName(columnOf(t, f, "Repetitions", "goals"), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.GetCellValue("Repetitions", at)
-	const want = "no latency bound: 500–520/s, conditional throughput 499/s | p90 ≤ 2ms: no rate was found; undecided: no rate passed"
+	const want = "no latency bound: 500–520/s, held 20s, conditional throughput 499/s | p90 ≤ 2ms: no rate was found; undecided: no rate passed"
 	if err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}

@@ -114,6 +114,7 @@ type Corrected struct {
 type Sustainable struct {
 	Low    float64      `json:"low"`             // highest rate that passed, confirmed by long trials; 0: none did
 	High   float64      `json:"high"`            // lowest rate that failed; 0: none did
+	HeldNs int64        `json:"held_ns"`         // length of the longest trial that passed at Low; 0: none did
 	Goals  []GoalResult `json:"goals,omitempty"` // in the order of the spec
 	Trials []Trial      `json:"trials"`
 	Limit  string       `json:"limit"` // what limited the rate: generator | latency | consumer-delay | cpu | client-window | client-send | unknown
@@ -124,6 +125,7 @@ type GoalResult struct {
 	LatencyNs   int64   `json:"latency_ns,omitempty"` // highest latency allowed at Quantile; 0: any
 	Quantile    float64 `json:"quantile,omitempty"`
 	Low         float64 `json:"low"`                    // relevant lower bound; 0: none
+	HeldNs      int64   `json:"held_ns"`                // length of the longest trial that passed at Low
 	High        float64 `json:"high"`                   // relevant upper bound; 0: none
 	Conditional float64 `json:"conditional_throughput"` // messages per second that came through at Low
 	Undecided   string  `json:"undecided,omitempty"`    // why a bound is unknown, or the two are further apart than the spec allows

@@ -188,8 +188,8 @@ func completeMeasure(s *Spec, d *draft) {
 func completeSearch(s *Sustainable, d *draft) {
 	fill(d, "sustainable.width", &s.Width, 0.05)
 	fill(d, "sustainable.trial", &s.Trial, seconds(1))
-	fill(d, "sustainable.confirm", &s.Confirm, seconds(5))
-	fill(d, "sustainable.confirms", &s.Confirms, 2)
+	fill(d, "sustainable.confirm", &s.Confirm, seconds(20))
+	fill(d, "sustainable.confirms", &s.Confirms, 1)
 	fill(d, "sustainable.exceed", &s.Exceed, 0.34)
 	fill(d, "sustainable.warmup", &s.Warmup, seconds(0.5))
 	fill(d, "sustainable.maxTrials", &s.MaxTrials, 40)

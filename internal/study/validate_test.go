@@ -102,7 +102,7 @@ func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
 		"implied measure":      {"rate: 5\nsustainable: {trial: 1s}", `f.yaml:2: sustainable.trial: not used by measure: rate (which the other settings imply), only by sustainable, curve`},
 		"two measures":         {"count: {messages: 5}\nbacklog: {messages: 5}", `f.yaml: measure: missing: the settings of several measures are given; allowed: rate, peak, sustainable, curve, count, backlog`},
 		"width":                {"sustainable: {width: 0}", `f.yaml:1: sustainable.width: 0 is out of range; allowed: above 0 to 0.5`},
-		"too few trials":       {"sustainable: {maxTrials: 3}", `f.yaml:1: sustainable.maxTrials: 3 is out of range; allowed: 4 to 10000`},
+		"too few trials":       {"sustainable: {maxTrials: 2}", `f.yaml:1: sustainable.maxTrials: 2 is out of range; allowed: 3 to 10000`},
 		"quantile":             {"sustainable: {quantile: 99, latency: 1s}", `f.yaml:1: sustainable.quantile: 99 is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum`},
 		"quantile of nothing":  {"sustainable: {quantile: 0.9}", `f.yaml:1: sustainable.quantile: only used with sustainable.latency`},
 		"no goal":              {"sustainable: {goals: []}", `f.yaml:1: sustainable.goals: no goal; allowed: a list of {latency, quantile}, {} for one without a bound`},
