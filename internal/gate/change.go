@@ -187,7 +187,15 @@ func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
 	}
 	d := results.Contrast(c.values(l.first.records), c.values(l.second.records))
 	d.A, d.B = first, second
-	return c.judgeMedians(d)
+	outcome, text := c.judgeMedians(d)
+	if outcome == Failed {
+		// Both sides were measured by the same generator. Only what it may have added to one of them and not to the other matters.
+		own := first.Median - c.withoutOwn(l.first.records) - (second.Median - c.withoutOwn(l.second.records))
+		if !c.crossedBy(changeOf(first.Median-max(0, own), second.Median-max(0, -own))) {
+			return Undecided, text + "; on one side more than on the other, " + c.ownPart(math.Abs(own))
+		}
+	}
+	return outcome, text
 }
 
 // judgeCounts judges the change of counts per repetition. The text has the counts of all repetitions, which are what was

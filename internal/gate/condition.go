@@ -239,6 +239,19 @@ func (c Condition) values(records []store.Record) []float64 {
 	return values
 }
 
+// withoutOwn is the median of what a latency was at least without the generator's own lag and pauses. Of other metrics it is the median
+// of the values.
+func (c Condition) withoutOwn(records []store.Record) float64 {
+	if !c.metric.Latency() {
+		return c.summarize(records).Median
+	}
+	var values []float64
+	for _, r := range c.known(records) {
+		values = append(values, c.metric.WithoutOwn(r))
+	}
+	return results.Summarize(values).Median
+}
+
 // summarize sums up repetitions. Messages are counted together, because a median would hide a loss in one repetition: 1
 // lost of 100 and 0 of 300 are 1 lost, or 0.25 %. Of everything else it is the median.
 func (c Condition) summarize(records []store.Record) results.Summary {

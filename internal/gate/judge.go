@@ -34,7 +34,7 @@ type Outcome string
 const (
 	Passed    Outcome = "passed"
 	Failed    Outcome = "failed"    // the condition is true of it, or it can't be judged because something went wrong
-	Undecided Outcome = "undecided" // the limit lies within the error of measurement (results.Summary.Truth)
+	Undecided Outcome = "undecided" // the limit lies within the error of measurement (results.Summary.Truth), or what may be the generator's own delay
 	Skipped   Outcome = "skipped"   // refused by the broker, published by others, or the metric was not measured
 )
 
@@ -119,6 +119,9 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	text += fmt.Sprintf(" (n=%d)", s.N)
 	least, most := s.Truth()
 	if least == most || !c.openWithin(least, most) {
+		if own := s.Median - c.withoutOwn(records); c.crossedBy(s.Median) && !c.crossedBy(least-own) {
+			return Undecided, text + ": " + c.ownPart(own)
+		}
 		return c.outcome(s.Median), text
 	}
 	var why []string
@@ -133,6 +136,11 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 		truth = "at least " + c.format(least)
 	}
 	return Undecided, fmt.Sprintf("%s: %s, and the truth is %s", text, strings.Join(why, ", "), truth)
+}
+
+// ownPart says how much of a latency may be the generator's own part, in ns.
+func (c Condition) ownPart(own float64) string {
+	return fmt.Sprintf("up to %s of it may be the generator's own lag and pauses", c.format(own))
 }
 
 // outcome judges a value as if it had no error.

@@ -17,7 +17,9 @@ type LatencyKind struct {
 	Text string // for people, with what it is measured from and to
 	Of   func(store.Latency) hist.Snapshot
 
-	acrossClocks bool // whether its two times may be from the clocks of two agents
+	fromSend     *LatencyKind // the same latency from the actual send; nil if it counts from there
+	isLag        bool         // how late messages were sent, whoever caused it
+	acrossClocks bool         // whether its two times may be from the clocks of two agents
 }
 
 // LatencyKinds lists all kinds of latency. The first is the default. Nobody changes it.
@@ -25,7 +27,7 @@ var LatencyKinds = []LatencyKind{endToEndLatency, endToEndService, publishLatenc
 
 var (
 	endToEndLatency = LatencyKind{
-		Name: "e2e", Text: "end-to-end latency (received − intended)", acrossClocks: true,
+		Name: "e2e", Text: "end-to-end latency (received − intended)", fromSend: &endToEndService, acrossClocks: true,
 		Of: func(l store.Latency) hist.Snapshot { return l.EndToEnd },
 	}
 	endToEndService = LatencyKind{
@@ -33,14 +35,16 @@ var (
 		Of: func(l store.Latency) hist.Snapshot { return l.EndToEndService },
 	}
 	publishLatency = LatencyKind{
-		Name: "publish", Text: "publish latency (acked − intended)", Of: func(l store.Latency) hist.Snapshot { return l.Publish },
+		Name: "publish", Text: "publish latency (acked − intended)", fromSend: &publishService, Of: func(l store.Latency) hist.Snapshot { return l.Publish },
 	}
 	publishService = LatencyKind{
 		Name: "service", Text: "publish service time (acked − sent)", Of: func(l store.Latency) hist.Snapshot { return l.Service },
 	}
-	sendLag      = LatencyKind{Name: "lag", Text: "lag (sent − intended)", Of: func(l store.Latency) hist.Snapshot { return l.Lag }}
+	sendLag = LatencyKind{
+		Name: "lag", Text: "lag (sent − intended)", isLag: true, Of: func(l store.Latency) hist.Snapshot { return l.Lag },
+	}
 	generatorLag = LatencyKind{
-		Name: "generator_lag", Text: "the generator's own lag", Of: func(l store.Latency) hist.Snapshot { return l.GeneratorLag },
+		Name: "generator_lag", Text: "the generator's own lag", isLag: true, Of: func(l store.Latency) hist.Snapshot { return l.GeneratorLag },
 	}
 )
 
@@ -69,17 +73,24 @@ func LatencyNames() []string {
 
 // metric is a statistic of the latency, such as its mean, as a metric. It is read from records with a result.
 func (k LatencyKind) metric(key, name string, s statistic) Metric {
-	return Metric{
+	m := Metric{
 		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, Histogram: k.Name, statistic: s,
 		isLatency: true, acrossClocks: k.acrossClocks,
 		measured: func(r store.Record) float64 { return s.least(k.Of(r.Result.Latency)) },
 		most:     func(r store.Record) float64 { return s.most(k.Of(r.Result.Latency)) },
 	}
+	if !k.isLag {
+		m.withoutOwn = func(r store.Record) float64 { return s.withoutOwn(k, r.Result.Measurement) }
+	}
+	return m
 }
 
 // statistic is a figure of a histogram, in nanoseconds; NaN for an empty one. least and most are what it is at least and at most: they
 // differ where messages never came.
-type statistic struct{ least, most func(hist.Snapshot) float64 }
+type statistic struct {
+	least, most func(hist.Snapshot) float64
+	withoutOwn  func(LatencyKind, store.Measurement) float64 // the least that it would be without the generator's part
+}
 
 // Quantile is a quantile of the latency as a metric without key and name.
 func (k LatencyKind) Quantile(q float64) Metric { return k.metric("", "", quantile(q)) }
@@ -97,6 +108,13 @@ func quantile(q float64) statistic {
 				return math.Inf(1)
 			}
 			return float64(most)
+		},
+		withoutOwn: func(k LatencyKind, m store.Measurement) float64 {
+			own := m.OwnDelay()
+			if k.fromSend == nil {
+				return float64(own.WithoutPauses(k.Of(m.Latency).Quantile)(q))
+			}
+			return float64(own.Without(k.Of(m.Latency), k.fromSend.Of(m.Latency))(q))
 		},
 	}
 }
@@ -125,5 +143,8 @@ var mean = statistic{
 			return math.Inf(1)
 		}
 		return s.Mean()
+	},
+	withoutOwn: func(k LatencyKind, m store.Measurement) float64 {
+		return m.OwnDelay().MeanWithout(k.Of(m.Latency).Mean(), k.fromSend != nil)
 	},
 }

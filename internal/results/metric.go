@@ -44,6 +44,8 @@ type Metric struct {
 	measured func(store.Record) float64
 	// most reads what the figure may be at most, where messages never came: measured is a lower bound then. nil: measured is the value.
 	most func(store.Record) float64
+	// withoutOwn reads the least that a latency would be without the generator's own part. It is nil for other metrics.
+	withoutOwn func(store.Record) float64
 
 	isLatency    bool // it means nothing in a closed loop, so Of leaves it out there
 	asRecorded   bool // Of leaves it out nowhere: see AsRecorded
@@ -80,6 +82,16 @@ func (m Metric) AtMost(r store.Record) float64 {
 		return value
 	}
 	return decimal(m.most(r))
+}
+
+// WithoutOwn is the least that m can have been in a record without the generator's own lag and pauses (store.OwnDelay). It is Of
+// unless m is a latency, and where nothing is known of the generator.
+func (m Metric) WithoutOwn(r store.Record) float64 {
+	value := m.Of(r)
+	if m.withoutOwn == nil || math.IsNaN(value) || r.Kind == store.KindPublished {
+		return value
+	}
+	return min(value, decimal(m.withoutOwn(r)))
 }
 
 // OfHistogram is m of one histogram of the kind that it is read from.

@@ -260,7 +260,8 @@ type Pauses struct {
 	// Late is how late a thread woke that only sleeps, in nanoseconds. A pause that is longer than the sleep counts once for each
 	// wake-up that it delayed, as in Gil Tene's jHiccup. Any latency may contain such a pause, at its send and at its receipt.
 	Late            hist.Snapshot `json:"late"`
-	LongestNs       int64         `json:"longest_ns"`
+	Relays          hist.Snapshot `json:"relays,omitzero"`   // the same of all relays, which are processes of ours
+	LongestNs       int64         `json:"longest_ns"`        // also one after the phase, while messages of it were under way
 	LongestOffsetNs int64         `json:"longest_offset_ns"` // when it began, from the start of the measured phase
 	GCPauseNs       int64         `json:"gc_pause_ns"`       // sum of the times for which the garbage collector stopped the process
 	StolenSeconds   float64       `json:"stolen_seconds"`    // core time that the hypervisor gave to other machines (/proc/stat, steal)
