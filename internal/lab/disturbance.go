@@ -1,10 +1,12 @@
 package lab
 
 import (
+	"errors"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
 )
 
 // Other processes on the machine, and a hypervisor, take processor time from broker and generator. A trial (one load) that they disturbed
@@ -83,11 +85,25 @@ func (t trial) usedByOthers(cores float64) remark.Remark {
 	return remark.Join(clauses, "")
 }
 
-// voidIfDisturbed turns a failure into a void verdict if other processes used more than a tenth of the cores: a broker that they hold
-// up looks like one at its limit, so the rate is tried again. A broken promise stays a failure.
+// disturbed reports whether other processes, or the hypervisor, used more than a tenth of the cores meanwhile: a broker that they hold up
+// looks like one at its limit.
+func (t trial) disturbed(cores float64) bool { return t.disturbingCores() > busyShare*cores }
+
+// voidIfDisturbed turns a failure into a void verdict if the trial was disturbed, so that the rate is tried again. A broken promise stays a
+// failure.
 func (t trial) voidIfDisturbed(judgement search.Judgement, cores float64) search.Judgement {
-	if judgement.Verdict != search.Fail || judgement.Broken || t.disturbingCores() <= busyShare*cores {
+	if judgement.Verdict != search.Fail || judgement.Broken || !t.disturbed(cores) {
 		return judgement
 	}
 	return search.Judgement{Verdict: search.Void, Reason: t.usedByOthers(cores).Text + ", and " + judgement.Reason}
+}
+
+// voidErrorIfDisturbed is voidIfDisturbed for the failure of a repetition, which is of no broken promise; nil if it stands.
+func (t trial) voidErrorIfDisturbed(failure error, cores float64) error {
+	var judged errJudged
+	isVoid := errors.As(failure, &judged) && judged.status == store.Void
+	if failure == nil || isVoid || !t.disturbed(cores) {
+		return failure
+	}
+	return void("%s, and %s", t.usedByOthers(cores), failure)
 }

@@ -153,26 +153,22 @@ func (b *bench) doubtMissing(t trial, d *doubts) {
 
 // doubtGenerator adds doubts if the generator's lag, its pauses or its window shaped the figures.
 func (b *bench) doubtGenerator(t trial, d *doubts) {
-	p99, measured := b.latency(t).Quantile(0.99), "end to end"
+	measured := "end to end"
 	if b.spec.SubscriptionsPerTopic == 0 { // nobody receives
-		measured = "publishing"
+		measured = "of publishing"
 	}
-	if latest := t.latest(); significantDelay(latest.lagP99, p99) {
-		d.add(store.DoubtGeneratorLag, "%s was %s late at p99, %s was %s", latest.name, told(latest.lagP99), measured, told(p99))
+	if !b.spec.ClosedLoop() {
+		b.doubtOwnDelay(t, measured, d)
 	}
-	d.addReason(store.DoubtPauses, t.pauseEffect(p99, measured))
-	d.addReason("stolen", t.stolenEffect(p99, measured))
+	if !t.Scheduled {
+		d.addReason(store.DoubtPauses, t.slowedLoop())
+	}
+	d.addReason("stolen", t.stolenEffect(b.latency(t), measured))
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
 		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, "+
 			"though inFlight.messages allows %d",
 			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
 	}
-}
-
-// significantDelay reports whether a delay that the generator causes is large enough to shape a latency: at p99, more than 1 ms and more
-// than a tenth of the latency. Both are in ns.
-func significantDelay(delayP99, latencyP99 int64) bool {
-	return delayP99 > int64(time.Millisecond) && delayP99 > latencyP99/10
 }
 
 // doubtClocks adds doubts if latencies between hosts are uncertain, or if the order of messages is not known.

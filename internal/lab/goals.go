@@ -63,6 +63,7 @@ func (b *bench) evidence(t trial, rate float64) search.Evidence {
 	e.Generator.DropsAt = b.dropsAt()
 	if latency := b.latency(t); latency.Count() > 0 {
 		e.Latency = func(q float64) (least, most int64) { return latency.Quantile(q), latency.QuantileAtMost(q) }
+		e.WithoutGenerator = b.latencyWithoutOwn(t)
 	}
 	return e
 }

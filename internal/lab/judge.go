@@ -22,7 +22,7 @@ import (
 //  3. A saturated generator voids it, so its figures don't count: what is missing or late need not be the broker's fault. So does a client
 //     library that dropped deliveries in the generator's process.
 //  4. Messages that are missing or late fail it, unless a goroutine of the generator used up the one core that it can use: then it is void,
-//     and so is one whose backlog grew meanwhile.
+//     and so is one whose backlog grew meanwhile. It is void, too, if other processes disturbed it.
 //
 // For example, if 3 messages were late and the generator used up its cores, the trial is void by rule 3, not failed by rule 4. Lesser
 // deviations become doubts (doubtsAbout). rate is the offered rate, messages per second; 0 in a closed loop.
@@ -40,7 +40,7 @@ func (b *bench) judge(t trial, rate float64) error {
 		why, saturated = passRule.AtLimit(evidence)
 	}
 	if !saturated {
-		return failure
+		return t.voidErrorIfDisturbed(failure, float64(b.lab.machine.Cores))
 	}
 	pause := t.longestPause(t.latest().pauses)
 	if failure != nil {

@@ -18,12 +18,18 @@ import (
 // judgedStatus returns how a repetition with this trial ends, on a machine of two cores of which the generator used so many.
 func judgedStatus(t *testing.T, o worker.Outcome, cores float64) (store.Status, string) {
 	t.Helper()
+	return disturbedStatus(t, o, cores, 0)
+}
+
+// disturbedStatus is judgedStatus if other processes used so many cores.
+func disturbedStatus(t *testing.T, o worker.Outcome, cores, others float64) (store.Status, string) {
+	t.Helper()
 	spec := study.Defaults()
 	spec.Broker, spec.Delivery, spec.Ordering, spec.Drain = "kafka", "exactly-once", "ordered", study.Duration(10*time.Second)
 	l := &lab{}
 	l.machine.Cores = 2
 	b := &bench{lab: l, spec: spec, record: &store.Record{}}
-	tr := trial{Outcome: o, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10, Generator: cores}}}}
+	tr := trial{Outcome: o, trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 10, Generator: cores, Others: others}}}}
 	status, why := ending(context.Background(), b.judge(tr, 5000))
 	return status, why.Text
 }
@@ -73,6 +79,9 @@ func TestASaturatedGeneratorIsNeverTheBrokersFailure(t *testing.T) {
 		if status, why := judgedStatus(t, o, 1.99); status != store.Void || !strings.Contains(why, "the generator used 2.0 of 2 cores") || !strings.Contains(why, blame) {
 			t.Errorf("%s, and the generator used every core: %s: %s", name, status, why)
 		}
+		if status, why := disturbedStatus(t, o, 0.5, 0.3); status != store.Void || !strings.HasSuffix(why, " of the 2 cores meanwhile, and "+blame) {
+			t.Errorf("%s, and others used more than a tenth of the cores: %s: %s", name, status, why)
+		}
 	}
 }
 
@@ -86,6 +95,9 @@ func TestABrokenPromiseStaysAFailureWhateverTheGeneratorDid(t *testing.T) {
 		"delivered twice":              outcomeWith(func(b *measure.Books) { b.Duplicated = 1 }),
 		"out of order":                 outcomeWith(func(b *measure.Books) { b.Reordered = 1 }),
 	} {
+		if status, why := disturbedStatus(t, o, 1.5, 0.49); status != store.Failed {
+			t.Errorf("%s on a disturbed machine: %s: %s", name, status, why)
+		}
 		if status, why := judgedStatus(t, o, 1.99); status != store.Failed {
 			t.Errorf("%s: %s: %s", name, status, why)
 		}

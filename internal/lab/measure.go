@@ -116,11 +116,11 @@ func (b *bench) judgeSilentPeak(t trial, publishRate float64) error {
 	if !mustConfirm || publishRate > 0 {
 		return nil
 	}
-	if pause := t.pauseEffect(0, ""); pause.Text != "" { // in a closed loop, a pause is compared with no latency
+	if pause := t.slowedLoop(); pause.Text != "" {
 		return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, pause)
 	}
-	return failed("no message was confirmed during the measured phase of %s, only before or after it: "+
-		"such a broker needs a longer duration", b.spec.Duration)
+	return t.voidErrorIfDisturbed(failed("no message was confirmed during the measured phase of %s, only before or after it: "+
+		"such a broker needs a longer duration", b.spec.Duration), float64(b.lab.machine.Cores))
 }
 
 // setSampledRates replaces the rates of a closed loop, which count messages that were due in the measured phase, by

@@ -15,9 +15,10 @@ import (
 // when it wakes up late: worker.Pauses has how late each wake-up was (Late), and when the process stood still for longer (Stops).
 // This file says what pauses may have done to the figures.
 
-// pauses returns how long this process stood still in the measured phase, in the stored form.
+// pauses returns how long this process stood still in the measured phase, in the stored form. The longest pause may also come after the
+// phase, while messages of it were still under way.
 func pauses(t trial) *store.Pauses {
-	longest := t.Pauses.Longest(t.From, t.Until)
+	longest := t.Pauses.Longest(t.From, max(t.Until, t.LastReceived, t.LastAcked))
 	p := &store.Pauses{
 		Late: t.Pauses.Late, LongestNs: longest.To - longest.From,
 		GCPauseNs: int64(t.GCPause), StolenSeconds: t.Stolen.Seconds(), QueuedSeconds: t.Queued.Seconds(),
@@ -25,43 +26,34 @@ func pauses(t trial) *store.Pauses {
 	if p.LongestNs > 0 {
 		p.LongestOffsetNs = longest.From - t.From
 	}
+	if t.relayed != nil {
+		p.Relays = t.relayed.Late
+	}
 	return p
+}
+
+// ownDelay returns the part that generator and relays may have in the latencies of a trial.
+func (t trial) ownDelay() store.OwnDelay {
+	return store.Measurement{Latency: store.Latency{GeneratorLag: t.Histograms.GeneratorLag}, Pauses: pauses(t), Cost: t.Cost}.OwnDelay()
 }
 
 // loadProcess is one of the processes, besides the broker, that messages of a trial passed.
 type loadProcess struct {
-	name          string // "agent a on host", or a name for this process
-	lagP99        int64  // how late it sent by its own fault, ns
-	pauses        worker.Pauses
-	pauseDelayP99 int64 // how late pauses made a message, ns
+	name   string // "agent a on host", or a name for this process
+	lagP99 int64  // how late it sent by its own fault, ns
+	pauses worker.Pauses
 }
 
 // generators returns the processes that sent and received: those of agents if there are any, else this one, under the name self.
 func (t trial) generators(self string) []loadProcess {
 	if len(t.Parts) == 0 {
-		return []loadProcess{{
-			name: self, lagP99: t.Histograms.GeneratorLag.Quantile(0.99), pauses: t.Pauses, pauseDelayP99: t.pauseDelayP99(),
-		}}
+		return []loadProcess{{name: self, lagP99: t.Histograms.GeneratorLag.Quantile(0.99), pauses: t.Pauses}}
 	}
 	var list []loadProcess
 	for _, p := range t.Parts {
-		list = append(list, loadProcess{
-			name: "agent " + p.Name, lagP99: ownLagP99(p),
-			pauses: p.Outcome.Pauses, pauseDelayP99: p.Outcome.Pauses.Late.Quantile(0.99),
-		})
+		list = append(list, loadProcess{name: "agent " + p.Name, lagP99: ownLagP99(p), pauses: p.Outcome.Pauses})
 	}
 	return list
-}
-
-// pauseDelayP99 returns how late pauses made a message, at p99 in ns, if this process is the generator. If the consumers have a
-// process of their own, Late has the wake-ups of both, as many of each, and a message waits for both. For example, one was late at
-// 1 of 100 wake-ups and the other at none: then 1 of 100 messages was late, but 1 of 200 wake-ups. So the p99 of messages is the
-// p99.5 of wake-ups.
-func (t trial) pauseDelayP99() int64 {
-	if t.Cost.Sides != nil {
-		return t.Pauses.Late.Quantile(0.995)
-	}
-	return t.Pauses.Late.Quantile(0.99)
 }
 
 // latest returns the generator that sent latest.
@@ -70,53 +62,68 @@ func (t trial) latest() loadProcess {
 	return slices.MaxFunc(t.generators("the generator itself"), byLag)
 }
 
-// mostPaused returns the generator whose pauses matter most. On a schedule that is the one with the longest pauseDelayP99, in a closed
-// loop the one that stood still for the longest time.
+// mostPaused returns the generator that stood still for the longest time in the measured phase.
 func (t trial) mostPaused() loadProcess {
 	return slices.MaxFunc(t.generators("this process"), func(a, b loadProcess) int {
-		if t.Scheduled {
-			return cmp.Compare(a.pauseDelayP99, b.pauseDelayP99)
-		}
 		return cmp.Compare(a.pauses.StoodStill(t.From, t.Until), b.pauses.StoodStill(t.From, t.Until))
 	})
 }
 
-// pauseEffect says how pauses of a generator, or else of a relay, may have shaped the figures; empty if they were too short. p99 is
-// the latency's, in ns, and measured says what the latency is of. For example:
+// shownQuantiles are the quantiles of a latency that doubts look at. Fewer latencies than least say nothing of one.
+var shownQuantiles = []struct {
+	q     float64
+	name  string
+	least int64
+}{{0.5, "p50", 1}, {0.99, "p99", 100}, {0.999, "p99.9", 1000}, {1, "the maximum", 1}}
+
+// doubtOwnDelay adds a doubt if more than a tenth of a latency may be the generator's own, at one of the quantiles that are shown. Of the
+// maximum it must be a standstill as well, since some wake-up is always late. measured says what the latency is of. For example:
+//
+//	of the latency end to end, up to 71.2ms of 71.6ms at p99.9 may be the generator's own lag and pauses; the longest pause was 97ms, 1.2s
+//	into the measured phase
+//
+// The doubt is of pauses if pauses alone may make up a tenth, and of the generator's lag otherwise.
+func (b *bench) doubtOwnDelay(t trial, measured string, d *doubts) {
+	latency, own := b.latency(t), t.ownDelay()
+	without, withoutPauses := b.latencyWithoutOwn(t), own.WithoutPauses(latency.Quantile)
+	var parts []remark.Remark
+	code, paused := store.DoubtGeneratorLag, t.mostPaused()
+	stoodStill := max(own.Pauses.LongestNs, own.Pauses.Relays.Max()) >= int64(clock.Standstill)
+	for _, shown := range shownQuantiles {
+		all := latency.Quantile(shown.q)
+		part := all - without(shown.q)
+		if latency.Count() < shown.least || part <= all/10 || shown.q == 1 && part < int64(clock.Standstill) {
+			continue
+		}
+		parts = append(parts, remark.Of("%s of %s at "+shown.name, told(part), told(all)))
+		if stoodStill && all-withoutPauses(shown.q) > all/10 {
+			code = store.DoubtPauses
+		}
+	}
+	if len(parts) == 0 {
+		return
+	}
+	who := remark.Of("")
+	if latest := t.latest(); len(t.Parts) > 1 {
+		who = remark.Of("; %s sent latest", latest.name)
+	}
+	pause := t.longestPause(paused.pauses)
+	if t.relayed != nil && own.Pauses.Relays.Max() > own.Pauses.LongestNs {
+		who, pause = remark.Of("; a relay stood still"), t.longestPause(*t.relayed)
+	}
+	d.add(code, "of the latency %s, up to %s may be the generator's own lag and pauses%s%s", measured, remark.Join(parts, ", "), who, pause)
+}
+
+// slowedLoop says that a process stood still for more than a hundredth of a closed loop, which lowers the loop's rate by as much; empty if
+// none did. For example:
 //
 //	this process stood still for 2.4 % of the time, so a rate without a schedule is that much too low; the longest pause was 80ms, 1.2s into
 //	the measured phase
-//
-// That messages were sent late because of pauses is said by another doubt, generator-lag.
-func (t trial) pauseEffect(p99 int64, measured string) remark.Remark {
-	why := t.pauseEffectOf(t.mostPaused(), p99, measured)
-	if why.Text == "" && t.relayed != nil { // a message passes one of the relays
-		relays := loadProcess{name: "a relay", pauses: *t.relayed, pauseDelayP99: t.relayed.Late.Quantile(0.99)}
-		why = t.pauseEffectOf(relays, p99, measured)
+func (t trial) slowedLoop() remark.Remark {
+	p := t.mostPaused()
+	if t.relayed != nil && t.relayed.StoodStill(t.From, t.Until) > p.pauses.StoodStill(t.From, t.Until) { // a message passes one of the relays
+		p = loadProcess{name: "a relay", pauses: *t.relayed}
 	}
-	return why
-}
-
-// pauseEffectOf is pauseEffect for one process.
-func (t trial) pauseEffectOf(p loadProcess, p99 int64, measured string) remark.Remark {
-	if t.Scheduled {
-		return t.delayedBy(p, p99, measured)
-	}
-	return t.slowedLoopBy(p)
-}
-
-// delayedBy says that a process's pauses delayed messages of a schedule; empty if they were too short to matter.
-func (t trial) delayedBy(p loadProcess, p99 int64, measured string) remark.Remark {
-	if !significantDelay(p.pauseDelayP99, p99) {
-		return remark.Remark{}
-	}
-	return remark.Of("%s or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s",
-		p.name, told(p.pauseDelayP99), measured, told(p99), t.longestPause(p.pauses))
-}
-
-// slowedLoopBy says that a process stood still for more than a hundredth of a closed loop, which lowers the loop's rate by as much;
-// empty if it didn't.
-func (t trial) slowedLoopBy(p loadProcess) remark.Remark {
 	paused := float64(p.pauses.StoodStill(t.From, t.Until)) / float64(max(1, t.Until-t.From))
 	if paused < 0.01 {
 		return remark.Remark{}

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -64,6 +67,56 @@ func TestPausesOfTheGeneratorAreNotBlamedOnTheBroker(t *testing.T) {
 				t.Errorf("%d of %d messages say how much of their delay was the generator's", n, r.Result.Books.Sent)
 			}
 		})
+	}
+}
+
+func TestASingleStopOfTheGeneratorIsDoubtedWhereItShowsAndBlamedOnNobodyByAGate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a stop of a hundredth of the time would show in the p99 as well")
+	}
+	pauseProcess(t, 2*time.Second, 100*time.Millisecond, 100*time.Millisecond, 1)
+	r := runOnce(t, simSpec(func(s *study.Spec) {
+		setRate(s, 1000, 15*time.Second)
+		s.Objectives = study.Objectives{"e2e_p999": "< 20ms", "e2e_max": "< 80ms"}
+	}), lab.Options{})
+	if r.Status != store.OK {
+		t.Skipf("others were in the way: %s %s", r.Status, r.Reason)
+	}
+	named := slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool {
+		return d.Code == store.DoubtPauses && strings.Contains(d.Text, " at p99.9, ") && strings.Contains(d.Text, " at the maximum may be")
+	})
+	if !named {
+		t.Errorf("p99.9 %v: %v", time.Duration(r.Result.Latency.EndToEnd.Quantile(0.999)), r.Doubts)
+	}
+	for _, v := range gate.JudgeObjectives(results.Of([]store.Record{r})) {
+		if v.Outcome != gate.Undecided {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+// Without the stops the latency is 1 ms.
+func TestASearchThatOnlyStopsOfTheGeneratorFailIsVoid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a search takes its time")
+	}
+	pauseProcess(t, 0, 8*time.Millisecond, 200*time.Millisecond, 50)
+	r := runOnce(t, simSpec(func(s *study.Spec) {
+		s.Measure, s.Client = "sustainable", map[string]any{"capacity": 20_000, "latency": "1ms"}
+		s.Sustainable.Latency, s.Sustainable.Quantile = study.Duration(5*time.Millisecond), 0.99
+		s.Sustainable.Trial, s.Sustainable.Confirm, s.Sustainable.Budget = study.Duration(time.Second), study.Duration(time.Second), study.Duration(8*time.Second)
+	}), lab.Options{})
+	if r.Status == store.Failed {
+		t.Errorf("%s", r.Reason)
+	}
+	if r.Result == nil || r.Result.Sustainable == nil {
+		return
+	}
+	for _, tr := range r.Result.Sustainable.Trials {
+		t.Logf("%-8s %9.0f/s %s %s", tr.Kind, tr.Rate, tr.Verdict, tr.Reason)
+		if tr.Verdict == "fail" && tr.EndToEndP99 < 12e6 && strings.HasPrefix(tr.Reason, "latency ") {
+			t.Errorf("%.0f/s failed: %s", tr.Rate, tr.Reason)
+		}
 	}
 }
 

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -26,12 +29,21 @@ func TestAPauseOfEitherProcessDelaysEveryMessageThatPassesBoth(t *testing.T) {
 	const length = int64(10 * time.Second)
 	still := worker.PausesOf([]worker.Interval{{From: 1e9, To: 1e9 + 150e6}}, 0, length)
 	going := worker.PausesOf(nil, 0, length)
-	alone := trial{Outcome: worker.Outcome{Pauses: still, Until: length}, Scheduled: true}
-	apart := trial{Outcome: worker.Outcome{Pauses: going.Union(still), Until: length}, Scheduled: true}
+	h := hist.New()
+	h.RecordN(1e6, 985)
+	h.RecordN(100e6, 15)
+	out := worker.Outcome{Pauses: still, Until: length, Histograms: measure.Histograms{EndToEnd: h.Snapshot()}}
+	alone, apart := trial{Outcome: out, Scheduled: true}, trial{Outcome: out, Scheduled: true}
+	apart.Pauses = going.Union(still)
 	apart.Cost.Sides = &store.Sides{}
-	const p99 = int64(100 * time.Millisecond)
-	if want, got := alone.pauseEffect(p99, "end to end").Text, apart.pauseEffect(p99, "end to end").Text; got != want || got == "" {
-		t.Errorf("in one of two processes: %q\nin the only one: %q", got, want)
+	for name, tr := range map[string]trial{"the only process": alone, "one of two": apart} {
+		var d doubts
+		(&bench{spec: study.Defaults()}).doubtOwnDelay(tr, "end to end", &d)
+		const want = "of the latency end to end, up to 99ms of 100ms at p99, 75.2ms of 100ms at p99.9, 75.2ms of 100ms at the maximum " +
+			"may be the generator's own lag and pauses; the longest pause was 150ms, 1s into the measured phase"
+		if len(d) != 1 || d[0].Code != store.DoubtPauses || d[0].Text != want {
+			t.Errorf("in %s: %+v", name, d)
+		}
 	}
 }
 

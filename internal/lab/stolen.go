@@ -3,6 +3,7 @@ package lab
 import (
 	"time"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/remark"
 )
 
@@ -15,8 +16,6 @@ const (
 	leastBurst = 50 * time.Millisecond
 	// maxBursts bounds what a metering keeps: with a burst in every reading, those of more than an hour.
 	maxBursts = 10_000
-	// stolenShare is the share of the measured phase for which bursts may hold up messages before the p99 is doubted.
-	stolenShare = 0.01
 )
 
 // burst is time that the hypervisor took from one core between two readings.
@@ -41,26 +40,35 @@ func (m *metering) addBurst(from, to reading) {
 	}
 }
 
-// stolenEffect says that bursts may have shaped the latency's p99, in ns; empty if they did not. A message that is sent in the middle of
-// a burst waits for the rest of it. So with a p99 of 100 ms, messages of the first 140 ms of a burst of 190 ms waited for more than half
-// of the p99. If such times add up to more than stolenShare of the measured phase, the p99 is doubted. measured says what the latency is of.
-func (t trial) stolenEffect(p99 int64, measured string) remark.Remark {
+// stolenEffect says that bursts may have shaped a latency; empty if they did not. A message that is sent in the middle of a burst waits for
+// the rest of it. So with a p99 of 100 ms, messages of the first 140 ms of a burst of 190 ms waited for more than half of the p99. If such
+// times add up to more than 1 % of the measured phase, the p99 is doubted; likewise the other quantiles that are shown, of which the lowest
+// is named. measured says what the latency is of.
+func (t trial) stolenEffect(latency hist.Snapshot, measured string) remark.Remark {
 	var longest burst
-	var all, waitedLong time.Duration
+	var all time.Duration
+	var meanwhile []burst
 	lastHeldUp := max(t.Until, t.LastReceived) // what the phase has sent may arrive in the drain
 	for _, b := range t.bursts {
 		if b.at <= t.From || b.from >= lastHeldUp {
 			continue
 		}
+		meanwhile = append(meanwhile, b)
 		if b.taken > longest.taken {
 			longest = b
 		}
 		all += b.taken
-		waitedLong += max(0, b.taken-time.Duration(p99/2))
 	}
-	if p99 == 0 || waitedLong.Seconds() <= stolenShare*t.phaseSeconds() {
-		return remark.Remark{}
+	for _, shown := range shownQuantiles {
+		ns := latency.Quantile(shown.q)
+		var waitedLong time.Duration
+		for _, b := range meanwhile {
+			waitedLong += max(0, b.taken-time.Duration(ns/2))
+		}
+		if latency.Count() >= shown.least && waitedLong.Seconds() > (1-shown.q)*t.phaseSeconds() {
+			return remark.Of("the hypervisor took %s of core %d within half a second, %s after the measured phase began, and %s in all such times: what ran there stood still, and the latency %s was %s at "+shown.name,
+				longest.taken, longest.core, told(longest.at-t.From), all, measured, told(ns))
+		}
 	}
-	return remark.Of("the hypervisor took %s of core %d within half a second, %s after the measured phase began, and %s in all such times: what ran there stood still, and %s was %s at p99",
-		longest.taken, longest.core, told(longest.at-t.From), all, measured, told(p99))
+	return remark.Remark{}
 }

@@ -92,6 +92,15 @@ func (b *bench) latency(t trial) hist.Snapshot {
 	return t.Histograms.EndToEnd
 }
 
+// latencyWithoutOwn returns lower bounds of the quantiles that this latency would have without the generator's own lag and pauses.
+func (b *bench) latencyWithoutOwn(t trial) hist.Quantiles {
+	h := t.Histograms
+	if b.spec.SubscriptionsPerTopic == 0 {
+		return t.ownDelay().Without(h.Publish, h.Service)
+	}
+	return t.ownDelay().Without(h.EndToEnd, h.EndToEndService)
+}
+
 // phaseSeconds returns the length of the measured phase.
 func (t trial) phaseSeconds() float64 { return seconds(t.From, t.Until) }
 

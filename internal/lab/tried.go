@@ -32,7 +32,11 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 		s.useAllThreads = true
 	}
 	s.trials = append(s.trials, judgedTrial(r, judgements, t, search.GrowthOf(evidence.Backlog)))
-	s.keep(r, judgements[0], t, why.Text)
+	saturatedBy := why.Text
+	if judgements[0].Verdict == search.Void && evidence.GeneratorsPart(s.goals[0]) > 0 {
+		saturatedBy = cmp.Or(saturatedBy, judgements[0].Reason)
+	}
+	s.keep(r, judgements[0], t, saturatedBy)
 	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: s.through(r, t)}
 }
 
@@ -67,7 +71,7 @@ func (s *rateSearch) keep(r search.Request, first search.Judgement, t trial, sat
 // judgedTrial returns the stored form of a trial with its judgements, one for each goal, and with how its backlog grew.
 func judgedTrial(r search.Request, judgements []search.Judgement, t trial, growth search.Growth) store.Trial {
 	stored := storedTrial(r.Kind, r.Rate, judgements[0].Verdict, t)
-	stored.Reason = judgements[0].Reason
+	stored.Reason, stored.Broken = judgements[0].Reason, judgements[0].Broken
 	for _, further := range judgements[1:] {
 		stored.Others = append(stored.Others, string(further.Verdict))
 	}

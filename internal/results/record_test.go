@@ -205,14 +205,35 @@ func TestALaterAttemptSupersedesOneThatCameToNothing(t *testing.T) {
 	attempt := func(status store.Status, repetition int) store.Record {
 		r := measured()
 		r.Status, r.Repetition = status, repetition
+		r.Result.Books = store.Books{Due: 10, Sent: 10, Acked: 10, Expected: 10, Received: 10}
 		return r
 	}
+	broken := func(by func(*store.Result)) store.Record {
+		r := attempt(store.Failed, 1)
+		by(r.Result)
+		return r
+	}
+	lateOnly := broken(func(r *store.Result) { r.Books.LostAcked = 1 })
+	lateOnly.Doubts = []store.Doubt{{Code: store.DoubtLate}}
 	for _, c := range []struct {
 		name    string
 		records []store.Record
 		want    string
 	}{
-		{"failed stays", []store.Record{attempt(store.Failed, 1), attempt(store.OK, 1)}, "failed 1 of 2, ok 1 of 2"},
+		{"late rather than lost", []store.Record{lateOnly, attempt(store.OK, 1)}, "ok"},
+		{"late goes", []store.Record{attempt(store.Failed, 1), attempt(store.OK, 1)}, "ok"},
+		{"late again", []store.Record{attempt(store.Failed, 1), attempt(store.Failed, 1)}, "failed"},
+		{"late stays before void", []store.Record{attempt(store.Failed, 1), attempt(store.Void, 1)}, "failed 1 of 2, void 1 of 2"},
+		{"a broken promise stays", []store.Record{broken(func(r *store.Result) { r.Books.LostAcked = 1 }), attempt(store.OK, 1)}, "failed 1 of 2, ok 1 of 2"},
+		{"broken at a rate of a curve", []store.Record{broken(func(r *store.Result) {
+			r.Curve = []store.CurvePoint{{Measurement: store.Measurement{Books: store.Books{Corrupted: 1}}}}
+		}), attempt(store.OK, 1)}, "failed 1 of 2, ok 1 of 2"},
+		{"broken in a search", []store.Record{broken(func(r *store.Result) {
+			r.Sustainable = &store.Sustainable{Trials: []store.Trial{{Verdict: "fail"}, {Verdict: "fail", Broken: true}}}
+		}), attempt(store.OK, 1)}, "failed 1 of 2, ok 1 of 2"},
+		{"no rate passed", []store.Record{broken(func(r *store.Result) {
+			r.Sustainable = &store.Sustainable{Trials: []store.Trial{{Verdict: "fail"}}}
+		}), attempt(store.OK, 1)}, "ok"},
 		{"void goes", []store.Record{attempt(store.Void, 1), attempt(store.OK, 1)}, "ok"},
 		{"aborted goes", []store.Record{attempt(store.Aborted, 1), attempt(store.OK, 1)}, "ok"},
 		{"another repetition's doesn't", []store.Record{attempt(store.Void, 1), attempt(store.OK, 2)}, "void 1 of 2, ok 1 of 2"},

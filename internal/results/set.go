@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -67,14 +68,15 @@ func (p *Point) add(r store.Record) {
 	p.Records = append(p.Records, r)
 }
 
-// supersedes tells whether a record takes the place of an earlier one of the same point. Only one of the same repetition does:
+// supersedes reports whether a record takes the place of an earlier one of the same point. Only one of the same repetition does:
 //
-//	earlier                  later  superseded
-//	ok                       ok     yes: a repetition that was run twice is no larger sample
-//	ok                       other  no
-//	failed, with a result    any    no: a promise was broken, and stays broken
-//	failed without a result  any    yes
-//	any other                any    yes
+//	earlier                   later         superseded
+//	ok                        ok            yes: a repetition that was run twice is no larger sample
+//	ok                        other         no
+//	failed, a promise broken  any           no: it stays broken
+//	failed otherwise          ok or failed  yes: it was late, or no rate passed
+//	failed otherwise          other         no, unless it has no result
+//	any other                 any           yes
 func supersedes(later, earlier store.Record) bool {
 	if later.Repetition != earlier.Repetition {
 		return false
@@ -83,10 +85,27 @@ func supersedes(later, earlier store.Record) bool {
 	case store.OK:
 		return later.Status == store.OK
 	case store.Failed:
-		return earlier.Result == nil
+		measuredAgain := later.Status == store.OK || later.Status == store.Failed
+		return earlier.Result == nil || measuredAgain && !brokePromise(earlier)
 	default:
 		return true
 	}
+}
+
+// brokePromise reports whether the broker broke its promise in a record with a result: at its own load, at a rate of its curve, or in a
+// trial of its search.
+func brokePromise(r store.Record) bool {
+	broken := func(b Books, doubts []store.Doubt) bool {
+		if slices.ContainsFunc(doubts, func(d store.Doubt) bool { return d.Code == DoubtLate }) {
+			b.LostAcked = 0 // late rather than lost
+		}
+		return Promise(r, b).Promise == ledger.Broken
+	}
+	ofRate := func(p store.CurvePoint) bool { return broken(p.Books, p.Doubts) }
+	inTrial := func(t store.Trial) bool { return t.Broken }
+	search := r.Result.Sustainable
+	return broken(r.Result.Books, r.Doubts) || slices.ContainsFunc(r.Result.Curve, ofRate) ||
+		search != nil && slices.ContainsFunc(search.Trials, inTrial)
 }
 
 // measures is the order in which kinds of measurement are shown. Others, such as imported results, come before them.

@@ -139,6 +139,7 @@ type Trial struct {
 	Rate         float64 `json:"rate"`
 	Verdict      string  `json:"verdict"` // pass | fail | void; for the first goal
 	Reason       string  `json:"reason,omitempty"`
+	Broken       bool    `json:"broken,omitempty"` // the broker broke its promise
 	PublishRate  float64 `json:"publish_rate"`
 	ReceiveRate  float64 `json:"receive_rate"`
 	BacklogSlope float64 `json:"backlog_slope"` // messages per second, upper 95 % bound
