@@ -15,8 +15,8 @@ import (
 // Waiter is woken up to 200 µs late, and there are at most 5,000 bursts per second, however many Waiters there are. All
 // times are those of Now.
 type Alarm struct {
-	gap   int64         // ns between two bursts, at least
-	bell  atomic.Uint32 // changes when the thread must look at the queue again; it sleeps on this word (a futex on Linux)
+	gap   func() time.Duration // between two bursts, at least; asked at each burst
+	bell  atomic.Uint32        // changes when the thread must look at the queue again; it sleeps on this word (a futex on Linux)
 	ended sync.WaitGroup
 
 	mu        sync.Mutex
@@ -36,9 +36,10 @@ type Waiter struct {
 // idleFor is how long the thread of an Alarm sleeps if nobody waits.
 const idleFor = 50 * time.Millisecond
 
-// NewAlarm starts the thread of an Alarm. The caller closes the Alarm.
-func NewAlarm(gap time.Duration) *Alarm {
-	a := &Alarm{gap: int64(gap)}
+// NewAlarm starts the thread of an Alarm, which calls gap at each burst for the time until the next one; gap must not block. The caller
+// closes the Alarm.
+func NewAlarm(gap func() time.Duration) *Alarm {
+	a := &Alarm{gap: gap}
 	a.ended.Go(a.run)
 	return a
 }
@@ -111,7 +112,7 @@ func (a *Alarm) wakeDue() (until int64, bell uint32, closed bool) {
 		for len(a.queue) > 0 && a.queue[0].due <= now {
 			first := heap.Pop(&a.queue).(*Waiter)
 			first.woken <- struct{}{}
-			a.notBefore = now + a.gap
+			a.notBefore = now + int64(a.gap())
 		}
 	}
 	a.wakesAt = now + int64(idleFor)

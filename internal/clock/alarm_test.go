@@ -14,7 +14,7 @@ import (
 )
 
 func TestAnAlarmNeverWakesEarlyAndForgetsNobody(t *testing.T) {
-	a := NewAlarm(200 * time.Microsecond)
+	a := NewAlarm(gapOf(200 * time.Microsecond))
 	defer a.Close()
 	var all sync.WaitGroup
 	var early, woken atomic.Int64
@@ -41,7 +41,7 @@ func TestAnAlarmNeverWakesEarlyAndForgetsNobody(t *testing.T) {
 }
 
 func TestAnAlarmIsWokenForAnEarlierWaiter(t *testing.T) {
-	a := NewAlarm(200 * time.Microsecond)
+	a := NewAlarm(gapOf(200 * time.Microsecond))
 	defer a.Close()
 	var all sync.WaitGroup
 	all.Go(func() { a.NewWaiter().SleepUntil(Now() + int64(400*time.Millisecond)) })
@@ -56,7 +56,7 @@ func TestAnAlarmIsWokenForAnEarlierWaiter(t *testing.T) {
 
 func TestAnAlarmWakesOnceInAGapAtMost(t *testing.T) {
 	const gap, times = 2 * time.Millisecond, 200
-	a := NewAlarm(gap)
+	a := NewAlarm(gapOf(gap))
 	defer a.Close()
 	w := a.NewWaiter()
 	began := Now()
@@ -70,7 +70,7 @@ func TestAnAlarmWakesOnceInAGapAtMost(t *testing.T) {
 }
 
 func TestAThousandWaitersAreNoThreads(t *testing.T) {
-	a := NewAlarm(200 * time.Microsecond)
+	a := NewAlarm(gapOf(200 * time.Microsecond))
 	defer a.Close()
 	before := threads(t)
 	var all sync.WaitGroup
@@ -95,7 +95,7 @@ func threads(t *testing.T) int {
 }
 
 func TestAnAlarmIsPunctual(t *testing.T) {
-	a := NewAlarm(200 * time.Microsecond)
+	a := NewAlarm(gapOf(200 * time.Microsecond))
 	defer a.Close()
 	var mu sync.Mutex
 	var late []int64
@@ -125,7 +125,7 @@ func TestAnAlarmIsPunctual(t *testing.T) {
 }
 
 func TestSleepingByAnAlarmAllocatesNothing(t *testing.T) {
-	a := NewAlarm(10 * time.Microsecond)
+	a := NewAlarm(gapOf(10 * time.Microsecond))
 	defer a.Close()
 	w := a.NewWaiter()
 	w.SleepUntil(Now() + 1000)
@@ -133,3 +133,5 @@ func TestSleepingByAnAlarmAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", got)
 	}
 }
+
+func gapOf(d time.Duration) func() time.Duration { return func() time.Duration { return d } }

@@ -118,6 +118,7 @@ func (o *observer) readLatencies() {
 	before := o.latencies.endToEnd
 	o.latencies.endToEnd = m.EndToEnd()
 	o.latencies.quantiles = quantilesOf(o.latencies.endToEnd.Sub(before))
+	o.worker.coalescing.follow(o.latencies.quantiles)
 	o.latencies.fromSend.Count, o.latencies.fromSend.Sum = m.FromSend()
 }
 

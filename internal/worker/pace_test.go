@@ -292,3 +292,41 @@ func TestTheWindowIsInMessagesAndInBytesAndNeverLessThanOneMessage(t *testing.T)
 		}
 	}
 }
+
+// At 5,000/s, messages 200 µs apart would wait 100 µs for a wake-up 200 µs after the last one: as long as some brokers take.
+func TestWakeUpsAreAsFarApartAsATenthOfTheLatencyAllows(t *testing.T) {
+	var c coalescing
+	for _, step := range []struct {
+		seen Quantiles
+		want time.Duration
+	}{
+		{Quantiles{}, 200 * time.Microsecond}, // nothing is known yet
+		{Quantiles{Count: 1, P50: 3e6}, 200 * time.Microsecond},
+		{Quantiles{Count: 1, P50: 2e6}, 200 * time.Microsecond},
+		{Quantiles{Count: 1, P50: 1e6}, 100 * time.Microsecond},
+		{Quantiles{Count: 1, P50: 1e5}, 50 * time.Microsecond}, // no thread wakes more precisely
+		{Quantiles{}, 50 * time.Microsecond},                   // nothing came in this half second
+	} {
+		c.follow(step.seen)
+		if got := c.gap(); got != step.want {
+			t.Errorf("after %+v: %v, want %v", step.seen, got, step.want)
+		}
+	}
+}
+
+func TestALoadWithShortLatenciesIsCoalescedLessAlsoInTheNextTrial(t *testing.T) {
+	d := &script{}
+	d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		p.deliver(batch)
+		p.done(batch, nil)
+		return nil
+	}
+	w := ready(t, d, simple(1, 1))
+	out := w.Run(t.Context(), Load{Schedule: constant(t, 2000), Duration: 1200 * time.Millisecond, Drain: time.Second})
+	if out.Err != nil {
+		t.Fatal(out.Err)
+	}
+	if p50 := out.Histograms.EndToEnd.Quantile(0.5); p50 < int64(time.Millisecond) && w.coalescing.gap() > 100*time.Microsecond {
+		t.Errorf("wake-ups are %s apart although the median latency is %s", w.coalescing.gap(), time.Duration(p50))
+	}
+}

@@ -85,7 +85,7 @@ func TestAProbeOfAProducerThatIsNotThereIsNobodys(t *testing.T) {
 
 func TestMoreProducersThanFourShareAThread(t *testing.T) {
 	for n, shared := range map[int]bool{1: false, 4: false, 5: true} {
-		sleepers := newSleepers(n)
+		sleepers := newSleepers(n, new(coalescing).gap)
 		s := sleepers.next()
 		if _, own := s.(*clock.Sleeper); own == shared {
 			t.Errorf("of %d producers each sleeps on %T", n, s)

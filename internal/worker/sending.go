@@ -70,7 +70,7 @@ func (w *Worker) startSending(ctx context.Context, t *trial, toSend course) *sen
 	// Without a context to cancel, a Send to a broker that has stopped answering would block for ever.
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	limits := toSend.limits(&w.plan)
-	sleepers := newSleepers(len(w.clients))
+	sleepers := newSleepers(len(w.clients), w.coalescing.gap)
 	var clients sync.WaitGroup
 	for i, c := range w.clients {
 		clients.Go(func() {

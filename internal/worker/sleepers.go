@@ -1,6 +1,10 @@
 package worker
 
-import "github.com/brokermark/brokermark/internal/clock"
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+)
 
 // sleeper sleeps for one goroutine, until a time on the clock's axis.
 type sleeper interface {
@@ -17,11 +21,12 @@ type sleepers struct {
 	alarm *clock.Alarm // that all clients share; nil: each client has a thread of its own
 }
 
-func newSleepers(clients int) sleepers {
+// newSleepers makes the sleepers of so many clients. gap is how far apart wake-ups on a shared thread are.
+func newSleepers(clients int, gap func() time.Duration) sleepers {
 	if clients <= maxThreads {
 		return sleepers{}
 	}
-	return sleepers{alarm: clock.NewAlarm(coalesce)}
+	return sleepers{alarm: clock.NewAlarm(gap)}
 }
 
 // next makes the sleeper of one client, whose goroutine calls it.

@@ -16,14 +16,15 @@ import (
 
 // Worker holds the connections of a plan's producers and consumers, ready for trials. It runs one trial at a time.
 type Worker struct {
-	plan      Plan
-	driver    driver.Driver
-	bodies    *bodies     // payloads of all messages
-	keys      *keyChooser // nil: messages have no keys
-	clients   []*client   // that send
-	consumers consumers   // in this process or in another one
-	failure   *failure    // set when a consumer ends by itself
-	probes    *Probes     // which subscription has seen which producer
+	plan       Plan
+	driver     driver.Driver
+	bodies     *bodies     // payloads of all messages
+	keys       *keyChooser // nil: messages have no keys
+	clients    []*client   // that send
+	coalescing coalescing  // of wake-ups; what one trial found out, the next begins with
+	consumers  consumers   // in this process or in another one
+	failure    *failure    // set when a consumer ends by itself
+	probes     *Probes     // which subscription has seen which producer
 }
 
 // Prepare connects producers and consumers, and sends probes until every subscription has seen every producer. With
