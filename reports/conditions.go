@@ -70,9 +70,7 @@ func flushedFiles(r results.Record) bool {
 }
 
 // pausedTooLong tells whether the generator's machine stood still for long enough to cause a doubt.
-func pausedTooLong(r results.Record) bool {
-	return hasDoubt(r, results.DoubtPauses) || hasDoubt(r, results.DoubtGeneratorLag)
-}
+func pausedTooLong(r results.Record) bool { return hasDoubt(r, results.DoubtPauses) }
 
 func hasDoubt(r results.Record, code string) bool {
 	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Code == code })

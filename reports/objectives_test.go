@@ -78,7 +78,7 @@ func TestAVerdictOnAnObjectiveCountsTheRowsOfTheTable(t *testing.T) {
 		r := curved(1)
 		r.Spec.Objectives, r.Status, r.Reason, r.Result.Sustainable = study.Objectives{"e2e_p50": c.bound}, c.whole, "all rates", nil
 		for i, status := range c.rates {
-			r.Result.Curve[i].Status = status
+			r.Result.Curve[i].Status, r.Result.Curve[i].Pauses = status, nil // no part of the latency is the generator's
 		}
 		d := build(t, "summary", []store.Record{r})
 		marked := 0

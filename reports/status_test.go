@@ -163,7 +163,7 @@ func TestAnOkRecordWithoutAResultHasNoFigures(t *testing.T) {
 }
 
 func TestWhatTheMachineDidIsShownWhereItIsDoubted(t *testing.T) {
-	for code, shown := range map[string]bool{"pauses": true, "generator-lag": true, "old-version": false} {
+	for code, shown := range map[string]bool{"pauses": true, "generator-lag": false} {
 		records := altered(atRate("kafka", 1), "", func(r *store.Record) {
 			r.Doubts = []store.Doubt{{Code: code, Text: "so"}}
 			r.Result.Pauses = &store.Pauses{Late: r.Result.Latency.Lag, LongestNs: 5e6}

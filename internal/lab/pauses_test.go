@@ -70,17 +70,23 @@ func TestPausesOfTheGeneratorAreNotBlamedOnTheBroker(t *testing.T) {
 	}
 }
 
-func TestASingleStopOfTheGeneratorIsDoubtedWhereItShowsAndBlamedOnNobodyByAGate(t *testing.T) {
+// checkASingleStop runs a spec of 15 s in which this process stands still for 100 ms. The p99 doesn't show that, and the quantiles
+// above it do: a doubt says so, and no objective blames the broker.
+func checkASingleStop(t *testing.T, s study.Spec, o lab.Options) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a stop of a hundredth of the time would show in the p99 as well")
 	}
-	pauseProcess(t, 2*time.Second, 100*time.Millisecond, 100*time.Millisecond, 1)
-	r := runOnce(t, simSpec(func(s *study.Spec) {
-		setRate(s, 1000, 15*time.Second)
-		s.Objectives = study.Objectives{"e2e_p999": "< 20ms", "e2e_max": "< 80ms"}
-	}), lab.Options{})
+	s.Objectives = study.Objectives{"e2e_p999": "< 20ms", "e2e_max": "< 80ms"}
+	var r store.Record
+	for range 3 {
+		pauseProcess(t, 5*time.Second, 100*time.Millisecond, 100*time.Millisecond, 1)
+		if r = runOnce(t, s, o); r.Status == store.OK {
+			break
+		}
+	}
 	if r.Status != store.OK {
-		t.Skipf("others were in the way: %s %s", r.Status, r.Reason)
+		t.Skipf("this machine was too busy three times: %s %s", r.Status, r.Reason)
 	}
 	named := slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool {
 		return d.Code == store.DoubtPauses && strings.Contains(d.Text, " at p99.9, ") && strings.Contains(d.Text, " at the maximum may be")
@@ -93,6 +99,25 @@ func TestASingleStopOfTheGeneratorIsDoubtedWhereItShowsAndBlamedOnNobodyByAGate(
 			t.Errorf("%+v", v)
 		}
 	}
+	t.Log(r.Doubts)
+}
+
+func TestASingleStopOfTheGeneratorIsBlamedOnNobody(t *testing.T) {
+	checkASingleStop(t, simSpec(func(s *study.Spec) { setRate(s, 1000, 15*time.Second) }), lab.Options{})
+}
+
+// The broker runs in a process of its own, and goes on meanwhile.
+func TestASingleStopOfTheGeneratorIsNotBlamedOnARealBroker(t *testing.T) {
+	checkASingleStop(t, parseSpec(t, `
+broker: nats
+delivery: at-most-once
+persistence: memory
+acks: none
+measure: rate
+load.rate: 1000
+duration: 15s
+warmup: 1s
+`), lab.Options{Host: newHost(t)})
 }
 
 // Without the stops the latency is 1 ms.

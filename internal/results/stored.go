@@ -43,7 +43,6 @@ const (
 	DoubtLate         = store.DoubtLate
 	DoubtOrderUnknown = store.DoubtOrderUnknown
 	DoubtPauses       = store.DoubtPauses
-	DoubtGeneratorLag = store.DoubtGeneratorLag
 )
 
 // Promise judges books by the guarantee that a repetition was asked for: its own books, or those books without what is in doubt.
