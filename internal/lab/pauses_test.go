@@ -81,12 +81,12 @@ func checkASingleStop(t *testing.T, s study.Spec, o lab.Options) {
 	var r store.Record
 	for range 3 {
 		pauseProcess(t, 5*time.Second, 100*time.Millisecond, 100*time.Millisecond, 1)
-		if r = runOnce(t, s, o); r.Status == store.OK {
+		if r = runOnce(t, s, o); r.Status == store.OK && !hasDoubt(r, "busy-machine") {
 			break
 		}
 	}
-	if r.Status != store.OK {
-		t.Skipf("this machine was too busy three times: %s %s", r.Status, r.Reason)
+	if r.Status != store.OK || hasDoubt(r, "busy-machine") {
+		t.Skipf("this machine was too busy three times: %s %s, %v", r.Status, r.Reason, r.Doubts)
 	}
 	named := slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool {
 		return d.Code == store.DoubtPauses && strings.Contains(d.Text, " at p99.9, ") && strings.Contains(d.Text, " at the maximum may be")
@@ -99,7 +99,6 @@ func checkASingleStop(t *testing.T, s study.Spec, o lab.Options) {
 			t.Errorf("%+v", v)
 		}
 	}
-	t.Log(r.Doubts)
 }
 
 func TestASingleStopOfTheGeneratorIsBlamedOnNobody(t *testing.T) {
