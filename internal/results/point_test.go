@@ -380,7 +380,8 @@ func TestAFailureThatFoundNoBrokerGivesWayToALaterAttempt(t *testing.T) {
 		want  int
 	}{
 		"no broker": {record(store.Failed, nil), 1},
-		"measured":  {record(store.Failed, &store.Result{}), 2},
+		"too late":  {record(store.Failed, &store.Result{}), 1},
+		"broken":    {record(store.Failed, &store.Result{Measurement: store.Measurement{Books: store.Books{Corrupted: 1}}}), 2},
 		"void":      {record(store.Void, &store.Result{}), 1},
 	} {
 		points := pointsOf([]store.Record{c.first, record(store.OK, &store.Result{})})
@@ -410,7 +411,11 @@ func TestPointsOfASweepStandInTheOrderOfItsValues(t *testing.T) {
 // Two runners that did the same work made n = 8 of four repetitions, and a test of the same samples twice.
 func TestARepetitionThatEndedOkTwiceCountsOnce(t *testing.T) {
 	record := func(id int64, repetition int, status store.Status) store.Record {
-		return store.Record{ID: id, PointID: "p", Repetition: repetition, Status: status, Result: &store.Result{}}
+		r := store.Record{ID: id, PointID: "p", Repetition: repetition, Status: status, Result: &store.Result{}}
+		if status == store.Failed { // by a broken promise, which stays
+			r.Result.Books.Corrupted = 1
+		}
+		return r
 	}
 	set := Of([]store.Record{
 		record(1, 1, store.OK), record(2, 2, store.OK), record(3, 1, store.OK), record(4, 2, store.Failed), record(5, 2, store.OK), record(6, 3, store.Void), record(7, 3, store.OK),
