@@ -96,8 +96,8 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 	}
 	began := time.Unix(1000, 0)
 	for want, r := range map[string]store.Record{
-		": refused: nats can't":                           {Status: store.Refused, Reason: "nats can't"},
-		": failed: it died":                               {Status: store.Failed, Reason: "it died\nits log"},
+		": refused: nats can't": {Status: store.Refused, Reason: "nats can't"},
+		": failed: it died":     {Status: store.Failed, Reason: "it died\nits log"},
 		": ok  sustainable 1–1.05k/s, held 20s  p99 3.00 ms  (42s)": {Status: store.OK, Result: result(store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 1000, High: 1050}})},
 		": ok  sustainable 1–1.05k/s (p99 ≤ 2ms: 500–520/s)  p99 3.00 ms  (42s)": {Status: store.OK, Result: result(store.Result{Sustainable: &store.Sustainable{
 			Low: 1000, High: 1050, Goals: []store.GoalResult{{Low: 1000, High: 1050}, {LatencyNs: 2e6, Quantile: 0.99, Low: 500, High: 520}},
