@@ -99,8 +99,9 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 		": refused: nats can't": {Status: store.Refused, Reason: "nats can't"},
 		": failed: it died":     {Status: store.Failed, Reason: "it died\nits log"},
 		": ok  sustainable 1–1.05k/s, held 20s  p99 3.00 ms  (42s)": {Status: store.OK, Result: result(store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 1000, High: 1050}})},
-		": ok  sustainable 1–1.05k/s (p99 ≤ 2ms: 500–520/s)  p99 3.00 ms  (42s)": {Status: store.OK, Result: result(store.Result{Sustainable: &store.Sustainable{
-			Low: 1000, High: 1050, Goals: []store.GoalResult{{Low: 1000, High: 1050}, {LatencyNs: 2e6, Quantile: 0.99, Low: 500, High: 520}},
+		": ok  sustainable 1–1.05k/s, held 20s (p99 ≤ 2ms: 500–520/s, held 20s)  p99 3.00 ms  (42s)": {Status: store.OK, Result: result(store.Result{Sustainable: &store.Sustainable{
+			HeldNs: 20e9, Low: 1000, High: 1050,
+			Goals: []store.GoalResult{{Low: 1000, High: 1050, HeldNs: 20e9}, {LatencyNs: 2e6, Quantile: 0.99, Low: 500, High: 520, HeldNs: 20e9}},
 		}})},
 		": ok  throughput 900/s  p99 3.00 ms  doubts 1  (42s)": {Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{PublishRate: 900}}), Doubts: []store.Doubt{{}}},
 		": ok  200 messages in 1.5s  (42s)":                    {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 200, TotalSeconds: 1.5}})},
@@ -153,10 +154,10 @@ func TestAPanicBecomesASentenceAndItsTraceAFile(t *testing.T) {
 
 func TestTheOutcomeOfASearchNeverPrintsAnUnknownBoundAsARate(t *testing.T) {
 	for want, s := range map[string]store.Sustainable{
-		"at least 545k/s, no rate failed":                 {Low: 545_000},
+		"at least 545k/s, held 20s, no rate failed":       {HeldNs: 20e9, Low: 545_000},
 		"no rate passed, the lowest that failed was 1k/s": {High: 1000},
 		"no rate was found":                               {},
-		"sustainable 1–2k/s":                              {Low: 1000, High: 2000},
+		"sustainable 1–2k/s, held 20s":                    {HeldNs: 20e9, Low: 1000, High: 2000},
 	} {
 		got := told(store.Record{Result: &store.Result{Sustainable: &s}})
 		if !strings.Contains(got, want) || strings.Contains(got, "0/s–") || strings.Contains(got, "–0/s") {

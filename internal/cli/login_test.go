@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // theUps starts a broker that stays until the test ends and returns the flags to attach to it.
@@ -23,6 +25,7 @@ func theUps(t *testing.T, args ...string) []string {
 }
 
 func TestTheCommandThatUpPrintsMeasuresWhatItStarted(t *testing.T) {
+	testkit.Live(t)
 	for _, broker := range []string{"redis", "redis-pubsub", "nats-streaming"} { // whose addresses alone are not enough
 		t.Run(broker, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.db")

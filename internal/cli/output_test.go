@@ -17,7 +17,7 @@ func TestAReportIsWrittenAsAPageOrNotAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The name chose the format, and the page says how it was made.
-	for _, want := range []string{"<!DOCTYPE html>", `data-key="publish_rate"`, "brokermark report --store " + db + " --format html --output " + page} {
+	for _, want := range []string{"<!DOCTYPE html>", `data-key="throughput"`, "brokermark report --store " + db + " --format html --output " + page} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %q", want)
 		}
