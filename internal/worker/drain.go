@@ -12,44 +12,35 @@ import (
 // while.
 
 const (
-	lossyQuiet  = time.Second     // a drain in which messages may be lost ends when nothing has come for so long
-	deliveryGap = 5 * time.Second // some brokers hand messages over only every few seconds
+	lossyQuiet  = time.Second     // the least silence after which messages that may be lost count as lost
+	deliveryGap = 5 * time.Second // of others: some brokers hand messages over only every few seconds
 )
 
-// drain drains the trial and sets Drained, Arriving and Overdue. If the sending went well but the allowance is used up, it goes on
-// waiting until load.Settle is over as well. What ended it early, if anything did, is added to Err.
+// drain drains the trial and sets Drained, Arriving and Overdue. If the sending went well and something is missing that must not be lost,
+// it goes on waiting, until load.Settle is over as well or nothing has come for trial.patience once more. What ended it early, if anything did, is added to Err.
 func (w *Worker) drain(ctx context.Context, t *trial, out *Outcome) {
 	end, err := w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Drain, brisk: t.load.Brisk})
 	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
-	usedUp := end == stoppedArriving || end == stoppedSilent
-	if out.Err == nil && usedUp && t.load.Settle > t.load.Drain {
+	isMissing := end == stoppedArriving || end == stoppedSilent || end == stoppedQuiet && !t.load.Lossy
+	if out.Err == nil && isMissing && t.load.Settle > t.load.Drain {
 		out.Overdue = w.missing(t)
 		var settled drainEnd
 		settled, err = w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
-		out.Arriving = arrivingAfter(settled, out.Arriving, t.load.Brisk)
+		switch settled {
+		case stoppedArriving:
+			out.Arriving = true
+		case stoppedSilent, stoppedQuiet: // what is missing by now is lost
+			out.Arriving = false
+		case drainedAll, stoppedEarly: // as the drain left it
+		}
 	}
 	out.Err = bothErrors(out.Err, err)
-}
-
-// arrivingAfter returns whether messages that are still missing may be late rather than lost, given how the waiting beyond the drain
-// ended. arriving says that deliveries still came when the drain ended, and brisk is Load.Brisk.
-func arrivingAfter(settled drainEnd, arriving, brisk bool) bool {
-	switch settled {
-	case stoppedArriving:
-		return true
-	case stoppedSilent:
-		return false // messages that are missing by now are lost
-	case stoppedQuiet:
-		return arriving && brisk // otherwise they are lost as well; a brisk trial didn't wait long enough to tell
-	default: // drainedAll or stoppedEarly
-		return arriving
-	}
 }
 
 // drainLimits say when a drain ends although something is missing.
 type drainLimits struct {
 	allowance time.Duration
-	brisk     bool // also when nothing has come for trial.quietTime
+	brisk     bool // also when nothing has come for trial.patience
 }
 
 // drainEnd is why a drain ended.
@@ -68,9 +59,15 @@ const (
 func (w *Worker) awaitArrivals(ctx context.Context, t *trial, limits drainLimits) (drainEnd, error) {
 	waited, unchanged := t.newTimer(), t.newChangeTimer()
 	brisk := limits.brisk || t.load.Lossy
+	patience := time.Duration(0) // of the present silence; 0: not looked up yet
 	for {
 		c, othersSend := t.count()
 		silent := unchanged.update(c.Received + c.Acked) // for how long nothing has come
+		if silent < t.load.leastPatience() {
+			patience = 0
+		} else if patience == 0 {
+			patience = min(t.patience(c), limits.allowance)
+		}
 		switch {
 		case othersSend: // the drain has not begun
 			waited.Reset()
@@ -78,11 +75,11 @@ func (w *Worker) awaitArrivals(ctx context.Context, t *trial, limits drainLimits
 		case w.allCame(t, c):
 			return drainedAll, nil
 		case waited.Awake() > limits.allowance:
-			if arrivedLately(silent, limits.allowance) {
+			if silent < max(patience, min(t.load.leastPatience(), limits.allowance)) {
 				return stoppedArriving, nil
 			}
 			return stoppedSilent, nil
-		case brisk && resolved(c) && silent > t.quietTime():
+		case brisk && resolved(c) && patience > 0 && silent > patience:
 			return stoppedQuiet, nil
 		}
 		if err := w.wait(ctx, 2*time.Millisecond); err != nil {
@@ -118,17 +115,24 @@ func (t *trial) undelivered(c measure.Count) int64 {
 	return (c.Sent-c.Failed)*int64(t.recording.books.Subscriptions()) - c.Received
 }
 
-// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather than lost. silent is how
-// long nothing has come.
-func arrivedLately(silent, allowance time.Duration) bool {
-	return silent < min(deliveryGap, allowance/2)
-}
-
-// quietTime is how long nothing must have come for a brisk drain to end: a second if messages may be lost, and else 5 s or half
-// of the allowance, whichever is less.
-func (t *trial) quietTime() time.Duration {
-	if t.load.Lossy {
+// leastPatience is the least that patience can be.
+func (l Load) leastPatience() time.Duration {
+	if l.Lossy {
 		return lossyQuiet
 	}
-	return min(deliveryGap, t.load.Drain/2)
+	return deliveryGap
+}
+
+// patience returns for how long nothing must have come for missing deliveries to count as lost, given the longest latency of the trial so
+// far and the mean gap between two messages: four times the former, or three times the latter, but at least leastPatience. For example, a
+// broker that stood still for 3 s before is waited for for 12 s, and a load of one message every 2 s for 6 s.
+func (l Load) patience(longest, gap time.Duration) time.Duration {
+	return max(l.leastPatience(), 4*longest, 3*gap)
+}
+
+// patience is the load's patience by what the trial has seen so far.
+func (t *trial) patience(c measure.Count) time.Duration {
+	longest := max(t.recording.books.EndToEnd().Max(), t.recording.books.Service().Max())
+	gap := (t.sendingEndedAt - t.startedAt) / max(1, c.Sent)
+	return t.load.patience(time.Duration(longest), time.Duration(gap))
 }

@@ -29,29 +29,18 @@ func TestPayloadsAndKeysAreMixedBySplitMix64(t *testing.T) {
 
 func TestHowLongADrainWaitsForWhatMayNeverCome(t *testing.T) {
 	for _, c := range []struct {
-		load Load
-		want time.Duration
+		lossy        bool
+		longest, gap time.Duration
+		want         time.Duration
 	}{
-		{Load{Lossy: true, Drain: time.Minute}, time.Second},
-		{Load{Drain: time.Minute}, 5 * time.Second},
-		{Load{Drain: 4 * time.Second}, 2 * time.Second},
+		{true, 0, 0, time.Second},
+		{true, time.Second, 0, 4 * time.Second},
+		{true, time.Millisecond, 2 * time.Second, 6 * time.Second},
+		{false, time.Millisecond, time.Millisecond, 5 * time.Second},
+		{false, 3 * time.Second, time.Millisecond, 12 * time.Second},
 	} {
-		if got := (&trial{load: c.load}).quietTime(); got != c.want {
-			t.Errorf("%+v: %v, want %v", c.load, got, c.want)
-		}
-	}
-	for _, c := range []struct {
-		silent, allowance time.Duration
-		want              bool
-	}{
-		{0, time.Second, true},
-		{499 * time.Millisecond, time.Second, true},
-		{500 * time.Millisecond, time.Second, false},
-		{4 * time.Second, time.Hour, true},
-		{5 * time.Second, time.Hour, false},
-	} {
-		if got := arrivedLately(c.silent, c.allowance); got != c.want {
-			t.Errorf("nothing for %v of %v: arriving %v", c.silent, c.allowance, got)
+		if got := (Load{Lossy: c.lossy}).patience(c.longest, c.gap); got != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }

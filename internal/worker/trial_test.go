@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -199,6 +201,33 @@ func TestALossyDrainEndsWhenNothingComesAnyMore(t *testing.T) {
 				t.Errorf("the drain took %v", took)
 			}
 		})
+	}
+}
+
+// A broker that stands still for longer than half of the drain has lost nothing, also for the trials of a search.
+func TestABriskDrainWaitsForWhatComesAfterASilence(t *testing.T) {
+	t.Parallel()
+	d := &script{}
+	d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		if probing(batch) {
+			p.deliver(batch)
+		} else {
+			late := slices.Clone(batch)
+			for i := range late {
+				late[i].Payload = bytes.Clone(late[i].Payload)
+			}
+			d.pending.Go(func() {
+				time.Sleep(2500 * time.Millisecond)
+				p.deliver(late)
+			})
+		}
+		p.done(batch, nil)
+		return nil
+	}
+	out := ready(t, d, simple(1, 1)).Run(t.Context(), Load{Messages: 100, Drain: 4 * time.Second, Settle: 8 * time.Second, Brisk: true})
+	d.pending.Wait()
+	if !out.Drained || out.Measured.Lost != 0 || out.Err != nil {
+		t.Errorf("drained %v, %+v, %v", out.Drained, out.Measured, out.Err)
 	}
 }
 
