@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -37,8 +38,7 @@ func (p *peakMemory) add(r reading) {
 	p.generator = max(p.generator, r.self.RSSBytes+r.consumers.RSSBytes)
 }
 
-// cost returns what was used between two readings of all meters, and the messages to divide it by: those of the measured phase that were
-// confirmed. For example, 12 s of the broker's processor time for 2,000,000 messages are 6 µs each. Bytes is an estimate unless all
+// cost returns what was used between two readings of all meters, and the messages to divide it by (paidFor). For example, 12 s of the broker's processor time for 2,000,000 messages are 6 µs each. Bytes is an estimate unless all
 // messages were confirmed: which sizes the confirmed ones had is not known, so each counts with the mean.
 func (m *metering) cost(begin, end fullReading, out worker.Outcome) store.Cost {
 	producing := usedBetween(begin.self, end.self, m.peak.self)
@@ -48,7 +48,7 @@ func (m *metering) cost(begin, end fullReading, out worker.Outcome) store.Cost {
 		GeneratorSystemSeconds: producing.SystemSeconds + consuming.SystemSeconds,
 		GeneratorRSSBytes:      m.peak.generator,
 		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
-		Messages:               out.Measured.Acked,
+		Messages:               m.paidFor(out),
 	}
 	if sent := out.Measured.Sent; sent > 0 {
 		c.Bytes = int64(float64(out.Measured.Bytes) * float64(c.Messages) / float64(sent))
@@ -63,6 +63,17 @@ func (m *metering) cost(begin, end fullReading, out worker.Outcome) store.Cost {
 		m.addBroker(&c, begin, end)
 	}
 	return c
+}
+
+// paidFor returns how many messages a cost from the begin of the measured phase to the end of the drain was spent on: those of the phase
+// that were confirmed. In a closed loop a window of messages of the warm-up is in flight when the phase begins, and confirmed in it. So
+// there it is how many were confirmed meanwhile, whatever their phase: 25,000 where 15,000 follow a window of 10,000.
+func (m *metering) paidFor(out worker.Outcome) int64 {
+	begin := slices.IndexFunc(out.Samples, func(s worker.Sample) bool { return s.At >= out.From })
+	if m.rate > 0 || begin < 0 || begin == len(out.Samples)-1 {
+		return out.Measured.Acked
+	}
+	return max(out.Measured.Acked, out.Samples[len(out.Samples)-1].Count.Acked-out.Samples[begin].Count.Acked)
 }
 
 // usedBetween returns what processes used between two readings of their meter, and their largest memory.

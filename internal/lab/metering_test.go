@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/sim"
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/schedule"
@@ -73,6 +74,25 @@ func TestDiskTrafficIsUnknownIfTheKernelDoesNotReportIt(t *testing.T) {
 		if cost.BrokerDiskWriteBytes != -1 {
 			t.Errorf("%v: %d bytes written, though it wasn't told throughout", c, cost.BrokerDiskWriteBytes)
 		}
+	}
+}
+
+// A broker that carries 500/s has a window of 10,000 in flight when a phase of 30 s begins: it works on 25,000 messages, not on 15,000.
+func TestACostIsDividedOverTheMessagesItWasSpentOn(t *testing.T) {
+	out := worker.Outcome{From: 100, Samples: []worker.Sample{
+		{At: 50, Count: measure.Count{Acked: 3000}}, {At: 110, Count: measure.Count{Acked: 5000}}, {At: 200, Count: measure.Count{Acked: 30_000}},
+	}}
+	out.Measured.Acked = 15_000
+	for rate, want := range map[float64]int64{0: 25_000, 500: 15_000} {
+		m := &metering{bench: &bench{meters: meters{complete: true}}, rate: rate}
+		if c := m.cost(fullReading{}, fullReading{}, out); c.Messages != want {
+			t.Errorf("at a rate of %g: over %d messages, want %d", rate, c.Messages, want)
+		}
+	}
+	m := &metering{bench: &bench{meters: meters{complete: true}}}
+	out.Samples = nil
+	if c := m.cost(fullReading{}, fullReading{}, out); c.Messages != 15_000 {
+		t.Errorf("without samples: %d", c.Messages)
 	}
 }
 
