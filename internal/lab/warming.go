@@ -23,8 +23,8 @@ const (
 	leastTicks = 3
 )
 
-// warmingUp says that the broker was still warming up in the measured phase. It is empty if the broker was not, or if that can't be told:
-// if the load changes on purpose, the cost of a message changes as well.
+// warmingUp says that the broker was still warming up in the measured phase, or that the phase was too short to tell. It is empty if the
+// broker was not, and if the load changes on purpose, as the cost of a message changes then as well.
 func (b *bench) warmingUp(t trial) remark.Remark {
 	if changing(b.spec.Load) || len(b.spec.Faults) > 0 || b.spec.Measure == study.MeasureBacklog {
 		return remark.Remark{}
@@ -37,7 +37,11 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	}
 	third := len(phase) / 3
 	if third < leastTicks {
-		return remark.Remark{}
+		if !t.Cost.BrokerKnown || t.Cost.Messages == 0 {
+			return remark.Remark{}
+		}
+		length := time.Duration(t.phaseSeconds() * float64(time.Second))
+		return remark.Of("it was measured for %s, too short to tell whether the broker was still warming up", length.Round(time.Millisecond))
 	}
 	first, last := processorUseIn(phase[:third]), processorUseIn(phase[len(phase)-third:])
 	if first.perMessage == 0 || last.perMessage == 0 || first.perMessage < warmingFactor*last.perMessage {

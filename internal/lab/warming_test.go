@@ -26,6 +26,17 @@ func ticksOf(cores, rate [2]float64) trial {
 	return t
 }
 
+func TestAPhaseTooShortToTellWhetherTheBrokerWarmsUpSaysSo(t *testing.T) {
+	short := ticksOf([2]float64{1.8, 1.8}, [2]float64{100_000, 500_000})
+	short.Series, short.Until = short.Series[:28], int64(800*time.Millisecond) // eight ticks of the phase
+	for known, want := range map[bool]string{true: "it was measured for 800ms, too short to tell whether the broker was still warming up", false: ""} {
+		short.Cost = store.Cost{BrokerKnown: known, Messages: 1000}
+		if got := (&bench{spec: study.Defaults()}).warmingUp(short); got.Text != want {
+			t.Errorf("its cost is known: %t: %q, want %q", known, got.Text, want)
+		}
+	}
+}
+
 func TestABrokerThatStillWarmsUpIsDoubted(t *testing.T) {
 	steady := study.Defaults()
 	ramp, faulty, backlog := study.Defaults(), study.Defaults(), study.Defaults()
