@@ -69,7 +69,7 @@ func TestNoFieldOfAnOutcomeIsForgottenWhenItIsMerged(t *testing.T) {
 
 // Whoever adds a number to Outcome has to say whether it is a time.
 func TestEveryNumberOfAnOutcomeIsATimeThatMovesOrIsNone(t *testing.T) {
-	noTimes := []string{"Overdue", "Dropped", "BacklogMax", "Producers", "Procs", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
+	noTimes := []string{"Overdue", "Listened", "Dropped", "BacklogMax", "Producers", "Procs", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
 	var o Outcome
 	fill(reflect.ValueOf(&o).Elem())
 	const offset = int64(time.Hour)

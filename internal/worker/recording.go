@@ -19,7 +19,7 @@ type recording struct {
 	effort        *effort
 }
 
-// newRecording begins to record. keys is nil unless order is promised for each key. The caller closes the watch and ends the effort.
+// newRecording begins to record. keys is nil unless order is promised for each key. The caller closes the watch.
 func newRecording(shape measure.Shape, keys *keyChooser) *recording {
 	r := &recording{}
 	if keys != nil {
@@ -29,9 +29,11 @@ func newRecording(shape measure.Shape, keys *keyChooser) *recording {
 	r.measuredUntil.Store(measure.Undecided)
 	r.pauses = &pauseRecorder{phase: r.measuredPhase}
 	r.watch = clock.NewWatch(r.pauses.wakeUp)
-	r.effort = newEffort(r.measuredPhase)
 	return r
 }
+
+// watchEffort begins to look for the busiest goroutine. The caller ends the effort.
+func (r *recording) watchEffort() { r.effort = newEffort(r.measuredPhase) }
 
 // measuredPhase returns the measured phase as far as it is decided. Any goroutine may call it.
 func (r *recording) measuredPhase() phaseTimes {

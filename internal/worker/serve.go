@@ -173,6 +173,7 @@ func (s *consumerServer) listen(o *trialStart) error {
 		s.trial.books.SetBase(producer, seq)
 	}
 	s.trial.setMeasuredPhase(o.Phase)
+	s.trial.watchEffort()
 	if o.Procs > 0 {
 		clock.SetThreads(min(o.Procs, s.procs))
 	}

@@ -42,6 +42,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	before := clock.SetThreads(procs)
 	defer clock.SetThreads(before)
 	t := w.begin(load, procs)
+	t.recording.watchEffort()
 	o := newObserver(w, t)
 	var observing sync.WaitGroup
 	drained := make(chan struct{})
