@@ -79,8 +79,9 @@ func TestKnownOffsetsDriftsAndDelaysLieWithinTheReportedBounds(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	const peers, rounds, each = 5, 5, 20 // 1,000 exchanges: 5 × 2 × 5 measurements of 20
 	judged, missed, widest := 0, 0, int64(0)
+	random := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for peer := range peers {
-		ahead, drift := rand.Int64N(1e17), []float64{0, 100e-6, -300e-6, 500e-6, -20e-6}[peer]
+		ahead, drift := random.Int64N(1e17), []float64{0, 100e-6, -300e-6, 500e-6, -20e-6}[peer]
 		origin := Now()
 		truth := func(ns int64) int64 { return ns + ahead + int64(math.Round(drift*float64(ns-origin))) }
 		// Up to 1 ms one way and next to nothing the other, or the other way round.

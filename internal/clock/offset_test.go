@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestOffsetRefusesWhatCannotBe(t *testing.T) {
@@ -87,7 +89,7 @@ func drawClock(t *rapid.T, name string) func(int64) int64 {
 }
 
 func TestALineHoldsBetweenItsMeasurements(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		peers := []func(int64) int64{drawClock(t, "a"), drawClock(t, "b")}
 		const start, trial = int64(1e12), int64(60e9)

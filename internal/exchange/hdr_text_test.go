@@ -17,10 +17,11 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAnHdrHistogramHasTheQuantilesOfTheSortedValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		sorted, per := latencies.Draw(t, "ns"), rapid.SampledFrom([]int64{1, 1000}).Draw(t, "per")
 		h, err := hdr(recorded(sorted), per)
 		if err != nil {
@@ -79,7 +80,7 @@ func printed(t *rapid.T, d results.Distribution, kind results.LatencyKind) (p pe
 }
 
 func TestPercentileTextAgreesWithTheSortedValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		sorted := latencies.Draw(t, "ns")
 		n := len(sorted)
 		p := printed(t, results.Distribution{Used: true, Latencies: recorded(sorted)}, results.LatencyKinds[0])
@@ -119,7 +120,7 @@ func TestPercentileTextBeginsWithWhatItIsOf(t *testing.T) {
 	d := results.Distribution{RowTitle: "rate 5/s\n", N: 3, Latencies: recorded([]int64{5e6})}
 	d.Point.ID, d.Point.Name, d.Point.Spec.Delivery = "id", "na\x7fme", "at-least-once"
 	d.Point.Spec.MessageSize = study.Sizes{{Size: 100, Weight: 1}}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		d.Used = rapid.Bool().Draw(t, "used")
 		p := printed(t, d, e2eKind)
 		if want := "#[end-to-end latency (received − intended) of na me, 100 B, at-least-once, rate 5/s ; point id; repetitions: 3; milliseconds]"; p.comments[0] != want {
@@ -182,7 +183,7 @@ func TestEveryLoadOfACurveIsAnIntervalOfItsOwnLength(t *testing.T) {
 }
 
 func TestHostileTextsStayWithinTagsAndLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("a,ä \n\t\r\x00\x1f\x7f!~"))).Draw(t, "text")
 		tag, line := []rune(inTag(text)), []rune(inLine(text))
 		for i, r := range []rune(text) {

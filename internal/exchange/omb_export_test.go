@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func recorded(values []int64) hist.Snapshot {
@@ -46,7 +47,7 @@ func fields(t *rapid.T, v any) map[string]any {
 // Each of the oracles below holds one part of the export of a latency against the sorted values that it is made of:
 // within the width of a bucket, and cut to whole microseconds.
 func TestExportedLatenciesAreThoseOfTheSortedValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		publish, end, delay := latencies.Draw(t, "acked − sent"), latencies.Draw(t, "received − sent"), latencies.Draw(t, "sent − intended")
 		o, err := ToOMB(store.Record{Result: &store.Result{Measurement: store.Measurement{Latency: store.Latency{
 			Service: recorded(publish), EndToEndService: recorded(end), Lag: recorded(delay),
@@ -128,7 +129,7 @@ func oneTable(t *rapid.T, name string, table map[string]any, sorted []int64, uni
 }
 
 func TestAQuantileTableNamesEveryPercentileOnceRising(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s, err := summaryOf(recorded(latencies.Draw(t, "values")), 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +144,7 @@ func TestAQuantileTableNamesEveryPercentileOnceRising(t *testing.T) {
 
 // Each period has the mean of what went on in each of its moments: a tick's rates are those since the tick before.
 func TestExportedRatesAreTheMeansOfTenSecondsEach(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		r := store.Result{Measurement: store.Measurement{PublishRate: 7, ReceiveRate: 9, Books: store.Books{Failed: 80}}}
 		r.Seconds = rapid.SampledFrom([]float64{0, 0.5, 40}).Draw(t, "seconds")
 		failed := map[float64]float64{0.5: 160, 40: 2}[r.Seconds]

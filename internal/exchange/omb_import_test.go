@@ -13,6 +13,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // small is a result with next to nothing in it.
@@ -37,7 +38,7 @@ func imports(t *testing.T, name string, o OMB, like *study.Spec) (store.Record, 
 }
 
 func TestAnImportHasEveryPeriodOfTheFile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		numbers := func(name string, low, n int) []float64 {
 			return rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 5000), func(i int) float64 { return float64(i) }), low, n).Draw(t, name)
 		}
@@ -109,7 +110,7 @@ func TestAnImportHasEveryPeriodOfTheFile(t *testing.T) {
 }
 
 func TestARebuiltHistogramHasEveryPercentileOfItsTable(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		percents := rapid.SliceOfNDistinct(rapid.IntRange(0, 100), 1, 12, rapid.ID[int]).Draw(t, "percents")
 		slices.Sort(percents)
 		n, unit := 100*rapid.Int64Range(1, 1000).Draw(t, "hundreds"), rapid.SampledFrom([]float64{1000, 1e6}).Draw(t, "unit")
@@ -148,7 +149,7 @@ func TestARebuiltHistogramHasEveryPercentileOfItsTable(t *testing.T) {
 }
 
 func TestQuantileTablesComeBackFromTheirJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		percents := rapid.SliceOfDistinct(rapid.Float64Range(0, 100), rapid.ID[float64]).Draw(t, "percents")
 		slices.Sort(percents)
 		want, value := Quantiles{}, 0.0

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // Several goroutines that all find a new extreme at once must not lose the furthest, nor wait for one another for ever.
@@ -36,7 +38,7 @@ func TestExtremesRaisedTogetherAreTheFurthest(t *testing.T) {
 }
 
 func TestAQuantileIsThatOfItsRank(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, 511), 1, 40).Draw(t, "exact values")
 		s := of(values...)
 		counts := map[int64]int{}
@@ -64,7 +66,7 @@ func TestAQuantileIsThatOfItsRank(t *testing.T) {
 }
 
 func TestMeansLieWithinTheBucketsOfTheirValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, Limit-1), 1, 40).Draw(t, "values")
 		sum := 0.0
 		for _, v := range values {
@@ -82,7 +84,7 @@ func TestMeansLieWithinTheBucketsOfTheirValues(t *testing.T) {
 
 // The values of a bucket may all lie at one of its edges: the mean is off by half a bucket then, and no more.
 func TestAMeanIsOffByHalfABucketAtMost(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		i, n := rapid.IntRange(2*perOctave, overflow-2).Draw(t, "bucket"), rapid.IntRange(1, 1000).Draw(t, "values")
 		for _, v := range []int64{lowest(i), highest(i)} {
 			h := New()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func of(values ...int64) Snapshot {
@@ -123,7 +125,7 @@ var nanoseconds = rapid.Custom(func(t *rapid.T) int64 {
 })
 
 func TestMergingIsRecordingTogether(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		a, b := rapid.SliceOf(nanoseconds).Draw(t, "a"), rapid.SliceOf(nanoseconds).Draw(t, "b")
 		want := of(slices.Concat(a, b)...)
 		if got := of(a...).Merge(of(b...)); !equal(got, want) {
@@ -136,7 +138,7 @@ func TestMergingIsRecordingTogether(t *testing.T) {
 }
 
 func TestSubtractingTheEarlierLeavesTheLater(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		a, b := rapid.SliceOf(nanoseconds).Draw(t, "a"), rapid.SliceOf(nanoseconds).Draw(t, "b")
 		earlier, want := of(a...), of(b...)
 		got := earlier.Merge(want).Sub(earlier)
@@ -150,7 +152,7 @@ func TestSubtractingTheEarlierLeavesTheLater(t *testing.T) {
 }
 
 func TestCountAboveAgreesWithBuckets(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s, bound := of(rapid.SliceOf(nanoseconds).Draw(t, "values")...), nanoseconds.Draw(t, "bound")
 		var above, all int64
 		s.Buckets(func(lo, hi, n int64) bool {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestUnmarshalRefusesWhatNoHistogramWrites(t *testing.T) {
@@ -53,7 +55,7 @@ func TestJSONIsTheSameEverywhere(t *testing.T) {
 }
 
 func TestJSONBringsEverythingBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		want := struct {
 			A, B Snapshot
 			C    Snapshot `json:",omitzero"`

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -95,7 +96,7 @@ func header(producer, seq int) wire.Header {
 }
 
 func TestLedgerAgreesWithANaiveOneUnderAnyDisorder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 700).Draw(t, "sent")
 		m := &model{
 			sent: n, measured: rapid.IntRange(0, n).Draw(t, "measured from"), keys: rapid.SampledFrom([]int{0, 0, 1, 5}).Draw(t, "keys"),
@@ -169,7 +170,7 @@ func TestLedgerAgreesWithANaiveOneUnderAnyDisorder(t *testing.T) {
 
 // Streams whose deliveries take turns, number by number, have nothing to do with each other's order or duplicates.
 func TestStreamsThatTakeTurnsKeepAccountsOfTheirOwn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		streams := rapid.IntRange(2, 4).Draw(t, "streams")
 		models := make([]*model, streams)
 		trial := NewTrial(Shape{Producers: streams, Consumers: 1, Subscriptions: 1})

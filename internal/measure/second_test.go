@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -193,7 +194,7 @@ func sameLatency(t *rapid.T, what string, got hist.Snapshot, values []int64) {
 }
 
 func TestASecondTrialsBooksAreThoseOfItsOwnMessages(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		short := rapid.Bool().Draw(t, "short payloads")
 		a := &account{subscriptions: rapid.IntRange(0, 2).Draw(t, "subscriptions"), from: rapid.Int64Range(0, 160_000).Draw(t, "measured from")}
 		producers := rapid.IntRange(1, 3).Draw(t, "producers")

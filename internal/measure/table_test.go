@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // A table is the smallest power of two with room for what a producer may have outstanding, and, unless all producers'
 // tables would then hold more than a million entries, for a thousand messages that wait in the broker.
 func TestATimeTableHasRoomForWhatIsOutstanding(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		outstanding := rapid.SampledFrom([]int{1, 63, 64, 65, 1023, 1024, 1025, 40_000, 65_536}).Draw(t, "outstanding")
 		producers := rapid.OneOf(rapid.IntRange(1, 2000), rapid.IntRange(1, 4_000_000), rapid.SampledFrom([]int{1023, 1024, 1025, 2048, 16_384, 16_385})).Draw(t, "producers")
 		enough := func(size int) bool { return size >= outstanding && (size >= 1024 || size*producers >= 1<<20) }

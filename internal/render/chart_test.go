@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -157,7 +158,7 @@ func TestFiguresFarApartAreDotsOnALogarithmicScale(t *testing.T) {
 // On a linear scale the longest bar fills its track, and all others are to it as their figures are. On a logarithmic one a larger figure
 // is further right, within the track.
 func TestBarsAndDotsStandWhereTheirFiguresAre(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(0, 1e9), 2, 9).Draw(t, "values")
 		var rows []document.Row
 		most := 0.0

@@ -7,11 +7,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // The oracle gathers every message by the second in which it came; ticks end half a second apart, some milliseconds late.
 func TestTheMeanOfSecondsWeighsEverySecondInWhichSomethingCameAlike(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		var series []store.Tick
 		bySecond := map[int][]float64{}
 		for i := range rapid.IntRange(0, 20).Draw(t, "ticks") {

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestClientsSendWhatTheirProducersWouldHaveSent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "producers")
 		d := Deal{rapid.IntRange(1, n).Draw(t, "clients"), n}
 		total := rapid.Int64Range(0, 300).Draw(t, "arrivals")
@@ -152,7 +154,7 @@ func dispersed(t *testing.T, what string, clients int, values []float64, mean fl
 }
 
 func TestAllClientsOfAPoissonProcessAreCountedAndLimitedExactly(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "producers")
 		d := Deal{rapid.IntRange(1, n).Draw(t, "clients"), n}
 		rate := rapid.SampledFrom([]float64{0.5, 1000, 1e8, 1e9}).Draw(t, "rate") // at the highest, many at one nanosecond

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // A record holds the seed of its arrivals so that they can be sent again, also by a later version.
@@ -88,7 +90,7 @@ func second(_ Schedule, err error) error { return err }
 // An arrival is counted as soon as a single quantum of it, a billionth of a billionth, lies before d.
 func TestCountsAreExactToTheQuantum(t *testing.T) {
 	whole := big.NewInt(quantaPerMessage)
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		q := 10*rapid.Int64Range(100, 1e8).Draw(t, "rate / 10") + rapid.SampledFrom([]int64{1, 3, 7, 9}).Draw(t, "last digit") // coprime to quantaPerMessage
 		one := new(big.Int).ModInverse(big.NewInt(q), whole).Int64()                                                           // so many ns are a whole number of messages and one quantum
 		d := rapid.SampledFrom([]int64{one - 1, one, one + 1}).Draw(t, "d")

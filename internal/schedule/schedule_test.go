@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // must is for schedules that the test knows to be allowed.
@@ -220,7 +222,7 @@ var anySchedule = rapid.Custom(func(t *rapid.T) Schedule {
 })
 
 func TestArrivalsNeverGoBackAndCountAgrees(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := anySchedule.Draw(t, "schedule")
 		walk := Sequential(s)
 		from := rapid.Int64Range(0, 100_000).Draw(t, "from")
@@ -253,7 +255,7 @@ func TestArrivalsNeverGoBackAndCountAgrees(t *testing.T) {
 }
 
 func TestSharesTogetherAreTheWhole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s, n := anySchedule.Draw(t, "schedule"), rapid.IntRange(1, 9).Draw(t, "n")
 		const each = 300
 		var merged []int64
@@ -279,7 +281,7 @@ func TestSharesTogetherAreTheWhole(t *testing.T) {
 }
 
 func TestDueIsWhatCountingSays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := Sequential(anySchedule.Draw(t, "schedule"))
 		from := rapid.Int64Range(0, 5000).Draw(t, "from")
 		now := s.At(from + rapid.Int64Range(0, 300).Draw(t, "ahead"))

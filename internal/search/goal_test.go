@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // drawGoal and drawTally are in whole seconds, so that sums are exact.
@@ -35,7 +37,7 @@ func appendixA(g Goal, t Tally) (optimistic, pessimistic bool) {
 }
 
 func TestClassesAreThoseOfTheDraft(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		g, tally := drawGoal(t), drawTally(t)
 		optimistic, pessimistic := appendixA(g, tally)
 		want := Undecided
@@ -54,7 +56,7 @@ func TestClassesAreThoseOfTheDraft(t *testing.T) {
 var order = map[Class]int{Upper: 0, Undecided: 1, Lower: 2}
 
 func TestAGoodTrialNeverMakesARateWorseNorABadOneBetter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		g, tally := drawGoal(t), drawTally(t)
 		before := order[g.Class(tally)]
 		for _, length := range []time.Duration{g.FinalDuration / 2, g.FinalDuration, 3 * g.FinalDuration} {
@@ -69,7 +71,7 @@ func TestAGoodTrialNeverMakesARateWorseNorABadOneBetter(t *testing.T) {
 }
 
 func TestAVoidTrialSaysNothingAndABrokenPromiseEverything(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		g, tally := drawGoal(t), drawTally(t)
 		void := tally
 		void.add(g, g.FinalDuration, Judgement{Verdict: Void})

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // line is a backlog that grows by slope per second from base on, with noise, sampled 50 times a second.
@@ -28,7 +30,7 @@ func line(seconds, base, slope, noise float64, rng *rand.Rand) []Point {
 var table = map[int][2]float64{1: {6.314, 318.31}, 2: {2.920, 22.327}, 3: {2.353, 10.215}, 5: {2.015, 5.893}, 8: {1.860, 4.501}}
 
 func TestTheSlopeIsThatOfALeastSquaresFitWithStudentsInterval(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{3, 4, 5, 7, 10}).Draw(t, "points") // no more than parts: each is a floor
 		var x, y []float64
 		var points []Point
@@ -155,7 +157,7 @@ func stallAt(from, seconds, rate float64) []Point {
 
 // Whatever is halted would have failed: had the backlog stopped growing then, it would still have grown too much.
 func TestWhatIsHaltedWouldHaveFailed(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		rate, planned := 1000.0, 5.0
 		rule := DefaultRule(asked)
 		slope := rapid.Float64Range(0, 300).Draw(t, "slope")

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // good is the evidence of a long trial at 1,000/s that passes everything.
@@ -220,7 +221,7 @@ func TestMoreThanAShareIsLostOnlyWhereItIsShown(t *testing.T) {
 			t.Errorf("of %d, at most %d may be lost", all, most)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		all := rapid.Int64Range(0, 1e6).Draw(t, "all")
 		share := rapid.Float64Range(0.0001, 0.5).Draw(t, "share")
 		if tooMany(0, all, share) || tooMany(1, all, share) || tooMany(0, all, 0) || !tooMany(1, all, 0) {

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAFilterSelectsWhatAllItsTermsSelect(t *testing.T) {
@@ -30,7 +32,7 @@ func TestAFilterSelectsWhatAllItsTermsSelect(t *testing.T) {
 		mustAppend(t, s, r)
 		all = append(all, r)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		f := Filter{
 			Study:    rapid.SampledFrom([]string{"", "s0", "s1", "none"}).Draw(t, "study"),
 			PointIDs: rapid.SliceOfN(rapid.SampledFrom([]string{"p0", "p1", "p6", "none"}), 0, 3).Draw(t, "points"),

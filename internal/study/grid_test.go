@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // modelAxis is an axis as a document writes it and what its values are called.
@@ -186,7 +188,7 @@ func ruled(sweeps []modelSweep) bool {
 }
 
 func TestAStudyHasEveryCombinationThatNoRuleExcludes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		doc, sweeps := drawStudy(t)
 		if !ruled(sweeps) {
 			t.Skip("a rule without its axis")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestSpellingAndOrderDoNotChangeTheIdentity(t *testing.T) {
@@ -127,7 +128,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 }
 
 func TestStoredSpecsKeepTheirIdentity(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		seed := rapid.Int64().Draw(t, "seed")
 		size := rapid.Int64Range(8, 1<<20).Draw(t, "size")
 		native := rapid.OneOf(rapid.Float64Range(-1e6, 1e6).AsAny(), rapid.IntRange(-1e9, 1e9).AsAny(), rapid.Bool().AsAny(), rapid.StringMatching(`[a-z]{1,8}`).AsAny()).Draw(t, "native")
@@ -138,7 +139,7 @@ func TestStoredSpecsKeepTheirIdentity(t *testing.T) {
 			fmt.Sprintf("topics: %d", rapid.IntRange(1, 100).Draw(t, "topics")),
 		}
 		id := func() (string, Spec) {
-			rand.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			lines = rapid.Permutation(lines).Draw(t, "order")
 			s, err := Parse("f.yaml", []byte(strings.Join(lines, "\n")))
 			if err != nil {
 				t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // quickly are the spec of doc as it is and as Quick leaves it, after flags.
@@ -61,7 +63,7 @@ var cuts = []struct {
 
 func TestQuickBoundsEverySettingThatNoFlagGives(t *testing.T) {
 	for _, c := range cuts {
-		rapid.Check(t, func(t *rapid.T) {
+		testkit.Check(t, func(t *rapid.T) {
 			v := c.most * rapid.SampledFrom([]float64{0.2, 0.5, 1, 1, 2, 30}).Draw(t, "share")
 			text := fmt.Sprintf("%.0fms", math.Max(1, v*1000))
 			if c.whole {
@@ -101,7 +103,7 @@ func TestQuickKeepsWhatFaultsAndLargeMessagesNeed(t *testing.T) {
 }
 
 func TestQuickTakesTheEndsAndTheMiddleOfACurve(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "rates")
 		var rates []float64
 		for i := range n {

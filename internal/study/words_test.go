@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/brokermark/brokermark/internal/suggest"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 var units = map[string]int64{
@@ -20,7 +21,7 @@ var units = map[string]int64{
 }
 
 func TestASizeIsItsNumberTimesItsUnit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]string{"", "B", "k", "kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "TiB", "PiB"}).Draw(t, "unit")
 		n := rapid.Int64Range(-2000, 2000).Draw(t, "n")
 		text := fmt.Sprint(n) + rapid.SampledFrom([]string{"", " "}).Draw(t, "space") + unit
@@ -34,7 +35,7 @@ func TestASizeIsItsNumberTimesItsUnit(t *testing.T) {
 }
 
 func TestASizeIsWrittenWithTheLargestUnitThatDividesIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]int64{1, 1e3, 1 << 10, 1e6, 1 << 20, 1e9, 1 << 30, 1e12, 1 << 40, 1 << 50}).Draw(t, "unit")
 		s := Size(unit * rapid.Int64Range(-(1<<50)/unit, 1<<50/unit).Draw(t, "n"))
 		text := s.String()
@@ -120,7 +121,7 @@ func TestSizesBeyondAPebibyteAreRefusedInWhateverForm(t *testing.T) {
 }
 
 func TestSizesKnowTheirExtremesAndMean(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) WeightedSize {
 			return WeightedSize{Size(rapid.Int64Range(1, 1<<30).Draw(t, "size")), float64(rapid.IntRange(1, 9).Draw(t, "weight"))}
 		}), 1, 6).Draw(t, "sizes")
@@ -140,7 +141,7 @@ func TestSizesKnowTheirExtremesAndMean(t *testing.T) {
 }
 
 func TestATimeIsWrittenShortlyAndReadsBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]time.Duration{1, time.Millisecond, time.Second, time.Minute, time.Hour}).Draw(t, "unit")
 		d := Duration(time.Duration(rapid.Int64Range(-200, 200).Draw(t, "n")) * unit)
 		text := d.String()

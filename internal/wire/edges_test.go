@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestStatusesAndIdentitiesAreWrittenForPeople(t *testing.T) {
@@ -50,7 +52,7 @@ func TestAPayloadTooShortForAHeaderIsLeftAlone(t *testing.T) {
 
 // What is not ours is told from what is damaged, and the bytes are shown as they are in both cases.
 func TestADamagedOrForeignHeaderIsShownAsItIs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(HeaderSize, 200).Draw(t, "size")
 		want := Header{
 			ID: ID(rapid.Uint64().Draw(t, "id")), Intended: rapid.Int64().Draw(t, "intended"), Sent: rapid.Int64().Draw(t, "sent"),

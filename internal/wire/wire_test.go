@@ -6,6 +6,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func stamped(size int, id ID) []byte {
@@ -74,7 +76,7 @@ func TestWhatWasStampedIsRead(t *testing.T) {
 }
 
 func TestAnIdentityHoldsAnyProducerAndSequence(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		producer := rapid.Uint32Range(0, MaxProducers-1).Draw(t, "producer")
 		seq := rapid.Uint64Range(0, MaxSeq).Draw(t, "seq")
 		id := MakeID(producer, seq)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // laidOut returns a plan of topics with each producers per topic and one consumer. Topics share connections, if connections is not 0.
@@ -57,7 +58,7 @@ func TestPartsOfAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	schedules := []schedule.Schedule{constant(t, 97), poisson}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		topics := rapid.IntRange(1, 12).Draw(t, "topics")
 		each := rapid.IntRange(1, 3).Draw(t, "producers")
 		connections := rapid.IntRange(0, topics).Draw(t, "connections")
@@ -127,7 +128,7 @@ func TestWorkersThatShareAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	schedules := []schedule.Schedule{constant(t, 97), poisson}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		topics, each := rapid.IntRange(1, 6).Draw(t, "topics"), rapid.IntRange(1, 3).Draw(t, "producers")
 		whole := laidOut(topics, each, rapid.IntRange(0, topics).Draw(t, "connections"))
 		n := rapid.IntRange(1, 9).Draw(t, "parts")

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // fates are receipts: what each slot was completed with, in order.
@@ -219,7 +220,7 @@ func TestARefusedMessageIsCompletedByItsPublish(t *testing.T) {
 }
 
 func TestOnlyOneOutcomeEndsTheFlightOfAGeneration(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		var s slot
 		generation, flying := uint32(0), false
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
@@ -246,7 +247,7 @@ func TestOnlyOneOutcomeEndsTheFlightOfAGeneration(t *testing.T) {
 
 func TestASubjectNamesASlotAndItsGeneration(t *testing.T) {
 	w := &Window{Flights: NewFlights(5, nil), prefix: "_INBOX.x."}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		i, generation := rapid.Uint32Range(0, 6).Draw(t, "slot"), rapid.Uint32().Draw(t, "generation")
 		a, b, ok := w.parse(w.reply(i, generation))
 		if ok != (i < 5) || ok && (a != i || b != generation) {

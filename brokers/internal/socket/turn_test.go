@@ -17,10 +17,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAddressesAreTriedInTurnUntilOneAnswers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		addresses := []string{"a", "b", "c", "d"}[:rapid.IntRange(0, 4).Draw(t, "addresses")]
 		down := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), rapid.ID[string]).Draw(t, "down")
 		id := rapid.IntRange(0, 9).Draw(t, "id")
@@ -216,7 +218,7 @@ func (s *script) Write(p []byte) (int, error) {
 func (s *script) Close() error { s.closed++; return nil }
 
 func TestWhatIsGatheredIsWhatWasWrittenHoweverItIsCut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		size, fails := rapid.IntRange(0, 20).Draw(t, "size"), rapid.SampledFrom([]int{1000, 1000, 0, 1, 3}).Draw(t, "fails after")
 		s := &script{fails: fails}
 		c := NewCoalescer(s, size, 0)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // ranges are what a set of exactly these numbers has to consist of: as few ranges as there are, in rising order.
@@ -22,7 +24,7 @@ func ranges(numbers []uint64) (want []span) {
 }
 
 func TestASetIsTheFewestRangesInWhateverOrderItsNumbersCome(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		base := rapid.SampledFrom([]uint64{0, 1 << 40, math.MaxUint64 - 20}).Draw(t, "base")
 		numbers := rapid.SliceOfN(rapid.Map(rapid.Uint64Range(0, 20), func(n uint64) uint64 { return base + n }), 0, 60).Draw(t, "numbers")
 		var s Set

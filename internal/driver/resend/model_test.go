@@ -16,6 +16,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 var errRefused = errors.New("refused")
@@ -358,7 +359,7 @@ func (b *broker) verdict() string {
 }
 
 func TestEveryMessageHasOneOutcomeAndItsPlaceWhateverHappens(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		s := scenarios.Draw(r, "scenario")
 		wrong := ""
 		synctest.Test(t, func(*testing.T) { wrong = s.run() })
