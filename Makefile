@@ -73,7 +73,9 @@ proof: web ## all that takes long, too: older versions, clusters of JVMs, random
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so two packages run beside each other
 	$(GO) build -race $(CONCURRENT)
-	$(call TESTS,race,$(filter-out $(PURE),$(CONCURRENT))) -p 2 -parallel 3 -race -short
+	$(call TESTS,race-measuring,$(filter-out $(PURE),$(MEASURING)),$(AGAIN)) -p 2 -parallel 3 -race -short; one=$$?; \
+	$(call TESTS,race-others,$(filter-out $(MEASURING),$(CONCURRENT))) -p 2 -parallel 3 -race -short; two=$$?; \
+	$(LADDER) bin/tests-race-measuring.json bin/tests-race-others.json && exit $$((one + two))
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"
