@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // spin uses a core until it is told to end, in turns with other goroutines that are ready.
@@ -27,7 +29,7 @@ func TestTheBusiestGoroutineIsNamedWithItsOwnerAndItsShare(t *testing.T) {
 	var running sync.WaitGroup
 	w := Start()
 	if w == nil {
-		t.Skip("this process is being profiled")
+		testkit.Without(t, "this process is being profiled")
 	}
 	if again := Start(); again != nil {
 		t.Error("the process is watched twice")

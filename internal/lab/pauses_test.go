@@ -74,9 +74,7 @@ func TestPausesOfTheGeneratorAreNotBlamedOnTheBroker(t *testing.T) {
 // above it do: a doubt says so, and no objective blames the broker.
 func checkASingleStop(t *testing.T, s study.Spec, o lab.Options) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a stop of a hundredth of the time would show in the p99 as well")
-	}
+	testkit.NotShort(t)
 	s.Objectives = study.Objectives{"e2e_p999": "< 20ms", "e2e_max": "< 80ms"}
 	var r store.Record
 	for range 3 {
@@ -86,7 +84,7 @@ func checkASingleStop(t *testing.T, s study.Spec, o lab.Options) {
 		}
 	}
 	if r.Status != store.OK || hasDoubt(r, "busy-machine") {
-		t.Skipf("this machine was too busy three times: %s %s, %v", r.Status, r.Reason, r.Doubts)
+		testkit.Undecided(t, "this machine was too busy three times: %s %s, %v", r.Status, r.Reason, r.Doubts)
 	}
 	named := slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool {
 		return d.Code == store.DoubtPauses && strings.Contains(d.Text, " at p99.9, ") && strings.Contains(d.Text, " at the maximum may be")
@@ -119,14 +117,14 @@ warmup: 1s
 `), lab.Options{Host: newHost(t)})
 }
 
-// Without the stops the latency is 1 ms.
+// Without the stops the latency is 1 ms. The broker is far from its capacity: near it, a queue is left behind by each stop, and no rule
+// tells that from the broker's own.
 func TestASearchThatOnlyStopsOfTheGeneratorFailIsVoid(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a search takes its time")
-	}
+	testkit.NotShort(t)
 	pauseProcess(t, 0, 8*time.Millisecond, 200*time.Millisecond, 50)
 	r := runOnce(t, simSpec(func(s *study.Spec) {
-		s.Measure, s.Client = "sustainable", map[string]any{"capacity": 20_000, "latency": "1ms"}
+		s.Measure, s.Client = "sustainable", map[string]any{"capacity": 200_000, "latency": "1ms"}
+		s.Sustainable.MaxRate = 4000
 		s.Sustainable.Latency, s.Sustainable.Quantile = study.Duration(5*time.Millisecond), 0.99
 		s.Sustainable.Trial, s.Sustainable.Confirm, s.Sustainable.Budget = study.Duration(time.Second), study.Duration(time.Second), study.Duration(8*time.Second)
 	}), lab.Options{})

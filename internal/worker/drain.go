@@ -75,7 +75,7 @@ func (w *Worker) awaitArrivals(ctx context.Context, t *trial, limits drainLimits
 		case w.allCame(t, c):
 			return drainedAll, nil
 		case waited.Awake() > limits.allowance:
-			if silent < max(patience, min(t.load.leastPatience(), limits.allowance)) {
+			if silent < min(max(patience, t.load.leastPatience()), limits.allowance/2) {
 				return stoppedArriving, nil
 			}
 			return stoppedSilent, nil
