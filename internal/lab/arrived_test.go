@@ -58,7 +58,6 @@ func TestWhatWasDroppedIsLateByAtLeastTheTimeThatWasWaitedForIt(t *testing.T) {
 }
 
 func TestALongerDrainNeverContradictsAShorterOne(t *testing.T) {
-	t.Parallel()
 	measured := func(drain time.Duration) store.Record {
 		return runUndisturbed(t, func(s *study.Spec) {
 			atMostOnce(s, 1500, 2*time.Second, drain)

@@ -16,13 +16,13 @@ const (
 	deliveryGap = 5 * time.Second // of others: some brokers hand messages over only every few seconds
 )
 
-// drain drains the trial and sets Drained, Arriving and Overdue. If the sending went well and something is missing that must not be lost,
-// it goes on waiting, until load.Settle is over as well or nothing has come for trial.patience once more. What ended it early, if anything did, is added to Err.
+// drain drains the trial and sets Drained, Arriving and Overdue. If the sending went well but the allowance is used up, it goes on
+// waiting until load.Settle is over as well, or nothing has come for trial.patience. What ended it early, if anything did, is added to Err.
 func (w *Worker) drain(ctx context.Context, t *trial, out *Outcome) {
 	end, err := w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Drain, brisk: t.load.Brisk})
 	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
-	isMissing := end == stoppedArriving || end == stoppedSilent || end == stoppedQuiet && !t.load.Lossy
-	if out.Err == nil && isMissing && t.load.Settle > t.load.Drain {
+	usedUp := end == stoppedArriving || end == stoppedSilent
+	if out.Err == nil && usedUp && t.load.Settle > t.load.Drain {
 		out.Overdue = w.missing(t)
 		var settled drainEnd
 		settled, err = w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Settle - t.load.Drain, brisk: true})
