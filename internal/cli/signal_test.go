@@ -137,7 +137,12 @@ func TestAnAlteredDownloadEndsTheRunWithAvailableToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	t.Setenv("BROKERMARK_HOME", newPlace(t).dir) // where nothing is installed
+	home, err := ownDir("altered") // where nothing is installed
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(home)
+	t.Setenv("BROKERMARK_HOME", home)
 	r := brokermark(t, "run", "--broker", "nats-streaming,sim", "--available", "--measure", "count", "--set", "count.messages=200",
 		"--store", filepath.Join(t.TempDir(), "s.db"), "--format", "jsonl").want(t, 3)
 	if n := len(r.objects(t)); n != 0 || !strings.Contains(r.err, "checksum mismatch") {

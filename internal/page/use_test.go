@@ -191,7 +191,7 @@ func TestPaperHoldsEveryChart(t *testing.T) {
 	}
 	// Paper has no controls: what was chosen stands there as a sentence.
 	b.Do(t, browsertest.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}))
-	for id, want := range map[string]string{"throughput": "e2e p99 against published messages per second, 100 B", "percentiles": "100 B, at-least-once, sustainable"} {
+	for id, want := range map[string]string{"throughput": "e2e p99 against messages per second that came through, 100 B", "percentiles": "100 B, at-least-once, sustainable"} {
 		if text := browsertest.Eval[string](t, b, `document.getElementById("`+id+`").innerText`); !strings.Contains(text, want) {
 			t.Errorf("on paper %s doesn't say %q", id, want)
 		}
