@@ -258,10 +258,15 @@ func TestAOneSecondPauseOfKafkaGivesTheExpectedQuantiles(t *testing.T) {
 	if r.Status != store.OK {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	// A tenth of the messages waits between 0 and 1 s, evenly: p95 is the median of those, p99 their p90.
+	// Kafka stands still for the pause and a little longer, until it has caught up: for as long as the first message waits. Of the messages
+	// of 10 s, those of the last of these seconds wait between 0 and that, evenly: p95 is what the one 500 ms after the first waits.
 	e2e := r.Result.Latency.EndToEnd
-	checkNear(t, r, "p95", float64(e2e.Quantile(0.95)), 0.5e9, 0.07)
-	checkNear(t, r, "p99", float64(e2e.Quantile(0.99)), 0.9e9, 0.07)
+	stood := float64(e2e.Max())
+	if stood < 1e9 || stood > 1.5e9 {
+		t.Errorf("the longest latency is %v, the pause 1 s", time.Duration(e2e.Max()))
+	}
+	checkNear(t, r, "p95", float64(e2e.Quantile(0.95)), stood-0.5e9, 0.07)
+	checkNear(t, r, "p99", float64(e2e.Quantile(0.99)), stood-0.1e9, 0.07)
 	if b := r.Result.Books; b.Sent != 10_000 || b.Lost != 0 || b.Received != 10_000 {
 		t.Errorf("%+v", b)
 	}
