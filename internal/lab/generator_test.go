@@ -85,10 +85,10 @@ func TestACurveHasOneNumberOfThreads(t *testing.T) {
 
 // The reading goroutine can take 16,667/s at most, on one of two cores, and the broker takes anything.
 func TestALoadThatOneGoroutineOfTheClientCannotReadIsVoid(t *testing.T) {
-	r := runUndisturbed(t, func(s *study.Spec) {
+	r := runOnce(t, longSpec(t, func(s *study.Spec) { // the spinning goroutine makes this process pause
 		setRate(s, 26_000, 3*time.Second) // more than one thread is used from 25,000/s on
 		s.Client = map[string]any{"work": "60us"}
-	})
+	}), lab.Options{})
 	said := r.Reason // by the goroutine, or by all of the generator where that used up its cores
 	for _, d := range r.Doubts {
 		said += "\n" + d.Text
