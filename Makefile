@@ -52,7 +52,7 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, about ten 
 	@bin/brokermark report --store demo.db -o demo.html && echo "The whole report: $(CURDIR)/demo.html"
 
 quick: ## no broker, no network, nothing installed: for every change
-	$(GO) test -vet off -short $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) ./internal/fleet ./internal/cli))
+	$(GO) test -vet off -short -p 4 $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) ./internal/fleet ./internal/cli))
 
 test: export BROKERMARK_LIVE = 1
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
