@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -98,9 +97,6 @@ func TestNothingIsLeftOrLostInAThousandRandomEndings(t *testing.T) {
 
 // end lets one run end.
 func (d *tally) end(t *testing.T, e randomEnding, broker string, moment time.Duration) {
-	if e.name == "HUP" && signal.Ignored(syscall.SIGHUP) {
-		testkit.Lacks(t, "these tests ignore hang-ups (nohup), and so does the program")
-	}
 	h := newPlace(t)
 	c := h.command([]string{broker})
 	if e.on != nil {

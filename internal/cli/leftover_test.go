@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // endings are the ways in which the program can go, with the exit code each has; -1 is death by the signal.
@@ -43,9 +41,6 @@ func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 		for _, moment := range []string{"starting", "loaded"} {
 			for _, e := range endings {
 				t.Run(fmt.Sprintf("%s, %s, %s", strings.Join(b, " "), moment, e.name), func(t *testing.T) {
-					if e.signals[0] == syscall.SIGHUP && signal.Ignored(syscall.SIGHUP) {
-						testkit.Lacks(t, "these tests ignore hang-ups (nohup), and so does the program")
-					}
 					h := newPlace(t)
 					c := h.begin(t, b)
 					if moment == "starting" {

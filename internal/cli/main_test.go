@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/cli"
@@ -36,6 +38,9 @@ func TestMain(m *testing.M) {
 	if pid := os.Getenv(asRemover); pid != "" {
 		remove(pid)
 		return
+	}
+	if signal.Ignored(syscall.SIGHUP) { // by nohup: a program that these tests start would ignore it as well, unless this process handles it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Exit(inHome(m.Run))
 }

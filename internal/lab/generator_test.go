@@ -29,7 +29,10 @@ type slowThread struct {
 
 func (a slowThread) Run(ctx context.Context, load worker.Load) (worker.Outcome, []agent.Part) {
 	out, _ := a.Local.Run(ctx, load)
-	rate := load.Schedule.Rate(0)
+	rate := math.Inf(1)
+	if load.Schedule != nil {
+		rate = load.Schedule.Rate(0)
+	}
 	p := agent.Part{Name: "left", Machine: "m", Cores: 16, Outcome: out, Begin: agent.Reading{At: 1}, Until: agent.Reading{At: 1 + 1e9}}
 	p.Outcome.Procs, p.Until.Used = 1, provision.Usage{User: 300 * time.Millisecond}
 	threads := "one thread"
@@ -61,6 +64,19 @@ func TestARateThatIsVoidForWantOfThreadsIsOfferedAgainWithAll(t *testing.T) {
 	} {
 		r, loads := runOnSlowThread(t, func(s *study.Spec) { setRate(s, rate, 100*time.Millisecond) })
 		if !strings.HasSuffix(loads, want) || r.Status != store.OK {
+			t.Errorf("%s: %s %s; want %s", loads, r.Status, r.Reason, want)
+		}
+	}
+}
+
+func TestALoadThatWouldFindItsOwnMessagesIsOfferedOnce(t *testing.T) {
+	for want, edit := range map[string]func(*study.Spec){
+		"+Inf/s, all threads": func(s *study.Spec) {
+			s.Measure, s.Backlog, s.Load.Rate = "backlog", study.Backlog{Messages: 100, DrainRatio: 1}, 0
+		},
+		"1000/s, all threads": func(s *study.Spec) { s.Measure, s.Count, s.Load.Rate = "count", study.Count{Messages: 100}, 1000 },
+	} {
+		if r, loads := runOnSlowThread(t, edit); loads != want || r.Status != store.OK {
 			t.Errorf("%s: %s %s; want %s", loads, r.Status, r.Reason, want)
 		}
 	}

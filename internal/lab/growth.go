@@ -14,8 +14,13 @@ import (
 // takes more whenever they, and not the broker, limit a trial.
 
 // growingTrial is runTrial for a load that the generator must not limit. If it did, the load is run again: with all threads if it had too
-// few, and then with more agents if they can share it. For example first on 1 agent, then on 2, which keep up.
+// few, and then with more agents if they can share it. For example first on 1 agent, then on 2, which keep up. A load that ends with a
+// number of messages, and a closed loop, get all threads at once: what a first try left in a limited queue would be refused or dropped in
+// the second one.
 func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
+	if load.Messages > 0 || load.Schedule == nil {
+		load.RateForThreads = allThreads
+	}
 	for {
 		t := b.runTrial(ctx, stage, rate, load)
 		if t.Err != nil {
@@ -27,7 +32,7 @@ func (b *bench) growingTrial(ctx context.Context, stage string, rate float64, lo
 		}
 		if b.lacksThreads(t) { // before more agents are taken, the generator gets all threads
 			if load.RateForThreads > 0 {
-				return t // the search or the curve that set it gives its other loads as many
+				return t // there are no more, or the search or the curve that set it gives its other loads as many
 			}
 			load.RateForThreads = allThreads
 			continue

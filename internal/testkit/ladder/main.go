@@ -1,6 +1,6 @@
 // Command ladder reads what go test -json wrote into the files that are given, and ends make test. It lists the tests that passed only
-// when they were run again, each with its first failure, and those that were skipped because the machine lacks something. It fails where
-// a test was skipped for another reason than those of package testkit, where CI's machine lacks something, and where no test passed.
+// when they were run again, each with its first failure, and those that were skipped because the machine lacks something or was too busy.
+// It fails where a test was skipped for another reason than those of package testkit, where CI's machine lacks something, and where no test passed.
 // It knows nothing of what the tests test.
 package main
 
@@ -95,13 +95,13 @@ func (o *outcome) add(e event) {
 
 // why finds the reason of a skip, which package testkit begins with its kind.
 var why = regexp.MustCompile(`(?m)^ +[\w.-]+\.go:\d+: (` + strings.Join([]string{
-	testkit.TakesLong, testkit.NeedsBrokers, testkit.NotApplicable, testkit.Lacking,
+	testkit.TakesLong, testkit.NeedsBrokers, testkit.NotApplicable, testkit.Lacking, testkit.Busy,
 }, "|") + `): (.*)$`)
 
 // report writes what is worth knowing and reports whether the run counts.
 func report(w io.Writer, tests map[name]*outcome, ci bool) bool {
 	count, kinds := map[string]int{}, map[string]int{}
-	var again, lacking, unexpected []string
+	var again, lacking, busy, unexpected []string
 	for _, at := range slices.SortedFunc(maps.Keys(tests), func(a, b name) int { return strings.Compare(a.String(), b.String()) }) {
 		o := tests[at]
 		count[o.action]++
@@ -117,12 +117,15 @@ func report(w io.Writer, tests map[name]*outcome, ci bool) bool {
 			unexpected = append(unexpected, fmt.Sprintf("%v:\n%s", at, indented(o.output.String())))
 		case found[1] == testkit.Lacking:
 			lacking = append(lacking, fmt.Sprintf("%v: %s", at, found[2]))
+		case found[1] == testkit.Busy:
+			busy = append(busy, fmt.Sprintf("%v: %s", at, found[2]))
 		default:
 			kinds[found[1]]++
 		}
 	}
 	list(w, "run again after a failure", again)
 	list(w, "skipped, because this machine lacks something", lacking)
+	list(w, "skipped, because this machine was too busy to judge", busy)
 	list(w, "skipped without a reason of package testkit: failed", unexpected)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		fmt.Fprintf(w, "skipped, %s: %d\n", kind, kinds[kind])

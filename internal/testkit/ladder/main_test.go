@@ -46,6 +46,7 @@ func TestReport(t *testing.T) {
 		"a kind inside of a reason":      {passed + skipped("today this takes long: no"), false, false, "d_test.go:3: today this takes long: no"},
 		"a machine that lacks something": {passed + skipped("lacking: no namespaces"), false, true, "p TestD: no namespaces"},
 		"CI's machine lacks something":   {passed + skipped("lacking: no namespaces"), true, false, "must lack nothing"},
+		"a machine that was too busy":    {passed + skipped("too busy to judge: 1.1 of 1 cores"), true, true, "p TestD: 1.1 of 1 cores"},
 		"all passed":                     {passed, true, true, "1 passed, 0 failed, 0 skipped"},
 		"a test that takes long":         {passed + skipped("takes long: make proof"), true, true, "skipped, takes long: 1"},
 		"a test that passed at last":     {passed + again, true, true, "p TestB: pass; first:\n    b_test.go:7: 12 ms late"},
