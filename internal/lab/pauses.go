@@ -29,6 +29,9 @@ func pauses(t trial) *store.Pauses {
 	if t.relayed != nil {
 		p.Relays = t.relayed.Late
 	}
+	for _, before := range t.before {
+		*p = pausesTogether(*p, *pauses(before))
+	}
 	return p
 }
 

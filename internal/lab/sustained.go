@@ -14,15 +14,15 @@ import (
 // bound on latency. Low is the highest rate that passed, and High the lowest one that failed; either is 0 if there was
 // none. No trial has a rate of 0, so for a missing bound s.tried, the trials by rate, has none.
 
-// recordResult fills the record's result: the bounds of each goal, the figures of a trial that confirmed the lower
-// bound of the first goal, and a guess of what ran out above that. If the search has found nothing, the bounds are 0
+// recordResult fills the record's result: the bounds of each goal, the figures of the full-length trials at the lower
+// bound of the first goal (together), and a guess of what ran out above that. If the search has found nothing, the bounds are 0
 // and the figures are missing.
 func (s *rateSearch) recordResult(found search.Result) {
 	first := found.Goals[0]
 	result := &store.Result{}
-	if confirming := s.tried[first.Low].passed; confirming != nil {
-		result = s.bench.keepResult(*confirming)
-		result.OfferedRate = confirming.Rate
+	if at := s.tried[first.Low]; at.passed != nil {
+		result = s.bench.keepResult(together(*at.passed, at.others))
+		result.OfferedRate = at.passed.Rate
 	}
 	result.Sustainable = &store.Sustainable{
 		Low: first.Low, High: first.High, HeldNs: int64(first.Held), Goals: s.goalResults(found), Trials: s.trials, Limit: s.bottleneck(first),

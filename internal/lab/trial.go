@@ -34,6 +34,8 @@ type trial struct {
 	Doubts      []store.Doubt   // reasons to trust the figures less that don't follow from them
 	relayed     *worker.Pauses  // of all relays; nil if there are none, or if a fault is aimed at one
 
+	before []trial // others at the same rate, whose counts, latencies and costs are counted in (together)
+
 	// What explains missing messages and those that are too many.
 	previous     worker.Outcome // of the trial before on the same topics; zero if there was none
 	limitSetting string         // the limit of the broker's queues that may have dropped messages; empty if none may have
@@ -101,8 +103,14 @@ func (b *bench) latencyWithoutOwn(t trial) hist.Quantiles {
 	return t.ownDelay().Without(h.EndToEnd, h.EndToEndService)
 }
 
-// phaseSeconds returns the length of the measured phase.
-func (t trial) phaseSeconds() float64 { return seconds(t.From, t.Until) }
+// phaseSeconds returns the length of the measured phase, or of all of them (together).
+func (t trial) phaseSeconds() float64 {
+	length := seconds(t.From, t.Until)
+	for _, before := range t.before {
+		length += before.phaseSeconds()
+	}
+	return length
+}
 
 // offeredRate returns the mean rate that was due in the measured phase; 0 if the phase is empty.
 func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, t.phaseSeconds()) }

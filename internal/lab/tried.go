@@ -10,9 +10,10 @@ import (
 
 // attempts are the trials of a search at one rate.
 type attempts struct {
-	passed    *trial // the last full-length trial that passed; nil if none did
-	failed    *trial // the last trial that failed; nil if none did
-	saturated string // how the generator reached its own limit in one of them, late or out of cores; empty if it never did
+	passed    *trial  // the last full-length trial that passed; nil if none did
+	others    []trial // full-length trials that passed or failed, but for the last that passed, if all their messages came
+	failed    *trial  // the last trial that failed; nil if none did
+	saturated string  // how the generator reached its own limit in one of them, late or out of cores; empty if it never did
 }
 
 // judge judges a trial of the search for every goal, and keeps it.
@@ -31,13 +32,27 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	if saturated && b.lacksThreads(t) {
 		s.useAllThreads = true
 	}
+	cameLate := s.missingCame(t)
 	s.trials = append(s.trials, judgedTrial(r, judgements, t, search.GrowthOf(evidence.Backlog)))
 	saturatedBy := why.Text
 	if judgements[0].Verdict == search.Void && evidence.GeneratorsPart(s.goals[0]) > 0 {
 		saturatedBy = cmp.Or(saturatedBy, judgements[0].Reason)
 	}
 	s.keep(r, judgements[0], t, saturatedBy)
-	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: s.through(r, t)}
+	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: s.through(r, t), CameLate: cameLate}
+}
+
+// missingCame reports whether all that the trial before missed came during t: then it broke no promise, and its stored form says so.
+func (s *rateSearch) missingCame(t trial) bool {
+	missing := t.previous.Warmup.Lost + t.previous.Measured.Lost
+	if missing == 0 || staleDeliveries(t) < missing || len(s.trials) == 0 {
+		return false
+	}
+	if before := &s.trials[len(s.trials)-1]; before.Broken {
+		before.Broken = false
+		before.Reason += "; they came during the next trial"
+	}
+	return true
 }
 
 // through returns how many messages per second came through in a trial, for the search to decide where to look next. A broker may let a
@@ -54,14 +69,21 @@ func (s *rateSearch) through(r search.Request, t trial) float64 {
 func (s *rateSearch) keep(r search.Request, first search.Judgement, t trial, saturated string) {
 	atRate := s.tried[r.Rate]
 	atRate.saturated = cmp.Or(saturated, atRate.saturated)
+	isFullLength := r.For >= s.goals[0].FinalDuration
 	switch first.Verdict {
 	case search.Pass:
-		if r.For >= s.goals[0].FinalDuration {
+		if isFullLength {
+			if atRate.passed != nil {
+				atRate.others = append(atRate.others, *atRate.passed)
+			}
 			atRate.passed = &t
 		}
 		s.adaptWarmup(s.bench.latency(t).Quantile(0.99))
 	case search.Fail:
 		atRate.failed, s.lastReason = &t, first.Reason
+		if isFullLength && t.Measured.Lost == 0 {
+			atRate.others = append(atRate.others, t)
+		}
 	case search.Void:
 		s.lastReason = first.Reason
 	}

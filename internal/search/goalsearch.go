@@ -14,6 +14,7 @@ type goalSearch struct {
 	maxTrials int           // how many trials the whole search may run until this goal is answered
 	maxTime   time.Duration // how long these may take; not read if Plan.Budget is 0
 	tried     []*triedRate  // by rising rate
+	broken    *triedRate    // at which the last trial was the first to break a promise; nil if it was at none
 }
 
 // triedRate is a rate at which trials were run, and what they have shown for one goal. Of void trials, which show
@@ -44,9 +45,17 @@ func (g *goalSearch) at(rate float64) *triedRate {
 
 // add adds a trial to what is known of its rate. judgement is the one for this goal.
 func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
+	if g.broken != nil && answer.CameLate {
+		g.broken.Broken = false
+	}
 	r := g.at(request.Rate)
 	r.through = answer.Through
+	wasBroken := r.Broken
 	r.Tally.add(g.goal, request.For, judgement)
+	g.broken = nil
+	if r.Broken && !wasBroken {
+		g.broken = r
+	}
 	if judgement.Verdict != Void && request.For >= g.goal.FinalDuration {
 		r.longTrials = append(r.longTrials, served{rate: answer.Served, length: request.For})
 	}

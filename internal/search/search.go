@@ -41,6 +41,7 @@ type Answer struct {
 	Judgements []Judgement   // exactly one for each goal, in the order of Plan.Goals
 	Served     float64       // messages per second that came through in the end (Evidence.Served); a result
 	Through    float64       // those that came through while sending: tells where to look next; 0: none, or not known
+	CameLate   bool          // what the trial before missed came during this one: late as it was, no promise was broken
 	Took       time.Duration // from warm-up to the end of the drain; 0: not known
 }
 

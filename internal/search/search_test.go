@@ -185,6 +185,26 @@ func TestABrokenPromiseIsAnUpperBoundForGood(t *testing.T) {
 	}
 }
 
+func TestWhatCameDuringTheNextTrialWasNotLost(t *testing.T) {
+	const capacity = 800.0
+	longTrials, frozen := 0, false // at the end of the first long trial, longer than it is waited for
+	r, err := Run(t.Context(), planFor(confirmed(2, 0.34)), func(ctx context.Context, r Request) (Answer, error) {
+		a, err := on(cliff(capacity))(ctx, r)
+		a.CameLate = frozen
+		if r.Kind == Confirm {
+			longTrials++
+		}
+		frozen = r.Kind == Confirm && longTrials == 1
+		if frozen {
+			a.Judgements[0] = Judgement{Verdict: Fail, Reason: "5 messages were lost", Broken: true}
+		}
+		return a, err
+	})
+	if b := r.Goals[0]; err != nil || b.Low > capacity || b.High < capacity {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 func TestABrokerThatLosesAtEveryRateIsNotSearchedForLong(t *testing.T) {
 	trials := 0
 	r, err := Run(t.Context(), planFor(confirmed(2, 0)), func(_ context.Context, r Request) (Answer, error) {
