@@ -71,11 +71,10 @@ proof: web ## all that takes long, too: older versions, clusters of JVMs, random
 	$(MAKE) demo notices site release bench clean
 	$(MAKE) vulnerable
 
-race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so two packages run beside each other
+race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so packages run beside each other
 	$(GO) build -race $(CONCURRENT)
-	$(call TESTS,race-measuring,$(filter-out $(PURE),$(MEASURING)),$(AGAIN)) -p 2 -parallel 3 -race -short; one=$$?; \
-	$(call TESTS,race-others,$(filter-out $(MEASURING),$(CONCURRENT))) -p 2 -parallel 3 -race -short; two=$$?; \
-	$(LADDER) bin/tests-race-measuring.json bin/tests-race-others.json && exit $$((one + two))
+	$(call TESTS,race,$(filter-out $(PURE),$(CONCURRENT))) -p 3 -parallel 4 -race -short; one=$$?; \
+	$(LADDER) bin/tests-race.json && exit $$one
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"

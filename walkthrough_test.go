@@ -66,7 +66,7 @@ func (p page) overlay(t *testing.T) string {
 }
 
 func TestWhoFollowsAWalkthroughEndsWithTestsThatPass(t *testing.T) {
-	testkit.NotShort(t)
+	testkit.Long(t)
 	for name, c := range map[string]struct {
 		files int
 		runs  string // a test that must have been among those that ran
@@ -80,9 +80,6 @@ func TestWhoFollowsAWalkthroughEndsWithTestsThatPass(t *testing.T) {
 				t.Fatalf("the page has %d files and %d tests, want %d and 1", len(p.files), len(p.tests), c.files)
 			}
 			args := append([]string{"test", "-v", "-vet=off", "-overlay", p.overlay(t)}, strings.Fields(p.tests[0])[2:]...)
-			if !testkit.Thorough() {
-				args = append(args, "-run", "^"+c.runs+"$") // to run all of the package takes long
-			}
 			out, err := exec.Command("go", args...).CombinedOutput()
 			if err != nil || !strings.Contains(string(out), "--- PASS: "+c.runs) {
 				t.Errorf("%s: %v\n%s", p.tests[0], err, out)

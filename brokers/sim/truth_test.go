@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestFaultsAreExactlyAsManyAsAskedFor(t *testing.T) {
@@ -79,6 +80,7 @@ func judge(numbers []int, n int) (missing, twice, backwards, corrupt int) {
 }
 
 func TestCapacityIsExactAndNothingComesEarly(t *testing.T) {
+	testkit.NotShort(t)
 	const n, capacity = 2000, 10_000
 	r := newRig(t, 1, map[string]any{"capacity": capacity, "latency": "20ms"})
 	began := time.Now()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // A consumer that takes 10 ms for each message can't take more than 100 a second, whatever the broker can.
@@ -47,6 +48,7 @@ func TestSlowConsumersSetThePaceAndAreNamed(t *testing.T) {
 }
 
 func TestASearchNamesTheConsumersThatRanOut(t *testing.T) {
+	testkit.Long(t)
 	r, found := runSearch(t, func(s *study.Spec) {
 		s.ConsumerDelay, s.ConsumerDelays = study.Duration(4*time.Millisecond), "constant"
 		s.Sustainable.Width = 0.1

@@ -116,7 +116,7 @@ func simBench(t *testing.T, client map[string]any) *bench {
 // A broker at its limit gets a load for a second and takes seconds to drain. The generator is busy while messages are sent and idle
 // while they drain: its share is that of the sending.
 func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
-	testkit.NotShort(t)
+	testkit.Long(t)
 	constant, err := schedule.Constant(4000)
 	if err != nil {
 		t.Fatal(err)

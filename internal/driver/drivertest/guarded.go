@@ -23,6 +23,7 @@ func (r *run) guardedBroker(t *testing.T) {
 	if r.suite.Guarded == nil {
 		testkit.Without(t, "no guarded broker here")
 	}
+	testkit.Long(t) // it starts a second broker, with TLS; package brokers tries all sockets of all brokers without a certificate in any case
 	guarded := r.suite.Guarded(t)
 	with := func(change func(*driver.Target)) driver.Target {
 		to := guarded
