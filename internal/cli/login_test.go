@@ -26,7 +26,7 @@ func theUps(t *testing.T, args ...string) []string {
 
 func TestTheCommandThatUpPrintsMeasuresWhatItStarted(t *testing.T) {
 	testkit.Live(t)
-	t.Setenv("BROKERMARK_HOME", "") // where Redis is compiled already
+	t.Setenv("BROKERMARK_HOME", "")                                              // where Redis is compiled already
 	for _, broker := range []string{"redis", "redis-pubsub", "nats-streaming"} { // whose addresses alone are not enough
 		t.Run(broker, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.db")
