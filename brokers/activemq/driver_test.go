@@ -23,7 +23,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	}
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "activemq"}, amqptest.Fast, amqptest.Ordered))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "activemq"}, amqptest.Fast, amqptest.Ordered))
 }

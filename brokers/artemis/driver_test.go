@@ -19,9 +19,9 @@ func TestDriverKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "artemis"}, amqptest.Fast, amqptest.Ordered))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "artemis"}, amqptest.Fast, amqptest.Ordered))
 }
 
 func TestDriverKeepsThePromisesOnAnOlderVersion(t *testing.T) {

@@ -31,12 +31,12 @@ func TestDriverKeepsThePromises(t *testing.T) {
 
 func TestDriverKeepsThePromisesInMemory(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "hivemq", Server: map[string]any{modeSetting: "in-memory"}}, sharing, exactly))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "hivemq", Server: map[string]any{modeSetting: "in-memory"}}, sharing, exactly))
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "hivemq"}, once, least))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "hivemq"}, once, least))
 }
 
 func TestAFullSessionReadsAsWhatItDrops(t *testing.T) {
@@ -109,7 +109,7 @@ func TestSharedSubscriptionsAreRefusedWhereTheyKeepNoPromise(t *testing.T) {
 		{sharing, "auto", 2, ""},
 		{sharing, "false", 2, "every consumer gets every message"},
 	} {
-		config := livetest.Config(t, "hivemq", driver.Target{Server: map[string]any{}}, c.g, nil, map[string]any{"shared": c.shared})
+		config := livetest.Config(t, "hivemq", driver.Target{Server: map[string]any{}}, c.g, map[string]any{"mode": driver.Tuned}, map[string]any{"shared": c.shared})
 		err := cmp.Or(kind.Fits(config, driver.Shape{}), kind.Share(c.g, config.Topic, c.consumers, 1))
 		if c.says == "" {
 			livetest.Must(t, err)

@@ -21,9 +21,9 @@ var (
 	synced      = livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Ordered)
 )
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	s := livetest.Stock(t, provision.Options{Broker: "jetstream"}, memoryLeast, exactlyOnce)
+	s := livetest.Tuned(t, provision.Options{Broker: "jetstream"}, memoryLeast, exactlyOnce)
 	s.Client["AckWait"] = "2s"
 	drivertest.Run(t, s)
 }

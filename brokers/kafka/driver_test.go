@@ -23,9 +23,9 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "kafka"}, atLeast, atMost, exactly))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "kafka"}, atLeast, atMost, exactly))
 }
 
 func TestContractHoldsWithGroupsOfTheBroker(t *testing.T) {

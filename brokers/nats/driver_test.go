@@ -30,8 +30,8 @@ func TestClusterWithTLSKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "nats", Nodes: 3, TLS: true}, atMostOnce))
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "nats"}, atMostOnce))
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "nats"}, atMostOnce))
 }
 
 func TestWhatTheClientDropsIsReported(t *testing.T) {

@@ -49,9 +49,9 @@ func TestServerAlone(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	s := livetest.Stock(t, provision.Options{Broker: "pulsar", TLS: true, Server: small(map[string]any{"journalSyncData": true})},
+	s := livetest.Tuned(t, provision.Options{Broker: "pulsar", TLS: true, Server: small(map[string]any{"journalSyncData": true})},
 		livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered),
 		livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered),
 	)

@@ -19,7 +19,7 @@ func TestDriverKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Ordered))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Ordered))
 }

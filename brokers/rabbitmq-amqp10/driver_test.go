@@ -24,9 +24,9 @@ func TestDriverKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "rabbitmq-amqp10"}, amqptest.Fast, amqptest.Memory))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "rabbitmq-amqp10"}, amqptest.Fast, amqptest.Memory))
 }
 
 func TestDriverKeepsThePromisesOverTLSOnAClusterOfThree(t *testing.T) {

@@ -41,10 +41,10 @@ func TestDriverKeepsThePromisesOnQuorumQueues(t *testing.T) {
 	drivertest.Run(t, suite(t, provision.Options{Broker: "rabbitmq-mqtt", Server: quorum}, once, synced))
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
 	s := suite(t, provision.Options{Broker: "rabbitmq-mqtt"}, least, once)
-	s.Client = map[string]any{"mode": driver.Stock}
+	s.Client = map[string]any{"mode": driver.Tuned}
 	drivertest.Run(t, s)
 }
 

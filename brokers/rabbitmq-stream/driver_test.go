@@ -18,9 +18,9 @@ var (
 	once   = livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
 )
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "rabbitmq-stream"}, fast, logged, once))
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "rabbitmq-stream"}, fast, logged, once))
 }
 
 func TestDriverKeepsThePromises(t *testing.T) {

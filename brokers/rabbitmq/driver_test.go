@@ -50,9 +50,9 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	}
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	s := livetest.Stock(t, provision.Options{Broker: "rabbitmq"}, fast, logged, ordered)
+	s := livetest.Tuned(t, provision.Options{Broker: "rabbitmq"}, fast, logged, ordered)
 	s.StoredApart = rabbitserver.StoredApart
 	drivertest.Run(t, s)
 }

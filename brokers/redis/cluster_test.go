@@ -25,19 +25,19 @@ func cluster(version string) provision.Options {
 // inCluster is a rig over so many streams that every primary has some.
 func inCluster(t *testing.T, target driver.Target, g driver.Guarantee) *livetest.Rig {
 	t.Helper()
-	return livetest.Open(t, "redis-cluster", livetest.Config(t, "redis-cluster", target, g, nil, nil), livetest.Topic("spread", 12, "s"))
+	return livetest.Open(t, "redis-cluster", livetest.Config(t, "redis-cluster", target, g, map[string]any{"mode": driver.Tuned}, nil), livetest.Topic("spread", 12, "s"))
 }
 
 func TestDriverKeepsThePromisesOnARedisCluster(t *testing.T) {
 	o := provision.Options{Broker: "redis-cluster", Nodes: 3, Server: map[string]any{"appendonly": "yes", "appendfsync": "no"}}
-	drivertest.Run(t, livetest.Suite(t, o, once, logged))
+	drivertest.Run(t, livetest.Tuned(t, o, once, logged))
 }
 
 func TestDriverKeepsThePromisesOnARedisClusterWithReplicas(t *testing.T) {
 	testkit.Long(t)
 	for _, version := range []string{"8.0.2", "valkey-8.1.1", "7.0.15"} {
 		t.Run(version, func(t *testing.T) {
-			s := livetest.Suite(t, cluster(version), twice)
+			s := livetest.Tuned(t, cluster(version), twice)
 			s.Guarded = livetest.GuardedBroker(cluster(version))
 			drivertest.Run(t, s)
 		})
@@ -46,7 +46,7 @@ func TestDriverKeepsThePromisesOnARedisClusterWithReplicas(t *testing.T) {
 
 func TestTheStockLibraryKeepsThePromisesOnARedisCluster(t *testing.T) {
 	testkit.Long(t)
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "redis-cluster", Nodes: 3}, memory))
+	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "redis-cluster", Nodes: 3}, memory))
 }
 
 func TestEveryGuaranteeOfARedisClusterIsProved(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAFailoverLosesWhatOnlyThePrimaryHad(t *testing.T) {
 	for _, g := range []driver.Guarantee{behind, twice} {
 		t.Run(string(g.Acks), func(t *testing.T) {
 			in, target := livetest.Start(t, cluster(""))
-			r := livetest.Open(t, "redis-cluster", livetest.Config(t, "redis-cluster", target, g, nil, nil), livetest.Topic("one", 1, "s"))
+			r := livetest.Open(t, "redis-cluster", livetest.Config(t, "redis-cluster", target, g, map[string]any{"mode": driver.Tuned}, nil), livetest.Topic("one", 1, "s"))
 			livetest.Must(t, r.Send(t, "known to both"))
 			hit, err := in.NodeOf(t.Context(), "leader")
 			livetest.Must(t, err)
@@ -154,11 +154,12 @@ func TestWhatAClusterCannotKeepIsRefused(t *testing.T) {
 	}
 	flushed, loose := twice, once
 	flushed.Persistence, loose.Replicas = driver.Fsync, 2
-	stock := map[string]any{"mode": driver.Stock}
-	livetest.Must(t, fits(flushed, "8.0.2", 6, nil))
-	livetest.Refused(t, fits(flushed, "7.0.15", 6, nil), "persistence: fsync")
-	livetest.Refused(t, fits(loose, "8.0.2", 6, nil), "replicas: 2")
-	livetest.Refused(t, fits(twice, "8.0.2", 4, nil), "nodes: 4")
+	var stock map[string]any // the default
+	tuned := map[string]any{"mode": driver.Tuned}
+	livetest.Must(t, fits(flushed, "8.0.2", 6, tuned))
+	livetest.Refused(t, fits(flushed, "7.0.15", 6, tuned), "persistence: fsync")
+	livetest.Refused(t, fits(loose, "8.0.2", 6, tuned), "replicas: 2")
+	livetest.Refused(t, fits(twice, "8.0.2", 4, tuned), "nodes: 4")
 	livetest.Refused(t, fits(twice, "8.0.2", 6, stock), "client.mode: stock")
 	livetest.Refused(t, fits(once, "8.0.2", 3, stock), "client.mode: stock")
 	livetest.Must(t, fits(behind, "8.0.2", 6, stock))

@@ -40,13 +40,13 @@ func TestDriverKeepsThePromisesOverTLSWithTwoReplicas(t *testing.T) {
 	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "redis", Nodes: 3, TLS: true}, copied))
 }
 
-func TestTheStockLibraryKeepsThePromises(t *testing.T) {
-	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "redis"}, once, memory))
+func TestTheTunedClientKeepsThePromises(t *testing.T) {
+	drivertest.Run(t, livetest.Tuned(t, provision.Options{Broker: "redis"}, once, memory))
 }
 
-func TestPubSubKeepsThePromisesWithTheStockLibrary(t *testing.T) {
+func TestPubSubKeepsThePromisesWithTheTunedClient(t *testing.T) {
 	testkit.Long(t)
-	s := livetest.Stock(t, provision.Options{Broker: "redis-pubsub"}, once)
+	s := livetest.Tuned(t, provision.Options{Broker: "redis-pubsub"}, once)
 	s.Consumers = 1
 	drivertest.Run(t, s)
 }

@@ -11,7 +11,7 @@ const modeSetting = "mode"
 // ModeSetting is of drivers that have both ways; tuned says, as a clause, where that way leaves the documented one.
 func ModeSetting(tuned string) Setting {
 	return Setting{
-		Scope: ClientScope, Name: modeSetting, Default: Tuned, Allowed: []string{Stock, Tuned},
+		Scope: ClientScope, Name: modeSetting, Default: Stock, Allowed: []string{Stock, Tuned},
 		Doc: "how the client library is used; stock: as its documentation does; tuned: " + tuned,
 	}
 }

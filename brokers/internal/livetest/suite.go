@@ -22,11 +22,11 @@ func Suite(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) dr
 	return s
 }
 
-// Stock is Suite with the client library as its documentation uses it.
-func Stock(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) drivertest.Suite {
+// Tuned is Suite with the client library as fast as the driver can drive it.
+func Tuned(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) drivertest.Suite {
 	t.Helper()
 	s := Suite(t, o, guarantees...)
-	s.Client = map[string]any{"mode": driver.Stock}
+	s.Client = map[string]any{"mode": driver.Tuned}
 	return s
 }
 

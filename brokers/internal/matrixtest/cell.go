@@ -2,8 +2,10 @@ package matrixtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,6 +52,9 @@ func newCell(kind driver.Kind, g driver.Guarantee, target driver.Target, number 
 		ledger: newLedger(stem+"/", inFlight+spare), kind: kind, guarantee: g, owed: kind.Proofs(g),
 		config:   driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic},
 		topology: driver.Topology{Topics: []driver.Topic{{Name: stem, Partitions: 1}}, Subscriptions: []string{"s"}},
+	}
+	if refusal, ok := errors.AsType[*driver.ErrUnsupported](kind.Refusal(c.config, driver.Shape{})); ok && strings.HasPrefix(refusal.Path, "client.mode") {
+		c.config.Client, _ = driver.Decode(kind.Settings, driver.ClientScope, map[string]any{"mode": driver.Tuned})
 	}
 	c.config.Log = &c.said
 	return c
