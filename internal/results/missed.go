@@ -55,7 +55,7 @@ func MissedRates(points []Point) []document.Verdict {
 	verdict := document.Verdict{
 		About:   "Rate missed",
 		Finding: "Not everything that was offered came through",
-		Detail:  "What was never sent counts in the latencies as late as the end of the run.",
+		Detail:  "What was never sent, or never came, counts in the latencies as late as the end of the run.",
 	}
 	if len(missed) == 1 {
 		verdict.Finding += ". " + missed[0] + "."

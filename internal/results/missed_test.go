@@ -65,7 +65,7 @@ func TestPointsThatMissedTheirRateAreToldFiveAndTheirNumber(t *testing.T) {
 	if got := MissedRates(some); len(got) != 1 || got[0].Finding != want || got[0].About != "Rate missed" {
 		t.Errorf("got %+v, want %q", got, want)
 	}
-	const detail = "What was never sent counts in the latencies as late as the end of the run."
+	const detail = "What was never sent, or never came, counts in the latencies as late as the end of the run."
 	var records []store.Record
 	for n := 1; n < 9; n++ {
 		records = append(records, missing(fmt.Sprint("b", n), 1, fmt.Sprint("text ", n)))
