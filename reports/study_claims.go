@@ -57,7 +57,7 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 
 // sideNames are the sides of a study in words.
 var sideNames = map[string]string{
-	claim.Then:      "Then (the paper's versions)",
+	claim.Then:      "Then (old versions)",
 	claim.Now:       "Now (today's versions)",
 	claim.Published: "Published",
 }
