@@ -41,6 +41,7 @@ func crewOf(t *testing.T, n int) agent.Agent {
 
 // One topic's messages, sent by one agent and received by another one, are counted as if one process had had them all.
 func TestAgentsThatShareStreamsCountWhatOneWouldHave(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	latency := 20 * time.Millisecond
 	client := map[string]any{"latency": latency.String()}

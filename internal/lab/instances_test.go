@@ -9,10 +9,12 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // What is measured on a broker is not burdened by others that wait for their next point, and repetitions are of instances of their own.
 func TestARepetitionHasASharedBrokerOfItsOwnAndNoOtherIsUp(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	h, db := newHost(t), openStore(t)
 	var points []study.Point

@@ -37,6 +37,7 @@ func (w *watchedDeliveries) add(at, received int64) {
 // Every part of a pipeline around JetStream is killed or paused during a load: each accepted ride is counted once, and the record
 // holds the cost of each part.
 func TestThePipelinesBooksBalanceThoughItsPartsDie(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	host := newHost(t)
 	var w watchedDeliveries
@@ -162,6 +163,7 @@ consumerPerSubscription: 2
 
 // A part dies during a load although no fault kills it: the record says so and keeps the figures measured until then.
 func TestAPartThatDiesEndsTheRunAndKeepsItsFigures(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	for part, program := range map[string]string{"server": parts.ServerPart, "consumer": parts.ConsumerPart} {
 		t.Run(part, func(t *testing.T) {
@@ -204,6 +206,7 @@ consumerPerSubscription: 2
 
 // Rides that were under way when the broker died never arrive. The consumer still tells which ones it has counted.
 func TestABrokerThatDiesLeavesThePipelinesBooksKnown(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	host := newHost(t)
 	var once sync.Once

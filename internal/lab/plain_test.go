@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestPlainTrafficBetweenNodesIsADoubt(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	for _, c := range []struct {
 		nodes int
