@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
-
-	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // axis is a setting that varies, or a named choice of several settings.
@@ -45,9 +43,10 @@ func (a axis) sets(path string) bool {
 type rule []condition
 
 type condition struct {
-	name   string   // of an axis of named choices; "" where values are settings
-	labels []string // of that axis
-	any    []layer  // one of these
+	name   string                     // of an axis of named choices; "" where values are settings
+	labels []string                   // of that axis
+	any    []layer                    // one of these
+	says   map[string]map[string]bool // the texts of any, by their paths
 	at     place
 	path   string
 }
@@ -275,7 +274,7 @@ func (d decoder) rules(n *yaml.Node, path string) []rule {
 }
 
 func (d decoder) condition(p pair, full string) condition {
-	c := condition{at: d.at(p.keyNode), path: join(full, p.key)}
+	c := condition{at: d.at(p.keyNode), path: join(full, p.key), says: map[string]map[string]bool{}}
 	items := []*yaml.Node{p.value}
 	if p.value.Kind == yaml.SequenceNode {
 		items = d.items(p.value, c.path)
@@ -288,88 +287,12 @@ func (d decoder) condition(p pair, full string) condition {
 		}
 		if set := d.settings(item, item, p.key, full, nil); len(set) > 0 {
 			c.any = append(c.any, set)
+			paths, texts := pathsAndTexts(set)
+			if c.says[paths] == nil {
+				c.says[paths] = map[string]bool{}
+			}
+			c.says[paths][texts] = true
 		}
 	}
 	return c
-}
-
-// checkRules refuses conditions on an axis that no sweep has, or on a choice or a value that the axis has in none: such a rule would
-// exclude nothing, and nobody would hear of it. Rules that sweeps share may be about one of them, or about a value of the study's own
-// axes (common) that every sweep replaces.
-func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
-	for _, w := range excluding {
-		for _, c := range slices.Concat(w.exclude...) {
-			if c.name != "" {
-				d.checkChoices(c, sweeps)
-				continue
-			}
-			for _, l := range c.any {
-				d.checkValue(c, l, slices.Concat(sweeps, excluding, []sweep{{axes: common}}))
-			}
-		}
-	}
-}
-
-// checkValue checks one of a condition's values, where an axis gives the setting in each sweep that has the rule. Elsewhere the base, a
-// default or a flag may give it.
-func (d decoder) checkValue(c condition, wanted layer, sweeps []sweep) {
-	var there []string
-	for _, w := range sweeps {
-		i := slices.IndexFunc(w.axes, func(a axis) bool { return a.sets(wanted[0].path) })
-		if i < 0 {
-			if w.has(c) {
-				return
-			}
-			continue
-		}
-		for _, v := range w.axes[i].values {
-			var given layer // what the axis says of the condition's settings
-			for _, s := range wanted {
-				if f, ok := v.set.find(s.path); ok {
-					given = append(given, f)
-				}
-			}
-			if len(given) < len(wanted) || labelOf(given) == labelOf(wanted) {
-				return
-			}
-			there = append(there, labelOf(given))
-		}
-	}
-	if len(there) == 0 {
-		return
-	}
-	var each []string
-	for _, label := range there {
-		if !slices.Contains(each, label) {
-			each = append(each, label)
-		}
-	}
-	d.add(c.at, c.path, "%s is not one of %s", labelOf(wanted), strings.Join(each, ", "))
-}
-
-// has tells whether a rule of the sweep has the condition.
-func (w sweep) has(c condition) bool {
-	return slices.ContainsFunc(slices.Concat(w.exclude...), func(o condition) bool { return o.at == c.at && o.path == c.path })
-}
-
-func (d decoder) checkChoices(c condition, sweeps []sweep) {
-	var there []string
-	for _, w := range sweeps {
-		for _, a := range w.axes {
-			if a.named && a.name == c.name {
-				there = append(there, labels(a)...)
-			}
-		}
-	}
-	if there == nil {
-		d.add(c.at, c.path, "no axis or setting %q%s", c.name, suggest.DidYouMean(c.name, append(otherNames(), layout().groups[""]...)))
-		return
-	}
-	slices.Sort(there)
-	there = slices.Compact(there)
-	for _, label := range c.labels {
-		if !slices.Contains(there, label) {
-			d.add(c.at, c.path, "%q is not one of %s%s", label, strings.Join(there, ", "), suggest.DidYouMean(label, there))
-		}
-	}
 }

@@ -267,9 +267,14 @@ func (c condition) holds(p Point) bool {
 		return slices.Contains(c.labels, p.Axes[c.name])
 	}
 	spec := reflect.ValueOf(p.Spec)
-	return slices.ContainsFunc(c.any, func(l layer) bool {
-		return !slices.ContainsFunc(l, func(s setting) bool {
-			return valueAt(spec, s.path) != text(reflect.ValueOf(s.value))
-		})
-	})
+	for paths, texts := range c.says {
+		var is []string
+		for path := range strings.SplitSeq(paths, apart) {
+			is = append(is, valueAt(spec, path))
+		}
+		if texts[strings.Join(is, apart)] {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -27,7 +28,7 @@ type Study struct {
 	Until       float64 // half the width of an interval, as a share of the median, at which a point has enough repetitions; 0: none
 	Seed        int64   // of the order of points; 0: each run draws one
 	File        string  // as given to Parse
-	Distrusted  bool    // the document may be a stranger's: it must neither run code nor send secrets of this machine
+	Distrusted  bool    // the document may be a stranger's: it must neither run code nor read or send files and secrets of this machine
 	Files       fs.FS   // the study's folder where it isn't on the disk: payload files are looked for in it
 	Published   []Published
 	Exhibits    []Exhibit
@@ -125,6 +126,9 @@ func document(name string, data []byte) (*yaml.Node, error) {
 	if len(data) > maxDocument {
 		return nil, refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
 	}
+	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxValues { // the parser takes some 500 bytes for each
+		return nil, refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues)
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := dec.Decode(&doc); {
@@ -148,7 +152,38 @@ func document(name string, data []byte) (*yaml.Node, error) {
 	if root.Kind != yaml.MappingNode {
 		return nil, refusal(name, root.Line, "%s is not a study; allowed: a mapping of settings", Seen(root))
 	}
-	return root, nil
+	return root, crowded(name, "", root)
+}
+
+// mostOf is how many elements a list or a mapping may have, by its key; of others it is maxElements. Axes, sweeps and rules are
+// multiplied with one another.
+var mostOf = map[string]int{"points": maxPoints, "axes": maxParts, "sweeps": maxParts, "exclude": maxParts}
+
+const (
+	maxValues   = 2 * maxPoints
+	maxElements = maxSpan
+	maxParts    = 200
+)
+
+// crowded refuses a list or a mapping with more elements than a study has use for, anywhere below n, which stands at key.
+func crowded(name, key string, n *yaml.Node) error {
+	each := 1
+	if n.Kind == yaml.MappingNode {
+		each = 2
+	}
+	if most := cmp.Or(mostOf[key], maxElements); len(n.Content)/each > most {
+		return refusal(name, n.Line, "%s: %d elements; allowed: %d", cmp.Or(key, "the document"), len(n.Content)/each, most)
+	}
+	for i, c := range n.Content {
+		inner := ""
+		if each == 2 && i%2 == 1 {
+			inner = n.Content[i-1].Value
+		}
+		if err := crowded(name, inner, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unreadableLine finds the first line with bytes that are no characters of YAML; 1 where there is none. The parser says no line

@@ -190,27 +190,31 @@ func (v *validator) curve() {
 		if len(c.Rates) == 0 {
 			v.fail("curve.rates", "no rate; allowed: a list of messages per second")
 		}
-		for i, r := range c.Rates {
+		for _, r := range c.Rates {
 			v.rate("curve.rates", r)
 			v.due("curve.rates", r)
-			v.once("curve.rates", c.Rates, i)
 		}
+		v.once("curve.rates", c.Rates)
 		return
 	}
 	v.sustainable()
 	if len(c.Fractions) == 0 {
 		v.fail("curve.fractions", "no fraction; allowed: a list of shares of the sustainable rate, above 0 to 10")
 	}
-	for i, f := range c.Fractions {
+	for _, f := range c.Fractions {
 		v.share("curve.fractions", f, 0, 10, open)
-		v.once("curve.fractions", c.Fractions, i)
 	}
+	v.once("curve.fractions", c.Fractions)
 }
 
-// once refuses the number at i if it stands in the list before: what is measured twice at one load would count as two repetitions.
-func (v *validator) once(path string, list []float64, i int) {
-	if slices.Contains(list[:i], list[i]) {
-		v.fail(path, "%s is given twice; allowed: each once, and repeats for more measurements", inWords(list[i]))
+// once refuses a number that stands in the list twice: what is measured twice at one load would count as two repetitions.
+func (v *validator) once(path string, list []float64) {
+	seen := make(map[float64]bool, len(list))
+	for _, n := range list {
+		if seen[n] {
+			v.fail(path, "%s is given twice; allowed: each once, and repeats for more measurements", inWords(n))
+		}
+		seen[n] = true
 	}
 }
 

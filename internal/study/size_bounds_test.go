@@ -1,0 +1,55 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// many joins n of what each makes of its index.
+func many(n int, each func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(each(i))
+		b.WriteByte(',')
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
+// A document of a stranger takes seconds, whatever it holds, and is refused before the parser takes memory for it.
+func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
+	number := func(i int) string { return fmt.Sprint(i + 1000) }
+	for name, c := range map[string]struct {
+		doc, says string
+	}{
+		"equal values":        {"measure: curve\ncurve.rates: [" + many(1_500_000, func(int) string { return "1" }) + "]", "f.yaml: 1500000 values or lines; allowed: 200000"},
+		"lines":               {"topics: 1\n" + strings.Repeat("\n", 300_000), "f.yaml: 300001 values or lines; allowed: 200000"},
+		"rates":               {"measure: curve\ncurve.rates: [" + many(150_000, number) + "]", "f.yaml:2: curve.rates: 150000 elements; allowed: 10000"},
+		"as many rates":       {"measure: curve\ncurve.rates: [" + many(10_000, number) + "]", ""},
+		"an axis":             {"axes: {load.rate: [" + many(10_001, number) + "]}", "f.yaml:1: load.rate: 10001 elements; allowed: 10000"},
+		"axes":                {"axes: {" + many(201, func(i int) string { return fmt.Sprintf("server.a%d: [1]", i) }) + "}", "f.yaml:1: axes: 201 elements; allowed: 200"},
+		"settings":            {"server: {" + many(10_001, func(i int) string { return fmt.Sprintf("a%d: 1", i) }) + "}", "f.yaml:1: server: 10001 elements; allowed: 10000"},
+		"sweeps":              {"sweeps: [" + many(201, func(i int) string { return fmt.Sprintf("{name: s%d}", i) }) + "]", "f.yaml:1: sweeps: 201 elements; allowed: 200"},
+		"rules":               {"exclude: [" + many(201, func(int) string { return "{topics: 1}" }) + "]", "f.yaml:1: exclude: 201 elements; allowed: 200"},
+		"values of a rule":    {"axes: {load.rate: [" + many(10_000, number) + "]}\nexclude: [{load.rate: [" + many(9_999, number) + "]}]", ""},
+		"no values of a rule": {"axes: {load.rate: [" + many(10_000, number) + "]}\nexclude: [{load.rate: [" + many(10_000, func(i int) string { return fmt.Sprint(i + 100_000) }) + "]}]", "100000 is not one of 1000, 1001"},
+		"no names of a rule": {"axes: {x: [" + many(10_000, func(i int) string { return fmt.Sprintf("{name: a%d, set: {load.rate: %d}}", i, i+5) }) + "]}\nexclude: [{x: [" +
+			many(10_000, func(i int) string { return fmt.Sprintf("b%d", i) }) + "]}]", `"b0" is not one of a0`},
+		"points": {"points: [" + many(15_000, func(i int) string { return fmt.Sprintf("{load.rate: %d}", i+5) }) + "]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			s, err := Parse("f.yaml", []byte(c.doc))
+			if err == nil {
+				_, err = s.Points()
+			}
+			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%.300v; want %q", err, c.says)
+			}
+			if took := time.Since(began); took > 20*time.Second { // some 2 s alone; minutes where it is quadratic
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
