@@ -241,7 +241,7 @@ var (
 // returns nil for the files of other tools.
 func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 	if store.IsURL(path) {
-		return readStore(ctx, path, "")
+		return readOther(ctx, path)
 	}
 	head, err := headOf(path)
 	switch {
@@ -250,7 +250,7 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 	case len(head) == 0:
 		return nil, badInput("%s is empty", path)
 	case bytes.HasPrefix(head, sqliteHeader):
-		return readStore(ctx, path, "")
+		return readOther(ctx, path)
 	case bytes.HasPrefix(bytes.TrimSpace(head), hlogHeader), bytes.HasPrefix(bytes.TrimSpace(head), hgrmHeader):
 		return nil, hinted(badInput("%s is a latency distribution of HdrHistogram: it doesn't say of which broker and load", path),
 			"export --format jsonl writes whole records, which can be imported")
@@ -274,6 +274,17 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 		return nil, badInput("%s holds no whole record: its only line lacks its end, as a crash leaves it", path)
 	}
 	return records, nil
+}
+
+// readOther reads the records of another store, which may be somebody else's.
+func readOther(ctx context.Context, path string) ([]store.Record, error) {
+	records, err := readStore(ctx, path, "")
+	for _, r := range records {
+		if err := r.Check(); err != nil {
+			return nil, badInput("%s: record %d: %w", store.Printable(path), r.ID, err)
+		}
+	}
+	return records, err
 }
 
 // mostHead bounds the first line of a file of records.

@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 )
 
 // What was exported, and what another store holds, comes back whole and once.
@@ -36,5 +40,58 @@ func TestOwnRecordsComeBack(t *testing.T) {
 	}
 	if _, err := os.Stat(in("b.db")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Whatever another store or a file holds, no figure is taken that nobody can have measured.
+func TestARecordThatNobodyCanHaveMeasuredIsNotImported(t *testing.T) {
+	cpu := int64(-1)
+	for name, c := range map[string]struct {
+		change func(r *store.Record)
+		says   string
+	}{
+		"a negative cost":           {func(r *store.Record) { r.Result.Cost.BrokerUserSeconds = -5 }, "its cost broker_user_seconds is -5; allowed: 0 or more"},
+		"negative memory":           {func(r *store.Record) { r.Result.Cost.BrokerRSSBytes = -1 }, "its cost broker_rss_bytes is -1"},
+		"negative flushes":          {func(r *store.Record) { r.Result.Cost.BrokerFlushes = &cpu }, "its cost broker_flushes is -1"},
+		"a host of negative memory": {func(r *store.Record) { r.Host.MemoryBytes = -1 }, "its host has "},
+		"a date to come":            {func(r *store.Record) { r.Ended = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }, "it is from "},
+		"a date of nobody":          {func(r *store.Record) { r.Began = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC) }, "it is from 0001-01-02"},
+		"a rate beyond all":         {func(r *store.Record) { r.Result.PublishRate = 1e308 }, "its publish_rate is 1e+308; allowed: up to 1e+18 either way"},
+		"a cost beyond all":         {func(r *store.Record) { r.Result.Cost.BrokerUserSeconds = 1e308 }, "its broker_user_seconds is 1e+308"},
+		"a published one":           {func(r *store.Record) { r.Result.Given = map[string]float64{"e2e_p99": -1e308} }, "is -1e+308"},
+		"a negative count":          {func(r *store.Record) { r.Result.Books.Acked = -1 }, "its count acked is -1"},
+		"a negative rate":           {func(r *store.Record) { r.Result.PublishRate = -1 }, "its publish_rate is -1"},
+		"no broker":                 {func(r *store.Record) { r.Spec.Broker = "" }, "it has no spec.broker"},
+		"another status":            {func(r *store.Record) { r.Status = "fine" }, `its status is "fine"`},
+		"unknown growth of data":    {func(r *store.Record) { r.Result.Cost.BrokerDataGrowthBytes = -1 }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			db, lines := filepath.Join(dir, "a.db"), filepath.Join(dir, "a.jsonl")
+			r := storetest.Demo()[0]
+			copied := *r.Result
+			r.Result = &copied
+			c.change(&r)
+			st, err := store.Open(db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := st.Append(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Close(); err != nil {
+				t.Fatal(err)
+			}
+			write(t, lines, brokermark(t, "export", "--store", db).want(t, 0).out)
+			for _, path := range []string{db, lines} {
+				if c.says == "" {
+					brokermark(t, "import", path, "--store", filepath.Join(dir, "b.db")).want(t, 0)
+					continue
+				}
+				if got := brokermark(t, "import", path, "--store", filepath.Join(dir, "b.db")).want(t, 2); !strings.Contains(got.err, "not a record: ") || !strings.Contains(got.err, c.says) {
+					t.Errorf("%s: %s, want %s", path, got.err, c.says)
+				}
+			}
+		})
 	}
 }

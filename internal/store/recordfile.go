@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/brokermark/brokermark/internal/bounded"
@@ -32,71 +30,11 @@ func ReadRecords(path string) ([]Record, error) {
 		return nil, err
 	}
 	for i, r := range records { // each from a line: none is damaged
-		lack := r.lacks()
-		if lack == "" && r.Result != nil {
-			lack = r.Result.impossible()
-		}
-		if lack != "" {
-			return nil, fmt.Errorf("%s:%d: not a record: %s", path, i+1, lack)
+		if err := r.Check(); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
 		}
 	}
 	return records, nil
-}
-
-// statuses are all ways a repetition can end.
-var statuses = []Status{OK, Failed, Void, Refused, Aborted, Published}
-
-// lacks says what the record has not that every record has; empty if it has all.
-func (r Record) lacks() string {
-	switch {
-	case r.PointID == "":
-		return "it has no point_id"
-	case r.Spec.Broker == "":
-		return "it has no spec.broker"
-	case r.Repetition < 1:
-		return fmt.Sprintf("its repetition is %d; allowed: 1 or more", r.Repetition)
-	case !slices.Contains(statuses, r.Status):
-		return fmt.Sprintf("its status is %q; allowed: %s", r.Status, strings.Trim(fmt.Sprint(statuses), "[]"))
-	}
-	return ""
-}
-
-// impossible names a count, rate or length that is below 0; it is empty if there is none.
-func (r *Result) impossible() string {
-	if what := r.Measurement.impossible(); what != "" {
-		return what
-	}
-	for i := range r.Curve {
-		if what := r.Curve[i].Measurement.impossible(); what != "" {
-			return fmt.Sprintf("in rate %d of its curve %s", i+1, what)
-		}
-	}
-	return ""
-}
-
-func (m *Measurement) impossible() string {
-	for _, books := range append([]Stream{{Books: m.Books}}, m.Streams...) {
-		if name, count := books.Books.Negative(); name != "" {
-			return fmt.Sprintf("its count %s is %d; allowed: 0 or more", name, count)
-		}
-	}
-	for _, figure := range []struct {
-		name  string
-		value float64
-	}{
-		{"seconds", m.Seconds},
-		{"warmup_seconds", m.WarmupSeconds},
-		{"payload_size", m.PayloadSize},
-		{"offered_rate", m.OfferedRate},
-		{"publish_rate", m.PublishRate},
-		{"receive_rate", m.ReceiveRate},
-		{"throughput", m.Throughput},
-	} {
-		if figure.value < 0 {
-			return fmt.Sprintf("its %s is %v; allowed: 0 or more", figure.name, figure.value)
-		}
-	}
-	return ""
 }
 
 // readLines reads a file of records, and lists what is wrong with the lines that are none.

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/hist"
+)
+
+// Check refuses what a store of somebody else, or a file, holds that is no record: one that lacks what every record has, or that holds
+// a figure or a date that nobody can have measured.
+func (r Record) Check() error {
+	lack := r.lacks()
+	if lack == "" && r.Result != nil {
+		lack = r.Result.impossible()
+	}
+	if lack != "" {
+		return errors.New("not a record: " + lack)
+	}
+	return nil
+}
+
+// statuses are all ways a repetition can end.
+var statuses = []Status{OK, Failed, Void, Refused, Aborted, Published}
+
+// lacks says what the record has not that every record has; empty if it has all.
+func (r Record) lacks() string {
+	switch {
+	case r.PointID == "":
+		return "it has no point_id"
+	case r.Spec.Broker == "":
+		return "it has no spec.broker"
+	case r.Repetition < 1:
+		return fmt.Sprintf("its repetition is %d; allowed: 1 or more", r.Repetition)
+	case !slices.Contains(statuses, r.Status):
+		return fmt.Sprintf("its status is %q; allowed: %s", r.Status, strings.Trim(fmt.Sprint(statuses), "[]"))
+	case strange(r.Began) || strange(r.Ended):
+		return fmt.Sprintf("it is from %s to %s; allowed: from 2000 to 2099", r.Began.Format(time.RFC3339), r.Ended.Format(time.RFC3339))
+	case r.Host.MemoryBytes < 0 || r.Host.Cores < 0:
+		return fmt.Sprintf("its host has %d cores and %d bytes of memory; allowed: 0 or more", r.Host.Cores, r.Host.MemoryBytes)
+	}
+	return ""
+}
+
+// strange reports whether nothing was measured at that time; the zero time stands for none.
+func strange(t time.Time) bool { return !t.IsZero() && (t.Year() < 2000 || t.Year() > 2099) }
+
+// impossible names a count, rate, cost or length that is below 0, or a number beyond what is ever measured; it is empty if there is none.
+func (r *Result) impossible() string {
+	if name, value := beyond(reflect.ValueOf(*r)); name != "" {
+		return fmt.Sprintf("its %s is %v; allowed: up to %v either way", name, value, mostMeasured)
+	}
+	if what := r.Measurement.impossible(); what != "" {
+		return what
+	}
+	for i := range r.Curve {
+		if what := r.Curve[i].Measurement.impossible(); what != "" {
+			return fmt.Sprintf("in rate %d of its curve %s", i+1, what)
+		}
+	}
+	return ""
+}
+
+func (m *Measurement) impossible() string {
+	for _, books := range append([]Stream{{Books: m.Books}}, m.Streams...) {
+		if name, count := books.Books.Negative(); name != "" {
+			return fmt.Sprintf("its count %s is %d; allowed: 0 or more", name, count)
+		}
+	}
+	for _, figure := range []struct {
+		name  string
+		value float64
+	}{
+		{"seconds", m.Seconds},
+		{"warmup_seconds", m.WarmupSeconds},
+		{"payload_size", m.PayloadSize},
+		{"offered_rate", m.OfferedRate},
+		{"publish_rate", m.PublishRate},
+		{"receive_rate", m.ReceiveRate},
+		{"throughput", m.Throughput},
+	} {
+		if figure.value < 0 {
+			return fmt.Sprintf("its %s is %v; allowed: 0 or more", figure.name, figure.value)
+		}
+	}
+	for field, v := range reflect.ValueOf(m.Cost).Fields() {
+		v = reflect.Indirect(v)
+		if name := jsonName(field); name != "broker_data_growth_bytes" && (v.CanInt() && v.Int() < 0 || v.CanFloat() && v.Float() < 0) {
+			return fmt.Sprintf("its cost %s is %v; allowed: 0 or more", name, v)
+		}
+	}
+	return ""
+}
+
+// mostMeasured is more than any count, rate or length: as nanoseconds it is 31 years, as bytes an exabyte.
+const mostMeasured = 1e18
+
+// beyond names the first number in v that is beyond mostMeasured. Histograms have checked their own.
+func beyond(v reflect.Value) (name string, value any) {
+	switch {
+	case v.Type() == reflect.TypeFor[hist.Snapshot]():
+	case v.CanInt() && math.Abs(float64(v.Int())) > mostMeasured, v.CanFloat() && !(math.Abs(v.Float()) <= mostMeasured):
+		return "figure", v
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return beyond(v.Elem())
+	case v.Kind() == reflect.Slice || v.Kind() == reflect.Map:
+		for _, element := range v.Seq2() {
+			if name, value := beyond(element); name != "" {
+				return name, value
+			}
+		}
+	case v.Kind() == reflect.Struct:
+		for field, inner := range v.Fields() {
+			name, value := beyond(inner)
+			switch {
+			case name == "figure" && !field.Anonymous:
+				return jsonName(field), value
+			case name != "":
+				return name, value
+			}
+		}
+	}
+	return "", nil
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
