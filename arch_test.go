@@ -2,6 +2,7 @@ package brokermark_test
 
 import (
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestBrokersAreRegisteredAsProductsOnly(t *testing.T) {
 	}
 	for _, name := range catalog.Names() {
 		p, err := catalog.Lookup(name)
-		if err != nil || p.Driver.Name != name || p.Recipe != nil && p.Recipe.Broker != name || p.Defaults != usual.Of(name) {
+		if err != nil || p.Driver.Name != name || p.Recipe != nil && p.Recipe.Broker != name || !reflect.DeepEqual(p.Defaults, usual.Of(name)) {
 			t.Errorf("%s: driver %q, recipe %v, defaults %v, %v", name, p.Driver.Name, p.Recipe, p.Defaults, err)
 		}
 	}

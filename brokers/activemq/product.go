@@ -9,6 +9,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: product.Name, Driver: amqp10.Kind(product), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 10_000, Flushed: 700, Alone: 0.0015, Start: 5, Flushes: usual.EveryVersion}},
+		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 10_000, Flushed: 700, Alone: 0.0015, Start: 5, Flushes: usual.EveryVersion}},
 	})
 }

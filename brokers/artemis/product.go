@@ -9,6 +9,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: product.Name, Driver: amqp10.Kind(product), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 15_000, Flushed: 2000, Alone: 0.001, Start: 6}},
+		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 15_000, Flushed: 2000, Alone: 0.001, Start: 6}},
 	})
 }

@@ -1,6 +1,9 @@
 package hivemq
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/usual"
@@ -9,6 +12,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: product.Name, Driver: mqtt.Kind(product), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
+		Defaults: usual.Defaults{Tuning: slices.Sorted(maps.Keys(known)), Persistence: usual.MemoryAtMostOnce},
 	})
 }

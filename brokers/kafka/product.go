@@ -8,6 +8,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: "kafka", Driver: driverKind(), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.Log, Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 300_000, Flushed: 5000, Alone: 0.003, Start: 7}},
+		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.Log, Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 300_000, Flushed: 5000, Alone: 0.003, Start: 7}},
 	})
 }

@@ -9,6 +9,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: product.Name, Driver: mqtt.Kind(product), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.Memory, Speed: usual.Speed{Rate: 15_000, Alone: 0.0003, Start: 1}},
+		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.Memory, Speed: usual.Speed{Rate: 15_000, Alone: 0.0003, Start: 1}},
 	})
 }

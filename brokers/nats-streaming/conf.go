@@ -51,6 +51,15 @@ var embedded = []string{
 	"ping_max", "debug", "trace", "lame_duck_duration",
 }
 
+// tuning are all of them, which a document may give without being trusted.
+func tuning() []string {
+	names := slices.Clone(embedded)
+	for _, name := range slices.Sorted(maps.Keys(native)) {
+		names = append(names, block+name)
+	}
+	return names
+}
+
 func configure(_ context.Context, n *provision.Node) error {
 	outer, inner := map[string]any{}, map[string]any{}
 	for name, value := range natsio.Flatten(n.Cluster.Settings) {

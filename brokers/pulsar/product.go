@@ -8,6 +8,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: "pulsar", Driver: driverKind(), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.005, Start: 20}},
+		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.Log, Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.005, Start: 20}},
 	})
 }

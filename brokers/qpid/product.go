@@ -9,6 +9,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: product.Name, Driver: amqp10.Kind(product), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
+		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.MemoryAtMostOnce},
 	})
 }

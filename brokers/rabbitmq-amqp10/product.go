@@ -2,6 +2,7 @@ package rabbitmqamqp10
 
 import (
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/usual"
 )
@@ -9,6 +10,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: product.Name, Driver: amqp10.Kind(product), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
+		Defaults: usual.Defaults{Tuning: rabbitserver.Tuning(), Persistence: usual.MemoryAtMostOnce},
 	})
 }

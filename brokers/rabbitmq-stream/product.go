@@ -1,6 +1,7 @@
 package rabbitmqstream
 
 import (
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/usual"
 )
@@ -8,6 +9,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: broker, Driver: driverKind(), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 200_000, Alone: 0.001, Start: 8}},
+		Defaults: usual.Defaults{Tuning: rabbitserver.Tuning(), Persistence: usual.Log, Speed: usual.Speed{Rate: 200_000, Alone: 0.001, Start: 8}},
 	})
 }

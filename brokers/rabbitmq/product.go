@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/usual"
 )
@@ -8,7 +9,7 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: "rabbitmq", Driver: driverKind(), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{
+		Defaults: usual.Defaults{Tuning: rabbitserver.Tuning(), Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{
 			Rate: 25_000, Flushed: 5000, Alone: 0.001, Start: 8, Flushes: "3.",
 		}},
 	})

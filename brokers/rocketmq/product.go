@@ -8,6 +8,6 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: "rocketmq", Driver: driverKind(), Recipe: recipe(),
-		Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 10_000, Flushed: 1000, Alone: 0.005, Start: 8}},
+		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.Log, Speed: usual.Speed{Rate: 10_000, Flushed: 1000, Alone: 0.005, Start: 8}},
 	})
 }

@@ -121,7 +121,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check {tmp}/secret.yaml", `{tmp}/secret.yaml:2: server.authorization.token: it holds a secret, which would stand in every record; user names the user of an attached broker, and passwordEnv or passwordFile say where the password is`},
 		{"check {tmp}/secret-url.yaml", `{tmp}/secret-url.yaml:2: server.leafnodes.remote: it holds a secret, which would stand in every record; user names the user of an attached broker, and passwordEnv or passwordFile say where the password is`},
 		{"check {tmp}/token.yaml", `{tmp}/token.yaml:1: attach: an address holds no user, password or token; user names the user of an attached broker, and passwordEnv or passwordFile say where the password is`},
-		{"check {tmp}/strange.yaml", `{tmp}/strange.yaml:2: server.loadmodule: it may have the broker load code, run commands or read files; if you trust the document, say --trust-spec`},
+		{"check {tmp}/strange.yaml", `{tmp}/strange.yaml:2: server.loadmodule: it may have the broker load code, run commands, use files or listen; if you trust the document, say --trust-spec; brokermark list settings redis names what needs no trust`},
 		{"check {tmp}/greedy.yaml", `{tmp}/greedy.yaml:1: passwordEnv: it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec`},
 		{"check {tmp}/broken.yaml", `{tmp}/broken.yaml:2: server.default_vhost: its name and value must be one line, without control characters`},
 		{"run --watch 0.0.0.0:0", `--watch 0.0.0.0:0: that address can be reached from other machines: a token is needed (--watch-token-env), and a proxy in front for TLS; or listen on 127.0.0.1`},

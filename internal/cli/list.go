@@ -14,6 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/internal/usual"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -240,6 +241,9 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 	}
 	d.Add(t)
 	d.Say("Server settings (server.NAME) go to the broker by their native names; unknown ones are refused when it is started.")
+	if tuning := usual.Of(name).Tuning; len(tuning) > 0 {
+		d.Say("Those that a document may give without --trust-spec, beside memory, collectors and threads of java: " + strings.Join(tuning, ", ") + ".")
+	}
 	return d, nil
 }
 

@@ -105,7 +105,7 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
 	f.StringVar(&w.scale, "scale", "", "`size` of a study: full, or one that its document names, such as quick")
 	f.StringSliceVar(&w.only, "only", nil, "`names` of the study's experiments; the others are left out")
-	f.BoolVar(&w.trust, "trust-spec", false, "let a study file choose passwords to send, and server settings that load code or run commands")
+	f.BoolVar(&w.trust, "trust-spec", false, "let a study file choose passwords, keys and files to send, and any server setting")
 	f.StringSliceVar(&w.attach, "attach", nil, "`addresses` of a running broker, to measure that instead of starting one")
 	return w
 }

@@ -34,9 +34,15 @@ const (
 
 // library looks payload files up, each once.
 type library struct {
-	dir   string                // of the study's file
-	files fs.FS                 // the folder of a study that isn't on the disk, or nil
-	found map[[2]string]samples // by name and column
+	document string // the study's file
+	files    fs.FS  // the folder of a study that isn't on the disk, or nil
+	found    map[source]samples
+}
+
+// source is where payloads come from, as a spec says it.
+type source struct {
+	name, column string
+	strange      bool // a document says so that isn't trusted
 }
 
 // disk is the machine's file system: any path is a name.
@@ -44,14 +50,71 @@ type disk struct{}
 
 func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 
-func (l *library) lookup(name, column string) samples {
-	key := [2]string{name, column}
-	s, ok := l.found[key]
+func (l *library) lookup(from source) samples {
+	s, ok := l.found[from]
 	if !ok {
-		s = l.read(name, column)
-		l.found[key] = s
+		if from.strange {
+			s = l.confined(from)
+		} else {
+			s = l.read(from.name, from.column)
+		}
+		l.found[from] = s
 	}
 	return s
+}
+
+// beside is the folder beside that of a document in which the OpenMessaging Benchmark keeps payloads.
+const beside = "payload"
+
+// confined reads what a document names that isn't trusted.
+func (l *library) confined(from source) samples {
+	root, dir, name, err := l.own(filepath.Clean(from.name))
+	if err != nil {
+		return samples{err: err}
+	}
+	defer root.Close()
+	s := load(root.FS(), filepath.ToSlash(name), from.column)
+	s.path = filepath.Join(dir, name)
+	return s
+}
+
+// own opens the folder that holds the document, or else payload/ beside it where name begins so, and returns the name inside. No link
+// leads out of either.
+func (l *library) own(name string) (root *os.Root, dir, inside string, err error) {
+	dir = filepath.Dir(l.document)
+	root, err = os.OpenRoot(dir)
+	if err != nil {
+		return nil, "", "", fmt.Errorf("payloads can't be read: %w", err)
+	}
+	_, elsewhere := root.Lstat(filepath.Base(l.document)) // a document from a pipe has no folder
+	if elsewhere != nil || !filepath.IsLocal(name) {
+		_ = root.Close()
+		return nil, "", "", fmt.Errorf("%q is outside of the document's own folder; name it with a flag, or trust the document with --trust-spec", name)
+	}
+	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return root, dir, name, nil
+	}
+	_ = root.Close()
+	dir = filepath.Join(dir, "..")
+	if inside, err = filepath.Rel(beside, name); err == nil && filepath.IsLocal(inside) {
+		if root, err = folderIn(dir, beside); err == nil {
+			return root, filepath.Join(dir, beside), inside, nil
+		}
+	}
+	return nil, "", "", fmt.Errorf("no file or directory %q beside the document; without it (payloadFile: \"\") payloads are made up", name)
+}
+
+// folderIn opens a folder in dir that is no link.
+func folderIn(dir, name string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(name); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", name)
+	}
+	return root.OpenRoot(name)
 }
 
 // read looks in the study's own files, from the working directory, beside the study, and one folder above it: the
@@ -63,8 +126,8 @@ func (l *library) read(name, column string) samples {
 		}
 	}
 	tried := []string{name}
-	if !filepath.IsAbs(name) {
-		tried = append(tried, filepath.Join(l.dir, name), filepath.Join(l.dir, "..", name))
+	if dir := filepath.Dir(l.document); !filepath.IsAbs(name) {
+		tried = append(tried, filepath.Join(dir, name), filepath.Join(dir, "..", name))
 	}
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
@@ -211,7 +274,7 @@ func (v *validator) completePayload(l *library) (bodies [][]byte) {
 		}
 		return nil
 	}
-	found := l.lookup(s.PayloadFile, s.PayloadColumn)
+	found := l.lookup(source{s.PayloadFile, s.PayloadColumn, v.distrust && v.documents("payloadFile")})
 	if found.err != nil {
 		v.fail("payloadFile", "%v", found.err)
 		return nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ const (
 // validated, in the order written; of equal points the first. It reads payload files. What is wrong comes together, as
 // *Errors.
 func (s *Study) Points() ([]Point, error) {
-	lib := &library{dir: filepath.Dir(s.File), files: s.Files, found: map[[2]string]samples{}}
+	lib := &library{document: s.File, files: s.Files, found: map[source]samples{}}
 	e := &expansion{study: s, lib: lib, seen: map[string]bool{}}
 	total := 0
 	for _, w := range s.sweeps {
@@ -186,6 +185,11 @@ func (e *expansion) point(w sweep, choices []choice) {
 	}
 	v.idle(idle)
 	before := len(e.found)
+	v.native()
+	v.trust()
+	if len(e.found) > before {
+		return
+	}
 	p.Payloads = v.completePayload(e.lib)
 	if len(e.found) > before {
 		return

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/brokermark/brokermark/internal/secret"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // wayIn is how a broker is told who comes.
@@ -35,37 +36,40 @@ func (v *validator) nativeIn(scope string, settings map[string]any) {
 }
 
 var (
-	// harmless are java's options that choose memory, collectors and numbers; others load code, run commands or read files.
-	harmless = regexp.MustCompile(`^jvm\.(Xm[snx]|Xss|XX:[+-][A-Za-z0-9]+|XX:[A-Za-z0-9]+)$`)
-	quantity = regexp.MustCompile(`^[0-9.]+[kKmMgGtT]?$|^true$|^false$`)
-	// loading are the endings of names of settings that have a broker load code, run commands or read files.
-	loading = regexp.MustCompile(`(?i)(loadmodule|plugin|plugins|plugin_dir|include|exec|script|command|class|classes|className|class\.name|reporters|interceptors?|directory)$`)
+	// java are its options that choose memory, collectors and threads; others load code, run commands, write files or listen.
+	java = regexp.MustCompile(`^jvm\.(Xm[snx]|Xss|XX:[+-](Use[A-Z][A-Za-z0-9]*|AlwaysPreTouch|DisableExplicitGC|ParallelRefProcEnabled|TieredCompilation|Z[A-Z][A-Za-z]*)|` +
+		`XX:([A-Z][A-Za-z0-9]*(Size|Percent|Percentage|Ratio|Threads|Millis|Threshold|Level)|MaxRAM))$`)
+	// plain values are numbers, sizes, times and words: no path, address, variable or expression.
+	plain = regexp.MustCompile(`^[A-Za-z0-9 ._:,%+*-]*$`)
 )
 
-// runs tells that a server setting may have the broker run what the spec's author wants.
-func runs(name, value string) bool {
-	if strings.HasPrefix(name, "jvm.") {
-		return !harmless.MatchString(name) || !quantity.MatchString(value)
-	}
-	return loading.MatchString(name)
-}
-
-// trust refuses what the document of a stranger must not do with this machine; what stands in a flag is the user's own.
+// trust refuses what the document of a stranger must not do with this machine; what stands in a flag is the user's own. It comes
+// before any file is read.
 func (v *validator) trust() {
 	if !v.distrust {
 		return
 	}
+	allowed := usual.Of(v.spec.Broker).Tuning
 	for _, path := range slices.Sorted(maps.Keys(v.given.given)) {
-		if v.given.given[path].at.line == 0 {
+		if !v.documents(path) {
 			continue
 		}
-		value := fmt.Sprint(v.given.given[path].value)
+		text := fmt.Sprint(v.given.given[path].value)
 		name, server := strings.CutPrefix(path, "server.")
 		switch {
 		case path == "passwordEnv" || path == "passwordFile":
 			v.fail(path, "it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec")
-		case server && runs(name, value):
-			v.fail(path, "it may have the broker load code, run commands or read files; if you trust the document, say --trust-spec")
+		case path == "caFile" || path == "certFile" || path == "keyFile":
+			v.fail(path, "it says with whose key you log in, and whom you believe; name it with a flag, or trust the document with --trust-spec")
+		case path == "payloadFile" && v.spec.PayloadFile != "" && v.documents("attach"):
+			v.fail(path, "it sends a file of yours where the document says; name one of payloadFile and attach with a flag, or trust the document with --trust-spec")
+		case server && !slices.Contains(allowed, name) && !java.MatchString(name):
+			v.fail(path, "it may have the broker load code, run commands, use files or listen; if you trust the document, say --trust-spec; brokermark list settings %s names what needs no trust", v.spec.Broker)
+		case server && !plain.MatchString(text):
+			v.fail(path, "%q may be a path, an address or an expression; if you trust the document, say --trust-spec", text)
 		}
 	}
 }
+
+// documents reports whether the study's document gives path, and no flag.
+func (v *validator) documents(path string) bool { return v.given.given[path].at.line > 0 }

@@ -42,8 +42,6 @@ func (v *validator) fail(path, format string, args ...any) {
 
 func (v *validator) validate() {
 	v.broker()
-	v.native()
-	v.trust()
 	v.guarantee()
 	v.topology()
 	v.messages()

@@ -19,6 +19,9 @@ type Defaults struct {
 	// to be shared; 0: every topic has connections of its own.
 	Sharing int
 	Speed   Speed
+	// Tuning are the server settings, by the broker's own names, that a document which isn't trusted may give: they choose numbers,
+	// sizes, times and modes, and have the broker listen, run or load nothing, and use no file but its own.
+	Tuning []string
 }
 
 // AnyNumber is the Sharing of a client library whose one connection serves any number of partitions.

@@ -1,0 +1,47 @@
+package rabbitserver
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Tuning returns the server settings that a document may give without being trusted, those of the plugins for MQTT and streams included.
+func Tuning() []string {
+	names := strings.Fields(tuning)
+	for _, name := range slices.Sorted(maps.Keys(mirroring)) {
+		names = append(names, policyPrefix+name)
+	}
+	return names
+}
+
+const tuning = `
+vm_memory_high_watermark.relative vm_memory_high_watermark.absolute vm_memory_high_watermark_paging_ratio
+vm_memory_calculation_strategy memory_monitor_interval total_memory_available_override_value disk_free_limit.relative
+disk_free_limit.absolute frame_max initial_frame_max channel_max channel_max_per_node consumer_max_per_channel
+session_max_per_connection link_max_per_session connection_max heartbeat max_message_size default_worker_pool_size
+num_acceptors.tcp handshake_timeout socket_writer.gc_threshold collect_statistics collect_statistics_interval consumer_timeout
+delegate_count queue_index_embed_msgs_below background_gc_enabled background_gc_target_interval classic_queue.default_version
+default_queue_type queue_leader_locator queue_master_locator quorum_queue.compute_checksums cluster_partition_handling
+cluster_keepalive_interval net_ticktime mirroring_sync_batch_size mirroring_sync_max_throughput log.console.level
+log.default.level log.connection.level log.queue.level raft.segment_max_entries raft.wal_max_size_bytes raft.wal_max_entries
+raft.wal_hibernate_after raft.wal_max_batch_size raft.snapshot_chunk_size tcp_listen_options.backlog tcp_listen_options.nodelay
+tcp_listen_options.buffer tcp_listen_options.sndbuf tcp_listen_options.recbuf tcp_listen_options.keepalive
+tcp_listen_options.delay_send tcp_listen_options.send_timeout tcp_listen_options.send_timeout_close
+tcp_listen_options.high_watermark tcp_listen_options.low_watermark tcp_listen_options.high_msgq_watermark
+tcp_listen_options.low_msgq_watermark tcp_listen_options.linger.on tcp_listen_options.linger.timeout mqtt.prefetch
+mqtt.max_session_expiry_interval_seconds mqtt.subscription_ttl mqtt.mailbox_soft_limit mqtt.max_packet_size_unauthenticated
+mqtt.max_packet_size_authenticated mqtt.topic_alias_maximum mqtt.durable_queue_type mqtt.login_timeout
+mqtt.retained_message_store_dets_sync_interval mqtt.num_acceptors.tcp mqtt.tcp_listen_options.backlog
+mqtt.tcp_listen_options.nodelay mqtt.tcp_listen_options.buffer mqtt.tcp_listen_options.sndbuf mqtt.tcp_listen_options.recbuf
+mqtt.tcp_listen_options.keepalive mqtt.tcp_listen_options.delay_send mqtt.tcp_listen_options.send_timeout
+mqtt.tcp_listen_options.send_timeout_close mqtt.tcp_listen_options.high_watermark mqtt.tcp_listen_options.low_watermark
+mqtt.tcp_listen_options.high_msgq_watermark mqtt.tcp_listen_options.low_msgq_watermark mqtt.tcp_listen_options.linger.on
+mqtt.tcp_listen_options.linger.timeout stream.initial_credits stream.credits_required_for_unblocking stream.frame_max
+stream.heartbeat stream.num_acceptors.tcp stream.tcp_listen_options.backlog stream.tcp_listen_options.nodelay
+stream.tcp_listen_options.buffer stream.tcp_listen_options.sndbuf stream.tcp_listen_options.recbuf
+stream.tcp_listen_options.keepalive stream.tcp_listen_options.delay_send stream.tcp_listen_options.send_timeout
+stream.tcp_listen_options.send_timeout_close stream.tcp_listen_options.high_watermark stream.tcp_listen_options.low_watermark
+stream.tcp_listen_options.high_msgq_watermark stream.tcp_listen_options.low_msgq_watermark stream.tcp_listen_options.linger.on
+stream.tcp_listen_options.linger.timeout enabled_plugins
+`

@@ -1,0 +1,26 @@
+package qpid
+
+import "strings"
+
+// tuning are the server settings that a document may give without being trusted.
+var tuning = strings.Fields(`
+virtualhost.type virtualhost.connectionThreadPoolSize virtualhost.flowToDiskCheckPeriod virtualhost.housekeepingCheckPeriod
+virtualhost.housekeepingThreadCount virtualhost.localTransactionSynchronizationPolicy virtualhost.numberOfSelectors
+virtualhost.remoteTransactionSynchronizationPolicy virtualhost.statisticsReportingPeriod virtualhost.storeOverfullSize
+virtualhost.storeUnderfullSize port.maxOpenConnections port.numberOfSelectors port.tcpNoDelay port.threadPoolSize
+context.broker.directByteBufferPoolSize context.broker.flowToDiskThreshold context.broker.housekeepingThreadCount
+context.broker.networkBufferSize context.broker.statisticsReportingPeriod context.connection.batch_limit
+context.connection.high_prefetch_limit context.connection.maxUncommittedInMemorySize context.connection.sessionCountLimit
+context.connection.sessionCreditWindowSize context.qpid.bdb.cache_mode context.qpid.broker.bdbCommiterNotifyThreshold
+context.qpid.broker.bdbCommiterWaitTimeout context.qpid.broker.bdbTotalCacheSize context.qpid.broker.networkBufferSize
+context.qpid.compact_memory_interval context.qpid.compact_memory_threshold context.qpid.max_message_size
+context.qpid.port.amqp.acceptBacklog context.qpid.port.amqp.maxGatheringWriteBuffers
+context.qpid.port.amqp.threadPool.keep_alive_timeout context.qpid.port.amqp.threadPool.numberOfSelectors
+context.qpid.port.amqp.threadPool.size context.qpid.port.final_write_threshold context.qpid.port.final_write_timeout
+context.qpid.port.heartbeatDelay context.qpid.port.max_open_connections context.qpid.port.sessionCountLimit
+context.qpid.queue.scavenge_count context.queue.defaultMaximumQueueDepthBytes context.queue.defaultMaximumQueueDepthMessages
+context.queue.defaultMessageDurability context.queue.defaultOverflowPolicy context.queue.maximumDeliveryAttempts
+context.store.filesystem.maxUsagePercent context.virtualhost.connectionThreadPool.numberOfSelectors
+context.virtualhost.connectionThreadPool.size context.virtualhost.flowToDiskCheckPeriod
+context.virtualhost.housekeepingCheckPeriod context.virtualhost.housekeepingThreadCount
+`)
