@@ -94,8 +94,8 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 
 // place puts a setting into its section, or refuses it.
 func place(all []section, schemas map[string]jvm.Schema, name, value string) error {
-	if strings.ContainsAny(value, "<>&\"'") {
-		return &provision.ErrSetting{Name: name, Reason: "its value must not hold any of < > & and quotes"}
+	if strings.ContainsAny(value, "<>&\"'#{}") {
+		return &provision.ErrSetting{Name: name, Reason: "its value must not hold any of < > & # { } and quotes: the server would read more in it than a text"}
 	}
 	for _, s := range all {
 		key, ok := strings.CutPrefix(name, s.prefix)

@@ -107,8 +107,8 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 
 // place puts a setting where it belongs, or refuses it.
 func place(schemas map[string]jvm.Schema, name, value string, core, acceptor, address map[string]string) error {
-	if strings.ContainsAny(value, "<>&;\"'") {
-		return &provision.ErrSetting{Name: name, Reason: "its value must not hold any of < > & ; and quotes"}
+	if strings.ContainsAny(value, "<>&;\"'#{}") {
+		return &provision.ErrSetting{Name: name, Reason: "its value must not hold any of < > & ; # { } and quotes: the server would read more in it than a text"}
 	}
 	if key, ok := strings.CutPrefix(name, acceptorPrefix); ok {
 		if !slices.Contains(acceptorKeys, key) {

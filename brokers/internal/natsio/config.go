@@ -41,11 +41,15 @@ func Compose(n *provision.Node, own Block, settings map[string]any) (Block, erro
 		if err := alone.set(path, settings[path]); err != nil {
 			return nil, err
 		}
-		if err := parse(alone); err != nil {
+		read, err := parse(alone)
+		if err != nil {
 			return nil, &provision.ErrSetting{Name: path, Reason: err.Error()}
 		}
+		if ours(read) {
+			return nil, &provision.ErrSetting{Name: path, Reason: "it says where the server listens or stores, which the recipe decides"}
+		}
 	}
-	if err := parse(all); err != nil {
+	if _, err := parse(all); err != nil {
 		return nil, fmt.Errorf("nats-server's configuration: %w", err)
 	}
 	return all, nil
@@ -119,11 +123,29 @@ func flatten(into map[string]any, prefix string, settings map[string]any) {
 	}
 }
 
+// known is the name in b that is the same to the server, whatever the case of its letters; name where there is none.
+func (b Block) known(name string) string {
+	for there := range b {
+		if strings.EqualFold(there, name) {
+			return there
+		}
+	}
+	return name
+}
+
+// ours reports whether settings decide where the server listens or stores, by whichever of their names.
+func ours(o *server.Options) bool {
+	texts := o.StoreDir + o.Host + o.HTTPHost + o.Cluster.Host + o.Gateway.Host + o.Gateway.Name + o.LeafNode.Host + o.Websocket.Host + o.MQTT.Host
+	return texts != "" || o.Port != 0 || o.HTTPPort != 0 || o.HTTPSPort != 0 || o.ProfPort != 0 ||
+		o.Cluster.Port != 0 || o.Gateway.Port != 0 || o.LeafNode.Port != 0 || o.Websocket.Port != 0 || o.MQTT.Port != 0
+}
+
 // set puts v at path, unless the recipe has put something there.
 func (b Block) set(path string, v any) error {
 	at := b
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
+		name = at.known(name)
 		if _, ok := at[name]; !ok {
 			at[name] = Block{}
 		}
@@ -133,7 +155,7 @@ func (b Block) set(path string, v any) error {
 		}
 		at = next
 	}
-	last := names[len(names)-1]
+	last := at.known(names[len(names)-1])
 	if was, ok := at[last]; ok {
 		return &provision.ErrSetting{Name: path, Reason: fmt.Sprintf("set by the recipe, to %v", was)}
 	}
@@ -174,16 +196,18 @@ func render(v any) string {
 
 var position = regexp.MustCompile(`^(<config>|:)?:?\d+:\d+:? ?`)
 
-func parse(b Block) error {
-	err := (&server.Options{}).ProcessConfigString(b.String())
-	if err == nil {
-		return nil
-	}
+// parse has the server's own parser read b.
+func parse(b Block) (*server.Options, error) {
+	read := &server.Options{}
+	err := read.ProcessConfigString(b.String())
 	if many, ok := err.(interface{ Errors() []error }); ok {
 		if len(many.Errors()) == 0 {
-			return nil // warnings only
+			return read, nil // warnings only
 		}
 		err = many.Errors()[0]
 	}
-	return fmt.Errorf("%s", position.ReplaceAllString(err.Error(), ""))
+	if err != nil {
+		return nil, fmt.Errorf("%s", position.ReplaceAllString(err.Error(), ""))
+	}
+	return read, nil
 }

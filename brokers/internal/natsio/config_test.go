@@ -44,6 +44,46 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 	}
 }
 
+// The server takes a name in any case, several names for one setting, and of two that contradict each other either.
+func TestNoServerSettingMovesWhereTheServerListensOrStores(t *testing.T) {
+	for name, v := range map[string]any{
+		"listen": "0.0.0.0:1", "LISTEN": "0.0.0.0:1", "host": "0.0.0.0", "net": "0.0.0.0", "Net": "0.0.0.0", "port": 1, "http": "0.0.0.0:1", "HTTP": "0.0.0.0:1", "http_port": 1,
+		"monitor_port": 1, "https": "0.0.0.0:1", "https_port": 1, "prof_port": 1, "websocket.port": 1, "ws.port": 1, "leafnodes.port": 1, "leaf.listen": "0.0.0.0:1", "mqtt.port": 1,
+		"mqtt.host": "0.0.0.0", "gateway.port": 1, "gateway.name": "c", "cluster.listen": "0.0.0.0:1", "cluster.port": 1, "CLUSTER.Host": "0.0.0.0",
+		"jetstream.store_dir": "/x", "JetStream.Store_Dir": "/x", "jetstream.store": "/x", "store_dir": "/x", "storedir": "/x",
+	} {
+		for _, nodes := range []int{1, 2} {
+			n := nodeWith(t, map[string]any{name: v})
+			n.Cluster.Nodes = n.Cluster.Nodes[:nodes]
+			var refusal *provision.ErrSetting
+			if err := configure(n); !errors.As(err, &refusal) || refusal.Name != name || !strings.Contains(refusal.Reason, "recipe") {
+				t.Errorf("%s of %d nodes: %v; want it refused by name", name, nodes, err)
+			}
+		}
+	}
+}
+
+// What a document may set moves nothing and opens nothing, whatever its value.
+func TestNoSettingThatNeedsNoTrustIsOurs(t *testing.T) {
+	for _, name := range Tuning {
+		accepted := false
+		for _, v := range []any{1, "1s", "45s", true, "1MB", "s2_fast"} {
+			alone := Block{}
+			if err := alone.set(name, v); err != nil {
+				t.Fatal(err)
+			}
+			read, err := parse(alone)
+			accepted = accepted || err == nil
+			if err == nil && (ours(read) || read.LogFile+read.PidFile+read.PortsFileDir != "") {
+				t.Errorf("%s: %v", name, v)
+			}
+		}
+		if !accepted {
+			t.Errorf("%s: the server takes no value", name)
+		}
+	}
+}
+
 func TestServerSettingsOfTheWrongTypeAreRefusedByName(t *testing.T) {
 	for name, v := range map[string]any{
 		"max_payload": "much", "write_deadline": "soon", "jetstream.sync_interval": "sometimes", "jetstream.max_mem": "x y",

@@ -12,7 +12,8 @@ import (
 
 // ours are the groups of keys that every recipe sets itself; another value would put the broker where nobody looks.
 var ours = []string{
-	"listeners", "cluster_formation", "cluster_name",
+	"listeners", "cluster_formation", "cluster_name", "distribution",
+	"tcp_listen_options.port", "tcp_listen_options.fd", "mqtt.tcp_listen_options.port", "mqtt.tcp_listen_options.fd", "stream.tcp_listen_options.port", "stream.tcp_listen_options.fd",
 	"ssl_options.cacertfile", "ssl_options.certfile", "ssl_options.keyfile", "ssl_options.verify", "ssl_options.fail_if_no_peer_cert",
 }
 
