@@ -59,7 +59,7 @@ var open = map[string]map[string]any{
 	"qpid":            {"port.bindingAddress": "0.0.0.0", "port.port": 15672, "context.qpid.http_port": 18080},
 	"hivemq":          {"listeners.tcp-listener.port": 11883},
 	"pulsar":          {"bindAddress": "0.0.0.0", "bindAddresses": "x:pulsar://0.0.0.0:16650", "webServicePort": 18080, "listeningInterface": "eth0", "prometheusStatsHttpPort": 18000, "webSocketServiceEnabled": true, "allowLoopback": false},
-	"rocketmq":        {"bindAddress": "0.0.0.0", "haListenPort": 10912, "metricsPromExporterHost": "0.0.0.0", "proxy.metricsPromExporterHost": "0.0.0.0", "proxy.enableRemotingLocalProxyGrpc": true, "proxy.localServeAddr": "0.0.0.0"},
+	"rocketmq":        {"bindAddress": "0.0.0.0", "haListenPort": 10912, "metricsExporterType": "PROM", "metricsPromExporterHost": "0.0.0.0", "proxy.metricsPromExporterHost": "0.0.0.0", "proxy.enableRemotingLocalProxyGrpc": true, "proxy.localServeAddr": "0.0.0.0"},
 }
 
 func onLoopback(t *testing.T, in *provision.Instance) {

@@ -105,7 +105,8 @@ func brokerOwn(n *provision.Node) map[string]string {
 		"listenPort": strconv.Itoa(n.Ports[brokerPort]), "bindAddress": "127.0.0.1", "namesrvAddr": local(n.Ports[namesPort]),
 		"storePathRootDir": n.Data, "storePathCommitLog": filepath.Join(n.Data, "commitlog"), "haListenPort": strconv.Itoa(n.Ports[brokerPort] + 1),
 		"enableControllerMode": "false", "enableDLegerCommitLog": "false", "duplicationEnable": "false", "autoCreateTopicEnable": "false",
-		flushing: flushLate,
+		"metricsPromExporterHost": "127.0.0.1",
+		flushing:                  flushLate,
 	}
 }
 
@@ -118,7 +119,7 @@ func proxyOwn(n *provision.Node) map[string]any {
 	return map[string]any{
 		"rocketMQClusterName": n.Cluster.ID, "proxyClusterName": n.Cluster.ID, "proxyMode": "local", "localServeAddr": "127.0.0.1",
 		"grpcServerPort": n.Ports["client"], "namesrvAddr": local(n.Ports[namesPort]), "brokerConfigPath": filepath.Join(n.Dir, "broker.conf"),
-		"tlsTestModeEnable": false, "tlsKeyPath": filepath.Join(n.Dir, keyFile), "tlsCertPath": filepath.Join(n.Dir, certFile),
+		"metricsPromExporterHost": "127.0.0.1", "tlsTestModeEnable": false, "tlsKeyPath": filepath.Join(n.Dir, keyFile), "tlsCertPath": filepath.Join(n.Dir, certFile),
 	}
 }
 
