@@ -241,8 +241,11 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 	}
 	d.Add(t)
 	d.Say("Server settings (server.NAME) go to the broker by their native names; unknown ones are refused when it is started.")
-	if tuning := usual.Of(name).Tuning; len(tuning) > 0 {
-		d.Say("Those that a document may give without --trust-spec, beside memory, collectors and threads of java: " + strings.Join(tuning, ", ") + ".")
+	if tuning := slices.Clone(usual.Of(name).Tuning); len(tuning) > 0 {
+		if r, started := catalog.Started(name); started && r.Memory != "" {
+			tuning = append(tuning, "and java's memory, collectors and threads (jvm.Xmx, jvm.XX:+UseZGC)")
+		}
+		d.Say("Those that a document may give without --trust-spec: " + strings.Join(tuning, ", ") + ".")
 	}
 	return d, nil
 }
