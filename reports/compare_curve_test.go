@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -106,7 +107,7 @@ func TestAHeadToHeadJudgesCurvesRateByRate(t *testing.T) {
 	for i := range records {
 		records[i].Spec.Objectives = map[string]any{"e2e_p99": "< 100ms"}
 		if records[i].Spec.Broker == "jetstream" {
-			records[i].Result.Curve[0].Doubts = []store.Doubt{{Code: store.DoubtRateMissed, Text: "late"}}
+			records[i].Result.Curve[0].Doubts = []store.Doubt{{Code: doubt.RateMissed.Code(), Text: "late"}}
 		}
 	}
 	var statuses []string

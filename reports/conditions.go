@@ -7,6 +7,7 @@ package reports
 import (
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -62,7 +63,7 @@ func hasDeviations(r results.Record) bool {
 }
 
 // orderUnknown tells whether agents' clocks do not show in which order some messages came.
-func orderUnknown(r results.Record) bool { return hasDoubt(r, results.DoubtOrderUnknown) }
+func orderUnknown(r results.Record) bool { return hasDoubt(r, doubt.OrderUnknown) }
 
 // flushedFiles tells whether the broker flushed files to the disk.
 func flushedFiles(r results.Record) bool {
@@ -70,16 +71,16 @@ func flushedFiles(r results.Record) bool {
 }
 
 // pausedTooLong tells whether the generator's machine stood still for long enough to cause a doubt.
-func pausedTooLong(r results.Record) bool { return hasDoubt(r, results.DoubtPauses) }
+func pausedTooLong(r results.Record) bool { return hasDoubt(r, doubt.Pauses) }
 
-func hasDoubt(r results.Record, code string) bool {
-	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Code == code })
+func hasDoubt(r results.Record, kind *doubt.Kind) bool {
+	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Is(kind) })
 }
 
-// doubtText is the text of a record's first doubt with a code. It is empty if there is none.
-func doubtText(r results.Record, code string) string {
+// doubtText is the text of a record's first doubt of a kind. It is empty if there is none.
+func doubtText(r results.Record, kind *doubt.Kind) string {
 	for _, d := range r.Doubts {
-		if d.Code == code {
+		if d.Is(kind) {
 			return d.Text
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -122,13 +123,29 @@ func withCost(records []results.Record) []results.Record {
 }
 
 // statusCell shows how the contender's repetitions ended, with footnotes that say why.
-func (c contender) statusCell(notes *document.Footnotes) document.Cell {
+func (c contender) statusCell(notes *footnotes) document.Cell {
 	var marks []int
 	for _, p := range c.points {
 		marks = append(marks, reasonMarks(p, notes)...)
 	}
 	slices.Sort(marks)
-	return document.Text(c.status()).Toned(worstTone(c.points...)).Marked(slices.Compact(marks)...)
+	cell := document.Text(c.status()).Toned(worstTone(c.points...)).Marked(slices.Compact(marks)...)
+	for _, p := range c.points {
+		for _, place := range []doubt.Place{doubt.Row, doubt.Counts} { // no column has counts
+			cell = notes.doubted(cell, place, withRates(p.Shown()), loadOf(p, p.Load()))
+		}
+	}
+	return cell
+}
+
+// doubted adds to a cell the marks of the doubts about records, which are of one of the contender's points.
+func (c contender) doubted(notes *footnotes, cell document.Cell, place doubt.Place, records []results.Record) document.Cell {
+	for _, p := range c.points {
+		if len(records) > 0 && p.ID == records[0].PointID {
+			return notes.doubted(cell, place, records, loadOf(p, p.Load()))
+		}
+	}
+	return cell
 }
 
 // status is the status that all points share, such as "ok". If they differ, it is the worst ending of each

@@ -24,7 +24,7 @@ func TestCostsAtUnlikeLoadsNameTheirLoadsAndShareNoChart(t *testing.T) {
 		"all at the sustainable rate": {all, "sustainable rate", true},
 		"kafka at a fixed rate":       {unlike, "20k/s", false},
 	} {
-		table := comparisonTable(contendersOf(results.Of(c.records).Points), layout{}, &document.Footnotes{})
+		table := comparisonTable(contendersOf(results.Of(c.records).Points), layout{}, &footnotes{})
 		column := func(key string) document.Column {
 			return table.Columns[slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })]
 		}

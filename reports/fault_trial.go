@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
@@ -51,7 +52,7 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	if verdict, why := verdictWithoutBooks(r, t.books); verdict != "" {
 		return t.judged(verdict, why)
 	}
-	t.lossesUnproven = hasDoubt(r, results.DoubtLate) || mayBeDown(r)
+	t.lossesUnproven = hasDoubt(r, doubt.Late) || mayBeDown(r)
 	if t.lossesUnproven {
 		t.books.LostAcked = 0 // duplicates and reordering still count
 	}
@@ -65,7 +66,7 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	}
 	switch {
 	case orderUnknown(r) && r.Spec.Ordering == "ordered":
-		return t.judged(verdictUndecided, joinNonEmpty("; ", counts, doubtText(r, results.DoubtOrderUnknown)))
+		return t.judged(verdictUndecided, joinNonEmpty("; ", counts, doubtText(r, doubt.OrderUnknown)))
 	case promise.Promise == ledger.NoneMade:
 		return t.judged(verdictNoneMade, counts)
 	}
@@ -105,8 +106,8 @@ func trialDefect(r results.Record) (defect string, isDefective bool) {
 	switch {
 	case notDone != "":
 		return notDone, true
-	case hasDoubt(r, results.DoubtLate):
-		return doubtText(r, results.DoubtLate), true
+	case hasDoubt(r, doubt.Late):
+		return doubtText(r, doubt.Late), true
 	case r.Status == results.Void || r.Status == results.Failed:
 		return r.Reason, true
 	}

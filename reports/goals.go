@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -25,7 +25,7 @@ type searchGoal struct {
 }
 
 // goalsTable has a row for every goal of every point.
-func goalsTable(points []results.Point, l layout, notes *document.Footnotes) document.Table {
+func goalsTable(points []results.Point, l layout, notes *footnotes) document.Table {
 	loadPointOf := func(g searchGoal) results.LoadPoint {
 		return results.LoadPoint{Point: g.point, RowTitle: g.point.Load()}
 	}
@@ -65,13 +65,14 @@ func (g searchGoal) ofLatency(figure float64) document.Cell {
 
 // whyUndecided are the footnotes that say why searches left the goal undecided. There are none if the
 // searches are not used: then the footnotes of the point's status say why.
-func (g searchGoal) whyUndecided(notes *document.Footnotes) []int {
+func (g searchGoal) whyUndecided(notes *footnotes) []int {
 	if !g.used() {
 		return nil
 	}
 	var marks []int
 	for _, why := range g.Undecided {
-		marks = append(marks, notes.Mark("goal", remark.Of("%s, undecided: %s", g.Name, why)))
+		t := thing{key: doubt.IncompleteSearch.Sentence(), text: why.Text}
+		marks = append(marks, notes.mark(string(doubt.IncompleteSearch.Class()), t, loadOf(g.point, g.point.Load())))
 	}
 	slices.Sort(marks)
 	return slices.Compact(marks)

@@ -45,7 +45,7 @@ func TestGoalsOfAFailedSearchStandInParentheses(t *testing.T) {
 	r := asked(1)
 	r.Status, r.Reason = store.Failed, "no rate passed"
 	points := results.Of([]store.Record{r}).Points
-	row := goalsTable(points, layout{}, &document.Footnotes{}).Rows[0]
+	row := goalsTable(points, layout{}, &footnotes{}).Rows[0]
 	if rate, conditional := row["sustainable"], row["conditional_throughput"]; !rate.Unused || !conditional.Unused {
 		t.Errorf("%+v, %+v stand as if conclusions could be drawn", rate, conditional)
 	}

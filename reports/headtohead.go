@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -33,7 +34,7 @@ func init() {
 func HeadToHead(set *results.Set) Sections {
 	var opening, closing document.Document
 	addStatus(&opening, set)
-	var notes document.Footnotes
+	var notes footnotes
 	s := Sections{Title: "Head to head", Opening: opening.Blocks}
 	for _, g := range results.BySetting(set.Points) {
 		s.Groups = append(s.Groups, comparisonSection(g, &notes))
@@ -43,7 +44,7 @@ func HeadToHead(set *results.Set) Sections {
 			". CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, " +
 			"else at the highest fixed rate. Figures are medians over at most n repetitions that ended ok.")
 	}
-	closing.Add(notes.Blocks()...)
+	closing.Add(notes.blocks()...)
 	s.Closing = closing.Blocks
 	return s
 }
@@ -56,11 +57,14 @@ var heldColumn = document.Column{Key: results.KeySustainableHeld, Name: "held", 
 
 // comparisonSection has a table with a row for every contender, the verdicts on them, and sentences on how
 // they differ.
-func comparisonSection(g group, notes *document.Footnotes) Section {
+func comparisonSection(g group, notes *footnotes) Section {
 	var d document.Document
 	l := layoutOf(g.Members)
 	d.Say(l.sentence())
 	d.Add(comparisonTable(contendersOf(g.Members), l, notes))
+	for _, p := range g.Members {
+		notes.say(p)
+	}
 	ranked := rankable(g.Members)
 	flushes := unequalFlushes(ranked)
 	d.Say(flushes)
@@ -79,13 +83,13 @@ func comparisonSection(g group, notes *document.Footnotes) Section {
 
 // comparisonTable has a row for each contender: its name, how it ended, what it sustains, its latencies
 // and its costs.
-func comparisonTable(contenders []contender, l layout, notes *document.Footnotes) document.Table {
+func comparisonTable(contenders []contender, l layout, notes *footnotes) document.Table {
 	return tableOf("", slices.Concat(
 		identityColumns(contenders, l),
 		capacityColumns(notes),
-		latencyColumns(contenders),
-		costColumns(contenders),
-		trustColumns(notes),
+		latencyColumns(contenders, notes),
+		costColumns(contenders, notes),
+		trustColumns(),
 	), contenders)
 }
 
@@ -102,7 +106,7 @@ func identityColumns(contenders []contender, l layout) []columnOf[contender] {
 
 // capacityColumns say how a contender ended, and how much it can take. The peak is the rate of what came
 // through: a closed loop may hand over more than that.
-func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
+func capacityColumns(notes *footnotes) []columnOf[contender] {
 	status := document.Column{Key: "status", Name: "status", Attribute: true}
 	sustainable := document.Column{
 		Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
@@ -114,24 +118,27 @@ func capacityColumns(notes *document.Footnotes) []columnOf[contender] {
 	}
 	return []columnOf[contender]{
 		cellColumn(status, func(c contender) document.Cell { return c.statusCell(notes) }),
-		cellColumn(sustainable, func(c contender) document.Cell { return results.Sustained(c.searchRecords()).Cell() }),
+		cellColumn(sustainable, func(c contender) document.Cell {
+			return c.doubted(notes, results.Sustained(c.searchRecords()).Cell(), doubt.Rate, c.searchRecords())
+		}),
 		cellColumn(heldColumn, func(c contender) document.Cell {
 			return results.MustMetric(results.KeySustainableHeld).Over(c.searchRecords()).Cell()
 		}),
 		cellColumn(peak, func(c contender) document.Cell {
-			return results.MustMetric(results.KeyThroughput).Over(c.recordsOfMeasure(study.MeasurePeak)).Cell()
+			peaks := c.recordsOfMeasure(study.MeasurePeak)
+			return c.doubted(notes, results.MustMetric(results.KeyThroughput).Over(peaks).Cell(), doubt.Rate, peaks)
 		}),
 	}
 }
 
 // latencyColumns show the median and the p99 at each fixed rate at which any contender was measured. A
 // chart draws the p99 at some of the rates.
-func latencyColumns(contenders []contender) []columnOf[contender] {
+func latencyColumns(contenders []contender, notes *footnotes) []columnOf[contender] {
 	contendersAt := contendersByRate(contenders)
 	charted := chartedRates(contendersAt)
 	var columns []columnOf[contender]
 	for _, rate := range slices.Sorted(maps.Keys(contendersAt)) {
-		p50, p99 := latencyColumn(results.KeyEndToEndP50, rate), latencyColumn(results.KeyEndToEndP99, rate)
+		p50, p99 := latencyColumn(results.KeyEndToEndP50, rate, notes), latencyColumn(results.KeyEndToEndP99, rate, notes)
 		if slices.Contains(charted, rate) {
 			p99.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
 		}
@@ -142,13 +149,16 @@ func latencyColumns(contenders []contender) []columnOf[contender] {
 
 // latencyColumn shows a latency at a fixed rate, blank where a contender wasn't measured at it. Its key is
 // "e2e_p99_ns_at_1000", its head "p99 at 1k/s".
-func latencyColumn(key string, rate float64) columnOf[contender] {
+func latencyColumn(key string, rate float64, notes *footnotes) columnOf[contender] {
 	m := results.MustMetric(key)
 	column := document.Column{
 		Key:  key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64),
 		Name: strings.TrimPrefix(m.Name, "e2e ") + " at\n" + results.RateText(rate), Unit: unit.Nanoseconds,
 	}
-	return cellColumn(column, func(c contender) document.Cell { return m.Over(c.recordsAtRate(rate)).Cell() })
+	return cellColumn(column, func(c contender) document.Cell {
+		records := c.recordsAtRate(rate)
+		return notes.doubtedMetric(m.Over(records).Cell(), m, records, loadOf(c.first(), results.RateText(rate)))
+	})
 }
 
 // contendersByRate counts the contenders that were measured at each fixed rate: {1000: 2, 9000: 1}.
@@ -183,7 +193,7 @@ func chartedRates(contendersAt map[float64]int) []float64 {
 
 // costColumns show what a message costs. Costs at different loads are not comparable: then a column
 // says which load each is of, and no chart draws them.
-func costColumns(contenders []contender) []columnOf[contender] {
+func costColumns(contenders []contender, notes *footnotes) []columnOf[contender] {
 	loads := map[string]bool{}
 	var points []results.Point
 	for _, c := range contenders {
@@ -197,7 +207,8 @@ func costColumns(contenders []contender) []columnOf[contender] {
 		[]string{results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes},
 		hiddenColumns{results.KeyBrokerFlushes: !anyLoad(points, flushedFiles)},
 		func(c contender, key string) document.Cell {
-			return results.MustMetric(key).Over(c.costs().records).Cell()
+			m, basis := results.MustMetric(key), c.costs()
+			return notes.doubtedMetric(m.Over(basis.records).Cell(), m, basis.records, loadOf(c.first(), basis.load))
 		},
 	)
 	for i := range costs {
@@ -210,9 +221,9 @@ func costColumns(contenders []contender) []columnOf[contender] {
 }
 
 // trustColumns say how far the figures of a row can be trusted.
-func trustColumns(notes *document.Footnotes) []columnOf[contender] {
+func trustColumns() []columnOf[contender] {
 	return []columnOf[contender]{
-		doubtsColumn(notes, func(c contender) []results.Record { return withRates(c.shownRecords()) }),
+		doubtsColumn(func(c contender) []results.Record { return withRates(c.shownRecords()) }),
 		repetitionsColumn(contender.repetitions),
 	}
 }

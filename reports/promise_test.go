@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
@@ -138,7 +139,7 @@ func stillComing(wrong store.Books) store.Record {
 func withUnknownOrder(wrong store.Books) store.Record {
 	r := through("b", "at-least-once", "log", kill, wrong)
 	text := "of 2 streams messages came to several agents in an order that is not known"
-	r.Doubts = append(r.Doubts, store.Doubt{Code: store.DoubtOrderUnknown, Text: text})
+	r.Doubts = append(r.Doubts, store.Doubt{Code: doubt.OrderUnknown.Code(), Text: text})
 	return r
 }
 

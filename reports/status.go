@@ -1,8 +1,7 @@
 // How repetitions ended, and how far their figures can be trusted: in cells, in footnotes, and in the
 // first sentence of a report. A repetition that ended "ok" counts. One that failed, is void (limited by
 // the load generator, not by the broker), was aborted or refused is shown and never used. A doubt is a
-// reason why a figure that counts deserves less trust, such as "pauses: the generator stood still for
-// 120 ms". Doubts with the same code, here "pauses", are of one kind.
+// reason why a figure that counts deserves less trust, such as "the generator stood still for 120 ms".
 
 package reports
 
@@ -17,7 +16,6 @@ import (
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // addStatus says how the repetitions of a set ended, which rates and objectives were missed, and which
@@ -83,14 +81,14 @@ func isCurveRate(l results.LoadPoint) bool {
 
 // statusCell shows how a load point ended and which targets it missed: "void, rate missed". Footnotes say
 // why it didn't end ok.
-func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
+func statusCell(l results.LoadPoint, notes *footnotes) document.Cell {
 	var ending string
 	var tone document.Tone
 	var marks []int
 	if isCurveRate(l) {
 		ending, tone = string(l.Status), statusTones[l.Status]
 		if l.Why.Text != "" {
-			marks = []int{notes.Mark(l.Point.Spec.Broker, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why))}
+			marks = []int{notes.ended(l.Status, l.Why, loadOf(l.Point, l.RowTitle))}
 		}
 	} else {
 		ending, tone, marks = l.Point.Status(), worstTone(l.Point), reasonMarks(l.Point, notes)
@@ -145,80 +143,41 @@ func worstTone(points ...results.Point) document.Tone {
 }
 
 // reasonMarks are the footnotes that say why repetitions of p didn't end ok.
-func reasonMarks(p results.Point, notes *document.Footnotes) []int {
+func reasonMarks(p results.Point, notes *footnotes) []int {
 	var marks []int
 	for _, r := range p.Records {
-		if r.Status == results.OK || r.Reason == "" {
-			continue
+		if r.Status != results.OK && r.Reason != "" {
+			marks = addMark(marks, notes.ended(r.Status, r.Why(), loadOf(p, p.Load())))
 		}
-		subject := p.Spec.Broker
-		if r.Status == results.Refused {
-			subject = "" // the reason names the broker and the setting, so points may share the footnote
-		}
-		marks = addMark(marks, notes.Mark(subject, remark.Of("%s: %s", r.Status, r.Why())))
 	}
 	return marks
 }
 
-// addMark adds the mark of a footnote, unless it is there already.
-func addMark(marks []int, mark int) []int {
-	if slices.Contains(marks, mark) {
-		return marks
+// ended is the mark of the footnote that says why a load did not end ok.
+func (n *footnotes) ended(status results.Status, why remark.Remark, of load) int {
+	title, text := "not ok", fmt.Sprintf("%s: %s", status, why)
+	if status == results.Refused {
+		title, text = "refused", why.Text
+		of.name, _, _ = strings.Cut(of.name, ",") // of every load
 	}
-	return append(marks, mark)
+	return n.mark(title, thing{key: why.Form(), text: text}, of)
 }
 
-// doubtsSentence counts the repetitions that each kind of doubt is about, including doubts about single
-// rates of a curve, for reports without a column of doubts. It is empty if there are none.
+// doubtsSentence counts the repetitions that each class of doubts is about, including doubts about single
+// rates of a curve, for reports without marks. It is empty if there are none.
 func doubtsSentence(points []results.Point) string {
-	repetitions := map[string]int{} // by the code of a doubt
+	var ok []results.Record
 	for _, p := range points {
-		for _, r := range p.Ok() {
-			for code := range doubtCodes(withRates([]results.Record{r})) {
-				repetitions[code]++
-			}
-		}
+		ok = append(ok, p.Ok()...)
 	}
-	if len(repetitions) == 0 {
+	counts := results.CountClasses(ok)
+	if counts == "" {
 		return ""
 	}
-	var counts []string
-	for _, code := range slices.Sorted(maps.Keys(repetitions)) {
-		counts = append(counts, fmt.Sprintf("%s %d", code, repetitions[code]))
-	}
-	return "Doubts, by the repetitions that ended ok and have them: " + strings.Join(counts, ", ") +
-		". The summary (brokermark report) says which and why."
+	return "Doubts, by the repetitions that ended ok and have them: " + counts + ". Which and why: brokermark report doubts."
 }
 
-// doubtCodes holds the code of each kind of doubt about records.
-func doubtCodes(records []results.Record) map[string]bool {
-	codes := map[string]bool{}
-	for _, r := range records {
-		for _, d := range r.Doubts {
-			codes[d.Code] = true
-		}
-	}
-	return codes
-}
-
-// doubtsColumn counts the kinds of doubts about a row's records, with a footnote for each doubt.
-func doubtsColumn[T any](notes *document.Footnotes, records func(T) []results.Record) columnOf[T] {
-	return cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count},
-		func(row T) document.Cell { return doubtsCell(records(row), notes) })
-}
-
-// doubtsCell counts the kinds of doubts about records, with a footnote for each doubt. It is blank if there
-// are none. Rows with the same doubt share its footnote, which has the range of its figures.
-func doubtsCell(records []results.Record, notes *document.Footnotes) document.Cell {
-	var marks []int
-	for _, r := range records {
-		for _, d := range r.Doubts {
-			marks = addMark(marks, notes.Mark("doubt", remark.Of("%s: %s", d.Code, d.Remark())))
-		}
-	}
-	if len(marks) == 0 {
-		return document.Cell{}
-	}
-	slices.Sort(marks)
-	return document.Number(len(doubtCodes(records))).Marked(marks...)
+// doubtsColumn lists the classes of the doubts about a row's records. It is for programs: people see marks beside the figures.
+func doubtsColumn[T any](records func(T) []results.Record) columnOf[T] {
+	return textColumn(forPrograms("doubts"), func(row T) string { return results.ClassesText(results.MarkedDoubts(records(row))) })
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -36,11 +37,11 @@ func init() {
 // Summary is the verdict in words, and every point below it.
 func Summary(set *results.Set) Sections {
 	s := Sections{Title: "Summary", Opening: verdicts(set)}
-	var notes document.Footnotes
+	var notes footnotes
 	for _, g := range results.BySetting(set.Points) {
 		s.Groups = append(s.Groups, summarySection(g, &notes))
 	}
-	s.Closing = append(howToRead(set.Points), notes.Blocks()...)
+	s.Closing = append(howToRead(set.Points), notes.blocks()...)
 	return s
 }
 
@@ -78,12 +79,15 @@ func verdicts(set *results.Set) []document.Block {
 
 // summarySection has a row for every load point of a group: one load of a point, over its repetitions.
 // A curve has a row for each rate.
-func summarySection(g group, notes *document.Footnotes) Section {
+func summarySection(g group, notes *footnotes) Section {
 	var d document.Document
 	points, loadPoints := g.Members, results.LoadPointsOf(g.Members)
 	l := layoutOf(points).withConstants(points, loadPoints)
 	d.Say(l.sentence())
 	d.Add(tableOf("", summaryColumns(points, l, notes), loadPoints))
+	for _, p := range points {
+		notes.say(p)
+	}
 	for _, t := range []document.Table{pipelineTable(points, l), goalsTable(points, l, notes)} {
 		if len(t.Rows) > 0 {
 			d.Add(t)
@@ -94,18 +98,29 @@ func summarySection(g group, notes *document.Footnotes) Section {
 }
 
 // summaryColumns identify a load point, say how it ended, and show its figures and its doubts.
-func summaryColumns(points []results.Point, l layout, notes *document.Footnotes) []columnOf[results.LoadPoint] {
+func summaryColumns(points []results.Point, l layout, notes *footnotes) []columnOf[results.LoadPoint] {
 	status := document.Column{Key: "status", Name: "status", Attribute: true}
 	sustainable := document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true}
 	columns := pointColumns(l)
 	columns = append(columns,
-		cellColumn(status, func(lp results.LoadPoint) document.Cell { return statusCell(lp, notes) }),
-		cellColumn(sustainable, func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableLow) }),
+		cellColumn(status, func(lp results.LoadPoint) document.Cell {
+			return notes.doubted(statusCell(lp, notes), doubt.Row, lp.Records, loadOf(lp.Point, lp.RowTitle))
+		}),
+		cellColumn(sustainable, func(lp results.LoadPoint) document.Cell {
+			return notes.doubted(lp.Cell(results.KeySustainableLow), doubt.Rate, lp.Records, loadOf(lp.Point, lp.RowTitle))
+		}),
 		cellColumn(heldColumn, func(lp results.LoadPoint) document.Cell { return lp.Cell(results.KeySustainableHeld) }),
 	)
-	columns = append(columns, metricColumns(summaryKeys, hiddenInSummary(points), summaryCell)...)
+	hidden := hiddenInSummary(points)
+	columns = append(columns, metricColumns(summaryKeys, hidden, func(lp results.LoadPoint, key string) document.Cell {
+		cell := summaryCell(lp, key)
+		if hidden[key] {
+			return cell
+		}
+		return notes.doubtedMetric(cell, results.MustMetric(key), lp.Records, loadOf(lp.Point, lp.RowTitle))
+	})...)
 	return append(columns,
-		doubtsColumn(notes, func(lp results.LoadPoint) []results.Record { return lp.Records }),
+		doubtsColumn(func(lp results.LoadPoint) []results.Record { return lp.Records }),
 		repetitionsColumn(func(lp results.LoadPoint) int { return len(lp.Records) }),
 	)
 }

@@ -75,7 +75,7 @@ func TestKnownLossesOfEachRateStandInTablesAndPage(t *testing.T) {
 			M      []any
 			Doubts []int
 		}
-		Doubts []struct{ Code, Text string }
+		Doubts []struct{ Class, Text string }
 	}
 	pageData(t, page, &data)
 	if len(data.Levels) != len(rates) {
@@ -89,9 +89,9 @@ func TestKnownLossesOfEachRateStandInTablesAndPage(t *testing.T) {
 		}
 		said := ""
 		for _, i := range l.Doubts {
-			said += data.Doubts[i].Code + ": " + data.Doubts[i].Text + "\n"
+			said += data.Doubts[i].Class + ": " + data.Doubts[i].Text + "\n"
 		}
-		if want := fmt.Sprintf("loss: %d of %d deliveries never came", lost[l.Load], 100*lost[l.Load]); !strings.Contains(said, want) {
+		if want := fmt.Sprintf("not everything came: %d of %d deliveries never came", lost[l.Load], 100*lost[l.Load]); !strings.Contains(said, want) {
 			t.Errorf("the page doubts %s by %q, want %q", l.Load, said, want)
 		}
 	}

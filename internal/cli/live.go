@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,7 +103,7 @@ func finished(e lab.Event, severalStudies bool) string {
 
 var endToEndP99, throughput = results.MustMetric(results.KeyEndToEndP99), results.MustMetric(results.KeyThroughput)
 
-// told returns the outcome of a repetition as the end of its line, such as "  throughput 900/s  p99 3.00 ms  doubts 1  (42s)".
+// told returns the outcome of a repetition as the end of its line, such as "  throughput 900/s  p99 3.00 ms  doubts: generator  (42s)".
 func told(r store.Record) (text string) {
 	o := outcome(r)
 	if o.Text == "" {
@@ -118,13 +117,13 @@ func told(r store.Record) (text string) {
 		}
 		text += "  p99 " + atLeast + unit.Nanoseconds.Format(float64(o.P99Ns))
 	}
-	if o.Doubts > 0 {
-		text += fmt.Sprintf("  doubts %d", o.Doubts)
+	if len(o.Doubts) > 0 {
+		text += "  doubts: " + strings.Join(o.Doubts, ", ")
 	}
 	return text + "  (" + span(r.Took()) + ")"
 }
 
-// outcome returns the one figure that a repetition was run for, with the latency and the number of doubts.
+// outcome returns the one figure that a repetition was run for, with the latency and the classes of its doubts.
 func outcome(r store.Record) (o watch.Outcome) {
 	if r.Result == nil {
 		return o
@@ -154,13 +153,9 @@ func outcome(r store.Record) (o watch.Outcome) {
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
 		o.P99Ns, o.P99AtLeast = int64(p99), math.IsInf(endToEndP99.AtMost(r), 1)
 	}
-	kinds := map[string]bool{}
-	for _, l := range results.Loads(r) {
-		for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
-			kinds[d.Code] = true
-		}
+	for _, class := range results.DoubtClasses(r) {
+		o.Doubts = append(o.Doubts, string(class))
 	}
-	o.Doubts = len(kinds)
 	return o
 }
 

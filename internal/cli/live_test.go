@@ -103,15 +103,15 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 			HeldNs: 20e9, Low: 1000, High: 1050,
 			Goals: []store.GoalResult{{Low: 1000, High: 1050, HeldNs: 20e9}, {LatencyNs: 2e6, Quantile: 0.99, Low: 500, High: 520, HeldNs: 20e9}},
 		}})},
-		": ok  throughput 900/s  p99 3.00 ms  doubts 1  (42s)": {Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{PublishRate: 900}}), Doubts: []store.Doubt{{}}},
-		": ok  200 messages in 1.5s  (42s)":                    {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 200, TotalSeconds: 1.5}})},
-		": ok  1 message in 1.5s  (42s)":                       {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 1, TotalSeconds: 1.5}})},
-		": ok  drained at 5k/s  (42s)":                         {Status: store.OK, Result: result(store.Result{Backlog: &store.Backlog{DrainRate: 5000}})},
-		": ok, but the rate was missed: 8 of 12 messages due were never sent  throughput 1k/s  p99 3.00 ms  doubts 1  (42s)": {
+		": ok  throughput 900/s  p99 3.00 ms  doubts: machine  (42s)": {Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{PublishRate: 900}}), Doubts: []store.Doubt{{Code: "busy-machine"}}},
+		": ok  200 messages in 1.5s  (42s)":                           {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 200, TotalSeconds: 1.5}})},
+		": ok  1 message in 1.5s  (42s)":                              {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 1, TotalSeconds: 1.5}})},
+		": ok  drained at 5k/s  (42s)":                                {Status: store.OK, Result: result(store.Result{Backlog: &store.Backlog{DrainRate: 5000}})},
+		": ok, but the rate was missed: 8 of 12 messages due were never sent  throughput 1k/s  p99 3.00 ms  (42s)": {
 			Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{PublishRate: 1000}}),
 			Doubts: []store.Doubt{{Code: "rate-missed", Text: "8 of 12 messages due were never sent"}},
 		},
-		": ok, but the rate was missed: rate 9k/s: 1k/s came through  1 rate  doubts 3  (42s)": {
+		": ok, but the rate was missed: rate 9k/s: 1k/s came through  1 rate  doubts: not everything came  (42s)": {
 			Status: store.OK, Doubts: []store.Doubt{{Code: "attached"}},
 			Result: result(store.Result{Curve: []store.CurvePoint{{Rate: 9000, Status: store.OK, Doubts: []store.Doubt{{Code: "rate-missed", Text: "1k/s came through"}, {Code: "loss"}}}}}),
 		},

@@ -4,7 +4,6 @@ package figure
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -67,37 +66,15 @@ func machineOf(r store.Record) string {
 	return joined([]string{strings.TrimSpace(r.Host.CPU), cores}, ", ")
 }
 
-// doubtsNote counts the repetitions with each kind of doubt: "rate-missed (1), shared-cores (2)". It is empty if there are none.
+// doubtsNote counts the repetitions with each class of doubts: "generator (1), too short (2)". It is empty if there are none.
 func doubtsNote(points []results.Point) string {
-	repetitions, withCode := 0, map[string]int{}
+	var shown []store.Record
 	for _, p := range points {
-		for _, r := range p.Shown() {
-			repetitions++
-			for code := range doubtCodes(r) {
-				withCode[code]++
-			}
-		}
+		shown = append(shown, p.Shown()...)
 	}
-	if len(withCode) == 0 {
+	counts := results.CountClasses(shown)
+	if counts == "" {
 		return ""
 	}
-	var counts []string
-	for _, code := range slices.Sorted(maps.Keys(withCode)) {
-		counts = append(counts, fmt.Sprintf("%s (%d)", code, withCode[code]))
-	}
-	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(counts, ", "))
-}
-
-// doubtCodes are the kinds of doubt about a repetition and its loads.
-func doubtCodes(r store.Record) map[string]bool {
-	codes := map[string]bool{}
-	for _, d := range r.Doubts {
-		codes[d.Code] = true
-	}
-	for _, l := range results.Loads(r) {
-		for _, d := range l.Record.Doubts {
-			codes[d.Code] = true
-		}
-	}
-	return codes
+	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", len(shown), counts)
 }

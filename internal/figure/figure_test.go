@@ -397,7 +397,7 @@ func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
 	for _, p := range results.Of(records).Points {
 		shown += len(p.Shown())
 	}
-	if text, want := notes(), fmt.Sprintf("of the %d selected repetitions have them: busy-machine (%d)", shown, shown); !strings.Contains(text, want) {
+	if text, want := notes(), fmt.Sprintf("of the %d selected repetitions have them: machine (%d)", shown, shown); !strings.Contains(text, want) {
 		t.Errorf("%q says not %q", text, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -266,7 +267,7 @@ func TestAConsumersProcessThatDiesAbortsItsPoint(t *testing.T) {
 			t.Errorf("messages that nobody counted are called lost: %s", d.Text)
 		}
 	}
-	if !slices.ContainsFunc(records[0].Doubts, func(d store.Doubt) bool { return d.Code == store.DoubtLate }) {
+	if !slices.ContainsFunc(records[0].Doubts, func(d store.Doubt) bool { return d.Code == doubt.Late.Code() }) {
 		t.Errorf("no doubt about what is missing: %v", records[0].Doubts)
 	}
 	checkNothingLeft(t, h)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -22,7 +23,7 @@ func TestARateThatIsHandedOverButDoesNotComeThroughIsMissed(t *testing.T) {
 		atMostOnce(s, 1500, 3*time.Second, 5*time.Second)
 		s.Client = map[string]any{"capacity": 1000}
 	})
-	if r.Status != store.OK || !hasDoubt(r, store.DoubtRateMissed) {
+	if r.Status != store.OK || !hasDoubt(r, doubt.RateMissed.Code()) {
 		t.Errorf("%s: %v; two thirds of what was offered came through in time", r.Status, r.Doubts)
 	}
 	checkNear(t, r, "throughput", results.MustMetric(results.KeyThroughput).Of(r), 1000, 0.05)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -45,7 +46,7 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 		settings = fmt.Sprintf(", nor are all of its settings (%v)", err)
 	}
 	cost := b.meters.costClause(b.meterAttached(ctx))
-	b.doubt("attached", "%s: %s; what else it does is not known%s", who, cost, settings)
+	b.doubt(doubt.Attached, "%s: %s; what else it does is not known%s", who, cost, settings)
 	return nil
 }
 

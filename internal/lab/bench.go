@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -166,13 +167,13 @@ func (b *bench) close(err error) {
 // doubtClose adds a doubt if clients could not be closed. If the run ended because the broker died, that explains it.
 func (b *bench) doubtClose(closing error, closed string, run error) {
 	if closing != nil && !brokerDied(run) {
-		b.doubt("unclean-close", "closing the %s failed: %v", closed, closing)
+		b.doubt(doubt.UncleanClose, "closing the %s failed: %v", closed, closing)
 	}
 }
 
-// doubt adds a doubt to the record, unless the record has one with this code.
-func (b *bench) doubt(code, format string, args ...any) {
+// doubt adds a doubt to the record, unless the record has one of this kind.
+func (b *bench) doubt(kind *doubt.Kind, format string, args ...any) {
 	all := doubts(b.record.Doubts)
-	all.add(code, format, args...)
+	all.add(kind, format, args...)
 	b.record.Doubts = all
 }

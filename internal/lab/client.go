@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -48,6 +49,6 @@ func (b *bench) clientLimit(t trial) (why remark.Remark, limited bool) {
 func (b *bench) setLimit(r *store.Result, t trial) {
 	r.Limit = b.limitOf(t)
 	if why, limited := b.clientLimit(t); limited && r.Limit == limitClient {
-		b.doubt("generator-bound", "at least this: %s, so the client and not the broker set the pace%s", why, b.whyNoMore())
+		b.doubt(doubt.GeneratorBound, "at least this: %s, so the client and not the broker set the pace%s", why, b.whyNoMore())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -167,11 +168,11 @@ func undrained(t trial) []store.Doubt {
 	var d doubts
 	switch {
 	case stale > 0:
-		d.add("undrained", "the load before wasn't drained: %d of its deliveries came during this one", stale)
+		d.add(doubt.Undrained, "the load before wasn't drained: %d of its deliveries came during this one", stale)
 	case before.Arriving && missing > 0: // its deliveries still came when waiting for them ended
-		d.add("undrained", "the load before wasn't drained: %d of its deliveries were still due when this one began", missing)
+		d.add(doubt.Undrained, "the load before wasn't drained: %d of its deliveries were still due when this one began", missing)
 	case unresolved > 0:
-		d.add("undrained", "the load before wasn't drained: the fate of %d of its messages was open when this one began", unresolved)
+		d.add(doubt.Undrained, "the load before wasn't drained: the fate of %d of its messages was open when this one began", unresolved)
 	}
 	return d
 }
@@ -188,7 +189,7 @@ func (b *bench) judgeCurve() error {
 	why := remark.Of("%d of %d loads failed or are void; at %.6g/s: %s",
 		len(notOK), len(curve), first.Rate, remark.Stored(first.Reason, first.Figures))
 	if len(notOK) < len(curve) {
-		b.record.Doubts = slices.Insert(b.record.Doubts, 0, doubtOf(store.DoubtBadRates, why))
+		b.record.Doubts = slices.Insert(b.record.Doubts, 0, store.DoubtOf(doubt.BadRates, why.Text))
 		return nil
 	}
 	if slices.ContainsFunc(notOK, func(p store.CurvePoint) bool { return p.Status != store.Void }) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
@@ -43,7 +44,7 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 	s, cores := t.Cost.Shares, float64(b.lab.machine.Cores)
 	if s == nil {
 		if t.Window > 0 { // the cost was metered
-			d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, "+
+			d.add(doubt.CoarseCPU, "it took %s, and processor time is told too coarsely for that: cost means little, "+
 				"and whether the generator or others used up the cores isn't known", told(int64(t.Window)))
 		}
 		return
@@ -53,15 +54,15 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 		if b.clients.relays != nil {
 			users = remark.Of("broker (%.1f), generator (%.1f) and relays (%.1f)", s.Broker, t.generatorCoresHere(), s.Relays)
 		}
-		d.add("shared-cores", "%s together used up the %.0f cores they share", users, cores)
+		d.add(doubt.SharedCores, "%s together used up the %.0f cores they share", users, cores)
 	}
 	if s.Others > busyShare*cores {
-		d.add("busy-machine", "%s", t.usedByOthers(cores))
+		d.add(doubt.BusyMachine, "%s", t.usedByOthers(cores)).Share = min(1, s.Others/cores)
 	}
 	// Only the first doubt of a code is kept: this one if the processes that can be seen were idle. Over less than a second, the
 	// kernel's rounding alone may come to that much.
 	if unseen := t.coresOver(t.neighbours.Unseen); unseen > busyShare*cores && s.Seconds >= 1 {
-		d.add("busy-machine", "processes that can't be seen from here used %.1f of the %.0f cores meanwhile", unseen, cores)
+		d.add(doubt.BusyMachine, "processes that can't be seen from here used %.1f of the %.0f cores meanwhile", unseen, cores)
 	}
 }
 

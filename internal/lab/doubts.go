@@ -1,36 +1,41 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 // A doubt is a stated reason why a number deserves less trust, such as loss: “3 of 1000 deliveries never came”. It is stored with the
-// record and printed with the number. Most doubts follow from the figures of a trial, which is one load, and this file finds them after
-// it. docs/method.md lists all of them by their codes.
+// record and shown with the number. Most doubts follow from the figures of a trial, which is one load, and this file finds them after
+// it. Package doubt registers all kinds.
 
-// doubts collects doubts, at most one with each code: the first.
+// doubts collects doubts, at most one of each kind: the first.
 type doubts []store.Doubt
 
-// add adds a doubt unless there is one with this code.
-func (d *doubts) add(code, format string, args ...any) {
-	if !slices.ContainsFunc(*d, func(old store.Doubt) bool { return old.Code == code }) {
-		*d = append(*d, doubtOf(code, remark.Of(format, args...)))
+// add adds a doubt unless there is one of this kind, and returns it for its share and quantiles to be set. The text says what was seen.
+func (d *doubts) add(kind *doubt.Kind, format string, args ...any) *store.Doubt {
+	return d.keep(store.DoubtOf(kind, fmt.Sprintf(format, args...)))
+}
+
+// keep adds a doubt that was made elsewhere, likewise.
+func (d *doubts) keep(made store.Doubt) *store.Doubt {
+	if slices.ContainsFunc(*d, func(old store.Doubt) bool { return old.Code == made.Code }) {
+		return &made
 	}
+	*d = append(*d, made)
+	return &(*d)[len(*d)-1]
 }
 
 // addReason adds a doubt with this reason, unless the reason is empty.
-func (d *doubts) addReason(code string, why remark.Remark) {
+func (d *doubts) addReason(kind *doubt.Kind, why remark.Remark) {
 	if why.Text != "" {
-		d.add(code, "%s", why)
+		d.add(kind, "%s", why)
 	}
-}
-
-func doubtOf(code string, why remark.Remark) store.Doubt {
-	return store.Doubt{Code: code, Text: why.Text, Figures: why.Figures}
 }
 
 const (
@@ -44,27 +49,27 @@ const (
 // doubtsAbout returns the reasons to trust a trial's numbers less.
 func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	var d doubts
-	d.addReason(store.DoubtRateMissed, b.missedRate(t)) // first, because it explains the others
+	b.doubtRate(t, &d) // first, because it explains the others
 	for _, known := range t.Doubts {
-		d.addReason(known.Code, known.Remark())
+		d.keep(known)
 	}
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
 	if t.Working > busyConsumers {
-		d.add("consumer-bound",
+		d.add(doubt.ConsumerBound,
 			"the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace",
 			100*min(1, t.Working), b.spec.ConsumerDelay)
 	}
 	doubtClocks(t, &d)
 	b.doubtCores(t, &d)
 	if n := b.latency(t).Count(); n > 0 && n < fewSamples {
-		d.addReason("few-samples", fewLatencies(int64(n)))
+		d.addReason(doubt.FewSamples, fewLatencies(int64(n)))
 	}
 	b.doubtWarmup(t, &d)
 	ended := len(t.Samples) > 0 && t.Err == nil
 	measuredArrived := t.Measured.Lost == 0 && t.Measured.Unresolved == 0
 	if ended && !t.Drained && measuredArrived { // so messages of the warm-up are missing
-		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
+		d.add(doubt.Late, "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
 	return d
 }
@@ -90,39 +95,47 @@ func fewLatencies(n int64) remark.Remark {
 func (b *bench) doubtWarmup(t trial, d *doubts) {
 	longest := time.Duration(b.spec.Warmup.Max)
 	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= longest {
-		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", longest)
+		d.add(doubt.NotSettled, "rate and latency were still drifting after %s of warm-up", longest)
 	}
-	d.addReason("warming-up", b.warmingUp(t))
+	b.doubtWarming(t, d)
 }
 
 // doubtBooks adds doubts about messages that failed, were lost, or arrived late.
 func (b *bench) doubtBooks(t trial, d *doubts) {
 	m := t.Measured
 	if !m.Balanced() {
-		d.add("unbalanced-books", "due %d = sent %d + unsent %d, sent = acked %d + failed %d + unresolved %d, "+
+		d.add(doubt.Unbalanced, "due %d = sent %d + unsent %d, sent = acked %d + failed %d + unresolved %d, "+
 			"expected %d = received %d + lost %d does not hold",
 			m.Due, m.Sent, m.Unsent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
 	}
 	if m.Unresolved > 0 {
-		d.add("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
+		d.add(doubt.Unresolved, "the fate of %d messages was not known when the run ended", m.Unresolved).Share = share(m.Unresolved, m.Sent)
 	}
 	b.doubtMissing(t, d)
 	if t.Overdue > 0 {
-		d.add(store.DoubtLate, "%d deliveries had not come when the drain allowance of %s was used up, though others still came",
-			t.Overdue, b.spec.Drain)
+		d.add(doubt.Late, "%d deliveries had not come when the drain allowance of %s was used up, though others still came",
+			t.Overdue, b.spec.Drain).Share = share(t.Overdue, m.Expected)
 	}
 	if m.Failed > 0 {
-		d.add("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+		d.add(doubt.FailedSends, "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr)).Share = share(m.Failed, m.Sent)
 	}
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
-		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
+		d.add(doubt.Resent, "%d sends were repeated because the connection was lost or no answer came", m.Resent).Share = share(m.Resent, m.Sent)
 	}
 	lostInWarmup := t.Warmup.WronglyLost() > t.Dropped && !brokeOff(t)
 	if lostInWarmup || t.Warmup.Corrupted > 0 {
-		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", t.Warmup.WronglyLost(), t.Warmup.Corrupted)
+		d.add(doubt.WarmupFaults, "in warm-up %d confirmed messages were lost and %d corrupted", t.Warmup.WronglyLost(), t.Warmup.Corrupted)
 	}
 	if m.Untimed > 0 {
-		d.add("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
+		d.add(doubt.Untimed, "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed).Share = share(m.Untimed, m.Received)
+	}
+}
+
+// doubtRate adds a doubt if less came through than was offered.
+func (b *bench) doubtRate(t trial, d *doubts) {
+	if why := b.missedRate(t); why.Text != "" {
+		lacking := 1 - t.phaseThroughput().through(b.spec.SubscriptionsPerTopic)/t.offeredRate()
+		d.add(doubt.RateMissed, "%s", why).Share = min(1, max(0, lacking))
 	}
 }
 
@@ -134,20 +147,20 @@ func (b *bench) doubtMissing(t trial, d *doubts) {
 	missing, expected := t.Warmup.Lost+m.Lost, t.Warmup.Expected+m.Expected
 	if brokeOff(t) {
 		if missing > 0 { // under way, or received by a process that died with its counts
-			d.add(store.DoubtLate, "nothing is known of %d of %d deliveries, because the trial broke off: they may be late rather than lost",
-				missing, expected)
+			d.add(doubt.Late, "nothing is known of %d of %d deliveries, because the trial broke off: they may be late rather than lost",
+				missing, expected).Share = share(missing, expected)
 		}
 		return
 	}
 	switch {
 	case m.Lost == 0:
 	case m.Lost <= m.MayDrop:
-		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, t.limitSetting)
+		d.add(doubt.Limited, "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, t.limitSetting).Share = share(m.Lost, m.Expected)
 	case t.Arriving:
-		d.add(store.DoubtLate, "%d of %d deliveries had not come when the drain allowance of %s was used up, "+
-			"though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
+		d.add(doubt.Late, "%d of %d deliveries had not come when the drain allowance of %s was used up, "+
+			"though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain).Share = share(m.Lost, m.Expected)
 	default:
-		d.add("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
+		d.add(doubt.Loss, "%d of %d deliveries never came", m.Lost, m.Expected).Share = share(m.Lost, m.Expected)
 	}
 }
 
@@ -161,11 +174,11 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 		b.doubtOwnDelay(t, measured, d)
 	}
 	if !t.Scheduled {
-		d.addReason(store.DoubtPauses, t.slowedLoop())
+		t.doubtSlowedLoop(d)
 	}
-	d.addReason("stolen", t.stolenEffect(b.latency(t), measured))
+	d.addReason(doubt.Stolen, t.stolenEffect(b.latency(t), measured))
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
-		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, "+
+		d.add(doubt.OneInFlight, "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, "+
 			"though inFlight.messages allows %d",
 			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
 	}
@@ -174,13 +187,21 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 // doubtClocks adds doubts if latencies between hosts are uncertain, or if the order of messages is not known.
 func doubtClocks(t trial, d *doubts) {
 	if t.Unordered > 0 {
-		d.add(store.DoubtOrderUnknown, "of %d streams messages came to several agents in an order that is not known: "+
+		d.add(doubt.OrderUnknown, "of %d streams messages came to several agents in an order that is not known: "+
 			"what was reordered is the least there can have been", t.Unordered)
 	}
 	if t.ClockBound > 0 {
-		d.add("clock-bound", "the clocks of the agents are known to each other to ±%s: every end-to-end latency may be off by that, "+
+		d.add(doubt.ClockBound, "the clock offset between agents is uncertain by ±%s: every end-to-end latency may be off by that, "+
 			"and %d deliveries seem to have come before they were sent", told(t.ClockBound), t.Early.Deliveries)
 	}
+}
+
+// share returns n of all; 0 if all is not known.
+func share(n, all int64) float64 {
+	if all <= 0 {
+		return 0
+	}
+	return min(1, float64(n)/float64(all))
 }
 
 // because returns a clause that ends a sentence with an error; empty if there is none.

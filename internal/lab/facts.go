@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -25,7 +26,7 @@ func HostFacts() store.Host {
 // doubtUnmetered adds a doubt if metered is false: on this system the kernel doesn't tell what other processes use.
 func (b *bench) doubtUnmetered(metered bool) {
 	if !metered {
-		b.doubt("unmetered", "%s doesn't say what other processes use: what the broker cost isn't known, and that something else kept the machine busy would not be noticed", runtime.GOOS)
+		b.doubt(doubt.Unmetered, "%s doesn't say what other processes use: what the broker cost isn't known, and that something else kept the machine busy would not be noticed", runtime.GOOS)
 	}
 }
 

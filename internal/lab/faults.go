@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -157,7 +158,7 @@ func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
 	}
 	var d doubts
 	if len(missed) > 0 {
-		d.add("faults-missed", "not everything was done to the broker that was asked for: %s", strings.Join(missed, ", "))
+		d.add(doubt.FaultsMissed, "not everything was done to the broker that was asked for: %s", strings.Join(missed, ", "))
 	}
 	return f.events, d
 }

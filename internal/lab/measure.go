@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -104,7 +105,7 @@ const bufferedRatio = 1.1
 // doubtHandedOver doubts a publish rate that only says how fast the client's buffers filled.
 func (b *bench) doubtHandedOver(r *store.Result) {
 	if r.Throughput > 0 && r.PublishRate > bufferedRatio*r.Throughput {
-		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: "+
+		b.doubt(doubt.HandedOver, "%.0f/s were handed over and %.0f/s came through until nearly all had come: "+
 			"the first says how fast buffers filled, not how fast the broker is", r.PublishRate, r.Throughput)
 	}
 }
@@ -116,7 +117,7 @@ func (b *bench) judgeSilentPeak(t trial, publishRate float64) error {
 	if !mustConfirm || publishRate > 0 {
 		return nil
 	}
-	if pause := t.slowedLoop(); pause.Text != "" {
+	if pause, _ := t.slowedLoop(); pause.Text != "" {
 		return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, pause)
 	}
 	return t.voidErrorIfDisturbed(failed("no message was confirmed during the measured phase of %s, only before or after it: "+
@@ -133,7 +134,7 @@ func (b *bench) setSampledRates(r *store.Result, t trial) {
 	case ok:
 		r.PublishRate, r.ReceiveRate = sampled.acked, sampled.received
 	case t.Err == nil:
-		b.doubt("coarse-rate", "the measured phase of %s has fewer than two samples of the counters, %s apart: "+
+		b.doubt(doubt.CoarseRate, "the measured phase of %s has fewer than two samples of the counters, %s apart: "+
 			"its rates count whole batches of the client", time.Duration(t.Until-t.From), worker.SampleEvery)
 	}
 }
@@ -192,11 +193,13 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 // kind of measurement sets what it has beside the figures of every trial.
 func (b *bench) keepResult(t trial) *store.Result {
 	for _, d := range b.doubtsAbout(t) {
-		if d.Code == store.DoubtRateMissed { // the only one that stands before all others, since it explains them
-			b.record.Doubts = slices.Insert(b.record.Doubts, 0, d)
+		all := doubts(b.record.Doubts)
+		if d.Is(doubt.RateMissed) { // the only one that stands before all others, since it explains them
+			all = slices.Insert(all, 0, d)
 		} else {
-			b.doubt(d.Code, "%s", d.Remark())
+			all.keep(d)
 		}
+		b.record.Doubts = all
 	}
 	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
 	return b.record.Result

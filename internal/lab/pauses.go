@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -82,15 +83,17 @@ var shownQuantiles = []struct {
 // doubtOwnDelay adds a doubt if more than a tenth of a latency may be the generator's own, at one of the quantiles that are shown. Of the
 // maximum it must be a standstill as well, since some wake-up is always late. measured says what the latency is of. For example:
 //
-//	of the latency end to end, up to 71.2ms of 71.6ms at p99.9 may be the generator's own lag and pauses; the longest pause was 97ms, 1.2s
-//	into the measured phase
+//	up to 71.2ms of 71.6ms at p99.9 of the latency end to end may be the generator's own delay; the longest pause was 97ms, 1.2s into the
+//	measured phase
 //
 // The doubt is of pauses if pauses alone may make up a tenth, and of the generator's lag otherwise.
 func (b *bench) doubtOwnDelay(t trial, measured string, d *doubts) {
 	latency, own := b.latency(t), t.ownDelay()
 	without, withoutPauses := b.latencyWithoutOwn(t), own.WithoutPauses(latency.Quantile)
 	var parts []remark.Remark
-	code, paused := store.DoubtGeneratorLag, t.mostPaused()
+	var quantiles []float64
+	largest := 0.0 // share of a latency
+	kind, paused := doubt.GeneratorLag, t.mostPaused()
 	stoodStill := max(own.Pauses.LongestNs, own.Pauses.Relays.Max()) >= int64(clock.Standstill)
 	for _, shown := range shownQuantiles {
 		all := latency.Quantile(shown.q)
@@ -99,8 +102,9 @@ func (b *bench) doubtOwnDelay(t trial, measured string, d *doubts) {
 			continue
 		}
 		parts = append(parts, remark.Of("%s of %s at "+shown.name, told(part), told(all)))
+		quantiles, largest = append(quantiles, shown.q), max(largest, share(part, all))
 		if stoodStill && all-withoutPauses(shown.q) > all/10 {
-			code = store.DoubtPauses
+			kind = doubt.Pauses
 		}
 	}
 	if len(parts) == 0 {
@@ -114,7 +118,15 @@ func (b *bench) doubtOwnDelay(t trial, measured string, d *doubts) {
 	if t.relayed != nil && own.Pauses.Relays.Max() > own.Pauses.LongestNs {
 		who, pause = remark.Of("; a relay stood still"), t.longestPause(*t.relayed)
 	}
-	d.add(code, "of the latency %s, up to %s may be the generator's own lag and pauses%s%s", measured, remark.Join(parts, ", "), who, pause)
+	made := d.add(kind, "up to %s of the latency %s may be the generator's own delay%s%s", remark.Join(parts, ", "), measured, who, pause)
+	made.Share, made.Quantiles = largest, quantiles
+}
+
+// doubtSlowedLoop adds a doubt if standstills lowered the rate of a closed loop.
+func (t trial) doubtSlowedLoop(d *doubts) {
+	if why, paused := t.slowedLoop(); why.Text != "" {
+		d.add(doubt.Pauses, "%s", why).Share = paused
+	}
 }
 
 // slowedLoop says that a process stood still for more than a hundredth of a closed loop, which lowers the loop's rate by as much; empty if
@@ -122,17 +134,17 @@ func (b *bench) doubtOwnDelay(t trial, measured string, d *doubts) {
 //
 //	this process stood still for 2.4 % of the time, so a rate without a schedule is that much too low; the longest pause was 80ms, 1.2s into
 //	the measured phase
-func (t trial) slowedLoop() remark.Remark {
+func (t trial) slowedLoop() (why remark.Remark, paused float64) {
 	p := t.mostPaused()
 	if t.relayed != nil && t.relayed.StoodStill(t.From, t.Until) > p.pauses.StoodStill(t.From, t.Until) { // a message passes one of the relays
 		p = loadProcess{name: "a relay", pauses: *t.relayed}
 	}
-	paused := float64(p.pauses.StoodStill(t.From, t.Until)) / float64(max(1, t.Until-t.From))
+	paused = float64(p.pauses.StoodStill(t.From, t.Until)) / float64(max(1, t.Until-t.From))
 	if paused < 0.01 {
-		return remark.Remark{}
+		return remark.Remark{}, 0
 	}
 	return remark.Of("%s stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s",
-		p.name, 100*paused, t.longestPause(p.pauses))
+		p.name, 100*paused, t.longestPause(p.pauses)), paused
 }
 
 // longestPause returns a clause about the longest pause in the measured phase; empty if there was none.

@@ -2,15 +2,16 @@ package lab
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/pipeline/consumer"
 	"github.com/brokermark/brokermark/internal/pipeline/load"
-	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -135,11 +136,11 @@ func (r *pipelineRun) measuredLatency(counted consumer.Stats) (hist.Snapshot, []
 	case all.Count() == 0:
 		return all, nil
 	case r.watch.received.restarted: // by a fault, so in the measured phase: all until then is forgotten, the warm-up, too
-		return all, []store.Doubt{doubtOf("restart-latency",
-			remark.Of("the consumer was restarted: the end-to-end latency is that of the %d rides counted since", all.Count()))}
+		return all, []store.Doubt{store.DoubtOf(doubt.RestartLatency,
+			fmt.Sprintf("the consumer was restarted: the end-to-end latency is that of the %d rides counted since", all.Count()))}
 	case r.warmup.err != nil:
-		return all, []store.Doubt{doubtOf("warmup-latency",
-			remark.Of("the latency includes that of the warm-up: the consumer did not tell it apart (%v)", r.warmup.err))}
+		return all, []store.Doubt{store.DoubtOf(doubt.WarmupLatency,
+			fmt.Sprintf("the latency includes that of the warm-up: the consumer did not tell it apart (%v)", r.warmup.err))}
 	}
 	return all.Sub(r.warmup.latency), nil
 }

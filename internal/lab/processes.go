@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -82,7 +82,7 @@ func (b *bench) relayPauses(ctx context.Context, out worker.Outcome) (*worker.Pa
 	for i, address := range b.clients.relays.Addresses() {
 		p, err := agent.RelayPauses(ctx, address, out.From, out.Until)
 		if err != nil {
-			doubts = append(doubts, doubtOf(store.DoubtPauses, remark.Of("relay-%d did not say whether it stood still: %v", i+1, err)))
+			doubts = append(doubts, store.DoubtOf(doubt.Pauses, fmt.Sprintf("relay-%d did not say whether it stood still: %v", i+1, err)))
 			continue
 		}
 		all = all.Union(p)

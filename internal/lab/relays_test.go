@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/brokermark/brokermark/brokers/kafka"
 	_ "github.com/brokermark/brokermark/brokers/pulsar"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/store"
@@ -114,7 +115,7 @@ relays: 1
 `
 	r := runPoint(t, parseSpec(t, load), lab.Options{Host: host})
 	for _, d := range r.Doubts {
-		if d.Code == store.DoubtPauses && strings.Contains(d.Text, "; a relay stood still") {
+		if d.Code == doubt.Pauses.Code() && strings.Contains(d.Text, "; a relay stood still") {
 			return
 		}
 	}

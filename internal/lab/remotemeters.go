@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
-	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -105,7 +105,7 @@ func (m *metering) completeReadings(ctx context.Context, readings ...*reading) [
 	for _, r := range readings {
 		r.broker = brokerUsage{pids: r.broker.pids} // these still take part, so they are no disturbance
 	}
-	return []store.Doubt{doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", m.remoteErr))}
+	return []store.Doubt{store.DoubtOf(doubt.MeterLost, fmt.Sprintf("what the broker cost is not known: %s", m.remoteErr))}
 }
 
 // complete sets the broker's usage in each reading to what the meters of this machine and of the agents read at its time.

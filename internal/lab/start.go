@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -41,7 +42,7 @@ func (e errStart) Unwrap() error { return e.cause }
 // nameInProcess returns how clients reach a broker that runs in this process: by a new name. The first client that connects to a name
 // makes the broker, so each repetition has one of its own.
 func (b *bench) nameInProcess() driver.Target {
-	b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
+	b.doubt(doubt.InProcess, "the broker ran inside the generator's process: its cost can't be told apart")
 	name := fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())
 	return driver.Target{Addresses: []string{name}}
 }
@@ -69,7 +70,7 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 	b.doubtVersion(version)
 	plain := cmp.Or(version.Plain, recipe.Plain) // what the nodes of a cluster say to each other without TLS; empty: nothing
 	if plain != "" && instance.Nodes() > 1 && t.TLS != nil {
-		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
+		b.doubt(doubt.PlainBetweenNodes, "TLS is on for the clients; the nodes do without it for %s", plain)
 	}
 	return t, nil
 }
@@ -77,7 +78,7 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 // doubtVersion adds the doubt that a recipe has about a version, if any.
 func (b *bench) doubtVersion(v provision.Version) {
 	if v.Doubt != "" {
-		b.doubt("old-version", "%s %s: %s", b.spec.Broker, v.Name, v.Doubt)
+		b.doubt(doubt.OldVersion, "version %s: %s", v.Name, v.Doubt)
 	}
 }
 

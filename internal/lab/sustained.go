@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -68,7 +69,7 @@ func (s *rateSearch) addDoubts(found search.Result) {
 	for i, bounds := range found.Goals {
 		prefix := goalPrefix(s.goals[i], len(s.goals))
 		if bounds.Undecided.Text != "" {
-			s.bench.doubt("incomplete-search", "%s%s", prefix, bounds.Undecided)
+			s.bench.doubt(doubt.IncompleteSearch, "%s%s", prefix, bounds.Undecided)
 		}
 	}
 	first := found.Goals[0]
@@ -79,7 +80,7 @@ func (s *rateSearch) addDoubts(found search.Result) {
 	if why := s.saturatedBetween(first.Low, first.High); why != "" {
 		detail = ": " + why
 	}
-	s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s",
+	s.bench.doubt(doubt.GeneratorBound, "at least this: the generator or its client, not the broker, ran out first%s%s",
 		detail, s.bench.whyNoMore())
 }
 

@@ -3,7 +3,7 @@ package lab
 import (
 	"time"
 
-	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -23,11 +23,11 @@ const (
 	leastTicks = 3
 )
 
-// warmingUp says that the broker was still warming up in the measured phase, or that the phase was too short to tell. It is empty if the
-// broker was not, and if the load changes on purpose, as the cost of a message changes then as well.
-func (b *bench) warmingUp(t trial) remark.Remark {
+// doubtWarming adds a doubt if the broker was still warming up in the measured phase, or if the phase was too short to tell. It adds none
+// if the load changes on purpose, as the cost of a message changes then as well.
+func (b *bench) doubtWarming(t trial, d *doubts) {
 	if changing(b.spec.Load) || len(b.spec.Faults) > 0 || b.spec.Measure == study.MeasureBacklog {
-		return remark.Remark{}
+		return
 	}
 	var phase []store.Tick
 	for _, tick := range t.Series {
@@ -37,22 +37,22 @@ func (b *bench) warmingUp(t trial) remark.Remark {
 	}
 	third := len(phase) / 3
 	if third < leastTicks {
-		if !t.Cost.BrokerKnown || t.Cost.Messages == 0 {
-			return remark.Remark{}
+		if t.Cost.BrokerKnown && t.Cost.Messages > 0 {
+			length := time.Duration(t.phaseSeconds() * float64(time.Second))
+			d.add(doubt.WarmupUnknown, "%s of measuring are too short to tell whether the broker was still warming up", length.Round(time.Millisecond))
 		}
-		length := time.Duration(t.phaseSeconds() * float64(time.Second))
-		return remark.Of("it was measured for %s, too short to tell whether the broker was still warming up", length.Round(time.Millisecond))
+		return
 	}
 	first, last := processorUseIn(phase[:third]), processorUseIn(phase[len(phase)-third:])
 	if first.perMessage == 0 || last.perMessage == 0 || first.perMessage < warmingFactor*last.perMessage {
-		return remark.Remark{}
+		return
 	}
 	used := first.cores * t.phaseSeconds() / 3            // in the first third, seconds of the processor
 	more := used * (1 - last.perMessage/first.perMessage) // than the same messages would have cost in the last third
 	if more < leastWarming.Seconds() {
-		return remark.Remark{}
+		return
 	}
-	return remark.Of("a million messages cost the broker %s of the processor in the first third of the measured phase, "+
+	d.add(doubt.WarmingUp, "a million messages cost the broker %s of the processor in the first third of the measured phase, "+
 		"when it used %.1f cores, and %s in the last, when it used %.1f: it was still warming up",
 		perMillion(first.perMessage), first.cores, perMillion(last.perMessage), last.cores)
 }

@@ -26,13 +26,23 @@ func ticksOf(cores, rate [2]float64) trial {
 	return t
 }
 
+// warmingOf is the doubt about a steady load's warm-up: "warming-up: a million messages …"; empty if there is none.
+func warmingOf(t trial) string {
+	var d doubts
+	(&bench{spec: study.Defaults()}).doubtWarming(t, &d)
+	if len(d) == 0 {
+		return ""
+	}
+	return d[0].Code + ": " + d[0].Text
+}
+
 func TestAPhaseTooShortToTellWhetherTheBrokerWarmsUpSaysSo(t *testing.T) {
 	short := ticksOf([2]float64{1.8, 1.8}, [2]float64{100_000, 500_000})
 	short.Series, short.Until = short.Series[:28], int64(800*time.Millisecond) // eight ticks of the phase
-	for known, want := range map[bool]string{true: "it was measured for 800ms, too short to tell whether the broker was still warming up", false: ""} {
+	for known, want := range map[bool]string{true: "warm-up-unknown: 800ms of measuring are too short to tell whether the broker was still warming up", false: ""} {
 		short.Cost = store.Cost{BrokerKnown: known, Messages: 1000}
-		if got := (&bench{spec: study.Defaults()}).warmingUp(short); got.Text != want {
-			t.Errorf("its cost is known: %t: %q, want %q", known, got.Text, want)
+		if got := warmingOf(short); got != want {
+			t.Errorf("its cost is known: %t: %q, want %q", known, got, want)
 		}
 	}
 }
@@ -82,7 +92,7 @@ func TestABrokerThatStillWarmsUpIsDoubted(t *testing.T) {
 	}
 	short := ticksOf([2]float64{1.8, 1.8}, [2]float64{100_000, 500_000})
 	short.Series = short.Series[:28]
-	if got := (&bench{spec: steady}).warmingUp(short); got.Text != "" {
-		t.Errorf("8 ticks tell %q", got.Text)
+	if got := warmingOf(short); got != "" {
+		t.Errorf("8 ticks tell %q", got)
 	}
 }

@@ -32,7 +32,7 @@ type figureData struct {
 	LoadPoints []loadPoint `json:"levels"`
 	Trials     []trial     `json:"trials,omitempty"`
 	runList
-	Doubts []doubt `json:"doubts"` // that loadPoint.Doubts point to
+	Doubts []doubted `json:"doubts"` // that loadPoint.Doubts point to
 	instructions
 }
 
@@ -65,22 +65,23 @@ type point struct {
 
 // loadPoint is a point under one load, over its repetitions. A curve of 1k/s and 2k/s makes two.
 type loadPoint struct {
-	Point   int           `json:"p"`              // index in figureData.Points
-	Load    string        `json:"load"`           // "rate 1k/s"
-	Rate    number        `json:"rate,omitempty"` // offered messages per second; 0 if that was not constant
-	Status  string        `json:"status"`
-	Reason  string        `json:"reason,omitempty"` // why it didn't end ok
-	At      results.Place `json:"at"`               // its values on figureData.Axes
-	Metrics []summary     `json:"m"`                // in the order of figureData.Metrics; nil if nothing was measured
-	Curves  []*curve      `json:"h,omitempty"`      // in the order of figureData.Latencies
-	Pauses  *curve        `json:"own,omitempty"`    // of the measuring machine meanwhile
-	Doubts  []int         `json:"doubts,omitempty"` // indexes in figureData.Doubts
+	Point      int           `json:"p"`              // index in figureData.Points
+	Load       string        `json:"load"`           // "rate 1k/s"
+	Rate       number        `json:"rate,omitempty"` // offered messages per second; 0 if that was not constant
+	Status     string        `json:"status"`
+	RateMissed bool          `json:"missed,omitempty"`
+	Reason     string        `json:"reason,omitempty"` // why it didn't end ok
+	At         results.Place `json:"at"`               // its values on figureData.Axes
+	Metrics    []summary     `json:"m"`                // in the order of figureData.Metrics; nil if nothing was measured
+	Curves     []*curve      `json:"h,omitempty"`      // in the order of figureData.Latencies
+	Pauses     *curve        `json:"own,omitempty"`    // of the measuring machine meanwhile
+	Doubts     []int         `json:"doubts,omitempty"` // indexes in figureData.Doubts
 }
 
-// doubt is a reason why figures deserve less trust.
-type doubt struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
+// doubted is a reason why figures deserve less trust.
+type doubted struct {
+	Class string `json:"class"` // "generator"
+	Text  string `json:"text"`
 }
 
 // trial is one step of the search for a sustainable rate: one rate, offered for a while, which passed or failed.
@@ -132,12 +133,12 @@ func figuresOf(set *results.Set) *figureData {
 	if len(loadPoints) > maxAllCurves {
 		kinds = kinds[:1]
 	}
-	doubts := newIndexedSet[doubt]()
+	doubts := newIndexedSet[doubted]()
 	for i, l := range loadPoints {
 		drawn := describeLoadPoint(l, kinds)
 		drawn.Point, drawn.At = pointIndexes[l.Point.ID], places[i]
-		for _, found := range firstOfEachKind(l.Records) {
-			drawn.Doubts = append(drawn.Doubts, doubts.add(found))
+		for _, found := range results.MarkedDoubts(l.Records) {
+			drawn.Doubts = append(drawn.Doubts, doubts.add(doubted{Class: string(found.Kind().Class()), Text: found.Text}))
 		}
 		d.LoadPoints = append(d.LoadPoints, drawn)
 	}
@@ -163,7 +164,7 @@ func describeAxis(a results.Axis) axis {
 
 // describeLoadPoint describes a load point, without its indexes in figureData.
 func describeLoadPoint(l results.LoadPoint, kinds []results.LatencyKind) loadPoint {
-	described := loadPoint{Load: l.Name, Rate: number(l.Rate), Status: string(l.Status), Reason: l.Why.Text, Metrics: metricsOf(l)}
+	described := loadPoint{Load: l.Name, Rate: number(l.Rate), Status: string(l.Status), RateMissed: results.RateMissed(l.Records), Reason: l.Why.Text, Metrics: metricsOf(l)}
 	if len(l.Records) > 0 && !l.Closed { // a closed loop has no latency
 		described.Curves, described.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
 	}
@@ -180,21 +181,6 @@ func metricsOf(l results.LoadPoint) []summary {
 		summaries = append(summaries, summary{l.Over(m)})
 	}
 	return summaries
-}
-
-// firstOfEachKind lists one doubt of each kind about records: two doubts with the code "late" count as one, in the
-// words of the first.
-func firstOfEachKind(records []store.Record) []doubt {
-	var doubts []doubt
-	for _, r := range records {
-		for _, d := range r.Doubts {
-			sameKind := func(known doubt) bool { return known.Code == d.Code }
-			if !slices.ContainsFunc(doubts, sameKind) {
-				doubts = append(doubts, doubt{Code: d.Code, Text: d.Text})
-			}
-		}
-	}
-	return doubts
 }
 
 // describeMetrics describes drawnMetrics. One that no load point has is blank, so that the others keep their indexes.

@@ -23,7 +23,7 @@ func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
 		l := &r.Result.Curve[i]
 		l.Series = []store.Tick{{OffsetNs: 0, Phase: "measure"}, {OffsetNs: 5e8, Phase: "measure"}}
 		l.Books.Due, l.Books.Unsent = 100, int64(i)
-		l.Doubts = []store.Doubt{{Code: "same", Text: "of all"}, {Code: "own", Text: strings.Repeat("x", i+1)}}
+		l.Doubts = []store.Doubt{{Code: "generator-lag", Text: "of all"}, {Code: "loss", Text: strings.Repeat("x", i+1)}}
 		l.Pauses = &store.Pauses{
 			Late: late.Snapshot(), LongestNs: 40e6, LongestOffsetNs: 1.5e9, GCPauseNs: 2e6, StolenSeconds: 0.25, QueuedSeconds: 0.75,
 		}
@@ -53,7 +53,7 @@ func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
 		if l.Pauses == nil || l.Pauses.N != 200 || l.Pauses.Max != 3e6 || len(l.Pauses.Values) == 0 {
 			t.Errorf("%s: own pauses %+v", l.Load, l.Pauses)
 		}
-		if len(l.Doubts) != 2 || d.Doubts[l.Doubts[0]] != (doubt{"same", "of all"}) || d.Doubts[l.Doubts[1]] != (doubt{"own", strings.Repeat("x", i+1)}) {
+		if len(l.Doubts) != 2 || d.Doubts[l.Doubts[0]] != (doubted{"generator", "of all"}) || d.Doubts[l.Doubts[1]] != (doubted{"not everything came", strings.Repeat("x", i+1)}) {
 			t.Errorf("%s: doubts %v of %v", l.Load, l.Doubts, d.Doubts)
 		}
 	}

@@ -39,7 +39,7 @@ type run struct {
 	Repetition int            `json:"rep"`
 	Status     string         `json:"status"`
 	Reason     string         `json:"reason,omitempty"`
-	Doubts     []string       `json:"doubts,omitempty"` // "late: 5 messages came after the drain"
+	Doubts     []string       `json:"doubts,omitempty"` // "not everything came: 3 of 900 deliveries never came"
 	Began      string         `json:"began"`            // UTC; empty if that isn't known
 	Cores      int            `json:"cores"`
 	Seconds    []number       `json:"t"` // of each tick, since the start of the measured phase
@@ -220,8 +220,8 @@ func describeRun(c candidate) run {
 	if !r.Began.IsZero() {
 		described.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
-	for _, d := range r.Doubts {
-		described.Doubts = append(described.Doubts, d.Code+": "+d.Text)
+	for _, d := range results.MarkedDoubts([]store.Record{r}) {
+		described.Doubts = append(described.Doubts, string(d.Kind().Class())+": "+d.Text)
 	}
 	for _, f := range r.Result.Faults {
 		fault := plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: results.Struck(f), Err: f.Err}

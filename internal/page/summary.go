@@ -8,6 +8,7 @@
 //	                       (the figures, which the front end draws)
 //	                       why points have no figure
 //	Every point            a row for each
+//	All doubts             also those without a mark, folded away
 
 package page
 
@@ -52,6 +53,7 @@ const (
 	pointsReport    = "points"
 	promiseReport   = "promise"
 	recommendReport = "recommend"
+	doubtsReport    = "doubts"
 )
 
 // compose writes the texts of the whole report.
@@ -76,11 +78,23 @@ func compose(set *results.Set) (texts, error) {
 		title: "In figures", about: "Who sustains what, at which latency and cost, under which guarantee.",
 		blocks: withoutShown(comparison, summary.Opening), notePrefix: "h",
 	}
+	doubts, err := tablesOf(doubtsReport, set)
+	if err != nil {
+		return texts{}, err
+	}
 	everyPoint := section{title: "Every point", blocks: withoutShown(summary.Body(), comparison), notePrefix: "s"}
 	return texts{
 		above: opening + promised.html() + recommended.html() + compared.html(),
-		below: render.Fragment(reports.Unusable(set.Points), "m", 2) + everyPoint.html(),
+		below: render.Fragment(reports.Unusable(set.Points), "m", 2) + everyPoint.html() + folded("All doubts", doubts),
 	}, nil
+}
+
+// folded is blocks behind a title that opens them. It is empty if there are none.
+func folded(title string, blocks []document.Block) string {
+	if len(blocks) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("<details><summary>%s</summary>\n%s</details>\n", html.EscapeString(title), render.Fragment(blocks, "d", 3))
 }
 
 // fromFirstHeading leaves out the sentences before the first heading; without a heading, none. Those of the promise report count its

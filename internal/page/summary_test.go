@@ -45,7 +45,7 @@ func TestAPageShowsEveryGoalOfASearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<caption>Goals of the searches</caption>", "no latency bound", "499/s", "p90 ≤ 2ms", "undecided: no rate passed"} {
+	for _, want := range []string{"<caption>Goals of the searches</caption>", "no latency bound", "499/s", "p90 ≤ 2ms", "too short: no rate passed"} {
 		if !strings.Contains(texts.below, want) {
 			t.Errorf("no %q in %s", want, texts.below)
 		}

@@ -90,6 +90,7 @@ func (k LatencyKind) metric(key, name string, s statistic) Metric {
 type statistic struct {
 	least, most func(hist.Snapshot) float64
 	withoutOwn  func(LatencyKind, store.Measurement) float64 // the least that it would be without the generator's part
+	quantile    float64                                      // 0.99 of a p99; 0 if it is none
 }
 
 // Quantile is a quantile of the latency as a metric without key and name.
@@ -98,7 +99,8 @@ func (k LatencyKind) Quantile(q float64) Metric { return k.metric("", "", quanti
 // quantile is Quantile at q as a statistic of a metric: quantile(0.99) reads the 99th percentile.
 func quantile(q float64) statistic {
 	return statistic{
-		least: func(s hist.Snapshot) float64 { return Quantile(s, q) },
+		quantile: q,
+		least:    func(s hist.Snapshot) float64 { return Quantile(s, q) },
 		most: func(s hist.Snapshot) float64 {
 			most := s.QuantileAtMost(q)
 			switch {

@@ -107,6 +107,9 @@ func (m Metric) AsRecorded() Metric {
 	return m
 }
 
+// Quantile is the quantile that the metric is, 0.99 for a p99; 0 if it is none.
+func (m Metric) Quantile() float64 { return m.statistic.quantile }
+
 // Latency tells that m is a latency, which closed loops don't have.
 func (m Metric) Latency() bool { return m.isLatency }
 

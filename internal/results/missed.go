@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -101,4 +102,4 @@ func RateMissed(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return slices.ContainsFunc(r.Doubts, isRateMissed) })
 }
 
-func isRateMissed(d store.Doubt) bool { return d.Code == store.DoubtRateMissed }
+func isRateMissed(d store.Doubt) bool { return d.Is(doubt.RateMissed) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -214,7 +215,7 @@ func TestALaterAttemptSupersedesOneThatCameToNothing(t *testing.T) {
 		return r
 	}
 	lateOnly := broken(func(r *store.Result) { r.Books.LostAcked = 1 })
-	lateOnly.Doubts = []store.Doubt{{Code: store.DoubtLate}}
+	lateOnly.Doubts = []store.Doubt{{Code: doubt.Late.Code()}}
 	for _, c := range []struct {
 		name    string
 		records []store.Record

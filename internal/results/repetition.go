@@ -3,6 +3,7 @@ package results
 import (
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -96,5 +97,5 @@ func doubtsOfAllRates(r store.Record) []store.Doubt {
 	if r.Result.Sustainable != nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Doubts), func(d store.Doubt) bool { return d.Code == store.DoubtBadRates })
+	return slices.DeleteFunc(slices.Clone(r.Doubts), func(d store.Doubt) bool { return d.Is(doubt.BadRates) })
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -96,7 +97,7 @@ func supersedes(later, earlier store.Record) bool {
 // trial of its search.
 func brokePromise(r store.Record) bool {
 	broken := func(b Books, doubts []store.Doubt) bool {
-		if slices.ContainsFunc(doubts, func(d store.Doubt) bool { return d.Code == DoubtLate }) {
+		if slices.ContainsFunc(doubts, func(d store.Doubt) bool { return d.Is(doubt.Late) }) {
 			b.LostAcked = 0 // late rather than lost
 		}
 		return Promise(r, b).Promise == ledger.Broken

@@ -38,12 +38,5 @@ const (
 	PublishedFigures = store.Published
 )
 
-// The codes of doubts that reports look for.
-const (
-	DoubtLate         = store.DoubtLate
-	DoubtOrderUnknown = store.DoubtOrderUnknown
-	DoubtPauses       = store.DoubtPauses
-)
-
 // Promise judges books by the guarantee that a repetition was asked for: its own books, or those books without what is in doubt.
 func Promise(r Record, books Books) ledger.Verdict { return store.Promise(r.Spec, r.Failover, books) }

@@ -77,65 +77,17 @@ func (b *book) writeSettings(points []results.Point) {
 	b.writeTable(b.addSheet("Points"), headings, 2, slices.Values(rows))
 }
 
-// finding is a reason to distrust a repetition: {"late", "5 messages came after the drain"} or {"failed", "the broker
-// ended"}.
-type finding struct {
-	code string // of a doubt, or the status if the repetition didn't end ok
-	text string
-}
-
-// findingsOf are the findings of a repetition and of the rates of its curve, each once. The text of a rate's own
-// finding begins with the rate.
-func findingsOf(r store.Record) []finding {
-	var findings []finding
-	add := func(code, text string) {
-		if f := (finding{code: code, text: text}); !slices.Contains(findings, f) {
-			findings = append(findings, f)
-		}
-	}
-	if r.Status != store.OK {
-		add(string(r.Status), r.Reason)
-	}
-	for _, d := range r.Doubts {
-		add(d.Code, d.Text)
-	}
-	for _, l := range results.Loads(r) {
-		if l.Rate == 0 {
-			continue // the load of the whole repetition
-		}
-		if l.Record.Status != store.OK && !l.BrokenOff { // why the repetition broke off is said already
-			add(string(l.Record.Status), l.Name+": "+l.Record.Reason)
-		}
-		for _, d := range l.Record.Doubts {
-			if !slices.ContainsFunc(r.Doubts, d.Same) {
-				add(d.Code, l.Name+": "+d.Text)
-			}
-		}
-	}
-	return findings
-}
-
-// writeDoubts writes the findings about each point, with the number of repetitions that have them.
+// writeDoubts writes all that there is to say against the figures of each point.
 func (b *book) writeDoubts(points []results.Point) {
 	var rows [][]any
 	for _, p := range points {
-		var findings []finding // each once, in the order of the repetitions
-		repetitions := map[finding]int{}
-		for _, r := range p.Records {
-			for _, f := range findingsOf(r) {
-				if repetitions[f] == 0 {
-					findings = append(findings, f)
-				}
-				repetitions[f]++
-			}
-		}
-		measured := p.Name + ", " + p.Setting() + ", " + p.Load()
-		for _, f := range findings {
-			rows = append(rows, []any{measured, f.code, f.text, repetitions[f], p.ID})
+		for _, f := range p.Findings() {
+			rows = append(rows, []any{p.Name + ", " + p.Setting() + ", " + p.Load(), f.Class, f.Code, f.Text, f.Repetitions, p.ID})
 		}
 	}
 	b.writeTable(b.addSheet("Doubts"), []heading{
 		{name: "measured", width: 34},
+		{name: "class", width: 20},
 		{name: "doubt or ending", width: 20},
 		{name: "text", width: 90},
 		{name: "repetitions", width: 12},

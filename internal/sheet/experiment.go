@@ -179,17 +179,7 @@ func plainNumber(text string) (v float64, isNumber bool) {
 var endingColumns = []column{
 	{name: "n", note: "repetitions", width: 10, format: ones, value: func(l loadRow) any { return len(l.Records) }},
 	{name: "status", width: 16, value: func(l loadRow) any { return l.status }},
-	{name: "doubts", note: "kinds", width: 8, format: ones, value: kindsOfDoubts},
+	{name: "doubts", width: 20, value: func(l loadRow) any { return results.ClassesText(results.MarkedDoubts(l.Records)) }},
 	{name: "reason", width: 40, value: func(l loadRow) any { return l.reason }},
 	{name: "point", width: 18, value: func(l loadRow) any { return l.Point.ID }},
-}
-
-func kindsOfDoubts(l loadRow) any {
-	kinds := map[string]bool{}
-	for _, r := range l.Records {
-		for _, d := range r.Doubts {
-			kinds[d.Code] = true
-		}
-	}
-	return len(kinds)
 }

@@ -313,7 +313,7 @@ func TestADoubtCountsTheRepetitionsThatHaveIt(t *testing.T) {
 	busy := store.Doubt{Code: "busy-machine", Text: "others used 1.3 cores"}
 	twice, once := store.Record{Repetition: 1, Status: store.OK, Doubts: []store.Doubt{busy, busy}}, store.Record{Repetition: 2, Status: store.OK, Doubts: []store.Doubt{busy}}
 	rows, err := opened(t, written(t, []store.Record{twice, once})).GetRows("Doubts")
-	if err != nil || len(rows) != 2 || rows[1][1] != "busy-machine" || rows[1][3] != "2" {
+	if err != nil || len(rows) != 2 || rows[1][1] != "machine" || rows[1][2] != "busy-machine" || rows[1][4] != "2" {
 		t.Errorf("%q, %v", rows, err)
 	}
 }

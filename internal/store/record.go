@@ -5,6 +5,7 @@ package store
 import (
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -57,26 +58,27 @@ type Record struct {
 	Source     string            `json:"source,omitempty"`   // of an imported record: the digest of its file; of a published one: its table and page
 }
 
-// Doubt is a stated reason why the numbers of a record deserve less trust.
+// Doubt is a stated reason why the numbers of a record deserve less trust. Package doubt registers the kinds of doubts.
 type Doubt struct {
-	Code string `json:"code"` // e.g. "unbalanced-books", "old-version", "shared-cores"
-	Text string `json:"text"` // one sentence with the figures
-	// Figures are those of the text; none in imported records.
-	Figures []remark.Figure `json:"figures,omitempty"`
+	Code string `json:"code"` // of its kind, e.g. "unbalanced-books", "old-version", "shared-cores"
+	Text string `json:"text"` // what was seen: one sentence with the figures
+	// Share is the largest share of a figure that it may touch, 0 to 1: 0.12 if up to 1.2 of 10 ms may be the generator's own. 0: not known.
+	Share float64 `json:"share,omitempty"`
+	// Quantiles are those of the latency that it touches, rising; none if it touches all or other figures.
+	Quantiles []float64 `json:"quantiles,omitempty"`
 }
 
-// The codes of doubts that packages look for; docs/method.md lists all codes.
-const (
-	DoubtRateMissed   = "rate-missed"   // stands before all other doubts
-	DoubtOrderUnknown = "order-unknown" // agents' clocks do not show in which order messages came: Books.Reordered is the least it can be
-	DoubtBadRates     = "bad-levels"    // of a curve: some of its rates failed or are void
-	DoubtLate         = "late"          // deliveries still came when the drain ended, so missing messages may only be late
-	DoubtPauses       = "pauses"        // the generator's process or machine stood still
-	DoubtGeneratorLag = "generator-lag" // the generator sent late by its own fault
-)
+// DoubtOf makes a doubt of a kind. text is a sentence with what was seen, without a period.
+func DoubtOf(kind *doubt.Kind, text string) Doubt { return Doubt{Code: kind.Code(), Text: text} }
 
-// Remark is the doubt as a sentence that can share a footnote with doubts that differ in their figures only.
-func (d Doubt) Remark() remark.Remark { return remark.Stored(d.Text, d.Figures) }
+// Kind is the doubt's kind, which is registered unless another version stored it.
+func (d Doubt) Kind() *doubt.Kind {
+	kind, _ := doubt.Lookup(d.Code)
+	return kind
+}
+
+// Is reports whether the doubt is of a kind.
+func (d Doubt) Is(kind *doubt.Kind) bool { return d.Code == kind.Code() }
 
 // Same reports whether two doubts have the same code and text.
 func (d Doubt) Same(o Doubt) bool { return d.Code == o.Code && d.Text == o.Text }

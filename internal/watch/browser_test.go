@@ -69,7 +69,7 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 			w.ended(2, store.OK)
 			w.ended(3, store.OK)
 			for selector, text := range map[string]string{
-				"#endings tbody tr:first-child .outcome": "received 900/s", "#endings tbody tr:first-child .p99": "2 ms", "#endings tbody tr:first-child .doubts": "3",
+				"#endings tbody tr:first-child .outcome": "received 900/s", "#endings tbody tr:first-child .p99": "2 ms", "#endings tbody tr:first-child .doubts": "generator, too short",
 				"#endings tbody tr:first-child .took": "5 s", "#endings tbody tr:last-child .outcome": "late", "#strips .rows": "2 ms (median of 2)",
 			} {
 				until(t, b, selector, text)

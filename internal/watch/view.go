@@ -76,8 +76,8 @@ type Outcome struct {
 	Text  string `json:"text"`   // the figure that was asked for, or the reason why there is none
 	P99Ns int64  `json:"p99_ns"` // end to end; 0 if there is none to show
 	// P99AtLeast says that the p99 is a lower bound, because messages never came.
-	P99AtLeast bool `json:"p99_at_least"`
-	Doubts     int  `json:"doubts"` // how many kinds of doubts it has
+	P99AtLeast bool     `json:"p99_at_least"`
+	Doubts     []string `json:"doubts,omitempty"` // classes of doubts that may touch its figures
 }
 
 // pointName is the label of an event's point, after the broker unless a word of the label names it: "kafka

@@ -38,7 +38,9 @@ type watched struct {
 
 func newWatched() *watched {
 	w := &watched{}
-	w.f.Outcome = func(store.Record) Outcome { return Outcome{Text: "received 900/s", P99Ns: 2_000_000, Doubts: 3} }
+	w.f.Outcome = func(store.Record) Outcome {
+		return Outcome{Text: "received 900/s", P99Ns: 2_000_000, Doubts: []string{"generator", "too short"}}
+	}
 	w.m = NewMetrics(&w.f)
 	return w
 }

@@ -36,7 +36,7 @@ function bars(d: Data, rows: Level[], known: number[], caption: string): HTMLEle
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "who"), ...known.map((index) => el("th", { scope: "col" }, d.metrics[index].name, el("small", {}, d.metrics[index].about ?? null))))),
     el("tbody", {}, ...rows.map((l) => el("tr", { class: usable(l) ? null : "unused" },
       el("th", { scope: "row", title: remarks(d, l).join(" ") || null }, d.points[l.p].name, usable(l) ? null : el("small", {}, `${l.status}, in no conclusion`),
-        l.doubts ? el("small", {}, "doubts: " + doubts(d, l).map((doubt) => doubt.code).join(", ")) : null),
+        l.doubts ? el("small", {}, "doubts: " + distinct(doubts(d, l).map((doubt) => doubt.class)).join(", ")) : null),
       ...known.map((index, i) => {
         const s = value(l, index), unit = d.metrics[index].unit;
         if (!s) return el("td", {}, "–");

@@ -11,7 +11,7 @@ export interface Point {
 }
 
 export interface Level {
-  p: number; load: string; rate?: number; status: string; reason?: string;
+  p: number; load: string; rate?: number; status: string; missed?: boolean; reason?: string;
   at: number[]; m: (Summary | number)[] | null; h?: (Curve | null)[]; own?: Curve; doubts?: number[];
 }
 
@@ -28,7 +28,7 @@ export interface Run {
 /** A part of the chart over time. */
 export interface CoursePanel { title: string; unit: string; lines: string[] }
 
-export interface Doubt { code: string; text: string }
+export interface Doubt { class: string; text: string }
 export interface Repeating { heading: string; parts: { text?: string; lines?: number[] }[] } // lines: first, count, first, count, …
 
 export interface Data {
@@ -53,19 +53,19 @@ export function value(l: Level, index: number): Summary {
   return typeof s === "number" ? [s, s, s, 1] : s; // one value stands for itself
 }
 
-/** What makes a level's figures deserve less trust, a missed rate first. */
+/** What makes a level's figures deserve less trust. */
 export function doubts(d: Data, l: Level): Doubt[] {
   return l.doubts?.map((i) => d.doubts[i]) ?? [];
 }
 
 /** A doubt in words. */
 export function worded(doubt: Doubt): string {
-  return `${doubt.code}: ${doubt.text}`;
+  return `${doubt.class}: ${doubt.text}`;
 }
 
 /** A level that ended ok and missed its rate is never a bare ok. */
-export function ending(d: Data, l: Level): string {
-  return doubts(d, l).some((doubt) => doubt.code === "rate-missed") ? `${l.status}, rate missed` : l.status;
+export function ending(l: Level): string {
+  return l.missed ? `${l.status}, rate missed` : l.status;
 }
 
 /** Orders levels as the names of their points are ordered. */

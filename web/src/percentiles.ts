@@ -123,5 +123,5 @@ function tip(lines: Line[], ps: unknown): HTMLElement {
 const mostDoubts = 8;
 
 function some(doubts: string[]): string[] {
-  return doubts.length <= mostDoubts ? doubts : [...doubts.slice(0, mostDoubts), `And ${doubts.length - mostDoubts} more; the notes of “Every point” hold all of them.`];
+  return doubts.length <= mostDoubts ? doubts : [...doubts.slice(0, mostDoubts), `And ${doubts.length - mostDoubts} more; “All doubts”, at the end, has them.`];
 }

@@ -61,7 +61,7 @@ function drawing(d: Data, all: Level[], s: State, rate: number): Drawing {
     grid: (on) => ({
       columns: [{ name: "who" }, { name: "load" }, { name: "status" }, { name: "offered", number: true }, { name: "throughput", number: true }, { name: title, number: true }, { name: "remarks" }],
       rows: contenders.filter(on).flatMap((name) => (by.get(name) ?? []).map((l): Cell[] => [
-        { text: name }, { text: l.load }, { text: ending(d, l) }, { text: l.rate ? format("per-second", l.rate) : "–" },
+        { text: name }, { text: l.load }, { text: ending(l) }, { text: l.rate ? format("per-second", l.rate) : "–" },
         { text: spread("per-second", value(l, rate)) }, { text: spread("ns", value(l, index)), class: usable(l) ? "" : "unused" }, { text: remarks(d, l).join(" "), class: "wide" },
       ])),
     }),

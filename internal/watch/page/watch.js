@@ -114,7 +114,7 @@ function addEnding(e) {
   const row = document.createElement("tr");
   for (const [text, name] of [
     [e.number, "number"], [e.title, ""], [e.status, e.status], [e.text + (e.stored ? " (stored before)" : ""), "outcome"],
-    [e.p99_ns > 0 ? (e.p99_at_least ? "≥ " : "") + time(e.p99_ns) : "", "figure-column p99"], [e.doubts || "", "figure-column doubts"], [e.took_ns > 0 ? span(e.took_ns) : "", "figure-column took"],
+    [e.p99_ns > 0 ? (e.p99_at_least ? "≥ " : "") + time(e.p99_ns) : "", "figure-column p99"], [(e.doubts || []).join(", "), "figure-column doubts"], [e.took_ns > 0 ? span(e.took_ns) : "", "figure-column took"],
   ]) {
     const cell = document.createElement("td");
     cell.textContent = text;

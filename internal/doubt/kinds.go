@@ -1,0 +1,110 @@
+package doubt
+
+// ownDelay is the sentence of two kinds, which differ in how the delay came about.
+const ownDelay = "part of the figure may be the generator's own delay, not the broker's"
+
+// The kinds of the class generator.
+var (
+	GeneratorBound = add(Generator, Rate, "generator-bound", "the generator or its client ran out before the broker did: the rate is at least this",
+		"Also the rate of a closed loop whose `limit` is `client`")
+	GeneratorLag = add(Generator, Latency, "generator-lag", ownDelay,
+		"More than a tenth of a latency, by its lag and by threads that woke late, at p50, p99, p99.9 or the maximum; it says how much of each. Of a broker that takes 0.1 ms half may be ours")
+	Pauses = add(Generator, Latency, "pauses", ownDelay,
+		"The same where this process, an agent or a relay [stood still](#pauses). In a closed loop: for more than 1 % of the time, by which the rate is too low")
+	OneInFlight = add(Generator, Rate, "one-in-flight", "each producer waits for every confirmation",
+		"The window in bytes holds a single message, though one of several was asked for")
+	ConsumerBound = add(Generator, Rate, "consumer-bound", "the consumers' own work set the pace, not the broker",
+		"The busiest spent more than 80 % of the time between its first and last message with `consumerDelay`")
+	HandedOver = add(Generator, List, "handed-over", "the publish rate of a closed loop says how fast buffers filled, not how fast the broker is",
+		"More than 1.1 times what came through was handed over, because nothing holds producers back (at most once). `throughput` says what the broker did")
+)
+
+// The kinds of the class machine.
+var (
+	BusyMachine = add(Machine, Row, "busy-machine", "other processes used the machine meanwhile",
+		"More than a tenth of the cores; it names the process that used most")
+	Stolen = add(Machine, Latency, "stolen", "the hypervisor stopped a core for long enough to lengthen the latency",
+		"It took 50 ms or more of one core within half a second, and such times held up what ran there, the broker for example, by more than half of the p99 for more "+
+			"than 1 % of the measured phase; likewise at p50, p99.9 and the maximum. It is read on this machine only, not on those of agents")
+	SharedCores = add(Machine, Table, "shared-cores", "broker and generator share cores and used them up: on cores of its own the broker may carry more",
+		"Together more than 90 %")
+)
+
+// The kinds of the class too short.
+var (
+	FewSamples = add(TooShort, Latency, "few-samples", "the highest quantiles rest on single messages",
+		"Fewer than 1,000 latencies")
+	IncompleteSearch = add(TooShort, Rate, "incomplete-search", "the search ended before it knew the rate as closely as asked", "")
+	NotSettled       = add(TooShort, Row, "not-settled", "rate or latency still drifted when the longest warm-up was over", "")
+	WarmingUp        = add(TooShort, Row, "warming-up", "the broker was still warming up: the figures belong to no steady state",
+		"A message cost it at least 1.3 times as much processor time in the first third of the measured phase as in the last. `brokerWarmup` drives it before, and a longer "+
+			"`warmup` leaves the beginning out. Of 30 peaks of Kafka 14 had 0.5 to 1.05 times as much, and 16 had 1.5 to 6; of 22 measurements of NATS, JetStream, Redis, "+
+			"RabbitMQ and Mosquitto none had more than 1.23. Not where the load changes on purpose, with faults, or of a backlog")
+	WarmupUnknown = add(TooShort, Table, "warm-up-unknown", "measured too briefly to tell whether the broker was still warming up",
+		"The measured phase was shorter than 4.5 s")
+	CoarseRate = add(TooShort, Rate, "coarse-rate", "the rate counts whole batches of the client",
+		"The measured phase of a closed loop was too short for two samples of the counters")
+	CoarseCPU = add(TooShort, Cost, "coarse-cpu", "it was over too fast for the kernel's accounting of processor time",
+		"Within 100 ms. Whether generator, broker or others used up the cores is unknown, too")
+	WarmupLatency = add(TooShort, Latency, "warmup-latency", "the latency includes that of the warm-up",
+		"The consumer of a pipeline did not say what it had measured when the warm-up ended")
+	RestartLatency = add(TooShort, Latency, "restart-latency", "the latency is that since the consumer was restarted",
+		"By a fault: a pipeline's consumer keeps latencies in its memory")
+	FaultsMissed = add(TooShort, Row, "faults-missed", "a fault that was asked for did not happen",
+		"The run was over before it, or doing it failed")
+)
+
+// The kinds of the class not everything came.
+var (
+	RateMissed = add(NotAllCame, List, "rate-missed", "less came through than was offered",
+		"Messages that were due were never sent, or more than 2 % (and 100 ms' worth) of the rate offered was not confirmed, or not received, in time. The status says *rate missed*, "+
+			"and a sentence above the tables what tells broker and generator apart as the limit: the cores that each used, how much of the broker's in the kernel, and whether "+
+			"producers waited for a free place in the window for more than half of their time")
+	Late = add(NotAllCame, Counts, "late", "deliveries still came when waiting for them ended: what counts as lost may only be late",
+		"They came in the last five seconds of the drain allowance, or in its second half where that is shorter; a longer `drain` tells. Also where only messages of the "+
+			"warm-up were missing, and where a trial broke off")
+	Loss    = add(NotAllCame, Counts, "loss", "deliveries never came", "")
+	Limited = add(NotAllCame, Counts, "limited", "deliveries never came because of a limit on a queue that the spec asks for",
+		"On what it keeps, or for how long")
+	FailedSends = add(NotAllCame, Row, "failed-sends", "the client reported sends as failed", "")
+	Resent      = add(NotAllCame, Row, "resent", "sends were repeated without a planned fault",
+		"The connection was lost, or no answer came")
+	Unresolved = add(NotAllCame, Row, "unresolved", "messages were neither confirmed nor failed when the run ended", "")
+	Undrained  = add(NotAllCame, Row, "undrained", "messages of the load before were still under way",
+		"Of a rate of a curve: deliveries of that load came during this one, or its drain had ended before everything had come or had an outcome")
+	Untimed = add(NotAllCame, Latency, "untimed", "some messages have no latency",
+		"They were too short to carry their times, and arrived after their entry was reused")
+	WarmupFaults = add(NotAllCame, Row, "warmup-faults", "in the warm-up something confirmed was lost, or something arrived corrupted", "")
+	Unbalanced   = add(NotAllCame, Row, "unbalanced-books", "an equation of the books does not hold: the counts can't be trusted", "")
+	BadRates     = add(NotAllCame, Row, "bad-levels", "some rates of the curve failed or are void; the others count", "")
+)
+
+// The kinds of the class clocks.
+var (
+	ClockBound = add(Clocks, List, "clock-bound", "latencies between hosts are known to ± the offset of their clocks",
+		"See [clocks](#clocks-of-several-hosts)")
+	OrderUnknown = add(Clocks, List, "order-unknown", "what was reordered is the least that there can have been",
+		"Messages of one stream came to several agents whose clocks don't tell in which order")
+)
+
+// The kinds of the class provenance.
+var (
+	InProcess = add(Provenance, Table, "in-process", "the broker ran inside the generator's process: its cost can't be told apart", "")
+	Unmetered = add(Provenance, Table, "unmetered", "the operating system does not say what other processes use: the broker's cost is unknown",
+		"Nor is a machine that is busy with something else noticed (macOS)")
+	Attached = add(Provenance, Table, "attached", "the broker was not started here",
+		"What it [says of itself](attaching.md) stands in the record; what else it does is unknown, and its cost where its processes were not found")
+	MeterLost = add(Provenance, Table, "meter-lost", "what the broker cost is not known",
+		"An agent that metered an attached broker was lost, or a process of the broker ended ([several machines](fleet.md#where-the-broker-is))")
+	PlainBetweenNodes = add(Provenance, Table, "plain-between-nodes", "clients use TLS, the nodes of the cluster don't for what is named",
+		"Encrypting that would cost more")
+	OldVersion   = add(Provenance, Table, "old-version", "its makers no longer support this version, or another reservation about it", "")
+	UncleanClose = add(Provenance, Table, "unclean-close", "closing the clients failed, or topics could not be removed",
+		"From an attached broker or one that points share")
+	Imported    = add(Provenance, Table, "imported", "another tool measured this", "It names the file and its checksum")
+	OMBLatency  = add(Provenance, Table, "omb-latency", "latency counts from the actual send", "A stall is charged to the few messages that were sent into it. That of a closed loop is no latency under a load")
+	OMBEndToEnd = add(Provenance, Table, "omb-end-to-end", "latency comes from the message's own timestamp", "With most drivers in whole milliseconds, and samples of 0 are dropped")
+	OMBNoLedger = add(Provenance, Table, "omb-no-ledger", "loss, duplicates and order are unknown", "Nothing was accounted for message by message")
+	OMBRebuilt  = add(Provenance, Table, "omb-rebuilt", "histograms are rebuilt from tables of quantiles", "")
+	OMBUnstated = add(Provenance, Table, "omb-unstated", "guarantee, subscriptions, load, versions and host are not in the file", "")
+)

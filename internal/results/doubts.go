@@ -1,0 +1,145 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// MarkedDoubts lists the doubts about records that have a mark beside a figure, one of each kind: the one that may touch the largest share
+// of a figure, or else the first, with the quantiles that any of them touches.
+func MarkedDoubts(records []store.Record) []Doubt {
+	var worst []Doubt
+	for _, r := range records {
+		for _, d := range r.Doubts {
+			i := slices.IndexFunc(worst, func(known Doubt) bool { return known.Code == d.Code })
+			switch {
+			case !d.Kind().Place().Marks():
+			case i < 0:
+				worst = append(worst, d)
+			case d.Share > worst[i].Share:
+				d.Quantiles = bothQuantiles(d, worst[i])
+				worst[i] = d
+			default:
+				worst[i].Quantiles = bothQuantiles(worst[i], d)
+			}
+		}
+	}
+	return worst
+}
+
+// bothQuantiles are those that either doubt touches; none if one of them touches all.
+func bothQuantiles(a, b Doubt) []float64 {
+	if len(a.Quantiles) == 0 || len(b.Quantiles) == 0 {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Quantiles, b.Quantiles))))
+}
+
+// DoubtClasses lists the classes of the doubts with marks about a repetition and its loads, in the order of the classes.
+func DoubtClasses(r store.Record) []doubt.Class {
+	records := []store.Record{r}
+	for _, l := range Loads(r) {
+		records = append(records, l.Record)
+	}
+	return ClassesOf(MarkedDoubts(records))
+}
+
+// ClassesOf lists the classes of doubts, each once, in the order of the classes.
+func ClassesOf(doubts []Doubt) []doubt.Class {
+	has := func(c doubt.Class) bool {
+		return slices.ContainsFunc(doubts, func(d Doubt) bool { return d.Kind().Class() == c })
+	}
+	return slices.DeleteFunc(doubt.Classes(), func(c doubt.Class) bool { return !has(c) })
+}
+
+// ClassesText lists the classes of doubts: "generator, too short". It is empty if there are no doubts.
+func ClassesText(doubts []Doubt) string {
+	var words []string
+	for _, c := range ClassesOf(doubts) {
+		words = append(words, string(c))
+	}
+	return strings.Join(words, ", ")
+}
+
+// CountClasses counts the repetitions that have doubts with marks, by class: "generator (1), too short (2)". It is empty if none has.
+func CountClasses(records []store.Record) string {
+	repetitions := map[doubt.Class]int{}
+	for _, r := range records {
+		for _, c := range DoubtClasses(r) {
+			repetitions[c]++
+		}
+	}
+	var words []string
+	for _, c := range doubt.Classes() {
+		if n := repetitions[c]; n > 0 {
+			words = append(words, fmt.Sprintf("%s (%d)", c, n))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Finding is a reason to distrust a point: a doubt, or why a repetition didn't end ok.
+type Finding struct {
+	Class string // of a doubt; empty of an ending
+	Code  string // of a doubt, or the status if the repetition didn't end ok
+	Text  string // of a rate of a curve: begins with the rate
+}
+
+// CountedFinding is a finding with the number of the point's repetitions that have it.
+type CountedFinding struct {
+	Finding
+	Repetitions int
+}
+
+// Findings lists all that there is to say against the figures of a point, each once, in the order of the repetitions.
+func (p Point) Findings() []CountedFinding {
+	var all []CountedFinding
+	for _, r := range p.Records {
+		for _, f := range findingsOf(r) {
+			i := slices.IndexFunc(all, func(known CountedFinding) bool { return known.Finding == f })
+			if i < 0 {
+				i = len(all)
+				all = append(all, CountedFinding{Finding: f})
+			}
+			all[i].Repetitions++
+		}
+	}
+	return all
+}
+
+// findingsOf are the findings of a repetition and of the rates of its curve, each once.
+func findingsOf(r store.Record) []Finding {
+	var findings []Finding
+	add := func(f Finding) {
+		if !slices.Contains(findings, f) {
+			findings = append(findings, f)
+		}
+	}
+	ofDoubt := func(d Doubt, prefix string) Finding {
+		return Finding{Class: string(d.Kind().Class()), Code: d.Code, Text: prefix + d.Text}
+	}
+	if r.Status != store.OK {
+		add(Finding{Code: string(r.Status), Text: r.Reason})
+	}
+	for _, d := range r.Doubts {
+		add(ofDoubt(d, ""))
+	}
+	for _, l := range Loads(r) {
+		if l.Rate == 0 {
+			continue // the load of the whole repetition
+		}
+		if l.Record.Status != store.OK && !l.BrokenOff { // why the repetition broke off is said already
+			add(Finding{Code: string(l.Record.Status), Text: l.Name + ": " + l.Record.Reason})
+		}
+		for _, d := range l.Record.Doubts {
+			if !slices.ContainsFunc(r.Doubts, d.Same) {
+				add(ofDoubt(d, l.Name+": "))
+			}
+		}
+	}
+	return findings
+}

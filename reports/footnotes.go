@@ -1,0 +1,204 @@
+// The footnotes of tables of results, and what is said once of all their figures. Whatever happened, marks are at most six: one for each
+// class of doubts that has marks, one for what was refused, and one for what failed, is void or was aborted. A footnote says each thing
+// once, of the load that it touches most:
+//
+//	broker     status    sustainable   p99 at 1k/s
+//	jetstream  ok          41.2k/s¹      772 µs
+//	nats       refused³          –            –
+//	rabbitmq   ok          20.2k/s     3.26 ms²
+//
+//	¹ too short: stopped after 13 trials before the bounds were within 10 % (jetstream, sustainable)
+//	² generator: up to 1.7ms of 3.3ms at p99 of the latency end to end may be … (rabbitmq, curve 1k/s and 2 more)
+//	³ refused: core NATS keeps no copy of a message (nats)
+
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// footnotes collects footnotes while a report is built. The zero value is ready to use.
+type footnotes struct {
+	notes []footnote // in the order of their marks
+	once  footnote   // said without a mark
+}
+
+// footnote is what one mark stands for.
+type footnote struct {
+	title  string // "generator", "refused"
+	things []thing
+}
+
+// thing is said of one load or more.
+type thing struct {
+	key   string // of a doubt what it means: things with the same key are one
+	text  string // of the worst
+	share float64
+	worst load // the first with the largest share
+	of    []load
+}
+
+// load names a load in a footnote.
+type load struct{ name, setting string }
+
+func loadOf(p results.Point, title string) load {
+	return load{name: p.Name + ", " + title, setting: p.Setting()}
+}
+
+// mark returns the number of the footnote with a title, to which a thing is added.
+func (n *footnotes) mark(title string, t thing, of load) int {
+	i := slices.IndexFunc(n.notes, func(f footnote) bool { return f.title == title })
+	if i < 0 {
+		i = len(n.notes)
+		n.notes = append(n.notes, footnote{title: title})
+	}
+	n.notes[i].add(t, of)
+	return i + 1
+}
+
+func (f *footnote) add(t thing, of load) {
+	i := slices.IndexFunc(f.things, func(known thing) bool { return known.key == t.key })
+	if i < 0 {
+		t.worst, t.of = of, []load{of}
+		f.things = append(f.things, t)
+		return
+	}
+	known := &f.things[i]
+	if t.share > known.share {
+		known.text, known.share, known.worst = t.text, t.share, of
+	}
+	if !slices.Contains(known.of, of) {
+		known.of = append(known.of, of)
+	}
+}
+
+// doubted adds to a cell the marks of the doubts about records that touch what it shows. A blank cell gets none.
+func (n *footnotes) doubted(c document.Cell, place doubt.Place, records []results.Record, of load) document.Cell {
+	return n.doubtedAt(c, place, 0, records, of)
+}
+
+// doubtedAt is doubted for a cell with a quantile; 0 if it has none.
+func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float64, records []results.Record, of load) document.Cell {
+	if c.Kind == document.Blank {
+		return c
+	}
+	var marks []int
+	for _, d := range results.MarkedDoubts(records) {
+		kind := d.Kind()
+		ofClosedLoop := kind.Place() == doubt.Latency && records[0].Spec.ClosedLoop() // its rate is its window over its latency
+		isThere := kind.Place() == place || ofClosedLoop && place == doubt.Rate
+		if isThere && (quantile == 0 || len(d.Quantiles) == 0 || slices.Contains(d.Quantiles, quantile)) {
+			marks = addMark(marks, n.mark(string(kind.Class()), thing{key: kind.Sentence(), text: d.Text, share: d.Share}, of))
+		}
+	}
+	slices.Sort(marks)
+	return c.Marked(marks...)
+}
+
+// doubtedMetric is doubted for a cell of a metric.
+func (n *footnotes) doubtedMetric(c document.Cell, m results.Metric, records []results.Record, of load) document.Cell {
+	switch {
+	case m.Key == results.KeyPauseP99 || m.Key == results.KeyPauseMax || m.Key == results.KeyOfferedRate:
+		return c // not of the broker
+	case m.Unit == unit.PerSecond:
+		return n.doubted(c, doubt.Rate, records, of)
+	case m.Unit == unit.Nanoseconds:
+		return n.doubtedAt(c, doubt.Latency, m.Quantile(), records, of)
+	case m.Unit == unit.CPUSeconds:
+		return n.doubted(c, doubt.Cost, records, of)
+	case m.Key == results.KeyLost:
+		return n.doubted(c, doubt.Counts, records, of)
+	}
+	return c
+}
+
+// say notes the doubts about a point that are said once.
+func (n *footnotes) say(p results.Point) {
+	for _, r := range withRates(p.Shown()) {
+		for _, d := range r.Doubts {
+			if kind := d.Kind(); kind.Place() == doubt.Table {
+				n.once.add(thing{key: kind.Sentence(), text: d.Text, share: d.Share}, load{name: p.Name})
+			}
+		}
+	}
+}
+
+// blocks are what is said once and the footnotes, to be added at the end of the document.
+func (n *footnotes) blocks() []document.Block {
+	var d document.Document
+	var said []string
+	for _, t := range n.once.things {
+		said = append(said, capitalized(t.text+t.names(false))+".")
+	}
+	if len(said) > 0 {
+		d.Say("How it was measured: " + strings.Join(said, " "))
+	}
+	for i, f := range n.notes {
+		d.Add(document.Note{Mark: i + 1, Text: f.title + ": " + n.text(f)})
+	}
+	return d.Blocks
+}
+
+// capitalized is a sentence with a capital letter at its beginning.
+func capitalized(sentence string) string {
+	first, size := utf8.DecodeRuneInString(sentence)
+	return string(unicode.ToUpper(first)) + sentence[size:]
+}
+
+// mostThings is how many things a footnote says; the report doubts has all.
+const mostThings = 3
+
+// text words a footnote.
+func (n *footnotes) text(f footnote) string {
+	var words []string
+	several := n.severalSettings()
+	for _, t := range f.things[:min(mostThings, len(f.things))] {
+		words = append(words, t.text+t.names(several))
+	}
+	if more := len(f.things) - mostThings; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more, see brokermark report doubts", more))
+	}
+	return strings.Join(words, "; ")
+}
+
+// names is the load that a thing is said of, and the number of others: " (kafka, rate 1k/s, and 2 more)".
+func (t thing) names(setting bool) string {
+	name := t.worst.name
+	if setting {
+		name += ", " + t.worst.setting
+	}
+	if more := len(t.of) - 1; more > 0 {
+		name += fmt.Sprintf(", and %d more", more)
+	}
+	return " (" + name + ")"
+}
+
+// severalSettings reports whether the loads that the footnotes name differ in size or guarantee.
+func (n *footnotes) severalSettings() bool {
+	settings := map[string]bool{}
+	for _, f := range n.notes {
+		for _, t := range f.things {
+			for _, of := range t.of {
+				settings[of.setting] = true
+			}
+		}
+	}
+	return len(settings) > 1
+}
+
+// addMark adds the mark of a footnote, unless it is there already.
+func addMark(marks []int, mark int) []int {
+	if slices.Contains(marks, mark) {
+		return marks
+	}
+	return append(marks, mark)
+}
