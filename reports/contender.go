@@ -132,7 +132,7 @@ func (c contender) statusCell(notes *footnotes) document.Cell {
 	cell := document.Text(c.status()).Toned(worstTone(c.points...)).Marked(slices.Compact(marks)...)
 	for _, p := range c.points {
 		for _, place := range []doubt.Place{doubt.Row, doubt.Counts} { // no column has counts
-			cell = notes.doubted(cell, place, withRates(p.Shown()), loadOf(p, p.Load()))
+			cell = notes.doubted(cell, place, withRates(p.Ok()), loadOf(p, p.Load()))
 		}
 	}
 	return cell

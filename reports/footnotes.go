@@ -81,14 +81,15 @@ func (f *footnote) add(t thing, of load) {
 	}
 }
 
-// doubted adds to a cell the marks of the doubts about records that touch what it shows. A blank cell gets none.
+// doubted adds to a cell the marks of the doubts about records that touch what it shows. A cell that is blank, or that no conclusion is
+// drawn from, gets none.
 func (n *footnotes) doubted(c document.Cell, place doubt.Place, records []results.Record, of load) document.Cell {
 	return n.doubtedAt(c, place, 0, records, of)
 }
 
 // doubtedAt is doubted for a cell with a quantile; 0 if it has none.
 func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float64, records []results.Record, of load) document.Cell {
-	if c.Kind == document.Blank {
+	if c.Kind == document.Blank || c.Unused {
 		return c
 	}
 	var marks []int
@@ -100,8 +101,9 @@ func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float
 			marks = addMark(marks, n.mark(string(kind.Class()), thing{key: kind.Sentence(), text: d.Text, share: d.Share}, of))
 		}
 	}
-	slices.Sort(marks)
-	return c.Marked(marks...)
+	c = c.Marked(marks...)
+	slices.Sort(c.Marks)
+	return c
 }
 
 // doubtedMetric is doubted for a cell of a metric.

@@ -110,6 +110,16 @@ func TestFootnotes_StandBesideTheFigureThatIsTouched(t *testing.T) {
 	}
 }
 
+func TestFootnotes_LeaveOutFiguresThatNoConclusionIsDrawnFrom(t *testing.T) {
+	r := doubted("kafka", store.DoubtOf(doubt.GeneratorLag, "so"), store.DoubtOf(doubt.BusyMachine, "and so"))
+	r.Status, r.Reason = store.Void, "the generator was late"
+	for _, report := range []string{"summary", "headtohead"} {
+		if notes := build(t, report, []store.Record{r}).Notes(); len(notes) != 1 || !strings.HasPrefix(notes[1], "not ok: void: the generator was late") {
+			t.Errorf("%s: %v", report, notes)
+		}
+	}
+}
+
 func TestFootnotes_OfALatencyStandBesideTheQuantilesThatAreTouched(t *testing.T) {
 	lag := store.DoubtOf(doubt.GeneratorLag, "so")
 	lag.Quantiles = []float64{0.99, 0.999}

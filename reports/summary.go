@@ -104,7 +104,11 @@ func summaryColumns(points []results.Point, l layout, notes *footnotes) []column
 	columns := pointColumns(l)
 	columns = append(columns,
 		cellColumn(status, func(lp results.LoadPoint) document.Cell {
-			return notes.doubted(statusCell(lp, notes), doubt.Row, lp.Records, loadOf(lp.Point, lp.RowTitle))
+			cell := statusCell(lp, notes)
+			if !lp.Used() {
+				return cell
+			}
+			return notes.doubted(cell, doubt.Row, lp.Records, loadOf(lp.Point, lp.RowTitle))
 		}),
 		cellColumn(sustainable, func(lp results.LoadPoint) document.Cell {
 			return notes.doubted(lp.Cell(results.KeySustainableLow), doubt.Rate, lp.Records, loadOf(lp.Point, lp.RowTitle))
