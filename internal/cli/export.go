@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/exchange"
-	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
@@ -99,7 +98,7 @@ var exporters = []exporter{
 	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
 	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
 	{format: "csv", doc: "the figures: a row for each record and rate, a column for each axis", write: writeCSV},
-	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", binary: true, write: writeSheet},
+	{format: "xlsx", doc: "the same as csv, in a spreadsheet", binary: true, write: writeSheet},
 	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
 	{format: "hgrm", doc: "HdrHistogram's percentiles, a file for each point and load", split: splitHgrm},
 	{format: "omb", doc: "results of the OpenMessaging Benchmark, a file for each record", split: splitOMB},
@@ -160,8 +159,7 @@ func (s *shell) export(format, out, latency string, records []store.Record) erro
 }
 
 func writeSheet(w io.Writer, records []store.Record, _ results.LatencyKind) error {
-	set := results.Of(records)
-	return sheet.Write(w, set, gate.JudgeObjectives(set))
+	return sheet.Write(w, nil, records)
 }
 
 func writeRecords(w io.Writer, records []store.Record, _ results.LatencyKind) error {

@@ -135,8 +135,8 @@ func writeDocument(w io.Writer, d document.Document, format string, source page.
 	case html:
 		return page.Document(w, d, source)
 	case xlsx:
-		d.Blocks = append(d.Blocks, reports.Gates(source.Gates)...)
-		return sheet.Document(w, d)
+		d.Add(reports.Gates(source.Gates)...)
+		return sheet.Write(w, []document.Document{d}, nil)
 	case "table":
 		format = terminal
 	}

@@ -49,8 +49,8 @@ func (s *shell) reportCommand() *cobra.Command {
 		Short: "Show stored results",
 		Long: `Report shows what the store holds; without a name it is the summary. It measures
 nothing and changes nothing. As HTML the summary is one file with all figures in
-it, which needs no network to be looked at; as XLSX it is a workbook with
-charts, a sheet for each experiment.
+it, which needs no network to be looked at; as XLSX it is a workbook with the
+summary, the brokers head to head with charts, and every repetition.
 
 Reports:
 ` + reportTable() + `
@@ -98,15 +98,16 @@ func (s *shell) report(ctx context.Context, o reportOptions, folders, args []str
 		source := source(set, o.store, o.where, o.out, append([]string{"report"}, args...)...)
 		source.Gates = gate.Judge(set, o.gates.conditions)
 		whole := report.Name == reports.Default
-		switch {
-		case whole && o.out.format == html:
+		if whole && o.out.format == html {
 			return page.Summary(w, source)
-		case whole && o.out.format == xlsx:
-			return sheet.Write(w, set, append(source.Gates, gate.JudgeObjectives(set)...))
 		}
 		d, err := report.Build(set)
 		if err != nil {
 			return err
+		}
+		if whole && o.out.format == xlsx {
+			d.Add(reports.Gates(source.Gates)...)
+			return sheet.Write(w, []document.Document{d, reports.HeadToHead(set).Document()}, records)
 		}
 		return writeDocument(w, d, o.out.format, source)
 	})

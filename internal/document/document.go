@@ -142,6 +142,17 @@ func (t Table) WithBounds() Table {
 	return t
 }
 
+// Charts lists the charts that columns name, each once.
+func (t Table) Charts() []Chart {
+	var charts []Chart
+	for _, c := range t.Columns {
+		if c.Chart.Title != "" && !slices.Contains(charts, c.Chart) {
+			charts = append(charts, c.Chart)
+		}
+	}
+	return charts
+}
+
 func (Heading) block()   {}
 func (Paragraph) block() {}
 func (Verdict) block()   {}

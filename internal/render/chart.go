@@ -28,7 +28,7 @@ func Charts(t document.Table, colourOf func(name string) int) string {
 		return ""
 	}
 	var out strings.Builder
-	for _, about := range chartsOf(t) {
+	for _, about := range t.Charts() {
 		c := newChart(t, about)
 		if slices.ContainsFunc(c.rows, c.hasBar) {
 			out.WriteString(c.markup(colourOf))
@@ -38,17 +38,6 @@ func Charts(t document.Table, colourOf func(name string) int) string {
 		return ""
 	}
 	return "<div class=\"picture\">\n" + out.String() + "</div>\n"
-}
-
-// chartsOf lists the charts that columns name, each once.
-func chartsOf(t document.Table) []document.Chart {
-	var charts []document.Chart
-	for _, c := range t.Columns {
-		if c.Chart.Title != "" && !slices.Contains(charts, c.Chart) {
-			charts = append(charts, c.Chart)
-		}
-	}
-	return charts
 }
 
 // chart is one chart of a table: its rows, and the columns by what the chart needs them for.

@@ -24,9 +24,8 @@ type LoadPoint struct {
 	Status store.Status  // of all Records
 	Why    remark.Remark // why it did not end ok; empty if it did
 
-	Records     []store.Record // cut down to this load
-	FullRecords []store.Record // the repetitions that Records were cut from, in the same order
-	counted     []store.Record // see Counted; empty if they are the Records
+	Records []store.Record // cut down to this load
+	counted []store.Record // see Counted; empty if they are the Records
 }
 
 // Used tells whether conclusions may be drawn from the load point.

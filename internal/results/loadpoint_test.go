@@ -221,16 +221,16 @@ func TestALoadThatNeverEndedOkEndedAsItsLastRepetitionDid(t *testing.T) {
 		records []store.Record
 		want    string
 	}{
-		"alike, for other reasons": {[]store.Record{ended(1, store.Failed, "first"), ended(2, store.Failed, "second")}, "failed (second) 2 of 2"},
-		"in different ways":        {[]store.Record{ended(1, store.Failed, "lost"), ended(2, store.Void, "late")}, "void (late) 2 of 2"},
-		"ok between others":        {[]store.Record{ended(1, store.Failed, "lost"), ended(2, store.OK, ""), ended(3, store.Void, "late")}, "ok () 1 of 1"},
+		"alike, for other reasons": {[]store.Record{ended(1, store.Failed, "first"), ended(2, store.Failed, "second")}, "failed (second) of 2"},
+		"in different ways":        {[]store.Record{ended(1, store.Failed, "lost"), ended(2, store.Void, "late")}, "void (late) of 2"},
+		"ok between others":        {[]store.Record{ended(1, store.Failed, "lost"), ended(2, store.OK, ""), ended(3, store.Void, "late")}, "ok () of 1"},
 	} {
 		loads := pointsOf(c.records)[0].MeasuredLoads()
 		if len(loads) != 1 {
 			t.Fatalf("%s: %d loads", name, len(loads))
 		}
 		l := loads[0]
-		if got := fmt.Sprintf("%s (%s) %d of %d", l.Status, l.Why.Text, len(l.Records), len(l.FullRecords)); got != c.want {
+		if got := fmt.Sprintf("%s (%s) of %d", l.Status, l.Why.Text, len(l.Records)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

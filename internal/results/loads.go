@@ -112,7 +112,7 @@ func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) str
 			l.Rate = fixedRate(p.Spec)
 		}
 		for _, r := range repetitions {
-			l.Records, l.FullRecords = append(l.Records, r.Record), append(l.FullRecords, r.Full)
+			l.Records = append(l.Records, r.Record)
 		}
 		loadPoints = append(loadPoints, l)
 	}
@@ -140,7 +140,7 @@ func (p Point) ownLoad(records []store.Record) LoadPoint {
 	}
 	own := LoadPoint{
 		Point: p, Name: p.Load(), RowTitle: p.Load(), Rate: fixedRate(p.Spec), Closed: p.Spec.ClosedLoop(),
-		Records: records, FullRecords: records, Status: last.Status, Why: last.Why(),
+		Records: records, Status: last.Status, Why: last.Why(),
 	}
 	if len(records) > 0 && !p.Published() {
 		own.counted = p.Ran()

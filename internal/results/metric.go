@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -34,9 +33,7 @@ type Metric struct {
 	Unit   unit.Unit
 	Better Better
 
-	// Histogram is the name of the LatencyKind that the metric is read from; empty for metrics of no histogram.
-	Histogram string
-	statistic statistic // reads it
+	Histogram string // name of the LatencyKind that the metric is read from; empty for metrics of no histogram
 
 	// A metric is either a count of messages, which count reads from the books of a record, or some other figure, which
 	// measured reads from a record with a Result. Both give NaN if the figure is not known.
@@ -92,12 +89,6 @@ func (m Metric) WithoutOwn(r store.Record) float64 {
 		return value
 	}
 	return min(value, decimal(m.withoutOwn(r)))
-}
-
-// OfHistogram is m of one histogram of the kind that it is read from.
-func (m Metric) OfHistogram(h hist.Snapshot) Summary {
-	values := []float64{m.statistic.least(h)}
-	return Summarize(values).withMost(values, []float64{m.statistic.most(h)})
 }
 
 // AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy

@@ -14,7 +14,6 @@ type RepetitionLoad struct {
 	Rate     float64      // of a curve, messages per second; 0 if the load is the repetition's own
 	fraction fraction     // of the sustainable rate; 0 if a curve's rate was not given as such a share
 	Record   store.Record // as if nothing but this load had been measured
-	Full     store.Record // the whole repetition
 
 	// BrokenOff tells of a rate of a curve that it ended ok itself, and its repetition did not: the broker died at a later rate.
 	// Its record has the repetition's status and reason, because conclusions are drawn from repetitions that ended ok only.
@@ -28,7 +27,7 @@ const searchTitle = "curve, searched"
 // that searched for the sustainable rate and then measured half of it has the loads "sustainable" and "50.0 % of sustainable".
 func Loads(r store.Record) []RepetitionLoad {
 	title := Point{Spec: r.Spec}.Load()
-	own := RepetitionLoad{Name: title, RowTitle: title, Record: r, Full: r}
+	own := RepetitionLoad{Name: title, RowTitle: title, Record: r}
 	curve := curveLoads(r)
 	switch {
 	case len(curve) == 0:
@@ -62,7 +61,7 @@ func curveLoads(r store.Record) []RepetitionLoad {
 		share := fraction(c.Fraction)
 		l := RepetitionLoad{
 			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: share,
-			Record: onlyRate(r, c), Full: r, BrokenOff: c.Status == store.OK && r.Status != store.OK,
+			Record: onlyRate(r, c), BrokenOff: c.Status == store.OK && r.Status != store.OK,
 		}
 		if share.given() {
 			l.Name = share.ofSustainable()

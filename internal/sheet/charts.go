@@ -1,105 +1,115 @@
-// The charts of an experiment's sheet: throughput and latency of its rows. A chart holds no numbers; it points to a
-// range of cells, such as 'window rate'!$F$2:$F$9. The rows that can be used come first, so their cells are one range.
+// The charts of a document's tables, below each table. A chart holds no numbers; it points to ranges of cells, such as 'Head to
+// head'!$F$12:$F$15. A cell whose figure is unused holds words, so no chart draws it.
 
 package sheet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
+// Sizes in pixels.
 const (
-	maxBarRows        = 40 // more rows are drawn as lines: bars would be too thin
-	maxRowsAboveChart = 60 // longer tables get their charts on a sheet of their own, where readers find them
-
-	// Sizes in pixels.
 	chartWidth     = 640
-	chartGap       = 20
-	chartFrame     = 90 // height of what is around the bars
-	barHeight      = 28
-	minChartHeight = 320
-	maxChartHeight = 900 // what fits a screen
+	chartFrame     = 110 // height of what is around the bars
+	barHeight      = 18
+	minChartHeight = 240
+	rowHeight      = 20 // of a row of the usual height
 )
 
-// chartSource says where on a sheet the rows are that charts draw.
+// chartSource says where on a sheet a table is that charts draw.
 type chartSource struct {
-	sheet       string
-	headings    []heading
-	figuresFrom int // number of the first of figureColumns on the sheet, from 1
-	usable      int // rows that are drawn; they come first
-	rows        int // all rows
+	table   document.Table
+	columns []tableColumn
+	header  int // row of the names of the columns
 }
 
-// span names the cells of a column that a chart draws.
-func (s chartSource) span(column string) string {
-	return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(s.sheet), column, headRows+1, column, headRows+s.usable)
+// charts writes the charts of a table at the next row, one below the other. There is nothing to draw with fewer than two rows.
+func (p *documentSheet) charts(s chartSource) {
+	if len(s.table.Rows) < 2 {
+		return
+	}
+	for _, about := range s.table.Charts() {
+		series := s.series(p.sheet, about)
+		if len(series) == 0 {
+			continue
+		}
+		height := max(minChartHeight, chartFrame+barHeight*len(series)*len(s.table.Rows))
+		chart := barChart(about, unitFormatOf(s.unit(about)).name, series, height)
+		p.book.try(func() error { return p.book.file.AddChart(p.sheet, cell(1, p.row), chart) })
+		p.row += height/rowHeight + 2
+	}
 }
 
-// series draw the figure columns with these names, one each, in the colours of seriesColours.
-func (s chartSource) series(names ...string) []excelize.ChartSeries {
+// unit is that of the first column of a chart; a chart has one scale.
+func (s chartSource) unit(about document.Chart) unit.Unit {
+	i := slices.IndexFunc(s.table.Columns, func(c document.Column) bool { return c.Chart == about })
+	return s.table.Columns[i].Unit
+}
+
+// series has a series for each column of a chart in which a row has a figure that can be used.
+func (s chartSource) series(sheet string, about document.Chart) []excelize.ChartSeries {
 	var series []excelize.ChartSeries
-	for i, name := range names {
-		letter := letterOf(s.figuresFrom + figureIndex(name))
+	for i, c := range s.columns {
+		if c.part != valuePart || c.column.Chart != about || !slices.ContainsFunc(s.table.Rows, c.isUsed) {
+			continue
+		}
 		series = append(series, excelize.ChartSeries{
-			Name:       fmt.Sprintf("%s!$%s$1", quoted(s.sheet), letter),
-			Categories: s.span("A"),
-			Values:     s.span(letter),
-			Fill:       excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{seriesColours[i%len(seriesColours)]}},
-			Marker:     excelize.ChartMarker{Symbol: "none"},
+			Name:       fmt.Sprintf("%s!$%s$%d", quoted(sheet), letterOf(i+1), s.header),
+			Categories: s.span(sheet, s.names()),
+			Values:     s.span(sheet, i),
+			Fill:       excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{seriesColours[len(series)%len(seriesColours)]}},
 		})
 	}
 	return series
 }
 
-// writeCharts draws throughput and latency of the usable rows below the table, or on a sheet of their own if the table
-// is long.
-func (b *book) writeCharts(s chartSource) {
-	if s.usable == 0 || b.err != nil {
-		return
-	}
-	const gap = 2 // empty rows between the table and the charts
-	sheet, row, headings := s.sheet, headRows+s.rows+gap+1, s.headings
-	if s.rows > maxRowsAboveChart {
-		sheet, row, headings = b.addSheet(s.sheet+" charts"), 2, nil
-		b.setPrintLayout(sheet, columnsPerPage)
-	}
-	// AddChart finds the cell at which a chart ends by the widths that the columns have by then. Those of the table are set only when it is
-	// written, after its charts.
-	for i, h := range headings {
-		b.try(func() error { return b.file.SetColWidth(sheet, letterOf(i+1), letterOf(i+1), h.width) })
-	}
-	throughput := s.chart("Throughput", "messages/s", s.series("msg/s"))
-	latency := s.chart("End-to-end latency", "ms", s.series("min", "avg", "95th", "99th"))
-	b.try(func() error { return b.file.AddChart(sheet, cell(1, row), throughput) })
-	b.try(func() error {
-		return b.file.AddChart(sheet, cell(columnAfter(headings, chartWidth+chartGap), row), latency)
-	})
+// isUsed reports whether the column's cell in row has a figure that is drawn.
+func (c tableColumn) isUsed(row document.Row) bool {
+	cell := row[c.column.Key]
+	return (cell.Kind == document.Figure || cell.Kind == document.Interval) && !cell.Unused
 }
 
-// chart is a chart of the usable rows. It is as high as its bars need, within what fits a screen.
-func (s chartSource) chart(title, unit string, series []excelize.ChartSeries) *excelize.Chart {
-	kind, legend := excelize.Bar, "bottom"
-	if s.usable > maxBarRows {
-		kind = excelize.Line
+// names is the index of the column that names the rows.
+func (s chartSource) names() int {
+	isLabel := func(c tableColumn) bool { return c.column.Label }
+	if i := slices.IndexFunc(s.columns, isLabel); i >= 0 {
+		return i
 	}
+	return max(0, slices.IndexFunc(s.columns, func(c tableColumn) bool { return c.column.Identifies }))
+}
+
+// span names the cells of the table in the column with this index.
+func (s chartSource) span(sheet string, column int) string {
+	letter := letterOf(column + 1)
+	return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(sheet), letter, s.header+1, letter, s.header+len(s.table.Rows))
+}
+
+// barChart has a horizontal bar for each row and series, the first row at the top.
+func barChart(about document.Chart, unitName string, series []excelize.ChartSeries, height int) *excelize.Chart {
+	legend := "bottom"
 	if len(series) == 1 {
 		legend = "none"
 	}
 	axisFont := excelize.Font{Color: "404040", Size: 9}
-	height := min(max(chartFrame+s.usable*barHeight, minChartHeight), maxChartHeight)
+	text := func(words string) excelize.ChartTitle {
+		return excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: words}}}
+	}
 	return &excelize.Chart{
-		Type:       kind,
+		Type:       excelize.Bar,
 		Series:     series,
 		VaryColors: new(false),
-		Title:      excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},
+		Title:      text(fmt.Sprintf("%s (%s)", about.Title, about.Better)),
 		Legend:     excelize.ChartLegend{Position: legend},
 		Dimension:  excelize.ChartDimension{Width: chartWidth, Height: uint(height)},
-		XAxis:      excelize.ChartAxis{Font: axisFont, ReverseOrder: kind == excelize.Bar},
-		YAxis: excelize.ChartAxis{
-			Font: axisFont, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: unit}}},
-		},
+		XAxis:      excelize.ChartAxis{Font: axisFont, ReverseOrder: true},
+		YAxis:      excelize.ChartAxis{Font: axisFont, MajorGridLines: true, Title: text(unitName)},
 	}
 }
 
@@ -110,26 +120,6 @@ func letterOf(column int) string {
 		panic("sheet: " + err.Error()) // a few dozen columns
 	}
 	return text
-}
-
-// columnAfter is the first column that begins so many pixels to the right, or further: with columns 75 pixels wide, it
-// is the 10th (J) for 660 pixels. Columns without a heading have the usual width.
-func columnAfter(headings []heading, pixels float64) int {
-	// As spreadsheets draw the default font.
-	const (
-		usualWidth    = 8.43 // of a column, in letters
-		letterPixels  = 7
-		paddingPixels = 5 // of a cell
-	)
-	column := 1
-	for ; pixels > 0; column++ {
-		width := usualWidth
-		if column <= len(headings) {
-			width = headings[column-1].width
-		}
-		pixels -= width*letterPixels + paddingPixels
-	}
-	return column
 }
 
 // seriesColours are the first four of the palette of package figure: blue, vermillion, green and purple.

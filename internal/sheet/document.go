@@ -1,4 +1,4 @@
-// A report as a spreadsheet. A column of intervals takes three columns, and every number is in the unit of its heading:
+// A report as a sheet. A column of intervals takes three columns, and every number is in the unit of its heading:
 //
 //	broker  rate (per second)  rate, low (per second)  rate, high (per second)  e2e p99 (ms)
 //	kafka             412,000                 400,000                  425,000         4.900
@@ -8,7 +8,7 @@ package sheet
 import (
 	"cmp"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,11 +18,9 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as text, tables as cells
-// with real numbers, intervals in columns of their own.
-func Document(w io.Writer, d document.Document) error {
-	b := newBook(d.Title)
-	defer b.file.Close()
+// writeDocument writes a document into a sheet of its own, from top to bottom as it reads: texts as text, tables as cells with real
+// numbers, intervals in columns of their own, and below a table the charts that its columns name.
+func (b *book) writeDocument(d document.Document) {
 	p := documentSheet{
 		sheetWriter: b.newSheetWriter(b.addSheet(d.Title), columnWidths(d)),
 		canFilter:   len(d.Tables()) == 1,
@@ -33,7 +31,6 @@ func Document(w io.Writer, d document.Document) error {
 		p.block(block)
 	}
 	p.finish()
-	return b.writeTo(w)
 }
 
 // documentSheet is a sheet with the blocks of a document below each other.
@@ -120,6 +117,20 @@ func (p *documentSheet) table(t document.Table) {
 		p.addFilter(headerRow, len(names))
 	}
 	p.row++
+	p.charts(chartSource{table: t, columns: columns, header: headerRow})
+}
+
+// heading names a column of the sheet.
+type heading struct {
+	name string
+	unit string // in parentheses behind the name; may be empty
+}
+
+func (h heading) text() string {
+	if h.unit == "" {
+		return h.name
+	}
+	return h.name + " (" + h.unit + ")"
 }
 
 // tableColumn is a column of the sheet. It shows one part of the cells of a document's column.
@@ -155,17 +166,17 @@ func tableColumns(t document.Table) []tableColumn {
 			}
 		}
 		name := cmp.Or(document.OneLine(c.Name), c.Key)
-		columns = append(columns, tableColumn{column: c, part: valuePart, heading: heading{name: name, note: headingUnit}})
+		columns = append(columns, tableColumn{column: c, part: valuePart, heading: heading{name: name, unit: headingUnit}})
 		if c.Spread {
 			columns = append(columns,
-				tableColumn{column: c, part: lowPart, heading: heading{name: name + ", low", note: headingUnit}},
-				tableColumn{column: c, part: highPart, heading: heading{name: name + ", high", note: headingUnit}})
+				tableColumn{column: c, part: lowPart, heading: heading{name: name + ", low", unit: headingUnit}},
+				tableColumn{column: c, part: highPart, heading: heading{name: name + ", high", unit: headingUnit}})
 		}
 	}
 	return columns
 }
 
-// namesUnitsOf tells whether the units of column a are, row by row, also those of the numbers in column b.
+// namesUnitsOf reports whether the units of column a are, row by row, also those of the numbers in column b.
 func namesUnitsOf(a, b document.Column, rows []document.Row) bool {
 	for _, row := range rows {
 		isNumber := row[b.Key].Kind == document.Figure || row[b.Key].Kind == document.Interval
@@ -187,12 +198,18 @@ func (b *book) cellIn(c tableColumn, cell document.Cell) any {
 		looks.role = unused
 	}
 	isInterval := cell.Kind == document.Interval
+	isNumber := isInterval || cell.Kind == document.Figure
 	switch {
+	case isNumber && cell.Unused && c.part != unitPart: // words, so that no sum, average or chart takes it in
+		if c.part != valuePart {
+			return nil
+		}
+		return excelize.Cell{StyleID: b.style(looks), Value: "(" + unitOf(cell, c.column).Format(cell.Number) + ")"}
 	case c.part == unitPart:
 		return excelize.Cell{StyleID: b.style(look{role: unitName}), Value: u.name}
 	case c.part == valuePart && cell.Kind == document.Words:
 		return excelize.Cell{StyleID: b.style(looks), Value: cell.Text}
-	case c.part == valuePart && (isInterval || cell.Kind == document.Figure):
+	case c.part == valuePart && isNumber:
 		looks.atLeast = cell.AtLeast
 		return b.number(cell.Number, u, looks)
 	case c.part == lowPart && isInterval:
@@ -206,13 +223,20 @@ func (b *book) cellIn(c tableColumn, cell document.Cell) any {
 
 // number is a cell with a number in the sheet's unit. It is nil for an unknown number and for an infinite bound.
 func (b *book) number(v float64, u unitFormat, looks look) any {
-	shown := numberOrNil(v * u.factor)
-	if shown == nil {
+	v *= u.factor
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	looks.format = u.format
-	return excelize.Cell{StyleID: b.style(looks), Value: shown}
+	return excelize.Cell{StyleID: b.style(looks), Value: v}
 }
+
+// Formats of numbers, by their last digit.
+const (
+	ones        = "#,##0"
+	thousandths = "#,##0.000"
+	percent     = "0.0"
+)
 
 // unitFormat is how a spreadsheet shows numbers of a unit: nanoseconds as milliseconds, a share of 0.5 as 50.
 type unitFormat struct {

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -34,11 +33,7 @@ func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
 		document.Warning{About: "these records", Differ: []string{"cores"}},
 		document.Note{Mark: 1, Text: "few-samples: three"},
 	}}
-	var out bytes.Buffer
-	if err := Document(&out, d); err != nil {
-		t.Fatal(err)
-	}
-	f := opened(t, out.Bytes())
+	f := opened(t, written(t, nil, d))
 	sheet := f.GetSheetName(0)
 	raw, err := f.GetRows(sheet, excelize.Options{RawCellValue: true})
 	if err != nil {
@@ -84,11 +79,7 @@ func TestEachFigureHasItsUnitBesideIt(t *testing.T) {
 		"unit;a;b;unit;c":      {{"a": ms, "b": ms, "c": ms}, {"a": document.Number(1), "c": document.Number(1e6)}}, // 1 and 1 ms
 	} {
 		d := document.Document{Title: "d", Blocks: []document.Block{document.Table{Columns: columns, Rows: rows}}}
-		var out bytes.Buffer
-		if err := Document(&out, d); err != nil {
-			t.Fatal(err)
-		}
-		f := opened(t, out.Bytes())
+		f := opened(t, written(t, nil, d))
 		lines, err := f.GetRows(f.GetSheetName(0))
 		if err != nil {
 			t.Fatal(err)
@@ -106,16 +97,28 @@ func TestADocumentsSheetHoldsTheErrorOfMeasurement(t *testing.T) {
 		Columns: []document.Column{{Key: "p99", Name: "p99", Unit: unit.Nanoseconds}},
 		Rows:    []document.Row{{"p99": bounded}, {"p99": document.Number(1e6)}},
 	}}}
-	var out bytes.Buffer
-	if err := Document(&out, d); err != nil {
-		t.Fatal(err)
-	}
-	f := opened(t, out.Bytes())
+	f := opened(t, written(t, nil, d))
 	rows, err := f.GetRows(f.GetSheetName(0), excelize.Options{RawCellValue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := rows[3]; !slices.Equal(got, []string{"5", "2", "8"}) {
 		t.Errorf("the row is %q, want 5 ms with its bounds 2 and 8; all rows %q", got, rows)
+	}
+}
+
+// Numbers of void points must get into no sum, no average and no chart.
+func TestAnUnusedFigureIsWordsInParentheses(t *testing.T) {
+	d := document.Document{Title: "t", Blocks: []document.Block{document.Table{
+		Columns: []document.Column{{Key: "p99", Name: "p99", Unit: unit.Nanoseconds, Spread: true}},
+		Rows:    []document.Row{{"p99": {Kind: document.Interval, Number: 5e6, Low: 2e6, High: 8e6, Unused: true}}, {"p99": document.Number(1e6)}},
+	}}}
+	f := opened(t, written(t, nil, d))
+	rows, err := f.GetRows(f.GetSheetName(0))
+	if err != nil || !slices.Equal(rows[3], []string{"(5.00 ms)"}) || !slices.Equal(rows[4], []string{"1.000"}) {
+		t.Errorf("%q, %v", rows, err)
+	}
+	if kind, err := f.GetCellType(f.GetSheetName(0), "A4"); kind != excelize.CellTypeInlineString && kind != excelize.CellTypeSharedString {
+		t.Errorf("the unused figure is of type %v, %v", kind, err)
 	}
 }

@@ -1,13 +1,14 @@
 // Writing one sheet from the top down. A sheet that is a table has a header, which stays when readers scroll:
 //
-//	label              msg/s (confirmed per second)  status    the headings
-//	kafka, curve 1k/s                         1,000  ok        a row of a string, a number and a string
+//	broker  load       acked    the header
+//	kafka   curve 1k/s  1000    a row of two strings and a number
 
 package sheet
 
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -26,6 +27,8 @@ func (b *book) newSheetWriter(sheet string, widths []float64) *sheetWriter {
 	w := &sheetWriter{book: b, sheet: sheet, row: 1}
 	b.try(func() (err error) { w.out, err = b.file.NewStreamWriter(sheet); return err })
 	for i, width := range widths {
+		// A chart finds the cell at which it ends by the widths that the file knows; the stream writes its own.
+		b.try(func() error { return b.file.SetColWidth(sheet, letterOf(i+1), letterOf(i+1), width) })
 		b.try(func() error { return w.out.SetColWidth(i+1, i+1, width) })
 	}
 	return w
@@ -43,7 +46,6 @@ func (b *book) setPrintLayout(sheet string, columns int) {
 const (
 	columnsPerPage = 16        // as many as can still be read beside each other in print
 	maxRows        = 1_000_000 // of a sheet: a little less than the format's limit of 1,048,576
-	headRows       = 1         // above the rows of a table that has a sheet of its own
 )
 
 // addRow writes a row of nil, strings, numbers or excelize cells.
@@ -78,19 +80,6 @@ func cell(column, row int) string {
 	return name
 }
 
-type heading struct {
-	name  string
-	note  string  // in parentheses behind the name: the unit, or of what the figure is; may be empty
-	width float64 // in letters
-}
-
-func (h heading) text() string {
-	if h.note == "" {
-		return h.name
-	}
-	return h.name + " (" + h.note + ")"
-}
-
 // headerCells are the cells that name columns.
 func (b *book) headerCells(names []string) []any {
 	var cells []any
@@ -100,30 +89,23 @@ func (b *book) headerCells(names []string) []any {
 	return cells
 }
 
-// writeTable writes a table into a sheet of its own. The headings and the first columns, as many as frozenColumns, stay
-// when readers scroll.
-func (b *book) writeTable(sheet string, headings []heading, frozenColumns int, rows iter.Seq[[]any]) {
-	var widths []float64
-	var names []string
-	height := 30.0 // points: two lines
-	for _, h := range headings {
-		widths = append(widths, h.width)
-		names = append(names, h.text())
-		if h.note != "" {
-			height = 45 // three lines
-		}
-	}
-	w := b.newSheetWriter(sheet, widths)
-	firstScrolled := cell(frozenColumns+1, headRows+1)
+// writeTable writes a table into a sheet of its own. The header and the first columns stay when readers scroll.
+func (b *book) writeTable(sheet string, names []string, rows iter.Seq[[]any]) {
+	const (
+		frozenColumns, headRows = 2, 1
+		width                   = 16 // of a column, in letters
+		height                  = 30 // of the header, in points: two lines
+	)
+	w := b.newSheetWriter(sheet, slices.Repeat([]float64{width}, len(names)))
 	b.try(func() error {
 		return w.out.SetPanes(&excelize.Panes{
-			Freeze: true, XSplit: frozenColumns, YSplit: headRows, TopLeftCell: firstScrolled, ActivePane: "bottomRight",
+			Freeze: true, XSplit: frozenColumns, YSplit: headRows, TopLeftCell: cell(frozenColumns+1, headRows+1), ActivePane: "bottomRight",
 		})
 	})
 	w.addRow(b.headerCells(names), excelize.RowOpts{Height: height})
 	for values := range rows {
 		w.addRow(values)
 	}
-	w.addFilter(headRows, len(headings))
+	w.addFilter(headRows, len(names))
 	w.finish()
 }

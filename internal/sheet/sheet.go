@@ -1,10 +1,9 @@
-// Package sheet writes stored records as a spreadsheet (XLSX) with real numbers and charts. It knows the format;
-// package results says what the numbers mean.
+// Package sheet writes reports and stored records as a spreadsheet (XLSX) with real numbers and charts. It knows the format;
+// packages reports and results say what the numbers mean.
 //
-//	err := sheet.Write(file, results.Of(records), nil) // without verdicts of gates
+//	err := sheet.Write(file, []document.Document{summary, headToHead}, records)
 //
-// A study "window" that measured rates and peaks makes the sheets "window rate" and "window peak" with a row for each
-// point and load, and behind them Repetitions, Settings, Points, Doubts and About.
+// makes the sheets "Summary", "Head to head", and "Repetitions" with a row for each record and load.
 package sheet
 
 import (
@@ -16,27 +15,23 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Write makes a workbook of results: a sheet for each experiment (the points that one study measured in one way) with a
-// row for each point and load, then the verdicts of gates and objectives, every repetition, the settings, the doubts,
-// and the meaning of the columns. No records make a workbook that says so.
-func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
-	b := newBook("Brokermark results")
+// Write writes a workbook: a sheet for each document, with its charts, and the sheet Repetitions with the flat form of records
+// (results.FlatTable). Documents without records have no sheet Repetitions. It blocks until w has taken everything.
+func Write(w io.Writer, documents []document.Document, records []store.Record) error {
+	b := newBook("Brokermark")
 	defer b.file.Close()
-	experimentOf := func(p results.Point) string { return strings.TrimSpace(p.Records[0].Study + " " + p.Spec.Measure) }
-	for _, e := range results.GroupBy(set.Points, experimentOf) {
-		b.writeExperiment(e.Name, e.Members)
+	for _, d := range documents {
+		b.writeDocument(d)
 	}
-	b.writeGates(judged)
-	if len(set.Records) > 0 {
-		b.writeRepetitions(set.Records)
-		b.writeSettings(set.Points)
-		b.writeDoubts(set.Points)
+	if len(records) > 0 || len(documents) == 0 {
+		names, rows := results.FlatTable(records)
+		b.writeTable(b.addSheet("Repetitions"), names, rows)
 	}
-	b.writeAbout(set.Records)
 	return b.writeTo(w)
 }
 
@@ -70,7 +65,7 @@ func (b *book) try(do func() error) {
 	}
 }
 
-// addSheet adds an empty sheet. It returns its name: "window rate", or "window rate 2" if another sheet has that name.
+// addSheet adds an empty sheet. It returns its name: "Summary", or "Summary 2" if another sheet has that name.
 func (b *book) addSheet(name string) string {
 	const maxName = 31 // letters, by the format
 	name = allowedName(name)

@@ -4,8 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"html"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,16 +13,17 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
-func written(t *testing.T, records []store.Record) []byte {
+func written(t *testing.T, records []store.Record, documents ...document.Document) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, results.Of(records), nil); err != nil {
+	if err := Write(&out, documents, records); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -38,10 +39,10 @@ func opened(t *testing.T, data []byte) *excelize.File {
 	return f
 }
 
-// column finds a column by its name in the first row.
+// columnOf finds a column by its name in the first row, from 1.
 func columnOf(t *testing.T, f *excelize.File, sheet, name string) int {
 	t.Helper()
-	rows, err := f.Rows(sheet) // all of them, for every cell that is looked up, would take half a minute
+	rows, err := f.Rows(sheet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,176 +51,122 @@ func columnOf(t *testing.T, f *excelize.File, sheet, name string) int {
 	if rows.Next() {
 		header, err = rows.Columns()
 	}
-	if i := slices.IndexFunc(header, func(h string) bool { return h == name || strings.HasPrefix(h, name+" (") }); i >= 0 {
+	if i := slices.Index(header, name); i >= 0 {
 		return i + 1
 	}
 	t.Fatalf("sheet %s has no column %q: %q, %v", sheet, name, header, err)
 	return 0
 }
 
-// figure is a cell that must hold a number and not a text that looks like one.
-func figure(t *testing.T, f *excelize.File, sheet, name string, row int) (value float64, shown string) {
+func TestNoRecordsMakeASheetOfTheHeaderAlone(t *testing.T) {
+	f := opened(t, written(t, nil))
+	if rows, err := f.GetRows("Repetitions"); err != nil || len(rows) != 1 || rows[0][0] != "study" {
+		t.Errorf("%q, %v", rows, err)
+	}
+	f = opened(t, written(t, nil, document.Document{Title: "Summary"}))
+	if sheets := f.GetSheetList(); !slices.Equal(sheets, []string{"Summary"}) {
+		t.Errorf("a document without records has the sheets %q", sheets)
+	}
+}
+
+// charts reads the XML of every chart of a workbook, by its file.
+func charts(t *testing.T, data []byte) map[string]string {
 	t.Helper()
-	at := cell(columnOf(t, f, sheet, name), row)
-	kind, err := f.GetCellType(sheet, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kind != excelize.CellTypeUnset && kind != excelize.CellTypeNumber { // unset is how the format marks numbers
-		t.Errorf("%s %s is of type %v, not a number", sheet, name, kind)
-	}
-	raw, err := f.GetCellValue(sheet, at, excelize.Options{RawCellValue: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if value, err = strconv.ParseFloat(raw, 64); err != nil {
-		t.Errorf("%s %s holds %q", sheet, name, raw)
-	}
-	shown, err = f.GetCellValue(sheet, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value, shown
-}
-
-func TestRecordsWithNothingToShowMakeAWorkbookThatSaysSo(t *testing.T) {
-	for what, records := range storetest.Empty() {
-		f := opened(t, written(t, records))
-		rows, err := f.GetRows("About")
-		if err != nil || len(rows) < 5 {
-			t.Fatalf("%s: %d rows, %v", what, len(rows), err)
-		}
-		if says := strings.Contains(rows[1][len(rows[1])-1], "nothing was measured"); says != (len(records) == 0) {
-			t.Errorf("%s: %q", what, rows[1])
-		}
-	}
-}
-
-func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
-	records := storetest.Demo()
-	f := opened(t, written(t, records))
-	const sheet = "head-to-head sustainable"
-	points := results.Of(records).Points
-	rows, err := f.GetRows(sheet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pointColumn := columnOf(t, f, sheet, "point")
-	checked := 0
-	for i := 2; i <= len(rows); i++ {
-		id := rows[i-1][pointColumn-1]
-		for _, p := range points {
-			if p.ID != id || len(p.Ok()) == 0 {
-				continue
-			}
-			checked++
-			d := results.Distributions([]results.Point{p}, results.LatencyKinds[0])[0]
-			cost := p.Ok()[1].Result.Cost // the median of three
-			for name, want := range map[string]float64{
-				"msg/s": results.Summarize(values(p, "publish_rate")).Median, "sustainable": results.Sustained(p.Ok()).Median,
-				"min": float64(d.Latencies.Min()) / 1e6, "avg": d.Latencies.Mean() / 1e6, "95th": float64(d.Latencies.Quantile(0.95)) / 1e6, "99th": float64(d.Latencies.Quantile(0.99)) / 1e6,
-				"lost": 0, "n": 3,
-			} {
-				if got, _ := figure(t, f, sheet, name, i); math.Abs(got-want) > 1e-9*math.Abs(want) {
-					t.Errorf("%s, %s: %v, want %v", id, name, got, want)
-				}
-			}
-			if disk, _ := figure(t, f, sheet, "disk MB", i); !(disk > 0) || cost.BrokerDiskWriteBytes <= 0 {
-				t.Errorf("%s: %v MB", id, disk)
-			}
-			usr, shown := figure(t, f, sheet, "cpu %usr", i)
-			sys, _ := figure(t, f, sheet, "cpu %sys", i)
-			if !(usr > 2*sys) || !(sys > 0) || shown != fmt.Sprintf("%.1f", usr) {
-				t.Errorf("%s: %v %% user (shown as %s), %v %% system", id, usr, shown, sys)
-			}
-		}
-	}
-	if checked != 7 {
-		t.Errorf("checked %d rows, want all but the refused one", checked)
-	}
-	if last := rows[len(rows)-1]; last[columnOf(t, f, sheet, "status")-1] != "refused" {
-		t.Errorf("the refused point isn't last: %q", last)
-	}
-}
-
-func values(p results.Point, key string) []float64 {
-	m, _ := results.MetricByKey(key)
-	return m.Values(p.Ok())
-}
-
-func TestChartsAreDrawnFromUsableRowsOnly(t *testing.T) {
-	data := written(t, storetest.Demo())
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	charts, drawings, text := 0, 0, ""
+	found := map[string]string{}
 	for _, file := range z.File {
+		if !strings.HasPrefix(file.Name, "xl/charts/chart") {
+			continue
+		}
 		r, err := file.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
-		xml, _ := io.ReadAll(r)
+		xml, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_ = r.Close()
-		switch {
-		case strings.HasPrefix(file.Name, "xl/charts/chart"):
-			charts++
-			text += string(xml)
-		case strings.HasPrefix(file.Name, "xl/worksheets/sheet") && strings.Contains(string(xml), "<drawing "):
-			drawings++
-		}
+		found[strings.TrimPrefix(file.Name, "xl/charts/")] = html.UnescapeString(string(xml))
 	}
-	if charts != 6 || drawings != 3 { // throughput and latency of three experiments, each in its sheet
-		t.Errorf("%d charts in the drawings of %d sheets", charts, drawings)
-	}
-	// Eight points were searched, one was refused: rows 2 to 8.
-	if !strings.Contains(text, "$A$2:$A$8") || strings.Contains(text, "$A$2:$A$9<") {
-		t.Error("the charts of the search aren't of its seven usable rows")
-	}
+	return found
 }
 
-func TestHeadersAreOneRowFrozenAndCanBeFiltered(t *testing.T) {
-	f := opened(t, written(t, storetest.Demo()))
-	filters := map[string]string{}
-	for _, name := range f.GetDefinedName() {
-		if name.Name == "_xlnm._FilterDatabase" {
-			filters[name.Scope] = name.RefersTo
+func TestATableHasTheChartsThatItsColumnsName(t *testing.T) {
+	rate := document.Chart{Title: "Rate", Better: document.MoreIsBetter}
+	p99 := document.Chart{Title: "p99", Better: document.LessIsBetter}
+	table := document.Table{Columns: []document.Column{
+		{Key: "status", Name: "status"},
+		{Key: "broker", Name: "broker", Identifies: true},
+		{Key: "rate", Name: "rate", Unit: unit.PerSecond, Spread: true, Chart: rate},
+		{Key: "low", Name: "p99 at\n1k/s", Unit: unit.Nanoseconds, Chart: p99},
+		{Key: "high", Name: "p99 at\n2k/s", Unit: unit.Nanoseconds, Chart: p99},
+		{Key: "void", Name: "p99 at\n3k/s", Unit: unit.Nanoseconds, Chart: p99},
+	}}
+	for _, name := range []string{"kafka", "nats"} {
+		table.Rows = append(table.Rows, document.Row{
+			"broker": document.Text(name), "rate": document.Number(1000), "low": document.Number(1e6), "high": document.Number(2e6),
+			"void": document.Number(9e6).Excluded(true),
+		})
+	}
+	alone := table
+	alone.Rows = table.Rows[:1]
+	d := document.Document{Title: "It's", Blocks: []document.Block{table, document.Paragraph{Text: "below"}, alone}}
+	got := charts(t, written(t, nil, d))
+	if len(got) != 2 {
+		t.Fatalf("%d charts, want one of rates and one of latencies: a table of one row compares nothing", len(got))
+	}
+	// The title is in row 1, the header in row 3. The rate has columns C to E.
+	for file, want := range map[string][]string{
+		"chart1.xml": {"Rate (more is better)", ">per second<", ">'It''s'!$C$3<", ">'It''s'!$B$4:$B$5<", ">'It''s'!$C$4:$C$5<"},
+		"chart2.xml": {"p99 (less is better)", ">ms<", ">'It''s'!$F$4:$F$5<", ">'It''s'!$G$4:$G$5<"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(got[file], part) {
+				t.Errorf("%s lacks %q", file, part)
+			}
 		}
 	}
-	for _, sheet := range f.GetSheetList() {
-		if strings.HasSuffix(sheet, " charts") {
-			continue
-		}
-		panes, err := f.GetPanes(sheet)
-		if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit < 1 {
-			t.Errorf("%s: %+v, %v", sheet, panes, err)
-		}
-		rows, err := f.GetRows(sheet)
-		if want := fmt.Sprintf("$%d", len(rows)); err != nil || !strings.Contains(filters[sheet], "!$A$1:$") || !strings.HasSuffix(filters[sheet], want) {
-			t.Errorf("%s of %d rows is filtered in %q, %v", sheet, len(rows), filters[sheet], err)
-		}
+	if strings.Contains(got["chart2.xml"], "$H$") {
+		t.Error("a chart draws a column without a figure that can be used")
 	}
-	if unit := columnOf(t, f, "head-to-head sustainable", "99th (ms)"); unit == 0 {
-		t.Error("no unit in the header")
-	}
-}
-
-func TestGatesAndObjectivesStandInASheet(t *testing.T) {
-	var out bytes.Buffer
-	judged := []gate.Verdict{{Condition: "e2e_p99 > 1ms", Point: "kafka", Study: "s", Outcome: gate.Failed, Text: "2 ms"}}
-	if err := Write(&out, results.Of(storetest.Demo()), judged); err != nil {
+	f := opened(t, written(t, nil, d))
+	rows, err := f.GetRows("It's")
+	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := opened(t, out.Bytes()).GetRows("Gates")
-	if err != nil || len(rows) != 2 || !slices.Equal(rows[1], []string{"kafka", "e2e_p99 > 1ms", "failed", "2 ms", "s"}) {
-		t.Errorf("%q, %v", rows, err)
+	const heights = 2 * minChartHeight / rowHeight
+	if below := slices.IndexFunc(rows, func(row []string) bool { return len(row) > 0 && row[0] == "below" }); below < 5+heights {
+		t.Errorf("the text below the charts is in row %d, behind them", below+1)
+	}
+}
+
+func TestTheFlatSheetHasAFrozenHeaderAndAFilter(t *testing.T) {
+	f := opened(t, written(t, storetest.Demo()))
+	panes, err := f.GetPanes("Repetitions")
+	if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit != 2 {
+		t.Errorf("%+v, %v", panes, err)
+	}
+	rows, err := f.GetRows("Repetitions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("!$A$1:$%s$%d", letterOf(len(rows[0])), len(rows))
+	isFilter := func(n excelize.DefinedName) bool {
+		return n.Name == "_xlnm._FilterDatabase" && strings.HasSuffix(n.RefersTo, want)
+	}
+	if !slices.ContainsFunc(f.GetDefinedName(), isFilter) {
+		t.Errorf("%+v, want a filter of %s", f.GetDefinedName(), want)
 	}
 }
 
 func TestEveryRepetitionIsThereWithItsFlatColumns(t *testing.T) {
 	records := storetest.Demo()
 	f := opened(t, written(t, records))
-	rows, err := f.GetRows("Repetitions")
+	rows, err := f.GetRows("Repetitions", excelize.Options{RawCellValue: true})
 	var loads []results.FlatRecord
 	for _, r := range records {
 		loads = append(loads, results.Flat(r)...)
@@ -227,14 +174,19 @@ func TestEveryRepetitionIsThereWithItsFlatColumns(t *testing.T) {
 	if err != nil || len(rows) != len(loads)+1 || len(loads) <= len(records) {
 		t.Fatalf("%d rows of %d loads of %d records, %v", len(rows), len(loads), len(records), err)
 	}
+	column := columnOf(t, f, "Repetitions", "publish_rate")
 	compared := 0
 	for i, flat := range loads {
 		if flat.PublishRate == nil {
 			continue
 		}
 		compared++
-		if got, _ := figure(t, f, "Repetitions", "publish_rate", i+2); got != *flat.PublishRate {
-			t.Errorf("row %d: %v, want %v", i+2, got, *flat.PublishRate)
+		if got, err := strconv.ParseFloat(rows[i+1][column-1], 64); err != nil || got != *flat.PublishRate {
+			t.Errorf("row %d: %v, want %v; %v", i+2, got, *flat.PublishRate, err)
+		}
+		// Unset is how the format marks numbers; a text that looks like one has another type.
+		if kind, err := f.GetCellType("Repetitions", cell(column, i+2)); kind != excelize.CellTypeUnset && kind != excelize.CellTypeNumber {
+			t.Errorf("row %d is of type %v, not a number; %v", i+2, kind, err)
 		}
 	}
 	if compared == 0 {
@@ -258,11 +210,8 @@ func TestTheAnswersToAllGoalsOfASearchStandInOneCell(t *testing.T) {
 }
 
 func TestHostileWordsAreTextAndNoFormula(t *testing.T) {
-	records := storetest.Demo()
-	records[0].Study = "a[b]:c*d?e/f\\g'h " + strings.Repeat("long ", 10)
-	records[1].Study = records[0].Study + "x"
-	records[2].Study = ""
-	f := opened(t, written(t, records))
+	title := "a[b]:c*d?e/f\\g'h " + strings.Repeat("long ", 10)
+	f := opened(t, written(t, storetest.Demo(), document.Document{Title: title}, document.Document{Title: title + "x"}, document.Document{}))
 	found := false
 	for _, sheet := range f.GetSheetList() {
 		if len([]rune(sheet)) > 31 || strings.ContainsAny(sheet, `[]:*?/\`) {
@@ -283,38 +232,6 @@ func TestHostileWordsAreTextAndNoFormula(t *testing.T) {
 	}
 	if !found {
 		t.Error("the hostile label got lost")
-	}
-}
-
-func TestSettingsAreSplitIntoCommonOnesAndDifferences(t *testing.T) {
-	f := opened(t, written(t, storetest.Demo()))
-	common, err := f.GetRows("Settings")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]string{}
-	for _, row := range common[1:] {
-		if len(row) == 2 {
-			seen[row[0]] = row[1]
-		}
-	}
-	if seen["delivery"] != "at-least-once" || seen["host.cores"] != "2" || seen["broker"] != "" {
-		t.Errorf("common settings: delivery %q, cores %q, broker %q", seen["delivery"], seen["host.cores"], seen["broker"])
-	}
-	columnOf(t, f, "Points", "broker")
-	columnOf(t, f, "Points", "messageSize")
-	doubts, err := f.GetRows("Doubts")
-	if err != nil || !strings.Contains(fmt.Sprint(doubts), "two major versions behind") || !strings.Contains(fmt.Sprint(doubts), "core NATS keeps no copy") {
-		t.Errorf("doubts: %v, %v", doubts, err)
-	}
-}
-
-func TestADoubtCountsTheRepetitionsThatHaveIt(t *testing.T) {
-	busy := store.Doubt{Code: "busy-machine", Text: "others used 1.3 cores"}
-	twice, once := store.Record{Repetition: 1, Status: store.OK, Doubts: []store.Doubt{busy, busy}}, store.Record{Repetition: 2, Status: store.OK, Doubts: []store.Doubt{busy}}
-	rows, err := opened(t, written(t, []store.Record{twice, once})).GetRows("Doubts")
-	if err != nil || len(rows) != 2 || rows[1][1] != "machine" || rows[1][2] != "busy-machine" || rows[1][4] != "2" {
-		t.Errorf("%q, %v", rows, err)
 	}
 }
 

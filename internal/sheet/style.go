@@ -11,7 +11,6 @@ import (
 type look struct {
 	format  string // of numbers; empty for words
 	role    role
-	left    bool // aligned to the left, as words are
 	atLeast bool // the number is a lower bound, and has ≥ before it
 }
 
@@ -20,7 +19,7 @@ type role int
 
 const (
 	body     role = iota
-	unused        // of a row that no conclusion is drawn from
+	unused        // of a figure that no conclusion is drawn from
 	header        // names a column
 	title         // names a table
 	unitName      // names the unit of its row
@@ -47,9 +46,6 @@ func (b *book) style(l look) int {
 		s.Alignment = &excelize.Alignment{WrapText: true, Vertical: "top"}
 	default:
 		panic(fmt.Sprintf("sheet: there is no style for the role %d", l.role))
-	}
-	if l.left {
-		s.Alignment = &excelize.Alignment{Horizontal: "left"}
 	}
 	if l.format != "" {
 		format := l.format
