@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -22,8 +21,20 @@ const exitFailed, exitVoid = 4, 5
 // ran is one finished run of the real program.
 type ran struct {
 	*watched
-	flat   results.FlatRecord // what it printed
-	record store.Record       // what it stored
+	flat   printed      // what it printed
+	record store.Record // what it stored
+}
+
+// printed are the keys of a flat record that the bench reads.
+type printed struct {
+	Status                 string   `json:"status"`
+	Reason                 string   `json:"reason"`
+	PublishRate            *float64 `json:"publish_rate"`
+	GeneratorCPUPerMillion *float64 `json:"generator_cpu_s_per_million"`
+	EndToEndP50            *int64   `json:"e2e_p50_ns"`
+	LagP99                 *int64   `json:"lag_p99_ns"`
+	PauseP99               *int64   `json:"pause_p99_ns"`
+	Lost                   *int64   `json:"lost"`
 }
 
 // brokermark runs the real program on a broker that runs already, and wants a run that ended ok.

@@ -53,7 +53,7 @@ func addSearch(d *document.Document, p results.Point, r results.Record) {
 	d.Add(document.Heading{Level: 1, Text: name})
 	bounds := results.BoundsText(search.Low, search.High, search.HeldNs)
 	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", bounds, limitText(search), endingText(r)))
-	goals := results.Flat(r)[0].Goals             // of the search, before any rates of a curve
+	goals := results.FlatGoals(r)
 	if len(goals) > 1 || r.Status == results.OK { // the reason of a search that failed is about its only goal
 		for _, g := range goals {
 			d.Say(g.String() + ".")

@@ -97,7 +97,7 @@ type exportFile struct {
 var exporters = []exporter{
 	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
 	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
-	{format: "csv", doc: "the figures: a row for each record and rate, a column for each axis", write: writeCSV},
+	{format: "csv", doc: "the same as flat, a row for each line", write: writeCSV},
 	{format: "xlsx", doc: "the same as csv, in a spreadsheet", binary: true, write: writeSheet},
 	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
 	{format: "hgrm", doc: "HdrHistogram's percentiles, a file for each point and load", split: splitHgrm},

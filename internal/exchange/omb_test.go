@@ -82,11 +82,13 @@ func TestAnImportedResultSaysWhatItIs(t *testing.T) {
 		t.Errorf("began %v, ended %v", r.Began, r.Ended)
 	}
 	flat := results.Flat(r)[0]
-	if flat.EndToEndP99 != nil || flat.Lost != nil || flat.BrokerCPUPerMillion != nil {
-		t.Errorf("unknown figures are given: %v %v %v", flat.EndToEndP99, flat.Lost, flat.BrokerCPUPerMillion)
+	for _, key := range []string{"e2e_p99_ns", "lost", "broker_cpu_s_per_million", "subscriptions", "consumers"} {
+		if got := flat.Value(key); got != nil {
+			t.Errorf("%s is unknown, and given as %v", key, got)
+		}
 	}
-	if *flat.PublishRate != 1000 || *flat.ReceiveRate != 999 {
-		t.Errorf("rates %v and %v", *flat.PublishRate, *flat.ReceiveRate)
+	if published, received := flat.Value("publish_rate"), flat.Value("receive_rate"); published != 1000.0 || received != 999.0 {
+		t.Errorf("rates %v and %v", published, received)
 	}
 }
 
@@ -362,8 +364,8 @@ func TestTheLatencyOfAClosedLoopIsNotMeasuredAfterAnImport(t *testing.T) {
 				t.Errorf("%s of a %s came back as %v", key, measure, got)
 			}
 		}
-		if flat := results.Flat(back)[0]; flat.ClosedLoop != closed || flat.ServiceP99 == nil {
-			t.Errorf("%s: closed loop %v, service p99 %v", measure, flat.ClosedLoop, flat.ServiceP99)
+		if flat := results.Flat(back)[0]; flat.Value("closed_loop") != closed || flat.Value("service_p99_ns") == nil {
+			t.Errorf("%s: closed loop %v, service p99 %v", measure, flat.Value("closed_loop"), flat.Value("service_p99_ns"))
 		}
 		again, err := exportedAndImported(t, back)
 		if err != nil || again.Spec.ClosedLoop() != closed {

@@ -78,7 +78,7 @@ func TestAFlatRecordOfAClosedLoopSaysSo(t *testing.T) {
 	for name, spec := range openLoops {
 		r := measured()
 		r.Spec = spec
-		if Flat(r)[0].ClosedLoop {
+		if Flat(r)[0].Value("closed_loop") != false {
 			t.Errorf("%s is flagged as a closed loop", name)
 		}
 	}

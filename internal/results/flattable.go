@@ -1,19 +1,19 @@
 package results
 
 import (
+	"fmt"
 	"iter"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// FlatTable is the flat form of records as a table: study and repetition, the keys of FlatRecord, then the axes of the studies,
-// that is, the settings that they varied. A value is a string, a number or a bool; it is nil if nothing is known. Lists are
-// joined, and an axis that a record doesn't have is "". The rows are made while they are read, and can be read again.
+// FlatTable is the flat form of records as a table with the keys of FlatFields, then those of the axes of all records. A value is a
+// string, a number or a bool; it is nil if nothing is known. Lists are joined, and an axis that a record doesn't have is nil. The
+// rows are made while they are read, and can be read again.
 func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
-	header = []string{"study", "repetition"}
-	for _, field := range new(FlatRecord).fields() {
-		header = append(header, field.key)
+	for _, field := range FlatFields {
+		header = append(header, field.Key)
 	}
 	values := Values{}
 	for _, r := range records {
@@ -21,17 +21,17 @@ func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
 	}
 	axes := sortedKeys(values)
 	for _, axis := range axes {
-		header = append(header, "axis."+axis)
+		header = append(header, axisPrefix+axis)
 	}
 	return header, func(yield func([]any) bool) {
 		for _, r := range records {
 			for _, flat := range Flat(r) {
-				row := []any{r.Study, r.Repetition}
-				for _, field := range flat.fields() {
-					row = append(row, field.tableValue())
+				var row []any
+				for _, value := range flat.values {
+					row = append(row, tableValue(value))
 				}
 				for _, axis := range axes {
-					row = append(row, r.Axes[axis])
+					row = append(row, flat.axes[axis])
 				}
 				if !yield(row) {
 					return
@@ -41,35 +41,20 @@ func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
 	}
 }
 
-// tableValue is what the field holds, as a value of a table.
-func (f flatField) tableValue() any {
-	switch p := f.pointer.(type) {
-	case *string:
-		return *p
-	case *bool:
-		return *p
-	case **string:
-		return valueOrNil(*p)
-	case **int64:
-		return valueOrNil(*p)
-	case **float64:
-		return valueOrNil(*p)
-	case *[]string:
-		return strings.Join(*p, " | ")
-	case *[]FlatGoal:
+// tableValue is a value of a flat record as one cell.
+func tableValue(value any) any {
+	const separator = " | "
+	switch v := value.(type) {
+	case nil, string, bool, int64, float64:
+		return v
+	case []string:
+		return strings.Join(v, separator)
+	case []FlatGoal:
 		var answers []string
-		for _, goal := range *p {
+		for _, goal := range v {
 			answers = append(answers, goal.String())
 		}
-		return strings.Join(answers, " | ")
+		return strings.Join(answers, separator)
 	}
-	panic("results: a table has no form for the field " + f.key)
-}
-
-// valueOrNil is what p points to; nil without a type if p is nil.
-func valueOrNil[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return *p
+	panic(fmt.Sprintf("results: a table has no form for a %T", value))
 }

@@ -101,8 +101,8 @@ type FlatGoal struct {
 	Undecided   string   `json:"undecided"` // why, "" where the goal was decided
 }
 
-// flatGoals are the answers of a record's search. They are empty, and never nil, if there was none.
-func flatGoals(r store.Record) []FlatGoal {
+// FlatGoals are the answers of a record's search. They are empty, and never nil, if there was none.
+func FlatGoals(r store.Record) []FlatGoal {
 	flat := []FlatGoal{}
 	for _, g := range answersOf(r) {
 		f := FlatGoal{Goal: GoalName(g), Low: g.Low, Held: float64(g.HeldNs) / 1e9, Undecided: g.Undecided}

@@ -33,16 +33,16 @@ var latencyMetrics = []Metric{
 	endToEndService.metric(KeyEndToEndServiceP95, "e2e from send, p95", quantile(0.95)),
 	endToEndService.metric(KeyEndToEndServiceP99, "e2e from send, p99", quantile(0.99)),
 	endToEndService.metric(KeyEndToEndServiceMax, "e2e from send, max", quantile(1)),
-	fromSendFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds),
-	fromSendFigure(KeyCorrectedMean, "corrected mean", correctedMean),
-	fromSendFigure(KeyCorrectedP99, "corrected p99", correctedP99),
+	fromSendFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds).documented("from the actual send to the receipt"),
+	fromSendFigure(KeyCorrectedMean, "corrected mean", correctedMean).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
+	fromSendFigure(KeyCorrectedP99, "corrected p99", correctedP99).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
 }
 
 // delayMetrics say how late the generator itself was.
 var delayMetrics = []Metric{
 	sendLag.metric(KeyLagP99, "lag p99", quantile(0.99)),
-	{Key: KeyPauseP99, Name: "own pauses p99", Head: "own pauses\np99", Unit: unit.Nanoseconds, Better: Lower, measured: pauseP99},
-	{Key: KeyPauseMax, Name: "own pauses max", Head: "own pauses\nmax", Unit: unit.Nanoseconds, Better: Lower, measured: pauseMax},
+	{Key: KeyPauseP99, Name: "own pauses p99", Head: "own pauses\np99", Unit: unit.Nanoseconds, Better: Lower, Doc: "how late a thread woke that only sleeps", measured: pauseP99},
+	{Key: KeyPauseMax, Name: "own pauses max", Head: "own pauses\nmax", Unit: unit.Nanoseconds, Better: Lower, Doc: "how late a thread woke that only sleeps, at most", measured: pauseMax},
 }
 
 // FromSend are the keys of latencies from the actual send, as other tools measure them. Results imported from those have no

@@ -319,8 +319,8 @@ func TestARateOfRepetitionsThatAllBrokeOffIsNotUsed(t *testing.T) {
 			}
 		}
 		for _, f := range Flat(records[0]) {
-			if f.Status != string(status) {
-				t.Errorf("%s: %s is %s in flat records", status, f.Load, f.Status)
+			if got := f.Value("status"); got != string(status) {
+				t.Errorf("%s: %s is %s in flat records", status, f.Value("load"), got)
 			}
 		}
 	}

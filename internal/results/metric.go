@@ -30,6 +30,7 @@ type Metric struct {
 	Name   string // for people: "e2e p99"
 	Head   string // over a column of figures, in up to two lines; empty if Name serves
 	About  string // further words to Name, for pages and figures that have room for them
+	Doc    string // further words to Name, for schemas: what is counted, from when to when
 	Unit   unit.Unit
 	Better Better
 
@@ -163,6 +164,12 @@ func (m Metric) Short() string {
 // headed is m with a shorter name over its column, in up to two lines.
 func (m Metric) headed(head string) Metric {
 	m.Head = head
+	return m
+}
+
+// documented is m with words for schemas.
+func (m Metric) documented(doc string) Metric {
+	m.Doc = doc
 	return m
 }
 

@@ -17,14 +17,14 @@ var pipelineMetrics = []Metric{
 	responseTime(KeyResponseP50, "response p50", quantile(0.5)),
 	responseTime(KeyResponseP99, "response p99", quantile(0.99)),
 	responseTime(KeyResponseMax, "response max", quantile(1)),
-	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, measured: longestQueue},
+	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Doc: "the most that the broker said to hold", measured: longestQueue},
 	{
 		Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request",
-		Unit: unit.None, Better: Lower, measured: ofPart("server", cpuPerRequest),
+		Doc: "of all servers of a pipeline", Unit: unit.None, Better: Lower, measured: ofPart("server", cpuPerRequest),
 	},
 	{
 		Key: KeyConsumerCPUMax, Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %",
-		Unit: unit.None, Better: Lower, measured: ofPart("consumer", largestCPU),
+		Doc: "of a pipeline, in half a second", Unit: unit.None, Better: Lower, measured: ofPart("consumer", largestCPU),
 	},
 }
 
@@ -32,7 +32,7 @@ var pipelineMetrics = []Metric{
 // the space over a column.
 func responseTime(key, name string, s statistic) Metric {
 	return Metric{
-		Key: key, Name: name, Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
+		Key: key, Name: name, Doc: "of a pipeline: from a request's sending to its answer", Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
 		measured: func(r store.Record) float64 {
 			if r.Result.Pipeline == nil {
 				return math.NaN()

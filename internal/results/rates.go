@@ -11,16 +11,16 @@ import (
 var rateMetrics = []Metric{
 	{Key: KeyPublishRate, Name: "published", Unit: unit.PerSecond, Better: Higher, measured: publishRate},
 	{Key: KeyReceiveRate, Name: "received", Unit: unit.PerSecond, Better: Higher, measured: receiveRate},
-	{Key: KeyThroughput, Name: "throughput", Unit: unit.PerSecond, Better: Higher, measured: throughput},
-	{Key: KeyPublishMB, Name: "published MB/s", Unit: unit.None, Better: Higher, measured: publishedMegabytes},
-	{Key: KeyReceiveMB, Name: "received MB/s", Unit: unit.None, Better: Higher, measured: receivedMegabytes},
-	{Key: KeyProducerRate, Name: "per producer", Unit: unit.PerSecond, Better: Higher, measured: producerRate},
-	{Key: KeyConsumerRate, Name: "per consumer", Unit: unit.PerSecond, Better: Higher, measured: consumerRate},
-	{Key: KeyLargestBacklog, Name: "largest backlog", Unit: unit.None, Better: Lower, measured: largestBacklog},
-	{Key: KeySustainableLow, Name: "sustainable", Unit: unit.PerSecond, Better: Higher, measured: sustainableLow},
-	{Key: KeySustainableHigh, Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, measured: sustainableHigh},
-	{Key: KeySustainableHeld, Name: "held", Unit: unit.Seconds, measured: sustainableHeld},
-	{Key: KeyKneeRate, Name: "before the knee", Unit: unit.PerSecond, Better: Higher, measured: kneeRate},
+	{Key: KeyThroughput, Name: "throughput", Unit: unit.PerSecond, Better: Higher, Doc: "of a closed loop until 99 % had come", measured: throughput},
+	{Key: KeyPublishMB, Name: "published MB/s", Unit: unit.None, Better: Higher, Doc: "10^6 bytes of payload per second", measured: publishedMegabytes},
+	{Key: KeyReceiveMB, Name: "received MB/s", Unit: unit.None, Better: Higher, Doc: "10^6 bytes of payload per second", measured: receivedMegabytes},
+	{Key: KeyProducerRate, Name: "per producer", Unit: unit.PerSecond, Better: Higher, Doc: "publish_rate over the number of producers", measured: producerRate},
+	{Key: KeyConsumerRate, Name: "per consumer", Unit: unit.PerSecond, Better: Higher, Doc: "receive_rate over the number of consumers", measured: consumerRate},
+	{Key: KeyLargestBacklog, Name: "largest backlog", Unit: unit.None, Better: Lower, Doc: "from the start of the measured phase on", measured: largestBacklog},
+	{Key: KeySustainableLow, Name: "sustainable", Unit: unit.PerSecond, Better: Higher, Doc: "0: no rate passed", measured: sustainableLow},
+	{Key: KeySustainableHigh, Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, Doc: "null also when no rate failed", measured: sustainableHigh},
+	{Key: KeySustainableHeld, Name: "held", Unit: unit.Seconds, Doc: "for how many seconds sustainable_low was held in one trial", measured: sustainableHeld},
+	{Key: KeyKneeRate, Name: "before the knee", Unit: unit.PerSecond, Better: Higher, Doc: "of a curve: what came through before its mean latency jumps", measured: kneeRate},
 }
 
 func publishRate(r store.Record) float64 { return measuredRate(r, r.Result.PublishRate) }
@@ -105,8 +105,8 @@ func kneeRate(r store.Record) float64 {
 
 // durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.
 var durationMetrics = []Metric{
-	{Key: KeyTotalSeconds, Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, measured: totalSeconds},
-	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, measured: drainRate},
+	{Key: KeyTotalSeconds, Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, Doc: "of a count: first send to last delivery", measured: totalSeconds},
+	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, Doc: "of a backlog", measured: drainRate},
 }
 
 // totalSeconds is from the first send to the last delivery of a fixed number of messages.
