@@ -74,7 +74,7 @@ func LatencyNames() []string {
 // metric is a statistic of the latency, such as its mean, as a metric. It is read from records with a result.
 func (k LatencyKind) metric(key, name string, s statistic) Metric {
 	m := Metric{
-		Key: key, Name: name, Doc: k.Text, Unit: unit.Nanoseconds, Better: Lower, Histogram: k.Name,
+		Key: key, Name: name, Doc: k.Text, Unit: unit.Nanoseconds, Better: Lower, Histogram: k.Name, quantile: s.quantile,
 		isLatency: true, acrossClocks: k.acrossClocks,
 		measured: func(r store.Record) float64 { return s.least(k.Of(r.Result.Latency)) },
 		most:     func(r store.Record) float64 { return s.most(k.Of(r.Result.Latency)) },

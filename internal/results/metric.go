@@ -34,7 +34,8 @@ type Metric struct {
 	Unit   unit.Unit
 	Better Better
 
-	Histogram string // name of the LatencyKind that the metric is read from; empty for metrics of no histogram
+	Histogram string  // name of the LatencyKind that the metric is read from; empty for metrics of no histogram
+	quantile  float64 // see Quantile
 
 	// A metric is either a count of messages, which count reads from the books of a record, or some other figure, which
 	// measured reads from a record with a Result. Both give NaN if the figure is not known.
@@ -100,7 +101,7 @@ func (m Metric) AsRecorded() Metric {
 }
 
 // Quantile is the quantile that the metric is, 0.99 for a p99; 0 if it is none.
-func (m Metric) Quantile() float64 { return m.statistic.quantile }
+func (m Metric) Quantile() float64 { return m.quantile }
 
 // Latency tells that m is a latency, which closed loops don't have.
 func (m Metric) Latency() bool { return m.isLatency }
