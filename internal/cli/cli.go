@@ -95,8 +95,8 @@ func (s *shell) ended(ctx context.Context, err error) int {
 
 // interruption returns the exit code of a program whose context a signal has ended: 128 and the number of the signal.
 func interruption(ctx context.Context) int {
-	if errors.Is(context.Cause(ctx), errTerminated) {
-		return exitTerminated
+	if s, ok := errors.AsType[bySignal](context.Cause(ctx)); ok {
+		return 128 + int(s)
 	}
 	return exitInterrupted
 }
@@ -216,11 +216,14 @@ func Program() int {
 	return code
 }
 
-// errTerminated is the cause of a context that SIGTERM has ended.
-var errTerminated = errors.New("terminated")
+// bySignal is the cause of a context that a signal has ended.
+type bySignal syscall.Signal
 
-// interruptible returns a context that the first SIGINT or SIGTERM ends, so that a run can record and clean up. The
-// second one ends the program at once; brokers end with it, because their supervisors notice.
+func (s bySignal) Error() string { return "ended by a signal: " + syscall.Signal(s).String() }
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, so that a run can record and clean up. The
+// second one ends the program at once; brokers end with it, because their supervisors notice. A terminal that closes sends SIGHUP more
+// than once, so a later SIGHUP is no second one.
 func (s *shell) interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	own := make(chan os.Signal, 2)
@@ -228,15 +231,13 @@ func (s *shell) interruptible(ctx context.Context) (context.Context, func()) {
 	if s.watched != nil {
 		signals = s.watched.Signals
 	} else {
-		signal.Notify(own, syscall.SIGINT, syscall.SIGTERM)
+		signal.Notify(own, crash.Signals()...)
 	}
 	go func() {
-		if first := <-signals; first == syscall.SIGTERM {
-			cancel(errTerminated)
-		} else {
-			cancel(context.Canceled)
+		cancel(bySignal((<-signals).(syscall.Signal)))
+		for second := <-signals; second == syscall.SIGHUP; {
+			second = <-signals
 		}
-		<-signals
 		s.watched.End()
 		os.Exit(interruption(ctx))
 	}()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -47,31 +48,33 @@ func keepTrace(trace string) (path string, err error) {
 
 // after reports how a watched process ended, records the repetition that was under way, and returns the exit code.
 func (s *shell) after(e crash.Ending) int {
-	why := fmt.Sprintf("the program ended itself with exit code %d where it should not: a library did", e.Code)
+	status, code, why := store.Failed, exitInternal, fmt.Sprintf("the program ended itself with exit code %d where it should not: a library did", e.Code)
 	switch {
 	case e.Meant && e.Signal == 0:
 		fmt.Fprint(s.err, e.Dump) // words of a library that only look like a dump
-		return e.Code
+		status, code, why = store.Aborted, e.Code, "interrupted; it left before it had cleaned up"
 	case e.Dump != "":
 		why = firstLine(e.Dump)
 		s.reportCrash(why, e.Dump)
+		why = "brokermark crashed: " + why
 	case e.Signal == syscall.SIGKILL:
 		fmt.Fprintln(s.err, "brokermark: killed; the kernel kills a program when memory runs out (dmesg tells)")
-		why = "killed"
+		why = "brokermark crashed: killed"
 	case e.Signal != 0:
-		dieBy(e.Signal)
+		status, why = store.Aborted, "ended by a signal: "+e.Signal.String()
 	default:
 		s.reportCrash(why, why+"\n")
+		why = "brokermark crashed: " + why
 	}
-	if kept, next, err := keepUnderWay(e, secret.Redact(why)); err != nil {
+	if kept, next, err := s.keepUnderWay(e, status, secret.Redact(why)); err != nil {
 		fmt.Fprintf(s.err, "brokermark: what was under way is not recorded: %s\n", secret.Redact(err.Error()))
 	} else if kept != "" {
-		fmt.Fprintf(s.err, "brokermark: %s is recorded as failed; %s\n", kept, next)
+		fmt.Fprintf(s.err, "brokermark: %s; %s\n", kept, next)
 	}
 	if e.Signal != 0 {
 		dieBy(e.Signal)
 	}
-	return exitInternal
+	return code
 }
 
 // dieBy ends this process by the signal that ended the watched one, so that a shell sees the same.
@@ -119,21 +122,28 @@ func (u *underWay) event(e lab.Event) {
 	case e.Kind == lab.Began:
 		u.attempt.Record = lab.Blank(e.Run, u.host, toolVersion())
 		u.watched.Note(noteAttempt, u.attempt)
-	case e.Kind == lab.Ended:
-		u.watched.Note(noteAttempt, nil)
-		u.watched.Note(noteProgress, nil)
 	case e.Kind == lab.Sampled && e.Sample != nil && time.Since(u.noted) > time.Second:
 		u.noted = time.Now()
 		u.watched.Note(noteProgress, e.Sample.Count)
 	}
 }
 
-// toRecord bounds the time for the record of a repetition that a crash has ended.
-const toRecord = 30 * time.Second
+// keeps returns do, during which the process that watches this one knows the finished record: if this process ends before do has
+// returned, the other one keeps it.
+func (u *underWay) keeps(do func(context.Context, store.Record) error) func(context.Context, store.Record) error {
+	return func(ctx context.Context, r store.Record) error {
+		u.attempt.Record = r
+		u.watched.Note(noteAttempt, u.attempt)
+		err := do(ctx, r)
+		u.watched.Note(noteAttempt, nil)
+		u.watched.Note(noteProgress, nil)
+		return err
+	}
+}
 
-// keepUnderWay records the repetition that a crash has ended, as failed, and returns its label, or "" if none was under way, and
-// where the same command begins.
-func keepUnderWay(e crash.Ending, why string) (label, next string, err error) {
+// keepUnderWay records the repetition that was under way, with that status unless it had ended. It returns a sentence about it, or "" if
+// none was under way, and where the same command begins.
+func (s *shell) keepUnderWay(e crash.Ending, status store.Status, why string) (kept, next string, err error) {
 	text, ok := e.Notes[noteAttempt]
 	if !ok {
 		return "", "", nil
@@ -146,14 +156,13 @@ func keepUnderWay(e crash.Ending, why string) (label, next string, err error) {
 	if text, ok := e.Notes[noteProgress]; ok && json.Unmarshal(text, &seen) == nil {
 		why += fmt.Sprintf("; until then %d messages were sent, %d confirmed, %d failed and %d received", seen.Sent, seen.Acked, seen.Failed, seen.Received)
 	}
-	a.Record.Status, a.Record.Reason, a.Record.Ended = store.Failed, "brokermark crashed: "+why, time.Now().UTC()
-	ctx, cancel := context.WithTimeout(context.Background(), toRecord)
-	defer cancel()
-	st, err := store.OpenContext(ctx, a.Store)
-	if err != nil {
-		return "", "", err
+	if a.Record.Status == "" { // else it was about to be stored
+		a.Record.Status, a.Record.Reason, a.Record.Ended = status, why, time.Now().UTC()
 	}
-	defer st.Close()
-	outbox := st.Outbox(func(string, ...any) {}, a.Folders...)
-	return a.Record.Label, a.Next, errors.Join(outbox.Append(ctx, a.Record), outbox.Close(ctx))
+	err = store.Keep(a.Store, a.Record, s.err, a.Folders...)
+	kept = fmt.Sprintf("%s is recorded as %s", a.Record.Label, a.Record.Status)
+	if unstored, ok := errors.AsType[*store.Unstored](err); ok && len(unstored.Paths) > 0 {
+		kept, err = kept+" and waits in "+strings.Join(unstored.Paths, " and ")+" until the next run with this store", nil
+	}
+	return kept, a.Next, err
 }

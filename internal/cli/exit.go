@@ -28,6 +28,7 @@ const (
 	exitVoid        = 5
 	exitStore       = 6
 	exitGate        = 7
+	exitHungUp      = 129
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
@@ -48,6 +49,7 @@ var ExitCodes = []ExitCode{
 	{exitVoid, "results are void: the generator limited them"},
 	{exitStore, "the store could not be used"},
 	{exitGate, "a result is beyond a threshold of --fail-if, misses an objective, or could not be judged"},
+	{exitHungUp, "ended by SIGHUP (the terminal was closed); what was finished is stored"},
 	{exitInterrupted, "interrupted; what was finished is stored"},
 	{exitTerminated, "terminated by SIGTERM; what was finished is stored"},
 }
@@ -138,7 +140,7 @@ func hintOf(err error) string {
 		return f.hint
 	}
 	if unstored, ok := errors.AsType[*store.Unstored](err); ok {
-		return fmt.Sprintf("they are stored by the next run with this store, or by: brokermark import %s --store %s", shellWord(unstored.Path), shellWord(unstored.Store))
+		return fmt.Sprintf("they are stored by the next run with this store, or by: brokermark import %s --store %s", shellWords(unstored.Paths), shellWord(unstored.Store))
 	}
 	if is[*provision.ErrNoDisk](err) {
 		return "make room, or choose another directory with BROKERMARK_HOME"

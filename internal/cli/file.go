@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -20,12 +21,13 @@ type file struct {
 // newFile begins a file that finish puts at path. A device or a pipe that is there is written to as it is: it must not be
 // replaced.
 func newFile(path string) (*file, error) {
+	path, err := throughOwnLinks(path)
+	if err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(path)
 	isDir := err == nil && info.IsDir()
 	isDevice := err == nil && !info.IsDir() && !info.Mode().IsRegular()
-	if target, err := filepath.EvalSymlinks(path); err == nil && !isDevice {
-		path = target
-	}
 	var f *os.File
 	switch {
 	case isDir:
@@ -41,6 +43,61 @@ func newFile(path string) (*file, error) {
 		return nil, cannotWrite(path, err)
 	}
 	return &file{f, path}, nil
+}
+
+// maxLinks is how many links a path may have, as the kernel has it.
+const maxLinks = 40
+
+// throughOwnLinks returns path with each of its links replaced by what it names. It refuses links of other users than this one and
+// root: who can make a link where a report is expected must not choose the file that the report replaces.
+func throughOwnLinks(path string) (string, error) {
+	for range maxLinks {
+		link, rest, err := firstLink(path)
+		switch {
+		case err != nil:
+			return "", badInput("%s can't be written: %w", path, err)
+		case link == "":
+			return path, nil
+		}
+		target, err := os.Readlink(link)
+		if err != nil {
+			return "", cannotWrite(path, err)
+		}
+		if !filepath.IsAbs(target) {
+			target = link[:strings.LastIndexByte(link, '/')+1] + target
+		}
+		if exists(link) && !exists(target) { // /proc/self/fd/1 names a pipe so
+			return path, nil
+		}
+		path = target + rest
+	}
+	return "", badInput("%s can't be written: %w", path, syscall.ELOOP)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// firstLink returns the beginning of path that is a link, or "", and the rest of path. It is an error if the link is another user's.
+func firstLink(path string) (link, rest string, err error) {
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '/' {
+			continue
+		}
+		info, err := os.Lstat(path[:end])
+		if err != nil {
+			return "", "", nil // what is not there is no link
+		}
+		if info.Mode()&os.ModeSymlink == 0 {
+			continue
+		}
+		if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != 0 && owner != os.Geteuid() {
+			return "", "", fmt.Errorf("%s is a link that another user made (uid %d)", path[:end], owner)
+		}
+		return path[:end], path[end:], nil
+	}
+	return "", "", nil
 }
 
 // finish puts the file at its path, unless err says that it couldn't be written. It returns err, or why that failed; then nothing

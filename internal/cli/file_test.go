@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -89,6 +90,53 @@ func TestALinkStaysALinkAndItsFileIsWritten(t *testing.T) {
 	text, _ := os.ReadFile(target)
 	if err != nil || fi.Mode()&os.ModeSymlink == 0 || string(text) == "old" {
 		t.Errorf("%v, %v; the file holds %q", fi.Mode(), err, text)
+	}
+}
+
+// Where others may make files, one of them guesses the name of a report and makes a link there to a file of root.
+func TestNoOutputGoesThroughALinkOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		testkit.Lacks(t, "only root can make a link of another user")
+	}
+	dir := t.TempDir()
+	st, target := filepath.Join(dir, "s.db"), filepath.Join(dir, "target")
+	brokermark(t, short("--store", st, "--axis", "messageSize=100,200")...).want(t, 0)
+	planted := func(name, target string) string {
+		t.Helper()
+		link := filepath.Join(dir, name)
+		if err := errors.Join(os.Symlink(target, link), os.Lchown(link, 60998, 60998)); err != nil {
+			t.Fatal(err)
+		}
+		return link
+	}
+	var links []string
+	for name, to := range map[string]string{"report": "target", "folder": dir, "device": "/dev/null", "none": dir + "/new"} {
+		links = append(links, planted(name, to))
+		planted(name+".svg", to)
+	}
+	own := filepath.Join(dir, "own")
+	if err := errors.Join(os.Symlink(links[0], own), os.Symlink(links[0], own+".svg")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, target, "of root")
+	for _, path := range append(links, own, filepath.Join(dir, "folder", "target")) {
+		for _, args := range [][]string{
+			{"report", "--store", st, "-o", path},
+			{"report", "--store", st, "--junit", path},
+			{"export", "--store", st, "-o", path},
+			{"figure", "multiples", "--store", st, "-o", path + ".svg"},
+			short("--store", filepath.Join(t.TempDir(), "s.db"), "--log", path),
+		} {
+			if r := brokermark(t, args...).want(t, 2); !strings.Contains(r.err, "is a link that another user made (uid 60998)") {
+				t.Errorf("%v: %s", args, r.err)
+			}
+		}
+	}
+	if text, _ := os.ReadFile(target); string(text) != "of root" {
+		t.Errorf("the file holds %q", text)
+	}
+	if _, err := os.Stat(dir + "/new"); err == nil {
+		t.Error("a file was made through the link")
 	}
 }
 

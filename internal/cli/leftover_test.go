@@ -24,13 +24,13 @@ var endings = []struct {
 	{"Ctrl-C", []os.Signal{os.Interrupt}, 130},
 	{"Ctrl-C twice", []os.Signal{os.Interrupt, os.Interrupt}, 130},
 	{"SIGTERM", []os.Signal{syscall.SIGTERM}, 143},
-	{"a closed terminal", []os.Signal{syscall.SIGHUP}, -1},
+	{"a closed terminal", []os.Signal{syscall.SIGHUP}, 129},
 	{"SIGKILL", []os.Signal{syscall.SIGKILL}, -1},
 	{"a crash", []os.Signal{syscall.SIGABRT}, 1}, // with a dump, as after a panic in a goroutine of a client library
 }
 
 // However the program ends, no process of a broker, no directory and no temporary file stays, and what was finished can
-// be read. A directory that nobody guarded when the program was killed goes when the next broker is started. With BROKERMARK_LONG also for brokers that are several processes: launchers, Erlang's port mapper, clusters.
+// be read. A directory that nobody guarded when the program was killed goes with the next command. With BROKERMARK_LONG also for brokers that are several processes: launchers, Erlang's port mapper, clusters.
 func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 	brokers := [][]string{{"nats"}}
 	if os.Getenv("BROKERMARK_LONG") != "" {
@@ -68,6 +68,30 @@ func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// The store takes nothing when a repetition has ended. The second signal comes before the store or a file has the record.
+func TestASecondSignalDropsNoFinishedRepetition(t *testing.T) {
+	h := newPlace(t)
+	c := h.begin(t, []string{"nats"})
+	h.untilStored(t)
+	free := lockStore(t, h, c)
+	time.Sleep(4 * time.Second) // the next repetition takes a little more than one
+	for range 2 {
+		_ = c.Process.Signal(os.Interrupt)
+		time.Sleep(200 * time.Millisecond) // two that wait to be seen are one
+	}
+	if code := exitCode(t, c); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+	free()
+	waiting, _ := filepath.Glob(filepath.Join(h.dir, "brokermark-unstored-*.jsonl")) // the pattern is a good one
+	if len(waiting) != 1 {
+		t.Fatalf("files of records: %v", waiting)
+	}
+	if records, err := store.ReadRecords(waiting[0]); err != nil || len(records) != 1 || records[0].Status == store.Aborted || records[0].Result == nil {
+		t.Errorf("%d records, %v; want one with a result", len(records), err)
 	}
 }
 
@@ -184,14 +208,12 @@ func (h place) requireDump(t *testing.T) {
 
 func (h place) requireEmpty(t *testing.T) {
 	t.Helper()
-	host, err := provision.NewHost(h.dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var left []string
 	empty := func() bool {
 		if left = h.processes(); len(left) == 0 {
-			host.Sweep() // as the next start does
+			if _, err := provision.NewHost(h.dir, nil); err != nil { // as the next command does
+				t.Fatal(err)
+			}
 		}
 		for _, dir := range []string{h.runs(), h.temp()} {
 			entries, err := os.ReadDir(dir)

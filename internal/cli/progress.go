@@ -89,6 +89,16 @@ func (p *progress) say(format string, args ...any) {
 	p.print(secret.Redact(fmt.Sprintf(format, args...)))
 }
 
+// Write puts whole lines on the terminal as they are.
+func (p *progress) Write(lines []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	n, err := p.out.Write(lines)
+	p.draw()
+	return n, err
+}
+
 // note says what goes on below the stage, such as a step of an installation; it is only seen live.
 func (p *progress) note(format string, args ...any) {
 	p.now.Note(fmt.Sprintf(format, args...))

@@ -162,7 +162,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 			return err
 		}
 	}
-	outbox := st.Outbox(view.say, unstoredIn(o.store), host.Dir)
+	outbox := st.Outbox(view.say, view, unstoredIn(o.store), host.Dir)
 	r := &running{
 		sh: s, options: &o, store: st, view: view, under: s.underWay(o, host.Dir),
 		stored: map[store.Status]int{}, bad: map[store.Status]*store.Record{}, asked: p.objectives(),
@@ -170,7 +170,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	limit := enough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
 	how := lab.Options{
 		Enough: limit.of,
-		Host:   host, Store: st, Append: outbox.Append, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
+		Host:   host, Store: st, Append: r.under.keeps(outbox.Append), Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
 	}
 	defer o.agents.close()
@@ -320,6 +320,15 @@ func (r *running) failed(p plan, t lab.Tally, code int) error {
 	return &failure{code: code, err: errors.New(what), hint: hint}
 }
 
+// shellWords quotes arguments for a shell.
+func shellWords(list []string) string {
+	var words []string
+	for _, s := range list {
+		words = append(words, shellWord(s))
+	}
+	return strings.Join(words, " ")
+}
+
 // shellWord quotes an argument for a shell, so that users can copy commands that are shown.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
@@ -342,7 +351,11 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 	if isSQLite(name) {
 		return nil, aStore(name)
 	}
-	f, err := os.OpenFile(name, flags, 0o644)
+	name, err := throughOwnLinks(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, flags, 0o600)
 	if err != nil {
 		return nil, hinted(badInput("log file: %w", err), "choose another with --log FILE")
 	}

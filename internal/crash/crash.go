@@ -70,7 +70,7 @@ func Watch(args []string) (Ending, error) {
 		SysProcAttr: diesWithCaller(),
 	}
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT)
+	signal.Notify(signals, append(Signals(), syscall.SIGQUIT, syscall.SIGABRT)...)
 	defer signal.Stop(signals)
 	err = c.Start()
 	for _, f := range []*os.File{dumpW, signalsR, notesW} {
@@ -81,6 +81,14 @@ func Watch(args []string) (Ending, error) {
 	}
 	go passOn(signals, signalsW, c.Process)
 	return await(c, dumpR, notesR), nil
+}
+
+// Signals are those by which a program is asked to end: of a terminal that closes unless nohup made the program ignore it.
+func Signals() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	}
+	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 }
 
 // await reads what the process says until it has ended.

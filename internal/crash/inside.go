@@ -27,7 +27,7 @@ func Enter(args []string) (*Inside, []string) {
 	}
 	os.Stderr = os.NewFile(fileErr, "/dev/stderr")
 	caught := make(chan os.Signal, 8)
-	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM) // ignored ones would be ignored by every broker as well
+	signal.Notify(caught, Signals()...) // ignored ones would be ignored by every broker as well
 	go func() {
 		for range caught {
 		}

@@ -16,6 +16,8 @@ import (
 type backend struct {
 	dialect
 
+	file string // path; empty for a server
+
 	open func(mode access, patience time.Duration) (*sql.DB, error)
 
 	// enableAppends configures an opened database before its first append.

@@ -116,9 +116,9 @@ func TestAnInterruptedOperationIsAnErrorAndLeavesNoRecord(t *testing.T) {
 	if got := pointIDs(t, path); !slices.Equal(got, []string{"p"}) {
 		t.Errorf("stored: %v", got)
 	}
-	if _, err := s.Append(t.Context(), Record{PointID: "p", Result: &Result{Measurement: Measurement{Seconds: math.NaN()}}}); err == nil || ProblemOf(err) != "" ||
+	if _, err := s.Append(t.Context(), Record{PointID: "p", Settings: Settings{Server: map[string]any{"a": make(chan int)}}}); err == nil || ProblemOf(err) != "" ||
 		!strings.HasPrefix(err.Error(), "record of p, repetition 0, can't be written as JSON: ") {
-		t.Errorf("a number that JSON doesn't have: %v", err)
+		t.Errorf("a value that JSON doesn't have: %v", err)
 	}
 }
 

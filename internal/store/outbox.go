@@ -4,12 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,36 +24,83 @@ const (
 // minutes costs a run of hours nothing. It is not safe for use by several goroutines.
 type Outbox struct {
 	store   *Store
-	folders []string // for the file, in the order in which they are tried
+	pattern string   // of the files for this store: with - and * replaced, a name
+	folders []string // for the files, in the order in which they are tried
+	last    io.Writer
 	say     func(format string, args ...any)
-	waiting *waitingFile // nil if no record waits
+	waiting []*waitingFile // those that hold records, in the order of delivery; the last one takes the next record
 }
 
-// Outbox makes an outbox. Its file is made in the first of folders that allows it. Records that earlier runs with the same store left
-// there are delivered with the first one.
-func (s *Store) Outbox(say func(format string, args ...any), folders ...string) *Outbox {
-	o := &Outbox{store: s, folders: folders, say: say}
+// Outbox makes an outbox. Its file is made in the first of folders that takes the record; if none does, the record is written to
+// last, as one line of JSON. Records that earlier runs of this user with the same store left there are delivered with the first one.
+func (s *Store) Outbox(say func(format string, args ...any), last io.Writer, folders ...string) *Outbox {
+	o := s.emptyOutbox(say, last, folders)
 	o.adopt()
 	return o
 }
 
-// pattern is the name of a run's file, or with * for run the pattern of all. It differs from those of other stores.
-func (o *Outbox) pattern(run string) string {
-	sum := sha256.Sum256([]byte(o.store.name))
-	return "brokermark-unstored-" + hex.EncodeToString(sum[:4]) + "-" + run + ".jsonl"
+func (s *Store) emptyOutbox(say func(format string, args ...any), last io.Writer, folders []string) *Outbox {
+	sum := sha256.Sum256([]byte(s.place()))
+	return &Outbox{store: s, pattern: "brokermark-unstored-" + hex.EncodeToString(sum[:]) + "-*.jsonl", folders: folders, last: last, say: say}
 }
 
-// adopt takes over the file of a run that ended while records waited in it, if there is one.
+// hurry is how long a process that is about to end tries to append a record.
+const hurry = 2 * time.Second
+
+// Keep appends r to the store at url for a process that is about to end: it gives up after two seconds. The error is an *Unstored
+// where r waits in a file then, as with an Outbox.
+func Keep(url string, r Record, last io.Writer, folders ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), hurry)
+	defer cancel()
+	quiet := func(string, ...any) {}
+	s, err := open(ctx, url, appending, hurry/2) // SQLite waits for a lock for that long, whatever ctx says
+	var o *Outbox
+	if err == nil {
+		defer s.Close()
+		o = s.Outbox(quiet, last, folders...)
+		if err = o.deliver(ctx); err == nil {
+			_, err = s.AppendOnce(ctx, r)
+		}
+		if err == nil {
+			return nil
+		}
+	} else {
+		b, name, bad := choose(url)
+		if bad != nil {
+			return bad
+		}
+		o = (&Store{name: name, backend: b}).emptyOutbox(quiet, last, folders)
+	}
+	if failed := o.spill(r); failed != nil {
+		return errors.Join(err, failed)
+	}
+	return o.unstored(err)
+}
+
+// place is the store's name that is the same wherever a process runs: the absolute path of a file without links, the URL of a server.
+func (s *Store) place() string {
+	if s.backend.file == "" {
+		return s.name
+	}
+	if path, err := filepath.EvalSymlinks(s.backend.file); err == nil {
+		path, _ = filepath.Abs(path) // fails where the working directory was removed
+		return path
+	}
+	folder, _ := filepath.EvalSymlinks(filepath.Dir(s.backend.file)) // of a file that does not exist
+	folder, _ = filepath.Abs(folder)
+	return filepath.Join(folder, filepath.Base(s.backend.file))
+}
+
+// adopt takes over the files of runs that ended while records waited in them.
 func (o *Outbox) adopt() {
 	for _, dir := range o.folders {
-		paths, _ := filepath.Glob(filepath.Join(dir, o.pattern("*"))) // an error is about the pattern
+		removeNameless(filepath.Join(dir, "."+o.pattern))
+		paths, _ := filepath.Glob(filepath.Join(dir, o.pattern)) // an error is about the pattern
 		for _, path := range paths {
-			file, err := adoptWaitingFile(path)
-			if err == nil {
-				o.waiting = file
-				return
-			}
-			if !errors.Is(err, errInUse) {
+			switch file, err := adoptWaitingFile(path); {
+			case err == nil:
+				o.waiting = append(o.waiting, file)
+			case !errors.Is(err, errInUse):
 				o.say("records that wait in %s can't be delivered: %v", path, err)
 			}
 		}
@@ -65,7 +111,7 @@ func (o *Outbox) adopt() {
 // the store has three more seconds.
 func (o *Outbox) Append(ctx context.Context, r Record) error {
 	limit := 2 * o.store.patience
-	if o.waiting != nil {
+	if len(o.waiting) > 0 {
 		limit = min(limit, limitWhileAway)
 	}
 	ctx, cancel := outlive(ctx, limit)
@@ -74,15 +120,15 @@ func (o *Outbox) Append(ctx context.Context, r Record) error {
 	if err == nil {
 		_, err = o.store.AppendOnce(ctx, r)
 	}
-	var unwritable *json.UnsupportedValueError
-	if err == nil || errors.As(err, &unwritable) {
-		return err
+	if err == nil {
+		return nil
 	}
+	waited := len(o.waiting) > 0
 	if failed := o.spill(r); failed != nil {
 		return errors.Join(err, failed)
 	}
-	if o.waiting.records == 1 {
-		o.say("%v; records wait in %s until the store takes them", err, o.waiting.Name())
+	if !waited {
+		o.say("%v; records wait in %s until the store takes them", err, o.waiting[0].Name())
 	}
 	return nil
 }
@@ -94,57 +140,93 @@ func outlive(parent context.Context, limit time.Duration) (context.Context, cont
 	return ctx, func() { stop(); cancel() }
 }
 
-// spill writes r to the file, which it makes for the first record.
+// spill writes r to the file that takes records, or if that fails to a new one in the first folder where that succeeds, or to last.
 func (o *Outbox) spill(r Record) error {
-	if o.waiting == nil {
-		if err := o.makeFile(); err != nil {
-			return fmt.Errorf("keep the record in a file: %w", err)
+	line, err := encode(r)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	failed := o.restore()
+	if n := len(o.waiting); n > 0 && o.waiting[n-1].inPlace() {
+		if err = o.waiting[n-1].add(line); err == nil {
+			return nil
 		}
+		failed = errors.Join(failed, err)
 	}
-	if err := o.waiting.add(r); err != nil {
-		return fmt.Errorf("keep the record in %s: %w", o.waiting.Name(), err)
+	file, err := o.newFile(line)
+	if err != nil {
+		return o.lastResort(line, errors.Join(failed, err))
 	}
+	o.waiting = append(o.waiting, file)
 	return nil
 }
 
-// makeFile makes this run's file in the first folder that allows it.
-func (o *Outbox) makeFile() error {
+// restore writes what waits in a file that was removed, and which only this process can still read, to another one.
+func (o *Outbox) restore() error {
 	var errs []error
-	for _, dir := range o.folders {
-		file, err := newWaitingFile(filepath.Join(dir, o.pattern(strconv.Itoa(os.Getpid()))))
-		if err == nil {
-			o.waiting = file
-			return nil
+	for i, w := range o.waiting {
+		if w.inPlace() {
+			continue
 		}
-		errs = append(errs, err)
+		file, err := o.newFile(w.lines())
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s was removed: %w", w.Name(), err))
+			continue
+		}
+		w.Close()
+		o.waiting[i] = file
 	}
 	return errors.Join(errs...)
 }
 
-// deliver appends the records that wait to the store, in their order: those of this run's file, and those that earlier runs
-// left. It removes each file after its last record; one with damaged lines it sets aside.
-func (o *Outbox) deliver(ctx context.Context) error {
-	for o.waiting != nil {
-		records, damaged, err := readLines(o.waiting.Name())
-		if err != nil {
-			return err
+// newFile makes a file with these lines in the first folder that takes them.
+func (o *Outbox) newFile(lines []byte) (*waitingFile, error) {
+	var errs []error
+	for _, dir := range o.folders {
+		file, err := newWaitingFile(dir, o.pattern)
+		if err == nil {
+			if err = file.add(lines); err == nil {
+				return file, nil
+			}
+			err = errors.Join(err, file.remove())
 		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// lastResort writes lines that no file took, because of err, to last. It returns an error, because nothing keeps them.
+func (o *Outbox) lastResort(lines []byte, err error) error {
+	if _, failed := o.last.Write(lines); failed != nil {
+		return fmt.Errorf("keep the record in a file: %w", errors.Join(err, failed))
+	}
+	return fmt.Errorf("keep the record in a file: %w; it is the line of JSON above: save it in a file that ends in .jsonl and import that", err)
+}
+
+// deliver appends the records that wait to the store, in the order of their files. It removes each file after its last record; one with
+// damaged lines it sets aside. The error is of the store.
+func (o *Outbox) deliver(ctx context.Context) error {
+	for len(o.waiting) > 0 {
+		w := o.waiting[0]
+		records, damaged, err := decodeLines(w.Name(), w.content())
 		for _, r := range records {
 			if _, err := o.store.AppendOnce(ctx, r); err != nil {
 				return err
 			}
 		}
-		if err := o.leave(len(records), damaged); err != nil {
-			return err
+		o.waiting = o.waiting[1:]
+		if err != nil { // a broken disk: the next run tries it again
+			o.say("records that wait in %s can't be delivered: %v", w.Name(), errors.Join(err, w.Close()))
+			continue
 		}
-		o.waiting = nil
-		o.adopt()
+		o.leave(w, len(records), damaged)
 	}
 	return nil
 }
 
 // leave ends the use of a file from which the store has taken so many records. Lines that are no records stay in it, for people.
-func (o *Outbox) leave(taken int, damaged []error) error {
+func (o *Outbox) leave(w *waitingFile, taken int, damaged []error) {
 	records, lines := fmt.Sprintf("%d records", taken), fmt.Sprintf("%d damaged lines are", len(damaged))
 	if taken == 1 {
 		records = "record"
@@ -154,38 +236,53 @@ func (o *Outbox) leave(taken int, damaged []error) error {
 	}
 	if len(damaged) == 0 {
 		o.say("the store has taken the %s that waited", records)
-		return o.waiting.remove()
+		if err := w.remove(); err != nil {
+			o.say("%v: the next run with this store removes it", err)
+		}
+		return
 	}
-	path, err := o.waiting.setAside()
+	path, err := w.setAside()
 	if err != nil {
-		return errors.Join(damaged[0], err)
+		o.say("%v", err)
 	}
 	o.say("the store has taken the %s that waited; %s kept in %s, the first: %v", records, lines, path, damaged[0])
-	return nil
 }
 
 // Close tries once more to deliver the records that wait. The error is an *Unstored if that fails. The store stays open.
 func (o *Outbox) Close(ctx context.Context) error {
 	ctx, cancel := outlive(ctx, o.store.patience)
 	defer cancel()
-	err := o.deliver(ctx)
-	if err == nil {
-		return nil
+	if err := o.deliver(ctx); err != nil {
+		return o.unstored(err)
 	}
-	defer o.waiting.Close()
-	return &Unstored{Path: o.waiting.Name(), Records: o.waiting.records, Store: o.store.name, Err: err}
+	return nil
 }
 
-// Unstored says in which file records wait that the store didn't take.
+// unstored ends the use of the files in which records still wait because of err.
+func (o *Outbox) unstored(err error) error {
+	u := &Unstored{Store: o.store.name, Err: err}
+	lost := o.restore()
+	for _, w := range o.waiting {
+		if w.inPlace() {
+			u.Paths, u.Records = append(u.Paths, w.Name()), u.Records+w.records
+		} else {
+			u.Err = errors.Join(u.Err, o.lastResort(w.lines(), lost))
+		}
+		w.Close()
+	}
+	return u
+}
+
+// Unstored says in which files records wait that the store didn't take.
 type Unstored struct {
-	Path    string
+	Paths   []string
 	Records int
 	Store   string
 	Err     error
 }
 
 func (e *Unstored) Error() string {
-	return fmt.Sprintf("%v; records that wait in %s: %d", e.Err, e.Path, e.Records)
+	return fmt.Sprintf("%v; records that wait in %s: %d", e.Err, strings.Join(e.Paths, " and "), e.Records)
 }
 
 func (e *Unstored) Unwrap() error { return e.Err }

@@ -104,7 +104,7 @@ func outbox(t *testing.T, url string) (*Outbox, *Store, string, *[]string) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	dir, said := t.TempDir(), &[]string{}
-	return s.Outbox(func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }, dir), s, dir, said
+	return s.Outbox(func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }, io.Discard, dir), s, dir, said
 }
 
 func within(t *testing.T, limit time.Duration, what string, do func()) {
@@ -187,14 +187,14 @@ func TestWhatStillWaitsAtTheEndIsSaidAndDeliveredByTheNextRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var unstored *Unstored
-	if err := o.Close(t.Context()); !errors.As(err, &unstored) || unstored.Records != 1 || ProblemOf(err) != Unreachable {
+	if err := o.Close(t.Context()); !errors.As(err, &unstored) || unstored.Records != 1 || len(unstored.Paths) != 1 || ProblemOf(err) != Unreachable {
 		t.Fatalf("at the end: %v", err)
 	}
-	if info, err := os.Stat(unstored.Path); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(unstored.Paths[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 	v.set(false, false)
-	next := s.Outbox(func(string, ...any) {}, dir)
+	next := s.Outbox(t.Logf, io.Discard, dir)
 	if err := next.Append(t.Context(), record("a", 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -292,10 +292,13 @@ func TestAFileThatIsLockedLosesNothing(t *testing.T) {
 	}
 }
 
+// named is the name of a file of records for o's store.
+func (o *Outbox) named(run string) string { return strings.ReplaceAll(o.pattern, "*", run) }
+
 // leave makes a file of waiting records in dir, as a run with the same store leaves it.
 func leave(t *testing.T, o *Outbox, dir, run, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, o.pattern(run)), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, o.named(run)), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -315,7 +318,7 @@ func TestARecordBehindOneThatACrashCutIsDelivered(t *testing.T) {
 	o, s, dir, _ := outbox(t, path)
 	leave(t, o, dir, "1", line(t, record("a", 1))+line(t, record("a", 2))[:30])
 	exec := held(t, "sqlite", path, `BEGIN IMMEDIATE`)
-	o = s.Outbox(t.Logf, dir)
+	o = s.Outbox(t.Logf, io.Discard, dir)
 	if err := o.Append(t.Context(), record("a", 3)); err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +341,7 @@ func TestWhatTheStoreHasTakenIsCountedInWords(t *testing.T) {
 		o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
 		leave(t, o, dir, "1", waiting)
 		var said []string
-		o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, dir)
+		o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, io.Discard, dir)
 		if err := o.Append(t.Context(), record("b", 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -352,14 +355,14 @@ func TestADamagedLineHoldsNoRecordBehindItBackAndIsKept(t *testing.T) {
 	o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
 	leave(t, o, dir, "1", line(t, record("a", 1))+"\x00\x00\n"+line(t, record("a", 2)))
 	var said []string
-	o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, dir)
+	o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, io.Discard, dir)
 	if err := o.Append(t.Context(), record("a", 3)); err != nil {
 		t.Fatal(err)
 	}
 	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 3 {
 		t.Errorf("stored are %d records, %v; want 3", len(records), err)
 	}
-	kept := filepath.Join(dir, o.pattern("1")+".damaged")
+	kept := filepath.Join(dir, o.named("1")+".damaged")
 	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "\x00\x00\n") {
 		t.Errorf("the damaged line is not kept: %q, %v", text, err)
 	}
@@ -375,7 +378,7 @@ func TestTheFilesOfAllEarlierRunsAreDelivered(t *testing.T) {
 	o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
 	leave(t, o, dir, "1", line(t, record("a", 1)))
 	leave(t, o, dir, "2", line(t, record("a", 2)))
-	o = s.Outbox(t.Logf, dir)
+	o = s.Outbox(t.Logf, io.Discard, dir)
 	if err := o.Append(t.Context(), record("a", 3)); err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,7 @@ var tablesSQLite = []string{
 func sqliteFile(path string) *backend {
 	existed := existingFiles(path)
 	return &backend{
+		file:          path,
 		open:          func(mode access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, mode, patience) },
 		enableAppends: enableWAL,
 		openFrozen:    func() (*sql.DB, error) { return openFrozen(path) },
@@ -87,11 +88,28 @@ func checkFile(path string, mode access) error {
 	case !info.Mode().IsRegular(): // SQLite would create its journal beside a device
 		return &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
 	}
-	if mode == appending {
-		return checkRights(path, missing)
+	if mode == reading {
+		return nil
 	}
-	return nil
+	if name := remoteFileSystem(path); name != "" {
+		return &Error{Problem: BadURL, Store: path, Detail: "lies on a file system of the network (" + name +
+			"), where two machines would damage it: name a file on a disk of this machine, or a PostgreSQL database"}
+	}
+	return checkRights(path, missing)
 }
+
+// remoteFileSystem names the kind of file system that the file at path, or one that is made there, lies on, if that is shared over a
+// network: SQLite's write-ahead log needs memory that all its users share. Otherwise it is empty.
+func remoteFileSystem(path string) string {
+	var fs unix.Statfs_t
+	if statfs(path, &fs) != nil && statfs(filepath.Dir(path), &fs) != nil {
+		return ""
+	}
+	return nameOfRemote(&fs)
+}
+
+// statfs is replaced by a test.
+var statfs = unix.Statfs
 
 // checkRights refuses a file that this user may not write, or make files beside. SQLite opens it all the same, and fails when the
 // first record is appended.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -149,10 +148,9 @@ func (s *Store) append(ctx context.Context, r Record, there func(context.Context
 	if s.access == reading {
 		return 0, false, &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + action}
 	}
-	r.ID, r.Schema = 0, Schema
-	body, err := json.Marshal(r)
+	body, err := encode(r)
 	if err != nil {
-		return 0, false, fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
+		return 0, false, err
 	}
 	err = s.transact(ctx, action, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if err := execAll(ctx, tx, s.backend.insert); err != nil {

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+)
+
+// DoubtNoFigure says that the record holds null in place of a figure that isn't finite.
+const DoubtNoFigure = "no-figure"
+
+// encode makes the JSON of a record for the store and for files. JSON has no figures that aren't finite: they become null, and a doubt
+// names them.
+func encode(r Record) ([]byte, error) {
+	r.ID, r.Schema = 0, Schema
+	body, err := json.Marshal(r)
+	if unwritable := (*json.UnsupportedValueError)(nil); errors.As(err, &unwritable) {
+		var names []string
+		r = finite(reflect.ValueOf(r), "", &names).Interface().(Record)
+		r.Doubts = append(r.Doubts, Doubt{Code: DoubtNoFigure, Text: "no finite figure was found for " + strings.Join(names, ", ")})
+		if body, err = json.Marshal(r); err == nil {
+			body = bytes.ReplaceAll(body, []byte(fmt.Sprint(stand)), []byte("null"))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
+	}
+	return body, nil
+}
+
+// stand stands for null until the JSON is made: a number that nothing measures.
+const stand = -8.9126547310291e+307
+
+// finite copies v, with stand in place of each figure that isn't finite, and appends their names, which begin with path. What is not
+// exported it shares with v.
+func finite(v reflect.Value, path string, names *[]string) reflect.Value {
+	switch v.Kind() {
+	case reflect.Float64:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			*names = append(*names, fmt.Sprintf("%s (%v)", strings.TrimPrefix(path, "."), f))
+			return reflect.ValueOf(stand).Convert(v.Type())
+		}
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		inner := finite(v.Elem(), path, names)
+		if v.Kind() == reflect.Interface {
+			return inner
+		}
+		whole := reflect.New(inner.Type())
+		whole.Elem().Set(inner)
+		return whole
+	case reflect.Struct:
+		whole := reflect.New(v.Type()).Elem()
+		whole.Set(v)
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if field.IsExported() {
+				whole.Field(i).Set(finite(v.Field(i), path+named(field), names))
+			}
+		}
+		return whole
+	case reflect.Slice:
+		whole := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			whole.Index(i).Set(finite(v.Index(i), fmt.Sprintf("%s[%d]", path, i), names))
+		}
+		if !v.IsNil() {
+			return whole
+		}
+	case reflect.Map:
+		whole := reflect.MakeMap(v.Type())
+		for key, value := range v.Seq2() {
+			whole.SetMapIndex(key, finite(value, fmt.Sprintf("%s.%v", path, key), names))
+		}
+		if !v.IsNil() {
+			return whole
+		}
+	}
+	return v
+}
+
+// named is how JSON names a field, after a dot; empty for an embedded one.
+func named(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	switch {
+	case name != "":
+		return "." + name
+	case field.Anonymous:
+		return ""
+	}
+	return "." + field.Name
+}
