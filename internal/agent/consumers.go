@@ -29,7 +29,7 @@ const ConsumersPart = "consumers"
 
 func init() {
 	helper[Consumers]{
-		name: ConsumersPart, file: "consumers.json", maxNodes: 1, askedBy: "consumersApart: true",
+		name: ConsumersPart, maxNodes: 1, askedBy: "consumersApart: true",
 		place: func(c Consumers, at nodePlace) Consumers {
 			c.Name, c.Listen = at.name, at.address
 			return c

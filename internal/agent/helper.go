@@ -9,24 +9,21 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // helper describes a kind of process that works for an experiment: the one that hosts its consumers, or a relay. The process
-// is this executable once more. Package provision starts it like the node of a broker: it writes the settings S to a file,
-// starts the process with the name of that file as its argument, and waits until the process answers on its address:
+// is this executable once more. Package provision starts it like the node of a broker, with the settings S on its standard
+// input, since they may hold a password, and waits until the process answers on its address:
 //
 //	→ {"Name":"brokermark-4711-1"}
 //
 // The name differs from node to node, so that no other program on that port is taken for the helper.
 type helper[S any] struct {
 	name     string // of the provision.Recipe and of the program
-	file     string // with the settings, in the node's directory
 	maxNodes int
 	askedBy  string // the setting of a study that asks for these processes
 	// place returns settings with what is known only when a node has been placed.
@@ -49,27 +46,26 @@ func (h helper[S]) register() {
 	provision.RegisterProgram(h.name, h.main)
 	provision.Register(provision.Recipe{
 		Broker: h.name, Part: true, Versions: []provision.Version{{Name: "1"}}, Ports: []string{"client"}, MaxNodes: h.maxNodes,
-		Configure: h.configure,
-		Command: func(n *provision.Node) (provision.Command, error) {
-			return provision.Command{Program: h.name, Args: []string{filepath.Join(n.Dir, h.file)}}, nil
-		},
+		Configure: h.refuse, Command: h.command,
 		Ready: func(ctx context.Context, n *provision.Node) error {
 			return checkAnswers(ctx, placeOf(n))
 		},
 	})
 }
 
-// configure writes the settings of a node to its directory.
-func (h helper[S]) configure(_ context.Context, n *provision.Node) error {
-	settings, ok := n.Cluster.Settings[settingsKey].(S)
-	if !ok {
+// refuse refuses settings that are none of this package's.
+func (h helper[S]) refuse(_ context.Context, n *provision.Node) error {
+	if _, ok := n.Cluster.Settings[settingsKey].(S); !ok {
 		return &provision.ErrRefused{Broker: h.name, Reason: "it is started by experiments: " + h.askedBy}
 	}
+	return nil
+}
+
+// command is the process of a node.
+func (h helper[S]) command(n *provision.Node) (provision.Command, error) {
+	settings, _ := n.Cluster.Settings[settingsKey].(S) // refuse has seen them
 	text, err := json.Marshal(h.place(settings, placeOf(n)))
-	if err != nil {
-		return err
-	}
-	return n.Write(h.file, text) // only the user it runs as may read it, since it may hold a password
+	return provision.Command{Program: h.name, Input: text}, err
 }
 
 func placeOf(n *provision.Node) nodePlace {
@@ -77,11 +73,14 @@ func placeOf(n *provision.Node) nodePlace {
 }
 
 // main is what the process runs. It returns the exit code.
-func (h helper[S]) main(args []string) int {
+func (h helper[S]) main([]string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	settings, err := readSettings[S](args)
-	if err == nil {
+	var settings S
+	err := json.NewDecoder(os.Stdin).Decode(&settings)
+	if err != nil {
+		err = fmt.Errorf("settings: %w", err)
+	} else {
 		err = h.run(ctx, settings)
 	}
 	if err != nil && ctx.Err() == nil { // after a SIGTERM nobody waits for what could not be done any more
@@ -89,24 +88,6 @@ func (h helper[S]) main(args []string) int {
 		return 1
 	}
 	return 0
-}
-
-// maxSettings bounds the file with a helper's settings, in bytes. It is large because a topology may have a million topics.
-const maxSettings = 512 << 20
-
-// readSettings reads the settings from the file that is the only argument.
-func readSettings[S any](args []string) (settings S, err error) {
-	if len(args) != 1 {
-		return settings, fmt.Errorf("%d arguments; want one, the file with the settings", len(args))
-	}
-	text, err := bounded.File(args[0], maxSettings)
-	if err != nil {
-		return settings, err
-	}
-	if err := json.Unmarshal(text, &settings); err != nil {
-		return settings, fmt.Errorf("settings in %s: %w", args[0], err)
-	}
-	return settings, nil
 }
 
 // greeting is the first line that a helper sends on a connection.

@@ -25,10 +25,10 @@ import (
 // RelaysPart is the name of the recipe that starts a point's relays. Each relay is a node.
 const RelaysPart = "relays"
 
-// init tells package provision how to start a relay: this executable once more, with the settings in a file.
+// init tells package provision how to start a relay: this executable once more.
 func init() {
 	helper[Relay]{
-		name: RelaysPart, file: "relay.json", maxNodes: 64, askedBy: "relays",
+		name: RelaysPart, maxNodes: 64, askedBy: "relays",
 		place: func(r Relay, at nodePlace) Relay {
 			r.Name, r.Listen, r.Config.ID = at.name, at.address, at.id
 			return r

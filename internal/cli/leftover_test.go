@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // endings are the ways in which the program can go, with the exit code each has; -1 is death by the signal.
@@ -95,6 +97,29 @@ func TestASecondSignalDropsNoFinishedRepetition(t *testing.T) {
 	}
 }
 
+// RabbitMQ is enclosed: below its supervisor is bubblewrap, and below that Erlang. When nobody is left to clear up, the next command
+// does, and until then no process of the broker is left.
+func TestNoProcessOfAnEnclosedBrokerIsLeftWhenItsSupervisorAndTheProgramAreKilled(t *testing.T) {
+	testkit.Live(t)
+	t.Setenv("BROKERMARK_HOME", "") // where it is installed
+	h := newPlace(t)
+	h.begin(t, []string{"rabbitmq"})
+	h.untilStored(t)
+	kill := func(what string, s syscall.Signal) {
+		for _, p := range h.processes() {
+			if pid, command, _ := strings.Cut(p, " "); strings.Contains(command, what) {
+				number, _ := strconv.Atoi(pid)
+				_ = syscall.Kill(number, s)
+			}
+		}
+	}
+	kill(" run --broker ", syscall.SIGSTOP) // else it would notice that the supervisors are gone, and clear up
+	kill("__supervise", syscall.SIGKILL)
+	kill(" run --broker ", syscall.SIGKILL)
+	until(t, "no process is left", func() bool { return len(h.processes()) == 0 })
+	h.requireEmpty(t)
+}
+
 // place is where one run of the program has everything: brokers, temporary files, its store.
 type place struct{ dir, store string }
 
@@ -159,7 +184,8 @@ func (h place) processes() []string {
 		}
 		environment, _ := os.ReadFile(p + "/environ")
 		directory, _ := os.Readlink(p + "/cwd")
-		if strings.Contains(string(environment), h.dir) || strings.HasPrefix(directory, h.dir) {
+		log, _ := os.Readlink(p + "/fd/1") // of a supervisor, which has nothing else there
+		if strings.Contains(string(environment), h.dir) || strings.HasPrefix(directory, h.dir) || strings.HasPrefix(log, h.dir) {
 			command, _ := os.ReadFile(p + "/cmdline")
 			found = append(found, filepath.Base(p)+" "+strings.ReplaceAll(string(command), "\x00", " "))
 		}

@@ -101,6 +101,7 @@ var (
 	OldVersion   = add(Provenance, Table, "old-version", "its makers no longer support this version, or another reservation about it", "")
 	UncleanClose = add(Provenance, Table, "unclean-close", "closing the clients failed, or topics could not be removed",
 		"From an attached broker or one that points share")
+	NoFigure    = add(Provenance, Table, "no-figure", "some figures are no finite number", "Such as the ratio of nothing to nothing. The record holds null there")
 	Imported    = add(Provenance, Table, "imported", "another tool measured this", "It names the file and its checksum")
 	OMBLatency  = add(Provenance, Table, "omb-latency", "latency counts from the actual send", "A stall is charged to the few messages that were sent into it. That of a closed loop is no latency under a load")
 	OMBEndToEnd = add(Provenance, Table, "omb-end-to-end", "latency comes from the message's own timestamp", "With most drivers in whole milliseconds, and samples of 0 are dropped")

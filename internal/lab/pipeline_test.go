@@ -245,8 +245,8 @@ func killProgram(t *testing.T, dir, name string) {
 			continue
 		}
 		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		args := strings.Split(string(line), "\x00")
-		if len(args) > 2 && slices.Contains(args, name) && strings.Contains(string(line), dir) && !slices.Contains(args, "__supervise") {
+		environment, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if slices.Contains(strings.Split(string(line), "\x00"), name) && strings.Contains(string(environment), dir) {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Error(err)
 			}

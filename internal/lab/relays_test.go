@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/brokermark/brokermark/brokers/kafka"
 	_ "github.com/brokermark/brokermark/brokers/pulsar"
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/ledger"
@@ -125,14 +126,15 @@ relays: 1
 // relayProcess returns the process id of a relay below a directory; 0 if there is none.
 func relayProcess(t *testing.T, directory string) int {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		t.Error(err)
 	}
 	for _, file := range all {
 		text, _ := os.ReadFile(file) // gone meanwhile
-		if strings.Contains(string(text), directory) && strings.Contains(string(text), "relay.json") {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		process := filepath.Dir(file)
+		if name, _ := os.ReadFile(filepath.Join(process, "comm")); strings.Contains(string(text), directory) && string(name) == agent.RelaysPart+"\n" {
+			pid, _ := strconv.Atoi(filepath.Base(process))
 			return pid
 		}
 	}

@@ -163,6 +163,9 @@ func Clear(dir string, list []Holding) error {
 		}
 	}
 	for _, hold := range list {
+		if hold.What == "run directory" {
+			killBelow(hold.Path) // what its supervisors, killed themselves, could not end
+		}
 		if err := os.RemoveAll(hold.Path); err != nil {
 			return err
 		}

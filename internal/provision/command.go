@@ -77,7 +77,7 @@ func runToEnd(ctx context.Context, j job, out *os.File) (text string, end fate, 
 func (n *Node) job(c Command) (job, error) {
 	host := n.Cluster.host
 	j := job{
-		Path: c.Path, Args: c.Args, Dir: cmp.Or(c.Dir, n.Dir), Program: c.Program,
+		Path: c.Path, Args: c.Args, Dir: cmp.Or(c.Dir, n.Dir), Program: c.Program, Input: c.Input,
 		UID: host.uid, GID: host.gid, Mask: privateMask,
 	}
 	if !n.Cluster.keep {

@@ -76,11 +76,11 @@ func (h *Host) attach(s State) (*Instance, error) {
 	return in, nil
 }
 
-// Sweep removes what crashed runs left behind: directories whose owner and supervisors are all gone, and processes
+// sweepRuns removes what crashed runs left behind: directories whose owner and supervisors are all gone, and processes
 // that still live in them. What isn't provably ours and dead stays: kept directories, those that somebody holds (in
 // another container, too), and those whose state can't be read or is newer than this program. It returns the ids that
 // it removed.
-func (h *Host) Sweep() []string {
+func (h *Host) sweepRuns() []string {
 	var swept []string
 	for _, dir := range h.instances() {
 		if sweep(dir) {

@@ -123,7 +123,7 @@ func TestDetachedInstanceOutlivesItsToolAndIsFoundAgain(t *testing.T) {
 	tool, id := runTool(t, h, "detach")
 	_ = tool.Process.Kill()
 	_ = tool.Wait()
-	if swept := h.Sweep(); len(swept) > 0 {
+	if swept := h.sweepRuns(); len(swept) > 0 {
 		t.Fatal("a running instance was swept away")
 	}
 	list := h.Running()
@@ -158,15 +158,16 @@ func TestDetachedInstanceOutlivesItsToolAndIsFoundAgain(t *testing.T) {
 	}
 }
 
-func TestSweepRemovesWhatDeadToolsLeft(t *testing.T) {
-	h := newHost(t)
+// killedWhole is what is left when a tool and its supervisors are killed at once, so that nobody clears up: the directory of an
+// instance and a process in it.
+func killedWhole(t *testing.T, h *Host) (id string, daemon int) {
+	t.Helper()
 	tool, id := runTool(t, h, "stay")
 	dir := filepath.Join(h.runs(), id)
 	s, err := readState(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The worst case: the supervisors are killed first, so that nobody is left to clear up.
 	_ = tool.Process.Signal(syscall.SIGSTOP)
 	eventually(t, "the tool stopped", func() bool { // until then it would notice that they are, and clear up itself
 		for _, d := range descendants(os.Getpid()) {
@@ -176,7 +177,7 @@ func TestSweepRemovesWhatDeadToolsLeft(t *testing.T) {
 		}
 		return false
 	})
-	daemon := readPID(t, filepath.Join(dir, "node-1", "daemon.pid"))
+	daemon = readPID(t, filepath.Join(dir, "node-1", "daemon.pid"))
 	for _, n := range s.Nodes {
 		_ = syscall.Kill(n.Supervisor.PID, syscall.SIGKILL)
 	}
@@ -186,10 +187,29 @@ func TestSweepRemovesWhatDeadToolsLeft(t *testing.T) {
 	if !alive(daemon) {
 		t.Fatal("the daemon died already; nothing to sweep")
 	}
-	eventually(t, "swept", func() bool { return slices.Contains(h.Sweep(), id) })
-	eventually(t, "the daemon dead", func() bool { return !alive(daemon) })
-	if !isEmpty(t, h.runs()) {
-		t.Error("files are left")
+	return id, daemon
+}
+
+func TestTheNextCommandRemovesWhatKilledOnesLeft(t *testing.T) {
+	for name, next := range map[string]func(h *Host) error{
+		"any": func(h *Host) error { _, err := NewHost(h.Dir, nil); return err },
+		"clean": func(h *Host) error {
+			list, err := Holdings(h.Dir)
+			if err != nil {
+				return err
+			}
+			return Clear(h.Dir, list)
+		},
+	} {
+		h := newHost(t)
+		_, daemon := killedWhole(t, h)
+		eventually(t, "what was left is removed by "+name, func() bool { // the kernel may still be at the killed ones
+			err := next(h)
+			return err == nil && !alive(daemon)
+		})
+		if left, _ := filepath.Glob(filepath.Join(h.runs(), "*")); len(left) > 0 {
+			t.Errorf("%s: left are %v", name, left)
+		}
 	}
 }
 

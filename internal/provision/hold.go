@@ -57,7 +57,7 @@ func openLocked(path string, flags, lock int) (*os.File, error) {
 }
 
 // remove deletes an instance's directory so that what says whose it is goes last: a removal that is cut off is
-// finished by the next Sweep.
+// finished by the next command.
 func remove(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -57,7 +57,7 @@ func TestSweepDeletesNothingThatIsntProvablyOursAndDead(t *testing.T) {
 	ok(t, os.Mkdir(unfinished, 0o700))
 	ok(t, os.Chtimes(unfinished, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
 
-	swept := h.Sweep()
+	swept := h.sweepRuns()
 	slices.Sort(swept)
 	if strings.Join(swept, " ") != "bm-begun-000009 bm-left-000008" {
 		t.Errorf("swept: %v", swept)
@@ -71,7 +71,7 @@ func TestSweepDeletesNothingThatIsntProvablyOursAndDead(t *testing.T) {
 		t.Error("what a dead tool left is still there")
 	}
 	holder.Close()
-	if swept := h.Sweep(); len(swept) != 1 || swept[0] != filepath.Base(held) {
+	if swept := h.sweepRuns(); len(swept) != 1 || swept[0] != filepath.Base(held) {
 		t.Errorf("after its holder has ended: %v", swept)
 	}
 }
@@ -123,7 +123,7 @@ func TestADirectoryThatItsMakerDidNotFinishGoesAtOnceUnlessItLives(t *testing.T)
 	f, err = hold(living)
 	ok(t, err)
 	defer f.Close()
-	if swept := h.Sweep(); !slices.Equal(swept, []string{filepath.Base(dead)}) {
+	if swept := h.sweepRuns(); !slices.Equal(swept, []string{filepath.Base(dead)}) {
 		t.Errorf("swept %q, want only %s: %s is held, and who made %s may be about to hold it", swept, dead, living, nobodys)
 	}
 }

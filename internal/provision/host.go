@@ -42,8 +42,9 @@ func DefaultDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("brokermark-%d", os.Geteuid()))
 }
 
-// NewHost prepares dir and refuses one that can't work: not makeable, out of reach for the user that brokers run as,
-// or on a disk that is (almost) full (*ErrNoDisk). log may be nil; it is called from several goroutines.
+// NewHost prepares dir, removes what killed runs have left in it, and refuses one that can't work: not makeable, out of reach
+// for the user that brokers run as, or on a disk that is (almost) full (*ErrNoDisk). log may be nil; it is called from
+// several goroutines.
 func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -75,6 +76,9 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 			return nil, fmt.Errorf("brokers run as a user of their own, who can't enter %s: choose another directory with %s",
 				shut, homeVariable)
 		}
+	}
+	for _, id := range h.sweepRuns() {
+		h.log("removed what was left of %s", id)
 	}
 	return h, h.checkDisk()
 }

@@ -110,7 +110,11 @@ func (m *member) end(ctx context.Context) {
 	if limited.Err() == nil {
 		if stop := m.in.cluster.Recipe.Stop; stop != nil {
 			thaw(p.Supervisor.PID) // a paused broker can't hear
-			if err := stop(limited, m.node); err != nil {
+			pid, signal, err := stop(m.node)
+			if err == nil {
+				err = p.signal(pid, signal)
+			}
+			if err != nil {
 				m.in.host.log("stop %s node %d: %v", m.in.ID(), m.node.ID, err)
 				p.terminate()
 			}

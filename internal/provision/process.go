@@ -39,6 +39,7 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 	j.Locks = len(locks)
 	cmd := &exec.Cmd{
 		Path: self, Args: []string{"brokermark", superviseArg}, Dir: "/",
+		Env:    supervisorEnvironment(),
 		Stdout: log, Stderr: log,
 		ExtraFiles:  append([]*os.File{statusW}, locks...),
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
@@ -66,6 +67,17 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 	p.Main = first.PID
 	go p.follow(reports, statusR, j.Home)
 	return p, nil
+}
+
+// supervisorEnvironment is little of the caller's, which may hold secrets: what Go's own tools look at.
+func supervisorEnvironment() []string {
+	env := []string{"PATH=" + usualPath}
+	for _, name := range []string{"GORACE", "GOCOVERDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // follow waits for the supervisor's last report. Where the supervisor itself was killed there is none: then the
@@ -108,12 +120,19 @@ func (p *process) terminate() {
 		p.tell(wordTerm)
 		return
 	}
+	_ = p.signal(p.Main, syscall.SIGTERM) // it may have ended
+	thaw(p.Supervisor.PID)
+}
+
+// signal sends s to a process of the tree. A number that is that of another process is refused: it may come from a file that a broker,
+// or another process of its user, has written.
+func (p *process) signal(pid int, s syscall.Signal) error {
 	for _, d := range descendants(p.Supervisor.PID) {
-		if d.PID == p.Main && p.Supervisor.alive() {
-			_ = syscall.Kill(d.PID, syscall.SIGTERM)
+		if d.PID == pid && p.Supervisor.alive() {
+			return syscall.Kill(pid, s)
 		}
 	}
-	thaw(p.Supervisor.PID)
+	return fmt.Errorf("process %d is none of the node's", pid)
 }
 
 // kill ends the whole tree and waits until the last process is gone.

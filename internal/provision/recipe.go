@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -62,8 +63,9 @@ type Recipe struct {
 	// InSync counts the nodes that have all of what is replicated, the leader among them: the least over all topics,
 	// queues or streams that are replicated now; 0 where there are none. Nil where nothing is replicated.
 	InSync func(ctx context.Context, c *Cluster) (int, error)
-	// Stop asks the node to end. Nil means SIGTERM to its main process.
-	Stop func(ctx context.Context, n *Node) error
+	// Stop returns the process that ends the node in order, and the signal for it. What the node's own files say of that is believed
+	// only of a process below its supervisor. Nil means SIGTERM to its main process.
+	Stop func(n *Node) (pid int, signal syscall.Signal, err error)
 	// Endpoints lists further addresses by role, e.g. "management". Nil where there are none.
 	Endpoints func(n *Node) map[string]string
 }
@@ -149,6 +151,8 @@ type Command struct {
 	Args []string // without the program's own name
 	Env  []string // complete: nothing is inherited except PATH, HOME, TMPDIR and LANG that the package sets
 	Dir  string   // working directory; empty: the node's
+	// Input is what the process reads from its standard input: what must be in no file. Nil: nothing.
+	Input []byte
 	// Program, instead of Path, names an in-binary program (see RegisterProgram), run as a child of this executable.
 	Program string
 }

@@ -60,9 +60,6 @@ func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
 	if err := h.checkDisk(); err != nil {
 		return nil, err
 	}
-	for _, id := range h.Sweep() {
-		h.log("removed what was left of %s", id)
-	}
 	for attempt := 1; ; attempt++ {
 		in, err := h.startOnce(ctx, recipe, install, o)
 		log, clash := clashed(err)
@@ -205,7 +202,7 @@ func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 }
 
 // prepare makes the nodes' directories, ports and certificates. From its first file on the instance's state says who owns
-// it, so that Sweep can clear up after a crash at any moment.
+// it, so that sweepRuns can clear up after a crash at any moment.
 func (in *Instance) prepare(o Options) (err error) {
 	h, c := in.host, in.cluster
 	if in.held, err = hold(c.dir); err != nil {

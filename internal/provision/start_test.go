@@ -109,7 +109,7 @@ func TestKeepLeavesTheDirectory(t *testing.T) {
 	if err := in.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.Sweep()
+	h.sweepRuns()
 	if log := in.LogTail(1, 5); len(log) == 0 {
 		t.Error("the log is gone")
 	}

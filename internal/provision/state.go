@@ -25,7 +25,7 @@ type State struct {
 
 	Owner    identity // the tool that started it
 	Install  string
-	Settings map[string]any    `json:",omitempty"`
+	Settings map[string]any    `json:",omitempty"` // of a broker; those of a part may hold the password of an attached broker
 	Facts    map[string]string `json:",omitempty"`
 	TLS      *TLSFiles         `json:",omitempty"`
 	Login    *Login            `json:",omitempty"` // the file is its owner's to read only
@@ -53,6 +53,9 @@ func (in *Instance) save() error {
 		ID:   c.ID, Broker: c.Recipe.Broker, Version: c.Version, Began: in.began, Addresses: in.Addresses(),
 		Detached: in.detached, Keep: c.keep, Owner: identify(os.Getpid()),
 		Install: c.Install, Settings: c.Settings, Facts: c.Facts, TLS: c.TLS, Login: c.Login,
+	}
+	if c.Recipe.Part {
+		s.Settings = nil
 	}
 	for _, m := range in.members {
 		n := nodeState{Ports: m.node.Ports}

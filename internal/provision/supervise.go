@@ -20,6 +20,7 @@ type job struct {
 	Env      []string
 	Dir      string
 	Program  string // instead of Path
+	Input    []byte // of its standard input
 	UID, GID int    // -1: keep
 	Mask     int    // of the modes of files that it makes; 0: keep
 	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed).
@@ -56,6 +57,9 @@ func (f fate) String() string {
 
 const statusFD = 3
 
+// maxJob bounds the line of a job, in bytes: a topology in its input may have a million topics.
+const maxJob = 1 << 30
+
 // Words a supervisor understands on its standard input after the job. The end of that input means kill and remove:
 // the tool is gone, however it went.
 const (
@@ -80,7 +84,7 @@ func supervise() int {
 	status := os.NewFile(statusFD, "status")
 	syscall.CloseOnExec(statusFD)
 	in := bufio.NewScanner(os.Stdin)
-	in.Buffer(nil, 1<<20)
+	in.Buffer(nil, maxJob)
 	var j job
 	if !in.Scan() || json.Unmarshal(in.Bytes(), &j) != nil {
 		return 2
@@ -184,13 +188,13 @@ func (j job) start() (int, error) {
 	if j.Mask != 0 {
 		syscall.Umask(j.Mask)
 	}
-	null, err := os.Open(os.DevNull)
+	input, err := j.input()
 	if err != nil {
 		return 0, err
 	}
-	defer null.Close()
+	defer input.Close()
 	p, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Dir: j.Dir, Env: j.Env, Files: []*os.File{null, os.Stdout, os.Stderr}, Sys: attr,
+		Dir: j.Dir, Env: j.Env, Files: []*os.File{input, os.Stdout, os.Stderr}, Sys: attr,
 	})
 	if err != nil {
 		return 0, err
@@ -198,6 +202,21 @@ func (j job) start() (int, error) {
 	pid := p.Pid
 	_ = p.Release() // reap waits for it
 	return pid, nil
+}
+
+// input is what the process has as its standard input.
+func (j job) input() (*os.File, error) {
+	if j.Input == nil {
+		return os.Open(os.DevNull)
+	}
+	r, w, err := os.Pipe()
+	if err == nil {
+		go func() {
+			defer w.Close()
+			_, _ = w.Write(j.Input) // fails when the process ends before it has read all
+		}()
+	}
+	return r, err
 }
 
 // raiseOpenFiles lets brokers open many files, but not the millions some machines allow: Erlang walks them all.

@@ -8,10 +8,9 @@ import (
 	"math"
 	"reflect"
 	"strings"
-)
 
-// DoubtNoFigure says that the record holds null in place of a figure that isn't finite.
-const DoubtNoFigure = "no-figure"
+	"github.com/brokermark/brokermark/internal/doubt"
+)
 
 // encode makes the JSON of a record for the store and for files. JSON has no figures that aren't finite: they become null, and a doubt
 // names them.
@@ -21,7 +20,7 @@ func encode(r Record) ([]byte, error) {
 	if unwritable := (*json.UnsupportedValueError)(nil); errors.As(err, &unwritable) {
 		var names []string
 		r = finite(reflect.ValueOf(r), "", &names).Interface().(Record)
-		r.Doubts = append(r.Doubts, Doubt{Code: DoubtNoFigure, Text: "no finite figure was found for " + strings.Join(names, ", ")})
+		r.Doubts = append(r.Doubts, DoubtOf(doubt.NoFigure, "no finite figure was found for "+strings.Join(names, ", ")))
 		if body, err = json.Marshal(r); err == nil {
 			body = bytes.ReplaceAll(body, []byte(fmt.Sprint(stand)), []byte("null"))
 		}

@@ -3,7 +3,6 @@ package rabbitserver
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -44,18 +43,12 @@ const pidName = "rabbit.pid"
 
 func pidFile(n *provision.Node) string { return filepath.Join(n.Dir, pidName) }
 
-// stop signals the Erlang machine itself: the enclosure around it does not pass signals on.
-func stop(_ context.Context, n *provision.Node) error {
+// stop names the Erlang machine itself: the enclosure around it does not pass signals on.
+func stop(n *provision.Node) (pid int, s syscall.Signal, err error) {
 	b, err := n.Read(pidName, 64)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		return fmt.Errorf("%s: %w", pidFile(n), err)
-	}
-	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.Contains(string(line), n.Dir) {
-		return fmt.Errorf("process %d is not this server", pid)
-	}
-	return syscall.Kill(pid, syscall.SIGTERM)
+	pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
+	return pid, syscall.SIGTERM, err
 }

@@ -2,8 +2,6 @@ package parts
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -82,16 +80,13 @@ func configurePostgres(ctx context.Context, n *provision.Node) error {
 	return err
 }
 
-// stopPostgres signals the database itself: the enclosure around it does not pass signals on.
-func stopPostgres(_ context.Context, n *provision.Node) error {
+// stopPostgres names the database itself: the enclosure around it does not pass signals on.
+func stopPostgres(n *provision.Node) (pid int, s syscall.Signal, err error) {
 	text, err := n.Read("data/cluster/postmaster.pid", 4096)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	lines := strings.Split(string(text), "\n")
-	pid, err := strconv.Atoi(lines[0])
-	if err != nil || len(lines) < 2 || lines[1] != cluster(n) {
-		return errors.Join(fmt.Errorf("process %q is not this database", lines[0]), err)
-	}
-	return syscall.Kill(pid, syscall.SIGINT)
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err = strconv.Atoi(line)
+	return pid, syscall.SIGINT, err
 }

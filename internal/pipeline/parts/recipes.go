@@ -28,9 +28,6 @@ const OwnFile = "sqlite"
 // setting is what the recipes are given a part by: a Server or a Consumer. Nobody types it.
 const setting = "part"
 
-// partFile is in the node's directory.
-const partFile = "part.json"
-
 // mostServers is how many instances can be started.
 const mostServers = 16
 
@@ -39,24 +36,22 @@ func init() {
 	provision.RegisterProgram(ConsumerPart, program(RunConsumer))
 	provision.Register(provision.Recipe{
 		Broker: ServerPart, Part: true, Versions: []provision.Version{{Name: "1"}}, Ports: []string{"client"}, MaxNodes: mostServers, TLS: true,
-		Configure: configure(func(s *Server, n *provision.Node) {
+		Configure: refuse[Server], Ready: answers, Command: runs(ServerPart, func(s *Server, n *provision.Node) {
 			s.Name, s.Listen = nodeName(n), listen(n)
 			s.Pool.FirstID += (n.ID - 1) * s.Pool.Producers
 			if f := n.Cluster.TLS; f != nil {
 				s.Cert, s.Key = f.Cert, f.Key
 			}
 		}),
-		Command: runs(ServerPart), Ready: answers,
 	})
 	provision.Register(provision.Recipe{
 		Broker: ConsumerPart, Part: true, Versions: []provision.Version{{Name: "1"}}, Ports: []string{"client"}, MaxNodes: 1,
-		Configure: configure(func(c *Consumer, n *provision.Node) {
+		Configure: refuse[Consumer], Ready: answers, Command: runs(ConsumerPart, func(c *Consumer, n *provision.Node) {
 			c.Name, c.Listen = nodeName(n), listen(n)
 			if c.State == OwnFile {
 				c.State = filepath.Join(n.Data, "state.db")
 			}
 		}),
-		Command: runs(ConsumerPart), Ready: answers,
 	})
 }
 
@@ -66,28 +61,25 @@ func listen(n *provision.Node) string   { return "127.0.0.1:" + strconv.Itoa(n.P
 // Settings are those of a recipe that starts part.
 func Settings(part any) map[string]any { return map[string]any{setting: part} }
 
-// configure writes a part's own file. Only the user that it runs as may read it: it may hold a broker's password.
-func configure[T any](own func(*T, *provision.Node)) func(context.Context, *provision.Node) error {
-	return func(_ context.Context, n *provision.Node) error {
-		for name, value := range n.Cluster.Settings {
-			part, ok := value.(T)
-			if name != setting || !ok {
-				return &provision.ErrSetting{Name: name, Reason: n.Cluster.Recipe.Broker + " is started by experiments and has no settings; see brokermark pipeline"}
-			}
-			own(&part, n)
-			text, err := json.Marshal(part)
-			if err != nil {
-				return err
-			}
-			return n.Write(partFile, text)
+// refuse refuses what is no T as the only setting.
+func refuse[T any](_ context.Context, n *provision.Node) error {
+	for name, value := range n.Cluster.Settings {
+		if _, ok := value.(T); name != setting || !ok {
+			return &provision.ErrSetting{Name: name, Reason: n.Cluster.Recipe.Broker + " is started by experiments and has no settings; see brokermark pipeline"}
 		}
-		return &provision.ErrRefused{Broker: n.Cluster.Recipe.Broker, Reason: "it is started by experiments; by hand: brokermark pipeline"}
+		return nil
 	}
+	return &provision.ErrRefused{Broker: n.Cluster.Recipe.Broker, Reason: "it is started by experiments; by hand: brokermark pipeline"}
 }
 
-func runs(name string) func(n *provision.Node) (provision.Command, error) {
+// runs starts the program of that name with a part as its input, which is in no file: it may hold a broker's password. own sets what is
+// known of a node.
+func runs[T any](name string, own func(*T, *provision.Node)) func(n *provision.Node) (provision.Command, error) {
 	return func(n *provision.Node) (provision.Command, error) {
-		return provision.Command{Program: name, Args: []string{filepath.Join(n.Dir, partFile)}}, nil
+		part, _ := n.Cluster.Settings[setting].(T) // refuse has seen it
+		own(&part, n)
+		text, err := json.Marshal(part)
+		return provision.Command{Program: name, Input: text}, err
 	}
 }
 
@@ -108,19 +100,11 @@ func answers(ctx context.Context, n *provision.Node) error {
 	return nil
 }
 
-// program runs a part as a process that ends with SIGTERM.
+// program runs the part that its standard input holds, as a process that ends with SIGTERM.
 func program[T any](run func(context.Context, T, io.Writer, func(string)) error) func(args []string) int {
-	return func(args []string) int {
+	return func([]string) int {
 		var part T
-		if len(args) != 1 {
-			fmt.Fprintln(os.Stderr, "wants its file")
-			return 2
-		}
-		text, err := os.ReadFile(args[0])
-		if err == nil {
-			err = json.Unmarshal(text, &part)
-		}
-		if err != nil {
+		if err := json.NewDecoder(os.Stdin).Decode(&part); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 2
 		}
