@@ -77,8 +77,11 @@ func (l *Local) prepareWorker(ctx context.Context, d driver.Driver, p Plan) (*wo
 	return worker.PrepareApart(ctx, d, p.Worker, conn)
 }
 
-// Run runs one trial.
+// Run runs one trial. The outcome is an error if nothing is prepared.
 func (l *Local) Run(ctx context.Context, load worker.Load) (worker.Outcome, []Part) {
+	if l.worker == nil {
+		return worker.Outcome{Err: errors.New("nothing is prepared for a load")}, nil
+	}
 	return l.worker.Run(ctx, load), nil
 }
 

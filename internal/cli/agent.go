@@ -90,7 +90,11 @@ unit, or the port or address on which they listen; --meter can be repeated.`,
 				if o.Join, err = fleet.ParseAddress(join); err != nil {
 					return badInput("%v", err)
 				}
-				streams, secret, err := fleet.Begin(placed, s.in, s.out, cancel)
+				program, err := os.Executable()
+				if err != nil {
+					return err
+				}
+				streams, secret, err := fleet.Begin(placed, program, s.in, s.out, cancel)
 				if err != nil {
 					return badInput("%v", err)
 				}

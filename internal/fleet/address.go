@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -30,6 +31,9 @@ type Address struct {
 
 const pinned = "sha256:"
 
+// plainHost matches a host and its port of letters that need no quotes in a shell.
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9._:%\[\]-]+$`)
+
 // ParseAddress reads nats://HOST:PORT?pin=sha256:… or ?ca=FILE. Without either the connection is not encrypted, which is allowed
 // for a server on this machine only.
 func ParseAddress(text string) (Address, error) {
@@ -37,7 +41,7 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, fmt.Errorf("control server %q: %s; allowed is nats://HOST:PORT?pin=sha256:FINGERPRINT or nats://HOST:PORT?ca=FILE", text, fmt.Sprintf(why, args...))
 	}
 	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" || u.Port() == "" {
+	if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || !plainHost.MatchString(u.Host) || u.Hostname() == "" || u.Port() == "" {
 		return bad("no address of a NATS server")
 	}
 	if u.User != nil {

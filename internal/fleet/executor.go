@@ -28,7 +28,7 @@ type executor struct {
 	sent      bool
 	filled    bool
 	draining  bool
-	drain     chan struct{} // closed when the backlog of the load under way may be drained, and draining is set
+	drain     chan struct{} // closed when the backlog of the load under way may be drained, and draining is set; nil before the first load
 }
 
 // tellNow has the session send a beat at once.
@@ -56,7 +56,7 @@ func (e *executor) cue(c cue) {
 	e.from.Store(c.Measure)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.Drain && !e.draining {
+	if c.Drain && !e.draining && e.drain != nil {
 		e.draining = true
 		close(e.drain)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -175,10 +176,16 @@ func (a *joined) status() Status {
 	return Status{a.info, a.busy, LoadAverage()}
 }
 
+// isSession matches what nuid.Next makes. A session is also the name of a file.
+var isSession = regexp.MustCompile(`^[0-9A-Za-z]{22}$`)
+
 // claim answers a coordinator that wants the agent for its run: it begins a session, or says why it can't.
 func (a *joined) claim(c claim) claimed {
 	if why := a.info.fits(c.By); why != "" {
 		return claimed{Refused: why}
+	}
+	if !isSession.MatchString(c.Session) {
+		return claimed{Refused: "its session is not one that this program makes"}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

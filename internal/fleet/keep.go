@@ -108,7 +108,7 @@ func findLeftover(dir string, me Info) (latest *kept) {
 		k := openLocked(path)
 		switch {
 		case k == nil: // its agent lives
-		case k.Session == "" || time.Since(k.at) > keptFor:
+		case !isSession.MatchString(k.Session) || time.Since(k.at) > keptFor:
 			_ = os.Remove(path)
 			k.release()
 		case k.Info.Name != me.Name || k.Info.fits(me) != "" || latest != nil && latest.at.After(k.at):

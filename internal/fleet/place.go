@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -105,7 +106,8 @@ func Place(ctx context.Context, hosts []string, control Address, token string, s
 
 // place starts ssh, copies the program and connects the agent to the control server.
 func (s *placed) place(ctx context.Context, program string, control Address, token string, say func(string, ...any)) error {
-	s.ssh = exec.Command("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", s.host,
+	s.ssh = exec.Command("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5",
+		"-o", "ForwardAgent=no", "-o", "ClearAllForwardings=yes", s.host,
 		"sh -c '"+remoteScript+"' sh '"+control.String()+"' '"+s.host+"'")
 	s.ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C is for this process, which ends agents in order
 	s.ssh.Stderr = &s.stderr
@@ -300,9 +302,12 @@ type Streams struct {
 	used  atomic.Bool
 }
 
-// Begin starts a placed agent: it removes the folder that the program is in and reads the token from in. ended is called when the
-// coordinator has closed the connection.
-func Begin(dir string, in io.Reader, out io.Writer, ended func()) (*Streams, string, error) {
+// Begin starts a placed agent: it removes dir, which is the folder that remoteScript has copied program to, and reads the token from
+// in. ended is called when the coordinator has closed the connection.
+func Begin(dir, program string, in io.Reader, out io.Writer, ended func()) (*Streams, string, error) {
+	if !placedFolder.MatchString(filepath.Base(dir)) || !same(dir, filepath.Dir(program)) {
+		return nil, "", fmt.Errorf("%s is no folder that a program was placed in: run --agents uses --placed itself", dir)
+	}
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, "", err
 	}
@@ -315,9 +320,20 @@ func Begin(dir string, in io.Reader, out io.Writer, ended func()) (*Streams, str
 	return s, strings.TrimSpace(token), err
 }
 
-// Dial returns the connection. It works once.
+// placedFolder matches the names that remoteScript makes.
+var placedFolder = regexp.MustCompile(`^brokermark-[0-9A-Za-z]{6}$`)
+
+// same reports whether two paths name one folder.
+func same(a, b string) bool {
+	one, err := os.Lstat(a)
+	two, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(one, two)
+}
+
+// Dial returns the connection. It works once: the second call, after the connection was lost, ends the agent.
 func (s *Streams) Dial(string, string) (net.Conn, error) {
 	if s.used.Swap(true) {
+		s.ended()
 		return nil, errors.New("the connection to the coordinator has ended")
 	}
 	near, far := net.Pipe() // which can be given deadlines

@@ -17,8 +17,10 @@ import (
 const (
 	pieceHeader = "Brokermark-Piece" // message, number and count of pieces
 	pieceSize   = 256 << 10          // bytes
-	maxMessage  = 1 << 30            // bytes of JSON: the samples of an hour with a topology of a million topics
-	maxPieces   = maxMessage / pieceSize
+	maxDown     = 1 << 30            // bytes of JSON to an agent: a million topics with four producers and consumers each
+	maxUp       = 256 << 20          // bytes of JSON from an agent, several of which must not fill the coordinator's memory
+	maxPacked   = 128 << 20          // bytes of its pieces: 64 MiB of payloads do not compress
+	maxPieces   = maxPacked >> 10
 )
 
 // Making a compressor for each message took half of the CPU time that coordinating 100 agents takes.
@@ -53,6 +55,7 @@ func post(nc *nats.Conn, subject string, v any) error {
 // assembler joins the pieces of one sender's messages. Pieces come in order. A message that lacks one is dropped; the sender
 // repeats it when beats show that it did not arrive.
 type assembler struct {
+	most int64 // bytes of JSON in a message
 	id   string
 	next int
 	text []byte
@@ -66,29 +69,43 @@ func (p *assembler) add(m *nats.Msg, v any) (complete bool, err error) {
 		return false, errors.New("a message that is no piece of another")
 	}
 	if i == 0 {
-		*p = assembler{id: id}
+		*p = assembler{most: p.most, id: id}
 	}
 	if id != p.id || i != p.next {
 		return false, nil // the rest of one that has lost a piece
+	}
+	if len(p.text)+len(m.Data) > maxPacked {
+		*p = assembler{most: p.most}
+		return false, fmt.Errorf("a message of more than %d bytes", maxPacked)
 	}
 	p.text, p.next = append(p.text, m.Data...), i+1
 	if p.next < n {
 		return false, nil
 	}
 	text := p.text
-	*p = assembler{}
-	z := inflaters.Get().(io.ReadCloser)
-	defer inflaters.Put(z)
-	if err := z.(flate.Resetter).Reset(bytes.NewReader(text), nil); err != nil {
-		return false, err
-	}
-	return true, json.NewDecoder(io.LimitReader(z, maxMessage)).Decode(v)
+	*p = assembler{most: p.most}
+	return true, inflate(text, p.most, v)
 }
 
-// receive calls handle for each message of type T that is posted to a subject, and failed for each that can't be read. It calls
+// inflate decodes compressed JSON of at most limit bytes into v.
+func inflate(packed []byte, limit int64, v any) error {
+	z := inflaters.Get().(io.ReadCloser)
+	defer inflaters.Put(z)
+	if err := z.(flate.Resetter).Reset(bytes.NewReader(packed), nil); err != nil {
+		return err
+	}
+	text := &io.LimitedReader{R: z, N: limit}
+	err := json.NewDecoder(text).Decode(v)
+	if err != nil && text.N <= 0 {
+		err = fmt.Errorf("a message that inflates to more than %d bytes", limit)
+	}
+	return err
+}
+
+// receive calls handle for each message of type T, of at most so many bytes of JSON, that is posted to a subject, and failed for each that can't be read. It calls
 // them from one goroutine.
-func receive[T any](nc *nats.Conn, subject string, handle func(T), failed func(error)) (*nats.Subscription, error) {
-	var p assembler
+func receive[T any](nc *nats.Conn, subject string, most int64, handle func(T), failed func(error)) (*nats.Subscription, error) {
+	p := assembler{most: most}
 	s, err := nc.Subscribe(subject, func(m *nats.Msg) {
 		var message T
 		complete, err := p.add(m, &message)
@@ -102,7 +119,7 @@ func receive[T any](nc *nats.Conn, subject string, handle func(T), failed func(e
 	if err != nil {
 		return nil, err
 	}
-	return s, s.SetPendingLimits(-1, -1) // none: a message is many pieces
+	return s, s.SetPendingLimits(-1, 2*maxPacked) // a message is many pieces
 }
 
 // subjectDown and subjectUp are the subjects of messages to and from the agent of a session.

@@ -61,7 +61,7 @@ func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, .
 	}
 	unreadable := func(error) {} // the agent repeats what is missing
 	var err error
-	if r.subscription, err = receive(nc, subjectUp(r.id), r.hear, unreadable); err != nil {
+	if r.subscription, err = receive(nc, subjectUp(r.id), maxUp, r.hear, unreadable); err != nil {
 		return nil, err
 	}
 	var reply claimed

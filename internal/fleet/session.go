@@ -48,7 +48,7 @@ func (s *session) listen() (err error) {
 		}
 	}
 	failed := func(err error) { s.joined.Say("from %s: %v", s.by, err) }
-	if s.subscription, err = receive(s.joined.nc, subjectDown(s.id), obey, failed); err != nil {
+	if s.subscription, err = receive(s.joined.nc, subjectDown(s.id), maxDown, obey, failed); err != nil {
 		return err
 	}
 	return s.joined.nc.Flush()
@@ -167,10 +167,10 @@ func (s *session) obey(ctx context.Context, d down) {
 		}
 		s.executor.begin(o)
 		ctx, s.cancel = context.WithCancel(ctx)
-		bare := s.bare && o.Do == doRun
+		refused := s.refuses(o)
 		go func() {
-			a := answer{Fault: agent.FaultOf(errBare)}
-			if !bare {
+			a := answer{Fault: agent.FaultOf(refused)}
+			if refused == nil {
 				a = s.executor.do(ctx, o)
 			}
 			a.N = o.N
@@ -186,6 +186,25 @@ func (s *session) obey(ctx context.Context, d down) {
 		s.say(up{Answer: s.last})
 	}
 }
+
+// refuses returns why an order is not carried out, or nil.
+func (s *session) refuses(o *order) error {
+	switch {
+	case s.joined.Meter != nil:
+		return errMeters
+	case s.bare && o.Do == doRun:
+		return errBare
+	case o.Plan != nil && o.Plan.Broker.NamesFiles():
+		return errFiles
+	}
+	return nil
+}
+
+// The answers to orders of a coordinator that is none of this program's.
+var (
+	errMeters = errors.New("this agent meters a broker's processes and runs no load")
+	errFiles  = errors.New("the plan names files of this host instead of holding certificates itself")
+)
 
 // cleanUp ends the order under way and all clients.
 func (s *session) cleanUp() error {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,6 +124,11 @@ func (b Broker) Carried() (Broker, error) {
 		*file = Text(text)
 	}
 	return b, nil
+}
+
+// NamesFiles reports whether b names files that a process has to read, unlike Carried.
+func (b Broker) NamesFiles() bool {
+	return slices.ContainsFunc([]string{b.CA, b.Cert, b.Key}, func(file string) bool { return file != "" && !strings.HasPrefix(file, inText) })
 }
 
 // setupTime bounds making what a topology needs.
