@@ -82,24 +82,54 @@ func (c Consumers) serve(ctx context.Context, log io.Writer) error {
 	return err
 }
 
-// acceptClient returns the connection of the first client that knows the secret.
+// maxStrangers bounds the clients that are asked for the secret at the same time.
+const maxStrangers = 16
+
+// acceptClient returns the connection of the first client that knows the secret. Others, whose answer takes as long as they like, do not
+// keep it waiting.
 func (c Consumers) acceptClient(ctx context.Context) (net.Conn, error) {
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	defer context.AfterFunc(ctx, func() { l.Close() })()
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return nil, err
+	admitted, failed := make(chan net.Conn), make(chan error, 1)
+	go func() {
+		strangers := make(chan struct{}, maxStrangers)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				failed <- err
+				return
+			}
+			strangers <- struct{}{}
+			go func() {
+				defer func() { <-strangers }()
+				c.admit(ctx, conn, admitted)
+			}()
 		}
-		if c.admits(conn) {
-			return conn, nil
-		}
-		conn.Close()
+	}()
+	select {
+	case conn := <-admitted:
+		return conn, nil
+	case err := <-failed:
+		return nil, err
 	}
+}
+
+// admit sends conn to admitted if it is the first of a client that knows the secret, and closes it otherwise.
+func (c Consumers) admit(ctx context.Context, conn net.Conn, admitted chan<- net.Conn) {
+	if c.admits(conn) {
+		select {
+		case admitted <- conn:
+			return
+		case <-ctx.Done():
+		}
+	}
+	conn.Close()
 }
 
 // admits greets a client and reports whether it knows the secret.

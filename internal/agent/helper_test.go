@@ -3,9 +3,11 @@ package agent
 import (
 	"bytes"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -64,4 +66,38 @@ func TestThePasswordOfAnAttachedBrokerIsInNoFile(t *testing.T) {
 		t.Error(err)
 	}
 	look("kept")
+}
+
+// Any user of this machine can connect, and say nothing.
+func TestStrangersDoNotKeepTheClientWaiting(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Consumers{Name: "consumers-test", Listen: l.Addr().String(), Secret: "of the client"}
+	l.Close()
+	accepted := make(chan error, 1)
+	go func() {
+		conn, err := c.acceptClient(t.Context())
+		if err == nil {
+			conn.Close()
+		}
+		accepted <- err
+	}()
+	for range 5 {
+		conn, _, err := dial(t.Context(), c.Listen)
+		for err != nil { // it does not listen yet
+			conn, _, err = dial(t.Context(), c.Listen)
+		}
+		defer conn.Close()
+	}
+	began := time.Now()
+	conn, err := ConsumerHost{Address: c.Listen, Secret: c.Secret}.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := <-accepted; err != nil || time.Since(began) > greetingTime/2 {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
 }

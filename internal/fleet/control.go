@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -49,6 +50,11 @@ func Listen(listen, dir, token string) (*Control, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	if token == "" {
 		if token, err = keptToken(filepath.Join(dir, tokenFile)); err != nil {
 			return nil, err
@@ -108,6 +114,18 @@ func (c *Control) Close() {
 
 // TokenFile returns the file in which a control server keeps the token that it made.
 func TokenFile(dir string) string { return filepath.Join(dir, tokenFile) }
+
+// lockFolder waits until no other process makes a token and a certificate in dir.
+func lockFolder(dir string) (unlock func() error, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
+}
 
 // keptToken reads the token, or creates one in a file that only its user may read.
 func keptToken(file string) (string, error) {

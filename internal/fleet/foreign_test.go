@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -162,5 +163,27 @@ func TestAnAddressNeedsNoQuotes(t *testing.T) {
 	}
 	if _, err := ParseAddress("nats://[::1]:4222"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Two runs begin in the same moment, in a work directory without a control server's files.
+func TestControlServersThatStartAtOnceShareOneTokenAndCertificate(t *testing.T) {
+	for range 20 {
+		dir := filepath.Join(t.TempDir(), "fleet")
+		var all sync.WaitGroup
+		servers, errs := make([]*Control, 4), make([]error, 4)
+		for i := range servers {
+			all.Go(func() { servers[i], errs[i] = Listen("127.0.0.1:0", dir, "") })
+		}
+		all.Wait()
+		for i, c := range servers {
+			if errs[i] != nil {
+				t.Fatal(errs[i])
+			}
+			defer c.Close()
+			if c.Token != servers[0].Token || c.Join.Pin != servers[0].Join.Pin {
+				t.Fatalf("server %d has another token or certificate", i)
+			}
+		}
 	}
 }

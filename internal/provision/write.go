@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
 	"github.com/brokermark/brokermark/internal/bounded"
 )
@@ -74,7 +75,7 @@ func (n *Node) makeDir(root *os.Root, name string) error {
 	case err != nil:
 		return fmt.Errorf("make the directory %s of node %d: %w", name, n.ID, err)
 	}
-	d, err := root.Open(name)
+	d, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0) // the broker may have put a file there
 	if err != nil {
 		return err
 	}

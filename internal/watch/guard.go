@@ -48,8 +48,12 @@ func withAccessControl(token string, h http.Handler) http.Handler {
 	})
 }
 
-// fromOtherSite reports whether a page of another site made the request. Only browsers send an Origin.
+// fromOtherSite reports whether a page of another site made the request, other than by a link that its reader followed. Only
+// browsers send these headers; an image or a frame has no Origin.
 func fromOtherSite(r *http.Request) bool {
+	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Dest") != "document" {
+		return true
+	}
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return false
