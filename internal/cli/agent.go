@@ -19,6 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -118,7 +119,9 @@ unit, or the port or address on which they listen; --meter can be repeated.`,
 			if o.Meter == nil && placed == "" { // else there are no results, or no folder that they may be left in
 				o.Dir = filepath.Join(provision.DefaultDir(), provision.ResultsDir)
 			}
-			o.Say = func(format string, args ...any) { fmt.Fprintf(s.err, "brokermark: "+format+"\n", args...) }
+			o.Say = func(format string, args ...any) {
+				fmt.Fprintln(s.err, render.CleanLines(fmt.Sprintf("brokermark: "+format, args...)))
+			}
 			if err = fleet.Join(ctx, o); placed != "" && ctx.Err() != nil && c.Context().Err() == nil {
 				return nil // the coordinator is gone, and everything was cleaned up
 			}
@@ -197,7 +200,11 @@ func (s *shell) showAgents(list []fleet.Status) error {
 		if i.Meters != "" {
 			busy += "; meters " + i.Meters
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%s\t%s\t%s\n", i.Name, i.Host, i.PID, i.OS, i.Cores, load, i.Build, busy)
+		fields := []string{i.Name, i.Host, strconv.Itoa(i.PID), i.OS, strconv.Itoa(i.Cores), load, i.Build, busy}
+		for n, text := range fields { // every holder of the token chooses its own
+			fields[n] = strings.ReplaceAll(render.CleanLines(text), "\n", " ")
+		}
+		fmt.Fprintln(w, strings.Join(fields, "\t"))
 	}
 	return w.Flush()
 }

@@ -17,6 +17,7 @@ import (
 
 	_ "github.com/brokermark/brokermark/brokers"
 	"github.com/brokermark/brokermark/internal/crash"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/secret"
 	_ "github.com/brokermark/brokermark/reports"
 )
@@ -81,7 +82,7 @@ func (s *shell) ended(ctx context.Context, err error) int {
 	if printed {
 		return code
 	}
-	for line := range strings.Lines(secret.Redact(err.Error())) {
+	for line := range strings.Lines(render.CleanLines(secret.Redact(err.Error()))) { // it may quote a broker or an agent
 		if !strings.HasPrefix(line, "  ") { // lines from a broker's log are indented
 			line = "brokermark: " + line
 		}

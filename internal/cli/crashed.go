@@ -51,7 +51,7 @@ func (s *shell) after(e crash.Ending) int {
 	status, code, why := store.Failed, exitInternal, fmt.Sprintf("the program ended itself with exit code %d where it should not: a library did", e.Code)
 	switch {
 	case e.Meant && e.Signal == 0:
-		fmt.Fprint(s.err, e.Dump) // words of a library that only look like a dump
+		fmt.Fprint(s.err, secret.Redact(e.Dump)) // words of a library that only look like a dump
 		status, code, why = store.Aborted, e.Code, "interrupted; it left before it had cleaned up"
 	case e.Dump != "":
 		why = firstLine(e.Dump)

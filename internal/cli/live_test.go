@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/measure"
@@ -181,6 +184,24 @@ func TestTheOutcomeOfALoadIsWhatCameToEverySubscription(t *testing.T) {
 	}
 	r.Spec.Measure, r.Spec.SubscriptionsPerTopic, r.Result.ReceiveRate = "rate", 2, 400_000
 	if got := told(r); !strings.Contains(got, "throughput 200k/s") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Reasons quote what brokers, agents and hosts say, which may be meant for the terminal.
+func TestNothingThatIsQuotedDrivesTheTerminal(t *testing.T) {
+	const evil = "\x1b]0;evil\x07\x1b[2Jline\u202e"
+	var out bytes.Buffer
+	p := newProgress(&out)
+	p.say("the broker says %s", evil)
+	p.event(lab.Event{Kind: lab.Ended, Record: &store.Record{Status: store.Failed, Reason: evil, Label: evil}})
+	p.close()
+	s := &shell{out: &out, err: &out}
+	s.ended(t.Context(), errors.New(evil))
+	if err := s.showAgents([]fleet.Status{{Info: fleet.Info{Name: evil, Host: "a\nb"}, Busy: evil}}); err != nil {
+		t.Error(err)
+	}
+	if got := out.String(); strings.ContainsAny(got, "\x1b\x07\u202e") || strings.Count(got, "line") < 5 || strings.Contains(got, "a\nb") {
 		t.Errorf("%q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/watch"
 )
@@ -124,6 +125,7 @@ func (p *progress) event(e lab.Event) {
 }
 
 func (p *progress) print(line string) {
+	line = render.CleanLines(line) // a reason may quote a broker or an agent
 	p.erase()
 	if p.size != nil {
 		line = folded(line, p.size())
@@ -165,7 +167,7 @@ func (p *progress) draw() {
 	width := p.size()
 	var b strings.Builder
 	for _, line := range lines(p.now.View(time.Now()), width-1) {
-		b.WriteString(runewidth.Truncate(line, width-1, "…") + "\n")
+		b.WriteString(runewidth.Truncate(render.CleanLines(line), width-1, "…") + "\n")
 		p.drawn++
 	}
 	_, _ = io.WriteString(p.out, b.String())

@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// clean makes a text one harmless line: "a\r\nb \x1b[31mc" becomes "a b [31mc". Beyond what cleanLines removes it has no line breaks, and no
+// clean makes a text one harmless line: "a\r\nb \x1b[31mc" becomes "a b [31mc". Beyond what CleanLines removes it has no line breaks, and no
 // two spaces in a row.
-func clean(text string) string { return strings.Join(strings.Fields(cleanLines(text)), " ") }
+func clean(text string) string { return strings.Join(strings.Fields(CleanLines(text)), " ") }
 
-// cleanLines is text whose line breaks and spaces stay. It has no control characters, which could drive a terminal, no characters that
+// CleanLines is text whose line breaks and spaces stay. It has no control characters, which could drive a terminal, no characters that
 // reorder or hide their surroundings, and no broken UTF-8. Tabs become spaces.
-func cleanLines(text string) string {
+func CleanLines(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n':

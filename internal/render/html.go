@@ -71,7 +71,7 @@ func (f *fragment) block(b document.Block) {
 	case document.Paragraph:
 		f.writef("<p%s>%s</p>\n", class, escape(b.Text))
 	case document.Listing:
-		f.writef(`<pre tabindex="0">%s</pre>`+"\n", html.EscapeString(cleanLines(b.Text)))
+		f.writef(`<pre tabindex="0">%s</pre>`+"\n", html.EscapeString(CleanLines(b.Text)))
 	case document.Table:
 		f.foldedTable(b)
 	default:
@@ -126,7 +126,7 @@ func (f *fragment) header(columns []htmlColumn) {
 		if c.numeric {
 			class = ` class="n"`
 		}
-		lines := strings.ReplaceAll(html.EscapeString(cleanLines(c.Name)), "\n", "<br>")
+		lines := strings.ReplaceAll(html.EscapeString(CleanLines(c.Name)), "\n", "<br>")
 		f.writef(`<th scope="col"%s>%s</th>`, class, lines)
 	}
 	f.writef("</tr></thead>\n")

@@ -18,7 +18,7 @@ func jsonLines(d document.Document) string {
 		case document.Paragraph:
 			writeObject(&out, []field{{key: "text", value: clean(b.Text)}})
 		case document.Listing:
-			writeObject(&out, []field{{key: "listing", value: cleanLines(b.Text)}})
+			writeObject(&out, []field{{key: "listing", value: CleanLines(b.Text)}})
 		case document.Table:
 			t := b.WithBounds()
 			for _, row := range t.Rows {

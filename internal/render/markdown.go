@@ -22,7 +22,7 @@ func markdownText(d document.Document) string {
 		case document.Note:
 			fmt.Fprintf(&out, "\n%s %s\n", superscript(b.Mark), literal(b.Text))
 		case document.Listing:
-			lines := strings.TrimRight(cleanLines(b.Text), "\n")
+			lines := strings.TrimRight(CleanLines(b.Text), "\n")
 			fence := fenceOf(lines)
 			fmt.Fprintf(&out, "\n%s\n%s\n%s\n", fence, lines, fence)
 		case document.Table:

@@ -67,7 +67,7 @@ func (p terminalPage) block(b document.Block) string {
 	case document.Paragraph:
 		return wrap(clean(b.Text), p.proseWidth(), "")
 	case document.Listing:
-		return strings.TrimRight(cleanLines(b.Text), "\n")
+		return strings.TrimRight(CleanLines(b.Text), "\n")
 	case document.Table:
 		var texts []string
 		if b.Title != "" {
@@ -114,7 +114,7 @@ func (p terminalPage) table(t part) string {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		}
 		configs = append(configs, config)
-		header = append(header, c.fold(cleanLines(c.Name)))
+		header = append(header, c.fold(CleanLines(c.Name)))
 		for k, row := range t.rows {
 			cell := row[c.Key]
 			rows[k] = append(rows[k], p.toned(c.fold(cellText(c.Column, cell)), cell.Tone))
