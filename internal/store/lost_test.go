@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
@@ -272,7 +273,7 @@ func TestARecordWithFiguresThatAreNotFiniteIsKept(t *testing.T) {
 	if got.Result.ReceiveRate != 12.5 || got.Spec.Server["name"] != "kept" || !math.IsNaN(r.Result.PublishRate) {
 		t.Errorf("stored: %+v", got.Result.Measurement)
 	}
-	if len(got.Doubts) != 1 || got.Doubts[0].Code != DoubtNoFigure {
+	if len(got.Doubts) != 1 || !got.Doubts[0].Is(doubt.NoFigure) {
 		t.Fatalf("doubts: %v", got.Doubts)
 	}
 	for _, want := range []string{"spec.server.ratio (NaN)", "result.publish_rate (NaN)", "result.given.knee (+Inf)"} {
