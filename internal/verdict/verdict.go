@@ -1,0 +1,192 @@
+// Package verdict holds the one rule by which the program says whether two samples differ. A sample has a value for each
+// repetition, and each value is an interval, because a measurement may bound a figure instead of giving it: a search ends
+// between two rates, messages that never came make a latency a lower bound, and two clocks agree only so far.
+//
+//	nats := verdict.Sample{verdict.Exactly(10), verdict.Exactly(11), verdict.Exactly(10.5)}
+//	kafka := verdict.Sample{verdict.Exactly(20), verdict.Exactly(21), verdict.Exactly(19.5)}
+//	r := verdict.Compare(nats, kafka, verdict.Pool(nats, kafka))
+//	fmt.Println(r.Answer, r.Estimate, r.Low, r.High) // differs 1.9 1.8 2.0: kafka's figure is about twice that of nats
+//
+// The answer comes from the interval of the ratio of the two figures, which has three sources: the bounds of the values,
+// the spread of the repetitions, and Student's t distribution on a logarithmic scale. Without two repetitions there is no spread,
+// and the answer is Undecided. At most 5 % of the answers Differs and DoesNotDiffer are wrong (a test simulates it).
+//
+// The package knows no record, metric or broker.
+package verdict
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	confidence = 0.95           // of every interval
+	Alpha      = 1 - confidence // the most of the decided answers, of a family of comparisons, that may be wrong
+	// Small is the largest change, as a share, that counts as none: DoesNotDiffer says that it is no larger. A search leaves as much open.
+	Small = 0.10
+	// leastSpread is the least spread that is believed, as a share. Histograms and searches give equal values for figures
+	// that differ by less.
+	leastSpread = 0.005
+	// unlike is the p value of the test of equal spreads below which they are not pooled.
+	unlike = 0.1
+	// Enough is how many repetitions two samples need for that test to notice that one scatters more, and so the least with which
+	// they decide more than by an order of magnitude.
+	Enough = 3
+)
+
+// Value is a figure of one repetition: At is the figure that is shown, and the true one lies within Low..High, which are at least 0.
+// High is +Inf if At is only a lower bound.
+type Value struct{ At, Low, High float64 }
+
+// Exactly is a value without errors of measurement.
+func Exactly(v float64) Value { return Value{At: v, Low: v, High: v} }
+
+// Sample is the values of a figure over repetitions.
+type Sample []Value
+
+// logs are the logarithms of one end of all values. ok is false if one of them is not finite.
+func (s Sample) logs(end func(Value) float64) (logs []float64, ok bool) {
+	ok = len(s) > 0
+	for _, v := range s {
+		logs = append(logs, math.Log(end(v)))
+		ok = ok && !math.IsInf(logs[len(logs)-1], 0) && end(v) > 0
+	}
+	return logs, ok
+}
+
+func low(v Value) float64  { return v.Low }
+func high(v Value) float64 { return v.High }
+
+// ends are the means of the logarithms of the low and of the high ends, between which the true mean lies but for the spread. A value
+// of exactly 0 has no logarithm, so that nothing is known of the mean then.
+func (s Sample) ends() (lowEnd, highEnd float64) {
+	lowEnd, highEnd = math.Inf(-1), math.Inf(1)
+	if logs, ok := s.logs(low); ok {
+		lowEnd = mean(logs)
+	}
+	if logs, ok := s.logs(high); ok {
+		highEnd = mean(logs)
+	}
+	return lowEnd, highEnd
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// Median is the median of the figures that are shown; NaN without any.
+func (s Sample) Median() float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	var at []float64
+	for _, v := range s {
+		at = append(at, v.At)
+	}
+	slices.Sort(at)
+	return (at[(len(at)-1)/2] + at[len(at)/2]) / 2
+}
+
+// Interval is the 95 % confidence interval of the figure behind a sample. It reaches from 0 to +Inf without a spread.
+func (s Sample) Interval(pooled Spread) (lowEnd, highEnd float64) {
+	scatter := s.spread()
+	if pooled.Known() {
+		scatter = Spread{SD: max(pooled.SD, scatter.SD), DF: pooled.DF}
+	}
+	if len(s) == 0 || !scatter.Known() {
+		return 0, math.Inf(1)
+	}
+	margin := scatter.quantile() * scatter.sd() / math.Sqrt(float64(len(s)))
+	lowEnd, highEnd = s.ends()
+	median := s.Median()
+	return min(median, math.Exp(lowEnd-margin)), max(median, math.Exp(highEnd+margin))
+}
+
+// Spread is how much the repetitions of a figure scatter: the standard deviation of their natural logarithms, about the share by which
+// they differ from their mean, and its degrees of freedom. The zero value is no estimate.
+type Spread struct{ SD, DF float64 }
+
+// Known reports whether there is an estimate.
+func (s Spread) Known() bool { return s.DF > 0 }
+
+func (s Spread) sd() float64 { return max(s.SD, leastSpread) }
+
+// t is Student's distribution with the degrees of freedom of the spread.
+func (s Spread) t() distuv.StudentsT { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.DF} }
+
+// quantile is how many standard errors a 95 % interval reaches either way.
+func (s Spread) quantile() float64 { return s.t().Quantile(1 - Alpha/2) }
+
+// spread is the sample's own estimate: of the ends of its values the one that scatters more. It is unknown with fewer than two values,
+// and if neither end has logarithms.
+func (s Sample) spread() Spread {
+	if len(s) < 2 {
+		return Spread{}
+	}
+	of := Spread{DF: float64(len(s) - 1)}
+	known := false
+	for _, end := range []func(Value) float64{low, high} {
+		logs, ok := s.logs(end)
+		if !ok {
+			continue
+		}
+		known = true
+		m, squares := mean(logs), 0.0
+		for _, l := range logs {
+			squares += (l - m) * (l - m)
+		}
+		of.SD = max(of.SD, math.Sqrt(squares/of.DF))
+	}
+	if !known {
+		return Spread{}
+	}
+	return of
+}
+
+// Pool estimates one spread from several samples of an experiment, whose repetitions are taken to scatter alike. It is unknown
+// unless two samples have the repetitions that it takes to check that, and if the check shows that they don't. Three repetitions of
+// twelve brokers make an estimate with 24 degrees of freedom, while those of two brokers make one with 4.
+func Pool(samples ...Sample) Spread {
+	var each []Spread
+	var pooled Spread
+	checkable := 0
+	for _, s := range samples {
+		one := s.spread()
+		if !one.Known() {
+			continue
+		}
+		if len(s) >= Enough {
+			checkable++
+		}
+		each = append(each, one)
+		pooled.SD += one.DF * one.sd() * one.sd()
+		pooled.DF += one.DF
+	}
+	if checkable < 2 {
+		return Spread{}
+	}
+	pooled.SD = math.Sqrt(pooled.SD / pooled.DF)
+	if bartlett(each, pooled) < unlike {
+		return Spread{}
+	}
+	return pooled
+}
+
+// bartlett is the p value of Bartlett's test of equal spreads (Bartlett, Proceedings of the Royal Society A 160, 1937). It takes
+// logarithms for normal, and shows a difference more often where they are not.
+func bartlett(each []Spread, pooled Spread) float64 {
+	statistic, correction := 0.0, -1/pooled.DF
+	for _, s := range each {
+		statistic += 2 * s.DF * math.Log(pooled.SD/s.sd())
+		correction += 1 / s.DF
+	}
+	others := float64(len(each) - 1)
+	statistic /= 1 + correction/(3*others)
+	return distuv.ChiSquared{K: others}.Survival(max(0, statistic))
+}
