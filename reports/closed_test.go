@@ -47,7 +47,7 @@ func TestNoReportShowsTheLatencyOfAClosedLoop(t *testing.T) {
 		for name, d := range documents {
 			for _, format := range render.Formats() {
 				text := string(rendered(t, d, format, 100))
-				if shown := strings.Contains(text, "77"); shown != (measure == "rate") {
+				if shown := strings.Contains(text, "777"); shown != (measure == "rate") {
 					t.Errorf("%s of %s as %s: latency shown: %v\n%s", name, measure, format, shown, text)
 				}
 			}

@@ -93,7 +93,7 @@ func TestACurveIsSetBesideAPublishedOne(t *testing.T) {
 		r.Result = &store.Result{Given: map[string]float64{results.KeyKneeRate: 1500}}
 	})
 	d := Compare(Side{"paper", results.Of(published)}, Side{"now", results.Of(measured)})
-	if text := string(rendered(t, d, "markdown", 0)); !strings.Contains(text, "| before the knee | 1.50k/s | 1k/s | 0.667× |") {
+	if text := string(rendered(t, d, "markdown", 0)); !strings.Contains(text, "| before the knee | 1.50k/s | 1k/s \\[1–2k/s\\] | 0.667× |") {
 		t.Errorf("got %s", text)
 	}
 }

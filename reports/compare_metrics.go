@@ -1,5 +1,4 @@
-// The tests of a comparison, and the words for what they show. Each metric is tested by the rank test of
-// Mann and Whitney, which assumes no distribution. Of hundreds of tests some show a difference by chance
+// The tests of a comparison, and the words for what they show. Of hundreds of tests some show a difference by chance
 // alone, so the p values of all metrics and all pairs of a comparison are corrected together (Holm): of three
 // tests with p = 0.01, 0.03 and 0.04 only the first still shows a difference.
 
@@ -25,7 +24,7 @@ var comparedMetrics = slices.Concat([]string{
 
 // metricTest is one metric of a pair, and the test of whether the second side differs from the first. If the
 // first side's e2e p99 was 10, 11, 12 and 13 ms in its repetitions and the second's 20, 22, 24 and 26 ms, the
-// Ratio is 2, Delta is 1 (all of the second's values are larger), and P is 0.029.
+// Estimate is 2.
 type metricTest struct {
 	metric                results.Metric
 	firstName, secondName string // of the sides
@@ -89,11 +88,10 @@ func (p pair) test() []metricTest {
 
 func (t metricTest) isFromSend() bool { return slices.Contains(results.FromSend, t.metric.Key) }
 
-// secondIsHigher tells the direction of a shown difference. Cliff's delta is the share of pairs of values
-// in which the second side's is the larger one, less the share in which it is the smaller one.
-func (t metricTest) secondIsHigher() bool { return t.Delta > 0 }
+// secondIsHigher reports the direction of a shown difference.
+func (t metricTest) secondIsHigher() bool { return t.B.Median > t.A.Median }
 
-// secondIsBetter tells, of a shown difference, whether its direction is the better one of the metric.
+// secondIsBetter reports, of a shown difference, whether its direction is the better one of the metric.
 func (t metricTest) secondIsBetter() bool {
 	return t.secondIsHigher() == (t.metric.Better == results.Higher)
 }
@@ -101,11 +99,13 @@ func (t metricTest) secondIsBetter() bool {
 // sentence says how the second side compares with the first, and what that rests on: "jetstream is lower
 // than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, …)."
 func (t metricTest) sentence() string {
-	switch t.Answer() {
-	case results.NotTested:
-		return fmt.Sprintf("%s is %s; %s.", t.secondName, t.ChangeFrom(t.firstName), t.Why())
-	case results.NoDifferenceShown:
-		return fmt.Sprintf("no difference shown (%s).", t.Why())
+	switch {
+	case t.Answer == results.Undecided && !t.Tested():
+		return fmt.Sprintf("undecided; the runs point to %s %s: %s.", t.secondName, t.ChangeFrom(t.firstName), t.Why())
+	case t.Answer == results.Undecided:
+		return fmt.Sprintf("undecided (%s).", t.Why())
+	case t.Answer == results.DoesNotDiffer:
+		return fmt.Sprintf("they do not differ (%s).", t.Why())
 	}
 	direction, judged := "lower", "worse"
 	if t.secondIsHigher() {
@@ -121,33 +121,29 @@ func (t metricTest) sentence() string {
 // is no ratio, because a value is 0 or less.
 func (t metricTest) ratioClause() string {
 	switch {
-	case math.IsNaN(t.Ratio):
+	case math.IsNaN(t.Estimate):
 		return ""
-	case !t.hasInterval():
-		return ", " + unit.Factor.Format(t.Ratio)
+	case !t.Tested():
+		return ", " + unit.Factor.Format(t.Estimate)
 	}
-	return ", " + withInterval(t.Ratio, t.RatioLow, t.RatioHigh)
+	return ", " + withInterval(t.Estimate, t.Low, t.High)
 }
 
-// hasInterval tells whether there are enough values for an interval of the ratio.
-func (t metricTest) hasInterval() bool { return !math.IsInf(t.RatioHigh, 0) }
-
 func (t metricTest) ratioCell() document.Cell {
-	if !t.hasInterval() {
-		return document.Number(t.Ratio)
+	if !t.Tested() || math.IsNaN(t.Estimate) {
+		return document.Number(t.Estimate)
 	}
-	return document.Cell{Kind: document.Interval, Number: t.Ratio, Low: t.RatioLow, High: t.RatioHigh}
+	return document.Cell{Kind: document.Interval, Number: t.Estimate, Low: t.Low, High: t.High}
 }
 
 // findingText says in a few words who is better: "kafka better".
 func (t metricTest) findingText() string {
-	switch t.Answer() {
-	case results.NotTested:
-		return "not tested"
-	case results.NoDifferenceShown:
-		return "no difference shown"
-	}
-	if t.secondIsBetter() {
+	switch {
+	case t.Answer == results.DoesNotDiffer:
+		return "no tenth apart"
+	case t.Answer == results.Undecided:
+		return string(t.Answer)
+	case t.secondIsBetter():
 		return t.secondName + " better"
 	}
 	return t.firstName + " better"
@@ -155,7 +151,7 @@ func (t metricTest) findingText() string {
 
 // pCell shows a p value. It is blank where nothing was tested.
 func (t metricTest) pCell(p float64) document.Cell {
-	if t.Answer() == results.NotTested {
+	if !t.Tested() {
 		return document.Cell{}
 	}
 	return document.Number(p)
@@ -172,12 +168,11 @@ func (p pair) columns() []columnOf[metricTest] {
 		cellColumn(second, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }),
 		textColumn(document.Column{Key: "finding", Name: "finding"}, metricTest.findingText),
 		cellColumn(document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, metricTest.ratioCell),
-		numberColumn(document.Column{Key: "delta", Name: "delta"}, func(t metricTest) float64 { return t.Delta }),
-		cellColumn(document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pCell(t.Adjusted) }),
+		cellColumn(document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pCell(t.P) }),
 		textColumn(document.Column{Key: "n", Name: "n"}, func(t metricTest) string { return fmt.Sprintf("%d, %d", t.A.N, t.B.N) }),
 		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.A.N }),
 		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.B.N }),
-		cellColumn(forPrograms("p_alone"), func(t metricTest) document.Cell { return t.pCell(t.P) }),
+		cellColumn(forPrograms("p_alone"), func(t metricTest) document.Cell { return t.pCell(t.Alone) }),
 		numberColumn(document.Column{Key: "tests", Unit: unit.Count, MachinesOnly: true}, func(t metricTest) int { return t.Family }),
 	}
 }

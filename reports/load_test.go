@@ -128,6 +128,9 @@ func TestAComparisonNeverPoolsLoads(t *testing.T) {
 	} {
 		var titles []string
 		for _, p := range Pairs(c.a, c.b, c.named...) {
+			if p.OnlySide() != "" {
+				continue
+			}
 			titles = append(titles, p.Title)
 			if len(p.A) != 1 || len(p.B) != 1 {
 				t.Errorf("%s: %d and %d points are one", c.name, len(p.A), len(p.B))
@@ -138,8 +141,8 @@ func TestAComparisonNeverPoolsLoads(t *testing.T) {
 		}
 	}
 	unmatched := match(side("kafka", constant, steps(5)), side("jetstream", constant, poisson), []string{"broker"}).unmatched
-	if unmatched != 2 {
-		t.Errorf("%d workloads of one side only, want 2", unmatched)
+	if len(unmatched) != 2 {
+		t.Errorf("%d workloads of one side only, want 2", len(unmatched))
 	}
 }
 

@@ -18,13 +18,14 @@ type Side struct {
 	Set  *results.Set
 }
 
-// Pairs lists the pairs that Compare compares.
+// Pairs lists the pairs that Compare compares, then what only one side was given, whose pairs have no other side.
 func Pairs(a, b Side, meantToDiffer ...string) []results.Pair {
+	found := match(a, b, meantToDiffer)
 	var pairs []results.Pair
-	for _, p := range match(a, b, meantToDiffer).pairs {
+	for _, p := range found.pairs {
 		pairs = append(pairs, results.Pair{Title: p.title, A: p.first.points, B: p.second.points})
 	}
-	return pairs
+	return append(pairs, found.unmatched...)
 }
 
 // pair holds what both sides measured of the same work.
@@ -89,7 +90,7 @@ func (h half) hasLatency() bool {
 // matches are the pairs of a comparison.
 type matches struct {
 	pairs     []pair
-	unmatched int // workloads that only one side was given
+	unmatched []results.Pair // workloads that only one side was given
 }
 
 // match pairs the points that were given exactly the same work, but for the spec paths that are meant to differ. If there are none, it pairs
@@ -121,13 +122,12 @@ func nameAndLoad(p results.Point) string { return p.Name + "\n" + loadID(p) }
 func matchBy(a, b Side, key func(results.Point) string) matches {
 	firsts, seconds := results.GroupBy(a.Set.Points, key), results.GroupBy(b.Set.Points, key)
 	var found matches
-	common := 0 // workloads that both sides were given
 	for _, first := range firsts {
 		i := slices.IndexFunc(seconds, func(second group) bool { return second.Name == first.Name })
 		if i < 0 {
+			found.unmatched = append(found.unmatched, results.Pair{Title: workTitle(first.Members[0], first.Members[0]), A: first.Members})
 			continue
 		}
-		common++
 		for _, ofFirst := range results.GroupBy(first.Members, nameAndLoad) {
 			for _, ofSecond := range results.GroupBy(seconds[i].Members, nameAndLoad) {
 				p := pair{
@@ -140,7 +140,11 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 			}
 		}
 	}
-	found.unmatched = len(firsts) - common + len(seconds) - common
+	for _, second := range seconds {
+		if !slices.ContainsFunc(firsts, func(first group) bool { return first.Name == second.Name }) {
+			found.unmatched = append(found.unmatched, results.Pair{Title: workTitle(second.Members[0], second.Members[0]), B: second.Members})
+		}
+	}
 	return found
 }
 

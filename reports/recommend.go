@@ -263,34 +263,19 @@ func (s sweep) bestText() string {
 	return text + "."
 }
 
-// closeRivals counts the next best points that may be as good as the best, and those with too few repetitions to tell. It is empty if all
-// are shown to be behind. Only the best few are tested. Choosing them first makes no false difference more likely, because the chosen are
-// close to each other: of 30 equal points with 8 repetitions each, one was shown in 4 of 2,000 sweeps.
+// closeRivals counts the next best points that aren't shown to be behind the best. It is empty if all are.
+// Only the best few are tested. Choosing them first makes no false difference more likely, because the chosen are
+// close to each other.
 func (s sweep) closeRivals() string {
 	var contenders []results.Contender
 	for _, p := range s.best() {
 		contenders = append(contenders, results.NewContender(s.settings(p), s.metric, p.Ok()))
 	}
 	ranking := results.Rank(s.metric, contenders)
-	next := len(ranking.Rest)
-	rivals := len(ranking.WithAnswer(results.NoDifferenceShown))
-	untested := len(ranking.WithAnswer(results.NotTested))
-	noDifference := fmt.Sprintf("No difference to it is shown for %d of the next best %d", rivals, next)
-	notTested := fmt.Sprintf("%d are not tested: too few repetitions.", untested)
-	if untested == 1 {
-		notTested = "1 is not tested: too few repetitions."
+	if rivals := len(ranking.Rest) - len(ranking.Behind()); rivals > 0 {
+		return fmt.Sprintf("Of the next best %d, %d may be as good.", len(ranking.Rest), rivals)
 	}
-	switch {
-	case rivals == 0 && untested == 0:
-		return ""
-	case untested == 0:
-		return noDifference + "."
-	case untested == next:
-		return "With so few repetitions the order of the best is not tested."
-	case rivals == 0:
-		return fmt.Sprintf("Of the next best %d, %s", next, notTested)
-	}
-	return noDifference + ", and " + notTested
+	return ""
 }
 
 // failedInPart names those of the best points of which repetitions failed: "Failed in part: linger.ms=5 (failed 1 of 3)." It is empty if

@@ -49,10 +49,9 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 		d.Say("Nothing of this study was measured yet.")
 	}
 	d.Add(tableOf("", p.claimColumns(sides, notes), judged))
-	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; " +
-		"where the repetitions lie on both sides it cannot be told. Messages are counted over all repetitions, those that failed " +
-		"included. Where a point was measured once there is no " +
-		"spread: the answer is that of this one run, another run may answer otherwise, and nothing is tested.")
+	d.Say("A claim holds, or does not, where 95 % confidence intervals of its figures leave no other answer. " +
+		"Otherwise it cannot be told, and a footnote says what the repetitions point to; one run decides nothing. " +
+		"Messages are counted over all repetitions, those that failed included.")
 }
 
 // sideNames are the sides of a study in words.
@@ -62,31 +61,22 @@ var sideNames = map[string]string{
 	claim.Published: "Published",
 }
 
-// countAnswers counts the answers of a side, and warns of those that rest on one repetition of a point.
+// countAnswers counts the answers of a side: "5 of 20 hold, 1 does not, 14 are undecided, of which 9 point to holds and 5 to does not hold."
 func countAnswers(judged []judgedClaim, side string) string {
-	counts, single := map[claim.Verdict]int{}, 0
+	counts, open := map[claim.Verdict]int{}, map[claim.Verdict]int{}
 	for _, j := range judged {
 		a := j.answers[side]
 		counts[a.Verdict]++
-		if a.Verdict != claim.CannotBeTold && a.Repetitions() == 1 {
-			single++
+		if a.Verdict == claim.CannotBeTold {
+			open[a.PointsTo]++
 		}
 	}
-	hold, doNot := counts[claim.Holds], counts[claim.DoesNotHold]
-	return fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told%s.",
-		plural(len(judged), "claim"), hold, doNot, counts[claim.CannotBeTold], singleRunWarning(single, hold+doNot))
-}
-
-// singleRunWarning warns of the answers that rest on one repetition of a point, among all decided ones. It
-// is empty if there are none.
-func singleRunWarning(single, decided int) string {
-	switch single {
-	case 0:
-		return ""
-	case decided:
-		return "; every answer rests on one repetition, without a spread"
+	text := fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told",
+		plural(len(judged), "claim"), counts[claim.Holds], counts[claim.DoesNotHold], counts[claim.CannotBeTold])
+	if hold, doNot := open[claim.Holds], open[claim.DoesNotHold]; hold+doNot > 0 {
+		text += fmt.Sprintf(": of these %d point to holds, %d to does not hold", hold, doNot)
 	}
-	return fmt.Sprintf("; %d of the answers rest on one repetition, without a spread", single)
+	return text + "."
 }
 
 // claimColumns have the verdicts of all sides beside each other, then the figures that each rests on.
@@ -129,12 +119,8 @@ func (p Paper) claimCell(j judgedClaim, notes *document.Footnotes) document.Cell
 // answerCell is the verdict of a side, with footnotes that say what it can't tell.
 func answerCell(a claim.Answer, notes *document.Footnotes) document.Cell {
 	cell := document.Text(string(a.Verdict))
-	switch {
-	case a.Why != "":
+	if a.Why != "" {
 		cell = cell.Marked(notes.Mark(string(a.Reason), remark.Of("%s", a.Why)))
-	case a.Repetitions() == 1:
-		cell = cell.Marked(notes.Mark("one run",
-			remark.Of("one repetition, so there is no spread to hold it against: another run may answer otherwise")))
 	}
 	if a.Closed && len(a.Parts) > 0 {
 		cell = cell.Marked(notes.Mark("closed",

@@ -233,7 +233,7 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 	d := Study(set, p)
 	for key, want := range map[string][]string{
 		"claim":        {"1", "2", "3"},
-		"verdict_then": {"holds", "does not hold", "cannot be told"},
+		"verdict_then": {"cannot be told", "cannot be told", "cannot be told"},
 		"verdict_now":  {"cannot be told", "cannot be told", "cannot be told"},
 		"published":    {"−32 %", "", "–"},
 	} {
@@ -241,7 +241,7 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
-	for side, want := range map[string]string{"then": "of 3 claims, 1 hold, 1 do not, and of 1 it cannot be told.", "now": "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told."} {
+	for side, want := range map[string]string{"then": "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told: of these 1 point to holds, 1 to does not hold.", "now": "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told."} {
 		finds := func(b document.Block) bool {
 			v, ok := b.(document.Verdict)
 			return ok && v.About == sideNames[side] && v.Finding == want
@@ -338,7 +338,7 @@ func TestPublishedFiguresStandInAStudyReportAlsoWhenTheyWereImported(t *testing.
 	if a, b := len(without.Tables()[1].Rows), len(with.Tables()[1].Rows); a != b || a != 3 {
 		t.Errorf("%d rows without, %d with them in the store", a, b)
 	}
-	if note := without.Tables()[0].Rows[0]["verdict_now"]; len(note.Marks) != 1 || !strings.HasPrefix(without.Notes()[note.Marks[0]], "one repetition, so there is no spread") {
+	if note := without.Tables()[0].Rows[0]["verdict_now"]; len(note.Marks) != 1 || !strings.HasPrefix(without.Notes()[note.Marks[0]], "one run decides nothing; it points to: ") {
 		t.Errorf("one repetition: %+v", note)
 	}
 }

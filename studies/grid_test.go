@@ -8,8 +8,8 @@ import (
 
 	_ "github.com/brokermark/brokermark/brokers" // their speeds
 	"github.com/brokermark/brokermark/internal/lab"
-	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/verdict"
 	"github.com/brokermark/brokermark/studies"
 )
 
@@ -184,14 +184,14 @@ func TestTheFullScaleRepeatsAsThePaperDidOrEnoughForATest(t *testing.T) {
 		for _, p := range points {
 			brokers[p.Spec.Broker] = true
 		}
-		switch need := results.Needed(len(brokers)); {
+		switch need := verdict.Enough; {
 		case s.Source != "":
 			if s.Repeats != 1 {
 				t.Errorf("%s: %d repetitions, but its text tells of none", name, s.Repeats)
 			}
 		case len(brokers) < 2:
 		case s.Repeats < need && !strings.Contains(s.Description, "--repeat 5"):
-			t.Errorf("%s: %d repetitions, and a test between %d brokers needs %d", name, s.Repeats, len(brokers), need)
+			t.Errorf("%s: %d repetitions, and deciding between %d brokers needs %d", name, s.Repeats, len(brokers), need)
 		}
 	}
 }

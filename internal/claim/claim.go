@@ -2,10 +2,11 @@
 // loses a third of its rate from one queue to 50" is written in claims.yaml as statements with numeric bounds; Evaluate
 // answers it with holds, does not hold, or cannot be told.
 //
-// Repetitions of a measurement differ, so every figure is an interval, and a statement holds only if it would hold
-// whichever repetition of each point had been the only one. Example: "mode a has at most 0.45 times the rate of mode
+// Repetitions of a measurement differ, so every figure is an interval. They point to an answer if it would be the same
+// whichever repetition of each point had been the only one, and give it if 95 % confidence intervals of the figures
+// (package verdict) come to the same; one run of each point decides nothing. Example: "mode a has at most 0.45 times the rate of mode
 // b". If a measured 38 and 40 messages/s and b 90 and 100, their ratio lies between 38/100 = 0.38 and 40/90 = 0.44: it
-// holds. If a measured 40 and 44, the ratio lies between 0.40 and 44/90 = 0.49: it cannot be told.
+// holds, as far as these repetitions go. If a measured 40 and 44, the ratio lies between 0.40 and 44/90 = 0.49: it cannot be told.
 //
 // A statement is answered in four steps. Example: "at every size, 50 queues have at most 0.7 times the rate of one".
 //
@@ -37,21 +38,24 @@ type Answer struct {
 	Reason  Reason // why it can't be told
 	Why     string // the reason in a sentence
 	Parts   []Part // one for each statement
-	Closed  bool   // a figure is the latency of a closed loop, which says how full the client's window was
+
+	PointsTo Verdict // what the verdict would be if any choice of the repetitions decided it
+	Closed   bool    // a figure is the latency of a closed loop, which says how full the client's window was
 }
 
 // Part is the answer to one statement. If it holds at size=1KiB, can't be told at size=10KiB, and every run at 1MiB
 // failed, there are two Cells, and one is Missing.
 type Part struct {
-	Verdict Verdict
-	Reason  Reason // why it can't be told
-	Why     string // the reason in a sentence
-	Figure  Figure // of all cells: pooled as Statement.Take says, or else their median with the range of all
-	R2      Figure // of a slope: the coefficient of determination, the median and range of all cells
-	Cells   []Cell
-	Missing int      // cells without a usable figure
-	Without []string // of a slope or shape: values of the axis that it was judged without, since they have no figure in some cell
-	Closed  bool     // a figure is the latency of a closed loop
+	Verdict  Verdict
+	Reason   Reason // why it can't be told
+	Why      string // the reason in a sentence
+	Figure   Figure // of all cells: pooled as Statement.Take says, or else their median with the range of all
+	R2       Figure // of a slope: the coefficient of determination, the median and range of all cells
+	Cells    []Cell
+	PointsTo Verdict  // as in Answer; the verdicts of the cells are of this kind, too
+	Missing  int      // cells without a usable figure
+	Without  []string // of a slope or shape: values of the axis that it was judged without, since they have no figure in some cell
+	Closed   bool     // a figure is the latency of a closed loop
 
 	missingThoughOK int // of Missing, the cells of which every point was measured, but not the metric
 }
@@ -90,17 +94,18 @@ func Sides(set *results.Set, study string) []string {
 // or Published.
 func Evaluate(c Claim, set *results.Set, study, side string) Answer {
 	if c.Undecidable != "" {
-		return Answer{Verdict: CannotBeTold, Reason: Undecidable, Why: c.Undecidable}
+		return Answer{Verdict: CannotBeTold, PointsTo: CannotBeTold, Reason: Undecidable, Why: c.Undecidable}
 	}
 	samples := samplesOf(set.Points, study, side)
 	if len(samples) == 0 {
-		return Answer{Verdict: CannotBeTold, Reason: NothingMeasured, Why: "nothing was measured"}
+		return Answer{Verdict: CannotBeTold, PointsTo: CannotBeTold, Reason: NothingMeasured, Why: "nothing was measured"}
 	}
-	a := Answer{Verdict: Holds}
+	a := Answer{Verdict: Holds, PointsTo: Holds}
 	for _, s := range c.Statements {
 		p := s.evaluate(samples)
 		a.Parts = append(a.Parts, p)
 		a.Closed = a.Closed || p.Closed
+		a.PointsTo = a.PointsTo.and(p.PointsTo)
 		if both := a.Verdict.and(p.Verdict); both != a.Verdict { // the first of the worst statements gives the reason
 			a.Verdict, a.Reason, a.Why = both, p.Reason, p.Why
 		}
@@ -112,10 +117,19 @@ func Evaluate(c Claim, set *results.Set, study, side string) Answer {
 func (a Answer) Repetitions() int {
 	fewest := 0
 	for _, p := range a.Parts {
-		for _, c := range p.Cells {
-			if fewest == 0 || c.N < fewest {
-				fewest = c.N
-			}
+		if n := p.Repetitions(); fewest == 0 || n > 0 && n < fewest {
+			fewest = n
+		}
+	}
+	return fewest
+}
+
+// Repetitions is the fewest repetitions that any figure of the part rests on. It is 0 without a figure.
+func (p Part) Repetitions() int {
+	fewest := 0
+	for _, c := range p.Cells {
+		if fewest == 0 || c.N < fewest {
+			fewest = c.N
 		}
 	}
 	return fewest

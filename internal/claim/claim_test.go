@@ -201,8 +201,8 @@ func TestStatements(t *testing.T) {
 				c = parse(t, statement)
 			}
 			a := claim.Evaluate(c, results.Of(records(test.points...)), "s", claim.Now)
-			if a.Verdict != test.want || a.Reason != test.reason {
-				t.Errorf("%s (%s: %s), want %s (%s)\n%+v", a.Verdict, a.Reason, a.Why, test.want, test.reason, a.Parts)
+			if a.PointsTo != test.want || test.want == claim.CannotBeTold && a.Reason != test.reason {
+				t.Errorf("%s (%s: %s), want %s (%s)\n%+v", a.PointsTo, a.Reason, a.Why, test.want, test.reason, a.Parts)
 			}
 			if (a.Verdict == claim.CannotBeTold) != (a.Why != "") {
 				t.Errorf("why: %q", a.Why)
@@ -297,8 +297,8 @@ func TestARateBetweenTwoThatWereTriedIsKnownNoBetter(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := store.Record{Study: "s", PointID: "p", Axes: map[string]string{"sweep": "e"}, Repetition: 1, Status: store.OK, Spec: study.Spec{Measure: "curve"}, Result: &test.result}
-		if a := claim.Evaluate(claims[0], results.Of([]store.Record{r}), "s", claim.Now); a.Verdict != test.want {
-			t.Errorf("%s: %s (%s)", test.name, a.Verdict, a.Why)
+		if a := claim.Evaluate(claims[0], results.Of([]store.Record{r}), "s", claim.Now); a.PointsTo != test.want {
+			t.Errorf("%s: %s (%s)", test.name, a.PointsTo, a.Why)
 		}
 	}
 }

@@ -16,8 +16,8 @@ func TestContendersThatAreLevelHaveNoOrder(t *testing.T) {
 		for _, best := range []string{"highest", "lowest"} {
 			p := part(t, "best: "+best+", rank: {by: b, "+statement+"}", at{"b=k", []float64{5, 7}}, at{"b=r", []float64{7, 9}}, at{"b=p", []float64{7}})
 			level := part(t, "best: "+best+", rank: {by: b, "+statement+"}", at{"b=k", []float64{5}}, at{"b=r", []float64{5}})
-			if p.Verdict != claim.CannotBeTold || level.Verdict != claim.CannotBeTold {
-				t.Errorf("%s, best is the %s: %s and %s", statement, best, p.Verdict, level.Verdict)
+			if p.PointsTo != claim.CannotBeTold || level.PointsTo != claim.CannotBeTold {
+				t.Errorf("%s, best is the %s: %s and %s", statement, best, p.PointsTo, level.PointsTo)
 			}
 		}
 	}
@@ -25,11 +25,11 @@ func TestContendersThatAreLevelHaveNoOrder(t *testing.T) {
 
 func TestARatioOfOneThatReachedNothingIsZero(t *testing.T) {
 	p := part(t, "ratio: {of: {m: a}, to: {m: b}, expect: {to: 1%}}", at{"m=a", []float64{0, 10}}, at{"m=b", []float64{1000, 2000}})
-	if f := p.Figure; p.Verdict != claim.Holds || f.Low != 0 || f.High != 0.01 || f.N != 2 {
+	if f := p.Figure; p.PointsTo != claim.Holds || f.Low != 0 || f.High != 0.01 || f.N != 2 {
 		t.Errorf("%+v", p)
 	}
 	p = part(t, "ratio: {of: {m: a}, to: {m: b}, expect: {to: 1}}", at{"m=a", []float64{5}}, at{"m=b", []float64{0, 10}})
-	if p.Verdict != claim.CannotBeTold || p.Figure.N != 0 {
+	if p.PointsTo != claim.CannotBeTold || p.Figure.N != 0 {
 		t.Errorf("to one that may be zero: %+v", p)
 	}
 }
@@ -82,7 +82,7 @@ func TestARatioOfLatenciesOfAClosedLoopHasAFigure(t *testing.T) {
 	h.RecordN(200, 10)
 	r.Result.Latency.EndToEnd = h.Snapshot()
 	a := claim.Evaluate(parse(t, "ratio: {of: {metric: e2e_p99_ns}, to: {metric: e2e_p50_ns}, expect: {about: 2, within: 1%}}"), results.Of([]store.Record{r}), "s", claim.Now)
-	if a.Verdict != claim.Holds || !a.Closed {
+	if a.PointsTo != claim.Holds || !a.Closed {
 		t.Errorf("%+v", a)
 	}
 }
@@ -102,8 +102,29 @@ func TestACurveThatFailedIsAPlaceThatIsMissing(t *testing.T) {
 	failed.Status, failed.Result = store.Failed, nil
 	for _, rates := range []string{"every", "lowest", "knee", "below-knee", "above-knee"} {
 		a := claim.Evaluate(parse(t, "at: "+rates+", threshold: {expect: {from: 1}}"), results.Of([]store.Record{measured, failed}), "s", claim.Now)
-		if a.Verdict != claim.CannotBeTold || a.Reason != claim.NoneUsable || a.Parts[0].Missing != 1 || len(a.Parts[0].Cells) == 0 {
+		if a.PointsTo != claim.CannotBeTold || a.Reason != claim.NoneUsable || a.Parts[0].Missing != 1 || len(a.Parts[0].Cells) == 0 {
 			t.Errorf("%s: %+v", rates, a)
+		}
+	}
+}
+
+// The less was measured, the less is decided: one run points to an answer, and repetitions that scatter little give it.
+func TestOneRunPointsToAnAnswerAndDecidesNone(t *testing.T) {
+	const statement = "ratio: {of: {m: a}, to: {m: b}, expect: {to: 0.6}}"
+	for _, c := range []struct {
+		a, b   []float64
+		want   claim.Verdict
+		reason claim.Reason
+	}{
+		{[]float64{50}, []float64{100}, claim.CannotBeTold, claim.OneRun},
+		{[]float64{50, 51}, []float64{100, 102}, claim.CannotBeTold, claim.WithinSpread},
+		{[]float64{50, 51, 49}, []float64{100, 101, 99}, claim.Holds, claim.Decided},
+		{[]float64{50, 59, 41}, []float64{100, 101, 99}, claim.CannotBeTold, claim.WithinSpread},
+		{[]float64{50, 51, 49}, []float64{50, 51, 49}, claim.DoesNotHold, claim.Decided},
+	} {
+		p := part(t, statement, at{"m=a", c.a}, at{"m=b", c.b})
+		if p.Verdict != c.want || p.Reason != c.reason || p.Verdict == claim.CannotBeTold && !strings.Contains(p.Why, "point") {
+			t.Errorf("%v to %v: %s (%s: %s), want %s", c.a, c.b, p.Verdict, p.Reason, p.Why, c.want)
 		}
 	}
 }

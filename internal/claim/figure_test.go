@@ -45,7 +45,7 @@ func TestHowWellALineFitsIsToldOfTheMediansAndOfEachRepetition(t *testing.T) {
 		"either repetition fits":         {[]at{{"x=1", []float64{1, 2}}, {"x=2", []float64{2, 3}}, {"x=3", []float64{3, 4}}}, claim.Holds},
 		"one fits and the other doesn't": {[]at{{"x=1", []float64{1, 9}}, {"x=2", []float64{2, 1}}, {"x=3", []float64{3, 9}}}, claim.CannotBeTold},
 	} {
-		if p := part(t, "slope: {along: x, r2: 0.99}", c.points...); p.Verdict != c.want {
+		if p := part(t, "slope: {along: x, r2: 0.99}", c.points...); p.PointsTo != c.want {
 			t.Errorf("%s: %+v, want %s", name, p, c.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestASpreadThatEndsOnABoundOfZeroIsNotBeyondIt(t *testing.T) {
 	level := []at{{"x=1", []float64{100}}, {"x=2", []float64{100}}}
 	for expect, last := range map[string][]float64{"{from: 0}": {90, 100}, "{to: 0}": {100, 110}} {
 		p := part(t, "slope: {along: x, change: "+expect+"}", append(level, at{"x=3", last})...)
-		if p.Verdict != claim.CannotBeTold || p.Reason != claim.WithinSpread {
+		if p.PointsTo != claim.CannotBeTold || p.Reason != claim.WithinSpread {
 			t.Errorf("a change of %v to %v within %s: %+v", p.Figure.Low, p.Figure.High, expect, p)
 		}
 	}
@@ -70,11 +70,11 @@ func TestARatioOfNothingToSomethingIsZeroAndOneToNothingIsNone(t *testing.T) {
 		t.Helper()
 		return claim.Evaluate(parse(t, statement), results.Of(all), "s", claim.Now).Parts[0]
 	}
-	if p := part(t, "ratio: {of: {metric: lost}, to: {metric: publish_rate}, expect: {to: 1%}}"); p.Verdict != claim.Holds || p.Figure.Value != 0 || p.Figure.N != 2 {
+	if p := part(t, "ratio: {of: {metric: lost}, to: {metric: publish_rate}, expect: {to: 1%}}"); p.PointsTo != claim.Holds || p.Figure.Value != 0 || p.Figure.N != 2 {
 		t.Errorf("nothing lost: %+v", p)
 	}
 	p := part(t, "ratio: {of: {metric: publish_rate}, to: {metric: lost}, expect: {to: 1%}}")
-	if p.Verdict != claim.CannotBeTold || p.Reason != claim.NoFigure || p.Why != "there is no ratio to zero" {
+	if p.PointsTo != claim.CannotBeTold || p.Reason != claim.NoFigure || p.Why != "there is no ratio to zero" {
 		t.Errorf("to nothing: %+v", p)
 	}
 	p = part(t, "ratio: {of: {metric: publish_rate}, to: {metric: drain_rate}, expect: {to: 1%}}")
@@ -86,7 +86,7 @@ func TestARatioOfNothingToSomethingIsZeroAndOneToNothingIsNone(t *testing.T) {
 // A repetition that had been the only one would have no ratio, so that of the others doesn't decide.
 func TestARatioThatOneRepetitionDoesNotHaveCannotBeTold(t *testing.T) {
 	p := part(t, "ratio: {of: {metric: receive_rate}, to: {metric: publish_rate}, expect: {about: 0.5, within: 1%}}", at{"x=1", []float64{100, 0}})
-	if p.Verdict != claim.CannotBeTold || p.Why != "there is no ratio to zero" {
+	if p.PointsTo != claim.CannotBeTold || p.Why != "there is no ratio to zero" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -102,7 +102,7 @@ func TestALeadOverNothingIsNoFigure(t *testing.T) {
 		all[i].Result.Books = store.Books{Sent: 9, Acked: 9, Expected: 9, Received: 9 - lost, Lost: lost}
 	}
 	a := claim.Evaluate(parse(t, "rank: {by: broker, first: kafka, metric: lost}"), results.Of(all), "s", claim.Now)
-	if a.Verdict != claim.Holds || a.Parts[0].Figure.N != 0 || a.Repetitions() != 2 {
+	if a.PointsTo != claim.Holds || a.Parts[0].Figure.N != 0 || a.Repetitions() != 2 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -165,8 +165,8 @@ func TestWhyAnAnswerCannotBeToldIsSaidInTheWordsThatFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := claim.Evaluate(claims[0], results.Of(records(c.points...)), "s", claim.Now)
-		if a.Verdict != claim.CannotBeTold || a.Why != c.why {
-			t.Errorf("%s: %s (%q), want %q", c.name, a.Verdict, a.Why, c.why)
+		if a.PointsTo != claim.CannotBeTold || a.Why != c.why {
+			t.Errorf("%s: %s (%q), want %q", c.name, a.PointsTo, a.Why, c.why)
 		}
 	}
 }
@@ -204,17 +204,17 @@ func TestAKneeIsBeforeTheLowestRateAtWhichAnyRepetitionJumped(t *testing.T) {
 
 // A point without a figure stands in nobody's way: what is left needs no pooling.
 func TestWhatFailedNeedsNoPooling(t *testing.T) {
-	if p := part(t, "over: [], threshold: {expect: {from: 2}}", at{"x=1", []float64{3}}, at{"x=2 status=failed", []float64{3}}); p.Verdict != claim.Holds {
+	if p := part(t, "over: [], threshold: {expect: {from: 2}}", at{"x=1", []float64{3}}, at{"x=2 status=failed", []float64{3}}); p.PointsTo != claim.Holds {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestARangeOfASingleValueIsOne(t *testing.T) {
 	points := []at{{"x=1", []float64{2}}}
-	if p := part(t, "threshold: {expect: {from: 2, to: 2}}", points...); p.Verdict != claim.Holds {
+	if p := part(t, "threshold: {expect: {from: 2, to: 2}}", points...); p.PointsTo != claim.Holds {
 		t.Errorf("%+v", p)
 	}
-	if p := part(t, "select: {x: {from: 1, to: 1}}, threshold: {expect: {from: 2}}", points...); p.Verdict != claim.Holds {
+	if p := part(t, "select: {x: {from: 1, to: 1}}, threshold: {expect: {from: 2}}", points...); p.PointsTo != claim.Holds {
 		t.Errorf("%+v", p)
 	}
 }
@@ -223,7 +223,7 @@ func TestAnAnswerRestsOnItsFewestRepetitions(t *testing.T) {
 	points := []at{{"x=1", []float64{1, 1, 1}}, {"x=2", []float64{2, 2}}, {"x=3", []float64{3, 3, 3, 3}}}
 	a := claim.Evaluate(parse(t, "all: [{select: {x: 3}, threshold: {expect: {from: 3}}}, {threshold: {expect: {from: 1}}}, {select: {x: 1}, threshold: {expect: {from: 1}}}]"),
 		results.Of(records(points...)), "s", claim.Now)
-	if a.Repetitions() != 2 || a.Verdict != claim.Holds {
+	if a.Repetitions() != 2 || a.PointsTo != claim.Holds {
 		t.Errorf("%d repetitions: %+v", a.Repetitions(), a)
 	}
 	if n := (claim.Answer{Parts: []claim.Part{{}}}).Repetitions(); n != 0 {
@@ -269,8 +269,8 @@ func TestMessagesAreCountedPerRepetitionAlsoOfThoseThatFailed(t *testing.T) {
 			c.records[i].ID = int64(i + 1)
 		}
 		p := claim.Evaluate(parseOf(t, "lost", c.statement), results.Of(c.records), "s", claim.Now).Parts[0]
-		if p.Verdict != c.want || math.Abs(p.Figure.Value-c.figure) > 1e-9 {
-			t.Errorf("%s: %s by %+v", c.name, p.Verdict, p.Figure)
+		if p.PointsTo != c.want || math.Abs(p.Figure.Value-c.figure) > 1e-9 {
+			t.Errorf("%s: %s by %+v", c.name, p.PointsTo, p.Figure)
 		}
 	}
 }
@@ -308,8 +308,8 @@ func TestASlopeTakesARateThatNothingBoundsForWhatItIs(t *testing.T) {
 	} {
 		claims := parseOf(t, "sustainable_low", "slope: {along: x, sign: "+c.sign+"}")
 		p := claim.Evaluate(claims, results.Of(searched(c.lows, c.highs)), "s", claim.Now).Parts[0]
-		if p.Verdict != c.want {
-			t.Errorf("%s, %s: %s (%s)", c.name, c.sign, p.Verdict, p.Why)
+		if p.PointsTo != c.want {
+			t.Errorf("%s, %s: %s (%s)", c.name, c.sign, p.PointsTo, p.Why)
 		}
 	}
 }

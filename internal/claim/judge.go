@@ -6,7 +6,24 @@ import "fmt"
 // broker has to have at least 10 messages/s. The repetitions of kafka had 9 and 12, those of nats 20 and 21, and all of
 // pulsar failed. The part has the cells broker=kafka, which can't be told, and broker=nats, which holds. One cell is
 // missing, and the whole can't be told.
+//
+// The part says what the repetitions point to, whichever of them had been the only one. That is its verdict only where confidence intervals
+// of the figures come to the same.
 func (s Statement) evaluate(all []sample) Part {
+	p := s.pointsTo(all)
+	p.PointsTo = p.Verdict
+	isPublished := all[0].point.Published() // figures that a paper prints are what it claims
+	if p.Verdict == CannotBeTold || isPublished || s.pointsTo(surely(all)).Verdict == p.Verdict {
+		return p
+	}
+	if p.Repetitions() == 1 {
+		return p.cannotBeTold(undecidedBecause(OneRun, "one run decides nothing; it points to: %s", p.PointsTo))
+	}
+	return p.cannotBeTold(undecidedBecause(WithinSpread, "the repetitions are too few, or scatter too much; they point to: %s", p.PointsTo))
+}
+
+// pointsTo judges a statement by the figures of the samples.
+func (s Statement) pointsTo(all []sample) Part {
 	p, why := s.judgeCells(all)
 	if why != nil {
 		return Part{}.cannotBeTold(why)
@@ -23,6 +40,7 @@ func (s Statement) judgeCells(all []sample) (Part, *undecided) {
 	if why != nil {
 		return Part{}, why
 	}
+	share(chosen)
 	var p Part
 	switch s.Kind {
 	case Rank:

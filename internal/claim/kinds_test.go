@@ -77,8 +77,8 @@ func TestATrendNamesTheValuesThatItIsJudgedWithout(t *testing.T) {
 func TestRoundingPutsNoFigureBeyondItsBound(t *testing.T) {
 	for expect, last := range map[string]float64{"{to: 10%}": 110, "{from: -30%}": 70, "{from: 10%, to: 10%}": 110} {
 		p := part(t, "slope: {along: x, change: "+expect+"}", at{"x=1", []float64{100}}, at{"x=2", []float64{100}}, at{"x=3", []float64{last}})
-		if p.Verdict != claim.Holds {
-			t.Errorf("%s of %v: %s", expect, p.Figure.Value, p.Verdict)
+		if p.PointsTo != claim.Holds {
+			t.Errorf("%s of %v: %s", expect, p.Figure.Value, p.PointsTo)
 		}
 	}
 }
@@ -124,8 +124,8 @@ func TestAShapeHoldsOnItsBound(t *testing.T) {
 		{"form: interior maximum, within: 20%", course(10, 13, 5), claim.Holds},
 		{"form: interior maximum, within: 30%", course(10, 12, 5), claim.DoesNotHold},
 	} {
-		if p := part(t, "shape: {along: x, "+c.statement+"}", c.points...); p.Verdict != c.want {
-			t.Errorf("%s of %+v: %s, want %s", c.statement, c.points, p.Verdict, c.want)
+		if p := part(t, "shape: {along: x, "+c.statement+"}", c.points...); p.PointsTo != c.want {
+			t.Errorf("%s of %+v: %s, want %s", c.statement, c.points, p.PointsTo, c.want)
 		}
 	}
 }
@@ -160,8 +160,8 @@ func TestAShareOfThePlacesIsCountedUpToTheNextWhole(t *testing.T) {
 		{"0.3", 3, 7, 0, claim.Holds}, // 0.3 · 10 is a little more than 3
 	} {
 		p := part(t, "threshold: {share: "+c.share+", expect: {from: 5}}", places(c.holding, c.failing, c.unknown)...)
-		if p.Verdict != c.want || p.Count(claim.Holds) != c.holding || p.Count(claim.DoesNotHold) != c.failing {
-			t.Errorf("%+v: %s", c, p.Verdict)
+		if p.PointsTo != c.want || p.Count(claim.Holds) != c.holding || p.Count(claim.DoesNotHold) != c.failing {
+			t.Errorf("%+v: %s", c, p.PointsTo)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func TestALineThroughASearchThatFoundNoUpperBoundRises(t *testing.T) {
 			all = append(all, r)
 		}
 		a := claim.Evaluate(parse(t, "slope: {metric: sustainable_low, along: x, sign: rising}"), results.Of(all), "s", claim.Now)
-		if a.Verdict != claim.Holds {
+		if a.PointsTo != claim.Holds {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}

@@ -64,11 +64,11 @@ func TestAVerdictIsThatOfEveryChoiceOfRepetitions(t *testing.T) {
 				points = append(points, p)
 			}
 			whole := claim.Evaluate(c, results.Of(records(points...)), "s", claim.Now)
-			got, low, high := whole.Verdict, math.Inf(1), math.Inf(-1)
+			got, low, high := whole.PointsTo, math.Inf(1), math.Inf(-1)
 			want := map[claim.Verdict]int{}
 			for _, choice := range choices(points) {
 				one := claim.Evaluate(c, results.Of(records(choice...)), "s", claim.Now)
-				want[one.Verdict]++
+				want[one.PointsTo]++
 				if f := one.Parts[0].Figure; f.N > 0 {
 					low, high = min(low, f.Value), max(high, f.Value)
 				}

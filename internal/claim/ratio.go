@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/internal/verdict"
 )
 
 // ratio divides the measurements of one selection by those of another that have the same values on all axes but the
@@ -21,6 +22,7 @@ func (s Statement) ratio(all []sample) (Part, *undecided) {
 	if why != nil {
 		return Part{}, why
 	}
+	share(slices.Concat(dividends, divisors))
 	axes := s.cellAxes(slices.Concat(dividends, divisors), s.comparedAxes()...)
 	divisorOf := map[string]group{} // by the name of the cell
 	for _, divisor := range grouped(divisors, axes) {
@@ -108,7 +110,15 @@ func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
 			ratios = append(ratios, of/to)
 		}
 	}
-	return summarized(results.Summarize(ratios), unit.Factor)
+	f := summarized(results.Summarize(ratios), unit.Factor)
+	if s.sure != nil && f.known() {
+		var exact verdict.Sample
+		for _, ratio := range ratios {
+			exact = append(exact, verdict.Exactly(ratio))
+		}
+		f = f.within(exact.Interval(verdict.Spread{}))
+	}
+	return f
 }
 
 func hasFigure(samples []sample, m results.Metric) bool {

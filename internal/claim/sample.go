@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/internal/verdict"
 )
 
 // Axes with a meaning of their own.
@@ -31,6 +32,7 @@ type sample struct {
 	status     string         // how the repetitions ended; used if there are no records
 	rate       float64        // of the curve, in messages/s; 0: the point itself
 	rateIsAxis bool           // the statement is about several rates of each curve, so that the rate is one more axis
+	sure       *sureness      // figures have confidence intervals; nil: they are what every choice of repetitions allows
 	aboveKnee  *sample        // of a sample at the knee of a curve: that at the next higher rate, or nil
 }
 
@@ -72,13 +74,8 @@ func (s sample) figure(m results.Metric) Figure {
 	if !f.known() {
 		return Figure{}
 	}
-	for _, r := range s.records {
-		if r.Result == nil {
-			continue
-		}
-		if rate, ok := lowestFailing(m.Key, *r.Result); ok {
-			f.High = max(f.High, rate)
-		}
+	if s.sure != nil {
+		f = f.within(m.AsRecorded().Sample(s.records).Interval(s.sure.spread(m)))
 	}
 	if s.aboveKnee != nil {
 		if next := s.aboveKnee.figure(m); next.known() {
@@ -86,6 +83,44 @@ func (s sample) figure(m results.Metric) Figure {
 		}
 	}
 	return f
+}
+
+// within is the figure with a confidence interval. Its low end stays above 0 where the figure is: a divisor that nobody knows isn't zero.
+func (f Figure) within(low, high float64) Figure {
+	if f.Low > 0 {
+		low = max(low, math.SmallestNonzeroFloat64)
+	}
+	f.Low, f.High = low, high
+	return f
+}
+
+// sureness says that figures have confidence intervals, and which samples may share an estimate of their spread.
+type sureness struct{ over []sample }
+
+// spread is the estimate of the samples that a statement is about.
+func (s *sureness) spread(m results.Metric) verdict.Spread {
+	var samples []verdict.Sample
+	for _, one := range s.over {
+		samples = append(samples, m.AsRecorded().Sample(one.records))
+	}
+	return verdict.Pool(samples...)
+}
+
+// surely are the samples with confidence intervals.
+func surely(samples []sample) []sample {
+	sure := &sureness{}
+	samples = slices.Clone(samples)
+	for i := range samples {
+		samples[i].sure = sure
+	}
+	return samples
+}
+
+// share lets the samples that a statement is about share an estimate of their spread.
+func share(samples []sample) {
+	if len(samples) > 0 && samples[0].sure != nil {
+		samples[0].sure.over = samples
+	}
 }
 
 // count is how many messages the metric counts per repetition, also in those that failed. Messages that one repetition
@@ -105,21 +140,6 @@ func (s sample) count(m results.Metric) Figure {
 		f.Unit = unit.None
 	}
 	return f
-}
-
-// lowestFailing is the lowest rate that was too much: +Inf if every rate that was tried passed. It is not ok if the
-// metric is neither a rate that was searched for nor the knee of a curve, or if the curve has no jump.
-func lowestFailing(metric string, r store.Result) (rate float64, ok bool) {
-	switch {
-	case metric == results.KeyKneeRate && r.Knee != nil && r.Knee.JumpedAt > 0:
-		return r.Knee.JumpedAt, true
-	case metric == results.KeySustainableLow && r.Sustainable != nil && r.Sustainable.High == 0:
-		return math.Inf(1), true
-	case metric == results.KeySustainableLow && r.Sustainable != nil:
-		return r.Sustainable.High, true
-	default:
-		return 0, false
-	}
 }
 
 // anyClosed tells whether a figure of m is, for any sample, the latency of a closed loop.

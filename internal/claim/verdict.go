@@ -46,6 +46,7 @@ const (
 	NoneUsable      Reason = "none usable"      // they failed, are void, or were refused
 	NoFigure        Reason = "no figure"        // the records don't have the metric, or a ratio is undefined
 	WithinSpread    Reason = "within spread"    // the repetitions lie on both sides of a bound
+	OneRun          Reason = "one run"          // and no estimate of how much another would differ
 	TooFew          Reason = "too few"          // points for a line or a ranking
 	Misfit          Reason = "misfit"           // the statement doesn't fit the axes of the records
 )

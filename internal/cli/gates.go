@@ -17,10 +17,11 @@ import (
 // gates are the thresholds of --fail-if, such as 'e2e_p99 > 50ms', and the file of --junit for the verdicts on them. Results
 // beyond a threshold end the program with the exit code 7.
 type gates struct {
-	failIf     []string
-	junit      string // path; "": no file
-	conditions []gate.Condition
-	file       *file // at junit, until the verdicts are written; nil without
+	failIf       []string
+	junit        string // path; "": no file
+	allowMissing bool   // a workload or a rate that only one side of a comparison has is no failure
+	conditions   []gate.Condition
+	file         *file // at junit, until the verdicts are written; nil without
 }
 
 func (g *gates) flags(f *pflag.FlagSet, example string) {
@@ -73,7 +74,7 @@ func (g *gates) judge(out io.Writer, set *results.Set) error {
 
 // judgeChanges tells the verdicts on side b of a comparison with a.
 func (g *gates) judgeChanges(out io.Writer, a, b reports.Side, named []string) error {
-	return g.tell(out, gate.Changes(reports.Pairs(a, b, named...), g.conditions), nil)
+	return g.tell(out, gate.Changes(reports.Pairs(a, b, named...), g.conditions, g.allowMissing), nil)
 }
 
 // tell prints verdicts on the thresholds, and writes them to the file together with further ones. It returns an error if one failed.

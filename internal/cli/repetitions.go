@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/verdict"
 )
 
 // shows says, for each study, what its repetitions can show: whether a test can find a difference between brokers, and whether an
@@ -25,19 +26,17 @@ func shows(p plan) []string {
 				brokers[productOf(p.Spec)] = true
 			}
 		}
-		needed := results.Needed(len(brokers))
 		switch {
-		case len(brokers) < 2 || s.Until > 0:
-		case s.Repeats < needed:
-			line += fmt.Sprintf(", too few for a test between %d brokers to show any difference: --repeat %d would be enough", len(brokers), needed)
-		default:
-			line += fmt.Sprintf(", enough for a test to show a difference between %d brokers", len(brokers))
+		case s.Until > 0:
+			line += "; a run that stops when its interval happens to be narrow has one that is too narrow: it holds the truth in fewer than 95 % of such runs"
+		case len(brokers) > 1 && s.Repeats < verdict.Enough:
+			line += fmt.Sprintf(", too few to decide between %d brokers: that takes --repeat %d", len(brokers), verdict.Enough)
 		}
 		if s.Repeats < leastConfident {
 			line += fmt.Sprintf("; a 95 %% interval of a median needs %d", leastConfident)
 		}
 		if s.Repeats == 1 && s.Source != "" {
-			line += "; each claim is answered by that one run, without a spread"
+			line += "; one run points to an answer of each claim, and decides none"
 		}
 		if len(p.studies) > 1 {
 			line = s.Name + ", " + line

@@ -187,8 +187,8 @@ func (s *shell) compareCommand() *cobra.Command {
 kafka@4.3.1), a selection (client.linger.ms=5, or a run: began=2026-11-20T14)
 or another store's file or URL.
 A setting that differs without being named raises a warning. --fail-if bounds
-how much B may differ from A: by the medians, when the test shows a difference
-or when there are too few repetitions for one.`,
+how much B may differ from A: the interval of the change has to keep the bound.
+One that the interval reaches across is undecided, and fails.`,
 		Example: "  brokermark compare kafka jetstream\n" +
 			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
 			"  brokermark compare monday.db tuesday.db --fail-if 'throughput<-5%'",
@@ -202,6 +202,7 @@ or when there are too few repetitions for one.`,
 		},
 	}
 	o.flags(c.Flags(), "sustainable < -5%")
+	c.Flags().BoolVar(&o.gates.allowMissing, "allow-missing", false, "don't fail by workloads and rates that only one side has")
 	return c
 }
 
@@ -238,7 +239,7 @@ func (s *shell) compare(ctx context.Context, o reportOptions, args []string) err
 	}
 	err := s.writeTo(o.out.path, func(w io.Writer) error {
 		source := source(nil, o.store, o.where, o.out, append([]string{"compare"}, args...)...)
-		source.Gates = gate.Changes(reports.Pairs(sides[0], sides[1], named...), o.gates.conditions)
+		source.Gates = gate.Changes(reports.Pairs(sides[0], sides[1], named...), o.gates.conditions, o.gates.allowMissing)
 		if o.out.format == html {
 			return page.Compare(w, sides[0], sides[1], named, source)
 		}

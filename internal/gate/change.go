@@ -12,17 +12,18 @@ import (
 
 // Changes judges by how much the second side of each pair differs from the first. From 10 ms to 12 ms is a
 // change of +20 %, which "e2e_p99 > +10%" is true of. A pair is two sides that were given the same work, such as one
-// broker in two versions; curves are judged rate by rate.
+// broker in two versions; curves are judged rate by rate. A workload or a rate that only one side has fails, unless that is
+// allowed: it is skipped then.
 //
-// A change of medians fails a pair only if a statistical test shows the difference. With too few repetitions for a test
-// the medians alone decide, and the verdict says so: otherwise the gate could never fail. Counts, per repetition, are
-// not tested: a lost message is a fact, not a sample.
-func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
+// The interval of the change decides. A pair passes if the condition is true nowhere in it, fails if it is true everywhere, and is
+// undecided otherwise, so that more repetitions make no gate more lenient. Counts, per repetition, have no interval: a lost message is a
+// fact, not a sample.
+func Changes(pairs []results.Pair, conditions []Condition, allowMissing bool) []Verdict {
 	var verdicts []Verdict
 	for _, c := range conditions {
 		var ofCondition []Verdict
 		for _, p := range pairs {
-			ofCondition = append(ofCondition, c.judgePair(p)...)
+			ofCondition = append(ofCondition, c.judgePair(p, allowMissing)...)
 		}
 		verdicts = append(verdicts, ofCondition...)
 		verdicts = append(verdicts, unjudged(c.Text, ofCondition, "no workload has values of both sides to judge")...)
@@ -30,8 +31,20 @@ func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	return verdicts
 }
 
+// missing is the outcome of what only one side has.
+func missing(allowed bool) Outcome {
+	if allowed {
+		return Skipped
+	}
+	return Failed
+}
+
 // judgePair gives one verdict on a pair, or one for each rate of its curves. Rates that can't be judged come last.
-func (c Condition) judgePair(p results.Pair) []Verdict {
+func (c Condition) judgePair(p results.Pair, allowMissing bool) []Verdict {
+	if only := p.OnlySide(); only != "" {
+		published := slices.Concat(p.A, p.B)[0].Published()
+		return []Verdict{{Condition: c.Text, Point: p.Title, Outcome: missing(allowMissing || published), Text: "only the " + only + " side has this workload"}}
+	}
 	for _, side := range [][]results.Point{p.A, p.B} {
 		if outcome, why := judgeSideEnding(side); outcome != Passed {
 			return []Verdict{{Condition: c.Text, Point: p.Title, Outcome: outcome, Text: why}}
@@ -46,7 +59,7 @@ func (c Condition) judgePair(p results.Pair) []Verdict {
 		if load.rate != "" {
 			v.Point += ", " + load.rate
 		}
-		v.Outcome, v.Text = c.judgePairLoad(load)
+		v.Outcome, v.Text = c.judgePairLoad(load, allowMissing)
 		if v.Outcome == Skipped {
 			skipped = append(skipped, v)
 		} else {
@@ -66,8 +79,8 @@ func judgeSideEnding(side []results.Point) (Outcome, string) {
 	canBeJudged, whySkipped := false, ""
 	for _, p := range side {
 		switch outcome, why := judgeEnding(p); outcome {
-		case Failed:
-			return Failed, p.Name + " " + why
+		case Failed, Undecided:
+			return outcome, p.Name + " " + why
 		case Skipped:
 			whySkipped = p.Name + " " + why
 		default:
@@ -167,12 +180,12 @@ func (c Condition) lacksMetric(l pairLoad) bool {
 }
 
 // judgePairLoad judges one load of a pair.
-func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
+func (c Condition) judgePairLoad(l pairLoad, allowMissing bool) (Outcome, string) {
 	switch {
 	case l.second.empty():
-		return Skipped, "only the first side has this load"
+		return missing(allowMissing), "only the first side has this load"
 	case l.first.empty():
-		return Skipped, "only the second side has this load"
+		return missing(allowMissing), "only the second side has this load"
 	case l.first.failure != "":
 		return Failed, l.first.failure
 	case l.second.failure != "":
@@ -185,9 +198,7 @@ func (c Condition) judgePairLoad(l pairLoad) (Outcome, string) {
 	case c.metric.Counts():
 		return c.judgeCounts(first, second)
 	}
-	d := results.Contrast(c.values(l.first.records), c.values(l.second.records))
-	d.A, d.B = first, second
-	outcome, text := c.judgeMedians(d)
+	outcome, text := c.judgeChange(results.ContrastOf(c.metric, l.first.records, l.second.records))
 	if outcome == Failed {
 		// Both sides were measured by the same generator. Only what it may have added to one of them and not to the other matters.
 		own := first.Median - c.withoutOwn(l.first.records) - (second.Median - c.withoutOwn(l.second.records))
@@ -207,31 +218,24 @@ func (c Condition) judgeCounts(first, second results.Summary) (Outcome, string) 
 	return c.outcome(change), changeText(change, figures)
 }
 
-// judgeMedians judges the change of medians by the test of the values behind them.
-func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
+// judgeChange judges the change of medians by its interval.
+func (c Condition) judgeChange(d results.Difference) (Outcome, string) {
 	first, second := d.A, d.B
-	change := changeOf(first.Median, second.Median)
-	text := changeText(change, c.formatMedian(first)+" to "+c.formatMedian(second))
-	if first.Above+second.Above > 0 { // the ratio of bounds is no change
+	text := changeText(changeOf(first.Median, second.Median), c.formatMedian(first)+" to "+c.formatMedian(second))
+	if first.AtLeast() || second.AtLeast() { // the ratio of bounds is no change
 		text = c.formatMedian(first) + " to " + c.formatMedian(second)
 	}
-	leastFirst, mostFirst := first.Truth()
-	leastSecond, mostSecond := second.Truth()
-	hasErrors := leastFirst < mostFirst || leastSecond < mostSecond
-	if hasErrors && c.openWithin(changeOf(mostFirst, leastSecond), changeOf(leastFirst, mostSecond)) {
-		return Undecided, fmt.Sprintf("%s: %s", text, d.ErrorsLeaveOpen())
+	low, high := d.Low-1, d.High-1
+	if first.High == 0 && second.High == 0 {
+		low, high = 0, 0
 	}
-	if !c.crossedBy(change) {
-		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, first.N, second.N)
-	}
-	switch d.Answer() {
-	case results.NotTested:
-		return Failed, fmt.Sprintf("%s; the medians alone decide: %s", text, d.Why())
-	case results.NoDifferenceShown:
-		return Passed, fmt.Sprintf("%s; no difference shown (%s)", text, d.Why())
-	default:
+	switch {
+	case c.openWithin(low, high):
+		return Undecided, fmt.Sprintf("%s; %s", text, d.Why())
+	case c.crossedBy(low):
 		return Failed, fmt.Sprintf("%s (%s)", text, d.Why())
 	}
+	return Passed, fmt.Sprintf("%s (%s)", text, d.Why())
 }
 
 // changeOf returns by how much a value grew, as a fraction of what it was: 0.2 from 10 to 12. From zero to zero it is

@@ -202,7 +202,7 @@ func TestAThresholdOverNothingNeverPasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := gate.Changes(nil, []gate.Condition{change}); gate.Failures(v) != 1 {
+			if v := gate.Changes(nil, []gate.Condition{change}, false); gate.Failures(v) != 1 {
 				t.Errorf("a change of %s over nothing: %+v", m.Key, v)
 			}
 		}

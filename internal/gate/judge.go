@@ -34,7 +34,7 @@ type Outcome string
 const (
 	Passed    Outcome = "passed"
 	Failed    Outcome = "failed"    // the condition is true of it, or it can't be judged because something went wrong
-	Undecided Outcome = "undecided" // the limit lies within the error of measurement (results.Summary.Truth), or what may be the generator's own delay
+	Undecided Outcome = "undecided" // the limit lies within what is not known, or too little was measured
 	Skipped   Outcome = "skipped"   // refused by the broker, published by others, or the metric was not measured
 )
 
@@ -49,7 +49,7 @@ func Failures(verdicts []Verdict) (n int) {
 }
 
 // Judge judges every point by every condition: counts by their sum over the repetitions, everything else by the
-// median. A point of which a repetition failed, or none ended ok, fails with the reason. So does a condition that
+// median. A point of which a repetition failed, or none ended ok, fails with the reason; if fewer than half did, it is undecided. So does a condition that
 // no point could be judged by: with a misspelt selection a gate would pass whatever happens.
 func Judge(set *results.Set, conditions []Condition) []Verdict {
 	var verdicts []Verdict
@@ -117,6 +117,9 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 		text += fmt.Sprintf(", %s–%s", c.format(s.Low), c.format(s.High))
 	}
 	text += fmt.Sprintf(" (n=%d)", s.N)
+	if s.TooFew {
+		return Undecided, text + ": " + results.TooFewMessages
+	}
 	least, most := s.Truth()
 	if least == most || !c.openWithin(least, most) {
 		if own := s.Median - c.withoutOwn(records); c.crossedBy(s.Median) && !c.crossedBy(least-own) {
@@ -128,14 +131,17 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 	if s.ClockBound > 0 {
 		why = append(why, "the clocks of the agents are known to ±"+c.format(s.ClockBound))
 	}
-	if s.Above > 0 {
+	switch {
+	case s.Above > 0 && s.Searched:
+		why = append(why, "the search leaves that much open")
+	case s.Above > 0:
 		why = append(why, "messages never came")
 	}
-	truth := "from " + c.format(least) + " to " + c.format(most)
+	truth := "lies within " + c.metric.Unit.Range(least, most)
 	if math.IsInf(most, 1) {
-		truth = "at least " + c.format(least)
+		truth = "is at least " + c.format(least)
 	}
-	return Undecided, fmt.Sprintf("%s: %s, and the truth is %s", text, strings.Join(why, ", "), truth)
+	return Undecided, fmt.Sprintf("%s: %s, and the truth %s", text, strings.Join(why, ", "), truth)
 }
 
 // ownPart says how much of a latency may be the generator's own part, in ns.
@@ -180,12 +186,27 @@ func loadsOf(p results.Point) []load {
 	var loads []load
 	for i, rate := range withoutRemeasured(rates, whole.ending.Outcome) {
 		l := whole.atRate(p, rate)
+		if ok, all := len(l.records), recordsAt(rates, rate.Name); l.ending.Outcome == Passed && 2*ok < all {
+			l.ending.Outcome = Undecided
+			l.ending.Text = fmt.Sprintf("ok %d of %d: fewer than half of the repetitions ended ok", ok, all)
+		}
 		if i > 0 {
 			l.ending.Seconds = 0 // the first rate has the time of the whole point
 		}
 		loads = append(loads, l)
 	}
 	return loads
+}
+
+// recordsAt is the number of repetitions that were offered the named rate, however they ended.
+func recordsAt(rates []results.LoadPoint, name string) int {
+	n := 0
+	for _, l := range rates {
+		if l.Name == name {
+			n += len(l.Records)
+		}
+	}
+	return n
 }
 
 // atRate is the load of a curve at one of its rates.
@@ -246,7 +267,10 @@ func judgeEnding(p results.Point) (Outcome, string) {
 	}
 	_, anyFailed := reasons[store.Failed]
 	_, anyOk := reasons[store.OK]
-	if anyOk && !anyFailed {
+	switch {
+	case anyOk && !anyFailed && 2*len(p.Ok()) < len(p.Records):
+		return Undecided, p.Status() + ": fewer than half of the repetitions ended ok"
+	case anyOk && !anyFailed:
 		return Passed, p.Status()
 	}
 	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted} { // the first that occurs is the cause

@@ -96,8 +96,8 @@ func TestAChangeThatOnlyTheGeneratorsPauseMadeIsUndecided(t *testing.T) {
 		{"stalled", paused(0, 0), paused(0, pause), gate.Failed},
 		{"both paused, one stalled", paused(pause, 0), paused(pause, 2*pause), gate.Failed},
 	} {
-		pair := results.Pair{A: results.Of([]store.Record{c.from}).Points, B: results.Of([]store.Record{c.to}).Points}
-		v := gate.Changes([]results.Pair{pair}, []gate.Condition{slower})
+		pair := results.Pair{A: results.Of(thrice(c.from)).Points, B: results.Of(thrice(c.to)).Points}
+		v := gate.Changes([]results.Pair{pair}, []gate.Condition{slower}, false)
 		if len(v) != 1 || v[0].Outcome != c.want {
 			t.Errorf("%s: %+v; want %s", c.name, v, c.want)
 		}

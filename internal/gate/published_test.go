@@ -37,7 +37,7 @@ func TestNoGateJudgesPublishedFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	pairs := reports.Pairs(reports.Side{Name: "published", Set: results.Of([]store.Record{paper})}, reports.Side{Name: "now", Set: results.Of([]store.Record{measured})}, "when")
-	for _, v := range gate.Changes(pairs, []gate.Condition{change}) {
+	for _, v := range gate.Changes(pairs, []gate.Condition{change}, false) {
 		if v.Outcome == gate.Passed {
 			t.Errorf("judged: %+v", v)
 		}

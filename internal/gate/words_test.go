@@ -73,10 +73,10 @@ func TestAChangeNamesTheRateItIsAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, v := range gate.Changes([]results.Pair{pair}, []gate.Condition{condition}) {
+	for _, v := range gate.Changes([]results.Pair{pair}, []gate.Condition{condition}, false) {
 		got = append(got, v.Point+" "+string(v.Outcome)+" by "+v.Condition)
 	}
-	if want := "a to b, rate 1k/s passed by e2e_p99 > 10%; a to b, rate 2k/s failed by e2e_p99 > 10%"; strings.Join(got, "; ") != want {
+	if want := "a to b, rate 1k/s undecided by e2e_p99 > 10%; a to b, rate 2k/s failed by e2e_p99 > 10%"; strings.Join(got, "; ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -22,11 +22,11 @@ func TestCommonRandomArrivalsMakeTheTestNoMoreLenient(t *testing.T) {
 					own := func() float64 { return rng.NormFloat64() * math.Sqrt(1-common) }
 					a[i], b[i] = math.Exp(arrivals+own()), math.Exp(arrivals+own())
 				}
-				d := Contrast(a, b)
-				if d.Shown() {
+				d := contrast(a, b)
+				if d.Answer == Differs {
 					shown++
 				}
-				if d.RatioLow > 1 || d.RatioHigh < 1 {
+				if d.Low > 1 || d.High < 1 {
 					outside++
 				}
 			}

@@ -47,7 +47,11 @@ func searchOf(r store.Record) (b searchBounds, found bool) {
 		return searchBounds{}, false
 	}
 	s := r.Result.Sustainable
-	return storedBounds(s.Low, s.High, s.HeldNs)
+	b, found = storedBounds(s.Low, s.High, s.HeldNs)
+	if found && s.Open() {
+		b.failed = math.Inf(1) // what failed there was not the broker
+	}
+	return b, found
 }
 
 // searched tells whether any of the records holds a search for the sustainable rate.

@@ -30,18 +30,18 @@ func TestNoDifferenceIsShownThatTheClocksMayHaveMade(t *testing.T) {
 		boundOne, boundB int64
 		want             Answer
 	}{
-		{"one clock", 0, 0, Different},
-		{"known well", 1e6, 1e6, Different},
-		{"known less well than they differ", 3e6, 3e6, NoDifferenceShown},
-		{"one side only", 0, 6e6, NoDifferenceShown},
+		{"one clock", 0, 0, Differs},
+		{"known well", 1e6, 1e6, Differs},
+		{"known less well than they differ", 3e6, 3e6, Undecided},
+		{"one side only", 0, 6e6, Undecided},
 	} {
 		a, b := runs(50e6, c.boundOne), runs(55e6, c.boundB)
 		d := ContrastOf(m, a, b)
-		if d.Answer() != c.want || strings.Contains(d.Why(), "clocks") != (c.want != Different) {
-			t.Errorf("%s: %v, %s", c.name, d.Answer(), d.Why())
+		if d.Answer != c.want || strings.Contains(d.Why(), "clocks") != (c.want != Differs) {
+			t.Errorf("%s: %v, %s", c.name, d.Answer, d.Why())
 		}
 		ranking := Rank(m, []Contender{NewContender("a", m, a), NewContender("b", m, b)})
-		if got := ranking.Rest[0].Against.Answer(); got != c.want {
+		if got := ranking.Rest[0].Against.Answer; got != c.want {
 			t.Errorf("%s: ranked %v", c.name, got)
 		}
 	}
@@ -73,24 +73,19 @@ func TestALatencyBetweenAgentsStandsInATableOfItsOwn(t *testing.T) {
 	}
 }
 
-// A sentence must not call a difference too variable that the clocks leave open, nor give a small p value for "no difference" without
-// saying why, nor state a narrower interval than the table beside it.
+// A sentence must not call a difference too variable that the clocks leave open, nor state a narrower interval than the table beside it.
 func TestASentenceAboutLatenciesOfTwoClocksSaysWhatTheyLeaveOpen(t *testing.T) {
 	values := func(from float64) []float64 {
 		return []float64{from, from + 1e5, from + 2e5, from + 3e5, from + 4e5, from + 5e5, from + 6e5, from + 7e5}
 	}
 	m := MustMetric(KeyEndToEndP99)
-	tied := Rank(m, []Contender{
-		{Name: "a", Values: values(2e6), ClockBound: 3e6}, {Name: "b", Values: values(5e6), ClockBound: 3e6},
-	}).String()
-	const wantTied = "No difference shown in e2e p99 between a 2.35 ms [0 ns–5.60 ms] (n=8) and b 5.35 ms [2.00–8.60 ms] (n=8). " +
-		"p < 0.001, Mann–Whitney U; the clocks by which they were taken leave ±6.00 ms open."
+	tied := Rank(m, []Contender{off(3e6, contender("a", values(2e6)...)), off(3e6, contender("b", values(5e6)...))}).String()
+	const wantTied = "e2e p99 undecided between a 2.35 ms [0 ns–5.60 ms] (n=8) and b 5.35 ms [2.00–8.60 ms] (n=8). " +
+		"The clocks by which they were taken leave ±6.00 ms open."
 	if tied != wantTied {
 		t.Errorf("got  %s\nwant %s", tied, wantTied)
 	}
-	behind := Rank(m, []Contender{
-		{Name: "a", Values: values(2e6)}, {Name: "b", Values: values(5e6)}, {Name: "c", Values: values(7e6), ClockBound: 9e6},
-	}).String()
+	behind := Rank(m, []Contender{contender("a", values(2e6)...), contender("b", values(5e6)...), off(9e6, contender("c", values(7e6)...))}).String()
 	for _, want := range []string{
 		"Lowest e2e p99: a 2.35 ms", ", before b 5.35 ms", " The measurement can't tell c 7.35 ms [0 ns–16.6 ms] (n=8) from the best.",
 		"leave ±9.00 ms open.",
@@ -105,28 +100,5 @@ func TestASentenceAboutLatenciesOfTwoClocksSaysWhatTheyLeaveOpen(t *testing.T) {
 	s := Summary{N: 1, Median: 2e6, Low: 2e6, High: 2e6, ClockBound: 3e6}
 	if c := s.Cell(); c.Low != 0 || c.High != 5e6 || !c.Bounded {
 		t.Errorf("a latency below 0 in a table: %+v", c)
-	}
-}
-
-// Of a tied contender the test has a p value near 1, of another, whom only the clocks hold, one below 0.001.
-func TestTheSmallPValueOfADifferenceThatTheClocksLeaveOpenIsNotSaidOfOthers(t *testing.T) {
-	values := func(from float64) []float64 {
-		return []float64{from, from + 1e5, from + 2e5, from + 3e5, from + 4e5, from + 5e5, from + 6e5, from + 7e5}
-	}
-	basis := Rank(MustMetric(KeyEndToEndP99), []Contender{
-		{Name: "a", Values: values(2e6)}, {Name: "b", Values: values(2.1e6)}, {Name: "c", Values: values(7e6), ClockBound: 9e6},
-	}).Basis()
-	const want = "p < 0.001 where the measurement leaves it open, p = 0.962 where the test shows none, Mann–Whitney U, Holm over 3 pairs; the clocks by which they were taken leave ±9.00 ms open."
-	if basis != want {
-		t.Errorf("got  %s\nwant %s", basis, want)
-	}
-	basis = Rank(MustMetric(KeyEndToEndP99), []Contender{
-		{Name: "a", Values: values(2e6)},
-		{Name: "b", Values: values(2.1e6)},
-		{Name: "c", Values: values(7e6), ClockBound: 9e6},
-		{Name: "d", Values: values(50e6)},
-	}).Basis()
-	if !strings.Contains(basis, " where shown, p < 0.001 where the measurement leaves it open, p = 1.000 where the test shows none, Mann") {
-		t.Errorf("the test shows a difference to c, which only the clocks leave open: %s", basis)
 	}
 }

@@ -30,6 +30,17 @@ func BySetting(points []Point) []Group[Point] { return GroupBy(points, Point.Set
 // Pair is the points of both sides of a comparison, A and B, that were given the same work: "100 B, at-least-once, rate 1k/s"
 // of two brokers, or of two versions of one.
 type Pair struct {
-	Title string // message size, guarantee and load
-	A, B  []Point
+	Title string  // message size, guarantee and load
+	A, B  []Point // either may be empty: only one side was given this work
+}
+
+// OnlySide names the side that alone has points, "first" or "second". It is empty if both have.
+func (p Pair) OnlySide() string {
+	switch {
+	case len(p.B) == 0:
+		return "first"
+	case len(p.A) == 0:
+		return "second"
+	}
+	return ""
 }

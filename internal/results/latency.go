@@ -79,6 +79,9 @@ func (k LatencyKind) metric(key, name string, s statistic) Metric {
 		measured: func(r store.Record) float64 { return s.least(k.Of(r.Result.Latency)) },
 		most:     func(r store.Record) float64 { return s.most(k.Of(r.Result.Latency)) },
 	}
+	if s.few != nil {
+		m.few = func(r store.Record) bool { return s.few(k.Of(r.Result.Latency)) }
+	}
 	if !k.isLag {
 		m.withoutOwn = func(r store.Record) float64 { return s.withoutOwn(k, r.Result.Measurement) }
 	}
@@ -91,7 +94,11 @@ type statistic struct {
 	least, most func(hist.Snapshot) float64
 	withoutOwn  func(LatencyKind, store.Measurement) float64 // the least that it would be without the generator's part
 	quantile    float64                                      // 0.99 of a p99; 0 if it is none
+	few         func(hist.Snapshot) bool                     // whether nothing is concluded from so few messages; nil: of any number
 }
+
+// leastBeyond is how many messages have to lie beyond a quantile for a conclusion from it: a p99 of 80 messages is the largest of them.
+const leastBeyond = 10
 
 // Quantile is a quantile of the latency as a metric without key and name.
 func (k LatencyKind) Quantile(q float64) Metric { return k.metric("", "", quantile(q)) }
@@ -101,6 +108,10 @@ func quantile(q float64) statistic {
 	return statistic{
 		quantile: q,
 		least:    func(s hist.Snapshot) float64 { return Quantile(s, q) },
+		few: func(s hist.Snapshot) bool {
+			isExtreme := q <= 0 || q >= 1 // which is a fact of these messages
+			return !isExtreme && float64(s.Count())*min(q, 1-q) < leastBeyond*(1-1e-9)
+		},
 		most: func(s hist.Snapshot) float64 {
 			most := s.QuantileAtMost(q)
 			switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/internal/verdict"
 )
 
 // Better says which direction of a metric is the better one.
@@ -43,11 +44,14 @@ type Metric struct {
 	measured func(store.Record) float64
 	// most reads what the figure may be at most, where messages never came: measured is a lower bound then. nil: measured is the value.
 	most func(store.Record) float64
+	// few reports whether a quantile has too few messages beyond it for any conclusion; nil for other metrics.
+	few func(store.Record) bool
 	// withoutOwn reads the least that a latency would be without the generator's own part. It is nil for other metrics.
 	withoutOwn func(store.Record) float64
 
 	isLatency    bool // it means nothing in a closed loop, so Of leaves it out there
 	asRecorded   bool // Of leaves it out nowhere: see AsRecorded
+	searched     bool // it was bracketed: most is what was too much
 	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received
 }
 
@@ -200,7 +204,33 @@ func (m Metric) Over(records []store.Record) Summary {
 	}
 	s := Summarize(values).withMost(values, m.mosts(records))
 	s.ClockBound = m.ClockBound(records)
+	s.Searched = m.searched
+	s.TooFew = slices.ContainsFunc(records, m.tooFew)
 	return s
+}
+
+// tooFew reports whether a record has too few messages for conclusions from m.
+func (m Metric) tooFew(r store.Record) bool {
+	return m.few != nil && r.Result != nil && !math.IsNaN(m.Of(r)) && m.few(r)
+}
+
+// Sample is the known values of m in records, with the bounds that the measurement sets to each: those of a search or a knee, of
+// messages that never came, and of clocks. There are none to what has too few messages.
+func (m Metric) Sample(records []store.Record) verdict.Sample {
+	var sample verdict.Sample
+	for _, r := range records {
+		at := m.Of(r)
+		if math.IsNaN(at) {
+			continue
+		}
+		clock := m.ClockBound([]store.Record{r})
+		v := verdict.Value{At: at, Low: max(0, at-clock), High: m.AtMost(r) + clock}
+		if m.tooFew(r) {
+			v.Low, v.High = 0, math.Inf(1)
+		}
+		sample = append(sample, v)
+	}
+	return sample
 }
 
 // mosts are what the Values of m may be at most, in their order.

@@ -17,10 +17,10 @@ var rateMetrics = []Metric{
 	{Key: KeyProducerRate, Name: "per producer", Unit: unit.PerSecond, Better: Higher, Doc: "publish_rate over the number of producers", measured: producerRate},
 	{Key: KeyConsumerRate, Name: "per consumer", Unit: unit.PerSecond, Better: Higher, Doc: "receive_rate over the number of consumers", measured: consumerRate},
 	{Key: KeyLargestBacklog, Name: "largest backlog", Unit: unit.None, Better: Lower, Doc: "from the start of the measured phase on", measured: largestBacklog},
-	{Key: KeySustainableLow, Name: "sustainable", Unit: unit.PerSecond, Better: Higher, Doc: "0: no rate passed", measured: sustainableLow},
+	{Key: KeySustainableLow, Name: "sustainable", Unit: unit.PerSecond, Better: Higher, Doc: "0: no rate passed", measured: sustainableLow, most: sustainableMost, searched: true},
 	{Key: KeySustainableHigh, Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, Doc: "null also when no rate failed", measured: sustainableHigh},
 	{Key: KeySustainableHeld, Name: "held", Unit: unit.Seconds, Doc: "for how many seconds sustainable_low was held in one trial", measured: sustainableHeld},
-	{Key: KeyKneeRate, Name: "before the knee", Unit: unit.PerSecond, Better: Higher, Doc: "of a curve: what came through before its mean latency jumps", measured: kneeRate},
+	{Key: KeyKneeRate, Name: "before the knee", Unit: unit.PerSecond, Better: Higher, Doc: "of a curve: what came through before its mean latency jumps", measured: kneeRate, most: kneeMost, searched: true},
 }
 
 func publishRate(r store.Record) float64 { return measuredRate(r, r.Result.PublishRate) }
@@ -79,6 +79,14 @@ func sustainableLow(r store.Record) float64 {
 	return math.NaN()
 }
 
+// sustainableMost is what the sustainable rate is at most: the lowest rate that failed.
+func sustainableMost(r store.Record) float64 {
+	if b, found := searchOf(r); found {
+		return max(b.passed, b.failed) // a rate may pass although a lower one failed
+	}
+	return math.NaN()
+}
+
 // sustainableHeld is for how many seconds the highest rate that passed was held in one trial; not known if none passed.
 func sustainableHeld(r store.Record) float64 {
 	if r.Result.Sustainable == nil || r.Result.Sustainable.HeldNs == 0 {
@@ -101,6 +109,14 @@ func kneeRate(r store.Record) float64 {
 		return math.NaN()
 	}
 	return r.Result.Knee.Rate
+}
+
+// kneeMost is the rate at which latency had jumped.
+func kneeMost(r store.Record) float64 {
+	if r.Result.Knee == nil {
+		return math.NaN()
+	}
+	return max(r.Result.Knee.Rate, r.Result.Knee.JumpedAt)
 }
 
 // durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.

@@ -62,13 +62,6 @@ func TestOppositeEffectsCancelOut(t *testing.T) {
 	}
 }
 
-func TestTheRatioOfSwappedSidesIsTheInverse(t *testing.T) {
-	a, b := []float64{1, 2, 8, 9}, []float64{3, 4, 5, 40}
-	if there, back := Contrast(a, b).Ratio, Contrast(b, a).Ratio; math.Abs(there*back-1) > 1e-12 {
-		t.Errorf("b/a is %v and a/b is %v", there, back)
-	}
-}
-
 func TestAParetoSetHoldsWhatNoOtherPointBeats(t *testing.T) {
 	points := factorial()
 	var ids []string

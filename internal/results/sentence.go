@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/unit"
@@ -10,7 +11,7 @@ import (
 // String is the ranking in words: who is best, and what that rests on.
 //
 //	Lowest e2e p99: nats 1.15 ms [1.00–1.30 ms] (n=5), before kafka 5.15 ms [5.00–5.30 ms] (n=5, 4.5 times higher).
-//	p = 0.024, Mann–Whitney U, Holm over 3 pairs.
+//	p = 0.024 (Student's t of logarithms, Holm over 3 pairs).
 func (r Ranking) String() string { return strings.TrimSpace(r.Claim() + " " + r.Basis()) }
 
 // Claim says in a sentence or two who is best, with the figures of all contenders. It is empty if no contender has a value.
@@ -19,14 +20,14 @@ func (r Ranking) Claim() string {
 		return ""
 	}
 	claim := r.whoIsBest(*r.Best)
-	if variable := r.tooVariable(); len(variable) > 0 {
+	if variable := r.withoutPlace(false); len(variable) > 0 {
 		scatter := "scatter"
 		if len(variable) == 1 {
 			scatter = "scatters"
 		}
 		claim += fmt.Sprintf(" %s %s too much to be told from the best.", r.list(variable), scatter)
 	}
-	if open := r.openByErrors(); len(open) > 0 {
+	if open := r.withoutPlace(true); len(open) > 0 {
 		claim += fmt.Sprintf(" The measurement can't tell %s from the best.", r.list(open))
 	}
 	return claim
@@ -34,62 +35,72 @@ func (r Ranking) Claim() string {
 
 // whoIsBest is the sentence about the best contender, those that share its place, and those behind it.
 func (r Ranking) whoIsBest(best Contender) string {
-	untested := r.WithAnswer(NotTested)
+	untested := r.untested()
 	if len(r.Rest) == 0 {
 		return fmt.Sprintf("%s, known only of %s: %s.", capital(r.Metric.Name), best.Name, r.figure(best))
 	}
 	if len(untested) == len(r.Rest) {
-		return fmt.Sprintf("%s, not tested: %s, then %s.", capital(r.Metric.Name), r.nameAndFigure(best), r.list(untested))
+		return fmt.Sprintf("%s, undecided: the runs point to %s, then %s.", capital(r.Metric.Name), r.nameAndFigure(best), r.list(untested))
 	}
 	var first []string // the best and those that share its place
 	for _, c := range r.TiedWithBest() {
 		first = append(first, r.nameAndFigure(c))
 	}
-	behind := r.WithAnswer(Different)
-	if len(first) == 1 { // somebody is behind: of the tested, the next best shares the place of the best or is behind it
+	behind := r.Behind()
+	if len(first) == 1 && len(behind) > 0 {
 		superlative := "Lowest"
 		if r.Metric.Better == Higher {
 			superlative = "Highest"
 		}
 		return fmt.Sprintf("%s %s: %s, before %s.", superlative, r.Metric.Name, first[0], r.list(behind))
 	}
-	claim := fmt.Sprintf("No difference shown in %s between %s", r.Metric.Name, enumerate(Shorten(first)))
+	claim := fmt.Sprintf("%s %s", capital(r.tie(r.Metric.Name+" ")), enumerate(Shorten(first)))
 	if len(behind) > 0 {
 		claim += "; behind them " + r.list(behind)
 	}
 	return claim + "."
 }
 
-// Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom no difference was shown.
+// tie says what is known of those that share the first place: that they are less than a tenth apart, or not even that.
+func (r Ranking) tie(of string) string {
+	for _, s := range r.shares() {
+		if s.Against.Answer != DoesNotDiffer {
+			return of + "undecided between"
+		}
+	}
+	return of + "less than a tenth apart:"
+}
+
+// Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom it is undecided.
 func (r Ranking) Short(load string) string {
 	var names []string
 	for _, c := range r.TiedWithBest() {
-		names = append(names, c.Name+" "+c.Summary().Format(r.Metric.Unit))
+		names = append(names, c.Name+" "+c.Summary.Format(r.Metric.Unit))
 	}
-	untested := r.WithAnswer(NotTested)
+	untested := r.untested()
 	switch {
 	case len(names) == 0:
 		return "nobody"
 	case len(names) > 1:
-		return "no difference shown between " + enumerate(Shorten(names)) + " at " + load
+		return r.tie("") + " " + enumerate(Shorten(names)) + " at " + load
 	case len(untested) > 0:
-		return fmt.Sprintf("%s at %s (not tested: %s is %s)",
-			names[0], load, untested[0].Contender.Name, untested[0].Against.changeBeside())
+		return fmt.Sprintf("undecided at %s (%s, %s is %s)",
+			load, names[0], untested[0].Contender.Name, untested[0].Against.Change())
 	default:
 		return names[0] + " at " + load
 	}
 }
 
-// list names contenders with their figures, and how each compares with the best unless no difference was shown: "kafka 13.1 ms
-// (n=5, 4.5 times higher) and redis 20.0 ms (n=5, 7.0 times higher)".
+// list names contenders with their figures and how each compares with the best: "kafka 13.1 ms (n=5, 4.5 times higher) and redis 20.0 ms
+// (n=5, 0.9–1.3× of the best)".
 func (r Ranking) list(standings []Standing) string {
 	var texts []string
 	for _, s := range standings {
-		if s.Against.Answer() == NoDifferenceShown {
-			texts = append(texts, r.nameAndFigure(s.Contender))
-		} else {
-			texts = append(texts, r.nameAndFigure(s.Contender, s.Against.changeBeside()))
+		note := s.Against.Change()
+		if s.Against.Tested() && s.Against.Answer != Differs {
+			note = s.Against.interval()
 		}
+		texts = append(texts, r.nameAndFigure(s.Contender, note))
 	}
 	return enumerate(Shorten(texts))
 }
@@ -102,7 +113,7 @@ func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
 // figure is the median of a contender with the interval that tables show, and in parentheses the number of repetitions and
 // notes. A sustainable rate, which searches bracketed, has its bracket in the parentheses instead of the interval.
 func (r Ranking) figure(c Contender, notes ...string) string {
-	s, u := c.Summary(), r.Metric.Unit
+	s, u := c.Summary, r.Metric.Unit
 	text := s.Format(u)
 	var inParentheses []string
 	if c.Bracket != nil {
@@ -111,5 +122,7 @@ func (r Ranking) figure(c Contender, notes ...string) string {
 		text += " [" + u.Range(low, high) + "]"
 	}
 	inParentheses = append(inParentheses, fmt.Sprintf("n=%d", s.N))
-	return text + " (" + strings.Join(append(inParentheses, notes...), ", ") + ")"
+	inParentheses = append(inParentheses, notes...)
+	inParentheses = slices.DeleteFunc(inParentheses, func(note string) bool { return note == "" })
+	return text + " (" + strings.Join(inParentheses, ", ") + ")"
 }

@@ -11,10 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const (
-	confidence = 0.95           // of every interval
-	alpha      = 1 - confidence // below which a p value shows a difference
-)
+// confidence is that of every interval.
+const confidence = 0.95
 
 // Summary sums up the values of repetitions. Of 3, 1 and 8 the median is 3, within 1..8.
 type Summary struct {
@@ -28,10 +26,12 @@ type Summary struct {
 	Summed bool
 	// ClockBound is the largest error of each value, either way, if it was taken by two clocks; 0 if by one.
 	ClockBound float64
-	// Above is how much higher the median may be because messages never came, so that their latencies are lower bounds: 0 if it is
-	// known, and infinite if it may have any higher value.
+	// Above is how much higher the median may be because messages never came, so that their latencies are lower bounds, or because a search
+	// left so much open: 0 if it is known, and infinite if it may have any higher value.
 	Above     float64
 	highAbove float64 // of High, likewise
+	Searched  bool    // Above comes from what a search left open
+	TooFew    bool    // a quantile with too few messages beyond it for any conclusion
 }
 
 // Summarize sums up values that must not be NaN, and assumes no distribution. Its interval lies between order statistics:
@@ -110,8 +110,8 @@ func (s Summary) withMost(values, mosts []float64) Summary {
 	return s
 }
 
-// Truth is the interval in which the median surely lies, given the errors of measurement: those of the clocks, and what is not known
-// of messages that never came. Without any, both ends are the median. A latency, the only figure that has such errors, is not below 0.
+// Truth is the interval in which the median surely lies, given the errors of measurement: those of the clocks, what is not known
+// of messages that never came, and what a search left open. Without any, both ends are the median. A latency, the only figure that has such errors, is not below 0.
 func (s Summary) Truth() (least, most float64) {
 	return s.widened(s.Median, s.Median+s.Above)
 }
@@ -144,6 +144,9 @@ func (s Summary) Format(u unit.Unit) string {
 func (s Summary) Cell() document.Cell {
 	low, high := s.Bounds()
 	isBounded := low != s.Low || high != s.High || s.Above > 0
+	if s.Searched && s.N > 0 {
+		return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high}
+	}
 	switch {
 	case s.N == 0:
 		return document.Cell{}
@@ -153,11 +156,12 @@ func (s Summary) Cell() document.Cell {
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high, Bounded: isBounded, AtLeast: s.AtLeast()}
 }
 
-// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100.
-// The error of clocks is no part of it. It is NaN with too few values for an interval, if the median is 0, and if an end is a lower bound.
+// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. What a search
+// left open is part of it, the error of clocks is not. It is NaN with too few values for an interval, and if the median is 0, and infinite
+// if an end is a lower bound.
 func (s Summary) RelativeHalfWidth() float64 {
-	if !s.Confident || s.Median == 0 || s.Above+s.highAbove > 0 {
+	if !s.Confident || s.Median == 0 {
 		return math.NaN()
 	}
-	return (s.High - s.Low) / 2 / math.Abs(s.Median)
+	return (s.High + s.highAbove - s.Low) / 2 / math.Abs(s.Median)
 }

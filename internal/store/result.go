@@ -120,6 +120,9 @@ type Sustainable struct {
 	Limit  string       `json:"limit"` // what limited the rate: generator | latency | consumer-delay | cpu | client-window | client-send | unknown
 }
 
+// Open reports whether Low is only a lower bound, because the generator or its client's Send ran out before the broker did.
+func (s Sustainable) Open() bool { return s.Limit == "generator" || s.Limit == "client-send" }
+
 // GoalResult answers one goal of a search (MLRsearch, docs/method.md).
 type GoalResult struct {
 	LatencyNs   int64   `json:"latency_ns,omitempty"` // highest latency allowed at Quantile; 0: any

@@ -55,6 +55,11 @@ func Paired(ratios Sample) Ratio {
 	return ratioOf(lower, upper, ratios.Median(), of, of.sd()/math.Sqrt(float64(len(ratios))))
 }
 
+// RatioOf is the ratio of the medians of b and a with the bounds that those of their values leave, for Paired.
+func RatioOf(a, b Sample) Value {
+	return Value{At: b.Median() / a.Median(), Low: b.median(low) / a.median(high), High: b.median(high) / a.median(low)}
+}
+
 // ratioOf makes a ratio of the ends of its logarithm, an estimate, and the standard error of the logarithm.
 func ratioOf(lower, upper, estimate float64, of Spread, standardError float64) Ratio {
 	r := Ratio{Estimate: math.NaN(), Low: 0, High: math.Inf(1), Alone: 1, P: 1, unlikely: 1, tested: of.Known(), Answer: Undecided}

@@ -81,16 +81,19 @@ func mean(values []float64) float64 {
 }
 
 // Median is the median of the figures that are shown; NaN without any.
-func (s Sample) Median() float64 {
+func (s Sample) Median() float64 { return s.median(func(v Value) float64 { return v.At }) }
+
+func (s Sample) median(of func(Value) float64) float64 {
 	if len(s) == 0 {
 		return math.NaN()
 	}
-	var at []float64
+	var values []float64
 	for _, v := range s {
-		at = append(at, v.At)
+		values = append(values, of(v))
 	}
-	slices.Sort(at)
-	return (at[(len(at)-1)/2] + at[len(at)/2]) / 2
+	slices.Sort(values)
+	lower, upper := values[(len(values)-1)/2], values[len(values)/2]
+	return (lower + upper) / 2
 }
 
 // Interval is the 95 % confidence interval of the figure behind a sample. It reaches from 0 to +Inf without a spread.

@@ -1,0 +1,69 @@
+package results
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+)
+
+func TestABracketIsNoSpread(t *testing.T) {
+	values := []float64{100, 104, 96, 98, 102, 101, 99}
+	records := searches(values, 1.05)
+	b := Sustained(records)
+	if b.N != 7 || b.Median != 100 || b.Low != 96 || math.Abs(b.High-104*1.05) > 1e-9 || b.Summary().Confident {
+		t.Errorf("bracket %+v", b)
+	}
+	c := NewContender("a", MustMetric("sustainable_low"), records)
+	if c.Bracket.Low != b.Low || c.Bracket.High != b.High || c.Summary.N != len(values) {
+		t.Errorf("contender %+v", c)
+	}
+	// Brackets that don't overlap show nothing by themselves, and overlapping ones nothing however often they were found.
+	other := NewContender("b", MustMetric("sustainable_low"), searches([]float64{1000}, 1.01))
+	if r := Rank(MustMetric("sustainable_low"), []Contender{NewContender("a", MustMetric("sustainable_low"), records[:1]), other}); len(r.untested()) != 1 {
+		t.Errorf("one search each: %s", r)
+	}
+	wide := NewContender("b", MustMetric("sustainable_low"), searches([]float64{82, 82.1, 82.2, 81.9, 82}, 1.4))
+	if r := Rank(MustMetric("sustainable_low"), []Contender{c, wide}); len(r.Undecided()) != 1 || !strings.Contains(r.String(), "The brackets of the searches leave it open.") {
+		t.Errorf("brackets overlap: %s", r)
+	}
+	if open := Sustained(searches([]float64{5}, 0)); !math.IsInf(open.High, 1) || open.Low != 5 {
+		t.Errorf("nothing failed: %+v", open)
+	}
+	if none := NewContender("a", MustMetric("sustainable_low"), nil); none.Bracket != nil || none.Summary.N != 0 {
+		t.Errorf("no search: %+v", none)
+	}
+	if cell := Sustained(nil).Cell(); cell.Kind != document.Blank {
+		t.Errorf("no search: %+v", cell)
+	}
+	if cell := Sustained(records[:1]).Cell(); cell.Kind != document.Interval || cell.Low != 100 || cell.High != 105 {
+		t.Errorf("one search: %+v", cell)
+	}
+}
+
+// What the generator limited is a lower bound: two clients are not ranked by which of them gave up first.
+func TestARateThatTheGeneratorLimitedHasNoUpperEnd(t *testing.T) {
+	m := MustMetric(KeySustainableLow)
+	slow, fast := searches([]float64{100, 101, 102, 99, 100}, 1.01), searches([]float64{200, 201, 199, 202, 200}, 1.01)
+	if r := Rank(m, []Contender{NewContender("slow", m, slow), NewContender("fast", m, fast)}); r.Best.Name != "fast" || len(r.Behind()) != 1 {
+		t.Fatalf("without a limit: %s", r)
+	}
+	for i := range slow[:5] {
+		slow[i].Result.Sustainable.Limit = "generator"
+	}
+	r := Rank(m, []Contender{NewContender("slow", m, slow), NewContender("fast", m, fast)})
+	if len(r.Behind()) != 0 || !math.IsInf(Sustained(slow).High, 1) || !m.Over(slow).AtLeast() {
+		t.Errorf("bracket %+v, %s", Sustained(slow), r)
+	}
+	for i := range fast[:5] {
+		fast[i].Result.Sustainable.Limit = "client-send"
+	}
+	if r := Rank(m, []Contender{NewContender("slow", m, searches([]float64{100, 101, 102, 99, 100}, 1.01)), NewContender("fast", m, fast)}); len(r.Behind()) != 1 {
+		t.Errorf("one is at least twice as fast: %s", r)
+	}
+	if flat := Flat(slow[0])[0]; flat.SustainableHigh != nil || !slices.Contains(flat.AtLeast, KeySustainableLow) {
+		t.Errorf("a flat record has the upper end %v, at least %v", flat.SustainableHigh, flat.AtLeast)
+	}
+}
