@@ -154,12 +154,12 @@ func AnswersClaims(set *results.Set) bool {
 	return true
 }
 
-// decidesClaim tells whether the results of a side show that a claim holds, or that it does not.
+// decidesClaim reports whether the results of a side answer a claim, or point to an answer.
 func (p Paper) decidesClaim(set *results.Set) bool {
 	own := p.ownResults(set)
 	for _, side := range p.measuredSides(own) {
 		for _, c := range p.Claims {
-			if claim.Evaluate(c, own, p.Study.Name, side).Verdict != claim.CannotBeTold {
+			if claim.Evaluate(c, own, p.Study.Name, side).PointsTo != claim.CannotBeTold {
 				return true
 			}
 		}

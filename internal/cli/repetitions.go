@@ -28,7 +28,7 @@ func shows(p plan) []string {
 		}
 		switch {
 		case s.Until > 0:
-			line += "; a run that stops when its interval happens to be narrow has one that is too narrow: it holds the truth in fewer than 95 % of such runs"
+			line += "; an interval by which a run stops holds the truth in fewer than 95 % of such runs"
 		case len(brokers) > 1 && s.Repeats < verdict.Enough:
 			line += fmt.Sprintf(", too few to decide between %d brokers: that takes --repeat %d", len(brokers), verdict.Enough)
 		}
