@@ -13,7 +13,7 @@ var costMetrics = []Metric{
 	cpuMetric(KeyGeneratorCPU, "generator CPU", generatorUsage).headed("CPU\nclient"),
 	memoryMetric(KeyBrokerRSS, "broker memory", brokerUsage).headed("memory\nbroker"),
 	{Key: KeyBrokerDiskWrite, Name: "broker disk writes", Unit: unit.Bytes, Better: Lower, measured: brokerDiskWrites},
-	{Key: KeyBrokerDiskRead, Name: "broker disk reads", Unit: unit.Bytes, Better: Lower, Doc: "from a disk, not from the page cache", measured: brokerDiskReads},
+	{Key: "broker_disk_read_bytes", Name: "broker disk reads", Unit: unit.Bytes, Better: Lower, Doc: "from a disk, not from the page cache", measured: brokerDiskReads},
 	{
 		Key: KeyBrokerFlushes, Name: "broker flushes", Head: "flushes\nper msg", About: "to disk per message",
 		Doc: "calls of fsync, fdatasync and msync", Unit: unit.None, Better: Neither, measured: brokerFlushesPerMessage,
@@ -25,14 +25,14 @@ var costMetrics = []Metric{
 // sideMetrics say what the producers and the consumers of the generator used, if each had a process of their own, and what
 // relays used.
 var sideMetrics = []Metric{
-	cpuMetric(KeyProducerCPU, "producing CPU", producerUsage).documented("producers have a process of their own"),
+	cpuMetric("producer_cpu_s_per_million", "producing CPU", producerUsage).documented("producers have a process of their own"),
 	userMetric(KeyProducerCPUUser, "producing CPU, user, % of a core", producerUsage).documented("producers have a process of their own"),
 	systemMetric(KeyProducerCPUSystem, "producing CPU, system, % of a core", producerUsage).documented("producers have a process of their own"),
-	memoryMetric(KeyProducerRSS, "producing memory", producerUsage).documented("producers have a process of their own"),
-	cpuMetric(KeyConsumerCPU, "consuming CPU", consumerUsage).documented("consumers have a process of their own"),
+	memoryMetric("producer_rss_bytes", "producing memory", producerUsage).documented("producers have a process of their own"),
+	cpuMetric("consumer_cpu_s_per_million", "consuming CPU", consumerUsage).documented("consumers have a process of their own"),
 	userMetric(KeyConsumerCPUUser, "consuming CPU, user, % of a core", consumerUsage).documented("consumers have a process of their own"),
 	systemMetric(KeyConsumerCPUSystem, "consuming CPU, system, % of a core", consumerUsage).documented("consumers have a process of their own"),
-	memoryMetric(KeyConsumerRSS, "consuming memory", consumerUsage).documented("consumers have a process of their own"),
+	memoryMetric("consumer_rss_bytes", "consuming memory", consumerUsage).documented("consumers have a process of their own"),
 	cpuMetric(KeyRelayCPU, "relaying CPU", relayUsage),
 	memoryMetric(KeyRelayRSS, "relaying memory", relayUsage),
 }

@@ -12,8 +12,8 @@ import (
 // pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request.
 // They are given for closed loops as well, because they are what clients of the application saw.
 var pipelineMetrics = []Metric{
-	responseTime(KeyResponseMin, "response min", quantile(0)),
-	responseTime(KeyResponseMean, "response mean", mean),
+	responseTime("response_min_ns", "response min", quantile(0)),
+	responseTime("response_mean_ns", "response mean", mean),
 	responseTime(KeyResponseP50, "response p50", quantile(0.5)),
 	responseTime(KeyResponseP99, "response p99", quantile(0.99)),
 	responseTime(KeyResponseMax, "response max", quantile(1)),
