@@ -43,20 +43,20 @@ func pointID(name string, pair int) string { return fmt.Sprintf("%s-%010d", name
 // toldApart runs pairs of points that differ in their names only, and counts those that a metric tells apart.
 func toldApart(t *testing.T, s study.Spec, pairs, most int, o lab.Options) {
 	t.Helper()
-	o.Store, o.Log = openStore(t), testLog{t}
 	named := func(name string, pair int) study.Point {
 		return study.Point{ID: pointID(name, pair), Study: "test", Label: name, Spec: s}
 	}
+	ok := map[string][]store.Record{} // by point ID
 	for pair := range pairs {
+		o.Store, o.Log = openStore(t), testLog{t} // each is a run of its own
 		points := []study.Point{named("a", pair), named("b", pair)}
 		if _, err := lab.Run(t.Context(), study.Order(points, 3, int64(pair), lab.SharedBroker), o); err != nil {
 			t.Fatal(err)
 		}
-	}
-	ok := map[string][]store.Record{} // by point ID
-	for _, r := range readRecords(t, o.Store) {
-		if r.Status == store.OK {
-			ok[r.PointID] = append(ok[r.PointID], r)
+		for _, r := range readRecords(t, o.Store) {
+			if r.Status == store.OK {
+				ok[r.PointID] = append(ok[r.PointID], r)
+			}
 		}
 	}
 	for _, key := range []string{results.KeyThroughput, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99, results.KeyGeneratorCPU} {
