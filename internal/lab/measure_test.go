@@ -114,18 +114,15 @@ func TestPeakFindsWhatTheBrokerServes(t *testing.T) {
 // silentPeak is a peak on a broker that confirms nothing before the measured phase has ended.
 func silentPeak() study.Spec {
 	return simSpec(func(s *study.Spec) {
-		s.Measure, s.Duration, s.Drain = "peak", study.Duration(500*time.Millisecond), study.Duration(10*time.Second)
+		s.Measure, s.Duration, s.Drain = "peak", study.Duration(3*time.Second), study.Duration(20*time.Second)
 		s.MessageSize, s.InFlight = study.Sizes{{Size: 16, Weight: 1}}, study.InFlight{Messages: 300_000, Bytes: 64 << 20} // take longer to send than the warm-up lasts
-		s.Warmup, s.Client = study.Warmup{For: study.Duration(time.Millisecond)}, map[string]any{"ack.latency": "2s"}
+		s.Warmup, s.Client = study.Warmup{For: study.Duration(time.Millisecond)}, map[string]any{"ack.latency": "5s"}
 	})
 }
 
 func TestAPeakWithoutAnyConfirmationInItsPhaseFails(t *testing.T) {
 	r := runPoint(t, silentPeak(), lab.Options{})
-	for n := 0; n < 4 && r.Status == store.Void; n++ { // a busy machine holds this process up for 5 ms of 500 now and then
-		r = runPoint(t, silentPeak(), lab.Options{})
-	}
-	if r.Status != store.Failed || !strings.Contains(r.Reason, "no message was confirmed during the measured phase of 500ms") {
+	if r.Status != store.Failed || !strings.Contains(r.Reason, "no message was confirmed during the measured phase of 3s") {
 		t.Errorf("%s: %s; published %.0f/s", r.Status, r.Reason, r.Result.PublishRate)
 	}
 }
