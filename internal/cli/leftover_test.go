@@ -101,6 +101,7 @@ func TestASecondSignalDropsNoFinishedRepetition(t *testing.T) {
 // does, and until then no process of the broker is left.
 func TestNoProcessOfAnEnclosedBrokerIsLeftWhenItsSupervisorAndTheProgramAreKilled(t *testing.T) {
 	testkit.Live(t)
+	testkit.Long(t)
 	t.Setenv("BROKERMARK_HOME", "") // where it is installed
 	h := newPlace(t)
 	h.begin(t, []string{"rabbitmq"})
