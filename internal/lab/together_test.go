@@ -74,20 +74,32 @@ func TestFiguresAtTheSustainableRateAreOfAllTrialsThere(t *testing.T) {
 }
 
 func TestAPromiseIsNotBrokenByMessagesThatComeDuringTheNextTrial(t *testing.T) {
-	for stale, broken := range map[int64]bool{4: true, 5: false} {
+	for name, c := range map[string]struct {
+		edit   func(first, second *trial)
+		broken bool
+	}{
+		"all of them":                    {func(_, second *trial) { second.Measured.Stale = 5 }, false},
+		"one fewer":                      {func(_, second *trial) { second.Measured.Stale = 4 }, true},
+		"more, so that some came twice":  {func(_, second *trial) { second.Measured.Stale = 6 }, true},
+		"some may have been sent again":  {func(first, second *trial) { first.Measured.Resent, second.Measured.Stale = 1, 5 }, true},
+		"others came twice":              {func(_, second *trial) { second.Warmup.Duplicated, second.Measured.Stale = 1, 5 }, true},
+		"others came corrupted":          {func(first, second *trial) { first.Measured.Corrupted, second.Measured.Stale = 1, 5 }, true},
+		"nothing came, which stays lost": {func(_, _ *trial) {}, true},
+	} {
 		spec := study.Defaults()
 		spec.Delivery = "at-least-once"
 		b := &bench{lab: &lab{machine: store.Host{Cores: 2}}, spec: spec, record: &store.Record{}}
 		s := &rateSearch{bench: b, goals: goals(spec), tried: map[float64]attempts{}}
 		first, second := atLatency(time.Millisecond), atLatency(time.Millisecond)
 		first.Measured.Received, first.Measured.Lost, first.Measured.LostAcked = 19_995, 5, 5
-		second.previous, second.Measured.Stale = first.Outcome, stale
+		c.edit(&first, &second)
+		second.previous = first.Outcome
 		r := search.Request{Kind: search.Confirm, Rate: 1000, For: s.goals[0].FinalDuration}
 		if a := s.judge(r, first); !a.Judgements[0].Broken || a.CameLate {
-			t.Fatalf("the first: %+v", a)
+			t.Fatalf("%s: the first: %+v", name, a)
 		}
-		if a := s.judge(r, second); a.CameLate == broken || s.trials[0].Broken != broken {
-			t.Errorf("%d came during the second: %+v, and of the first: %+v", stale, a, s.trials[0])
+		if a := s.judge(r, second); a.CameLate == c.broken || s.trials[0].Broken != c.broken {
+			t.Errorf("%s: %+v, and of the first: %+v", name, a, s.trials[0])
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -42,15 +43,22 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: s.through(r, t), CameLate: cameLate}
 }
 
-// missingCame reports whether all that the trial before missed came during t: then it broke no promise, and its stored form says so.
+// missingCame reports whether all that the trial before missed came during t: then it lost nothing, and its stored form says so. What came is
+// counted and not known by number, so it must be exactly as much as was missing, and nothing may have been sent or delivered again in either
+// trial. Whatever else the trial before broke stays broken.
 func (s *rateSearch) missingCame(t trial) bool {
-	missing := t.previous.Warmup.Lost + t.previous.Measured.Lost
-	if missing == 0 || staleDeliveries(t) < missing || len(s.trials) == 0 {
+	before := t.previous.Measured
+	missing := t.previous.Warmup.Lost + before.Lost
+	again := before.Resent + before.Duplicated + t.previous.Warmup.Resent + t.previous.Warmup.Duplicated +
+		t.Measured.Resent + t.Measured.Duplicated + t.Warmup.Resent + t.Warmup.Duplicated
+	before.LostAcked = 0
+	elseBroken := ledger.Keeps(rule(s.bench.spec).Guarantee, nil, before).Promise == ledger.Broken
+	if missing == 0 || staleDeliveries(t) != missing || again > 0 || elseBroken || len(s.trials) == 0 {
 		return false
 	}
-	if before := &s.trials[len(s.trials)-1]; before.Broken {
-		before.Broken = false
-		before.Reason += "; they came during the next trial"
+	if last := &s.trials[len(s.trials)-1]; last.Broken {
+		last.Broken = false
+		last.Reason += "; they came during the next trial"
 	}
 	return true
 }
