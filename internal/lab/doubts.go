@@ -50,8 +50,10 @@ const (
 func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	var d doubts
 	b.doubtRate(t, &d) // first, because it explains the others
-	for _, known := range t.Doubts {
-		d.keep(known)
+	for _, one := range t.each() {
+		for _, known := range one.Doubts {
+			d.keep(known)
+		}
 	}
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
@@ -61,11 +63,15 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 			100*min(1, t.Working), b.spec.ConsumerDelay)
 	}
 	doubtClocks(t, &d)
-	b.doubtCores(t, &d)
+	for _, one := range t.each() {
+		b.doubtCores(one, &d)
+	}
 	if n := b.latency(t).Count(); n > 0 && n < fewSamples {
 		d.addReason(doubt.FewSamples, fewLatencies(int64(n)))
 	}
-	b.doubtWarmup(t, &d)
+	for _, one := range t.each() {
+		b.doubtWarmup(one, &d)
+	}
 	ended := len(t.Samples) > 0 && t.Err == nil
 	measuredArrived := t.Measured.Lost == 0 && t.Measured.Unresolved == 0
 	if ended && !t.Drained && measuredArrived { // so messages of the warm-up are missing
@@ -176,7 +182,9 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 	if !t.Scheduled {
 		t.doubtSlowedLoop(d)
 	}
-	d.addReason(doubt.Stolen, t.stolenEffect(b.latency(t), measured))
+	for _, one := range t.each() {
+		d.addReason(doubt.Stolen, one.stolenEffect(b.latency(one), measured))
+	}
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
 		d.add(doubt.OneInFlight, "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, "+
 			"though inFlight.messages allows %d",

@@ -17,6 +17,14 @@ func together(passed trial, others []trial) trial {
 	return all
 }
 
+// each returns the trials whose figures t has, one by one: what disturbed one of them is a doubt about all. The first still has the counts and
+// latencies of all.
+func (t trial) each() []trial {
+	last := t
+	last.before = nil
+	return append([]trial{last}, t.before...)
+}
+
 // costTogether returns what two trials used one after the other. What is not known of one is not known of both.
 func costTogether(a, b store.Cost) store.Cost {
 	a.BrokerKnown = a.BrokerKnown && b.BrokerKnown

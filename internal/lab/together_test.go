@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/search"
@@ -70,6 +72,21 @@ func TestFiguresAtTheSustainableRateAreOfAllTrialsThere(t *testing.T) {
 	}
 	if r.Pauses.LongestNs != int64(900*time.Microsecond) {
 		t.Errorf("longest pause %v", time.Duration(r.Pauses.LongestNs))
+	}
+}
+
+func TestFiguresOfSeveralTrialsHaveTheDoubtsOfEach(t *testing.T) {
+	b := &bench{lab: &lab{machine: store.Host{Cores: 2}}, spec: study.Defaults(), record: &store.Record{}}
+	disturbed := atLatency(time.Millisecond)
+	disturbed.Cost.Shares = &store.Shares{Seconds: 20, Others: 1}
+	disturbed.neighbours.Used = 20 * time.Second
+	disturbed.Doubts = []store.Doubt{store.DoubtOf(doubt.MeterLost, "an agent was lost")}
+	disturbed.bursts = []burst{{from: 5e9, at: 15e9, taken: 10 * time.Second}}
+	b.keepResult(together(atLatency(time.Millisecond), []trial{disturbed}))
+	for _, kind := range []*doubt.Kind{doubt.BusyMachine, doubt.MeterLost, doubt.Stolen} {
+		if !slices.ContainsFunc(b.record.Doubts, func(d store.Doubt) bool { return d.Is(kind) }) {
+			t.Errorf("no doubt %s: %v", kind.Code(), b.record.Doubts)
+		}
 	}
 }
 
