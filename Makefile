@@ -46,7 +46,7 @@ $(PAGE): $(wildcard web/src/*) web/package.json web/package-lock.json
 notices: web ## the licences of everything in the program, for brokermark version --licenses
 	$(GO) generate ./internal/notices
 
-demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, about ten minutes after installs
+demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, some twenty minutes after installs
 	bin/brokermark run head-to-head --available --store demo.db >/dev/null || test $$? -eq 4 -o $$? -eq 5 # a point failed or is void: the report says which
 	@bin/brokermark report headtohead --store demo.db
 	@bin/brokermark report --store demo.db -o demo.html && echo "The whole report: $(CURDIR)/demo.html"
