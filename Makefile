@@ -10,13 +10,14 @@ VULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 STATIC   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # Tests that judge time have the machine for themselves, one package at a time (in a package, t.Parallel marks those that judge none:
-# they begin when the others have ended). A neighbour that held the processor may fail them, so one that fails runs again, twice at most,
-# and is reported at the end; whole, since parts of a contract build on each other. All others run several at a time, and once: those that
-# take longest begin first. A data race fails at once.
+# they begin when the others have ended). Those that wait for brokers and other processes run several at a time; those that take longest
+# begin first. A neighbour that held the processor may fail both, so a test that fails runs again, twice at most, and is reported at the
+# end; whole, since parts of a contract build on each other. All others run once. A data race fails at once.
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 LONGEST  := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
-OTHERS    = $(LONGEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
+WAITING   = $(LONGEST) $$($(GO) list ./brokers/... ./internal/{agent,exchange,fleet,pipeline/...,provision,watch} | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
+PLAIN     = $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(WAITING)) | tr '\n' ' ')
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 # $(call TESTS,NAME,PACKAGES,FLAGS OF GOTESTSUM) writes what happened to bin/tests-NAME.json, which LADDER sums up: see internal/testkit/ladder.
 TESTS     = mkdir -p bin; $(GO) run $(GOTESTSUM) --format pkgname --jsonfile bin/tests-$(1).json $(3) --packages "$(2)" -- $(TESTFLAGS)
@@ -57,15 +58,17 @@ quick: ## no broker, no network, nothing installed: for every change
 test: export BROKERMARK_LIVE = 1
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -p 1 -parallel 3; one=$$?; \
-	$(call TESTS,others,$(OTHERS)) -p 4; two=$$?; \
-	$(LADDER) bin/tests-measuring.json bin/tests-others.json && exit $$((one + two))
+	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -p 4; two=$$?; \
+	$(call TESTS,plain,$(PLAIN)) -p 4; three=$$?; \
+	$(LADDER) bin/tests-{measuring,waiting,plain}.json && exit $$((one + two + three))
 
 proof: export BROKERMARK_LIVE = 1
 proof: export BROKERMARK_LONG = 1
 proof: web ## all that takes long, too: older versions, clusters of JVMs, random endings, fuzzing, and what else is made here
 	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -timeout 60m -p 1 -parallel 3; one=$$?; \
-	$(call TESTS,others,$(OTHERS)) -timeout 150m -p 1; two=$$?; \
-	$(LADDER) bin/tests-measuring.json bin/tests-others.json && exit $$((one + two))
+	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -timeout 150m -p 1; two=$$?; \
+	$(call TESTS,plain,$(PLAIN)) -timeout 60m -p 4; three=$$?; \
+	$(LADDER) bin/tests-{measuring,waiting,plain}.json && exit $$((one + two + three))
 	set -e; for package in $$($(GO) list ./...); do for target in $$($(GO) test -vet off -list '^Fuzz' $$package | grep '^Fuzz'); do \
 	$(GO) test -vet off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$package; done; done
 	$(MAKE) demo notices site release bench clean
@@ -73,7 +76,7 @@ proof: web ## all that takes long, too: older versions, clusters of JVMs, random
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so packages run beside each other
 	$(GO) build -race $(CONCURRENT)
-	$(call TESTS,race,$(filter-out $(PURE),$(CONCURRENT))) -p 3 -parallel 4 -race -short; one=$$?; \
+	$(call TESTS,race,$(filter-out $(PURE),$(CONCURRENT)),$(AGAIN)) -p 3 -parallel 4 -race -short; one=$$?; \
 	$(LADDER) bin/tests-race.json && exit $$one
 
 lint: web

@@ -80,9 +80,13 @@ func TestACancelledTrialEndsSoonWithWhatItHas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			load.Drain = time.Hour
+			ctx, cancel := context.WithCancel(t.Context())
 			d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
 				if name != "draining" || probing(batch) {
 					p.deliver(batch)
+				}
+				if !probing(batch) {
+					time.AfterFunc(100*time.Millisecond, cancel)
 				}
 				p.done(batch, nil)
 				return nil
@@ -91,8 +95,6 @@ func TestACancelledTrialEndsSoonWithWhatItHas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(100*time.Millisecond, cancel)
 			began := time.Now()
 			out := w.Run(ctx, load)
 			if !errors.Is(out.Err, context.Canceled) || time.Since(began) > 30*time.Second {
