@@ -9,6 +9,7 @@ package search
 //	one short one passed    Undecided      Lower         Undecided
 //	one short one failed    Undecided      Upper         Upper
 //	void ones alone         Undecided      Upper         Upper
+//	outdated ones alone     Undecided      Undecided     Undecided
 
 // decidedClass is what the trials at a rate decide.
 func (g *goalSearch) decidedClass(r *triedRate) Class { return g.goal.Class(r.Tally) }
@@ -16,7 +17,7 @@ func (g *goalSearch) decidedClass(r *triedRate) Class { return g.goal.Class(r.Ta
 // likelyClass is what the trials at a rate decide or, while they don't, what they suggest. A rate that can't be measured
 // is likely to be an upper bound: what makes its trials void mostly grows with the rate.
 func (g *goalSearch) likelyClass(r *triedRate) Class {
-	if class := g.decidedClass(r); class != Undecided {
+	if class := g.decidedClass(r); class != Undecided || r.outdated {
 		return class
 	}
 	if r.mostlyPassed() && r.voids < maxVoids {

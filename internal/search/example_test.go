@@ -38,6 +38,7 @@ func ExampleRun() {
 	// short   35864/s for 1s: fail
 	// confirm 34157/s for 5s: pass
 	// confirm 34157/s for 5s: pass
+	// short   35864/s for 1s: fail
 	// confirm 35864/s for 5s: fail
 	// sustainable: between 34157 and 35864/s
 }

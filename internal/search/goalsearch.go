@@ -26,6 +26,8 @@ type triedRate struct {
 	longTrials  []served      // those that were not void
 	longestPass time.Duration // length of the longest trial that passed
 	soakFailed  bool
+	outdated    bool // its short trials failed when the broker may have been cold: see outdateFailures
+	renewed     bool // it was outdated once
 	voids       int
 	voidReason  string
 }
@@ -49,6 +51,9 @@ func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
 		g.broken.Broken = false
 	}
 	r := g.at(request.Rate)
+	if r.outdated && judgement.Verdict != Void {
+		r.Tally, r.outdated, r.renewed = Tally{}, false, true
+	}
 	r.through = answer.Through
 	wasBroken := r.Broken
 	r.Tally.add(g.goal, request.For, judgement)
@@ -65,6 +70,9 @@ func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
 		r.voidReason = judgement.Reason
 	case Pass:
 		r.longestPass = max(r.longestPass, request.For)
+		if request.For >= g.goal.FinalDuration && g.decidedClass(r) == Lower {
+			g.outdateFailures()
+		}
 	case Fail:
 		// The soak of another goal is no more than a long trial for a goal that asks for none.
 		if request.Kind == Soak && g.goal.Soak > 0 {

@@ -5,6 +5,27 @@ import (
 	"slices"
 )
 
+// What short trials show may not last. A broker that has just been started carries more after a minute: its code is compiled while it runs.
+// Short trials that failed at its beginning are not held against it once a long one has passed (outdated).
+
+// outdateFailures marks all rates that only short trials have failed. A long trial has passed since, so each is worth another short one, and
+// what it shows replaces them.
+func (g *goalSearch) outdateFailures() {
+	for _, r := range g.tried {
+		r.outdated = r.outdated || !r.renewed && !r.Broken && r.BadShort > 0 && r.GoodLong+r.BadLong == 0
+	}
+}
+
+// outdatedAbove returns the lowest rate above low whose failures are outdated; nil if there is none.
+func (g *goalSearch) outdatedAbove(low *triedRate) *triedRate {
+	for _, r := range g.tried {
+		if r.rate > low.rate && r.outdated {
+			return r
+		}
+	}
+	return nil
+}
+
 // A broker may hold out for a second at a rate that it does not sustain for five. Then short trials are too lenient, and
 // long ones do all the rest of the search.
 

@@ -22,6 +22,9 @@ type queue struct {
 	lossy         bool          // at most once
 	quota         float64       // messages per second that the broker lets through in the mean of any quotaWindow; 0: no quota
 	served        []float64     // messages of each modelTick of the last quotaWindow, for the quota
+	cold          float64       // share of the capacity that a broker lacks that has just been started
+	warms         time.Duration // after this time, 1/e of what it lacks is left
+	hiccups       float64       // how often it stands still for a hiccup, per second
 	rng           *rand.Rand
 	took          time.Duration // simulated
 	through       float64       // what the last trial brought through while it was sending, in its second half
@@ -47,9 +50,18 @@ func (q *queue) allow(messages float64) float64 {
 	return messages
 }
 
+// capacityAfter returns the capacity after the broker has run for so long.
+func (q *queue) capacityAfter(ran time.Duration) float64 {
+	if q.cold == 0 {
+		return q.capacity
+	}
+	return q.capacity * (1 - q.cold*math.Exp(-ran.Seconds()/q.warms.Seconds()))
+}
+
 const (
 	modelWarmup = 500 * time.Millisecond
 	modelTick   = 5 * time.Millisecond
+	hiccup      = 250 * time.Millisecond
 )
 
 // trial runs a load in simulated time.
@@ -67,10 +79,13 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 	ended := length
 	for t := -warmup; t < length; t += modelTick {
 		waiting += rate * dt
+		if q.hiccups > 0 && q.rng.Float64() < q.hiccups*dt {
+			standing += hiccup.Seconds()
+		}
 		if next -= dt; q.stall > 0 && next <= 0 {
 			next, standing = 0.8+0.4*q.rng.Float64(), q.stall.Seconds()
 		}
-		serving := q.capacity * math.Max(0, dt-standing)
+		serving := q.capacityAfter(q.took+warmup+t) * math.Max(0, dt-standing)
 		standing = math.Max(0, standing-dt)
 		waiting -= q.allow(min(waiting, serving))
 		if t == 0 || e.FullLength && t == length/2 {
@@ -219,4 +234,35 @@ func TestAQuotaThatLetsBurstsPassIsFound(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("median %s, longest %s", took[len(took)/2], took[len(took)-1])
+}
+
+// A broker that has just been started carries more from second to second, and stands still now and then.
+func TestABrokerThatWarmsUpIsAnsweredByWhatItCarriesInTheEnd(t *testing.T) {
+	const searches = 200
+	rng := rand.New(rand.NewPCG(3, 17))
+	wrong := 0
+	var took []time.Duration
+	for range searches {
+		q := &queue{
+			capacity: 500 * math.Pow(2000, rng.Float64()), latency: time.Duration(rng.Float64() * 1e7), subscriptions: 1, rng: rng,
+			noise: 0.01 * rng.Float64(), cold: 0.2 + 0.2*rng.Float64(), warms: time.Duration(5+25*rng.Float64()) * time.Second, hiccups: 0.1,
+		}
+		p := planFor(held(0))
+		p.Goals[0].Width = 0.1
+		p.Begin = q.capacityAfter(10*time.Second) * math.Exp(0.6*(rng.Float64()-0.7))
+		r, err := Run(t.Context(), p, q.answer(p.Goals))
+		b := r.Goals[0]
+		if err != nil || b.Undecided.Text != "" {
+			t.Errorf("%.0f/s: %+v, %v", q.capacity, b, err)
+		}
+		if warm := q.capacity * (1 - q.hiccups*hiccup.Seconds()); b.Low > 1.04*warm || b.High < 0.94*warm {
+			wrong++
+		}
+		took = append(took, q.took)
+	}
+	slices.Sort(took)
+	t.Logf("%d of %d wrong; median %s, longest %s", wrong, searches, took[searches/2], took[searches-1])
+	if wrong > searches/20 || took[searches/2] > 90*time.Second {
+		t.Errorf("%d of %d searches are wrong, and the median took %s", wrong, searches, took[searches/2])
+	}
 }

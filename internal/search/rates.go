@@ -28,8 +28,11 @@ func (g *goalSearch) firstRate() float64 {
 }
 
 // rateToNarrow returns the rate of the trial that narrows the bracket from low to high or, while no rate has failed and
-// high is nil, may find high. It returns false if the bracket is narrow enough, or low is the highest rate allowed.
+// high is nil, may find high: first at the lowest rate whose failures are outdated. It returns false if the bracket is narrow enough, or low is the highest rate allowed.
 func (g *goalSearch) rateToNarrow(low, high *triedRate) (rate float64, ok bool) {
+	if again := g.outdatedAbove(low); again != nil && (high == nil || again.rate < high.rate) {
+		return again.rate, true
+	}
 	if high == nil {
 		if g.search.capped(low.rate) {
 			return 0, false

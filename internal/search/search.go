@@ -7,7 +7,7 @@
 // 12,155 and 17,959/s, each step twice as wide as the one before. At 39,201/s the trial fails, and
 // 35,000/s came through meanwhile. So the next one is half a width below that, at 34,157/s, and
 // passes; the one a width above, at 35,864/s, fails. This bracket is narrow, and long trials decide
-// its ends: those at 34,157/s pass, those at 35,864/s fail. These rates are the answer.
+// its ends: those at 34,157/s pass, and those at 35,864/s, after another short one, fail. These rates are the answer.
 package search
 
 import (
