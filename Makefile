@@ -13,10 +13,10 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # they begin when the others have ended). Those that wait for brokers and other processes run several at a time; those that take longest
 # begin first. A neighbour that held the processor may fail both, so a test that fails runs again, twice at most, and is reported at the
 # end; whole, since parts of a contract build on each other. All others run once. A data race fails at once.
-MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
+MEASURING := ./internal/busiest ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 LONGEST  := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
-WAITING   = $(LONGEST) $$($(GO) list ./brokers/... ./internal/{agent,exchange,fleet,pipeline/...,provision,watch} | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
+WAITING   = $(LONGEST) $$($(GO) list ./brokers/... ./internal/{agent,exchange,fleet,pipeline/...,provision,store/...,watch} | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
 PLAIN     = $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(WAITING)) | tr '\n' ' ')
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 # $(call TESTS,NAME,PACKAGES,FLAGS OF GOTESTSUM) writes what happened to bin/tests-NAME.json, which LADDER sums up: see internal/testkit/ladder.

@@ -52,6 +52,7 @@ func TestTheBooksCountMessagesThatALimitedQueueDropsOrRefuses(t *testing.T) {
 // An application takes 200 messages per second of 1,000; the broker drops messages that have waited for 400 ms, as the spec asks. So
 // about 800 messages per second are lost.
 func TestMessagesDroppedByAnAgeLimitAreNoFailure(t *testing.T) {
+	t.Parallel()
 	testkit.NotShort(t)
 	for name, spec := range map[string]string{
 		"jetstream": "broker: jetstream\ntopicConfig: {max_age: 400ms, retention: limits}\nclient: {PullMaxMessages: 1}\n",

@@ -101,6 +101,7 @@ func checkASingleStop(t *testing.T, s study.Spec, o lab.Options) {
 }
 
 func TestASingleStopOfTheGeneratorIsBlamedOnNobody(t *testing.T) {
+	testkit.Long(t)
 	checkASingleStop(t, simSpec(func(s *study.Spec) { setRate(s, 1000, 15*time.Second) }), lab.Options{})
 }
 

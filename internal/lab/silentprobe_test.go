@@ -16,6 +16,7 @@ func TestASearchDoesNotBeginAtARateOfProbesWithoutAnyConfirmation(t *testing.T) 
 	_, found := runSearch(t, func(s *study.Spec) {
 		s.Client = map[string]any{"capacity": capacity, "latency": "400ms", "ack.latency": "400ms"}
 		s.Sustainable.Trial, s.Sustainable.Budget, s.Sustainable.Width = study.Duration(500*time.Millisecond), study.Duration(12*time.Second), 0.15
+		s.Sustainable.MaxTrials = 3
 		s.InFlight = study.InFlight{Messages: 10_000, Bytes: 64 << 20}
 	})
 	first := slices.IndexFunc(found.Trials, func(t store.Trial) bool { return t.Kind != "probe" })

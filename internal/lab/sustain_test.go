@@ -21,6 +21,7 @@ func TestALittleLossAtMostOnceIsNoReasonToFail(t *testing.T) {
 }
 
 func TestFanOutIsJudgedByItsDeliveries(t *testing.T) {
+	testkit.Long(t)
 	r, found := runSearch(t, func(s *study.Spec) {
 		s.SubscriptionsPerTopic = 60
 		s.Client = map[string]any{"capacity": 1500, "latency": "40ms", "latency.distribution": "exponential"}
