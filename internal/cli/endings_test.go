@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/pipeline/parts"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -35,6 +36,7 @@ var randomEndings = []randomEnding{
 	{name: "INT", strike: bySignal(os.Interrupt)},
 	{name: "TERM", strike: bySignal(syscall.SIGTERM)},
 	{name: "HUP", strike: bySignal(syscall.SIGHUP)},
+	{name: "INT twice", strike: bySignal(os.Interrupt, os.Interrupt)},
 	{name: "KILL", strike: bySignal(syscall.SIGKILL)},
 	{name: "QUIT", strike: bySignal(syscall.SIGQUIT)},
 	{name: "out of memory", strike: outOfMemory},
@@ -47,7 +49,11 @@ var randomEndings = []randomEnding{
 // brokersToEnd stand in the list as often as their share of the endings is: what starts quickly more often.
 var brokersToEnd = slices.Concat(
 	slices.Repeat([]string{"nats"}, 30), slices.Repeat([]string{"jetstream"}, 25), slices.Repeat([]string{"redis"}, 20),
-	slices.Repeat([]string{"mosquitto"}, 19), slices.Repeat([]string{"rabbitmq"}, 3), slices.Repeat([]string{"kafka"}, 3))
+	slices.Repeat([]string{"mosquitto"}, 13), slices.Repeat([]string{"rabbitmq"}, 5), slices.Repeat([]string{"kafka"}, 3),
+	slices.Repeat([]string{withPostgres}, 4))
+
+// withPostgres is a pipeline on JetStream whose consumer keeps its state in PostgreSQL.
+const withPostgres = "jetstream and postgres"
 
 // tally counts what became of the endings, by ending and by broker.
 type tally struct {
@@ -57,7 +63,7 @@ type tally struct {
 	longest          time.Duration
 }
 
-// So many runs end in one of ten ways at a random moment, over six brokers: no process, no directory, no temporary file is left, and
+// So many runs end in one of eleven ways at a random moment, over six brokers and a pipeline with PostgreSQL: no process, no directory, no temporary file is left, and
 // no finished record is lost. The clock isn't stepped: it is that of the whole machine. BROKERMARK_ENDINGS says how many.
 func TestNothingIsLeftOrLostInAThousandRandomEndings(t *testing.T) {
 	testkit.Long(t)
@@ -73,6 +79,9 @@ func TestNothingIsLeftOrLostInAThousandRandomEndings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, broker := range slices.Compact(slices.Clone(brokersToEnd)) {
+		if broker == withPostgres {
+			broker = parts.Postgres
+		}
 		if _, err := host.Install(t.Context(), broker, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -161,8 +170,17 @@ func (h place) removeDumps(t *testing.T) {
 	}
 }
 
-func bySignal(s os.Signal) func(*testing.T, place, *exec.Cmd) func() {
-	return func(_ *testing.T, _ place, c *exec.Cmd) func() { _ = c.Process.Signal(s); return nil }
+// bySignal sends signals at most a quarter of a second apart.
+func bySignal(signals ...os.Signal) func(*testing.T, place, *exec.Cmd) func() {
+	return func(_ *testing.T, _ place, c *exec.Cmd) func() {
+		for i, s := range signals {
+			if i > 0 {
+				time.Sleep(rand.N(250 * time.Millisecond))
+			}
+			_ = c.Process.Signal(s)
+		}
+		return nil
+	}
 }
 
 // outOfMemory puts the process that works into a group that may have no more memory: the kernel kills it as soon as it wants some.

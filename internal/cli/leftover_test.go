@@ -161,6 +161,9 @@ func (h place) begin(t *testing.T, broker []string) *exec.Cmd {
 func (h place) command(broker []string) *exec.Cmd {
 	args := append([]string{"run", "--broker"}, broker...)
 	args = append(args, "--measure", "rate", "--rate", "200", "--duration", "1s", "--set", "warmup=0s", "--repeat", "1000", "--store", h.store)
+	if broker[0] == withPostgres {
+		args = []string{"run", filepath.Join("testdata", "postgres.yaml"), "--repeat", "1000", "--store", h.store}
+	}
 	c := exec.Command(os.Args[0], args...)
 	c.Env = append(os.Environ(), asProgram+"=1", "BROKERMARK_HOME="+h.dir, "TMPDIR="+h.temp())
 	return c
