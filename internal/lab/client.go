@@ -13,16 +13,15 @@ const freeMost = 0.1
 // generatorLimit reports whether the generator, and not the broker, limited a load, and how. If it did, more agents may help.
 func (b *bench) generatorLimit(t trial, rate float64) (why remark.Remark, limited bool) {
 	passRule, evidence := rule(b.spec), b.evidence(t, rate)
-	if why, saturated := passRule.Saturated(evidence); saturated { // late, out of cores, or dropping deliveries
-		return why, true
-	}
-	if !t.Scheduled {
+	why = passRule.Saturated(evidence) // late, out of cores, or dropping deliveries
+	switch {
+	case why.Text != "":
+	case !t.Scheduled:
 		return b.clientLimit(t)
+	case passRule.FellBehind(evidence).Text != "":
+		why = passRule.AtLimit(evidence)
 	}
-	if passRule.FellBehind(evidence) == "" {
-		return remark.Remark{}, false
-	}
-	return passRule.AtLimit(evidence)
+	return why, why.Text != ""
 }
 
 // clientLimit reports whether the client set the pace of a closed loop, and how that shows: a goroutine of it used up the one core that it
@@ -35,7 +34,7 @@ func (b *bench) clientLimit(t trial) (why remark.Remark, limited bool) {
 	if t.Scheduled || t.Rate > 0 || outOfCores || unknown || len(b.spec.Faults) > 0 {
 		return remark.Remark{}, false
 	}
-	if why, at := rule(b.spec).AtLimit(b.evidence(t, closedLoop)); at {
+	if why := rule(b.spec).AtLimit(b.evidence(t, closedLoop)); why.Text != "" {
 		return why, true
 	}
 	waited := t.Blocked.Seconds() / t.sendingTime()

@@ -56,7 +56,7 @@ func TestASearchIsVoidByTheSameRule(t *testing.T) {
 	b, tr := onMachine(16, 1.4, 2, 0.97, outcomeWith(func(*measure.Books) {}))
 	tr.Drained = false
 	e := b.evidence(tr, 100)
-	if got := rule(b.spec).Judge(e, search.Goal{}); got.Verdict != search.Void || !strings.Contains(got.Reason, "0.97 of a core") {
+	if got := rule(b.spec).Judge(e, search.Goal{}); got.Verdict != search.Void || !strings.Contains(got.Reason.Text, "0.97 of a core") {
 		t.Errorf("%+v", got)
 	}
 	tr.Scheduled, tr.Rate = true, 100

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -135,13 +136,12 @@ func (b *bench) curvePoint(ctx context.Context, t trial) store.CurvePoint {
 
 // judgeRate judges the trial of one rate. A broken promise comes before void figures, because it is worse.
 func (b *bench) judgeRate(t trial) error {
-	if err := b.judgePromises(t); err != nil {
+	err, stale := b.judge(t, t.Rate), judgeStale(t)
+	var judged errJudged
+	if stale == nil || errors.As(err, &judged) && judged.broken {
 		return err
 	}
-	if err := judgeStale(t); err != nil {
-		return err
-	}
-	return b.judge(t, t.Rate)
+	return stale
 }
 
 // maxStaleShare is how many stale deliveries (staleDeliveries) may arrive during a load, as a share of the load's own.

@@ -101,7 +101,7 @@ func TestAnOverloadedRateDoesNotSpillIntoTheNext(t *testing.T) {
 	if over.Offered > last.Offered {
 		t.Fatal("the seed draws another order")
 	}
-	if over.Status != store.Failed || !strings.Contains(over.Reason, "had not come when the drain allowance of 300ms was used up") || pointDoubt(over, "late") == "" {
+	if over.Status != store.Failed || !strings.Contains(over.Reason, "had not come within the drain allowance of 300ms") || pointDoubt(over, "late") == "" {
 		t.Errorf("at twice the capacity: %s %q, doubts %v", over.Status, over.Reason, over.Doubts)
 	}
 	if b := over.Books; b.Lost != 0 || b.Received != b.Sent {

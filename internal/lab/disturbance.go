@@ -1,13 +1,11 @@
 package lab
 
 import (
-	"errors"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/search"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 // Other processes on the machine, and a hypervisor, take processor time from broker and generator. A trial (one load) that they disturbed
@@ -96,15 +94,5 @@ func (t trial) voidIfDisturbed(judgement search.Judgement, cores float64) search
 	if judgement.Verdict != search.Fail || judgement.Broken || !t.disturbed(cores) {
 		return judgement
 	}
-	return search.Judgement{Verdict: search.Void, Reason: t.usedByOthers(cores).Text + ", and " + judgement.Reason}
-}
-
-// voidErrorIfDisturbed is voidIfDisturbed for the failure of a repetition, which is of no broken promise; nil if it stands.
-func (t trial) voidErrorIfDisturbed(failure error, cores float64) error {
-	var judged errJudged
-	isVoid := errors.As(failure, &judged) && judged.status == store.Void
-	if failure == nil || isVoid || !t.disturbed(cores) {
-		return failure
-	}
-	return void("%s, and %s", t.usedByOthers(cores), failure)
+	return search.Judgement{Verdict: search.Void, Reason: remark.Of("%s, and %s", t.usedByOthers(cores), judgement.Reason)}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -85,22 +86,22 @@ func TestOtherProcessesMakeAnOverloadedTrialVoid(t *testing.T) {
 
 // A failed trial on a busy machine is void, so the search repeats it; all other judgements stand.
 func TestOtherProcessesVoidOnlyFailuresAndOnlyAboveATenthOfTheCores(t *testing.T) {
-	pass, fail := search.Judgement{Verdict: search.Pass}, search.Judgement{Verdict: search.Fail, Reason: "late"}
-	broken, void := search.Judgement{Verdict: search.Fail, Reason: "lost", Broken: true}, search.Judgement{Verdict: search.Void, Reason: "own lag"}
+	pass, fail := search.Judgement{Verdict: search.Pass}, search.Judgement{Verdict: search.Fail, Reason: remark.Of("late")}
+	broken, void := search.Judgement{Verdict: search.Fail, Reason: remark.Of("lost"), Broken: true}, search.Judgement{Verdict: search.Void, Reason: remark.Of("own lag")}
 	for _, c := range []struct {
 		others, cores float64
 		look, want    search.Judgement
 	}{
 		{0.2, 2, fail, fail},
-		{0.201, 2, fail, search.Judgement{Verdict: search.Void, Reason: "other processes used 0.2 of the 2 cores meanwhile, and late"}},
+		{0.201, 2, fail, search.Judgement{Verdict: search.Void, Reason: remark.Of("other processes used 0.2 of the 2 cores meanwhile, and late")}},
 		{0.79, 8, fail, fail},
-		{0.81, 8, fail, search.Judgement{Verdict: search.Void, Reason: "other processes used 0.8 of the 8 cores meanwhile, and late"}},
+		{0.81, 8, fail, search.Judgement{Verdict: search.Void, Reason: remark.Of("other processes used 0.8 of the 8 cores meanwhile, and late")}},
 		{2, 2, broken, broken},
 		{2, 2, pass, pass},
 		{2, 2, void, void},
 	} {
 		tr := trial{trialCost: trialCost{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, neighbours: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}}
-		if got := tr.voidIfDisturbed(c.look, c.cores); got != c.want {
+		if got := tr.voidIfDisturbed(c.look, c.cores); got.Verdict != c.want.Verdict || got.Reason.Text != c.want.Reason.Text || got.Broken != c.want.Broken {
 			t.Errorf("%v of %v cores, %+v: %+v, want %+v", c.others, c.cores, c.look, got, c.want)
 		}
 	}

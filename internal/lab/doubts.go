@@ -123,7 +123,7 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 			t.Overdue, b.spec.Drain).Share = share(t.Overdue, m.Expected)
 	}
 	if m.Failed > 0 {
-		d.add(doubt.FailedSends, "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr)).Share = share(m.Failed, m.Sent)
+		d.add(doubt.FailedSends, "%d of %d sends failed%s", m.Failed, m.Sent, remark.Because(t.SendErr)).Share = share(m.Failed, m.Sent)
 	}
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
 		d.add(doubt.Resent, "%d sends were repeated because the connection was lost or no answer came", m.Resent).Share = share(m.Resent, m.Sent)
@@ -210,14 +210,6 @@ func share(n, all int64) float64 {
 		return 0
 	}
 	return min(1, float64(n)/float64(all))
-}
-
-// because returns a clause that ends a sentence with an error; empty if there is none.
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
 }
 
 // told returns nanoseconds as a duration for sentences, with three digits: 25.4ms, 1.91s.

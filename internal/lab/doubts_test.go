@@ -19,7 +19,7 @@ func TestMessagesEarlierThanTheClockBoundVoidATrial(t *testing.T) {
 		void      bool
 	}{{0, 0, false}, {0, 1000, false}, {1000, 1000, false}, {1001, 1000, true}, {1, 0, true}} {
 		one := trial{Outcome: worker.Outcome{ClockBound: c.bound, Early: measure.Early{Deliveries: min(1, c.by), By: c.by}}}
-		err := new(bench).judgeArrivals(one) // nothing was sent: else that is what it says
+		err := (&bench{lab: &lab{}, record: &store.Record{}}).judge(one, noRate) // nothing was sent: else that is what it says
 		var j errJudged
 		if !errors.As(err, &j) || (j.status == store.Void) != c.void {
 			t.Errorf("%d ns early within %d: %v", c.by, c.bound, err)

@@ -20,7 +20,8 @@ func rule(s study.Spec) search.Rule {
 	return search.DefaultRule(store.Guarantee(s))
 }
 
-// mostLost is the share of messages that may be lost at a sustainable rate if delivery is at most once.
+// mostLost is the share of messages that may be lost at a sustainable rate if delivery is at most once, and of sends that may fail in
+// other measurements: a client may lose single messages when it reconnects.
 const mostLost = 0.001
 
 // goals returns the questions of a spec's search, one for each latency bound; at least one. For example, the bounds 5 ms and 50 ms at
@@ -54,13 +55,18 @@ func (b *bench) evidence(t trial, rate float64) search.Evidence {
 	books.Add(warmup)
 	e := search.Evidence{
 		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: true, Hopeless: t.Hopeless,
-		Drained: t.Drained, StillArriving: t.Arriving, ClockBound: time.Duration(t.ClockBound), Impossible: !t.Early.Possible(t.ClockBound),
-		Books: books, Generator: t.generatorUse(b.lab.machine.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
+		Drained: t.Drained, StillArriving: t.Arriving, Drain: time.Duration(b.spec.Drain), Overdue: t.Overdue,
+		Faults: b.spec.BrokerFaults(), Silent: len(b.spec.Faults) > 0, Scheduled: t.Scheduled, Err: t.Err, BrokeOff: brokeOff(t), SendErr: t.SendErr,
+		ClockBound: time.Duration(t.ClockBound),
+		Books:      books, Generator: t.generatorUse(b.lab.machine.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}
 	if b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores) { // then it is the cores that were missing
 		e.Generator.Busiest = ""
 	}
 	e.Generator.DropsAt = b.dropsAt()
+	if !t.Early.Possible(t.ClockBound) {
+		e.Early = time.Duration(t.Early.By)
+	}
 	if latency := b.latency(t); latency.Count() > 0 {
 		e.Latency = func(q float64) (least, most int64) { return latency.Quantile(q), latency.QuantileAtMost(q) }
 		e.WithoutGenerator = b.latencyWithoutOwn(t)

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -120,8 +122,8 @@ func (b *bench) judgeSilentPeak(t trial, publishRate float64) error {
 	if pause, _ := t.slowedLoop(); pause.Text != "" {
 		return void("no message was confirmed during the measured phase of %s; %s", b.spec.Duration, pause)
 	}
-	return t.voidErrorIfDisturbed(failed("no message was confirmed during the measured phase of %s, only before or after it: "+
-		"such a broker needs a longer duration", b.spec.Duration), float64(b.lab.machine.Cores))
+	return b.ended(t, search.Judgement{Verdict: search.Fail, Reason: remark.Of("no message was confirmed during the measured phase of %s, "+
+		"only before or after it: such a broker needs a longer duration", b.spec.Duration)})
 }
 
 // setSampledRates replaces the rates of a closed loop, which count messages that were due in the measured phase, by

@@ -86,6 +86,7 @@ func classify(ctx context.Context, err error) (store.Status, remark.Remark) {
 type errJudged struct {
 	status store.Status // store.Failed, or store.Void if the generator limited the numbers
 	why    remark.Remark
+	broken bool // the broker broke a promise
 }
 
 func (j errJudged) Error() string { return j.why.Text }

@@ -6,6 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -26,20 +27,12 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	for _, goal := range s.goals {
 		judgements = append(judgements, t.voidIfDisturbed(passRule.Judge(evidence, goal), float64(b.lab.machine.Cores)))
 	}
-	why, saturated := passRule.Saturated(evidence)
-	if !saturated && judgements[0].Verdict != search.Pass {
-		why, _ = passRule.AtLimit(evidence)
-	}
-	if saturated && b.lacksThreads(t) {
+	if b.lacksThreads(t) {
 		s.useAllThreads = true
 	}
 	cameLate := s.missingCame(t)
 	s.trials = append(s.trials, judgedTrial(r, judgements, t, search.GrowthOf(evidence.Backlog)))
-	saturatedBy := why.Text
-	if judgements[0].Verdict == search.Void && evidence.GeneratorsPart(s.goals[0]) > 0 {
-		saturatedBy = cmp.Or(saturatedBy, judgements[0].Reason)
-	}
-	s.keep(r, judgements[0], t, saturatedBy)
+	s.keep(r, judgements[0], t)
 	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: s.through(r, t), CameLate: cameLate}
 }
 
@@ -72,11 +65,10 @@ func (s *rateSearch) through(r search.Request, t trial) float64 {
 	return s.bench.throughputWhileSending(t)
 }
 
-// keep keeps a trial under its rate if the record may be filled from it, which the judgement for the first goal decides. saturated
-// says how the generator was saturated; empty if it was not.
-func (s *rateSearch) keep(r search.Request, first search.Judgement, t trial, saturated string) {
+// keep keeps a trial under its rate if the record may be filled from it, which the judgement for the first goal decides.
+func (s *rateSearch) keep(r search.Request, first search.Judgement, t trial) {
 	atRate := s.tried[r.Rate]
-	atRate.saturated = cmp.Or(saturated, atRate.saturated)
+	atRate.saturated = cmp.Or(first.Generator.Text, atRate.saturated)
 	isFullLength := r.For >= s.goals[0].FinalDuration
 	switch first.Verdict {
 	case search.Pass:
@@ -88,12 +80,12 @@ func (s *rateSearch) keep(r search.Request, first search.Judgement, t trial, sat
 		}
 		s.adaptWarmup(s.bench.latency(t).Quantile(0.99))
 	case search.Fail:
-		atRate.failed, s.lastReason = &t, first.Reason
+		atRate.failed, s.lastReason = &t, first.Reason.Text
 		if isFullLength && t.Measured.Lost == 0 {
 			atRate.others = append(atRate.others, t)
 		}
 	case search.Void:
-		s.lastReason = first.Reason
+		s.lastReason = first.Reason.Text
 	}
 	s.tried[r.Rate] = atRate
 }
@@ -101,7 +93,7 @@ func (s *rateSearch) keep(r search.Request, first search.Judgement, t trial, sat
 // judgedTrial returns the stored form of a trial with its judgements, one for each goal, and with how its backlog grew.
 func judgedTrial(r search.Request, judgements []search.Judgement, t trial, growth search.Growth) store.Trial {
 	stored := storedTrial(r.Kind, r.Rate, judgements[0].Verdict, t)
-	stored.Reason, stored.Broken = judgements[0].Reason, judgements[0].Broken
+	stored.Reason, stored.Broken = secret.Redact(judgements[0].Reason.Text), judgements[0].Broken
 	for _, further := range judgements[1:] {
 		stored.Others = append(stored.Others, string(further.Verdict))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/pipeline/load"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -94,7 +95,7 @@ func (p *pipeline) warm(ctx context.Context) error {
 		return context.Cause(guarded)
 	}
 	if o.Accepted == 0 {
-		return fmt.Errorf("no ride was accepted while the broker was being warmed up%s", because(o.Err))
+		return fmt.Errorf("no ride was accepted while the broker was being warmed up%s", remark.Because(o.Err))
 	}
 	return nil
 }

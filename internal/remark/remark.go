@@ -151,6 +151,14 @@ func Join(remarks []Remark, separator string) Remark {
 	return all
 }
 
+// Because returns a clause that ends a sentence with an error; empty if there is none.
+func Because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
+}
+
 // Merge makes one sentence of remarks, of which there is at least one. Its figures are ranges over all remarks, and it
 // counts them: "2.7–4ms late (2 alike)". It panics if their forms differ.
 func Merge(remarks []Remark) string {

@@ -3,6 +3,8 @@ package search
 import (
 	"context"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/remark"
 )
 
 // The broker does 1,000/s. Where it is offered far more, it takes the processor from the generator, and the trial is void.
@@ -16,9 +18,9 @@ func TestARateThatOnlyAVoidTrialFellBehindAtIsNotLookedAtAgainBeforeALowerOne(t 
 		look := Judgement{Verdict: Pass}
 		switch {
 		case r.Rate > 2*capacity:
-			look = Judgement{Verdict: Void, Reason: "the generator was late"}
+			look = Judgement{Verdict: Void, Reason: remark.Of("the generator was late")}
 		case r.Rate > capacity:
-			look = Judgement{Verdict: Fail, Reason: "backlog"}
+			look = Judgement{Verdict: Fail, Reason: remark.Of("backlog")}
 		}
 		return Answer{Judgements: []Judgement{look}, Served: min(r.Rate, capacity), Through: min(r.Rate, capacity)}, nil
 	})

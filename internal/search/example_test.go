@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/search"
 )
 
@@ -18,7 +19,7 @@ func ExampleRun() {
 	found, err := search.Run(context.Background(), plan, func(_ context.Context, r search.Request) (search.Answer, error) {
 		judgement := search.Judgement{Verdict: search.Pass}
 		if r.Rate > capacity {
-			judgement = search.Judgement{Verdict: search.Fail, Reason: "the backlog grew"}
+			judgement = search.Judgement{Verdict: search.Fail, Reason: remark.Of("the backlog grew")}
 		}
 		through := min(r.Rate, capacity)
 		fmt.Printf("%-7s %.0f/s for %s: %s\n", r.Kind, r.Rate, r.For, judgement.Verdict)

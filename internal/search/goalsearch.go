@@ -67,7 +67,7 @@ func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
 	switch judgement.Verdict {
 	case Void:
 		r.voids++
-		r.voidReason = judgement.Reason
+		r.voidReason = judgement.Reason.Text
 	case Pass:
 		r.longestPass = max(r.longestPass, request.For)
 		if request.For >= g.goal.FinalDuration && g.decidedClass(r) == Lower {

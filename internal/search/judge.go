@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/ledger"
@@ -26,26 +25,38 @@ const (
 // Judgement is the verdict of one trial on one goal.
 type Judgement struct {
 	Verdict Verdict
-	Reason  string // the first rule that the trial did not keep; empty if it passed
+	Reason  remark.Remark // the first rule that the trial did not keep; empty if it passed
 	// Broken is set if the broker broke a promise at this rate, for example by losing a message that
 	// it had confirmed. No number of trials that pass makes up for that.
 	Broken bool
 	// OnlyLatency is set if the trial failed, but kept every rule except the goal's bound on the latency. Such a
 	// broker may keep the bound at a higher rate, where its batches are larger and a message costs less.
 	OnlyLatency bool
+	// Generator says how the generator reached a limit of its own if that made the trial void; else it is empty.
+	Generator remark.Remark
 }
 
 // Evidence is what was observed in a trial at a fixed rate. Rule.Judge makes a Judgement of it for each goal. For
 // example, 10,000/s were offered, and the backlog grew by 300/s: a Fail, as 1 % of the rate is allowed.
 type Evidence struct {
-	Rate          float64 // messages per second offered
-	Subscriptions int     // deliveries of each message; 0: nobody receives
-	FullLength    bool    // a long trial: the backlog rule applies with its full strictness
-	Backlog       []Point // in the measured phase, while messages were sent; by time
-	Hopeless      bool    // the trial was ended early, because its backlog showed that it could only fail
-	Drained       bool    // everything was confirmed and received within the allowance after the last send
-	StillArriving bool    // deliveries still came when the allowance ended: missing messages are late, not lost
+	Rate          float64       // messages per second offered
+	Subscriptions int           // deliveries of each message; 0: nobody receives
+	FullLength    bool          // a long trial: the backlog rule applies with its full strictness
+	Backlog       []Point       // in the measured phase, while messages were sent; by time
+	Hopeless      bool          // the trial was ended early, because its backlog showed that it could only fail
+	Drained       bool          // everything was confirmed and received within the allowance after the last send
+	StillArriving bool          // deliveries still came when the allowance ended: missing messages are late, not lost
+	Drain         time.Duration // how long that allowance is
+	Overdue       int64         // deliveries that were still missing when it ended, whether or not they came afterwards
 	Books         ledger.Books
+	Faults        []string // those that were to be done to the broker, such as "kill"
+	Silent        bool     // it may be silent, because faults were to be done to it or to what stands before it
+	Scheduled     bool     // messages were due by a schedule, so that a backlog is the broker's or the generator's; else by the confirmations
+	// Err is why the load ended before its time, or why its backlog ran dry; nil if it ended as planned. BrokeOff tells the two apart: messages
+	// of a load that broke off were still under way, so that none counts as lost.
+	Err      error
+	BrokeOff bool
+	SendErr  error // the last error of a send; nil if all went well
 	// Latency returns the least and the most that a quantile of the latency is, in nanoseconds: end to end, or until the
 	// confirmation if nobody subscribes. They differ if messages never came; math.MaxInt64 has no bound. It is nil if no latency
 	// was measured.
@@ -56,7 +67,7 @@ type Evidence struct {
 	// ClockBound is the largest error of the latency, either way, if it is the difference of two
 	// agents' clocks; 0: one clock.
 	ClockBound time.Duration
-	Impossible bool // a message came earlier than ClockBound can explain, so that bound does not hold
+	Early      time.Duration // how long before it was sent a message came, by the clocks, if ClockBound doesn't explain it; else 0
 	Generator  Generator
 }
 
@@ -91,6 +102,7 @@ func (e Evidence) Served() float64 {
 
 // Rule holds the limits that every trial must keep, whatever the goal.
 type Rule struct {
+	Sustained    bool             // the broker has to keep up with the load, as in a search; otherwise what came through is the result
 	Guarantee    ledger.Guarantee // what the broker must keep; if it allows loss, the goal says how much
 	MinSent      float64          // share of the messages due that the client must have taken, or the rate was not offered
 	MaxSlope     float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
@@ -103,51 +115,95 @@ type Rule struct {
 // DefaultRule is the rule that docs/method.md describes, for one guarantee.
 func DefaultRule(g ledger.Guarantee) Rule {
 	return Rule{
-		Guarantee: g, MinSent: 0.99, MaxSlope: 0.01, Tolerated: 12500 * time.Microsecond,
+		Sustained: true, Guarantee: g, MinSent: 0.99, MaxSlope: 0.01, Tolerated: 12500 * time.Microsecond,
 		LagFloor: 10 * time.Millisecond, LagShare: 0.25, MaxBusyShare: 0.9,
 	}
 }
 
-// Judge applies the rule and the goal to a trial. The first step that applies decides.
+// cause is what a broken rule is blamed on. It decides the verdict.
+type cause int
+
+const (
+	promise   cause = iota // the broker, whatever the generator did: the trial fails for good
+	generator              // the generator: the trial is void
+	clocks                 // clocks that are not where they are said to be: it is void
+	load                   // the broker, unless the generator was in its way: it fails, or is void
+	latency                // likewise
+	unknown                // nothing was tested: it is void
+	causes                 // how many there are
+)
+
+// breach is how a trial broke a rule; why is empty if it kept it.
+type breach struct {
+	cause cause
+	why   remark.Remark
+}
+
+// breaches are the rules of a trial in their order. Of those with one cause the first that is broken counts.
+func (r Rule) breaches(e Evidence, g Goal) []breach {
+	of := []breach{
+		{promise, r.brokenPromise(e)},
+		{promise, r.refusedSends(e, g)},
+		{generator, r.Saturated(e)},
+		{clocks, tooEarly(e)},
+		{load, endedEarly(e)},
+		{load, r.failedSends(e, g)},
+	}
+	if !r.Sustained {
+		return append(of, breach{load, silence(e)}, breach{load, r.late(e)})
+	}
+	return append(of, breach{load, r.tooMuchLoss(e, g)}, breach{load, r.FellBehind(e)}, breach{latency, latencyAbove(e, g)}, breach{unknown, missingEvidence(e, g)})
+}
+
+// Judge applies the rule and the goal to a trial.
 func (r Rule) Judge(e Evidence, g Goal) Judgement {
-	// A broken promise counts also if the generator was saturated, so it comes first.
-	if breach := r.brokenPromise(e); breach != "" {
-		return Judgement{Verdict: Fail, Reason: breach, Broken: true}
+	var found [causes]remark.Remark
+	for _, b := range r.breaches(e, g) {
+		found[b.cause] = firstOf(found[b.cause], b.why)
 	}
-	// What the generator or the clocks got wrong, the rules below would blame on the broker.
-	if why, saturated := r.Saturated(e); saturated {
-		return Judgement{Verdict: Void, Reason: why.Text}
+	if broken := found[promise]; said(broken) {
+		return Judgement{Verdict: Fail, Reason: broken, Broken: true}
 	}
-	if e.Impossible {
-		reason := fmt.Sprintf("the clocks of the agents differ by more than they are known to (±%s)", e.ClockBound)
-		return Judgement{Verdict: Void, Reason: reason}
+	failure := firstOf(found[clocks], found[load], found[latency])
+	own := found[generator]
+	if behind := said(failure) || e.Scheduled && said(r.FellBehind(e)); behind && !said(own) && !e.BrokeOff {
+		own = r.AtLimit(e)
 	}
-	failure := cmp.Or(r.tooMuchLoss(e, g), r.FellBehind(e))
-	tooLate := ""
-	if failure == "" { // the latency comes last, so that OnlyLatency is true
-		tooLate = latencyAbove(e, g)
-	}
-	if failed := cmp.Or(failure, tooLate); failed != "" {
-		if why, at := r.AtLimit(e); at {
-			return Judgement{Verdict: Void, Reason: why.Text + "; " + failed}
-		}
-		if own := e.GeneratorsPart(g); failure == "" && own > 0 {
-			reason := fmt.Sprintf("%s, and up to %s of it may be the generator's own lag and pauses", failed, own.Round(time.Microsecond))
-			return Judgement{Verdict: Void, Reason: reason}
-		}
-		return Judgement{Verdict: Fail, Reason: failed, OnlyLatency: failure == ""}
-	}
-	// A trial that could not have shown a failure does not pass.
-	if missing := missingEvidence(e, g); missing != "" {
-		return Judgement{Verdict: Void, Reason: missing}
+	onlyLatency := said(found[latency]) && !said(found[load])
+	switch part := e.generatorsPart(g); {
+	case said(own) && said(failure):
+		return Judgement{Verdict: Void, Reason: remark.Of("%s; %s", own, failure), Generator: own}
+	case said(own):
+		return Judgement{Verdict: Void, Reason: own, Generator: own}
+	case said(found[clocks]):
+		return Judgement{Verdict: Void, Reason: failure}
+	case onlyLatency && part > 0:
+		own = remark.Of("%s, and up to %s of it may be the generator's own lag and pauses", failure, part.Round(time.Microsecond))
+		return Judgement{Verdict: Void, Reason: own, Generator: own}
+	case said(failure):
+		return Judgement{Verdict: Fail, Reason: failure, OnlyLatency: onlyLatency}
+	case said(found[unknown]): // a trial that could not have shown a failure does not pass
+		return Judgement{Verdict: Void, Reason: found[unknown]}
 	}
 	return Judgement{Verdict: Pass}
 }
 
-// GeneratorsPart returns how much of a latency above its bound may be the generator's own, if the trial could have kept the bound without
+func said(why remark.Remark) bool { return why.Text != "" }
+
+// firstOf returns the first remark that is not empty.
+func firstOf(remarks ...remark.Remark) remark.Remark {
+	for _, r := range remarks {
+		if said(r) {
+			return r
+		}
+	}
+	return kept
+}
+
+// generatorsPart returns how much of a latency above its bound may be the generator's own, if the trial could have kept the bound without
 // that part; else 0, also if so many messages never came. It is looked at where the goal does, whatever the generator's lag is at p99: that
 // a generator may be late by LagFloor decides nothing about a latency.
-func (e Evidence) GeneratorsPart(g Goal) time.Duration {
+func (e Evidence) generatorsPart(g Goal) time.Duration {
 	if g.Latency == 0 || e.Latency == nil || e.WithoutGenerator == nil {
 		return 0
 	}
@@ -160,12 +216,12 @@ func (e Evidence) GeneratorsPart(g Goal) time.Duration {
 	return time.Duration(least - others)
 }
 
-// Saturated reports whether the generator, not the broker, was the limit of a trial, and why. The latency counts from the
+// Saturated says how the generator, and not the broker, was the limit of a trial; empty if it was not. The latency counts from the
 // intended time of sending, so it includes the generator's lag: at a LagShare of 0.25, the lag may be a third of the rest.
-func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
+func (r Rule) Saturated(e Evidence) remark.Remark {
 	generator := e.Generator
 	if n := e.Books.Dropped; n > 0 {
-		return remark.Of("the client library dropped %d deliveries in the generator's process (%s)", n, generator.DropsAt), true
+		return remark.Of("the client library dropped %d deliveries in the generator's process (%s)", n, generator.DropsAt)
 	}
 	allowed := int64(r.LagFloor)
 	if e.Latency != nil {
@@ -175,40 +231,22 @@ func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 	if lag := generator.LagP99; lag > allowed {
 		who := cmp.Or(generator.LatestAgent, "the generator itself")
 		return remark.Of("%s was %s late at p99 (allowed %s)", who,
-			time.Duration(lag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond)), true
+			time.Duration(lag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond))
 	}
-	if generator.Cores > 0 && generator.UsedCores > r.MaxBusyShare*generator.Cores {
-		who := cmp.Or(generator.BusiestAgents, "the generator")
-		return remark.Of("%s used %.1f of %.3g cores", who, generator.UsedCores, generator.Cores), true
-	}
-	return remark.Remark{}, false
+	return brokenIf(generator.Cores > 0 && generator.UsedCores > r.MaxBusyShare*generator.Cores,
+		"%s used %.1f of %.3g cores", cmp.Or(generator.BusiestAgents, "the generator"), generator.UsedCores, generator.Cores)
 }
 
-// AtLimit reports whether a goroutine of the generator used up the one core that it can use, and which, while other cores were idle. A trial
-// that fails meanwhile says nothing about the broker: its messages may have waited for that goroutine. One that passes has shown that
+// AtLimit says which goroutine of the generator used up the one core that it can use, while other cores were idle; empty if none did. A
+// trial that fails meanwhile says nothing about the broker: its messages may have waited for that goroutine. One that passes has shown that
 // the goroutine was fast enough.
-func (r Rule) AtLimit(e Evidence) (why remark.Remark, at bool) {
+func (r Rule) AtLimit(e Evidence) remark.Remark {
 	g := e.Generator
-	if g.Busiest == "" || g.BusiestShare <= r.MaxBusyShare {
-		return remark.Remark{}, false
-	}
-	return remark.Of("%s of the generator used %.2f of a core, all that one goroutine can", g.Busiest, g.BusiestShare), true
+	return brokenIf(g.Busiest != "" && g.BusiestShare > r.MaxBusyShare,
+		"%s of the generator used %.2f of a core, all that one goroutine can", g.Busiest, g.BusiestShare)
 }
 
 // FellBehind says how the load was not carried, whatever the goal; empty if it was.
-func (r Rule) FellBehind(e Evidence) string {
-	return cmp.Or(r.growingBacklog(e), r.notHandedOver(e), r.notDrained(e))
-}
-
-// missingEvidence names a figure without which a trial must not pass; empty if there is none.
-func missingEvidence(e Evidence, g Goal) string {
-	switch {
-	case e.Books.Due == 0:
-		return "no message was due, so nothing was tested"
-	case e.FullLength && !GrowthOf(e.Backlog).Known():
-		return "the backlog was sampled too rarely to tell whether it grew"
-	case g.Latency > 0 && e.Latency == nil:
-		return "no latency was measured"
-	}
-	return ""
+func (r Rule) FellBehind(e Evidence) remark.Remark {
+	return firstOf(r.growingBacklog(e), r.notHandedOver(e), r.late(e), r.notDrained(e))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/remark"
 	"time"
 )
 
@@ -38,7 +40,7 @@ func TestWhereNothingPassedThereIsNoUpperEndOfShortTrials(t *testing.T) {
 	p := planFor(confirmed(2, 0))
 	p.MaxTrials = 3
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
-		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: "so it was"}}}, nil
+		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: remark.Of("so it was")}}}, nil
 	})
 	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High != 0 || b.Undecided.Text != "no rate passed" {
 		t.Errorf("%+v, %v", b, err)

@@ -1,62 +1,119 @@
 package search
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/remark"
 )
 
 // The rules of a trial, as docs/method.md lists them. Each returns a sentence that says how the trial broke the rule, such
-// as "3 of 50000 sends failed"; empty if it kept the rule. Rule.Judge asks them one after the other.
+// as "3 of 50000 sends failed"; kept, which is empty, if it kept the rule. Rule.breaches has them in their order.
 
-// breaches are the sentences for what a guarantee rules out: one for each deviation that package ledger knows.
-var breaches = map[ledger.Deviation]string{
-	ledger.Corrupted:  "%d messages were corrupted",
-	ledger.Lost:       "%d messages were lost although the broker had confirmed them",
-	ledger.Duplicated: "%d messages were delivered twice",
-	ledger.Reordered:  "%d messages arrived out of order",
+var kept remark.Remark
+
+func brokenIf(broken bool, format string, args ...any) remark.Remark {
+	if !broken {
+		return kept
+	}
+	return remark.Of(format, args...)
 }
 
 // brokenPromise names the worst breach of the guarantee: ledger.Keeps sorts them so. Messages that still
-// arrived when the allowance ended are late, not lost.
-func (r Rule) brokenPromise(e Evidence) string {
+// arrived when the allowance ended are late, not lost, and of a load that broke off none is known to be lost.
+func (r Rule) brokenPromise(e Evidence) remark.Remark {
 	books := e.Books
 	if e.StillArriving {
 		books.LostAcked = 0
 	}
-	verdict := ledger.Keeps(r.Guarantee, nil, books)
-	if verdict.Promise != ledger.Broken {
-		return ""
+	verdict := ledger.Keeps(r.Guarantee, e.Faults, books)
+	if verdict.Promise != ledger.Broken || e.BrokeOff {
+		return kept
 	}
-	worst := verdict.Breaches[0] // a broken promise has at least one
-	return fmt.Sprintf(breaches[worst.Deviation], worst.Messages)
+	switch worst := verdict.Breaches[0]; { // a broken promise has at least one
+	case worst.Deviation == ledger.Corrupted:
+		return remark.Of("%d messages arrived corrupted", worst.Messages)
+	case worst.Deviation == ledger.Lost:
+		return remark.Of("%d messages were lost although the broker had confirmed them%s", worst.Messages, remark.Because(e.Err))
+	case worst.Deviation == ledger.Reordered:
+		return remark.Of("%d messages arrived out of order although order was asked for", worst.Messages)
+	case r.Guarantee.Counted: // what an application makes of its messages
+		return remark.Of("%d rides are counted twice", worst.Messages)
+	default:
+		return remark.Of("%d messages were delivered twice although %s was asked for", worst.Messages, strings.ReplaceAll(r.Guarantee.Delivery, "-", " "))
+	}
 }
 
-// tooMuchLoss says how many sends failed, or messages were lost, if that is more than the goal allows.
+// refusedSends says that the broker refused too many sends, which is its doing whatever the generator does. Sends that the client gave up
+// on it need not have refused, and in a search it may refuse what is more than it carries.
+func (r Rule) refusedSends(e Evidence, g Goal) remark.Remark {
+	if r.Sustained || e.BrokeOff || errors.Is(e.SendErr, context.DeadlineExceeded) {
+		return kept
+	}
+	return r.failedSends(e, g)
+}
+
+// failedSends says how many sends failed if that is more than the goal allows. A fault explains them, but sustains no rate.
+func (r Rule) failedSends(e Evidence, g Goal) remark.Remark {
+	explained := e.Silent && !r.Sustained
+	return brokenIf(!explained && tooMany(e.Books.Failed, e.Books.Sent, g.LossRatio),
+		"%d of %d sends failed%s", e.Books.Failed, e.Books.Sent, remark.Because(e.SendErr))
+}
+
+// tooEarly says that a message came earlier than the clocks' bound can explain, so that this bound does not hold.
+func tooEarly(e Evidence) remark.Remark {
+	return brokenIf(e.Early > 0 && !e.BrokeOff, "a message seems to have come %s before it was sent, "+
+		"though the clocks of the hosts are known to each other to ±%s: that bound does not hold", e.Early, e.ClockBound)
+}
+
+// endedEarly says why the load ended before its time, or why its backlog ran dry, unless a queue limit may have dropped what was missing.
+func endedEarly(e Evidence) remark.Remark {
+	limitExplainsGap := e.Books.MayDrop > 0 && e.Books.WronglyLost() == 0
+	return brokenIf(e.BrokeOff || e.Err != nil && !limitExplainsGap, "%v", e.Err)
+}
+
+// silence says that the load, or a part of it, came to nothing. The cases are in the order of causes: if nothing was sent, nothing arrives.
+func silence(e Evidence) remark.Remark {
+	b := e.Books
+	switch {
+	case b.Sent == 0:
+		return remark.Of("nothing could be sent in the measured phase%s", remark.Because(e.SendErr))
+	case e.Silent: // what follows, faults explain
+	case b.Acked+b.Failed == 0:
+		return remark.Of("none of %d messages was confirmed within the drain allowance of %s", b.Sent, e.Drain)
+	case b.Received == 0 && b.Expected > 0 && b.Acked > 0:
+		return remark.Of("none of %d messages that were sent arrived", b.Sent)
+	case b.Resent > 0 && b.Unresolved > 0:
+		return remark.Of("%d of %d sends had no outcome when the run ended: the connection was lost", b.Unresolved, b.Sent)
+	}
+	return kept
+}
+
+// tooMuchLoss says how many messages were lost where they may be, if that is more than the goal allows.
 //
 // A broker that loses a message before it fans it out loses it for all subscriptions at once. So lost
 // deliveries are divided by the number of subscriptions, and rounded up: with three subscriptions, four
 // lost deliveries are at least two messages. That underestimates what single subscriptions lose.
-func (r Rule) tooMuchLoss(e Evidence, g Goal) string {
-	if tooMany(e.Books.Failed, e.Books.Sent, g.LossRatio) {
-		return fmt.Sprintf("%d of %d sends failed", e.Books.Failed, e.Books.Sent)
-	}
+func (r Rule) tooMuchLoss(e Evidence, g Goal) remark.Remark {
 	if !r.Guarantee.MayLose() || e.StillArriving {
-		return ""
+		return kept
 	}
 	subscriptions := int64(max(1, e.Subscriptions))
 	lostMessages := (e.Books.Lost + subscriptions - 1) / subscriptions // rounded up
 	switch {
 	case !tooMany(lostMessages, e.Books.Sent, g.LossRatio):
-		return ""
+		return kept
 	case subscriptions == 1:
-		return fmt.Sprintf("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
+		return remark.Of("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
 	}
-	return fmt.Sprintf("%d of %d deliveries were lost: at least %d of %d messages",
+	return remark.Of("%d of %d deliveries were lost: at least %d of %d messages",
 		e.Books.Lost, e.Books.Expected, lostMessages, e.Books.Sent)
 }
 
@@ -93,15 +150,15 @@ func deliveries(rate float64, subscriptions int) float64 {
 
 // growingBacklog says how the backlog grew if it grew too fast; decision 003 says why its growth, and not its size,
 // is the rule. A growth that is not known breaks no rule: missingEvidence makes such a trial void if it is long.
-func (r Rule) growingBacklog(e Evidence) string {
+func (r Rule) growingBacklog(e Evidence) remark.Remark {
 	growth, allowed := GrowthOf(e.Backlog), r.AllowedGrowth(e.Rate, e.Subscriptions)
 	switch {
 	case e.Hopeless && !growth.Known():
-		return "ended early: the backlog grew too fast"
+		return remark.Of("ended early: the backlog grew too fast")
 	case e.Hopeless:
-		return fmt.Sprintf("backlog grew by %s (allowed %s): ended early", perSecond(growth.Slope), perSecond(allowed))
+		return remark.Of("backlog grew by %s (allowed %s): ended early", perSecond(growth.Slope), perSecond(allowed))
 	case !growth.Known():
-		return ""
+		return kept
 	case e.FullLength:
 		return longTrialBacklog(growth, allowed, r.toleratedGrowth(e))
 	}
@@ -122,26 +179,21 @@ func (r Rule) toleratedGrowth(e Evidence) float64 {
 // For example, at 10,000/s and one subscription, 100/s are allowed and 25/s tolerated. A slope of 60±50/s
 // fails, since it may be 110/s. One of 30±20/s fails, since it is certainly above 0 and higher than 25/s.
 // One of 20±10/s passes.
-func longTrialBacklog(growth Growth, allowed, tolerated float64) string {
+func longTrialBacklog(growth Growth, allowed, tolerated float64) remark.Remark {
 	most, least := growth.AtMost(Confidence), growth.AtLeast(Confidence)
 	if most > allowed {
-		return fmt.Sprintf("backlog grows by %s (at most %s with %g %% confidence; allowed %s)",
+		return remark.Of("backlog grows by %s (at most %s with %g %% confidence; allowed %s)",
 			perSecond(growth.Slope), perSecond(most), 100*Confidence, perSecond(allowed))
 	}
-	if least > 0 && growth.Slope > tolerated {
-		return fmt.Sprintf("backlog grows by %s (at least %s with %g %% confidence; allowed %s)",
-			perSecond(growth.Slope), perSecond(least), 100*Confidence, perSecond(tolerated))
-	}
-	return ""
+	return brokenIf(least > 0 && growth.Slope > tolerated, "backlog grows by %s (at least %s with %g %% confidence; allowed %s)",
+		perSecond(growth.Slope), perSecond(least), 100*Confidence, perSecond(tolerated))
 }
 
 // shortTrialBacklog fails a short trial only on growth that is certain. A backlog rises and falls with the
 // client's batches, and a short trial can't bound its slope tightly. The long trials decide.
-func shortTrialBacklog(growth Growth, allowed float64) string {
-	if growth.AtLeast(Confidence) > 0 && growth.Slope > allowed {
-		return fmt.Sprintf("backlog grows by %s (allowed %s)", perSecond(growth.Slope), perSecond(allowed))
-	}
-	return ""
+func shortTrialBacklog(growth Growth, allowed float64) remark.Remark {
+	return brokenIf(growth.AtLeast(Confidence) > 0 && growth.Slope > allowed,
+		"backlog grows by %s (allowed %s)", perSecond(growth.Slope), perSecond(allowed))
 }
 
 // perSecond writes a slope in whole messages per second. A small one has three digits, so that it does not read as 0.
@@ -153,57 +205,72 @@ func perSecond(slope float64) string {
 }
 
 // notHandedOver says that the client took too few of the messages that were due.
-func (r Rule) notHandedOver(e Evidence) string {
-	if float64(e.Books.Sent) < r.MinSent*float64(e.Books.Due) {
-		return fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
-	}
-	return ""
+func (r Rule) notHandedOver(e Evidence) remark.Remark {
+	return brokenIf(float64(e.Books.Sent) < r.MinSent*float64(e.Books.Due),
+		"only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
 }
 
-// notDrained says what was missing when the drain allowance ended, unless the guarantee lets the broker
-// lose it: lost messages never drain.
-func (r Rule) notDrained(e Evidence) string {
-	if r.Guarantee.MayLose() {
-		allMissingAreLost := e.Books.Lost > 0 && e.Books.Unresolved == 0 && !e.StillArriving
-		if allMissingAreLost {
-			return ""
-		}
-	} else if e.Books.LostAcked > 0 {
-		// No promise was broken, or brokenPromise had said so: these are late, or a queue limit that was asked for has
-		// dropped them (ledger.Books.MayDrop).
-		why := ": a queue limit may have dropped them"
-		if e.StillArriving {
-			why = ", though others still came"
-		}
-		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance%s", e.Books.LostAcked, why)
+// late says how many messages had not come when the drain allowance ended, though the broker must deliver them and others still came.
+func (r Rule) late(e Evidence) remark.Remark {
+	missing := e.Books.WronglyLost()
+	switch {
+	case r.Guarantee.MayLose():
+	case missing > 0 && e.StillArriving:
+		return remark.Of("%d confirmed messages had not come within the drain allowance of %s, though others still came", missing, e.Drain)
+	case e.Overdue > e.Books.MayDrop:
+		return remark.Of("%d deliveries had not come within the drain allowance of %s, though others still came", e.Overdue, e.Drain)
 	}
-	if e.Drained {
-		return ""
+	return kept
+}
+
+// notDrained says what else was missing when the drain allowance ended, unless the guarantee lets the broker lose it: lost messages never
+// drain.
+func (r Rule) notDrained(e Evidence) remark.Remark {
+	allMissingAreLost := e.Books.Lost > 0 && e.Books.Unresolved == 0 && !e.StillArriving
+	switch {
+	case r.Guarantee.MayLose() && allMissingAreLost:
+	case !r.Guarantee.MayLose() && e.Books.LostAcked > 0: // as a queue limit or a fault allows: else a promise was broken, or they are late
+		return remark.Of("%d confirmed messages had not come within the drain allowance of %s", e.Books.LostAcked, e.Drain)
+	case !e.Drained:
+		return remark.Of("not everything was confirmed and received within the drain allowance of %s", e.Drain)
 	}
-	return "not everything was confirmed and received within the drain allowance"
+	return kept
 }
 
 // latencyAbove says by how much the latency was above the goal's bound, or that it may have been: by the error of two clocks, or
 // because messages never came. A latency that was not measured breaks no rule: missingEvidence makes the trial void.
-func latencyAbove(e Evidence, g Goal) string {
+func latencyAbove(e Evidence, g Goal) remark.Remark {
 	if g.Latency == 0 || e.Latency == nil {
-		return ""
+		return kept
 	}
 	least, most := e.Latency(g.Quantile)
 	limit, bound := int64(g.Latency), int64(e.ClockBound)
 	measured := time.Duration(least)
 	switch {
 	case most <= limit-bound:
-		return ""
+		return kept
 	case least-bound > limit:
 		shown := measured.Round(time.Microsecond)
 		if shown <= g.Latency {
 			shown = measured // rounding hid the difference
 		}
-		return fmt.Sprintf("latency %s is above the bound of %s", shown, g.Latency)
+		return remark.Of("latency %s is above the bound of %s", shown, g.Latency)
 	case least < most:
-		return fmt.Sprintf("latency of at least %s: whether it is above the bound of %s is not known, since messages never came", measured, g.Latency)
+		return remark.Of("latency of at least %s: whether it is above the bound of %s is not known, since messages never came", measured, g.Latency)
 	}
-	return fmt.Sprintf("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell",
+	return remark.Of("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell",
 		measured, e.ClockBound, g.Latency)
+}
+
+// missingEvidence names a figure without which a trial must not pass; empty if there is none.
+func missingEvidence(e Evidence, g Goal) remark.Remark {
+	switch {
+	case e.Books.Due == 0:
+		return remark.Of("no message was due, so nothing was tested")
+	case e.FullLength && !GrowthOf(e.Backlog).Known():
+		return remark.Of("the backlog was sampled too rarely to tell whether it grew")
+	case g.Latency > 0 && e.Latency == nil:
+		return remark.Of("no latency was measured")
+	}
+	return kept
 }

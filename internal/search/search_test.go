@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/remark"
 	"time"
 )
 
@@ -26,7 +28,7 @@ func cliff(capacity float64) func(Request) (Verdict, float64) {
 func on(f func(Request) (Verdict, float64)) func(context.Context, Request) (Answer, error) {
 	return func(_ context.Context, r Request) (Answer, error) {
 		v, through := f(r)
-		return Answer{Judgements: []Judgement{{Verdict: v, Reason: "so it was"}}, Served: math.Min(r.Rate, through), Through: through}, nil
+		return Answer{Judgements: []Judgement{{Verdict: v, Reason: remark.Of("so it was")}}, Served: math.Min(r.Rate, through), Through: through}, nil
 	}
 }
 
@@ -173,7 +175,7 @@ func TestABrokenPromiseIsAnUpperBoundForGood(t *testing.T) {
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
 		a := Answer{Judgements: []Judgement{{Verdict: Pass}}, Served: r.Rate, Through: r.Rate}
 		if r.Rate > broken && losses%2 == 0 {
-			a.Judgements[0] = Judgement{Verdict: Fail, Reason: "1 message was lost", Broken: true}
+			a.Judgements[0] = Judgement{Verdict: Fail, Reason: remark.Of("1 message was lost"), Broken: true}
 		}
 		if r.Rate > broken {
 			losses++
@@ -196,7 +198,7 @@ func TestWhatCameDuringTheNextTrialWasNotLost(t *testing.T) {
 		}
 		frozen = r.Kind == Confirm && longTrials == 1
 		if frozen {
-			a.Judgements[0] = Judgement{Verdict: Fail, Reason: "5 messages were lost", Broken: true}
+			a.Judgements[0] = Judgement{Verdict: Fail, Reason: remark.Of("5 messages were lost"), Broken: true}
 		}
 		return a, err
 	})
@@ -209,7 +211,7 @@ func TestABrokerThatLosesAtEveryRateIsNotSearchedForLong(t *testing.T) {
 	trials := 0
 	r, err := Run(t.Context(), planFor(confirmed(2, 0)), func(_ context.Context, r Request) (Answer, error) {
 		trials++
-		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: "lost", Broken: true}}, Through: 0.9 * r.Rate}, nil // a tenth is lost
+		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: remark.Of("lost"), Broken: true}}, Through: 0.9 * r.Rate}, nil // a tenth is lost
 	})
 	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High == 0 || b.Undecided.Text != "no rate passed" || trials > 6 {
 		t.Errorf("%+v, %v after %d trials", b, err, trials)
@@ -274,7 +276,7 @@ func TestWhatIsVoidForOneGoalAloneIsNotAskedForEver(t *testing.T) {
 		v, through := cliff(1000)(r)
 		second := Judgement{Verdict: v}
 		if r.Rate > 500 {
-			second = Judgement{Verdict: Void, Reason: "others"}
+			second = Judgement{Verdict: Void, Reason: remark.Of("others")}
 		}
 		return Answer{Judgements: []Judgement{{Verdict: v}, second}, Served: through, Through: through}, nil
 	})

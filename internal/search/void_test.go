@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/remark"
 )
 
 // Above 500/s full-length trials are void, for the first goal or for the second alone.
@@ -16,7 +18,7 @@ func TestARateThatCannotBeMeasuredIsGivenUpAfterAsManyVoidTrialsAsStated(t *test
 		r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
 			looks := []Judgement{{Verdict: Pass}, {Verdict: Pass}}
 			if r.Kind == Confirm && r.Rate > 500 {
-				looks[voidFor] = Judgement{Verdict: Void, Reason: "others"}
+				looks[voidFor] = Judgement{Verdict: Void, Reason: remark.Of("others")}
 				voids[r.Rate]++
 				most = max(most, voids[r.Rate])
 			}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"math"
-	"slices"
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/ledger"
@@ -70,15 +69,9 @@ func Guarantee(s study.Spec) ledger.Guarantee {
 // Promise judges books by the guarantee that a spec asks for. failover says that another node of the broker took the lead when
 // the leader was gone.
 func Promise(s study.Spec, failover bool, b Books) ledger.Verdict {
-	var faults []string
-	for _, f := range s.Faults {
-		if !slices.Contains(s.Parts(), f.Node) { // a fault of another part of a pipeline costs no messages in the broker
-			faults = append(faults, f.Do)
-		}
-	}
 	g := Guarantee(s)
 	g.Failover = failover
-	return ledger.Keeps(g, faults, b)
+	return ledger.Keeps(g, s.BrokerFaults(), b)
 }
 
 // Stream is the ledger of the messages of one producer to one topic, as one subscription received them.

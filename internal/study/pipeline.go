@@ -74,6 +74,16 @@ func (s Spec) Parts() (names []string) {
 	return append(names, PartConsumer)
 }
 
+// BrokerFaults are what is done to the broker, such as "kill". A fault of another part costs no messages in the broker.
+func (s Spec) BrokerFaults() (do []string) {
+	for _, f := range s.Faults {
+		if !slices.Contains(s.Parts(), f.Node) {
+			do = append(do, f.Do)
+		}
+	}
+	return do
+}
+
 // decidedByPipeline are settings that a pipeline decides itself.
 var decidedByPipeline = []string{
 	"producersPerTopic", "messageSize", "payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
