@@ -152,6 +152,14 @@ func (m Metric) Counts() bool { return m.count != nil }
 // messages.
 func (m Metric) CountIn(b store.Books) float64 { return m.count(b) }
 
+// Meaning is the name and what is counted: "held: for how many seconds sustainable_low was held in one trial".
+func (m Metric) Meaning() string {
+	if m.Doc == "" {
+		return m.Name
+	}
+	return m.Name + ": " + m.Doc
+}
+
 // Short is the key without its unit: "e2e_p99" of e2e_p99_ns. publish_mb_s keeps it, which tells it from publish_rate.
 // sustainable_low is "sustainable".
 func (m Metric) Short() string {
@@ -224,7 +232,7 @@ func (m Metric) Sample(records []store.Record) verdict.Sample {
 			continue
 		}
 		clock := m.ClockBound([]store.Record{r})
-		v := verdict.Value{At: at, Low: max(0, at-clock), High: m.AtMost(r) + clock}
+		v := verdict.Value{At: at, Low: max(0, at-clock), High: m.AtMost(r) + clock, Draw: r.Seed, Began: r.Began}
 		if m.tooFew(r) {
 			v.Low, v.High = 0, math.Inf(1)
 		}

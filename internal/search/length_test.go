@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/remark"
-	"time"
 )
 
 func TestAShortTrialIsLongEnoughForAHundredMessages(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/remark"
-	"time"
 )
 
 // cliff is a broker that sustains exactly so much, seen without noise.

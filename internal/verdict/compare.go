@@ -37,10 +37,14 @@ func (r Ratio) Tested() bool { return r.tested }
 func (r Ratio) Bounded() bool { return r.bounded }
 
 // Compare compares b with a by itself; Judge corrects what is compared together. pooled is the spread of both from all repetitions that
-// scatter like theirs; where it is unknown each sample has to have a spread of its own.
+// scatter like theirs; where it is unknown each sample has to have a spread of its own. Repetitions that were measured together are compared
+// in pairs, if there are enough, and no other samples have a part in the pooled spread.
 func Compare(a, b Sample, pooled Spread) Ratio {
 	if len(a) == 0 || len(b) == 0 {
 		return ratioOf(math.Inf(-1), math.Inf(1), math.NaN(), Spread{}, 0)
+	}
+	if ratios := together(a, b); len(ratios) >= enoughPairs && pooled.DF <= float64(2*(len(ratios)-1)) {
+		return paired(ratios, b.Median()/a.Median())
 	}
 	lowA, highA := a.ends()
 	lowB, highB := b.ends()
@@ -49,10 +53,27 @@ func Compare(a, b Sample, pooled Spread) Ratio {
 }
 
 // Paired compares by ratios of b to a that were measured in pairs, each under conditions of its own.
-func Paired(ratios Sample) Ratio {
+func Paired(ratios Sample) Ratio { return paired(ratios, ratios.Median()) }
+
+func paired(ratios Sample, estimate float64) Ratio {
 	lower, upper := ratios.ends()
 	of := ratios.spread()
-	return ratioOf(lower, upper, ratios.Median(), of, of.sd()/math.Sqrt(float64(len(ratios))))
+	return ratioOf(lower, upper, estimate, of, of.sd()/math.Sqrt(float64(len(ratios))))
+}
+
+// together returns the ratios of b to a in each repetition if all of both samples were measured together: with the same draw, before the next
+// repetition of either began. Otherwise it returns none: runs of different days share their seeds as well, but no disturbance.
+func together(a, b Sample) (ratios Sample) {
+	byBegin := func(v, w Value) int { return v.Began.Compare(w.Began) }
+	a, b = slices.SortedFunc(slices.Values(a), byBegin), slices.SortedFunc(slices.Values(b), byBegin)
+	for i := range min(len(a), len(b)) {
+		before := i == 0 || a[i-1].Began.Before(b[i].Began) && b[i-1].Began.Before(a[i].Began)
+		if len(a) != len(b) || a[i].Draw == 0 || a[i].Draw != b[i].Draw || !before {
+			return nil
+		}
+		ratios = append(ratios, RatioOf(a[i:i+1], b[i:i+1]))
+	}
+	return ratios
 }
 
 // RatioOf is the ratio of the medians of b and a with the bounds that those of their values leave, for Paired.

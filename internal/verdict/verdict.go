@@ -17,6 +17,7 @@ package verdict
 import (
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -34,11 +35,20 @@ const (
 	// Enough is how many repetitions two samples need for that test to notice that one scatters more, and so the least with which
 	// they decide more than by an order of magnitude.
 	Enough = 3
+	// enoughPairs is from how many repetitions on those of two samples that were measured together are compared in pairs. With fewer the
+	// half of the degrees of freedom that pairs leave costs more than it gains to leave out what disturbed both (a test simulates it).
+	enoughPairs = 5
 )
 
 // Value is a figure of one repetition: At is the figure that is shown, and the true one lies within Low..High, which are at least 0.
 // High is +Inf if At is only a lower bound.
-type Value struct{ At, Low, High float64 }
+type Value struct {
+	At, Low, High float64
+	// Draw is the seed that contenders share in one repetition of an experiment, 0 if it is not known, and Began when this one began: by
+	// both a value of one sample is found to be measured together with one of another.
+	Draw  int64
+	Began time.Time
+}
 
 // Exactly is a value without errors of measurement.
 func Exactly(v float64) Value { return Value{At: v, Low: v, High: v} }
