@@ -1,10 +1,6 @@
 package claim
 
-import (
-	"strings"
-
-	"github.com/brokermark/brokermark/internal/results"
-)
+import "strings"
 
 // refuseUnused refuses keys of a mapping that the statement has no use for.
 func (s *Statement) refuseUnused(mapping node) {
@@ -19,8 +15,7 @@ func (s *Statement) refuseUnused(mapping node) {
 // check notes what a complete statement lacks, or says in vain. body is what stands under the name of its kind.
 func (s *Statement) check(body node) {
 	if s.Kind != Ratio {
-		known := strings.Join(results.MetricKeys(), ", ")
-		body.require(s.Metric.Key != "", "metric", "what it is about; known: "+known)
+		body.require(s.Metric.Key != "", "metric", "what it is about; brokermark list metrics shows all")
 	}
 	switch s.Kind {
 	case Ratio:

@@ -142,8 +142,7 @@ func (n node) axes() []string {
 func (n node) metric() results.Metric {
 	m, err := results.MetricByKey(n.yaml.Value)
 	if err != nil {
-		n.problem("unknown metric %q%s; known: %s", n.yaml.Value,
-			suggest.DidYouMean(n.yaml.Value, results.MetricKeys()), strings.Join(results.MetricKeys(), ", "))
+		n.problem("%v", err)
 	}
 	return m
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
@@ -144,6 +145,9 @@ func hintOf(err error) string {
 	}
 	if is[*provision.ErrNoDisk](err) {
 		return "make room, or choose another directory with BROKERMARK_HOME"
+	}
+	if is[*results.ErrUnknownMetric](err) {
+		return "brokermark list metrics shows all"
 	}
 	return storeHints[store.ProblemOf(err)]
 }

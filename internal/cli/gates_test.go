@@ -69,7 +69,7 @@ func TestReportsAndComparisonsHaveGatesToo(t *testing.T) {
 		{7, []string{"compare", a, b, "--fail-if", "received > 99%"}, "  failed   100 B, at-least-once, count: +100 %, 200 (n=1) to 400 (n=1)\n"},
 		{7, []string{"compare", a, b, "--fail-if", "total > -99%"}, "; one run each decides nothing: it takes 3 each\n"},
 		{2, []string{"compare", a, b, "--fail-if", "received > 49"}, `brokermark: --fail-if: "49" is no change; allowed: a percentage`},
-		{2, []string{"report", "--store", a, "--fail-if", "e2e_p98 > 1ms"}, `brokermark: --fail-if: unknown metric "e2e_p98"; known: offered_rate, due, unsent, sent, `},
+		{2, []string{"report", "--store", a, "--fail-if", "e2e_p98 > 1ms"}, "brokermark: --fail-if: unknown metric \"e2e_p98\"; closest: e2e_p90, e2e_p95, e2e_p99\n" + "hint: brokermark list metrics shows all\n"},
 		{2, []string{"report", "--store", a, "--junit", filepath.Join(dir, "none", "x.xml")}, "brokermark: --junit: "},
 		{2, append(short("--store", a), "--watch", "host"), `brokermark: --watch: "host" is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464`},
 		{2, append(short("--store", a), "--metrics", "192.0.2.1:80"), "brokermark: --metrics 192.0.2.1:80: that address can be reached from other machines: a token is needed (--watch-token-env)"},

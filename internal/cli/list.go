@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -21,7 +22,7 @@ import (
 func (s *shell) listCommand() *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use:     "list brokers | studies | reports | settings [BROKER] | guarantees [BROKER]",
+		Use:     "list brokers | studies | reports | metrics | settings [BROKER] | guarantees [BROKER]",
 		Short:   "List what there is",
 		Example: "  brokermark list brokers\n  brokermark list settings kafka\n  brokermark list guarantees kafka",
 		Args:    cobra.ArbitraryArgs,
@@ -48,6 +49,7 @@ func (s *shell) listCommand() *cobra.Command {
 	add("brokers", "Brokers that can be measured, with their versions", cobra.NoArgs, listBrokers)
 	add("studies", "Studies that come with the program", cobra.NoArgs, listStudies)
 	add("reports", "Reports over stored results", cobra.NoArgs, listReports)
+	add("metrics", "Figures that --fail-if, --metric, objectives and exports know", cobra.NoArgs, listMetrics)
 	byClass := false
 	settings := add("settings [BROKER]", "Settings of a spec, or a broker's client and topic settings", cobra.MaximumNArgs(1), func(args []string) (document.Document, error) {
 		if byClass {
@@ -153,6 +155,18 @@ func listReports([]string) (document.Document, error) {
 			return d, err
 		}
 		t.AddWords(name, r.Doc)
+	}
+	d.Add(t)
+	return d, nil
+}
+
+func listMetrics([]string) (document.Document, error) {
+	d := document.Document{Title: "Metrics"}
+	t := document.Table{Columns: []document.Column{
+		{Key: "metric", Name: "metric", Identifies: true}, {Key: "key", MachinesOnly: true}, {Key: "shows", Name: "what it is", Wide: true},
+	}}
+	for _, m := range results.Metrics {
+		t.AddWords(m.Short(), m.Key, m.Meaning())
 	}
 	d.Add(t)
 	return d, nil

@@ -80,9 +80,9 @@ func TestPublishedTablesAreImportedOnceAndStandBesideWhatWasMeasured(t *testing.
 
 func TestAMetricThatAStudyMisnamesIsRefusedWithItsPlace(t *testing.T) {
 	for wrong, want := range map[string][]string{
-		"published:\n- {file: a.csv, experiment: e, metrics: {\n    publish_rat: n}}":            {`y.yaml:3: published[0].metrics.publish_rat: unknown key "publish_rat"; allowed: `, `did you mean "publish_rate"?`},
+		"published:\n- {file: a.csv, experiment: e, metrics: {\n    publish_rat: n}}":            {`y.yaml:3: published[0].metrics.publish_rat: unknown metric "publish_rat"; closest: publish_rate, `},
 		"published:\n- {file: a.csv, experiment: e, metrics: {lost: {column: n, unit: parsec}}}": {`y.yaml:2: published[0].metrics.lost: "parsec" is no unit of it; allowed: `},
-		"exhibits:\n- {title: t, experiment: e, rows: topics, columns: [lost,\n    los]}":        {`y.yaml:3: exhibits[0].columns[1]: unknown key "los"; allowed: `, `did you mean "lost"?`},
+		"exhibits:\n- {title: t, experiment: e, rows: topics, columns: [lost,\n    los]}":        {`y.yaml:3: exhibits[0].columns[1]: unknown metric "los"; closest: lost, `},
 	} {
 		doc := file(t, "y.yaml", wrong+"\nsweeps: [{name: e, set: {broker: sim}, axes: {topics: [1, 2]}}]\n")
 		r := brokermark(t, "check", doc).want(t, 2)

@@ -48,6 +48,7 @@ func TestWhatIsPrintedFitsTheTerminal(t *testing.T) {
 			{"compare", "topics=1", "topics=2", "--store", db},
 			{"list", "brokers"},
 			{"list", "settings", "kafka"},
+			{"list", "metrics"},
 			{"list", "studies"},
 			{"export", "--help"},
 			{"list", "guarantees"},

@@ -25,7 +25,6 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
-	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Axes of a study with a meaning of their own.
@@ -39,7 +38,7 @@ func Check(s *study.Study) error {
 	return s.CheckMetrics(func(key, unit string) string {
 		m, err := results.MetricByKey(key)
 		if err != nil {
-			return suggest.UnknownKey(key, results.MetricKeys())
+			return err.Error()
 		}
 		if _, err := results.InUnit(m.Unit, unit); err != nil {
 			return err.Error()

@@ -88,11 +88,7 @@ func metricFields() []FlatField {
 		if m.Unit == unit.Nanoseconds || m.Unit == unit.Bytes || m.Unit == unit.Count {
 			jsonType = "integer"
 		}
-		doc := m.Name
-		if m.Doc != "" {
-			doc += ": " + m.Doc
-		}
-		fields = append(fields, figure(m.Key, jsonType, doc, func(l RepetitionLoad) float64 { return m.AsRecorded().Of(l.Record) }))
+		fields = append(fields, figure(m.Key, jsonType, m.Meaning(), func(l RepetitionLoad) float64 { return m.AsRecorded().Of(l.Record) }))
 	}
 	return fields
 }

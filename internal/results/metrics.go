@@ -42,8 +42,8 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
-// MetricByKey finds a metric by its key, as programs do, also one of reportMetrics. The error for an unknown key lists the
-// keys of Metrics.
+// MetricByKey finds a metric by its key, as programs do, also one of reportMetrics. The error for an unknown key is an
+// ErrUnknownMetric.
 func MetricByKey(key string) (Metric, error) {
 	for _, m := range Metrics {
 		if m.Key == key {
@@ -55,7 +55,18 @@ func MetricByKey(key string) (Metric, error) {
 			return m, nil
 		}
 	}
-	return Metric{}, fmt.Errorf("unknown metric %q; known: %s", key, strings.Join(MetricKeys(), ", "))
+	return Metric{}, &ErrUnknownMetric{Name: key, known: MetricKeys()}
+}
+
+// ErrUnknownMetric is a name that no metric has.
+type ErrUnknownMetric struct {
+	Name  string
+	known []string
+}
+
+// Error names the few metrics that the name is most like: there are too many to name all.
+func (e *ErrUnknownMetric) Error() string {
+	return fmt.Sprintf("unknown metric %q; closest: %s", e.Name, strings.Join(suggest.ClosestFew(e.Name, e.known, 3), ", "))
 }
 
 // MustMetric is MetricByKey for the keys of this package. It panics on any other.
@@ -77,7 +88,7 @@ func MetricKeys() []string {
 }
 
 // MetricNamed finds a metric as people write it: by its key, or by that without its unit, such as "e2e_p99" (see Short). The
-// error for an unknown name suggests one.
+// error for an unknown name is an ErrUnknownMetric.
 func MetricNamed(name string) (Metric, error) {
 	var known []string
 	for _, m := range Metrics {
@@ -86,5 +97,5 @@ func MetricNamed(name string) (Metric, error) {
 		}
 		known = append(known, m.Short())
 	}
-	return Metric{}, fmt.Errorf("unknown metric %q; known: %s%s", name, strings.Join(known, ", "), suggest.DidYouMean(name, known))
+	return Metric{}, &ErrUnknownMetric{Name: name, known: known}
 }

@@ -2,6 +2,7 @@
 package suggest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,11 +40,13 @@ func UnknownKey(key string, allowed []string) string {
 // Closest is the known word that is most like word, however little; of equally close ones the first by name. It is ""
 // only where nothing is known.
 func Closest(word string, known []string) string {
-	closest, best := "", -1.0
-	for _, k := range slices.Sorted(slices.Values(known)) {
-		if s := levenshtein.Similarity(k, word, nil); s > best {
-			closest, best = k, s
-		}
-	}
-	return closest
+	return strings.Join(ClosestFew(word, known, 1), "")
+}
+
+// ClosestFew lists the n known words that are most like word, the closest first; all of them if they are fewer.
+func ClosestFew(word string, known []string, n int) []string {
+	byName := slices.Sorted(slices.Values(known))
+	like := func(k string) float64 { return levenshtein.Similarity(k, word, nil) }
+	slices.SortStableFunc(byName, func(a, b string) int { return cmp.Compare(like(b), like(a)) })
+	return byName[:min(n, len(byName))]
 }
