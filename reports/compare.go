@@ -2,7 +2,7 @@
 // that both were given. What both measured of a workload is a pair, and has a half of each side. Here kafka is
 // the first side and jetstream the second, with seven repetitions each:
 //
-//	sustainable: jetstream is lower than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, Holm over 40 tests, n=7 and n=7).
+//	sustainable: jetstream is 8.5 times lower than kafka, which is worse (0.118× [0.114–0.123×], p = 0.023, Holm over 40 tests, n=7 and n=7).
 //
 //	metric                   kafka           jetstream  finding              ratio                     p  n
 //	sustainable  812k/s [780–844k/s]  96k/s [92.2–99.8k/s]  kafka better  0.118× [0.114–0.123×]  0.0233  7, 7

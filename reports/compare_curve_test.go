@@ -56,12 +56,12 @@ func TestCurvesAreComparedAtTheLastRateThatCounts(t *testing.T) {
 		{
 			"the last rate is void on both sides",
 			curvesOf("jetstream", rateOfCurve{1000, 10 * ms, store.OK}, rateOfCurve{2000, 12 * ms, store.OK}, rateOfCurve{4000, 450 * ms, store.Void}),
-			"e2e p99 at 2k/s, the last rate that ended ok on both sides: jetstream is higher than kafka, 2.00×",
+			"e2e p99 at 2k/s, the last rate that ended ok on both sides: jetstream is 2.0 times higher than kafka, which is worse (2.00×",
 		},
 		{
 			"the last rate is void on one side",
 			curvesOf("jetstream", rateOfCurve{1000, 10 * ms, store.OK}, rateOfCurve{2000, 12 * ms, store.Failed}, rateOfCurve{4000, 450 * ms, store.OK}),
-			"e2e p99 at 1k/s, the last rate that ended ok on both sides: jetstream is higher than kafka, 2.00×",
+			"e2e p99 at 1k/s, the last rate that ended ok on both sides: jetstream is 2.0 times higher than kafka, which is worse (2.00×",
 		},
 		{
 			"no rate ended ok on both sides",
@@ -77,7 +77,7 @@ func TestCurvesAreComparedAtTheLastRateThatCounts(t *testing.T) {
 	fine := curvesOf("jetstream", rateOfCurve{1000, 10 * ms, store.OK}, rateOfCurve{2000, 12 * ms, store.OK}, rateOfCurve{4000, 12 * ms, store.OK})
 	d := Compare(Side{"kafka", results.Of(curvesOf("kafka", rateOfCurve{1000, 5 * ms, store.OK}, rateOfCurve{2000, 5 * ms, store.OK}, rateOfCurve{4000, 6 * ms, store.OK}))},
 		Side{"jetstream", results.Of(fine)}, "broker")
-	if text := string(rendered(t, d, "markdown", 0)); !strings.Contains(text, "e2e p99 at the last rate: jetstream is higher than kafka, 2.00×") {
+	if text := string(rendered(t, d, "markdown", 0)); !strings.Contains(text, "e2e p99 at the last rate: jetstream is 2.0 times higher than kafka, which is worse (2.00×") {
 		t.Errorf("all rates ended ok: %s", text)
 	}
 }

@@ -88,16 +88,13 @@ func (p pair) test() []metricTest {
 
 func (t metricTest) isFromSend() bool { return slices.Contains(results.FromSend, t.metric.Key) }
 
-// secondIsHigher reports the direction of a shown difference.
-func (t metricTest) secondIsHigher() bool { return t.B.Median > t.A.Median }
-
 // secondIsBetter reports, of a shown difference, whether its direction is the better one of the metric.
 func (t metricTest) secondIsBetter() bool {
-	return t.secondIsHigher() == (t.metric.Better == results.Higher)
+	return (t.B.Median > t.A.Median) == (t.metric.Better == results.Higher)
 }
 
-// sentence says how the second side compares with the first, and what that rests on: "jetstream is lower
-// than kafka, 0.118× [0.114–0.123×], which is worse (p = 0.023, …)."
+// sentence says how the second side compares with the first, and what that rests on: "jetstream is 8.5 times lower than kafka, which is
+// worse (0.118× [0.114–0.123×], p = 0.023, …)."
 func (t metricTest) sentence() string {
 	switch {
 	case t.Answer == results.Undecided && !t.Tested():
@@ -107,26 +104,14 @@ func (t metricTest) sentence() string {
 	case t.Answer == results.DoesNotDiffer:
 		return fmt.Sprintf("they do not differ (%s).", t.Why())
 	}
-	direction, judged := "lower", "worse"
-	if t.secondIsHigher() {
-		direction = "higher"
-	}
+	judged, ratio := "worse", ""
 	if t.secondIsBetter() {
 		judged = "better"
 	}
-	return fmt.Sprintf("%s is %s than %s%s, which is %s (%s).", t.secondName, direction, t.firstName, t.ratioClause(), judged, t.Why())
-}
-
-// ratioClause adds the ratio and its interval to a sentence: ", 1.24× [1.20–1.31×]". It is empty where there
-// is no ratio, because a value is 0 or less.
-func (t metricTest) ratioClause() string {
-	switch {
-	case math.IsNaN(t.Estimate):
-		return ""
-	case !t.Tested():
-		return ", " + unit.Factor.Format(t.Estimate)
+	if !math.IsNaN(t.Estimate) { // a value is 0 or less
+		ratio = withInterval(t.Estimate, t.Low, t.High) + ", "
 	}
-	return ", " + withInterval(t.Estimate, t.Low, t.High)
+	return fmt.Sprintf("%s is %s, which is %s (%s%s).", t.secondName, t.ChangeFrom(t.firstName), judged, ratio, t.Why())
 }
 
 func (t metricTest) ratioCell() document.Cell {

@@ -28,19 +28,26 @@ func howToRead(points []results.Point) []document.Block {
 		d.Say("Latencies of imported results are known from the actual send only: " +
 			"they hide every wait before it, and stand in columns of their own.")
 	}
-	curves := ""
+	searched, curves := "", ""
+	if slices.ContainsFunc(points, isSearched) {
+		searched = "A sustainable rate is followed by " + bracketWords + ". "
+	}
 	if slices.ContainsFunc(points, isCurve) {
 		curves = "Each rate of a curve is a measurement of its own. "
 	}
 	d.Say("Rates and latencies are medians over the n repetitions that ended ok; " +
 		"counts of messages are sums, also over those that failed. " +
-		"A sustainable rate is followed by " + bracketWords + ". " + curves +
+		searched + curves +
 		"CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	return d.Blocks
 }
 
 func isMeasured(p results.Point) bool {
 	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
+}
+
+func isSearched(p results.Point) bool {
+	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
 }
 
 func hasGoals(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }

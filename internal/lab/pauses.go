@@ -83,7 +83,7 @@ var shownQuantiles = []struct {
 // doubtOwnDelay adds a doubt if more than a tenth of a latency may be the generator's own, at one of the quantiles that are shown. Of the
 // maximum it must be a standstill as well, since some wake-up is always late. measured says what the latency is of. For example:
 //
-//	up to 71.2ms of 71.6ms at p99.9 of the latency end to end may be the generator's own delay; the longest pause was 97ms, 1.2s into the
+//	the generator's own delay may be up to 71.2ms of 71.6ms at p99.9 of the latency end to end; the longest pause was 97ms, 1.2s into the
 //	measured phase
 //
 // The doubt is of pauses if pauses alone may make up a tenth, and of the generator's lag otherwise.
@@ -118,7 +118,7 @@ func (b *bench) doubtOwnDelay(t trial, measured string, d *doubts) {
 	if t.relayed != nil && own.Pauses.Relays.Max() > own.Pauses.LongestNs {
 		who, pause = remark.Of("; a relay stood still"), t.longestPause(*t.relayed)
 	}
-	made := d.add(kind, "up to %s of the latency %s may be the generator's own delay%s%s", remark.Join(parts, ", "), measured, who, pause)
+	made := d.add(kind, "the generator's own delay may be up to %s of the latency %s%s%s", remark.Join(parts, ", "), measured, who, pause)
 	made.Share, made.Quantiles = largest, quantiles
 }
 

@@ -41,8 +41,8 @@ func TestAPauseOfEitherProcessDelaysEveryMessageThatPassesBoth(t *testing.T) {
 	for name, tr := range map[string]trial{"the only process": alone, "one of two": apart} {
 		var d doubts
 		(&bench{spec: study.Defaults()}).doubtOwnDelay(tr, "end to end", &d)
-		const want = "up to 99ms of 100ms at p99, 75.2ms of 100ms at p99.9, 75.2ms of 100ms at the maximum of the latency end to end " +
-			"may be the generator's own delay; the longest pause was 150ms, 1s into the measured phase"
+		const want = "the generator's own delay may be up to 99ms of 100ms at p99, 75.2ms of 100ms at p99.9, 75.2ms of 100ms at the maximum " +
+			"of the latency end to end; the longest pause was 150ms, 1s into the measured phase"
 		if len(d) != 1 || d[0].Code != doubt.Pauses.Code() || d[0].Text != want || d[0].Share < 0.98 || d[0].Share > 1 || !slices.Equal(d[0].Quantiles, []float64{0.99, 0.999, 1}) {
 			t.Errorf("in %s: %+v", name, d)
 		}
