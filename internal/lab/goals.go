@@ -60,6 +60,9 @@ func (b *bench) evidence(t trial, rate float64) search.Evidence {
 		ClockBound: time.Duration(t.ClockBound),
 		Books:      books, Generator: t.generatorUse(b.lab.machine.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}
+	if through, due, behind := b.cameThrough(t); behind {
+		e.Missed = cameThroughText(through, due)
+	}
 	if b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores) { // then it is the cores that were missing
 		e.Generator.Busiest = ""
 	}

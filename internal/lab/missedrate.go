@@ -17,17 +17,27 @@ func (b *bench) missedRate(t trial) remark.Remark {
 	if !t.Scheduled || length == 0 || m.Due == 0 {
 		return remark.Remark{}
 	}
-	through, due := t.phaseThroughput().through(b.spec.SubscriptionsPerTopic), t.offeredRate()
-	behind := len(b.spec.Faults) == 0 && missed(through, due, length) // under a fault, the outage is reported instead
+	through, due, behind := b.cameThrough(t)
 	var clauses []remark.Remark
 	if m.Unsent > 0 {
 		clauses = append(clauses, remark.Of("%d of %d messages due were never sent", m.Unsent, m.Due))
 	}
 	if m.Unsent > 0 || behind {
-		clauses = append(clauses, remark.Of("%s of %s came through", rateText(through), rateText(due)))
+		clauses = append(clauses, cameThroughText(through, due))
 		clauses = append(clauses, b.whatWasUsed(t)...)
 	}
 	return remark.Join(clauses, "; ")
+}
+
+// cameThrough returns the messages per second that came through, those that were due, and whether the former are clearly fewer. Under a fault
+// they are not: the outage is reported instead.
+func (b *bench) cameThrough(t trial) (through, due float64, behind bool) {
+	through, due = t.phaseThroughput().through(b.spec.SubscriptionsPerTopic), t.offeredRate()
+	return through, due, t.Scheduled && len(b.spec.Faults) == 0 && missed(through, due, t.phaseSeconds())
+}
+
+func cameThroughText(through, due float64) remark.Remark {
+	return remark.Of("%s of %s came through", rateText(through), rateText(due))
 }
 
 // A rate is taken between two samples of the counters, so either end is off by up to the time between two samples. It counts as missed

@@ -43,6 +43,7 @@ type Evidence struct {
 	Subscriptions int           // deliveries of each message; 0: nobody receives
 	FullLength    bool          // a long trial: the backlog rule applies with its full strictness
 	Backlog       []Point       // in the measured phase, while messages were sent; by time
+	Missed        remark.Remark // by how much less came through than was offered; empty if that is not clearly so
 	Hopeless      bool          // the trial was ended early, because its backlog showed that it could only fail
 	Drained       bool          // everything was confirmed and received within the allowance after the last send
 	StillArriving bool          // deliveries still came when the allowance ended: missing messages are late, not lost
@@ -248,5 +249,5 @@ func (r Rule) AtLimit(e Evidence) remark.Remark {
 
 // FellBehind says how the load was not carried, whatever the goal; empty if it was.
 func (r Rule) FellBehind(e Evidence) remark.Remark {
-	return firstOf(r.growingBacklog(e), r.notHandedOver(e), r.late(e), r.notDrained(e))
+	return firstOf(r.growingBacklog(e), missedRate(e), r.notHandedOver(e), r.late(e), r.notDrained(e))
 }

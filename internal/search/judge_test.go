@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
@@ -105,6 +106,8 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "no latency measured, none bounded", e: with(func(e *Evidence) { e.Latency = nil }), want: Pass},
 		{name: "latency above by less than is shown", e: with(func(e *Evidence) { e.Latency = known(func(q float64) int64 { return int64(q*1e9) + 1 }) }), goal: bound, want: Fail, reason: "latency 900.000001ms is above the bound of 900ms"},
 		{name: "99 % were sent", e: with(func(e *Evidence) { e.Books.Sent = 4950 }), want: Pass},
+		{name: "the rate was missed", e: with(func(e *Evidence) { e.Missed = remark.Of("950/s of 1000/s came through") }), want: Fail, reason: "950/s of 1000/s came through"},
+		{name: "a short trial may miss it", e: with(func(e *Evidence) { e.Missed, e.FullLength = remark.Of("950/s of 1000/s came through"), false }), want: Pass},
 		{name: "schedule not kept", e: with(func(e *Evidence) { e.Books.Sent = 4949 }), want: Fail, reason: "only 4949 of 5000 messages due could be handed to the client"},
 		{name: "latency at its bound", e: good(), goal: bound, want: Pass},
 		{name: "latency below, by more than the clocks", e: with(func(e *Evidence) {

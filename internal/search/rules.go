@@ -204,6 +204,15 @@ func perSecond(slope float64) string {
 	return fmt.Sprintf("%.0f/s", slope)
 }
 
+// missedRate says how much less came through in a long trial than was offered. A broker that stands still as the trial ends misses the rate,
+// although the floor of its backlog has not grown. A short trial is missed by what is under way when it ends.
+func missedRate(e Evidence) remark.Remark {
+	if !e.FullLength {
+		return kept
+	}
+	return e.Missed
+}
+
 // notHandedOver says that the client took too few of the messages that were due.
 func (r Rule) notHandedOver(e Evidence) remark.Remark {
 	return brokenIf(float64(e.Books.Sent) < r.MinSent*float64(e.Books.Due),
