@@ -156,7 +156,7 @@ func TestHelpListsTheExitCodes(t *testing.T) {
 
 func TestEverythingListedIsListed(t *testing.T) {
 	for what, want := range map[string]string{
-		"brokers": "rabbitmq", "studies": "head-to-head", "reports": "summary", "metrics": "e2e_p99", "settings": "load.rate", "settings sim": "client.capacity",
+		"brokers": "rabbitmq", "studies": "head-to-head", "reports": "summary", "metrics": "throughput", "settings": "load.rate", "settings sim": "client.capacity",
 	} {
 		for _, format := range []string{"table", "markdown", "csv", "jsonl"} {
 			args := append([]string{"list"}, strings.Fields(what)...)
