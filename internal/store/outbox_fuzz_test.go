@@ -7,7 +7,7 @@ import (
 
 // Whatever a file of records holds, it is read or refused: records come whole, up to where a crash cut them.
 func FuzzRecordsOfAFile(f *testing.F) {
-	whole := `{"schema":1,"point_id":"a","repetition":1,"status":"ok","began":"2026-01-01T00:00:00Z"}` + "\n"
+	whole := `{"schema":1,"point_id":"a","spec":{"broker":"sim"},"repetition":1,"status":"ok","began":"2026-01-01T00:00:00Z"}` + "\n"
 	for _, text := range []string{"", whole, whole + whole[:30], "{}\n", "[1]\n", "null\n", `{"schema":1e99}` + "\n", `{"schema":1,"spec":{"server":{"a":1e999}}}` + "\n"} {
 		f.Add(text)
 	}

@@ -351,26 +351,34 @@ func TestWhatTheStoreHasTakenIsCountedInWords(t *testing.T) {
 	}
 }
 
-func TestADamagedLineHoldsNoRecordBehindItBackAndIsKept(t *testing.T) {
-	o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
-	leave(t, o, dir, "1", line(t, record("a", 1))+"\x00\x00\n"+line(t, record("a", 2)))
-	var said []string
-	o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, io.Discard, dir)
-	if err := o.Append(t.Context(), record("a", 3)); err != nil {
-		t.Fatal(err)
-	}
-	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 3 {
-		t.Errorf("stored are %d records, %v; want 3", len(records), err)
-	}
-	kept := filepath.Join(dir, o.named("1")+".damaged")
-	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "\x00\x00\n") {
-		t.Errorf("the damaged line is not kept: %q, %v", text, err)
-	}
-	if told := strings.Join(said, "\n"); !strings.Contains(told, ":2: not a record") || !strings.Contains(told, kept) {
-		t.Errorf("said: %s", told)
-	}
-	if err := o.Close(t.Context()); err != nil {
-		t.Error(err)
+func TestALineThatIsNoRecordHoldsNoneBehindItBackAndIsKept(t *testing.T) {
+	impossible := record("a", 9)
+	impossible.Result = &Result{Measurement: Measurement{PublishRate: -1}}
+	for bad, why := range map[string]string{
+		"\x00\x00\n":           ":2: not a record",
+		line(t, impossible):    ":2: not a record: its publish_rate is -1",
+		line(t, record("", 9)): ":2: not a record: it has no point_id",
+	} {
+		o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
+		leave(t, o, dir, "1", line(t, record("a", 1))+bad+line(t, record("a", 2)))
+		var said []string
+		o = s.Outbox(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, io.Discard, dir)
+		if err := o.Append(t.Context(), record("a", 3)); err != nil {
+			t.Fatal(err)
+		}
+		if got := repetitions(t, s); got != "1 2 3" {
+			t.Errorf("stored: %s", got)
+		}
+		kept := filepath.Join(dir, o.named("1")+".damaged")
+		if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), bad) {
+			t.Errorf("the line is not kept: %q, %v", text, err)
+		}
+		if told := strings.Join(said, "\n"); !strings.Contains(told, why) || !strings.Contains(told, kept) {
+			t.Errorf("said: %s", told)
+		}
+		if err := o.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -403,11 +411,11 @@ func TestAnAppendOutlivesTheFirstInterruptByAFewSeconds(t *testing.T) {
 }
 
 func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
-	whole := `{"schema":1,"point_id":"a","repetition":1,"status":"ok"}` + "\n"
+	whole := `{"schema":1,"point_id":"a","spec":{"broker":"sim"},"repetition":1,"status":"ok"}` + "\n"
 	for text, want := range map[string]string{
 		"": "0 records", whole: "1 records", whole + whole: "2 records", whole + whole[:20]: "1 records",
 		"x\n": ":1: not a record", whole + "{}\n": ":2: not a record", whole + "[1]\n": ":2: not a record", `{"schema":99}` + "\n": "another version of brokermark",
-		`{"schema":1,"spec":3}` + "\n": "can't be read",
+		`{"schema":1,"spec":3}` + "\n": "can't be read", `{"schema":1}` + "\n": ":1: not a record: it has no point_id",
 	} {
 		list, damaged, err := decodeLines("f.jsonl", strings.NewReader(text))
 		got := fmt.Sprintf("%d records", len(list))

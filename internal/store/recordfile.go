@@ -25,37 +25,28 @@ const maxRecordFile = 1 << 30
 // ReadRecords reads a file of records. A line that is none, lacks what every record has, or holds a figure that nobody can
 // have measured, is an error.
 func ReadRecords(path string) ([]Record, error) {
-	records, damaged, err := readLines(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxRecordFile:
+		return nil, fmt.Errorf("%s: not an ordinary file of at most %d bytes", path, maxRecordFile)
+	}
+	records, damaged, err := decodeLines(path, f)
 	if err == nil && len(damaged) > 0 {
 		err = damaged[0]
 	}
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range records { // each from a line: none is damaged
-		if err := r.Check(); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
-		}
-	}
 	return records, nil
 }
 
-// readLines reads a file of records, and lists what is wrong with the lines that are none.
-func readLines(path string) (records []Record, damaged []error, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	switch info, err := f.Stat(); {
-	case err != nil:
-		return nil, nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxRecordFile:
-		return nil, nil, fmt.Errorf("%s: not an ordinary file of at most %d bytes", path, maxRecordFile)
-	}
-	return decodeLines(path, f)
-}
-
+// decodeLines reads records, and lists what is wrong with the lines that are none.
 func decodeLines(path string, from io.Reader) (records []Record, damaged []error, err error) {
 	file := &Store{name: path} // errors name the file as they would name a store
 	lines := bufio.NewReader(io.LimitReader(from, maxRecordFile))
@@ -79,7 +70,7 @@ func decodeLines(path string, from io.Reader) (records []Record, damaged []error
 	}
 }
 
-// decodeLine makes a record of line n of a file.
+// decodeLine makes a record of line n of a file, and checks it.
 func decodeLine(file *Store, n int, line []byte) (Record, error) {
 	var head struct{ Schema int }
 	if err := json.Unmarshal(line, &head); err != nil || head.Schema < 1 {
@@ -87,6 +78,11 @@ func decodeLine(file *Store, n int, line []byte) (Record, error) {
 	}
 	r, err := file.decode(storedRecord{id: int64(n), schema: head.Schema, body: string(line)})
 	r.ID = 0 // the store gives it one
+	if err == nil {
+		if err = r.Check(); err != nil {
+			err = fmt.Errorf("%s:%d: %w", file.name, n, err)
+		}
+	}
 	return r, err
 }
 
