@@ -34,6 +34,9 @@ func (s *shell) clean(dir string, yes bool) error {
 	}
 	if len(list) == 0 {
 		fmt.Fprintf(s.out, "nothing was installed or left below %s\n", dir)
+		if yes {
+			return provision.Clear(dir, nil)
+		}
 		return nil
 	}
 	var sum int64

@@ -154,14 +154,15 @@ func inUse(dir string) string {
 	return ""
 }
 
-// Clear removes holdings of dir, and the directories that held them where nothing else is in those. While a broker runs
-// or is being installed it removes nothing: what runs was installed here.
+// Clear removes holdings of dir, the directories that held them where nothing else is in those, and what a tool that was killed over
+// system packages has left. While a broker runs or is being installed it removes nothing: what runs was installed here.
 func Clear(dir string, list []Holding) error {
 	for _, hold := range list {
 		if hold.InUse != "" {
 			return fmt.Errorf("%s: %s", hold.Path, hold.InUse)
 		}
 	}
+	machinePolicy.restore()
 	for _, hold := range list {
 		if hold.What == "run directory" {
 			killBelow(hold.Path) // what its supervisors, killed themselves, could not end

@@ -98,6 +98,25 @@ func testInstaller(args []string) int {
 	return 0
 }
 
+func TestCleaningTakesAwayThePolicyOfAKilledTool(t *testing.T) {
+	p, real := somePolicy(t), machinePolicy
+	machinePolicy = p
+	t.Cleanup(func() { machinePolicy = real })
+	killed := p.forbid()
+	killed.lock.Close()
+	dir := t.TempDir()
+	other := p.forbid()
+	ok(t, Clear(dir, nil))
+	if left := p.left(t); len(left) != 1 {
+		t.Errorf("the policy of a tool that installs is gone: %v", left)
+	}
+	other.lock.Close()
+	ok(t, Clear(dir, nil))
+	if left := p.left(t); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 func TestTheMachinesOwnPolicyIsLeftAlone(t *testing.T) {
 	p := somePolicy(t)
 	own := []byte("#!/bin/sh\nexit 104\n")
