@@ -2,13 +2,16 @@ package cli_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -114,14 +117,9 @@ func left(t *testing.T, temporary string) (list []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range lines {
-		text, err := os.ReadFile(path)
-		if words := strings.Split(string(text), "\x00"); err == nil && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, temporary) }) {
-			list = append(list, strings.Join(words, " "))
+	for _, command := range commandLines(t) {
+		if strings.Contains(" "+command, " "+temporary) {
+			list = append(list, command)
 		}
 	}
 	return append(list, files...)
@@ -157,6 +155,121 @@ func TestAgentsArePlacedBySSHAndNothingOfThemStays(t *testing.T) {
 	until(t, "the agents have cleaned up", func() bool { return len(left(t, temporary)) == 0 })
 	t.Logf("nothing was left %s after the coordinator was killed", time.Since(began))
 	until(t, "no broker is left", func() bool { return brokers(t) == 0 })
+}
+
+// A network that swallows everything tells neither side that the connection is gone.
+func TestAPlacedAgentEndsWhenItsCoordinatorFallsSilent(t *testing.T) {
+	temporary := sshHosts(t)
+	placedRun(t, "h1", "60s", filepath.Join(t.TempDir(), "s.db"))
+	until(t, "the agent works", func() bool { return len(left(t, temporary)) > 0 && brokers(t) == 1 })
+	var silent []int
+	for pid, command := range commandLines(t) {
+		if strings.Contains(command, " -F "+filepath.Join(filepath.Dir(temporary), "ssh-config")) {
+			silent = append(silent, pid)
+			t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(silent) != 1 {
+		t.Fatalf("processes of ssh: %v", silent)
+	}
+	until(t, "the agent has cleaned up", func() bool { return len(left(t, temporary)) == 0 })
+}
+
+// commandLines are those of all processes, by their number.
+func commandLines(t *testing.T) map[int]string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[int]string{}
+	for _, path := range files {
+		if text, err := os.ReadFile(path); err == nil { // else it has ended
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			list[pid] = strings.ReplaceAll(string(text), "\x00", " ")
+		}
+	}
+	return list
+}
+
+// holding are the files below a folder that hold a text.
+func holding(t *testing.T, folder, text string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if strings.Contains(string(content), text) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// The broker is attached, and its agent placed: both secrets cross processes. --keep leaves all that a run has written.
+func TestNoPasswordOrTokenIsOnACommandLineOrInAFile(t *testing.T) {
+	const password = "s3cret-of-the-broker"
+	t.Setenv("BROKER_PASSWORD", password)
+	let := theUps(t, "nats", "--tls", "on", "--user", "alice", "--password-env", "BROKER_PASSWORD") // whose configuration holds it
+	home, err := ownDir("secrets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	t.Setenv("BROKERMARK_HOME", home)
+	temporary := sshHosts(t)
+	results := t.TempDir()
+	for name, more := range map[string][]string{
+		"an agent on another host":  {"--agents", "ssh:h1", "--control", "127.0.0.1:0"},
+		"consumers of their own":    {"--set", "consumersApart=true", "--keep"},
+		"everything in one process": {"--keep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := slices.Concat([]string{"run", "--broker", "nats", "--rate", "500", "--set", "warmup.for=0s", "--duration", "1s", "--store", filepath.Join(results, "s.db")}, let, more)
+			run := start(t, args...)
+			seen := map[string]bool{}
+			ended := make(chan int, 1)
+			go func() { ended <- exitCode(t, run.Cmd) }()
+			for code := -1; code < 0; time.Sleep(5 * time.Millisecond) {
+				select {
+				case code = <-ended:
+					if code != 0 && code != 5 {
+						t.Fatalf("exit code %d", code)
+					}
+				default:
+				}
+				for _, command := range commandLines(t) {
+					seen[command] = true
+				}
+			}
+			secrets := []string{password}
+			if token, err := os.ReadFile(filepath.Join(home, "fleet", "token")); err == nil {
+				secrets = append(secrets, strings.TrimSpace(string(token)))
+			}
+			if len(secrets) < 2 && more[0] == "--agents" || len(seen) < 2 {
+				t.Fatalf("%d secrets, %d command lines", len(secrets), len(seen))
+			}
+			for _, secret := range secrets {
+				for command := range seen {
+					if strings.Contains(command, secret) {
+						t.Errorf("on a command line: %s", command)
+					}
+				}
+				files := slices.Concat(holding(t, home, secret), holding(t, results, secret), holding(t, temporary, secret))
+				if len(files) > 0 && !slices.Equal(files, []string{filepath.Join(home, "fleet", "token")}) || strings.Contains(run.text(), secret) {
+					t.Errorf("in files: %v", files)
+				}
+			}
+		})
+	}
 }
 
 func TestAHostThatTakesNoAgentIsNamed(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/fleet"
+	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -199,6 +200,7 @@ func slow(t *testing.T) agent.Plan {
 	t.Helper()
 	p := plan(t, 2)
 	p.Broker.Client = map[string]any{"latency": "500ms"}
+	p.Broker.User, p.Broker.Password, p.Broker.Key = "eve", "s3cret-password", link.Text([]byte("s3cret-key"))
 	return p
 }
 
@@ -292,6 +294,26 @@ func TestAnAgentWithoutItsResultIsLostAtOnce(t *testing.T) {
 	if out := <-outcome; !errors.As(out.Err, new(*agent.ErrLost)) || time.Since(began) > 25*time.Second {
 		t.Errorf("%v after %s", out.Err, time.Since(began))
 	}
+}
+
+// What an agent was told of the broker is in its memory only.
+func TestAKeptResultHoldsNoPassword(t *testing.T) {
+	t.Parallel()
+	_, _, _, dir, one, _, _ := keeps(t)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil || !strings.Contains(string(text), `"Session"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	for _, secret := range []string{"s3cret-password", link.Text([]byte("s3cret-key"))} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the file holds %s", secret)
+		}
+	}
+	_ = one.end()
 }
 
 // What is left over and nobody's is removed by the next agent, what another one holds or may come back for is not.

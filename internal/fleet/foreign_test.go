@@ -1,15 +1,21 @@
 package fleet
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -121,6 +127,102 @@ func TestMessagesInflateToSoManyBytesOnly(t *testing.T) {
 	piece.Header.Set(pieceHeader, "id 1 9")
 	if _, err := p.add(piece, &text); err == nil || len(p.text) > 0 {
 		t.Errorf("pieces of any size are kept: %v", err)
+	}
+}
+
+func TestPiecesThatMakeNoMessageAreRefusedOrDropped(t *testing.T) {
+	var packed bytes.Buffer
+	z, _ := flate.NewWriter(&packed, flate.BestCompression) // it knows the level
+	if _, err := z.Write([]byte(`"whole"`)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	p, text := assembler{most: 100}, ""
+	add := func(header string, data []byte) (bool, error) {
+		m := nats.NewMsg("x")
+		m.Header.Set(pieceHeader, header)
+		m.Data = data
+		return p.add(m, &text)
+	}
+	half := packed.Len() / 2
+	for _, header := range []string{"", "id", "id 0", "id -1 1", "id 1 1", "id 0 0", "id 0 x", "id 0 99999999999", "id 0 999999"} {
+		if complete, err := add(header, packed.Bytes()); complete || err == nil {
+			t.Errorf("%q is taken for a piece", header)
+		}
+	}
+	for what, data := range map[string][]byte{"not compressed": []byte(`"whole"`), "cut off": packed.Bytes()[:half], "empty": nil} {
+		if _, err := add("id 0 1", data); err == nil {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+	for _, header := range []string{"gap 0 3", "gap 2 3", "other 1 2"} { // the second piece of three is missing
+		if complete, err := add(header, packed.Bytes()[:half]); complete || err != nil {
+			t.Errorf("%q: complete %v, %v", header, complete, err)
+		}
+	}
+	if _, err := add("id 0 2", packed.Bytes()[:half]); err != nil {
+		t.Error(err)
+	}
+	if complete, err := add("id 1 2", packed.Bytes()[half:]); !complete || err != nil || text != "whole" {
+		t.Errorf("behind these a whole message gives %q: %v, %v", text, complete, err)
+	}
+}
+
+// The coordinator's host vanished before it claimed the agent: the connection is lost, and there is no other way to it.
+func TestAPlacedAgentWhoseConnectionIsLostEnds(t *testing.T) {
+	ended := 0
+	s := &Streams{in: bufio.NewReader(blocks{}), out: io.Discard, ended: func() { ended++ }}
+	if _, err := s.Dial("", ""); err != nil || ended > 0 {
+		t.Fatalf("%v, ended %d times", err, ended)
+	}
+	if _, err := s.Dial("", ""); err == nil || ended != 1 {
+		t.Errorf("the second time: %v, ended %d times", err, ended)
+	}
+}
+
+// blocks is a stream in which nothing comes.
+type blocks struct{}
+
+func (blocks) Read([]byte) (int, error) { select {} }
+
+// However the copy of the program ends, its folder goes.
+func TestNothingOfAHalfCopiedProgramStays(t *testing.T) {
+	for name, end := range map[string]func(in io.Closer, shell *os.Process) error{
+		"the connection ends": func(in io.Closer, _ *os.Process) error { return in.Close() },
+		"the line is hung up": func(in io.Closer, shell *os.Process) error {
+			return errors.Join(shell.Signal(syscall.SIGHUP), in.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := exec.Command("sh", "-c", remoteScript, "sh", "nats://127.0.0.1:1", "h1")
+			c.Env = append(os.Environ(), "TMPDIR="+dir)
+			in, err := c.StdinPipe()
+			if err = errors.Join(err, c.Start()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprint(in, "1000\n#!/bin/sh\n>\"$TMPDIR/half a program was started\"\n"); err != nil {
+				t.Fatal(err)
+			}
+			copies := func() []string {
+				found, err := filepath.Glob(filepath.Join(dir, "*", "brokermark"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return found
+			}
+			for deadline := time.Now().Add(10 * time.Second); len(copies()) == 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("nothing is copied")
+				}
+			}
+			if err := end(in, c.Process); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait() // which fails
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
 	}
 }
 
