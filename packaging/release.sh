@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a release into dist/: archives, packages, a container image, a bill of materials for each program, checksums.
 # The same commit gives the same bytes again. VERSION names the release (default: the last tag, or 0.0.0-COMMIT);
-# PLATFORMS those to build.
+# PLATFORMS those to build; SIGN the key that signs the checksums (sign.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C TZ=UTC CGO_ENABLED=0 GOFLAGS=-buildvcs=false
@@ -51,4 +51,5 @@ for platform in $PLATFORMS; do
 	"$work/image" -arch "$arch" -version "$VERSION" -o "$DIST/$name.image.tar" "$stage"
 done
 (cd "$DIST" && sha256sum -- * >SHA256SUMS)
+if [ -n "${SIGN:-}" ]; then packaging/sign.sh "$SIGN" "$DIST/SHA256SUMS"; else echo 'not signed: SIGN names no key' >&2; fi
 ls -l "$DIST"

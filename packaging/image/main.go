@@ -21,6 +21,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
+// user runs the program, in a folder of its own. Where a folder of the host is mounted there, docker run --user names who owns that.
+const (
+	user = 65532
+	home = "/work"
+)
+
 func main() {
 	arch := flag.String("arch", "amd64", "architecture of the program")
 	version := flag.String("version", "", "version, the image's tag")
@@ -59,7 +65,8 @@ func write(out, base, arch, version, tree string) error {
 	}
 	file = file.DeepCopy()
 	file.OS, file.Architecture, file.Created = "linux", arch, v1.Time{Time: made}
-	file.Config.Entrypoint, file.Config.Cmd, file.Config.WorkingDir = []string{"/usr/bin/brokermark"}, []string{"--help"}, "/work"
+	file.Config.Entrypoint, file.Config.Cmd, file.Config.WorkingDir = []string{"/usr/bin/brokermark"}, []string{"--help"}, home
+	file.Config.User, file.Config.Env = fmt.Sprintf("%d:%d", user, user), append(file.Config.Env, "HOME="+home)
 	file.Config.Labels = map[string]string{
 		"org.opencontainers.image.title": "brokermark", "org.opencontainers.image.version": version,
 		"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.source": "https://github.com/brokermark/brokermark",
@@ -86,9 +93,9 @@ func layer(tree string, alone bool, made time.Time) (v1.Layer, error) {
 		_, err := w.Write(text)
 		return err
 	}
-	dirs := []tar.Header{{Name: "work/", Mode: 0o755}, {Name: "usr/", Mode: 0o755}}
+	dirs := []tar.Header{{Name: home[1:] + "/", Mode: 0o755, Uid: user, Gid: user}, {Name: "usr/", Mode: 0o755}}
 	if alone {
-		dirs = append(dirs, tar.Header{Name: "tmp/", Mode: 0o1777}, tar.Header{Name: "var/", Mode: 0o755}, tar.Header{Name: "var/lib/", Mode: 0o755}, tar.Header{Name: "etc/", Mode: 0o755})
+		dirs = append(dirs, tar.Header{Name: "tmp/", Mode: 0o1777}, tar.Header{Name: "etc/", Mode: 0o755})
 	}
 	for _, d := range dirs {
 		d.Typeflag = tar.TypeDir
@@ -97,7 +104,8 @@ func layer(tree string, alone bool, made time.Time) (v1.Layer, error) {
 		}
 	}
 	if alone {
-		users := "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n"
+		users := "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n" +
+			fmt.Sprintf("brokermark:x:%d:%d:brokermark:%s:/sbin/nologin\n", user, user, home)
 		if err := add(tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, []byte(users)); err != nil {
 			return nil, err
 		}
