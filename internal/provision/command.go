@@ -75,13 +75,12 @@ func runToEnd(ctx context.Context, j job, out *os.File) (text string, end fate, 
 
 // job is c as a supervisor wants it.
 func (n *Node) job(c Command) (job, error) {
-	host := n.Cluster.host
 	j := job{
 		Path: c.Path, Args: c.Args, Dir: cmp.Or(c.Dir, n.Dir), Program: c.Program, Input: c.Input,
-		UID: host.uid, GID: host.gid, Mask: privateMask,
+		User: n.Cluster.user, Mask: privateMask,
 	}
-	if !n.Cluster.keep {
-		j.Remove = n.Cluster.dir
+	if !n.Cluster.lent {
+		j.Remove, j.Keep = n.Cluster.dir, n.Cluster.keep
 	}
 	if c.Program == "" {
 		path, err := exec.LookPath(c.Path)

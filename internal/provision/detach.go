@@ -61,11 +61,15 @@ func (h *Host) attach(s State) (*Instance, error) {
 	}
 	c := &Cluster{
 		Recipe: r, ID: s.ID, Version: s.Version, Install: s.Install, Settings: s.Settings, TLS: s.TLS, Login: s.Login, Facts: s.Facts,
-		host: h, dir: filepath.Join(h.runs(), s.ID), keep: s.Keep,
+		host: h, user: s.User, dir: filepath.Join(h.runs(), s.ID), keep: s.Keep, lent: true,
 	}
 	in := newInstance(h, c)
 	in.began, in.detached = s.Began, true
+	if in.user, err = holdUser(c.user); err != nil {
+		return nil, err
+	}
 	if in.held, err = hold(c.dir); err != nil {
+		in.release()
 		return nil, err
 	}
 	for _, ns := range s.Nodes {

@@ -46,7 +46,7 @@ func testTool(args []string) int {
 
 func runTool(t *testing.T, h *Host, mode string) (tool *exec.Cmd, id string) {
 	t.Helper()
-	tool = exec.Command(self, programArg, "-1", "-1", strconv.Itoa(os.Getpid()), "testtool", h.Dir, mode)
+	tool = exec.Command(self, programArg, "0", strconv.Itoa(os.Getpid()), "testtool", h.Dir, mode)
 	out, err := tool.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
 )
 
@@ -14,8 +13,6 @@ import (
 type Host struct {
 	Dir string // install/ and run/ lie below
 	log func(format string, args ...any)
-	// The user that brokers run as; -1 where we are not root and they run as ourselves.
-	uid, gid int
 }
 
 // leastDisk is what a broker needs to come up and write its first segments.
@@ -23,7 +20,7 @@ const leastDisk = 512 << 20
 
 const homeVariable = "BROKERMARK_HOME"
 
-// DefaultDir is $BROKERMARK_HOME; without it /var/lib/brokermark for root (the user that brokers run as must be able to reach
+// DefaultDir is $BROKERMARK_HOME; without it /var/lib/brokermark for root (the users that brokers run as must be able to reach
 // it, unlike /root) and the user's cache directory for others.
 func DefaultDir() string {
 	if dir := os.Getenv(homeVariable); dir != "" {
@@ -43,7 +40,7 @@ func DefaultDir() string {
 }
 
 // NewHost prepares dir, removes what killed runs have left in it, and refuses one that can't work: not makeable, out of reach
-// for the user that brokers run as, or on a disk that is (almost) full (*ErrNoDisk). log may be nil; it is called from
+// for the users that brokers run as, or on a disk that is (almost) full (*ErrNoDisk). log may be nil; it is called from
 // several goroutines.
 func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	dir, err := filepath.Abs(dir)
@@ -53,12 +50,12 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	if log == nil {
 		log = func(string, ...any) {}
 	}
-	h := &Host{Dir: dir, log: log, uid: -1, gid: -1}
+	h := &Host{Dir: dir, log: log}
 	for _, d := range []string{dir, h.installs(), h.runs()} {
 		_, absent := os.Stat(d)
 		err := os.MkdirAll(d, 0o755)
 		if err == nil && absent != nil {
-			err = os.Chmod(d, 0o755) // the user that brokers run as must get in, whatever our umask is
+			err = os.Chmod(d, 0o755) // the users that brokers run as must get in, whatever our umask is
 		}
 		if err != nil {
 			return nil, fmt.Errorf("make the directory for brokers: %w (choose another with %s)", err, homeVariable)
@@ -71,9 +68,8 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	}
 	if os.Geteuid() == 0 {
 		machinePolicy.restore()
-		h.uid, h.gid = unprivileged()
 		if shut := outOfReach(dir); shut != "" {
-			return nil, fmt.Errorf("brokers run as a user of their own, who can't enter %s: choose another directory with %s",
+			return nil, fmt.Errorf("brokers run as users of their own, who can't enter %s: choose another directory with %s",
 				shut, homeVariable)
 		}
 	}
@@ -114,51 +110,6 @@ func (h *Host) checkDisk() error {
 		return &ErrNoDisk{Dir: h.Dir, Free: free, Need: leastDisk}
 	}
 	return nil
-}
-
-// give hands a directory or file that we have just made, in a directory of ours, to the user that brokers run as.
-func (h *Host) give(path string) error {
-	if h.uid < 0 {
-		return nil
-	}
-	return os.Lchown(path, h.uid, h.gid)
-}
-
-// ownName is a user that the machine's administrator may have made for brokers.
-const ownName = "brokermark"
-
-// The numbers of users that no distribution and no systemd gives out, of which brokers get the last.
-const (
-	firstFree = 60900
-	lastFree  = 60999
-)
-
-// unprivileged is the user that brokers and programs of installations run as; -1 where we are not root and they run as ourselves.
-func unprivileged() (uid, gid int) {
-	if os.Geteuid() != 0 {
-		return -1, -1
-	}
-	return dedicated()
-}
-
-// dedicated is the user that brokers run as: one that has nothing else on this machine, unlike nobody, as whom other
-// services run. It needs no entry among the machine's users; one named brokermark is taken where there is one.
-func dedicated() (uid, gid int) {
-	if u, err := user.Lookup(ownName); err == nil {
-		uid, errU := strconv.Atoi(u.Uid)
-		gid, errG := strconv.Atoi(u.Gid)
-		if errU == nil && errG == nil && uid > 0 {
-			return uid, gid
-		}
-	}
-	for id := lastFree; id > firstFree; id-- {
-		_, errU := user.LookupId(strconv.Itoa(id))
-		_, errG := user.LookupGroupId(strconv.Itoa(id))
-		if errU != nil && errG != nil {
-			return id, id
-		}
-	}
-	return lastFree, lastFree
 }
 
 // outOfReach names the first directory on the way to dir that others can't enter.

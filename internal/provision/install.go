@@ -204,7 +204,7 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// openToAll lets the user that brokers run as read what was installed, whatever our umask is.
+// openToAll lets the users that brokers run as read what was installed, whatever our umask is.
 func openToAll(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Type()&fs.ModeSymlink != 0 {

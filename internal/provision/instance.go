@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type Instance struct {
 	deaths  chan Death
 	began   time.Time
 	held    *os.File // while it is open nobody sweeps the directory away; supervisors have it open, too
+	user    *os.File // while it is open no other instance gets the user; supervisors have it open, too; nil: it is ourselves
 	// deadline bounds a start and every restart.
 	deadline time.Duration
 
@@ -165,16 +167,25 @@ func (in *Instance) clear() error {
 			m.ports.release()
 		}
 	}
-	if in.held != nil {
-		defer in.held.Close()
-	}
+	defer in.release()
 	if in.cluster.keep {
-		return nil
+		return shut(in.cluster.dir)
 	}
 	if err := remove(in.cluster.dir); err != nil {
 		return fmt.Errorf("remove the instance's directory: %w", err)
 	}
 	return nil
+}
+
+// locks are what every supervisor holds with the tool.
+func (in *Instance) locks() []*os.File {
+	return slices.DeleteFunc([]*os.File{in.held, in.user}, func(f *os.File) bool { return f == nil })
+}
+
+func (in *Instance) release() {
+	for _, lock := range in.locks() {
+		lock.Close()
+	}
 }
 
 func (in *Instance) member(node int) (*member, error) {

@@ -17,6 +17,12 @@ const self = "/proc/self/exe"
 // adoptsOrphans tells that no process of a broker can leave its supervisor's tree.
 const adoptsOrphans = true
 
+// volatileDir is root's, the same for all programs, and empty after a start of the machine.
+const volatileDir = "/run"
+
+// gainNothing keeps this thread, and all that it starts, from rights that a program gives to those who run it.
+func gainNothing() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
+
 // adoptOrphans has every process below this one fall to it when its parent ends.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 

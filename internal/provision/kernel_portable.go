@@ -26,6 +26,12 @@ const adoptsOrphans = false
 
 func adoptOrphans() error { return nil }
 
+// volatileDir is root's, the same for all programs, and empty after a start of the machine.
+const volatileDir = "/var/run"
+
+// gainNothing keeps nothing from anything: what is inside this binary runs no programs of others.
+func gainNothing() error { return nil }
+
 // diesWithCaller starts a process that looks after itself: a program inside this binary (dieWith).
 func diesWithCaller() *syscall.SysProcAttr { return nil }
 

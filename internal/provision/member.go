@@ -40,7 +40,7 @@ func (m *member) start(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	locks := []*os.File{m.in.held}
+	locks := m.in.locks()
 	if m.ports != nil {
 		locks = append(locks, m.ports.locks...)
 	}

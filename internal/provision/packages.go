@@ -51,7 +51,7 @@ const WithoutChecksum = "--lax-checksums"
 // copier is the plugin that copies artifacts, in the version that Debian's Maven takes by itself.
 const copier = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
 
-// maven runs a goal of the plugin as the user that brokers run as, and takes what it fetched into the directory to below Dir.
+// maven runs a goal of the plugin as the user that programs of installations run as, and takes what it fetched into the directory to below Dir.
 func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, options ...string) error {
 	lock, err := lockOf(locks, i.Version)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestServicesAreForbiddenWhileAnyToolInstalls(t *testing.T) {
 func TestAToolKilledWhileItInstallsForbidsNothing(t *testing.T) {
 	p := somePolicy(t)
 	ready := filepath.Join(t.TempDir(), "pid")
-	tool := exec.Command(self, programArg, "-1", "-1", strconv.Itoa(os.Getpid()), "testinstaller", p.file, p.lock, ready)
+	tool := exec.Command(self, programArg, "0", strconv.Itoa(os.Getpid()), "testinstaller", p.file, p.lock, ready)
 	ok(t, tool.Start())
 	apt := readPID(t, ready)
 	if p.allowed(t) {

@@ -25,6 +25,16 @@ func everyProcess() []procfs.ProcStat {
 	return list
 }
 
+// usersOfProcesses are the users that have a process.
+func usersOfProcesses() map[int]bool {
+	seen := map[int]bool{}
+	infos, _ := unix.SysctlKinfoProcSlice("kern.proc.all")
+	for i := range infos {
+		seen[int(infos[i].Eproc.Ucred.Uid)] = true
+	}
+	return seen
+}
+
 func statOf(pid int) (procfs.ProcStat, error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

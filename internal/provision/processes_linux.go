@@ -27,6 +27,20 @@ func everyProcess() []procfs.ProcStat {
 	return list
 }
 
+// usersOfProcesses are the users that have a process.
+func usersOfProcesses() map[int]bool {
+	seen := map[int]bool{}
+	procs, _ := procfs.AllProcs()
+	for _, p := range procs {
+		if s, err := p.NewStatus(); err == nil {
+			for _, id := range s.UIDs {
+				seen[int(id)] = true
+			}
+		}
+	}
+	return seen
+}
+
 func statOf(pid int) (procfs.ProcStat, error) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {

@@ -43,26 +43,26 @@ func Main() {
 	}
 }
 
-// runProgram is called as UID GID PARENT NAME ARGS…; UID -1 keeps the user. An in-binary program gives its
-// privileges up itself because the user that brokers run as may not be able to execute our file (below /root, say).
+// runProgram is called as USER PARENT NAME ARGS…; 0 keeps the user. An in-binary program gives its
+// privileges up itself because the user that it runs as may not be able to execute our file (below /root, say).
 func runProgram(args []string) int {
 	runtime.LockOSThread()
-	if len(args) < 4 {
+	if len(args) < 3 {
 		fmt.Fprintln(os.Stderr, "too few arguments to", programArg)
 		return 2
 	}
-	uid, _ := strconv.Atoi(args[0])
-	gid, _ := strconv.Atoi(args[1])
-	parent, _ := strconv.Atoi(args[2])
-	run, ok := programs[args[3]]
-	if !ok {
-		fmt.Fprintf(os.Stderr, "no program %q in this executable\n", args[3])
+	user, errU := strconv.Atoi(args[0])
+	parent, errP := strconv.Atoi(args[1])
+	name, args := args[2], args[3:]
+	run, ok := programs[name]
+	if !ok || errU != nil || errP != nil {
+		fmt.Fprintf(os.Stderr, "no program %q in this executable\n", name)
 		return 2
 	}
 	// The kernel calls it exe, after /proc/self/exe. With another user it may not name itself any more.
-	_ = os.WriteFile("/proc/self/comm", []byte(args[3]), 0o644)
-	if uid >= 0 {
-		if err := dropTo(uid, gid); err != nil {
+	_ = os.WriteFile("/proc/self/comm", []byte(name), 0o644)
+	if user != 0 {
+		if err := dropTo(user); err != nil {
 			fmt.Fprintln(os.Stderr, "give up root:", err)
 			return 2
 		}
@@ -71,18 +71,18 @@ func runProgram(args []string) int {
 	if err := dieWith(parent); err != nil {
 		return 2
 	}
-	os.Args = append([]string{args[3]}, args[4:]...)
-	return run(args[4:])
+	os.Args = append([]string{name}, args...)
+	return run(args)
 }
 
-func dropTo(uid, gid int) error {
+func dropTo(user int) error {
 	if err := syscall.Setgroups(nil); err != nil {
 		return err
 	}
-	if err := syscall.Setgid(gid); err != nil {
+	if err := syscall.Setgid(user); err != nil {
 		return err
 	}
-	return syscall.Setuid(uid)
+	return syscall.Setuid(user)
 }
 
 // errOrphaned is a parent that was gone before we could wish to die with it.
@@ -90,6 +90,6 @@ var errOrphaned = errors.New("the supervisor has ended")
 
 // programCommand is how the supervisor calls itself to run j's in-binary program.
 func programCommand(j job) (path string, argv []string) {
-	head := []string{"brokermark", programArg, strconv.Itoa(j.UID), strconv.Itoa(j.GID), strconv.Itoa(os.Getpid()), j.Program}
+	head := []string{"brokermark", programArg, strconv.Itoa(j.User), strconv.Itoa(os.Getpid()), j.Program}
 	return self, append(head, j.Args...)
 }

@@ -128,8 +128,10 @@ type Cluster struct {
 	Facts map[string]string
 
 	host *Host
+	user int    // that the nodes' processes run as, and its group's number; 0: ourselves
 	dir  string // holds everything of this instance
 	keep bool   // dir outlives the instance
+	lent bool   // another run of the tool has started the instance, which outlives this one
 }
 
 // addNode adds the next node; its directory is not made yet.

@@ -189,13 +189,21 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 // create makes an instance that has its directory and nothing else.
 func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 	id := newID(o.Broker)
+	user, lock, err := h.takeUser()
+	if err != nil {
+		return nil, err
+	}
 	c := &Cluster{
 		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Login: o.Login, Facts: map[string]string{},
-		host: h, dir: filepath.Join(h.runs(), id), keep: o.Keep,
+		host: h, user: user, dir: filepath.Join(h.runs(), id), keep: o.Keep,
 	}
 	in := newInstance(h, c)
-	in.deadline = o.Deadline
-	if err := os.Mkdir(c.dir, 0o711); err != nil {
+	in.deadline, in.user = o.Deadline, lock
+	if err = os.Mkdir(c.dir, privateDir); err == nil {
+		err = show(c.dir, user)
+	}
+	if err != nil {
+		in.release()
 		return nil, fmt.Errorf("make the instance's directory: %w", err)
 	}
 	return in, nil
@@ -204,7 +212,7 @@ func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 // prepare makes the nodes' directories, ports and certificates. From its first file on the instance's state says who owns
 // it, so that sweepRuns can clear up after a crash at any moment.
 func (in *Instance) prepare(o Options) (err error) {
-	h, c := in.host, in.cluster
+	c := in.cluster
 	if in.held, err = hold(c.dir); err != nil {
 		return err
 	}
@@ -228,13 +236,13 @@ func (in *Instance) prepare(o Options) (err error) {
 		}
 		n := c.addNode(taken.Numbers)
 		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
-		if err := errors.Join(os.Mkdir(n.Dir, privateDir), h.give(n.Dir), n.MakeDir("data"), n.MakeDir(temp)); err != nil {
+		if err := errors.Join(n.make(), n.MakeDir("data"), n.MakeDir(temp)); err != nil {
 			return err
 		}
 		wanted = nil // they are those of the first node
 	}
 	if o.TLS {
-		if c.TLS, err = h.makeTLSFiles(filepath.Join(c.dir, "tls"), c.ID); err != nil {
+		if c.TLS, err = makeTLSFiles(filepath.Join(c.dir, "tls"), c.ID, c.user); err != nil {
 			return fmt.Errorf("make certificates: %w", err)
 		}
 		c.TLS.Mutual = o.Mutual

@@ -119,7 +119,7 @@ func TestBrokersRunUnprivilegedInAnEnvironmentOfTheirOwn(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_USER", "1")
 	in := start(t, newHost(t), Options{})
 	uid, _, _ := strings.Cut(ask(t, in, 1, "who"), " ")
-	if os.Geteuid() == 0 && uid != strconv.Itoa(in.host.uid) {
+	if os.Geteuid() == 0 && uid != strconv.Itoa(in.cluster.user) {
 		t.Errorf("it runs as uid %s", uid)
 	}
 	env := ask(t, in, 1, "env")
@@ -137,7 +137,7 @@ func TestRunAsksAsTheBrokersUser(t *testing.T) {
 	if err != nil || !strings.HasSuffix(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if os.Geteuid() == 0 && !strings.HasPrefix(got, strconv.Itoa(in.host.uid)+"\n") {
+	if os.Geteuid() == 0 && !strings.HasPrefix(got, strconv.Itoa(in.cluster.user)+"\n") {
 		t.Errorf("it ran as %q", got)
 	}
 	_, err = n.Run(t.Context(), Command{Path: "sh", Args: []string{"-c", "echo no such topic; exit 9"}})
@@ -208,7 +208,7 @@ func TestNewHostRefusesWhatCannotWork(t *testing.T) {
 		t.Error(err)
 	}
 	if os.Geteuid() == 0 { // t.TempDir is closed to others
-		if _, err := NewHost(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "a user of their own, who can't enter") {
+		if _, err := NewHost(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "users of their own, who can't enter") {
 			t.Error(err)
 		}
 	}

@@ -24,6 +24,7 @@ type State struct {
 	Running   int // nodes alive now; not stored
 
 	Owner    identity // the tool that started it
+	User     int      // that its processes run as; 0: the owner's
 	Install  string
 	Settings map[string]any    `json:",omitempty"` // of a broker; those of a part may hold the password of an attached broker
 	Facts    map[string]string `json:",omitempty"`
@@ -41,7 +42,7 @@ type nodeState struct {
 const stateFile = "state.json"
 
 // stateForm is the version of the form of a state. One of another version is refused.
-const stateForm = 1
+const stateForm = 2
 
 // save writes the state down; by rename, because another tool may be reading it.
 func (in *Instance) save() error {
@@ -52,7 +53,7 @@ func (in *Instance) save() error {
 		Form: stateForm,
 		ID:   c.ID, Broker: c.Recipe.Broker, Version: c.Version, Began: in.began, Addresses: in.Addresses(),
 		Detached: in.detached, Keep: c.keep, Owner: identify(os.Getpid()),
-		Install: c.Install, Settings: c.Settings, Facts: c.Facts, TLS: c.TLS, Login: c.Login,
+		User: c.user, Install: c.Install, Settings: c.Settings, Facts: c.Facts, TLS: c.TLS, Login: c.Login,
 	}
 	if c.Recipe.Part {
 		s.Settings = nil

@@ -15,16 +15,17 @@ import (
 
 // job is what a supervisor is told on the first line of its standard input.
 type job struct {
-	Path     string
-	Args     []string
-	Env      []string
-	Dir      string
-	Program  string // instead of Path
-	Input    []byte // of its standard input
-	UID, GID int    // -1: keep
-	Mask     int    // of the modes of files that it makes; 0: keep
-	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed).
+	Path    string
+	Args    []string
+	Env     []string
+	Dir     string
+	Program string // instead of Path
+	Input   []byte // of its standard input
+	User    int    // whose group has the same number; 0: keep
+	Mask    int    // of the modes of files that it makes; 0: keep
+	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed), or shut where Keep is set.
 	Remove string
+	Keep   bool
 	// Home is that of the node's processes and of nobody else's: where the supervisor is killed, who has it is swept up.
 	// Empty where there is none; it is not told to the supervisor.
 	Home string `json:"-"`
@@ -115,7 +116,12 @@ func supervise() int {
 	ws := w.untilEnd()
 	killTree(os.Getpid(), gone)
 	_ = report.Encode(endOf(ws))
-	if w.untilDismissed(); w.orphaned && j.Remove != "" {
+	w.untilDismissed()
+	switch {
+	case !w.orphaned || j.Remove == "":
+	case j.Keep:
+		_ = shut(j.Remove)
+	default:
 		removeStubborn(j.Remove)
 	}
 	return 0
@@ -179,10 +185,15 @@ func listen(in *bufio.Scanner, words chan<- string) {
 func (j job) start() (int, error) {
 	path, argv := j.Path, append([]string{j.Path}, j.Args...)
 	attr := diesWithCaller()
+	if j.User != 0 {
+		if err := gainNothing(); err != nil { // the caller is locked to its thread
+			return 0, fmt.Errorf("renounce further rights: %w", err)
+		}
+	}
 	if j.Program != "" {
 		path, argv = programCommand(j)
-	} else if j.UID >= 0 {
-		attr.Credential = &syscall.Credential{Uid: uint32(j.UID), Gid: uint32(j.GID), Groups: []uint32{}}
+	} else if j.User != 0 {
+		attr.Credential = &syscall.Credential{Uid: uint32(j.User), Gid: uint32(j.User), Groups: []uint32{}}
 	}
 	raiseOpenFiles()
 	if j.Mask != 0 {

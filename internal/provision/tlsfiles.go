@@ -18,7 +18,7 @@ import (
 )
 
 // TLSFiles are the PEM files of one cluster: its own certificate authority, one server certificate valid for
-// localhost and 127.0.0.1, and one client certificate. Readable by the user the brokers run as.
+// localhost and 127.0.0.1, and one client certificate. They are ours; the user that the broker runs as may read them.
 type TLSFiles struct {
 	CA                    string // ca.pem
 	Cert, Key             string // server.pem, server.key (PKCS#8)
@@ -31,8 +31,9 @@ const certificateLife = 30 * 24 * time.Hour
 // NodeRole is what the certificates of nodes say of them, and those of clients don't.
 const NodeRole = "node"
 
-// makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk.
-func (h *Host) makeTLSFiles(dir, name string) (*TLSFiles, error) {
+// makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk. The group, unless it is 0, may read the
+// files and change none: we read them again, and what we read must not be another file by then.
+func makeTLSFiles(dir, name string, group int) (*TLSFiles, error) {
 	f := &TLSFiles{
 		CA:   filepath.Join(dir, "ca.pem"),
 		Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key"),
@@ -50,18 +51,18 @@ func (h *Host) makeTLSFiles(dir, name string) (*TLSFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, privateDir); err != nil {
+	if err := errors.Join(os.Mkdir(dir, privateDir), show(dir, group)); err != nil {
 		return nil, err
 	}
 	for path, content := range map[string][]byte{
 		f.CA: ca.pem, f.Cert: cert, f.Key: key,
 		f.ClientCert: clientCert, f.ClientKey: clientKey,
 	} {
-		if err := errors.Join(os.WriteFile(path, content, privateFile), h.give(path)); err != nil {
+		if err := errors.Join(os.WriteFile(path, content, privateFile), show(path, group)); err != nil {
 			return nil, err
 		}
 	}
-	return f, h.give(dir) // last: until then nobody else can put anything into it
+	return f, nil
 }
 
 // ClientConfig trusts the cluster's own authority only, and shows the client certificate when asked for one.

@@ -16,7 +16,7 @@ import (
 )
 
 // Run runs a program of what is being installed to its end and returns what it printed. As other people's code it runs as
-// the user that brokers run as, in a directory of its own that goes afterwards, and sees nothing of the caller's environment.
+// a user that has nothing else, in a directory of its own that goes afterwards, and sees nothing of the caller's environment.
 func (i *Install) Run(ctx context.Context, c Command) (string, error) {
 	path, err := exec.LookPath(c.Path)
 	if err != nil {
@@ -35,13 +35,15 @@ func (i *Install) Run(ctx context.Context, c Command) (string, error) {
 
 // workshop is a directory that a program of others works in: its home, and all that it may write to.
 type workshop struct {
-	dir      string
-	uid, gid int // -1: ourselves
+	dir  string
+	user int // 0: ourselves
 }
 
 // workshop makes one with these files in it. It changes hands last: who works there may put links into it.
 func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), err error) {
-	w.uid, w.gid = unprivileged()
+	if w.user, err = installer(); err != nil {
+		return w, nil, err
+	}
 	w.dir, err = os.MkdirTemp(i.Dir, ".work-") // there, so that it goes with what a killed tool leaves
 	if err != nil {
 		return w, nil, err
@@ -51,14 +53,14 @@ func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), e
 		path := filepath.Join(w.dir, name)
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), privateDir), os.WriteFile(path, text, privateFile))
 	}
-	if err == nil && w.uid >= 0 {
+	if err == nil && w.user != 0 {
 		err = filepath.WalkDir(w.dir, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || path == w.dir {
 				return err
 			}
-			return os.Lchown(path, w.uid, w.gid)
+			return os.Lchown(path, w.user, w.user)
 		})
-		err = errors.Join(err, os.Lchown(w.dir, w.uid, w.gid))
+		err = errors.Join(err, os.Lchown(w.dir, w.user, w.user))
 	}
 	if err != nil {
 		leave()
@@ -69,18 +71,18 @@ func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), e
 
 // job runs a program in the workshop.
 func (w workshop) job(path string, args, env []string) job {
-	return job{Path: path, Args: args, Env: cleanEnvironment(w.dir, env), Dir: w.dir, UID: w.uid, GID: w.gid}
+	return job{Path: path, Args: args, Env: cleanEnvironment(w.dir, env), Dir: w.dir, User: w.user}
 }
 
 // own runs a program of the machine's own (a package manager, tar, a compiler) as ourselves, since what it makes must not
-// belong to the user that brokers run as.
+// belong to the user that programs of others run as.
 func (i *Install) own(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return &ErrMissing{What: name}
 	}
 	home, _ := os.UserHomeDir()
-	_, err = i.execute(ctx, job{Path: path, Args: args, Env: cleanEnvironment(home, env), Dir: dir, UID: -1, GID: -1})
+	_, err = i.execute(ctx, job{Path: path, Args: args, Env: cleanEnvironment(home, env), Dir: dir})
 	return err
 }
 

@@ -29,8 +29,9 @@ func TestProgramsOfAnInstallationSeeNothingOfTheCallerAndHaveNoRights(t *testing
 	if _, err := h.Install(t.Context(), broker, ""); err != nil {
 		t.Fatal(err)
 	}
-	uid, _ := unprivileged()
-	if uid < 0 {
+	uid, err := installer()
+	ok(t, err)
+	if uid == 0 {
 		uid = os.Geteuid()
 	} else if !strings.Contains(seen, "cannot create "+dir) {
 		t.Error("it may change what is installed")

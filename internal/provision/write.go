@@ -52,6 +52,15 @@ func (n *Node) Write(name string, content []byte) error {
 	return nil
 }
 
+// make makes the node's directory.
+func (n *Node) make() error {
+	err := os.Mkdir(n.Dir, privateDir)
+	if user := n.Cluster.user; err == nil && user != 0 {
+		err = os.Lchown(n.Dir, user, user)
+	}
+	return err
+}
+
 // MakeDir makes the directory name below the node's directory, and those on the way, as Write makes files.
 func (n *Node) MakeDir(name string) error {
 	root, err := os.OpenRoot(n.Dir)
@@ -97,10 +106,34 @@ func (n *Node) Read(name string, limit int64) ([]byte, error) {
 // Log is the end of the node's output, 16 MiB at most.
 func (n *Node) Log() ([]byte, error) { return lastBytes(n.LogPath(), 16<<20) }
 
-// own hands an open file or directory, whatever it is called by now, to the user that brokers run as.
+// show lets a group, unless it is 0, read a private file, or enter a private directory, that stays ours.
+func show(path string, group int) error {
+	if group == 0 {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	mode := os.FileMode(0o640)
+	if info.IsDir() {
+		mode = 0o710
+	}
+	return errors.Join(os.Lchown(path, 0, group), os.Chmod(path, mode))
+}
+
+// shut is the reverse of show.
+func shut(dir string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return errors.Join(os.Chmod(dir, privateDir), os.Lchown(dir, 0, 0))
+}
+
+// own hands an open file or directory, whatever it is called by now, to the user that the broker runs as.
 func (n *Node) own(f *os.File) error {
-	if h := n.Cluster.host; h != nil && h.uid >= 0 {
-		return f.Chown(h.uid, h.gid)
+	if user := n.Cluster.user; user != 0 {
+		return f.Chown(user, user)
 	}
 	return nil
 }

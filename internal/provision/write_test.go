@@ -3,8 +3,6 @@ package provision
 import (
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -18,12 +16,11 @@ func ok(t *testing.T, err error) {
 
 func writable(t *testing.T) *Node {
 	t.Helper()
-	h := &Host{uid: -1, gid: -1}
-	if os.Geteuid() == 0 {
-		h.uid, h.gid = dedicated()
-	}
-	n := &Node{ID: 1, Dir: t.TempDir(), Cluster: &Cluster{host: h}}
-	ok(t, h.give(n.Dir))
+	user, lock, err := (&Host{Dir: t.TempDir()}).takeUser()
+	ok(t, err)
+	t.Cleanup(func() { lock.Close() })
+	n := &Node{ID: 1, Dir: filepath.Join(t.TempDir(), "node"), Cluster: &Cluster{user: user}}
+	ok(t, n.make())
 	return n
 }
 
@@ -41,7 +38,7 @@ func TestWhatANodeIsToldIsItsUsersAlone(t *testing.T) {
 		if info.Mode() != want {
 			t.Errorf("%s has the mode %v, want %v", name, info.Mode(), want)
 		}
-		if uid := int(info.Sys().(*syscall.Stat_t).Uid); n.Cluster.host.uid >= 0 && uid != n.Cluster.host.uid {
+		if uid := int(info.Sys().(*syscall.Stat_t).Uid); n.Cluster.user != 0 && uid != n.Cluster.user {
 			t.Errorf("%s belongs to %d", name, uid)
 		}
 	}
@@ -80,18 +77,5 @@ func TestNothingOutsideANodesDirectoryIsWrittenOrGivenAway(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(outside); len(entries) != 1 {
 		t.Errorf("%d files lie outside, want one", len(entries))
-	}
-}
-
-func TestBrokersRunAsAUserWhoHasNothingElse(t *testing.T) {
-	uid, gid := dedicated()
-	if uid <= 0 || gid <= 0 || uid == 65534 || uid == 65533 {
-		t.Errorf("user %d, group %d", uid, gid)
-	}
-	passwd, _ := os.ReadFile("/etc/passwd")
-	for line := range strings.Lines(string(passwd)) {
-		if f := strings.Split(line, ":"); len(f) > 2 && f[2] == strconv.Itoa(uid) && f[0] != ownName {
-			t.Errorf("that is the user %s", f[0])
-		}
 	}
 }

@@ -87,6 +87,9 @@ func private(t *testing.T, dir string) {
 		if strings.Contains(path, "/data/") { // some brokers say which modes their own files have
 			forbidden = 0o007
 		}
+		if strings.Contains(path+"/", "/tls/") { // root's, and read by the group, which is this broker's alone
+			forbidden = 0o027
+		}
 		open := info.Mode().Perm()&forbidden != 0 && d.Type()&(fs.ModeSymlink|fs.ModeSocket) == 0
 		if open && path != dir { // which holds private files and directories alone
 			t.Errorf("others may use %s: its mode is %v", strings.TrimPrefix(path, dir), info.Mode())
