@@ -29,20 +29,24 @@ func natsUp(t *testing.T) (address string) {
 	return address
 }
 
-// meeting is a control server in this process, and the flags by which processes meet there.
+// meeting is a control server of the user's own, and the flags by which processes meet there.
 func meeting(t *testing.T) (m *fleet.Meeting, join string, token []string) {
 	t.Helper()
 	dir := t.TempDir()
-	c, err := fleet.Listen("127.0.0.1:0", dir, "")
+	s, secret, err := usersServer(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	if m, err = fleet.Reach(t.Context(), c, fleet.Address{}, "", t.Logf); err != nil {
+	t.Cleanup(s.Shutdown)
+	address, err := fleet.ParseAddress(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = fleet.Reach(t.Context(), nil, address, secret, t.Logf); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	return m, c.Join.String(), []string{"--token-file", fleet.TokenFile(dir)}
+	return m, address.String(), []string{"--token-file", fleet.TokenFile(dir)}
 }
 
 func joined(t *testing.T, m *fleet.Meeting, agents int) {

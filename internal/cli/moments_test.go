@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
-	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,25 +21,42 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
 
 	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// asControl makes this binary a control server, which keeps its token in the directory that the variable names and ends with its
+// asControl makes this binary a control server of the user's own, whose token is in the directory that the variable names. It ends with its
 // standard input.
 const asControl = "BROKERMARK_CLI_TEST_AS_CONTROL"
 
 func serveControl(dir string) {
-	c, err := fleet.Listen("127.0.0.1:0", dir, "")
+	s, _, err := usersServer(dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Fprintln(os.Stderr, "at", c.Join)
+	fmt.Fprintln(os.Stderr, "at", s.ClientURL())
 	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// usersServer starts a NATS server as a user may have one. Its token is in a file in dir.
+func usersServer(dir string) (s *server.Server, token string, err error) {
+	token = nuid.Next()
+	s, err = server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true})
+	err = errors.Join(err, os.MkdirAll(dir, 0o700), os.WriteFile(fleet.TokenFile(dir), []byte(token+"\n"), 0o600))
+	if err != nil {
+		return nil, "", err
+	}
+	s.Start()
+	if !s.ReadyForConnections(time.Minute) {
+		return nil, "", errors.New("the NATS server did not start within a minute")
+	}
+	return s, token, nil
 }
 
 // stages of a repetition on agents, and for how long after its begin something may happen. Each is seen by what crosses the control
@@ -66,23 +83,23 @@ type crossing struct {
 	Answer    *struct{ Outcome json.RawMessage }
 }
 
-// observer says when a stage begins, again for each repetition. It reads the control channel as anybody may who has the token.
+// observer says when a stage begins, again for each repetition. It reads the control channel as a user's own server lets all who have the token.
 type observer struct {
-	mu      sync.Mutex
-	session string // of one of the agents
-	last    string // stage
-	begins  chan string
+	mu     sync.Mutex
+	agent  string // one of them
+	last   string // stage
+	begins chan string
 }
 
 func observe(t *testing.T, server, token string) *observer {
 	t.Helper()
 	o := &observer{begins: make(chan string, 100)}
-	nc, err := nats.Connect(server, nats.Token(token), nats.Secure(&tls.Config{InsecureSkipVerify: true}))
+	nc, err := nats.Connect(server, nats.Token(token))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	if _, err := nc.Subscribe("brokermark.run.*.*", o.see); err != nil {
+	if _, err := nc.Subscribe("brokermark.run.*.*.*", o.see); err != nil {
 		t.Fatal(err)
 	}
 	if err := nc.Flush(); err != nil {
@@ -94,8 +111,8 @@ func observe(t *testing.T, server, token string) *observer {
 func (o *observer) see(m *nats.Msg) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	session, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "brokermark.run."), ".")
-	if o.session = cmp.Or(o.session, session); session != o.session {
+	agent, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "brokermark.run."), ".")
+	if o.agent = cmp.Or(o.agent, agent); agent != o.agent {
 		return
 	}
 	var c crossing

@@ -155,21 +155,21 @@ const minToken = 16
 // reachTime bounds one attempt to connect. During a reconnection nothing can be sent.
 const reachTime = 2 * time.Second
 
-// options returns the options of every connection to a control server. It reconnects for ever.
-func options(token string) []nats.Option {
+// options returns the options of every connection to a control server, of the client that has the key. It reconnects for ever.
+func options(token, key string) []nats.Option {
 	return []nats.Option{
-		nats.Token(token), nats.Name("brokermark"), nats.Timeout(reachTime), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+		nats.Token(token), nats.UserInfo(idOf(key), key), nats.CustomInboxPrefix(inboxOf(idOf(key))), nats.Name("brokermark"), nats.Timeout(reachTime), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
 		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(3),
 	}
 }
 
-// connect connects to the control server and retries until ctx ends. say is called once if it has to wait.
-func (a Address) connect(ctx context.Context, token string, say func(string, ...any), further ...nats.Option) (*nats.Conn, error) {
+// connect connects to the control server as the client that has the key, and retries until ctx ends. say is called once if it has to wait.
+func (a Address) connect(ctx context.Context, token, key string, say func(string, ...any), further ...nats.Option) (*nats.Conn, error) {
 	config, err := a.tls()
 	if err != nil {
 		return nil, err
 	}
-	all := append(options(token), further...)
+	all := append(options(token, key), further...)
 	if config != nil {
 		all = append(all, nats.Secure(config))
 	}

@@ -29,6 +29,7 @@ type Control struct {
 	host   string // as it listens
 	port   int
 	Token  string
+	own    string // the token of this process
 	// Join is how agents reach it.
 	Join Address
 }
@@ -74,8 +75,9 @@ func Listen(listen, dir, token string) (*Control, error) {
 	if err := free.Close(); err != nil {
 		return nil, err
 	}
+	own := rand.Text()
 	s, err := server.NewServer(&server.Options{
-		ServerName: "brokermark", Host: host, Port: port, Authorization: token, NoLog: true, NoSigs: true,
+		ServerName: "brokermark", Host: host, Port: port, CustomClientAuthentication: gate{token, own}, NoLog: true, NoSigs: true,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, TLS: true, TLSTimeout: 5, AuthTimeout: 6,
 		PingInterval: time.Second, MaxPingsOut: 5, DisableShortFirstPing: true, NoSystemAccount: true,
 		// Agents come back by the address that they were given: others may be on networks that they don't reach, or past a tunnel.
@@ -96,14 +98,14 @@ func Listen(listen, dir, token string) (*Control, error) {
 		}
 	}
 	return &Control{
-		server: s, host: host, port: port, Token: token,
+		server: s, host: host, port: port, Token: token, own: own,
 		Join: Address{Server: "nats://" + net.JoinHostPort(reached, strconv.Itoa(port)), Pin: fingerprint(pair.Certificate[0])},
 	}, nil
 }
 
 // connect returns a connection within this process.
 func (c *Control) connect() (*nats.Conn, error) {
-	return nats.Connect("", append(options(c.Token), nats.InProcessServer(c.server))...)
+	return nats.Connect("", append(options(c.own, rand.Text()), nats.InProcessServer(c.server))...)
 }
 
 // Close ends the server and all connections.

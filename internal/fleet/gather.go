@@ -57,7 +57,7 @@ func Reach(ctx context.Context, c *Control, a Address, token string, say func(st
 	if c != nil {
 		nc, err = c.connect()
 	} else {
-		nc, err = a.connect(ctx, token, say)
+		nc, err = a.connect(ctx, token, rand.Text(), say)
 	}
 	if err != nil {
 		return nil, err

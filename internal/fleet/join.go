@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
-	"github.com/nats-io/nuid"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
@@ -46,7 +46,6 @@ func Join(ctx context.Context, o Options) error {
 
 func (a *joined) join(ctx context.Context) error {
 	o := a.Options
-	a.info.ID = nuid.Next()
 	if o.Meter != nil {
 		a.info.Meters = o.Meter.String()
 	}
@@ -54,23 +53,11 @@ func (a *joined) join(ctx context.Context) error {
 		a.Worker = &agent.Local{Log: a.Log}
 	}
 	closed := make(chan struct{})
-	handlers := []nats.Option{
-		nats.ClosedHandler(func(*nats.Conn) { close(closed) }),
-		nats.DisconnectErrHandler(func(*nats.Conn, error) { a.away.Store(true) }), nats.ReconnectHandler(func(*nats.Conn) { a.away.Store(false) }),
-	}
-	if o.By != nil {
-		handlers = append(handlers, nats.SetCustomDialer(o.By))
-	}
-	nc, err := o.Join.connect(ctx, o.Token, o.Say, handlers...)
+	s, err := a.reach(ctx, func(*nats.Conn) { close(closed) })
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	a.nc = nc
-	s, err := a.back()
-	if err != nil {
-		return err
-	}
+	defer a.nc.Close()
 	service, err := a.announce()
 	if err != nil {
 		return err
@@ -99,24 +86,42 @@ func (a *joined) join(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-closed:
-			return fmt.Errorf("the control server at %s closed the connection: %w", o.Join.Server, nc.LastError())
+			return fmt.Errorf("the control server at %s closed the connection: %w", o.Join.Server, a.nc.LastError())
 		case s = <-a.claimed:
 		}
 	}
 }
 
-// back returns the session that this agent was in before a restart, and takes over the ID that it had then. It returns nil if
-// there is none.
-func (a *joined) back() (*session, error) {
-	if a.Dir == "" || a.Meter != nil {
-		return nil, nil
+// reach connects to the control server, with the key, and so the ID, that this agent had before a restart if it left a result then.
+// It returns the session of that result, or nil.
+func (a *joined) reach(ctx context.Context, closed nats.ConnHandler) (s *session, err error) {
+	a.key = rand.Text()
+	var left *kept
+	if a.Dir != "" && a.Meter == nil {
+		left = findLeftover(a.Dir, a.info)
 	}
-	k := findLeftover(a.Dir, a.info)
-	if k == nil {
-		return nil, nil
+	if left != nil {
+		a.key, a.busy = left.Key, left.By.String()
 	}
-	a.info.ID, a.busy = k.Info.ID, k.By.String()
-	return resume(a, k)
+	a.info.ID = idOf(a.key)
+	handlers := []nats.Option{
+		nats.ClosedHandler(closed),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { a.away.Store(true) }), nats.ReconnectHandler(func(*nats.Conn) { a.away.Store(false) }),
+	}
+	if a.By != nil {
+		handlers = append(handlers, nats.SetCustomDialer(a.By))
+	}
+	a.nc, err = a.Join.connect(ctx, a.Token, a.key, a.Say, handlers...)
+	switch {
+	case left == nil:
+	case err != nil:
+		left.release()
+	default:
+		if s, err = resume(a, left); err != nil {
+			a.nc.Close()
+		}
+	}
+	return s, err
 }
 
 // renewWithin is how long an agent that works for one run (Options.Once) waits to be claimed again by that run, after a restart or
@@ -127,6 +132,7 @@ const renewWithin = 10 * time.Minute
 type joined struct {
 	Options
 	info    Info
+	key     string // of its ID
 	nc      *nats.Conn
 	claimed chan *session
 	away    atomic.Bool // the connection: who posts waits for every attempt to reach the server again

@@ -17,7 +17,8 @@ const keptFor = 30 * time.Second
 // kept is the result of a trial in a file, from the end of the trial until the coordinator has stored the record. An agent that is
 // restarted under the same name takes it over.
 type kept struct {
-	Info    Info // of the agent that made it
+	Info    Info   // of the agent that made it
+	Key     string // of its ID
 	Session string
 	By      Info
 	Answer  answer
@@ -108,7 +109,7 @@ func findLeftover(dir string, me Info) (latest *kept) {
 		k := openLocked(path)
 		switch {
 		case k == nil: // its agent lives
-		case !isSession.MatchString(k.Session) || time.Since(k.at) > keptFor:
+		case !isSession.MatchString(k.Session) || k.Info.ID != idOf(k.Key) || time.Since(k.at) > keptFor:
 			_ = os.Remove(path)
 			k.release()
 		case k.Info.Name != me.Name || k.Info.fits(me) != "" || latest != nil && latest.at.After(k.at):
@@ -150,7 +151,7 @@ func (s *session) keep(a *answer) {
 	if s.joined.Dir == "" || a.Outcome == nil {
 		return
 	}
-	k := &kept{Info: s.joined.info, Session: s.id, By: s.by, Answer: *a}
+	k := &kept{Info: s.joined.info, Key: s.joined.key, Session: s.id, By: s.by, Answer: *a}
 	if err := k.keep(s.joined.Dir); err != nil {
 		s.joined.Say("the result of a trial is in memory only: %v", err)
 		return

@@ -122,9 +122,10 @@ func receive[T any](nc *nats.Conn, subject string, most int64, handle func(T), f
 	return s, s.SetPendingLimits(-1, 2*maxPacked) // a message is many pieces
 }
 
-// subjectDown and subjectUp are the subjects of messages to and from the agent of a session.
-func subjectDown(session string) string { return "brokermark.run." + session + ".down" }
-func subjectUp(session string) string   { return "brokermark.run." + session + ".up" }
+// subjectDown and subjectUp are the subjects of messages to and from an agent in a session.
+func subjectDown(id, session string) string { return "brokermark.run." + id + "." + session + ".down" }
+
+func subjectUp(id, session string) string { return "brokermark.run." + id + "." + session + ".up" }
 
 // subjectOf returns the subject of an agent's endpoint.
 func subjectOf(id, end string) string { return "brokermark.agent." + id + "." + end }

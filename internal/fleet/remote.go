@@ -61,7 +61,7 @@ func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, .
 	}
 	unreadable := func(error) {} // the agent repeats what is missing
 	var err error
-	if r.subscription, err = receive(nc, subjectUp(r.id), maxUp, r.hear, unreadable); err != nil {
+	if r.subscription, err = receive(nc, subjectUp(info.ID, r.id), maxUp, r.hear, unreadable); err != nil {
 		return nil, err
 	}
 	var reply claimed
@@ -120,7 +120,7 @@ func (r *remote) beat() {
 	}
 }
 
-func (r *remote) say(d down) error { return post(r.nc, subjectDown(r.id), d) }
+func (r *remote) say(d down) error { return post(r.nc, subjectDown(r.info.ID, r.id), d) }
 
 // hear processes a message of the agent. The subscription calls it from one goroutine.
 func (r *remote) hear(u up) {

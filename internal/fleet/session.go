@@ -48,7 +48,7 @@ func (s *session) listen() (err error) {
 		}
 	}
 	failed := func(err error) { s.joined.Say("from %s: %v", s.by, err) }
-	if s.subscription, err = receive(s.joined.nc, subjectDown(s.id), maxDown, obey, failed); err != nil {
+	if s.subscription, err = receive(s.joined.nc, subjectDown(s.joined.info.ID, s.id), maxDown, obey, failed); err != nil {
 		return err
 	}
 	return s.joined.nc.Flush()
@@ -149,7 +149,7 @@ func (s *session) say(u up) {
 	if s.readings != nil {
 		u.Metered = s.readings.tell()
 	}
-	if err := post(s.joined.nc, subjectUp(s.id), u); err != nil {
+	if err := post(s.joined.nc, subjectUp(s.joined.info.ID, s.id), u); err != nil {
 		s.joined.Say("to %s: %v", s.by, err)
 	}
 }
