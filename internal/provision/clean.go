@@ -35,13 +35,13 @@ const (
 // directories of instances, each with its state, and the log. It changes nothing.
 func Holdings(dir string) ([]Holding, error) {
 	var list []Holding
-	locks, err := filepath.Glob(filepath.Join(dir, "install", "*.lock"))
+	locks, err := filepath.Glob(filepath.Join(dir, "install", "*"+lockSuffix))
 	if err != nil {
 		return nil, err
 	}
 	for _, lock := range locks {
 		inUse := whyLocked(lock, "it is being installed")
-		list = append(list, Holding{Path: strings.TrimSuffix(lock, ".lock"), What: "installation", InUse: inUse})
+		list = append(list, Holding{Path: strings.TrimSuffix(lock, lockSuffix), What: "installation", InUse: inUse})
 	}
 	states, err := filepath.Glob(filepath.Join(dir, "run", "*", stateFile))
 	if err != nil {
@@ -164,19 +164,8 @@ func Clear(dir string, list []Holding) error {
 	}
 	machinePolicy.restore()
 	for _, hold := range list {
-		if hold.What == "run directory" {
-			killBelow(hold.Path) // what its supervisors, killed themselves, could not end
-		}
-		if err := os.RemoveAll(hold.Path); err != nil {
+		if err := hold.remove(); err != nil {
 			return err
-		}
-		if hold.What == "installation" {
-			if err := os.RemoveAll(hold.Path + unfinishedInstall); err != nil {
-				return err
-			}
-			if err := os.Remove(hold.Path + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
 		}
 	}
 	for _, d := range []string{filepath.Join(dir, "install"), filepath.Join(dir, "run"), filepath.Join(dir, ResultsDir), dir} {
@@ -185,6 +174,27 @@ func Clear(dir string, list []Holding) error {
 		}
 	}
 	return nil
+}
+
+func (hold Holding) remove() error {
+	switch hold.What {
+	case "run directory":
+		killBelow(hold.Path) // what its supervisors, killed themselves, could not end
+	case "installation":
+		lock, err := openLocked(hold.Path+lockSuffix, os.O_RDONLY, exclusiveNow)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // another brokermark has removed it
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: it is being installed: %w", hold.Path, err)
+		}
+		defer lock.Close() // last: who waits for it finds that it has no name any more
+		if err := errors.Join(os.RemoveAll(hold.Path+unfinishedInstall), os.RemoveAll(hold.Path)); err != nil {
+			return err
+		}
+		return os.Remove(lock.Name())
+	}
+	return os.RemoveAll(hold.Path)
 }
 
 func isDir(path string) bool {

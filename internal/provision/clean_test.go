@@ -1,12 +1,17 @@
 package provision
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // workDirectory makes a work directory with an installation, an instance, a log and what somebody else has put there.
@@ -16,7 +21,7 @@ func workDirectory(t *testing.T) (dir, foreign string) {
 	t.Setenv("TMPDIR", t.TempDir()) // reports of crashes are there
 	for name, text := range map[string]string{
 		"install/kafka-4.3.1/lib/kafka.jar": strings.Repeat("x", 10000), "install/kafka-4.3.1.lock": "",
-		"run/bm-kafka-1/state.json": `{"Form": 1, "ID": "bm-kafka-1", "Broker": "kafka"}`, "run/bm-kafka-1/held": "", "run/bm-kafka-1/node-1/data/log": "x",
+		"run/bm-kafka-1/state.json": fmt.Sprintf(`{"Form": %d, "ID": "bm-kafka-1", "Broker": "kafka"}`, stateForm), "run/bm-kafka-1/held": "", "run/bm-kafka-1/node-1/data/log": "x",
 		"brokermark.log": "x", "fleet/token": "x", "agents/session": "{}", "install/mine/notes.txt": "keep",
 	} {
 		path := filepath.Join(dir, name)
@@ -161,5 +166,35 @@ func TestCleaningRemovesWhatWasOnlyBegunAndReportsOfCrashes(t *testing.T) {
 	}
 	if _, err := os.Lstat(link); err != nil {
 		t.Error("a link that somebody else may have made is gone")
+	}
+}
+
+// An installation that waits for a lock which is removed meanwhile must not run beside one that makes the lock anew.
+func TestALockThatIsRemovedIsNoLock(t *testing.T) {
+	dir, _ := workDirectory(t)
+	path := filepath.Join(dir, "install/kafka-4.3.1"+lockSuffix)
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		var inside, most atomic.Int32
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				unlock, err := lockFile(ctx, path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer unlock()
+				most.Store(max(most.Load(), inside.Add(1)))
+				time.Sleep(time.Millisecond)
+				inside.Add(-1)
+				_ = os.Remove(path) // as Clear does, at last
+			})
+		}
+		all.Wait()
+		cancel()
+		if most.Load() > 1 {
+			t.Fatalf("%d had the lock at once", most.Load())
+		}
 	}
 }

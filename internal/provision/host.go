@@ -61,14 +61,21 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 			return nil, fmt.Errorf("make the directory for brokers: %w (choose another with %s)", err, homeVariable)
 		}
 	}
-	for _, d := range []string{dir, h.installs(), h.runs()} {
-		if err := ours(d); err != nil {
+	// By its own name: a link on the way may lead elsewhere by the time that we write.
+	if h.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	for _, d := range []string{h.installs(), h.runs()} {
+		if err := ours(d, nothing); err != nil {
 			return nil, err
 		}
 	}
+	if err := oursFromRoot(h.Dir); err != nil {
+		return nil, err
+	}
 	if os.Geteuid() == 0 {
 		machinePolicy.restore()
-		if shut := outOfReach(dir); shut != "" {
+		if shut := outOfReach(h.Dir); shut != "" {
 			return nil, fmt.Errorf("brokers run as users of their own, who can't enter %s: choose another directory with %s",
 				shut, homeVariable)
 		}
@@ -79,23 +86,47 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	return h, h.checkDisk()
 }
 
-// ours refuses a directory into which others could put what we run.
-func ours(dir string) error {
-	info, err := os.Stat(dir)
+// What others may do in a directory of ours.
+const (
+	nothing    = os.FileMode(0)
+	keepTheirs = os.ModeSticky // make what they can't take from each other, as in /tmp
+)
+
+// ours refuses a directory, which is no link, into which others could put what we run. A group whose number is ours is our own.
+func ours(dir string, others os.FileMode) error {
+	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}
-	owner := os.Geteuid()
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		owner = int(s.Uid)
+	s, me, who := info.Sys().(*syscall.Stat_t), os.Geteuid(), ""
+	switch mode := info.Mode(); {
+	case int(s.Uid) != me && s.Uid != 0:
+		who = fmt.Sprintf("%s belongs to another user, who could", dir)
+	case mode&others != 0:
+	case mode&0o002 != 0:
+		who = fmt.Sprintf("everybody may write to %s, and", dir)
+	case mode&0o020 != 0 && int(s.Gid) != me && s.Gid != 0:
+		who = fmt.Sprintf("a group may write to %s, and", dir)
 	}
-	if owner != os.Geteuid() && owner != 0 {
-		return fmt.Errorf("%s belongs to another user, who could change what is run from it: choose another directory with %s", dir, homeVariable)
+	if who == "" {
+		return nil
 	}
-	if info.Mode().Perm()&0o002 != 0 {
-		return fmt.Errorf("everybody may write to %s, and change what is run from it: choose another directory with %s", dir, homeVariable)
+	return fmt.Errorf("%s change what is run from it: choose another directory with %s", who, homeVariable)
+}
+
+// oursFromRoot refuses a directory that others could change, or replace by another on the way to it. It has no links on that way.
+func oursFromRoot(dir string) error {
+	others := nothing
+	for {
+		if err := ours(dir, others); err != nil {
+			return err
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return nil
+		}
+		dir, others = above, keepTheirs
 	}
-	return nil
 }
 
 func (h *Host) installs() string { return filepath.Join(h.Dir, "install") }

@@ -23,7 +23,7 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 		return "", err
 	}
 	dir = h.installDir(r, v)
-	unlock, err := lockFile(ctx, dir+".lock")
+	unlock, err := lockFile(ctx, dir+lockSuffix)
 	if err != nil {
 		return "", fmt.Errorf("wait for another installation of %s %s: %w", broker, v.Name, err)
 	}
@@ -184,24 +184,36 @@ func (n Need) missing(err error) error {
 	return m
 }
 
-// lockFile waits for an exclusive lock; the kernel drops it when this process ends in whatever way.
+// lockSuffix ends the name of an installation's lock.
+const lockSuffix = ".lock"
+
+// lockFile waits for an exclusive lock; the kernel drops it when this process ends in whatever way. It opens the file anew each
+// time: Clear may have removed the one that it waited for.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
+		f, err := openLocked(path, os.O_CREATE, exclusiveNow)
+		switch {
+		case err == nil && hasName(f):
 			return func() { f.Close() }, nil
+		case err == nil:
+			f.Close()
+			continue
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
 			return nil, ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// hasName reports whether an open file can still be found by its name.
+func hasName(f *os.File) bool {
+	open, err := f.Stat()
+	named, missing := os.Lstat(f.Name())
+	return err == nil && missing == nil && os.SameFile(open, named)
 }
 
 // openToAll lets the users that brokers run as read what was installed, whatever our umask is.

@@ -253,18 +253,39 @@ func TestASettingThatCouldWriteAnotherIsRefusedWhateverTheFormat(t *testing.T) {
 }
 
 func TestADirectoryThatOthersMayWriteToIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	ok(t, os.Chmod(dir, 0o777))
-	if _, err := NewHost(dir, nil); err == nil || !strings.Contains(err.Error(), "everybody may write to") {
-		t.Errorf("writable by everybody: %v", err)
+	dir := filepath.Join(newHost(t).Dir, "below")
+	ok(t, errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o777)))
+	for where, home := range map[string]string{"itself": dir, "above": filepath.Join(dir, "home")} {
+		if _, err := NewHost(home, nil); err == nil || !strings.Contains(err.Error(), "everybody may write to "+dir) {
+			t.Errorf("writable by everybody, %s: %v", where, err)
+		}
 	}
 	if os.Geteuid() != 0 {
 		return
 	}
+	ok(t, os.Chmod(dir, 0o775))
+	ok(t, os.Chown(dir, 0, 12345))
+	if _, err := NewHost(dir, nil); err == nil || !strings.Contains(err.Error(), "a group may write to "+dir) {
+		t.Errorf("writable by a group: %v", err)
+	}
+	public := filepath.Join(dir, "tmp") // in which others can't replace what isn't theirs
+	ok(t, errors.Join(os.Mkdir(public, 0o777), os.Chmod(public, 0o777|os.ModeSticky), os.Chmod(dir, 0o755)))
+	h, err := NewHost(filepath.Join(public, "home"), nil)
+	ok(t, err)
+	link := filepath.Join(public, "link")
+	ok(t, os.Symlink(h.Dir, link))
+	if linked, err := NewHost(link, nil); err != nil || linked.Dir != h.Dir {
+		t.Errorf("by a link: %v, %v", linked, err)
+	}
+	if _, err := NewHost(public, nil); err == nil {
+		t.Error("a directory such as /tmp was taken itself")
+	}
 	ok(t, os.Chmod(dir, 0o755))
 	ok(t, os.Chown(dir, 12345, 12345))
-	if _, err := NewHost(dir, nil); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
-		t.Errorf("another user's: %v", err)
+	for where, home := range map[string]string{"itself": dir, "above": filepath.Join(dir, "home")} {
+		if _, err := NewHost(home, nil); err == nil || !strings.Contains(err.Error(), dir+" belongs to another user") {
+			t.Errorf("another user's, %s: %v", where, err)
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func chooseAlone() (*os.File, error) {
 	if err := os.Mkdir(usersDir, privateDir); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
-	if err := ours(usersDir); err != nil {
+	if err := ours(usersDir, nothing); err != nil {
 		return nil, err
 	}
 	return openLocked(usersDir, os.O_RDONLY, syscall.LOCK_EX)
