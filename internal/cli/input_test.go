@@ -37,6 +37,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		"by-default.yaml":  "base: {broker: sim, measure: peak}\npoints:\n- {client.latency: 0s}\n- {client.latency: 0ms}\n",
 		"nodes.yaml":       "broker: sim\nnodes: 3\nmeasure: peak\n",
 	}
+	t.Setenv("SHORT_TOKEN", "s3same")
 	dir := t.TempDir()
 	for name, text := range files {
 		write(t, filepath.Join(dir, name), text)
@@ -125,6 +126,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check {tmp}/greedy.yaml", `{tmp}/greedy.yaml:1: passwordEnv: it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec`},
 		{"check {tmp}/broken.yaml", `{tmp}/broken.yaml:2: server.default_vhost: its name and value must be one line, without control characters`},
 		{"run --watch 0.0.0.0:0", `--watch 0.0.0.0:0: that address can be reached from other machines: a token is needed (--watch-token-env), and a proxy in front for TLS; or listen on 127.0.0.1`},
+		{"run --metrics :0 --watch-token-env SHORT_TOKEN", `--watch-token-env SHORT_TOKEN: its first line has to be a token of at least 16 characters`},
 		{"run --metrics :0 --watch-token-env NO_SUCH_VARIABLE", `--watch-token-env NO_SUCH_VARIABLE: there is no such environment variable, or it is empty`},
 		{"broker up nats --tls perhaps", `--tls perhaps: unknown; allowed: off, on, mutual`},
 		{"broker up nats --user eve", `--user eve: no password; --password-env names an environment variable that holds it`},

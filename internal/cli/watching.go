@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/watch"
@@ -49,6 +50,10 @@ func (w *watching) open(f *watch.Follower, say func(format string, args ...any))
 	if w.tokenEnv != "" {
 		if w.token = os.Getenv(w.tokenEnv); w.token == "" {
 			return badInput("--watch-token-env %s: there is no such environment variable, or it is empty", w.tokenEnv)
+		}
+		var err error
+		if w.token, err = fleet.TokenOf("--watch-token-env "+w.tokenEnv, w.token); err != nil {
+			return badInput("%w", err)
 		}
 	}
 	pages, metrics := http.NewServeMux(), http.NewServeMux()

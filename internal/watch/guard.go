@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"net"
@@ -13,8 +14,9 @@ import (
 var ErrOpen = errors.New("that address can be reached from other machines: a token is needed (--watch-token-env), " +
 	"and a proxy in front for TLS; or listen on 127.0.0.1")
 
-// tokenCookie carries the token in requests that the page makes by itself.
-const tokenCookie = "brokermark-token"
+// sessionCookie carries, in requests that the page makes by itself, a secret that opens this server until it ends: browsers show
+// cookies to the servers on all ports of a host, which must not learn the token.
+const sessionCookie = "brokermark-session"
 
 // isLoopback reports whether only this machine can reach an address.
 func isLoopback(address string) bool {
@@ -31,6 +33,7 @@ func isLocalHost(host string) bool {
 // With a token, a request has to show it: as ?token= once, which sets a cookie, then by the cookie, or as "Authorization:
 // Bearer".
 func withAccessControl(token string, h http.Handler) http.Handler {
+	session := rand.Text()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case fromOtherSite(r):
@@ -38,8 +41,8 @@ func withAccessControl(token string, h http.Handler) http.Handler {
 		case token == "" && !isLocalHost(hostOf(r)):
 			http.Error(w, "ask for localhost or 127.0.0.1", http.StatusForbidden)
 		case token != "" && sameSecret(r.URL.Query().Get("token"), token):
-			moveToCookie(w, r, token)
-		case token != "" && !sameSecret(shownToken(r), token):
+			moveToCookie(w, r, session)
+		case token != "" && !sameSecret(bearerOf(r), token) && !sameSecret(sessionOf(r), session):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed: open /?token=TOKEN, or send Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		default:
@@ -70,27 +73,26 @@ func hostOf(r *http.Request) string {
 	return strings.Trim(r.Host, "[]")
 }
 
-// shownToken is the token of a request's Authorization header, else of its cookie. It is empty if there is none.
-func shownToken(r *http.Request) string {
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return token
-	}
-	c, err := r.Cookie(tokenCookie)
-	if err != nil {
-		return ""
-	}
-	token, err := url.QueryUnescape(c.Value)
-	if err != nil {
-		return ""
-	}
+// bearerOf is the token of a request's Authorization header, or empty.
+func bearerOf(r *http.Request) string {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return token
+}
+
+// sessionOf is the secret in a request's cookie, or empty.
+func sessionOf(r *http.Request) string {
+	c, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return ""
+	}
+	return c.Value
 }
 
 // moveToCookie answers with a cookie and the same path without a query: the token would stay in the browser's history. The
 // cookie isn't marked Secure, because this server itself speaks HTTP, and TLS is the proxy's.
-func moveToCookie(w http.ResponseWriter, r *http.Request, token string) {
+func moveToCookie(w http.ResponseWriter, r *http.Request, session string) {
 	http.SetCookie(w, &http.Cookie{
-		Name: tokenCookie, Value: url.QueryEscape(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: sessionCookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	})
 	path := "/" + strings.TrimLeft(r.URL.Path, `/\`) // "//example.org" would lead to another site
 	http.Redirect(w, r, path, http.StatusSeeOther)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,10 @@ func TestOtherMachinesNeedTheToken(t *testing.T) {
 	s := served(t, "0.0.0.0:0", "s3 cr&t")
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
 	base := "http://127.0.0.1:" + port
+	cookie := entered(t, base, "s3 cr&t")
+	if strings.Contains(cookie, "s3") || cookie == entered(t, served(t, "127.0.0.1:0", "s3 cr&t").URL, "s3 cr&t") {
+		t.Errorf("the cookie %q opens more than this server", cookie)
+	}
 	for name, c := range map[string]struct {
 		path    string
 		headers []string
@@ -95,16 +100,32 @@ func TestOtherMachinesNeedTheToken(t *testing.T) {
 		"Prometheus":       {"/metrics", []string{"Authorization", "Bearer s3 cr&t"}, 200},
 		"a wrong address":  {"/?token=x", nil, 401},
 		"the address":      {"/?token=s3+cr%26t", nil, 303},
-		"the page's own":   {"/", []string{"Cookie", tokenCookie + "=s3+cr%26t"}, 200},
-		"a wrong cookie":   {"/events", []string{"Cookie", tokenCookie + "=x"}, 401},
-		"another site's":   {"/", []string{"Cookie", tokenCookie + "=s3+cr%26t", "Origin", "http://evil.example"}, 403},
+		"the page's own":   {"/", []string{"Cookie", cookie}, 200},
+		"a wrong cookie":   {"/events", []string{"Cookie", sessionCookie + "=x"}, 401},
+		"an empty cookie":  {"/events", []string{"Cookie", sessionCookie + "="}, 401},
+		"another site's":   {"/", []string{"Cookie", cookie, "Origin", "http://evil.example"}, 403},
 		"metrics without":  {"/metrics", nil, 401},
-		"any name with it": {"/", []string{"Host", "bench.example", "Cookie", tokenCookie + "=s3+cr%26t"}, 200},
+		"any name with it": {"/", []string{"Host", "bench.example", "Cookie", cookie}, 200},
 	} {
 		if got := asked(t, base, c.path, c.headers...); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
+}
+
+// entered is the cookie that a reader gets who shows the token.
+func entered(t *testing.T, base, token string) string {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Get(base + "/?token=" + url.QueryEscape(token))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if len(answer.Cookies()) != 1 {
+		t.Fatalf("%d cookies", len(answer.Cookies()))
+	}
+	return answer.Cookies()[0].Name + "=" + answer.Cookies()[0].Value
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
