@@ -79,7 +79,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 			d.Say(axis.Name + ": " + strings.Join(axis.Values, ", "))
 		}
 	}
-	for _, line := range p.scales() {
+	for _, line := range p.notes() {
 		d.Say(line + ".")
 	}
 	points := p.different()

@@ -150,7 +150,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	defer st.Close()
 	withdraw := o.watching.announce(ctx, st)
 	defer withdraw()
-	for _, line := range p.scales() {
+	for _, line := range p.notes() {
 		view.say("%s", line)
 	}
 	missing, err := install(ctx, host, st, p.unrefused(refused), o.again, view)

@@ -223,11 +223,19 @@ func (w *workload) untouched() bool {
 	return !slices.ContainsFunc(names, w.flags.Changed)
 }
 
-// scales returns, for each study with several scales, a line that says at which one it is run.
-func (p plan) scales() (out []string) {
+// notes returns lines that say at which scale each study with several is run, and whose password would cross the network as plain text.
+func (p plan) notes() (out []string) {
 	for _, s := range p.studies {
 		if there := s.Scales(); len(there) > 1 {
 			out = append(out, fmt.Sprintf("%s at scale %s (--scale: %s)", s.Name, s.AtScale(), strings.Join(there, ", ")))
+		}
+	}
+	for _, point := range p.points {
+		for _, host := range lab.Overheard(point.Spec) {
+			line := fmt.Sprintf("the password of %s crosses the network to %s unencrypted: --tls is off", point.Spec.User, host)
+			if !slices.Contains(out, line) {
+				out = append(out, line)
+			}
 		}
 	}
 	return out

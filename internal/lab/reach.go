@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"strings"
 
@@ -42,6 +43,20 @@ func attachedTarget(s study.Spec) (driver.Target, error) {
 		t.TLS.Certificates = []tls.Certificate{pair}
 	}
 	return t, nil
+}
+
+// Overheard returns the hosts to which a password of the spec crosses the network as plain text.
+func Overheard(s study.Spec) (hosts []string) {
+	if s.User == "" || s.TLS != study.TLSOff {
+		return nil
+	}
+	for _, address := range s.Attach {
+		host, _, err := net.SplitHostPort(address)
+		if err == nil && host != "localhost" && !net.ParseIP(host).IsLoopback() { // a name is no IP address
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
 }
 
 // credentials are what clients show to a broker that somebody else runs, and what they check it by.
