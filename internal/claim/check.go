@@ -2,6 +2,22 @@ package claim
 
 import "strings"
 
+// checkAbsolute refuses an absolute claim that is about no number: a ratio of two figures of one machine is comparable with that of another.
+func (c Claim) checkAbsolute(n node) {
+	if !c.Absolute {
+		return
+	}
+	absolute, _ := n.child("absolute")
+	if c.Undecidable != "" {
+		absolute.problem("given beside undecidable; allowed: one of both")
+	}
+	for _, s := range c.Statements {
+		if s.Kind != "" && s.Kind != Threshold {
+			absolute.problem("not used by %s, only by %s", s.Kind, Threshold)
+		}
+	}
+}
+
 // refuseUnused refuses keys of a mapping that the statement has no use for.
 func (s *Statement) refuseUnused(mapping node) {
 	if expect, ok := mapping.child("expect"); ok && s.Kind != Ratio && s.Kind != Threshold {

@@ -29,6 +29,7 @@ type Claim struct {
 	Published   string // the figures in the publication's words
 	Note        string // what else a reader needs to know
 	Undecidable string // why our records can't decide it; such a claim has no statements
+	Absolute    bool   // it is about a number of the publication's machine, which another machine neither confirms nor refutes
 	Statements  []Statement
 }
 

@@ -168,6 +168,18 @@ func parseNumber(text string) (number float64, ok bool) {
 	return number, ok && !math.IsNaN(number) && !math.IsInf(number, 0)
 }
 
+// positive reads a whole number above 0. It is 0 if the value is none.
+func (n node) positive() int {
+	if number, err := strconv.Atoi(n.yaml.Value); err == nil && number > 0 && n.yaml.Kind == yaml.ScalarNode {
+		return number
+	}
+	n.problem("%s is out of range; allowed: a whole number of 1 or more", study.Seen(n.yaml))
+	return 0
+}
+
+// flag reads true or false.
+func (n node) flag() bool { return n.text("true", "false") == "true" }
+
 // share reads a number from 0 to 1.
 func (n node) share() float64 {
 	share := n.number()

@@ -11,8 +11,8 @@ import "slices"
 //	- {threshold: {expect: {from: 250000}}}
 //	- {select: {mode: a}, slope: {along: topics, sign: falling, metric: e2e_p99_ns}}
 var (
-	claimKeys  = []string{"id", "says", "where", "published", "note", "undecidable", "all"}
-	commonKeys = []string{"experiment", "metric", "select", "at", "over", "pool", "take", "share", "expect", "best"}
+	claimKeys  = []string{"id", "says", "where", "published", "note", "undecidable", "absolute", "all"}
+	commonKeys = []string{"experiment", "metric", "select", "at", "over", "pool", "take", "share", "places", "expect", "best"}
 	kinds      = []string{string(Ratio), string(Rank), string(Slope), string(Threshold), string(Shape)}
 	keysOfKind = map[Kind][]string{
 		Ratio:     {"of", "to"},
@@ -42,6 +42,8 @@ func readClaim(n node) Claim {
 			c.Note = value.text()
 		case "undecidable":
 			c.Undecidable = value.text()
+		case "absolute":
+			c.Absolute = value.flag()
 		default:
 			shared.read(n, key, value)
 		}
@@ -72,6 +74,7 @@ func readClaim(n node) Claim {
 	default:
 		c.Statements = []Statement{readStatement(n, shared)}
 	}
+	c.checkAbsolute(n)
 	return c
 }
 
@@ -139,6 +142,8 @@ func (s *Statement) read(mapping node, key string, value node) {
 		if take, ok := mapping.child("take"); ok && take.yaml.Value != TakeShare {
 			value.problem("given beside take: %s; allowed: one of both", take.yaml.Value)
 		}
+	case "places":
+		s.Places = value.positive()
 	case "expect":
 		s.Expect = value.bounds()
 	case "best":

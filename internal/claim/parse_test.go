@@ -12,7 +12,7 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claim: []", `c.yaml:1: claim: unknown key "claim"; allowed: claims; did you mean "claims"?`},
 		{"claims: 7", `c.yaml:1: claims: "7" is not a list`},
 		{"claims: [", "c.yaml: not YAML: "},
-		{"claims: [x]", `c.yaml:1: claims[0]: "x" is not a mapping; allowed keys: all, at, best, expect`},
+		{"claims: [x]", `c.yaml:1: claims[0]: "x" is not a mapping; allowed keys: absolute, all, at, best, expect`},
 		{"claims: [{says: s, where: w, undecidable: u}]", "c.yaml:1: claims[0].id: missing: every claim has an id, says something, and stands somewhere"},
 		{"claims:\n- {id: 1, says: s, where: w, undecidable: u}\n- {id: 1, says: s, where: w, undecidable: u}", `c.yaml:3: claims: "1" is the id of two claims`},
 		{"claims: [{id: 1, says: s, where: w}]", "claims[0]: 0 statements; allowed: one of ratio, rank, shape, slope and threshold, a list of several under all, or undecidable with a reason"},
@@ -54,6 +54,11 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x, sign: rising, r2: -0.5}}]", "claims[0].slope.r2: -0.5 is out of range; allowed: 0 to 1"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x, sign: rising, r2: 95}}]", "claims[0].slope.r2: 95 is out of range; allowed: 0 to 1"},
 		{"claims: [{id: 1, says: s, where: w, select: {x: {from: 3, to: 2}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", "claims[0].select.x: from is larger than to"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, places: 0, threshold: {expect: {from: 1}}}]", `claims[0].places: "0" is out of range; allowed: a whole number of 1 or more`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 1}, places: 2.5}}]", `claims[0].threshold.places: "2.5" is out of range; allowed: a whole number of 1 or more`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, absolute: yes, threshold: {expect: {from: 1}}}]", `claims[0].absolute: "yes" is not one of true, false`},
+		{"claims: [{id: 1, says: s, where: w, absolute: true, undecidable: u}]", "claims[0].absolute: given beside undecidable; allowed: one of both"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, absolute: true, rank: {by: broker, first: kafka}}]", "claims[0].absolute: not used by rank, only by threshold"},
 		{"claims: []\n---\nclaims: [x]", "c.yaml:2: a second document; a file holds all claims of a study in one"},
 		{"claims: []\n---\nclaims: [", "c.yaml: not YAML: "},
 		{"claims: [{id: 1, says: s, where: w, experiment: [a, [b]], metric: publish_rate, threshold: {expect: {from: 1}}}]", "claims[0].experiment[1]: a list is not a text"},
@@ -100,6 +105,29 @@ func TestAStatementTakesWhatItsClaimSaysAndOverridesIt(t *testing.T) {
 	of, to := s[2].Of, s[2].To
 	if of.Metric.Key != "receive_rate" || of.Experiments[0] != "d" || of.Select["mode"].Any[0] != "m" || to.Metric.Key != "publish_rate" || len(to.Experiments) != 2 {
 		t.Errorf("sides: %+v, %+v", of, to)
+	}
+}
+
+func TestAClaimMayBeAbsoluteAndSayHowManyPlacesItSpeaksOf(t *testing.T) {
+	claims, err := claim.Parse("c.yaml", []byte(`claims:
+- {id: 1, says: s, where: w, metric: publish_rate, absolute: true, threshold: {expect: {from: 1}}}
+- id: 2
+  says: s
+  where: w
+  metric: publish_rate
+  places: 6
+  all: [{threshold: {expect: {from: 1}}}, {places: 3, threshold: {expect: {from: 1}}}, {threshold: {places: 1, expect: {from: 1}}}]
+`))
+	if err != nil || len(claims) != 2 {
+		t.Fatalf("%d claims, %v", len(claims), err)
+	}
+	if !claims[0].Absolute || claims[1].Absolute || claims[0].Statements[0].Places != 0 {
+		t.Errorf("absolute: %v, %v", claims[0], claims[1])
+	}
+	for i, want := range []int{6, 3, 1} {
+		if got := claims[1].Statements[i].Places; got != want {
+			t.Errorf("statement %d: %d places, want %d", i+1, got, want)
+		}
 	}
 }
 

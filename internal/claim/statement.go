@@ -49,6 +49,7 @@ type Grouping struct {
 	OverGiven bool     // false: instead of Over, every axis that varies and that the statement doesn't compare
 	Pool      string   // makes one figure of those in a cell: poolBest or a key of poolings; empty: there is only one
 	Take      string   // makes one verdict of the cells: TakeEach, TakeShare, or a key of poolings for their figures
+	Places    int      // how many places of the publication the statement speaks of; 0 if it doesn't say
 	Share     float64  // with TakeShare: the share of the cells that have to hold, above 0 and up to 1
 }
 
