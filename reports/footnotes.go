@@ -23,7 +23,6 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // footnotes collects footnotes while a report is built. The zero value is ready to use.
@@ -94,10 +93,7 @@ func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float
 	}
 	var marks []int
 	for _, d := range results.MarkedDoubts(records) {
-		kind := d.Kind()
-		ofClosedLoop := kind.Place() == doubt.Latency && records[0].Spec.ClosedLoop() // its rate is its window over its latency
-		isThere := kind.Place() == place || ofClosedLoop && place == doubt.Rate
-		if isThere && (quantile == 0 || len(d.Quantiles) == 0 || slices.Contains(d.Quantiles, quantile)) {
+		if kind := d.Kind(); results.Touches(d, place, quantile, records[0].Spec.ClosedLoop()) {
 			marks = addMark(marks, n.mark(string(kind.Class()), thing{key: kind.Sentence(), text: d.Text, share: d.Share}, of))
 		}
 	}
@@ -108,17 +104,8 @@ func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float
 
 // doubtedMetric is doubted for a cell of a metric.
 func (n *footnotes) doubtedMetric(c document.Cell, m results.Metric, records []results.Record, of load) document.Cell {
-	switch {
-	case m.Key == results.KeyPauseP99 || m.Key == results.KeyPauseMax || m.Key == results.KeyOfferedRate:
-		return c // not of the broker
-	case m.Unit == unit.PerSecond:
-		return n.doubted(c, doubt.Rate, records, of)
-	case m.Unit == unit.Nanoseconds:
-		return n.doubtedAt(c, doubt.Latency, m.Quantile(), records, of)
-	case m.Unit == unit.CPUSeconds:
-		return n.doubted(c, doubt.Cost, records, of)
-	case m.Key == results.KeyLost:
-		return n.doubted(c, doubt.Counts, records, of)
+	if place := m.DoubtPlace(); place != doubt.Row {
+		return n.doubtedAt(c, place, m.Quantile(), records, of)
 	}
 	return c
 }

@@ -26,7 +26,7 @@ func init() {
 	})
 	Register(Report{
 		Name:  "claims",
-		Doc:   "the claims of published studies alone: which hold here, with their figures beside ours",
+		Doc:   "the claims of published studies alone: which are reproduced here, with their figures beside ours",
 		Build: claimsReport,
 	})
 }

@@ -1,9 +1,9 @@
 // The claims of a publication, with the answer that each side's records give. A claim is one or more
 // statements, such as "the p99 of kafka grows by at least 10 % along the rate"; each is judged at one or
-// more places, such as message sizes. Here it holds at three of four sizes, with five repetitions of each:
+// more places, such as message sizes. Here it was measured at four of six sizes and so at three, with five repetitions of each:
 //
-//	claim                           verdict now   measured now
-//	The latency of kafka grows ...  holds         12 to 15 % along rate, R² 0.98 (holds at 3 of 4, n=5)
+//	claim                           answer now   measured now
+//	The latency of kafka grows ...  undecided    12 to 15 % along rate, R² 0.98 (at 4 of 6 places, reproduced at 3, n=5)
 
 package reports
 
@@ -33,13 +33,14 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 		return
 	}
 	sides := p.measuredSides(own)
-	var judged []judgedClaim
-	for _, c := range p.Claims {
-		j := judgedClaim{Claim: c, answers: map[string]claim.Answer{}}
-		for _, side := range slices.Concat(sides, []string{claim.Published}) {
-			j.answers[side] = claim.Evaluate(c, own, p.Study.Name, side)
+	judged := make([]judgedClaim, len(p.Claims))
+	for i, c := range p.Claims {
+		judged[i] = judgedClaim{Claim: c, answers: map[string]claim.Answer{}}
+	}
+	for _, side := range slices.Concat(sides, []string{claim.Published}) {
+		for i, a := range claim.Answers(p.Claims, own, p.Study.Name, side) {
+			judged[i].answers[side] = a
 		}
-		judged = append(judged, j)
 	}
 	for _, side := range sides {
 		d.Add(document.Verdict{About: sideNames[side], Finding: countAnswers(judged, side)})
@@ -49,8 +50,9 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 		d.Say("Nothing of this study was measured yet.")
 	}
 	d.Add(tableOf("", p.claimColumns(sides, notes), judged))
-	d.Say("A claim holds, or does not, where 95 % confidence intervals of its figures leave no other answer. " +
-		"Otherwise it cannot be told, and a footnote says what the repetitions point to; one run decides nothing. " +
+	d.Say("A claim is reproduced, or not, where confidence intervals of its figures, corrected for the claims of the study that are answered " +
+		"together, leave no other answer. Otherwise it is undecided, and a footnote says what the repetitions point to; one run decides nothing. " +
+		"Intervals are those of 95 %, or all repetitions where none is known; a bound is ours and stands with the value beyond which the answer would be another. " +
 		"Messages are counted over all repetitions, those that failed included.")
 }
 
@@ -61,25 +63,43 @@ var sideNames = map[string]string{
 	claim.Published: "Published",
 }
 
-// countAnswers counts the answers of a side: "5 of 20 hold, 1 does not, 14 are undecided, of which 9 point to holds and 5 to does not hold."
+// countAnswers counts the answers of a side: "5 of 20 claims are reproduced, 1 is not, 2 are not comparable, 12 are undecided: 9 point to
+// reproduced, 3 to not reproduced." A smoke test has no answers.
 func countAnswers(judged []judgedClaim, side string) string {
 	counts, open := map[claim.Verdict]int{}, map[claim.Verdict]int{}
+	isSmokeTest := false
 	for _, j := range judged {
 		a := j.answers[side]
 		counts[a.Verdict]++
-		if a.Verdict == claim.CannotBeTold {
+		if a.Verdict == claim.Undecided {
 			open[a.PointsTo]++
 		}
+		isSmokeTest = isSmokeTest || a.Reason == claim.SmokeTest
 	}
-	text := fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told",
-		plural(len(judged), "claim"), counts[claim.Holds], counts[claim.DoesNotHold], counts[claim.CannotBeTold])
-	if hold, doNot := open[claim.Holds], open[claim.DoesNotHold]; hold+doNot > 0 {
-		text += fmt.Sprintf(": of these %d point to holds, %d to does not hold", hold, doNot)
+	text := fmt.Sprintf("%d of %s %s reproduced, %d %s not", counts[claim.Reproduced], plural(len(judged), "claim"),
+		are(counts[claim.Reproduced]), counts[claim.NotReproduced], are(counts[claim.NotReproduced]))
+	if isSmokeTest && counts[claim.Reproduced]+counts[claim.NotReproduced] == 0 {
+		text = fmt.Sprintf("a smoke test, which gives no verdict on any of %s", plural(len(judged), "claim"))
+	}
+	if n := counts[claim.NotComparable]; n > 0 {
+		text += fmt.Sprintf(", %d %s not comparable", n, are(n))
+	}
+	text += fmt.Sprintf(", %d %s undecided", counts[claim.Undecided], are(counts[claim.Undecided]))
+	if yes, no := open[claim.Reproduced], open[claim.NotReproduced]; yes+no > 0 {
+		text += fmt.Sprintf(": %d of them point to reproduced, %d to not reproduced", yes, no)
 	}
 	return text + "."
 }
 
-// claimColumns have the verdicts of all sides beside each other, then the figures that each rests on.
+// are is the verb of a number of things.
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// claimColumns have the answers of all sides beside each other, then the figures that each rests on.
 func (p Paper) claimColumns(sides []string, notes *document.Footnotes) []columnOf[judgedClaim] {
 	columns := []columnOf[judgedClaim]{
 		textColumn(document.Column{Key: "claim", Name: "no.", Identifies: true}, func(j judgedClaim) string { return j.ID }),
@@ -87,7 +107,7 @@ func (p Paper) claimColumns(sides []string, notes *document.Footnotes) []columnO
 			func(j judgedClaim) document.Cell { return p.claimCell(j, notes) }),
 	}
 	for _, side := range sides {
-		columns = append(columns, cellColumn(document.Column{Key: "verdict_" + side, Name: "verdict\n" + side},
+		columns = append(columns, cellColumn(document.Column{Key: "answer_" + side, Name: "answer\n" + side},
 			func(j judgedClaim) document.Cell { return answerCell(j.answers[side], notes) }))
 	}
 	columns = append(columns,
@@ -95,8 +115,8 @@ func (p Paper) claimColumns(sides []string, notes *document.Footnotes) []columnO
 		textColumn(document.Column{Key: "published", Name: "published", Wide: true}, func(j judgedClaim) string { return j.Published }),
 	)
 	for _, side := range sides {
-		columns = append(columns, textColumn(document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true},
-			func(j judgedClaim) string { return measuredText(j.Claim, j.answers[side]) }))
+		columns = append(columns, cellColumn(document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true},
+			func(j judgedClaim) document.Cell { return measuredCell(j.Claim, j.answers[side], notes) }))
 	}
 	return columns
 }
@@ -109,22 +129,42 @@ func (p Paper) claimCell(j judgedClaim, notes *document.Footnotes) document.Cell
 	if j.Note != "" {
 		cell = cell.Marked(notes.Mark(subject, remark.Of("%s", j.Note)))
 	}
-	if byTables := j.answers[claim.Published]; byTables.Verdict == claim.DoesNotHold {
-		contradiction := remark.Of("by the paper's own tables it does not hold: %s", measuredText(j.Claim, byTables))
+	if byTables := j.answers[claim.Published]; byTables.Verdict == claim.NotReproduced {
+		contradiction := remark.Of("the paper's own tables contradict it: %s", measuredText(j.Claim, byTables))
 		cell = cell.Marked(notes.Mark(subject+" tables", contradiction))
 	}
 	return cell
 }
 
-// answerCell is the verdict of a side, with footnotes that say what it can't tell.
+// answerCell is the answer of a side, with a footnote on why there is none. A smoke test only points to one.
 func answerCell(a claim.Answer, notes *document.Footnotes) document.Cell {
 	cell := document.Text(string(a.Verdict))
-	if a.Why != "" {
+	if a.Reason == claim.SmokeTest {
+		cell = document.Text("points to " + string(a.PointsTo))
+	}
+	switch {
+	case a.Verdict == claim.NotComparable:
+		cell = cell.Marked(notes.Mark(string(a.Verdict), remark.Of("a figure of the paper's own machine, which another neither confirms nor refutes")))
+	case a.Why != "":
 		cell = cell.Marked(notes.Mark(string(a.Reason), remark.Of("%s", a.Why)))
 	}
-	if a.Closed && len(a.Parts) > 0 {
+	return cell
+}
+
+// measuredCell states the figures that were measured for a claim, with footnotes on what stands against them.
+func measuredCell(c claim.Claim, a claim.Answer, notes *document.Footnotes) document.Cell {
+	cell := document.Text(measuredText(c, a))
+	if cell.Kind == document.Blank {
+		return cell
+	}
+	if a.Closed {
 		cell = cell.Marked(notes.Mark("closed",
 			remark.Of("the latency of a closed loop: it says how full the client's window was, as the paper's does")))
+	}
+	for _, p := range a.Parts {
+		for _, d := range p.Doubts {
+			cell = cell.Marked(notes.Mark("doubt", remark.Of("%s: %s", d.Kind().Class(), d.Kind().Sentence())))
+		}
 	}
 	return cell
 }
@@ -141,8 +181,9 @@ func measuredText(c claim.Claim, a claim.Answer) string {
 	return strings.Join(clauses, "; ")
 }
 
-// partText is the figure of a statement, with how many places and repetitions it is of: "12 to 15 % along
-// rate, R² 0.98 (holds at 3 of 4, n=5)". A trend that was judged without a value of its axis says so. It is empty if nothing was measured for it.
+// partText is the figure of a statement, with how many places and repetitions it is of, and what would turn the answer: "12 to 15 % along
+// rate, R² 0.98 (at 4 of 6 places, reproduced at 3, n=5; bound 10 %, would turn at 12 %)". A trend that was judged without a value of its axis
+// says so. It is empty if nothing was measured for it.
 func partText(s claim.Statement, p claim.Part) string {
 	if p.Figure.N == 0 {
 		return ""
@@ -151,24 +192,37 @@ func partText(s claim.Statement, p claim.Part) string {
 	if s.Kind == claim.Slope {
 		text += fmt.Sprintf(" along %s, R² %s", s.Along, r2Text(p.R2.Value))
 	}
-	var counts []string
-	if places := len(p.Cells); places > 1 {
-		if judgedByPlace(s) {
-			counts = append(counts, fmt.Sprintf("holds at %d of %d", p.Count(claim.Holds), places))
-		} else {
-			counts = append(counts, fmt.Sprintf("%s of %d", s.Take, places))
-		}
-	}
+	counts := placesText(s, p)
 	if p.Figure.N > 1 {
 		counts = append(counts, fmt.Sprintf("n=%d", p.Figure.N))
 	}
 	if len(p.Without) > 0 {
 		counts = append(counts, "without "+strings.Join(results.Shorten(p.Without), ", "))
 	}
+	if t := p.Turn; t.Given() {
+		counts = append(counts, fmt.Sprintf("bound %s, would turn at %s", t.Unit.Format(t.Bound), t.Unit.Format(t.At)))
+	}
 	if len(counts) > 0 {
 		text += " (" + strings.Join(counts, ", ") + ")"
 	}
 	return text
+}
+
+// placesText says at how many places a statement was judged, of those that there should be, and at how many of them it holds.
+func placesText(s claim.Statement, p claim.Part) (texts []string) {
+	judged, all := len(p.Cells), len(p.Cells)+p.Missing
+	if all <= 1 && s.Places == 0 {
+		return nil
+	}
+	of := fmt.Sprintf("%d of %s", judged, plural(all, "place"))
+	if !judgedByPlace(s) {
+		return []string{s.Take + " of " + of}
+	}
+	texts = []string{"at " + of}
+	if judged > 1 {
+		texts = append(texts, fmt.Sprintf("reproduced at %d", p.Count(claim.Reproduced)))
+	}
+	return texts
 }
 
 // judgedByPlace tells whether the places that a statement is about are judged one by one.
@@ -180,6 +234,9 @@ func judgedByPlace(s claim.Statement) bool {
 // figures of all places. The figure of a rank is a lead over another contender: "1.20× the best other".
 func figureText(s claim.Statement, p claim.Part) string {
 	f := p.Figure
+	if p.Sure.N > 0 {
+		f = p.Sure
+	}
 	text := f.Unit.Format(f.Value)
 	switch {
 	case judgedByPlace(s) && len(p.Cells) > 1:

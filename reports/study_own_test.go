@@ -23,8 +23,8 @@ func TestWithOneRunEachTheAnswersSayThatNoSpreadStandsBehindThem(t *testing.T) {
 		now  map[string][]float64
 		want string
 	}{
-		"one run":  {once, "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told: of these 1 point to holds, 1 to does not hold."},
-		"two runs": {twice, "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told: of these 1 point to holds, 1 to does not hold."},
+		"one run":  {once, "0 of 3 claims are reproduced, 0 are not, 3 are undecided: 1 of them point to reproduced, 1 to not reproduced."},
+		"two runs": {twice, "0 of 3 claims are reproduced, 0 are not, 3 are undecided: 1 of them point to reproduced, 1 to not reproduced."},
 	} {
 		d := Study(results.Of(rerun(t, p, map[string]map[string][]float64{"now": c.now})), p)
 		said := ""
@@ -37,10 +37,10 @@ func TestWithOneRunEachTheAnswersSayThatNoSpreadStandsBehindThem(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, said, c.want)
 		}
 		marked := ""
-		for _, mark := range d.Tables()[0].Rows[0]["verdict_now"].Marks {
+		for _, mark := range d.Tables()[0].Rows[0]["answer_now"].Marks {
 			marked += d.Notes()[mark]
 		}
-		if strings.Contains(marked, "one run decides nothing; it points to: ") != (name == "one run") {
+		if strings.Contains(marked, "one run decides nothing; points to: ") != (name == "one run") {
 			t.Errorf("%s: the verdict is marked %q", name, marked)
 		}
 	}

@@ -158,10 +158,9 @@ func AnswersClaims(set *results.Set) bool {
 func (p Paper) decidesClaim(set *results.Set) bool {
 	own := p.ownResults(set)
 	for _, side := range p.measuredSides(own) {
-		for _, c := range p.Claims {
-			if claim.Evaluate(c, own, p.Study.Name, side).PointsTo != claim.CannotBeTold {
-				return true
-			}
+		answered := func(a claim.Answer) bool { return a.PointsTo != claim.Undecided }
+		if slices.ContainsFunc(claim.Answers(p.Claims, own, p.Study.Name, side), answered) {
+			return true
 		}
 	}
 	return false

@@ -232,16 +232,16 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 	}))
 	d := Study(set, p)
 	for key, want := range map[string][]string{
-		"claim":        {"1", "2", "3"},
-		"verdict_then": {"cannot be told", "cannot be told", "cannot be told"},
-		"verdict_now":  {"cannot be told", "cannot be told", "cannot be told"},
-		"published":    {"−32 %", "", "–"},
+		"claim":       {"1", "2", "3"},
+		"answer_then": {"undecided", "undecided", "undecided"},
+		"answer_now":  {"undecided", "undecided", "undecided"},
+		"published":   {"−32 %", "", "–"},
 	} {
 		if got := column(d, 0, key); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
-	for side, want := range map[string]string{"then": "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told: of these 1 point to holds, 1 to does not hold.", "now": "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told."} {
+	for side, want := range map[string]string{"then": "0 of 3 claims are reproduced, 0 are not, 3 are undecided: 1 of them point to reproduced, 1 to not reproduced.", "now": "0 of 3 claims are reproduced, 0 are not, 3 are undecided."} {
 		finds := func(b document.Block) bool {
 			v, ok := b.(document.Verdict)
 			return ok && v.About == sideNames[side] && v.Finding == want
@@ -250,7 +250,7 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 			t.Errorf("%s: no verdict says %q", side, want)
 		}
 	}
-	if got := column(d, 0, "measured_then")[0]; got != "−33.8 % [−37.3 % to −30.0 %] along partitionsPerTopic, R² 0.95 (n=2)" {
+	if got := column(d, 0, "measured_then")[0]; got != "−33.8 % [−67.0 % to 33.0 %] along partitionsPerTopic, R² 0.95 (n=2)" {
 		t.Errorf("measured then: %q", got)
 	}
 	if _, texts := sections(d); !slices.Contains(texts, "Only one server was measured.") {
@@ -258,7 +258,7 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 	}
 	notes := d.Notes()
 	said := d.Tables()[0].Rows[1]["says"]
-	if len(said.Marks) != 1 || !strings.HasPrefix(notes[said.Marks[0]], "by the paper's own tables it does not hold: ") {
+	if len(said.Marks) != 1 || !strings.HasPrefix(notes[said.Marks[0]], "the paper's own tables contradict it: ") {
 		t.Errorf("the paper against itself: %+v %v", said, notes)
 	}
 	beside := d.Tables()[1]
@@ -338,7 +338,7 @@ func TestPublishedFiguresStandInAStudyReportAlsoWhenTheyWereImported(t *testing.
 	if a, b := len(without.Tables()[1].Rows), len(with.Tables()[1].Rows); a != b || a != 3 {
 		t.Errorf("%d rows without, %d with them in the store", a, b)
 	}
-	if note := without.Tables()[0].Rows[0]["verdict_now"]; len(note.Marks) != 1 || !strings.HasPrefix(without.Notes()[note.Marks[0]], "one run decides nothing; it points to: ") {
+	if note := without.Tables()[0].Rows[0]["answer_now"]; len(note.Marks) != 1 || !strings.HasPrefix(without.Notes()[note.Marks[0]], "one run decides nothing; points to: ") {
 		t.Errorf("one repetition: %+v", note)
 	}
 }

@@ -1,12 +1,12 @@
 // Package claim checks the conclusions of a published study against stored records. A conclusion such as "RabbitMQ
-// loses a third of its rate from one queue to 50" is written in claims.yaml as statements with numeric bounds; Evaluate
-// answers it with holds, does not hold, or cannot be told.
+// loses a third of its rate from one queue to 50" is written in claims.yaml as statements with numeric bounds; Answers
+// says of it reproduced, not reproduced, undecided, or, of a number of the publication's machine, not comparable.
 //
 // Repetitions of a measurement differ, so every figure is an interval. They point to an answer if it would be the same
-// whichever repetition of each point had been the only one, and give it if 95 % confidence intervals of the figures
-// (package verdict) come to the same; one run of each point decides nothing. Example: "mode a has at most 0.45 times the rate of mode
-// b". If a measured 38 and 40 messages/s and b 90 and 100, their ratio lies between 38/100 = 0.38 and 40/90 = 0.44: it
-// holds, as far as these repetitions go. If a measured 40 and 44, the ratio lies between 0.40 and 44/90 = 0.49: it cannot be told.
+// whichever repetition of each point had been the only one, and give it if confidence intervals of the figures
+// (package verdict), corrected for all claims of the study, come to the same; one run of each point decides nothing. Example: "mode a
+// has at most 0.45 times the rate of mode b". If a measured 38 and 40 messages/s and b 90 and 100, their ratio lies between 38/100 = 0.38
+// and 40/90 = 0.44: they point to reproduced. If a measured 40 and 44, the ratio lies between 0.40 and 44/90 = 0.49: it is undecided.
 //
 // A statement is answered in four steps. Example: "at every size, 50 queues have at most 0.7 times the rate of one".
 //
@@ -21,7 +21,7 @@ package claim
 
 import "github.com/brokermark/brokermark/internal/results"
 
-// Claim is one conclusion of a published study. It holds if all of its statements hold.
+// Claim is one conclusion of a published study. It is reproduced if all of its statements are.
 type Claim struct {
 	ID          string
 	Says        string // a sentence
@@ -36,7 +36,7 @@ type Claim struct {
 // Answer is the answer to a claim from the records of one side of its study.
 type Answer struct {
 	Verdict Verdict
-	Reason  Reason // why it can't be told
+	Reason  Reason // why it is undecided
 	Why     string // the reason in a sentence
 	Parts   []Part // one for each statement
 
@@ -44,21 +44,26 @@ type Answer struct {
 	Closed   bool    // a figure is the latency of a closed loop, which says how full the client's window was
 }
 
-// Part is the answer to one statement. If it holds at size=1KiB, can't be told at size=10KiB, and every run at 1MiB
+// Part is what the repetitions say of one statement. If it holds at size=1KiB, is undecided at size=10KiB, and every run at 1MiB
 // failed, there are two Cells, and one is Missing.
 type Part struct {
-	Verdict  Verdict
-	Reason   Reason // why it can't be told
+	PointsTo Verdict
+	Reason   Reason // why it is undecided
 	Why      string // the reason in a sentence
 	Figure   Figure // of all cells: pooled as Statement.Take says, or else their median with the range of all
 	R2       Figure // of a slope: the coefficient of determination, the median and range of all cells
 	Cells    []Cell
-	PointsTo Verdict  // as in Answer; the verdicts of the cells are of this kind, too
-	Missing  int      // cells without a usable figure
-	Without  []string // of a slope or shape: values of the axis that it was judged without, since they have no figure in some cell
-	Closed   bool     // a figure is the latency of a closed loop
+	Missing  int             // places without a usable figure, those that were not measured included
+	Without  []string        // of a slope or shape: values of the axis that it was judged without, since they have no figure in some cell
+	Closed   bool            // a figure is the latency of a closed loop
+	Doubts   []results.Doubt // that touch a figure, the worst of each kind
 
-	missingThoughOK int // of Missing, the cells of which every point was measured, but not the metric
+	Sure Figure // Figure with 95 % confidence intervals; none if some point was measured once
+	Turn Turn   // of a claim that is reproduced or not
+
+	unmeasured      int  // of Missing, those that the publication speaks of and no record is of
+	missingThoughOK int  // of Missing, the cells of which every point was measured, but not the metric
+	smokeTest       bool // a record is of a scale that gives no verdicts
 }
 
 // Cell is the answer at one combination of values of the axes that the statement doesn't compare.
@@ -68,9 +73,10 @@ type Cell struct {
 	Figure  Figure   // of a rank the lead, of a slope the change from end to end; none if that ratio is undefined
 	R2      Figure   // of a slope
 	N       int      // the fewest repetitions of any point that the verdict rests on
-	Unknown []string // rank: contenders without a figure, if it can't be told because of them alone
+	Unknown []string // rank: contenders without a figure, if it is undecided because of them alone
 
-	noRatio bool // the verdict needs the figure, and there is none: it is a ratio to zero
+	rest    Verdict // on what else the statement asks for than bounds on Figure; empty if nothing
+	noRatio bool    // the verdict needs the figure, and there is none: it is a ratio to zero
 }
 
 // Sides of a study: the versions that the paper used, today's, and the figures that the paper published.
@@ -89,29 +95,6 @@ func Sides(set *results.Set, study string) []string {
 		}
 	}
 	return sides
-}
-
-// Evaluate answers a claim, which is undecidable or has statements, from the records of a study on one side: Then, Now
-// or Published.
-func Evaluate(c Claim, set *results.Set, study, side string) Answer {
-	if c.Undecidable != "" {
-		return Answer{Verdict: CannotBeTold, PointsTo: CannotBeTold, Reason: Undecidable, Why: c.Undecidable}
-	}
-	samples := samplesOf(set.Points, study, side)
-	if len(samples) == 0 {
-		return Answer{Verdict: CannotBeTold, PointsTo: CannotBeTold, Reason: NothingMeasured, Why: "nothing was measured"}
-	}
-	a := Answer{Verdict: Holds, PointsTo: Holds}
-	for _, s := range c.Statements {
-		p := s.evaluate(samples)
-		a.Parts = append(a.Parts, p)
-		a.Closed = a.Closed || p.Closed
-		a.PointsTo = a.PointsTo.and(p.PointsTo)
-		if both := a.Verdict.and(p.Verdict); both != a.Verdict { // the first of the worst statements gives the reason
-			a.Verdict, a.Reason, a.Why = both, p.Reason, p.Why
-		}
-	}
-	return a
 }
 
 // Repetitions is the fewest repetitions that any figure of the answer rests on. It is 0 without a figure.

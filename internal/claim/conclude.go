@@ -25,65 +25,68 @@ func (s Statement) conclude(p Part) Part {
 // mean is judged, and a third one is missing beside 3 and 5, their mean is 8/3 at least.
 func (s Statement) concludeFromPooled(p Part, figures []Figure) Part {
 	p.Figure = pooled(s.Take, figures)
-	p.Verdict = s.Expect.judge(p.Figure)
-	if p.Verdict == CannotBeTold {
-		return p.cannotBeTold(undecidedBecause(WithinSpread, "%s", whyWithinSpread(p.Figure.N == 1)))
+	p.PointsTo = s.Expect.judge(p.Figure)
+	if p.PointsTo == Undecided {
+		return p.leftOpen(undecidedBecause(WithinSpread, "%s", whyWithinSpread(p.Figure.N == 1)))
 	}
 	anything := Figure{Low: 0, High: math.Inf(1), N: 1}
 	withMissing := pooled(s.Take, slices.Concat(figures, slices.Repeat([]Figure{anything}, p.Missing)))
-	if s.Expect.judge(withMissing) == CannotBeTold {
-		return p.cannotBeTold(p.whyMissing())
+	if s.Expect.judge(withMissing) == Undecided {
+		return p.leftOpen(p.whyMissing())
 	}
 	return p
 }
 
 // concludeFromEach demands that each cell holds, or a share of them. Example: 50 % of four cells have to hold, one
-// holds, one doesn't, and two are missing. Then one to three of them hold, two are needed, and it can't be told.
+// holds, one doesn't, and two are missing. Then one to three of them hold, two are needed, and it is undecided.
 func (s Statement) concludeFromEach(p Part) Part {
 	needed := p.places()
 	if s.Take == TakeShare {
 		exact := s.Share * float64(p.places())
 		needed = int(math.Ceil(exact * (1 - slack))) // 0.3 · 10 is a little more than 3, and makes 3
 	}
-	fewest, most := p.Count(Holds), p.places()-p.Count(DoesNotHold) // cells that hold
+	fewest, most := p.Count(Reproduced), p.places()-p.Count(NotReproduced) // cells that hold
 	switch {
 	case fewest >= needed:
-		p.Verdict = Holds
+		p.PointsTo = Reproduced
 	case most < needed:
-		p.Verdict = DoesNotHold
-	case p.Count(CannotBeTold) == 0:
-		return p.cannotBeTold(p.whyMissing())
+		p.PointsTo = NotReproduced
+	case p.Count(Undecided) == 0:
+		return p.leftOpen(p.whyMissing())
 	default:
-		return p.cannotBeTold(p.whyCellsOpen())
+		return p.leftOpen(p.whyCellsOpen())
 	}
 	return p
 }
 
-// cannotBeTold is the part with that verdict, and why.
-func (p Part) cannotBeTold(why *undecided) Part {
-	p.Verdict, p.Reason, p.Why = CannotBeTold, why.reason, why.text
+// leftOpen is the part undecided, and why.
+func (p Part) leftOpen(why *undecided) Part {
+	p.PointsTo, p.Reason, p.Why = Undecided, why.reason, why.text
 	return p
 }
 
 // places is the number of cells, missing ones counted.
 func (p Part) places() int { return len(p.Cells) + p.Missing }
 
-// whyMissing is why a part can't be told if only missing cells leave it open.
+// whyMissing is why a part is undecided if only missing cells leave it open.
 func (p Part) whyMissing() *undecided {
+	if p.unmeasured > 0 {
+		return undecidedBecause(FewPlaces, "%d of the %d places that the publication speaks of were measured", p.places()-p.unmeasured, p.places())
+	}
 	if p.missingThoughOK > 0 {
 		return undecidedBecause(NoFigure, "%d of %d places have no figure", p.Missing, p.places())
 	}
 	return undecidedBecause(NoneUsable, "%d of %d points have no repetition that ended ok", p.Missing, p.places())
 }
 
-// whyCellsOpen is why a part can't be told if some of its cells can't be.
+// whyCellsOpen is why a part is undecided if some of its cells are.
 func (p Part) whyCellsOpen() *undecided {
 	var unknown []string // contenders
 	noRatio, withinSpread, anySingle := 0, 0, false
 	for _, c := range p.Cells {
 		unknown = append(unknown, c.Unknown...)
 		switch {
-		case c.Verdict != CannotBeTold:
+		case c.Verdict != Undecided:
 		case c.noRatio:
 			noRatio++
 		default:

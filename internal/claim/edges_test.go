@@ -16,7 +16,7 @@ func TestContendersThatAreLevelHaveNoOrder(t *testing.T) {
 		for _, best := range []string{"highest", "lowest"} {
 			p := part(t, "best: "+best+", rank: {by: b, "+statement+"}", at{"b=k", []float64{5, 7}}, at{"b=r", []float64{7, 9}}, at{"b=p", []float64{7}})
 			level := part(t, "best: "+best+", rank: {by: b, "+statement+"}", at{"b=k", []float64{5}}, at{"b=r", []float64{5}})
-			if p.PointsTo != claim.CannotBeTold || level.PointsTo != claim.CannotBeTold {
+			if p.PointsTo != claim.Undecided || level.PointsTo != claim.Undecided {
 				t.Errorf("%s, best is the %s: %s and %s", statement, best, p.PointsTo, level.PointsTo)
 			}
 		}
@@ -25,11 +25,11 @@ func TestContendersThatAreLevelHaveNoOrder(t *testing.T) {
 
 func TestARatioOfOneThatReachedNothingIsZero(t *testing.T) {
 	p := part(t, "ratio: {of: {m: a}, to: {m: b}, expect: {to: 1%}}", at{"m=a", []float64{0, 10}}, at{"m=b", []float64{1000, 2000}})
-	if f := p.Figure; p.PointsTo != claim.Holds || f.Low != 0 || f.High != 0.01 || f.N != 2 {
+	if f := p.Figure; p.PointsTo != claim.Reproduced || f.Low != 0 || f.High != 0.01 || f.N != 2 {
 		t.Errorf("%+v", p)
 	}
 	p = part(t, "ratio: {of: {m: a}, to: {m: b}, expect: {to: 1}}", at{"m=a", []float64{5}}, at{"m=b", []float64{0, 10}})
-	if p.PointsTo != claim.CannotBeTold || p.Figure.N != 0 {
+	if p.PointsTo != claim.Undecided || p.Figure.N != 0 {
 		t.Errorf("to one that may be zero: %+v", p)
 	}
 }
@@ -56,7 +56,7 @@ func TestAKneeWhoseNextRateFailedIsKnownAtItselfAlone(t *testing.T) {
 		low, high float64
 	}{{10_000, 2, 3}, {-10_000, 2, 2}} {
 		all := results.Of([]store.Record{curveOf(store.Knee{Rate: 1990, JumpedAt: 10_000}, 50, 2000, c.next)})
-		f := claim.Evaluate(parse(t, "at: knee, threshold: {expect: {from: 1}}"), all, "s", claim.Now).Parts[0].Figure
+		f := evaluate(parse(t, "at: knee, threshold: {expect: {from: 1}}"), all, "s", claim.Now).Parts[0].Figure
 		if f.Value != 2 || f.Low != c.low || f.High != c.high {
 			t.Errorf("next rate %v: %+v, want %v to %v", c.next, f, c.low, c.high)
 		}
@@ -67,7 +67,7 @@ func TestAKneeWhoseNextRateFailedIsKnownAtItselfAlone(t *testing.T) {
 func TestARateOfWhichNinetyEightPerCentCameThroughIsBelowTheKnee(t *testing.T) {
 	for rate, want := range map[float64]int{9800: 2, 9799: 1} {
 		all := results.Of([]store.Record{curveOf(store.Knee{Rate: rate}, 500, 10_000, 20_000)})
-		p := claim.Evaluate(parse(t, "at: below-knee, threshold: {expect: {from: 0}}"), all, "s", claim.Now).Parts[0]
+		p := evaluate(parse(t, "at: below-knee, threshold: {expect: {from: 0}}"), all, "s", claim.Now).Parts[0]
 		if len(p.Cells) != want {
 			t.Errorf("%v of 10,000/s came through: %d rates are below the knee, want %d", rate, len(p.Cells), want)
 		}
@@ -81,8 +81,8 @@ func TestARatioOfLatenciesOfAClosedLoopHasAFigure(t *testing.T) {
 	h.RecordN(100, 90)
 	h.RecordN(200, 10)
 	r.Result.Latency.EndToEnd = h.Snapshot()
-	a := claim.Evaluate(parse(t, "ratio: {of: {metric: e2e_p99_ns}, to: {metric: e2e_p50_ns}, expect: {about: 2, within: 1%}}"), results.Of([]store.Record{r}), "s", claim.Now)
-	if a.PointsTo != claim.Holds || !a.Closed {
+	a := evaluate(parse(t, "ratio: {of: {metric: e2e_p99_ns}, to: {metric: e2e_p50_ns}, expect: {about: 2, within: 1%}}"), results.Of([]store.Record{r}), "s", claim.Now)
+	if a.PointsTo != claim.Reproduced || !a.Closed {
 		t.Errorf("%+v", a)
 	}
 }
@@ -94,15 +94,15 @@ func TestAKeyThatIsGivenAgainAndAgainIsToldOfItsFirstPlace(t *testing.T) {
 	}
 }
 
-// What has to hold at every curve cannot be told if one of them has no rates, because no run of it ended ok.
+// What has to hold at every curve is undecided if one of them has no rates, because no run of it ended ok.
 func TestACurveThatFailedIsAPlaceThatIsMissing(t *testing.T) {
 	measured, failed := curveOf(store.Knee{Rate: 60, JumpedAt: 100}, 50, 100), curveOf(store.Knee{})
 	measured.PointID, measured.Axes = "m", map[string]string{"sweep": "e", "x": "1"}
 	failed.PointID, failed.Axes = "f", map[string]string{"sweep": "e", "x": "2"}
 	failed.Status, failed.Result = store.Failed, nil
 	for _, rates := range []string{"every", "lowest", "knee", "below-knee", "above-knee"} {
-		a := claim.Evaluate(parse(t, "at: "+rates+", threshold: {expect: {from: 1}}"), results.Of([]store.Record{measured, failed}), "s", claim.Now)
-		if a.PointsTo != claim.CannotBeTold || a.Reason != claim.NoneUsable || a.Parts[0].Missing != 1 || len(a.Parts[0].Cells) == 0 {
+		a := evaluate(parse(t, "at: "+rates+", threshold: {expect: {from: 1}}"), results.Of([]store.Record{measured, failed}), "s", claim.Now)
+		if a.PointsTo != claim.Undecided || a.Reason != claim.NoneUsable || a.Parts[0].Missing != 1 || len(a.Parts[0].Cells) == 0 {
 			t.Errorf("%s: %+v", rates, a)
 		}
 	}
@@ -116,14 +116,14 @@ func TestOneRunPointsToAnAnswerAndDecidesNone(t *testing.T) {
 		want   claim.Verdict
 		reason claim.Reason
 	}{
-		{[]float64{50}, []float64{100}, claim.CannotBeTold, claim.OneRun},
-		{[]float64{50, 51}, []float64{100, 102}, claim.CannotBeTold, claim.WithinSpread},
-		{[]float64{50, 51, 49}, []float64{100, 101, 99}, claim.Holds, claim.Decided},
-		{[]float64{50, 59, 41}, []float64{100, 101, 99}, claim.CannotBeTold, claim.WithinSpread},
-		{[]float64{50, 51, 49}, []float64{50, 51, 49}, claim.DoesNotHold, claim.Decided},
+		{[]float64{50}, []float64{100}, claim.Undecided, claim.OneRun},
+		{[]float64{50, 51}, []float64{100, 102}, claim.Undecided, claim.WithinSpread},
+		{[]float64{50, 51, 49}, []float64{100, 101, 99}, claim.Reproduced, claim.Decided},
+		{[]float64{50, 59, 41}, []float64{100, 101, 99}, claim.Undecided, claim.WithinSpread},
+		{[]float64{50, 51, 49}, []float64{50, 51, 49}, claim.NotReproduced, claim.Decided},
 	} {
-		p := part(t, statement, at{"m=a", c.a}, at{"m=b", c.b})
-		if p.Verdict != c.want || p.Reason != c.reason || p.Verdict == claim.CannotBeTold && !strings.Contains(p.Why, "point") {
+		p := evaluate(parse(t, statement), results.Of(records(at{"m=a", c.a}, at{"m=b", c.b})), "s", claim.Now)
+		if p.Verdict != c.want || p.Reason != c.reason || p.Verdict == claim.Undecided && !strings.Contains(p.Why, "point") {
 			t.Errorf("%v to %v: %s (%s: %s), want %s", c.a, c.b, p.Verdict, p.Reason, p.Why, c.want)
 		}
 	}

@@ -114,10 +114,10 @@ func (r Range) Given() bool { return r != anywhere }
 // is a little more than 0.1. Of a bound of 0 it is 0.
 const slack = 1e-9
 
-// judge tells whether f lies within r: Holds if its whole interval does, DoesNotHold if none of it does.
+// judge tells whether f lies within r: Reproduced if its whole interval does, NotReproduced if none of it does.
 func (r Range) judge(f Figure) Verdict {
 	if !f.known() {
-		return CannotBeTold
+		return Undecided
 	}
 	from, to := r.From, r.To
 	if !math.IsInf(from, 0) { // ∞ − ∞ is no number
@@ -128,10 +128,10 @@ func (r Range) judge(f Figure) Verdict {
 	}
 	switch {
 	case f.Low >= from && f.High <= to:
-		return Holds
+		return Reproduced
 	case f.High < from || f.Low > to:
-		return DoesNotHold
+		return NotReproduced
 	default:
-		return CannotBeTold
+		return Undecided
 	}
 }

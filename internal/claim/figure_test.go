@@ -15,7 +15,7 @@ import (
 // part is what the only statement of a claim comes to.
 func part(t *testing.T, statement string, points ...at) claim.Part {
 	t.Helper()
-	return claim.Evaluate(parse(t, statement), results.Of(records(points...)), "s", claim.Now).Parts[0]
+	return evaluate(parse(t, statement), results.Of(records(points...)), "s", claim.Now).Parts[0]
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
@@ -42,8 +42,8 @@ func TestHowWellALineFitsIsToldOfTheMediansAndOfEachRepetition(t *testing.T) {
 		points []at
 		want   claim.Verdict
 	}{
-		"either repetition fits":         {[]at{{"x=1", []float64{1, 2}}, {"x=2", []float64{2, 3}}, {"x=3", []float64{3, 4}}}, claim.Holds},
-		"one fits and the other doesn't": {[]at{{"x=1", []float64{1, 9}}, {"x=2", []float64{2, 1}}, {"x=3", []float64{3, 9}}}, claim.CannotBeTold},
+		"either repetition fits":         {[]at{{"x=1", []float64{1, 2}}, {"x=2", []float64{2, 3}}, {"x=3", []float64{3, 4}}}, claim.Reproduced},
+		"one fits and the other doesn't": {[]at{{"x=1", []float64{1, 9}}, {"x=2", []float64{2, 1}}, {"x=3", []float64{3, 9}}}, claim.Undecided},
 	} {
 		if p := part(t, "slope: {along: x, r2: 0.99}", c.points...); p.PointsTo != c.want {
 			t.Errorf("%s: %+v, want %s", name, p, c.want)
@@ -55,7 +55,7 @@ func TestASpreadThatEndsOnABoundOfZeroIsNotBeyondIt(t *testing.T) {
 	level := []at{{"x=1", []float64{100}}, {"x=2", []float64{100}}}
 	for expect, last := range map[string][]float64{"{from: 0}": {90, 100}, "{to: 0}": {100, 110}} {
 		p := part(t, "slope: {along: x, change: "+expect+"}", append(level, at{"x=3", last})...)
-		if p.PointsTo != claim.CannotBeTold || p.Reason != claim.WithinSpread {
+		if p.PointsTo != claim.Undecided || p.Reason != claim.WithinSpread {
 			t.Errorf("a change of %v to %v within %s: %+v", p.Figure.Low, p.Figure.High, expect, p)
 		}
 	}
@@ -68,13 +68,13 @@ func TestARatioOfNothingToSomethingIsZeroAndOneToNothingIsNone(t *testing.T) {
 	}
 	part := func(t *testing.T, statement string) claim.Part {
 		t.Helper()
-		return claim.Evaluate(parse(t, statement), results.Of(all), "s", claim.Now).Parts[0]
+		return evaluate(parse(t, statement), results.Of(all), "s", claim.Now).Parts[0]
 	}
-	if p := part(t, "ratio: {of: {metric: lost}, to: {metric: publish_rate}, expect: {to: 1%}}"); p.PointsTo != claim.Holds || p.Figure.Value != 0 || p.Figure.N != 2 {
+	if p := part(t, "ratio: {of: {metric: lost}, to: {metric: publish_rate}, expect: {to: 1%}}"); p.PointsTo != claim.Reproduced || p.Figure.Value != 0 || p.Figure.N != 2 {
 		t.Errorf("nothing lost: %+v", p)
 	}
 	p := part(t, "ratio: {of: {metric: publish_rate}, to: {metric: lost}, expect: {to: 1%}}")
-	if p.PointsTo != claim.CannotBeTold || p.Reason != claim.NoFigure || p.Why != "there is no ratio to zero" {
+	if p.PointsTo != claim.Undecided || p.Reason != claim.NoFigure || p.Why != "there is no ratio to zero" {
 		t.Errorf("to nothing: %+v", p)
 	}
 	p = part(t, "ratio: {of: {metric: publish_rate}, to: {metric: drain_rate}, expect: {to: 1%}}")
@@ -86,7 +86,7 @@ func TestARatioOfNothingToSomethingIsZeroAndOneToNothingIsNone(t *testing.T) {
 // A repetition that had been the only one would have no ratio, so that of the others doesn't decide.
 func TestARatioThatOneRepetitionDoesNotHaveCannotBeTold(t *testing.T) {
 	p := part(t, "ratio: {of: {metric: receive_rate}, to: {metric: publish_rate}, expect: {about: 0.5, within: 1%}}", at{"x=1", []float64{100, 0}})
-	if p.PointsTo != claim.CannotBeTold || p.Why != "there is no ratio to zero" {
+	if p.PointsTo != claim.Undecided || p.Why != "there is no ratio to zero" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -101,8 +101,8 @@ func TestALeadOverNothingIsNoFigure(t *testing.T) {
 		}
 		all[i].Result.Books = store.Books{Sent: 9, Acked: 9, Expected: 9, Received: 9 - lost, Lost: lost}
 	}
-	a := claim.Evaluate(parse(t, "rank: {by: broker, first: kafka, metric: lost}"), results.Of(all), "s", claim.Now)
-	if a.PointsTo != claim.Holds || a.Parts[0].Figure.N != 0 || a.Repetitions() != 2 {
+	a := evaluate(parse(t, "rank: {by: broker, first: kafka, metric: lost}"), results.Of(all), "s", claim.Now)
+	if a.PointsTo != claim.Reproduced || a.Parts[0].Figure.N != 0 || a.Repetitions() != 2 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -164,8 +164,8 @@ func TestWhyAnAnswerCannotBeToldIsSaidInTheWordsThatFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := claim.Evaluate(claims[0], results.Of(records(c.points...)), "s", claim.Now)
-		if a.PointsTo != claim.CannotBeTold || a.Why != c.why {
+		a := evaluate(claims[0], results.Of(records(c.points...)), "s", claim.Now)
+		if a.PointsTo != claim.Undecided || a.Why != c.why {
 			t.Errorf("%s: %s (%q), want %q", c.name, a.PointsTo, a.Why, c.why)
 		}
 	}
@@ -176,7 +176,7 @@ func TestOneRunBetweenTwoRatesIsNotSaidToBeRepetitions(t *testing.T) {
 		Study: "s", PointID: "p", Axes: map[string]string{"sweep": "e"}, Repetition: 1, Status: store.OK, Spec: study.Spec{Measure: "curve"},
 		Result: &store.Result{Knee: &store.Knee{Rate: 2000, JumpedAt: 10_000}},
 	}
-	p := claim.Evaluate(parse(t, "threshold: {metric: knee_rate, expect: {from: 5000}}"), results.Of([]store.Record{r}), "s", claim.Now).Parts[0]
+	p := evaluate(parse(t, "threshold: {metric: knee_rate, expect: {from: 5000}}"), results.Of([]store.Record{r}), "s", claim.Now).Parts[0]
 	if p.Why != "what is known of the figures allows for both" {
 		t.Errorf("%+v", p)
 	}
@@ -195,7 +195,7 @@ func TestAKneeIsBeforeTheLowestRateAtWhichAnyRepetitionJumped(t *testing.T) {
 				Result: &store.Result{Knee: &store.Knee{Rate: 500, JumpedAt: at}, Curve: curve},
 			})
 		}
-		p := claim.Evaluate(parse(t, "at: below-knee, threshold: {expect: {from: 0}}"), results.Of(all), "s", claim.Now).Parts[0]
+		p := evaluate(parse(t, "at: below-knee, threshold: {expect: {from: 0}}"), results.Of(all), "s", claim.Now).Parts[0]
 		if len(p.Cells) != 2 || p.Cells[0].Name != "load=50" || p.Cells[1].Name != "load=2000" {
 			t.Errorf("jumps at %v: %+v", jumps, p.Cells)
 		}
@@ -204,26 +204,26 @@ func TestAKneeIsBeforeTheLowestRateAtWhichAnyRepetitionJumped(t *testing.T) {
 
 // A point without a figure stands in nobody's way: what is left needs no pooling.
 func TestWhatFailedNeedsNoPooling(t *testing.T) {
-	if p := part(t, "over: [], threshold: {expect: {from: 2}}", at{"x=1", []float64{3}}, at{"x=2 status=failed", []float64{3}}); p.PointsTo != claim.Holds {
+	if p := part(t, "over: [], threshold: {expect: {from: 2}}", at{"x=1", []float64{3}}, at{"x=2 status=failed", []float64{3}}); p.PointsTo != claim.Reproduced {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestARangeOfASingleValueIsOne(t *testing.T) {
 	points := []at{{"x=1", []float64{2}}}
-	if p := part(t, "threshold: {expect: {from: 2, to: 2}}", points...); p.PointsTo != claim.Holds {
+	if p := part(t, "threshold: {expect: {from: 2, to: 2}}", points...); p.PointsTo != claim.Reproduced {
 		t.Errorf("%+v", p)
 	}
-	if p := part(t, "select: {x: {from: 1, to: 1}}, threshold: {expect: {from: 2}}", points...); p.PointsTo != claim.Holds {
+	if p := part(t, "select: {x: {from: 1, to: 1}}, threshold: {expect: {from: 2}}", points...); p.PointsTo != claim.Reproduced {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestAnAnswerRestsOnItsFewestRepetitions(t *testing.T) {
 	points := []at{{"x=1", []float64{1, 1, 1}}, {"x=2", []float64{2, 2}}, {"x=3", []float64{3, 3, 3, 3}}}
-	a := claim.Evaluate(parse(t, "all: [{select: {x: 3}, threshold: {expect: {from: 3}}}, {threshold: {expect: {from: 1}}}, {select: {x: 1}, threshold: {expect: {from: 1}}}]"),
+	a := evaluate(parse(t, "all: [{select: {x: 3}, threshold: {expect: {from: 3}}}, {threshold: {expect: {from: 1}}}, {select: {x: 1}, threshold: {expect: {from: 1}}}]"),
 		results.Of(records(points...)), "s", claim.Now)
-	if a.Repetitions() != 2 || a.PointsTo != claim.Holds {
+	if a.Repetitions() != 2 || a.PointsTo != claim.Reproduced {
 		t.Errorf("%d repetitions: %+v", a.Repetitions(), a)
 	}
 	if n := (claim.Answer{Parts: []claim.Part{{}}}).Repetitions(); n != 0 {
@@ -250,25 +250,25 @@ func TestMessagesAreCountedPerRepetitionAlsoOfThoseThatFailed(t *testing.T) {
 		want            claim.Verdict
 		figure          float64
 	}{
-		{"nothing was lost", "threshold: {expect: {to: 0}}", lost("mode=a", 0, 0, 0), claim.Holds, 0},
-		{"one of three failed by its losses", "threshold: {expect: {to: 0}}", lost("mode=a", 0, 77, 0), claim.DoesNotHold, 77.0 / 3},
-		{"none ended ok, and there were losses", "threshold: {expect: {to: 0}}", lost("mode=a", 77, 77), claim.DoesNotHold, 77},
-		{"none ended ok, and there may have been more", "threshold: {expect: {to: 80}}", lost("mode=a", 77, 77), claim.CannotBeTold, 77},
-		{"as many as repetitions allow", "threshold: {expect: {to: 6}}", lost("mode=a", 5, 5, 5), claim.Holds, 5},
+		{"nothing was lost", "threshold: {expect: {to: 0}}", lost("mode=a", 0, 0, 0), claim.Reproduced, 0},
+		{"one of three failed by its losses", "threshold: {expect: {to: 0}}", lost("mode=a", 0, 77, 0), claim.NotReproduced, 77.0 / 3},
+		{"none ended ok, and there were losses", "threshold: {expect: {to: 0}}", lost("mode=a", 77, 77), claim.NotReproduced, 77},
+		{"none ended ok, and there may have been more", "threshold: {expect: {to: 80}}", lost("mode=a", 77, 77), claim.Undecided, 77},
+		{"as many as repetitions allow", "threshold: {expect: {to: 6}}", lost("mode=a", 5, 5, 5), claim.Reproduced, 5},
 		{
 			"equal losses in two and in three", "ratio: {of: {mode: a}, to: {mode: b}, expect: {about: 1, within: 1%}}",
-			slices.Concat(lost("mode=a", 5, 5, 5), lost("mode=b", 5, 5)), claim.Holds, 1,
+			slices.Concat(lost("mode=a", 5, 5, 5), lost("mode=b", 5, 5)), claim.Reproduced, 1,
 		},
 		{
 			"a share of the same repetitions", "ratio: {of: {metric: lost}, to: {metric: sent}, expect: {to: 0}}",
-			lost("mode=a", 0, 77, 0), claim.DoesNotHold, 77.0 / 300,
+			lost("mode=a", 0, 77, 0), claim.NotReproduced, 77.0 / 300,
 		},
 	} {
 		c.records = slices.Clone(c.records)
 		for i := range c.records {
 			c.records[i].ID = int64(i + 1)
 		}
-		p := claim.Evaluate(parseOf(t, "lost", c.statement), results.Of(c.records), "s", claim.Now).Parts[0]
+		p := evaluate(parseOf(t, "lost", c.statement), results.Of(c.records), "s", claim.Now).Parts[0]
 		if p.PointsTo != c.want || math.Abs(p.Figure.Value-c.figure) > 1e-9 {
 			t.Errorf("%s: %s by %+v", c.name, p.PointsTo, p.Figure)
 		}
@@ -300,14 +300,14 @@ func TestASlopeTakesARateThatNothingBoundsForWhatItIs(t *testing.T) {
 		sign        string
 		want        claim.Verdict
 	}{
-		{"unbounded at its end", [3]float64{10, 20, 100}, [3]float64{11, 22, 0}, "rising", claim.Holds},
-		{"unbounded at its end", [3]float64{10, 20, 100}, [3]float64{11, 22, 0}, "falling", claim.DoesNotHold},
-		{"unbounded at its beginning", [3]float64{10, 20, 30}, [3]float64{0, 22, 33}, "rising", claim.CannotBeTold},
-		{"unbounded in the middle, which has no weight", [3]float64{10, 20, 30}, [3]float64{11, 0, 33}, "rising", claim.Holds},
-		{"unbounded everywhere", [3]float64{10, 20, 30}, [3]float64{}, "rising", claim.CannotBeTold},
+		{"unbounded at its end", [3]float64{10, 20, 100}, [3]float64{11, 22, 0}, "rising", claim.Reproduced},
+		{"unbounded at its end", [3]float64{10, 20, 100}, [3]float64{11, 22, 0}, "falling", claim.NotReproduced},
+		{"unbounded at its beginning", [3]float64{10, 20, 30}, [3]float64{0, 22, 33}, "rising", claim.Undecided},
+		{"unbounded in the middle, which has no weight", [3]float64{10, 20, 30}, [3]float64{11, 0, 33}, "rising", claim.Reproduced},
+		{"unbounded everywhere", [3]float64{10, 20, 30}, [3]float64{}, "rising", claim.Undecided},
 	} {
 		claims := parseOf(t, "sustainable_low", "slope: {along: x, sign: "+c.sign+"}")
-		p := claim.Evaluate(claims, results.Of(searched(c.lows, c.highs)), "s", claim.Now).Parts[0]
+		p := evaluate(claims, results.Of(searched(c.lows, c.highs)), "s", claim.Now).Parts[0]
 		if p.PointsTo != c.want {
 			t.Errorf("%s, %s: %s (%s)", c.name, c.sign, p.PointsTo, p.Why)
 		}

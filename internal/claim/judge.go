@@ -1,46 +1,37 @@
 package claim
 
-import "fmt"
+import (
+	"fmt"
+	"math"
 
-// evaluate answers a statement from the samples, which are the measurements on one side of a study. Example: each
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// pointsTo says what the samples, which are the measurements on one side of a study, point to, by the figures that any choice of their
+// repetitions may make, or by their confidence intervals, which err with the probability alpha, if it is not 0. Example: each
 // broker has to have at least 10 messages/s. The repetitions of kafka had 9 and 12, those of nats 20 and 21, and all of
-// pulsar failed. The part has the cells broker=kafka, which can't be told, and broker=nats, which holds. One cell is
-// missing, and the whole can't be told.
-//
-// The part says what the repetitions point to, whichever of them had been the only one. That is its verdict only where confidence intervals
-// of the figures come to the same.
-func (s Statement) evaluate(all []sample) Part {
-	p := s.pointsTo(all)
-	p.PointsTo = p.Verdict
-	isPublished := all[0].point.Published() // figures that a paper prints are what it claims
-	if p.Verdict == CannotBeTold || isPublished || s.pointsTo(surely(all)).Verdict == p.Verdict {
-		return p
-	}
-	if p.Repetitions() == 1 {
-		return p.cannotBeTold(undecidedBecause(OneRun, "one run decides nothing; it points to: %s", p.PointsTo))
-	}
-	return p.cannotBeTold(undecidedBecause(WithinSpread, "the repetitions are too few, or scatter too much; they point to: %s", p.PointsTo))
-}
-
-// pointsTo judges a statement by the figures of the samples.
-func (s Statement) pointsTo(all []sample) Part {
-	p, why := s.judgeCells(all)
+// pulsar failed. The part has the cells broker=kafka, which is undecided, and broker=nats, which holds. One cell is
+// missing, and the whole is undecided.
+func (s Statement) pointsTo(all []sample, alpha float64) Part {
+	p, why := s.judgeCells(all, alpha)
 	if why != nil {
-		return Part{}.cannotBeTold(why)
+		return Part{}.leftOpen(why)
 	}
+	p.unmeasured = max(0, s.Places-p.places())
+	p.Missing += p.unmeasured
 	return s.conclude(p)
 }
 
 // judgeCells makes a part of the statement's cells, of which there is one at least, without the verdict on all of them.
-func (s Statement) judgeCells(all []sample) (Part, *undecided) {
+func (s Statement) judgeCells(all []sample, alpha float64) (Part, *undecided) {
 	if s.Kind == Ratio {
-		return s.ratio(all)
+		return s.ratio(all, alpha)
 	}
-	chosen, why := s.choose(all)
+	chosen, why := s.choose(all, alpha)
 	if why != nil {
 		return Part{}, why
 	}
-	share(chosen)
 	var p Part
 	switch s.Kind {
 	case Rank:
@@ -65,6 +56,7 @@ func (s Statement) threshold(chosen []sample) (Part, *undecided) {
 			return Part{}, why
 		}
 		p.add(cell.Name, cell.Members, f, s.Expect.judge(f))
+		p.uses(s.Metric, cell.Members)
 	}
 	if len(p.Cells) == 0 {
 		return Part{}, noFigure(chosen, s.Metric)
@@ -90,4 +82,17 @@ func (p *Part) addMissing(samples []sample) {
 		}
 	}
 	p.missingThoughOK++
+}
+
+// uses notes what stands with the figures of m of the samples, on which a cell is judged: doubts, and the scale at which they were measured.
+func (p *Part) uses(m results.Metric, samples []sample) {
+	for _, s := range samples {
+		for _, r := range s.records {
+			if !math.IsNaN(m.AsRecorded().Of(r)) {
+				p.smokeTest = p.smokeTest || r.Scale == study.SmokeTest
+				p.Doubts = append(p.Doubts, m.DoubtsOf(r)...)
+			}
+		}
+	}
+	p.Doubts = results.WorstDoubts(p.Doubts)
 }

@@ -77,7 +77,7 @@ func TestATrendNamesTheValuesThatItIsJudgedWithout(t *testing.T) {
 func TestRoundingPutsNoFigureBeyondItsBound(t *testing.T) {
 	for expect, last := range map[string]float64{"{to: 10%}": 110, "{from: -30%}": 70, "{from: 10%, to: 10%}": 110} {
 		p := part(t, "slope: {along: x, change: "+expect+"}", at{"x=1", []float64{100}}, at{"x=2", []float64{100}}, at{"x=3", []float64{last}})
-		if p.PointsTo != claim.Holds {
+		if p.PointsTo != claim.Reproduced {
 			t.Errorf("%s of %v: %s", expect, p.Figure.Value, p.PointsTo)
 		}
 	}
@@ -88,7 +88,7 @@ func TestAFlatLineNeitherRisesNorFalls(t *testing.T) {
 	for _, sign := range []string{"rising", "falling"} {
 		for _, y := range []float64{3.3, 7, 1e6 / 3} {
 			p := part(t, "slope: {along: x, sign: "+sign+"}", at{"x=1", []float64{y}}, at{"x=2", []float64{y}}, at{"x=4", []float64{y}}, at{"x=9", []float64{y}})
-			if got := p.Cells[0].Verdict; got != claim.DoesNotHold {
+			if got := p.Cells[0].Verdict; got != claim.NotReproduced {
 				t.Errorf("%v everywhere is %s: %s", y, sign, got)
 			}
 		}
@@ -108,21 +108,21 @@ func TestAShapeHoldsOnItsBound(t *testing.T) {
 		points    []at
 		want      claim.Verdict
 	}{
-		{"form: constant, within: 10%", course(100, 105, 95), claim.Holds},
-		{"form: constant, within: 9%", course(100, 105, 95), claim.DoesNotHold},
-		{"form: constant", course(100, 100), claim.Holds},
-		{"form: rising", course(5, 5), claim.Holds},
-		{"form: rising, within: 50%", course(10, 5), claim.Holds},
-		{"form: rising, within: 49%", course(10, 5), claim.DoesNotHold},
-		{"form: rising, within: 5%", course(100, 95.1, 90.4, 86), claim.DoesNotHold}, // each step is within 5 %, but it falls all along
-		{"form: falling, within: 5%", course(86, 90.2, 94.5, 99), claim.DoesNotHold},
-		{"form: rising, within: 5%", course(100, 96, 99, 96, 110), claim.Holds},
-		{"form: falling", course(5, 5), claim.Holds},
-		{"form: falling, within: 50%", course(10, 15), claim.Holds},
-		{"form: falling, within: 49%", course(10, 15), claim.DoesNotHold},
-		{"form: interior maximum", course(5, 5, 5), claim.DoesNotHold},
-		{"form: interior maximum, within: 20%", course(10, 13, 5), claim.Holds},
-		{"form: interior maximum, within: 30%", course(10, 12, 5), claim.DoesNotHold},
+		{"form: constant, within: 10%", course(100, 105, 95), claim.Reproduced},
+		{"form: constant, within: 9%", course(100, 105, 95), claim.NotReproduced},
+		{"form: constant", course(100, 100), claim.Reproduced},
+		{"form: rising", course(5, 5), claim.Reproduced},
+		{"form: rising, within: 50%", course(10, 5), claim.Reproduced},
+		{"form: rising, within: 49%", course(10, 5), claim.NotReproduced},
+		{"form: rising, within: 5%", course(100, 95.1, 90.4, 86), claim.NotReproduced}, // each step is within 5 %, but it falls all along
+		{"form: falling, within: 5%", course(86, 90.2, 94.5, 99), claim.NotReproduced},
+		{"form: rising, within: 5%", course(100, 96, 99, 96, 110), claim.Reproduced},
+		{"form: falling", course(5, 5), claim.Reproduced},
+		{"form: falling, within: 50%", course(10, 15), claim.Reproduced},
+		{"form: falling, within: 49%", course(10, 15), claim.NotReproduced},
+		{"form: interior maximum", course(5, 5, 5), claim.NotReproduced},
+		{"form: interior maximum, within: 20%", course(10, 13, 5), claim.Reproduced},
+		{"form: interior maximum, within: 30%", course(10, 12, 5), claim.NotReproduced},
 	} {
 		if p := part(t, "shape: {along: x, "+c.statement+"}", c.points...); p.PointsTo != c.want {
 			t.Errorf("%s of %+v: %s, want %s", c.statement, c.points, p.PointsTo, c.want)
@@ -149,18 +149,18 @@ func TestAShareOfThePlacesIsCountedUpToTheNextWhole(t *testing.T) {
 		holding, failing, unknown int
 		want                      claim.Verdict
 	}{
-		{"50%", 2, 2, 0, claim.Holds},
-		{"50%", 1, 3, 0, claim.DoesNotHold},
-		{"50%", 2, 3, 0, claim.DoesNotHold}, // three of five
-		{"50%", 2, 2, 1, claim.CannotBeTold},
-		{"50%", 3, 1, 1, claim.Holds},
-		{"50%", 1, 3, 1, claim.DoesNotHold},
-		{"100%", 3, 0, 0, claim.Holds},
-		{"100%", 3, 0, 1, claim.CannotBeTold},
-		{"0.3", 3, 7, 0, claim.Holds}, // 0.3 · 10 is a little more than 3
+		{"50%", 2, 2, 0, claim.Reproduced},
+		{"50%", 1, 3, 0, claim.NotReproduced},
+		{"50%", 2, 3, 0, claim.NotReproduced}, // three of five
+		{"50%", 2, 2, 1, claim.Undecided},
+		{"50%", 3, 1, 1, claim.Reproduced},
+		{"50%", 1, 3, 1, claim.NotReproduced},
+		{"100%", 3, 0, 0, claim.Reproduced},
+		{"100%", 3, 0, 1, claim.Undecided},
+		{"0.3", 3, 7, 0, claim.Reproduced}, // 0.3 · 10 is a little more than 3
 	} {
 		p := part(t, "threshold: {share: "+c.share+", expect: {from: 5}}", places(c.holding, c.failing, c.unknown)...)
-		if p.PointsTo != c.want || p.Count(claim.Holds) != c.holding || p.Count(claim.DoesNotHold) != c.failing {
+		if p.PointsTo != c.want || p.Count(claim.Reproduced) != c.holding || p.Count(claim.NotReproduced) != c.failing {
 			t.Errorf("%+v: %s", c, p.PointsTo)
 		}
 	}
@@ -218,8 +218,8 @@ func TestALineThroughASearchThatFoundNoUpperBoundRises(t *testing.T) {
 			r.Result = &store.Result{Sustainable: &store.Sustainable{HeldNs: 20e9, Low: float64(1000 * (i + 1)), High: high}}
 			all = append(all, r)
 		}
-		a := claim.Evaluate(parse(t, "slope: {metric: sustainable_low, along: x, sign: rising}"), results.Of(all), "s", claim.Now)
-		if a.PointsTo != claim.Holds {
+		a := evaluate(parse(t, "slope: {metric: sustainable_low, along: x, sign: rising}"), results.Of(all), "s", claim.Now)
+		if a.PointsTo != claim.Reproduced {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
@@ -227,11 +227,11 @@ func TestALineThroughASearchThatFoundNoUpperBoundRises(t *testing.T) {
 
 func TestTheNameOfARateHasNoExponent(t *testing.T) {
 	all := results.Of([]store.Record{curveOf(store.Knee{}, 1_000_000, 2_500_000)})
-	p := claim.Evaluate(parse(t, "at: every, threshold: {expect: {from: 0}}"), all, "s", claim.Now).Parts[0]
+	p := evaluate(parse(t, "at: every, threshold: {expect: {from: 0}}"), all, "s", claim.Now).Parts[0]
 	if len(p.Cells) != 2 || p.Cells[0].Name != "load=1000000" {
 		t.Errorf("%+v", p.Cells)
 	}
-	p = claim.Evaluate(parse(t, "select: {x: {from: 3000000}}, threshold: {expect: {from: 0}}"), results.Of(records(at{"x=1", []float64{1}})), "s", claim.Now).Parts[0]
+	p = evaluate(parse(t, "select: {x: {from: 3000000}}, threshold: {expect: {from: 0}}"), results.Of(records(at{"x=1", []float64{1}})), "s", claim.Now).Parts[0]
 	if p.Why != "no point has x from 3000000; there are 1" {
 		t.Error(p.Why)
 	}

@@ -63,11 +63,11 @@ func TestAVerdictIsThatOfEveryChoiceOfRepetitions(t *testing.T) {
 				}
 				points = append(points, p)
 			}
-			whole := claim.Evaluate(c, results.Of(records(points...)), "s", claim.Now)
+			whole := evaluate(c, results.Of(records(points...)), "s", claim.Now)
 			got, low, high := whole.PointsTo, math.Inf(1), math.Inf(-1)
 			want := map[claim.Verdict]int{}
 			for _, choice := range choices(points) {
-				one := claim.Evaluate(c, results.Of(records(choice...)), "s", claim.Now)
+				one := evaluate(c, results.Of(records(choice...)), "s", claim.Now)
 				want[one.PointsTo]++
 				if f := one.Parts[0].Figure; f.N > 0 {
 					low, high = min(low, f.Value), max(high, f.Value)
@@ -79,13 +79,13 @@ func TestAVerdictIsThatOfEveryChoiceOfRepetitions(t *testing.T) {
 			seen[got]++
 			agreed := len(want) == 1
 			switch {
-			case got != claim.CannotBeTold && (!agreed || want[got] == 0):
+			case got != claim.Undecided && (!agreed || want[got] == 0):
 				t.Fatalf("%s: %s, and of choices %v: %+v", test.statement, got, want, points)
-			case got == claim.CannotBeTold && agreed && !test.bound:
-				t.Fatalf("%s: cannot be told, and all choices say %v: %+v", test.statement, want, points)
+			case got == claim.Undecided && agreed && !test.bound:
+				t.Fatalf("%s: undecided, and all choices say %v: %+v", test.statement, want, points)
 			}
 		}
-		for _, v := range []claim.Verdict{claim.Holds, claim.DoesNotHold, claim.CannotBeTold} {
+		for _, v := range []claim.Verdict{claim.Reproduced, claim.NotReproduced, claim.Undecided} {
 			if seen[v] == 0 {
 				t.Errorf("%s: never %s, of %v", test.statement, v, seen)
 			}

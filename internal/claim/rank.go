@@ -17,8 +17,8 @@ type contender struct {
 	refused bool   // the work, so that there is neither a figure nor a place
 }
 
-// rank judges in each cell the place of one contender, or the order of several. In the example of contender it can't be
-// told whether kafka is first, because pulsar may be, and nats is not first. A cell in which those that the ranking
+// rank judges in each cell the place of one contender, or the order of several. In the example of contender it is
+// undecided whether kafka is first, because pulsar may be, and nats is not first. A cell in which those that the ranking
 // names were not all measured has nothing to compare.
 func (s Statement) rank(chosen []sample) (Part, *undecided) {
 	var p Part
@@ -32,6 +32,7 @@ func (s Statement) rank(chosen []sample) (Part, *undecided) {
 		switch {
 		case len(ranked) > 1 && haveAll(ranked, named):
 			p.Cells = append(p.Cells, s.rankCell(cell.Name, contenders))
+			p.uses(s.Metric, cell.Members)
 		case len(contenders) > 1 && haveAll(contenders, named):
 			p.addMissing(cell.Members)
 		}
@@ -120,7 +121,7 @@ func (s Statement) rankCell(cellName string, contenders []contender) Cell {
 		return cell
 	}
 	cell.Verdict = s.judgePlace(first.figure, rivals, len(unknown))
-	if cell.Verdict == CannotBeTold && s.judgePlace(first.figure, rivals, 0) != CannotBeTold {
+	if cell.Verdict == Undecided && s.judgePlace(first.figure, rivals, 0) != Undecided {
 		cell.Unknown = unknown
 	}
 	return cell
@@ -128,7 +129,7 @@ func (s Statement) rankCell(cellName string, contenders []contender) Cell {
 
 // judgeOrder tells whether each contender of the order is better than the next.
 func (s Statement) judgeOrder(contenders []contender) Verdict {
-	verdict := Holds
+	verdict := Reproduced
 	for i := range len(s.Order) - 1 {
 		better, _ := find(contenders, s.Order[i])
 		worse, _ := find(contenders, s.Order[i+1])
@@ -139,16 +140,16 @@ func (s Statement) judgeOrder(contenders []contender) Verdict {
 
 // judgePlace tells whether own is at the place, which is so if place − 1 rivals are better. How many are is known only
 // within limits, as spreads overlap and some figures are unknown. Example: of three rivals one is certainly better than
-// own, one certainly worse, and one has no figure. Then one or two are better: own isn't first, and it can't be told
-// whether it is second.
+// own, one certainly worse, and one has no figure. Then one or two are better: own isn't first, and whether it is second
+// is undecided.
 func (s Statement) judgePlace(own Figure, rivals []Figure, unknown int) Verdict {
 	fewestBetter, mostBetter := 0, unknown
 	for _, rival := range rivals {
 		switch s.isBetter(rival, own) {
-		case Holds:
+		case Reproduced:
 			fewestBetter++
 			mostBetter++
-		case CannotBeTold:
+		case Undecided:
 			mostBetter++
 		}
 	}
@@ -158,11 +159,11 @@ func (s Statement) judgePlace(own Figure, rivals []Figure, unknown int) Verdict 
 	}
 	switch {
 	case wantBetter < fewestBetter || wantBetter > mostBetter:
-		return DoesNotHold
+		return NotReproduced
 	case fewestBetter == mostBetter:
-		return Holds
+		return Reproduced
 	default:
-		return CannotBeTold
+		return Undecided
 	}
 }
 
@@ -173,11 +174,11 @@ func (s Statement) isBetter(a, b Figure) Verdict {
 	}
 	switch {
 	case a.Low > b.High:
-		return Holds
+		return Reproduced
 	case a.High < b.Low:
-		return DoesNotHold
+		return NotReproduced
 	default:
-		return CannotBeTold
+		return Undecided
 	}
 }
 

@@ -13,16 +13,15 @@ import (
 // ratio divides the measurements of one selection by those of another that have the same values on all axes but the
 // compared ones. Example: the modes a and b were measured with 1 and with 50 topics, and mode a with 100 as well. Then
 // the ratio of a to b has two cells, with 1 topic and with 50; with 100 there is nothing to compare.
-func (s Statement) ratio(all []sample) (Part, *undecided) {
-	dividends, why := s.operand(s.Of).choose(all)
+func (s Statement) ratio(all []sample, alpha float64) (Part, *undecided) {
+	dividends, why := s.operand(s.Of).choose(all, alpha)
 	if why != nil {
 		return Part{}, why
 	}
-	divisors, why := s.operand(s.To).choose(all)
+	divisors, why := s.operand(s.To).choose(all, alpha)
 	if why != nil {
 		return Part{}, why
 	}
-	share(slices.Concat(dividends, divisors))
 	axes := s.cellAxes(slices.Concat(dividends, divisors), s.comparedAxes()...)
 	divisorOf := map[string]group{} // by the name of the cell
 	for _, divisor := range grouped(divisors, axes) {
@@ -39,6 +38,8 @@ func (s Statement) ratio(all []sample) (Part, *undecided) {
 			return Part{}, why
 		}
 		p.add(dividend.Name, slices.Concat(dividend.Members, divisor.Members), f, s.Expect.judge(f))
+		p.uses(s.Of.Metric, dividend.Members)
+		p.uses(s.To.Metric, divisor.Members)
 	}
 	switch {
 	case len(p.Cells) > 0:
@@ -116,7 +117,7 @@ func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
 		for _, ratio := range ratios {
 			exact = append(exact, verdict.Exactly(ratio))
 		}
-		f = f.within(exact.Interval(verdict.Spread{}))
+		f = f.within(exact.Interval(verdict.Spread{}, s.sure.alpha))
 	}
 	return f
 }

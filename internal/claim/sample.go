@@ -75,7 +75,7 @@ func (s sample) figure(m results.Metric) Figure {
 		return Figure{}
 	}
 	if s.sure != nil {
-		f = f.within(m.AsRecorded().Sample(s.records).Interval(s.sure.spread(m)))
+		f = f.within(s.interval(m))
 	}
 	if s.aboveKnee != nil {
 		if next := s.aboveKnee.figure(m); next.known() {
@@ -94,33 +94,50 @@ func (f Figure) within(low, high float64) Figure {
 	return f
 }
 
-// sureness says that figures have confidence intervals, and which samples may share an estimate of their spread.
-type sureness struct{ over []sample }
-
-// spread is the estimate of the samples that a statement is about.
-func (s *sureness) spread(m results.Metric) verdict.Spread {
-	var samples []verdict.Sample
-	for _, one := range s.over {
-		samples = append(samples, m.AsRecorded().Sample(one.records))
-	}
-	return verdict.Pool(samples...)
+// sureness says that figures have confidence intervals, which err with the probability alpha. Samples of one experiment share an estimate of
+// their spread.
+type sureness struct {
+	alpha   float64
+	among   []sample                  // those of the experiments
+	spreads map[string]verdict.Spread // by experiment and metric
 }
 
-// surely are the samples with confidence intervals.
-func surely(samples []sample) []sample {
-	sure := &sureness{}
-	samples = slices.Clone(samples)
-	for i := range samples {
-		samples[i].sure = sure
+// spread is the estimate from all samples of an experiment.
+func (s *sureness) spread(m results.Metric, experiment string) verdict.Spread {
+	key := experiment + " " + m.Key
+	spread, ok := s.spreads[key]
+	if !ok {
+		var samples []verdict.Sample
+		for _, one := range s.among {
+			if other, _ := one.value(sweepAxis); other == experiment {
+				samples = append(samples, m.AsRecorded().Sample(one.records))
+			}
+		}
+		spread = verdict.Pool(samples...)
+		s.spreads[key] = spread
 	}
-	return samples
+	return spread
 }
 
-// share lets the samples that a statement is about share an estimate of their spread.
-func share(samples []sample) {
-	if len(samples) > 0 && samples[0].sure != nil {
-		samples[0].sure.over = samples
+// interval is the confidence interval of a metric of the sample.
+func (s sample) interval(m results.Metric) (low, high float64) {
+	experiment, _ := s.value(sweepAxis)
+	return m.AsRecorded().Sample(s.records).Interval(s.sure.spread(m, experiment), s.sure.alpha)
+}
+
+// surely are the chosen samples with confidence intervals that err with the probability alpha. among are all of their experiments.
+func surely(chosen, among []sample, alpha float64) []sample {
+	sure := &sureness{alpha: alpha, among: among, spreads: map[string]verdict.Spread{}}
+	chosen = slices.Clone(chosen)
+	for i := range chosen {
+		chosen[i].sure = sure
+		if next := chosen[i].aboveKnee; next != nil {
+			above := *next
+			above.sure = sure
+			chosen[i].aboveKnee = &above
+		}
 	}
+	return chosen
 }
 
 // count is how many messages the metric counts per repetition, also in those that failed. Messages that one repetition

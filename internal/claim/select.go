@@ -30,8 +30,9 @@ const (
 	Highest End = "highest"
 )
 
-// choose keeps the samples, which are measurements, that are meant. It returns one at least, or why there is none.
-func (s Selection) choose(all []sample) ([]sample, *undecided) {
+// choose keeps the samples, which are measurements, that are meant. It returns one at least, or why there is none. Their figures have
+// confidence intervals that err with the probability alpha, unless it is 0.
+func (s Selection) choose(all []sample, alpha float64) ([]sample, *undecided) {
 	var chosen []sample
 	for _, one := range all {
 		name, _ := one.value(sweepAxis)
@@ -42,6 +43,7 @@ func (s Selection) choose(all []sample) ([]sample, *undecided) {
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NothingMeasured, "nothing was measured of %s", strings.Join(s.Experiments, ", "))
 	}
+	ofExperiments := chosen
 	chosen, why := s.Select.filter(chosen)
 	if why != nil {
 		return nil, why
@@ -50,7 +52,10 @@ func (s Selection) choose(all []sample) ([]sample, *undecided) {
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NoFigure, "no rate of a curve is %s", s.At)
 	}
-	return chosen, nil
+	if alpha == 0 {
+		return chosen, nil
+	}
+	return surely(chosen, atRates(ofExperiments, s.At), alpha), nil
 }
 
 // filter keeps the samples that meet all criteria. Ends come last, as the lowest x is meant of those with y=1.

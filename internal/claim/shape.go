@@ -28,26 +28,39 @@ var forms = []string{constantForm, risingForm, fallingForm, interiorMaximum}
 // 18.5/20 = 0.925.
 func (t Trend) shapeCell(name string, figures []Figure) Cell {
 	var f Figure
-	var verdict Verdict
 	switch t.Form {
 	case constantForm:
 		f = variation(figures)
-		verdict = atMost(t.Within).judge(f)
 	case risingForm:
 		f = pooled(poolMin, ratiosToEarlier(figures))
-		verdict = atLeast(1 - t.Within).judge(f)
 	case fallingForm:
 		f = pooled(poolMax, ratiosToEarlier(figures))
-		verdict = atMost(1 + t.Within).judge(f)
 	case interiorMaximum:
 		last := len(figures) - 1
 		inside, ends := figures[1:last], []Figure{figures[0], figures[last]}
 		f = quotient(pooled(poolMax, inside), pooled(poolMax, ends))
-		verdict = atMost(1 + t.Within).judge(f).not() // a figure on the bound is not above it
 	default:
 		panic(fmt.Sprintf("claim: a shape of the form %q", t.Form)) // Parse makes none
 	}
+	verdict := t.bounds().judge(f)
+	if t.Form == interiorMaximum {
+		verdict = atMost(1 + t.Within).judge(f).not() // a figure on the bound is not above it
+	}
 	return Cell{Name: name, Verdict: verdict, Figure: f, N: fewestRepetitions(figures), noRatio: !f.known()}
+}
+
+// bounds is where the figure of a shape has to lie.
+func (t Trend) bounds() Range {
+	switch t.Form {
+	case constantForm:
+		return atMost(t.Within)
+	case risingForm:
+		return atLeast(1 - t.Within)
+	case fallingForm:
+		return atMost(1 + t.Within)
+	default:
+		return atLeast(1 + t.Within) // without the bound itself
+	}
 }
 
 // variation is (largest − smallest) / median. Its interval takes in what any choice of repetitions makes of it, and may

@@ -15,7 +15,7 @@ import (
 func (t Trend) slopeCell(name string, rs readings) Cell {
 	first, last := rs[0].y, rs[len(rs)-1].y
 	change, fit := quotient(last, first).change(), rs.fit()
-	verdict := Holds
+	verdict := Reproduced
 	switch t.Sign { // a flat line neither rises nor falls
 	case risingForm:
 		verdict = atMost(0).judge(rs.slope()).not()
@@ -25,13 +25,13 @@ func (t Trend) slopeCell(name string, rs readings) Cell {
 	if t.R2 > 0 {
 		verdict = verdict.and(atLeast(t.R2).judge(fit))
 	}
-	noRatio := false
+	noRatio, rest := false, verdict
 	if t.Change.Given() {
 		verdict = verdict.and(t.Change.judge(change))
 		noRatio = !change.known()
 	}
 	n := fewestRepetitions(rs.figures())
-	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: n, noRatio: noRatio}
+	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: n, rest: rest, noRatio: noRatio}
 }
 
 // slope is the slope of the least-squares line, as an interval over all choices of one repetition of each reading. The

@@ -42,9 +42,11 @@ func (s Statement) trend(chosen []sample) (Part, *undecided) {
 			anyTooShort = anyTooShort || len(rs) > 0
 		case s.Kind == Shape:
 			p.Cells = append(p.Cells, s.shapeCell(cell.Name, rs.figures()))
+			p.uses(s.Metric, cell.Members)
 			p.addWithout(without)
 		default:
 			p.Cells = append(p.Cells, s.slopeCell(cell.Name, rs))
+			p.uses(s.Metric, cell.Members)
 			p.addWithout(without)
 		}
 	}

@@ -5,37 +5,38 @@ import "fmt"
 // Verdict is the answer to a claim or a statement.
 type Verdict string
 
-// The three answers.
+// The four answers. A claim alone can be NotComparable; statements and cells have the other three.
 const (
-	Holds        Verdict = "holds"
-	DoesNotHold  Verdict = "does not hold"
-	CannotBeTold Verdict = "cannot be told"
+	Reproduced    Verdict = "reproduced"
+	NotReproduced Verdict = "not reproduced"
+	Undecided     Verdict = "undecided"
+	NotComparable Verdict = "not comparable" // the figure of another machine, which ours neither confirms nor refutes
 )
 
 // and is the verdict on two conditions that both have to hold.
 func (v Verdict) and(other Verdict) Verdict {
 	switch {
-	case v == DoesNotHold || other == DoesNotHold:
-		return DoesNotHold
-	case v == CannotBeTold || other == CannotBeTold:
-		return CannotBeTold
+	case v == NotReproduced || other == NotReproduced:
+		return NotReproduced
+	case v == Undecided || other == Undecided:
+		return Undecided
 	}
-	return Holds
+	return Reproduced
 }
 
 // not is the verdict on the opposite of a condition.
 func (v Verdict) not() Verdict {
 	switch v {
-	case Holds:
-		return DoesNotHold
-	case DoesNotHold:
-		return Holds
+	case Reproduced:
+		return NotReproduced
+	case NotReproduced:
+		return Reproduced
 	default:
 		return v
 	}
 }
 
-// Reason is why a verdict is CannotBeTold. It is empty for the other verdicts.
+// Reason is why a verdict is Undecided. It is Decided for the other verdicts.
 type Reason string
 
 // Reasons.
@@ -45,6 +46,9 @@ const (
 	NothingMeasured Reason = "nothing measured" // there is no record of the points
 	NoneUsable      Reason = "none usable"      // they failed, are void, or were refused
 	NoFigure        Reason = "no figure"        // the records don't have the metric, or a ratio is undefined
+	FewPlaces       Reason = "few places"       // of those that the publication speaks of were measured
+	SmokeTest       Reason = "smoke test"       // the records are of a scale that gives no verdicts
+	TooShort        Reason = "too short"        // a doubt of that class touches a figure
 	WithinSpread    Reason = "within spread"    // the repetitions lie on both sides of a bound
 	OneRun          Reason = "one run"          // and no estimate of how much another would differ
 	TooFew          Reason = "too few"          // points for a line or a ranking

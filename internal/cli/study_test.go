@@ -34,7 +34,7 @@ func TestPublishedTablesAreImportedOnceAndStandBesideWhatWasMeasured(t *testing.
 	dir, db := paperFolder(t), filepath.Join(t.TempDir(), "p.db")
 	brokermark(t, "run", dir, "--store", db).want(t, 0)
 	before := brokermark(t, "report", "study", "--study", dir, "--store", db).want(t, 0)
-	for _, want := range []string{"It sends at all", "holds", "4711", "Table 1"} {
+	for _, want := range []string{"It sends at all", "reproduced", "4711", "Table 1"} {
 		if !strings.Contains(before.out, want) {
 			t.Errorf("the report doesn't say %q:\n%s", want, before.out)
 		}

@@ -40,7 +40,7 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 // of this program.
 func Blank(run study.Run, host store.Host, tool string) store.Record {
 	return store.Record{
-		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
+		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Scale: run.Point.Scale, Label: run.Point.Label,
 		Axes: run.Point.Axes, Repetition: run.Repetition, Seed: seedOf(run.Point.Spec.Seed, run.Repetition), Spec: run.Point.Spec, Host: host,
 		Began: time.Now().UTC(), Versions: store.Versions{Tool: tool, Go: runtime.Version()},
 	}

@@ -7,28 +7,76 @@ import (
 
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// MarkedDoubts lists the doubts about records that have a mark beside a figure, one of each kind: the one that may touch the largest share
-// of a figure, or else the first, with the quantiles that any of them touches.
+// MarkedDoubts lists the doubts about records that have a mark beside a figure, as WorstDoubts does.
 func MarkedDoubts(records []store.Record) []Doubt {
-	var worst []Doubt
+	var marked []Doubt
 	for _, r := range records {
 		for _, d := range r.Doubts {
-			i := slices.IndexFunc(worst, func(known Doubt) bool { return known.Code == d.Code })
-			switch {
-			case !d.Kind().Place().Marks():
-			case i < 0:
-				worst = append(worst, d)
-			case d.Share > worst[i].Share:
-				d.Quantiles = bothQuantiles(d, worst[i])
-				worst[i] = d
-			default:
-				worst[i].Quantiles = bothQuantiles(worst[i], d)
+			if d.Kind().Place().Marks() {
+				marked = append(marked, d)
 			}
 		}
 	}
+	return WorstDoubts(marked)
+}
+
+// WorstDoubts lists one doubt of each kind: the one that may touch the largest share of a figure, or else the first, with the quantiles
+// that any of them touches.
+func WorstDoubts(doubts []Doubt) []Doubt {
+	var worst []Doubt
+	for _, d := range doubts {
+		i := slices.IndexFunc(worst, func(known Doubt) bool { return known.Code == d.Code })
+		switch {
+		case i < 0:
+			worst = append(worst, d)
+		case d.Share > worst[i].Share:
+			d.Quantiles = bothQuantiles(d, worst[i])
+			worst[i] = d
+		default:
+			worst[i].Quantiles = bothQuantiles(worst[i], d)
+		}
+	}
 	return worst
+}
+
+// DoubtPlace is where doubts about m alone have their mark; doubt.Row if there are none.
+func (m Metric) DoubtPlace() doubt.Place {
+	switch {
+	case m.Key == KeyPauseP99 || m.Key == KeyPauseMax || m.Key == KeyOfferedRate: // not of the broker
+	case m.Unit == unit.PerSecond:
+		return doubt.Rate
+	case m.Unit == unit.Nanoseconds:
+		return doubt.Latency
+	case m.Unit == unit.CPUSeconds:
+		return doubt.Cost
+	case m.Key == KeyLost:
+		return doubt.Counts
+	}
+	return doubt.Row
+}
+
+// Touches reports whether a doubt touches a figure whose doubts have a place, which is a quantile or 0, and may be of a closed loop.
+func Touches(d Doubt, place doubt.Place, quantile float64, closedLoop bool) bool {
+	of := d.Kind().Place()
+	isThere := of == place || closedLoop && of == doubt.Latency && place == doubt.Rate // that rate is the window over the latency
+	return isThere && (quantile == 0 || len(d.Quantiles) == 0 || slices.Contains(d.Quantiles, quantile))
+}
+
+// DoubtsOf are the doubts about a record for which m deserves less trust: those with a mark that touch it or the whole row, and those of the
+// class too short that are about all figures.
+func (m Metric) DoubtsOf(r store.Record) []Doubt {
+	var touching []Doubt
+	for _, d := range r.Doubts {
+		kind := d.Kind()
+		isShort := kind.Place() == doubt.Table && kind.Class() == doubt.TooShort
+		if isShort || kind.Place() == doubt.Row || Touches(d, m.DoubtPlace(), m.Quantile(), r.Spec.ClosedLoop()) {
+			touching = append(touching, d)
+		}
+	}
+	return touching
 }
 
 // bothQuantiles are those that either doubt touches; none if one of them touches all.

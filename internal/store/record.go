@@ -36,6 +36,7 @@ type Record struct {
 	ID         int64             `json:"id,omitempty"`   // given by the store, rising in the order of appending
 	PointID    string            `json:"point_id"`
 	Study      string            `json:"study"`
+	Scale      string            `json:"scale,omitempty"` // at which the study was run, such as "quick" (study.SmokeTest); "" in older records
 	Label      string            `json:"label"`
 	Axes       map[string]string `json:"axes,omitempty"` // this point's values on the axes of its study
 	Repetition int               `json:"repetition"`     // 1..repeats

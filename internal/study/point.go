@@ -14,6 +14,7 @@ type Point struct {
 	ID    string
 	Study string
 	Label string
+	Scale string            // that of its study, or SmokeTest if Quick shortens it
 	Axes  map[string]string // by canonical path, or the name of an axis of choices; "sweep" where there are several
 	Spec  Spec
 	// Payloads are the samples of Spec.PayloadFile. They must not be changed.
@@ -161,7 +162,7 @@ func (e *expansion) point(w sweep, choices []choice) {
 	d := newDraft(cmp.Or(e.study.File, e.study.Name))
 	d.put(e.study.base, rankBase)
 	d.put(w.set, rankSweep)
-	p := Point{Study: e.study.Name, Axes: map[string]string{}}
+	p := Point{Study: e.study.Name, Scale: e.study.AtScale(), Axes: map[string]string{}}
 	chosen := map[int]layer{} // by rank
 	for i, a := range w.axes {
 		p.Axes[a.name] = choices[i].label
@@ -173,6 +174,7 @@ func (e *expansion) point(w sweep, choices []choice) {
 	idle, ambiguous := d.decide()
 	p.Spec = complete(d)
 	if e.study.quick {
+		p.Scale = SmokeTest
 		shorten(&p.Spec, d)
 	}
 	if w.excludes(p) {

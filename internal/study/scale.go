@@ -14,6 +14,9 @@ import (
 // Full is the scale of every study: the document as it is written.
 const Full = "full"
 
+// SmokeTest is the scale at which nothing but the way through a study is tried out: its figures give no verdicts.
+const SmokeTest = "quick"
+
 // scale is the study in another size: fewer values on its axes, shorter phases.
 type scale struct {
 	name    string

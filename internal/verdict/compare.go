@@ -90,7 +90,7 @@ func ratioOf(lower, upper, estimate float64, of Spread, standardError float64) R
 		lower, upper = min(lower, math.Log(estimate)), max(upper, math.Log(estimate)) // a mean that contradicts the medians shows nothing
 	}
 	if r.tested {
-		margin := of.quantile() * standardError
+		margin := of.quantile(Alpha) * standardError
 		r.Low, r.High = math.Exp(lower-margin), math.Exp(upper+margin)
 		beyond := func(distance float64) float64 { return of.t().Survival(distance / standardError) }
 		r.Alone = min(1, 2*beyond(max(lower, -upper, 0)))
@@ -157,6 +157,23 @@ func Judge(ratios []*Ratio, further int) {
 			r.Answer = DoesNotDiffer
 		}
 	}
+}
+
+// StepDown corrects n answers that are given together for their number, as holm does, where intervals decide and there are no p values.
+// decided reports whether intervals that err with the probability alpha decide the i-th; smaller ones decide no more. It returns which
+// are decided, and the last alpha that was asked for.
+func StepDown(n int, decided func(i int, alpha float64) bool) (which []bool, alpha float64) {
+	which = make([]bool, n)
+	for before, count := -1, 0; count > before && count < n; {
+		before, alpha = count, Alpha/float64(n-count)
+		for i := range which {
+			if !which[i] && decided(i, alpha) {
+				which[i] = true
+				count++
+			}
+		}
+	}
+	return which, alpha
 }
 
 // holm corrects the p values of tests that are made together (Holm, Scandinavian Journal of Statistics 6, 1979), and returns

@@ -76,3 +76,24 @@ func TestPartOfAFamilyIsNeverJudgedMoreKindlyThanInAllOfIt(t *testing.T) {
 		}
 	}
 }
+
+// Going down by intervals decides the same as correcting p values does.
+func TestStepDownDecidesWhatCorrectedPValuesDo(t *testing.T) {
+	random := rand.New(rand.NewPCG(45, 1))
+	for range 2000 {
+		ps := make([]float64, 1+random.IntN(20))
+		for i := range ps {
+			ps[i] = random.Float64() * random.Float64() * random.Float64() * random.Float64()
+		}
+		adjusted := holm(ps, len(ps))
+		which, _ := StepDown(len(ps), func(i int, alpha float64) bool { return ps[i] < alpha })
+		for i, p := range adjusted {
+			if which[i] != (p < Alpha) {
+				t.Fatalf("of %v the %d. is decided: %v, and has %v", ps, i+1, which[i], p)
+			}
+		}
+	}
+	if which, _ := StepDown(0, nil); len(which) != 0 {
+		t.Errorf("of none: %v", which)
+	}
+}

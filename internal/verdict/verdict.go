@@ -106,8 +106,9 @@ func (s Sample) median(of func(Value) float64) float64 {
 	return (lower + upper) / 2
 }
 
-// Interval is the 95 % confidence interval of the figure behind a sample. It reaches from 0 to +Inf without a spread.
-func (s Sample) Interval(pooled Spread) (lowEnd, highEnd float64) {
+// Interval is the confidence interval of the figure behind a sample, outside of which the figure lies with the probability alpha. It reaches
+// from 0 to +Inf without a spread.
+func (s Sample) Interval(pooled Spread, alpha float64) (lowEnd, highEnd float64) {
 	scatter := s.spread()
 	if pooled.Known() {
 		scatter = Spread{SD: max(pooled.SD, scatter.SD), DF: pooled.DF}
@@ -115,7 +116,7 @@ func (s Sample) Interval(pooled Spread) (lowEnd, highEnd float64) {
 	if len(s) == 0 || !scatter.Known() {
 		return 0, math.Inf(1)
 	}
-	margin := scatter.quantile() * scatter.sd() / math.Sqrt(float64(len(s)))
+	margin := scatter.quantile(alpha) * scatter.sd() / math.Sqrt(float64(len(s)))
 	lowEnd, highEnd = s.ends()
 	median := s.Median()
 	return min(median, math.Exp(lowEnd-margin)), max(median, math.Exp(highEnd+margin))
@@ -133,8 +134,8 @@ func (s Spread) sd() float64 { return max(s.SD, leastSpread) }
 // t is Student's distribution with the degrees of freedom of the spread.
 func (s Spread) t() distuv.StudentsT { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.DF} }
 
-// quantile is how many standard errors a 95 % interval reaches either way.
-func (s Spread) quantile() float64 { return s.t().Quantile(1 - Alpha/2) }
+// quantile is how many standard errors an interval reaches either way that errs with the probability alpha.
+func (s Spread) quantile(alpha float64) float64 { return s.t().Quantile(1 - alpha/2) }
 
 // spread is the sample's own estimate: of the ends of its values the one that scatters more. It is unknown with fewer than two values,
 // and if neither end has logarithms.

@@ -1,0 +1,137 @@
+package claim
+
+import (
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/verdict"
+)
+
+// Answers are the answers to the claims of a study, in their order, from its records of one side: Then, Now or Published. A claim is
+// undecidable or has statements. As the answers are given together, they are corrected for their number: at most 5 % of all sets of answers
+// have a wrong one. Figures that a publication prints are what it claims, so they decide as they are.
+func Answers(claims []Claim, set *results.Set, study, side string) []Answer {
+	samples := samplesOf(set.Points, study, side)
+	answers := make([]Answer, len(claims))
+	var tested []int // places in claims
+	for i, c := range claims {
+		answers[i] = c.pointsTo(samples)
+		if side != Published && answers[i].settle(c) {
+			tested = append(tested, i)
+		}
+	}
+	decided, alpha := verdict.StepDown(len(tested), func(i int, alpha float64) bool {
+		return claims[tested[i]].isSure(answers[tested[i]], samples, alpha)
+	})
+	for k, i := range tested {
+		switch a := &answers[i]; {
+		case decided[k]:
+			claims[i].addTurns(a, samples, alpha)
+		case a.PointsTo != Undecided:
+			a.leaveOpen(WithinSpread, "the repetitions are too few, or scatter too much")
+		}
+	}
+	if side != Published {
+		for i, c := range claims {
+			c.addIntervals(answers[i], samples)
+		}
+	}
+	return answers
+}
+
+// pointsTo is the answer if any choice of the repetitions decided it.
+func (c Claim) pointsTo(samples []sample) Answer {
+	switch {
+	case c.Undecidable != "":
+		return Answer{Verdict: Undecided, PointsTo: Undecided, Reason: Undecidable, Why: c.Undecidable}
+	case len(samples) == 0:
+		return Answer{Verdict: Undecided, PointsTo: Undecided, Reason: NothingMeasured, Why: "nothing was measured"}
+	}
+	a := Answer{PointsTo: Reproduced}
+	for _, s := range c.Statements {
+		p := s.pointsTo(samples, 0)
+		a.Parts = append(a.Parts, p)
+		a.Closed = a.Closed || p.Closed
+		if both := a.PointsTo.and(p.PointsTo); both != a.PointsTo { // the first of the worst statements gives the reason
+			a.PointsTo, a.Reason, a.Why = both, p.Reason, p.Why
+		}
+	}
+	a.Verdict = a.PointsTo
+	return a
+}
+
+// settle takes the verdict back where no interval could decide it, and reports whether intervals have to.
+func (a *Answer) settle(c Claim) bool {
+	if c.Absolute && a.Repetitions() > 0 {
+		*a = Answer{Verdict: NotComparable, PointsTo: NotComparable, Parts: a.Parts, Closed: a.Closed}
+		return false
+	}
+	isSmokeTest := slices.ContainsFunc(a.Parts, func(p Part) bool { return p.smokeTest })
+	short, isShort := a.tooShort()
+	switch {
+	case isSmokeTest:
+		a.leaveOpen(SmokeTest, "scale "+study.SmokeTest+" is a smoke test and gives no verdicts")
+	case isShort:
+		a.leaveOpen(TooShort, short.Code+": "+short.Text)
+	case a.Repetitions() == 1:
+		a.leaveOpen(OneRun, "one run decides nothing")
+	default:
+		return a.Repetitions() > 1
+	}
+	return false
+}
+
+// tooShort is a doubt of the class too short that touches a figure.
+func (a *Answer) tooShort() (d results.Doubt, ok bool) {
+	for _, p := range a.Parts {
+		for _, d := range p.Doubts {
+			if d.Kind().Class() == doubt.TooShort {
+				return d, true
+			}
+		}
+	}
+	return d, false
+}
+
+// leaveOpen makes the answer undecided, unless it was for another reason. why is a clause.
+func (a *Answer) leaveOpen(reason Reason, why string) {
+	if a.PointsTo != Undecided {
+		a.Verdict, a.Reason, a.Why = Undecided, reason, why+"; points to: "+string(a.PointsTo)
+	}
+}
+
+// isSure reports whether confidence intervals that err with the probability alpha come to what the repetitions point to. One cell of many
+// can refute a claim, so that the cells share alpha then.
+func (c Claim) isSure(a Answer, samples []sample, alpha float64) bool {
+	if a.PointsTo == Undecided {
+		return false
+	}
+	sure := Reproduced
+	for _, s := range c.Statements {
+		sure = sure.and(s.pointsTo(samples, a.shared(alpha)).PointsTo)
+	}
+	return sure == a.PointsTo
+}
+
+// shared is the part of alpha that each cell has.
+func (a Answer) shared(alpha float64) float64 {
+	if a.PointsTo != NotReproduced {
+		return alpha
+	}
+	cells := 0
+	for _, p := range a.Parts {
+		cells += len(p.Cells)
+	}
+	return alpha / float64(max(1, cells))
+}
+
+// addIntervals adds the figures with their 95 % confidence intervals.
+func (c Claim) addIntervals(a Answer, samples []sample) {
+	for i := range a.Parts {
+		if a.Parts[i].Repetitions() > 1 {
+			a.Parts[i].Sure = c.Statements[i].pointsTo(samples, verdict.Alpha).Figure
+		}
+	}
+}
