@@ -37,6 +37,9 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 			continue
 		}
 		d.Add(x.table())
+		if alike := x.similarities(); len(alike) > 0 {
+			d.Add(tableOf("How alike the rows are", similarityColumns, alike))
+		}
 		if x.leftOut > 0 {
 			d.Say(fmt.Sprintf("The paper has %s more, of values that were not measured here.", plural(x.leftOut, "row")))
 		}
