@@ -83,7 +83,7 @@ func (p Point) All(status store.Status) bool { return len(p.with(status)) == len
 
 // Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they
 // stand beside measured figures.
-func (p Point) Published() bool { return p.Records[0].Kind == store.KindPublished }
+func (p Point) Published() bool { return p.Records[0].Status == store.Published }
 
 // Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3", or "ok" alone if all ended
 // ok.
