@@ -2,7 +2,6 @@ package study
 
 import (
 	"cmp"
-	"math"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/usual"
@@ -17,6 +16,7 @@ const (
 	settling     = 1.0      // seconds to drain and tidy up after a phase of load
 	between      = 0.25     // of these, between two loads of one repetition
 	floodedMost  = 10.0     // times as long a broker needs for what many connections took within a time, with nothing to hold them back
+	buffered     = 10e6     // bytes that a connection's buffers take, in client and kernel
 	usualTrials  = 5        // short trials of a search
 	probing      = 3.0      // seconds until a search knows where to begin
 	together     = 0.75     // of the time that one server takes to start: each further one, beside it
@@ -63,7 +63,9 @@ func EstimateSeconds(s Spec) float64 {
 		return searchSeconds(s.Sustainable) + levels
 	case MeasurePeak:
 		if s.floods() {
-			return one + (warmup+s.Duration.Seconds())*(math.Min(floodedMost, float64(s.Topics*s.ProducersPerTopic))-1)
+			connections := float64(s.Topics * s.ProducersPerTopic)
+			full := connections * buffered / max(1, s.MessageSize.Mean()) * s.sendSeconds() // all buffers
+			return one + min((warmup+s.Duration.Seconds())*(min(floodedMost, connections)-1), full)
 		}
 	case MeasureCount:
 		messages := amount(s, float64(s.Count.Messages), float64(s.Count.Bytes))

@@ -148,14 +148,15 @@ func TestQuickSqueezesALoadAsMuchAsThePhaseItChangesIn(t *testing.T) {
 }
 
 // An estimate is what its phases add up to: a second to settle after the last phase of load, a quarter of one between two
-// and after a trial, ten times as long as many producers flood a broker until it has worked that off,
-// fifty thousand messages or a hundred megabytes a second where no rate is given.
+// and after a trial, ten times as long as many producers flood a broker until it has worked that off, or as long as it needs for the
+// ten megabytes that the buffers of each take, fifty thousand messages or a hundred megabytes a second where no rate is given.
 func TestEstimatesAddUpTheirPhases(t *testing.T) {
 	for doc, want := range map[string]float64{
 		"rate: 5\nwarmup: 4s\nduration: 20s":                                                                                      4 + 20 + 1,
 		"measure: peak\nwarmup: 0s\nduration: 20s":                                                                                20 + 1,
-		"measure: peak\nwarmup: 1s\nduration: 2s\ndelivery: at-most-once\ntopics: 4":                                              4*(1+2) + 1,
+		"measure: peak\nwarmup: 1s\nduration: 2s\ndelivery: at-most-once\ntopics: 4":                                              1 + 2 + 4*10e6/100/50_000 + 1,
 		"measure: peak\nwarmup: 1s\nduration: 2s\ndelivery: at-most-once\ntopics: 40":                                             10*(1+2) + 1,
+		"measure: peak\nwarmup: 10s\nduration: 20s\ndelivery: at-most-once\ntopics: 40\nsize: 1kB":                                10 + 20 + 40*10e6/1000/50_000 + 1,
 		"measure: peak\nwarmup: 1s\nduration: 2s\ndelivery: at-most-once\ntopics: 40\nsubscriptionsPerTopic: 0":                   1 + 2 + 1,
 		"rate: 5\nwarmup: {auto: true, for: 2s, max: 10s}\nduration: 20s":                                                         (2+10)/2.0 + 20 + 1,
 		"curve.rates: [1, 2, 3]\nwarmup: 4s\nduration: 20s":                                                                       3*(4+20+0.25) + 0.75,
