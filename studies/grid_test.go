@@ -1,6 +1,7 @@
 package studies_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -113,34 +114,50 @@ func TestEachFullGridIsExactlyWhatThePaperRan(t *testing.T) {
 	}
 }
 
-func TestTheQuickScaleKeepsTheEndsAndTheMiddleOfEachAxis(t *testing.T) {
+func TestSmallerScalesKeepTheEndsAndTheMiddleOfEachAxis(t *testing.T) {
 	for name := range papers {
-		_, full := open(t, name, study.Full)
-		_, quick := open(t, name, "quick")
-		whole, kept := valuesOf(full), valuesOf(quick)
-		if !slices.Equal(slices.Sorted(maps.Keys(whole)), slices.Sorted(maps.Keys(kept))) {
-			t.Errorf("%s: quick has the axes %v", name, slices.Sorted(maps.Keys(kept)))
-		}
-		for axis, values := range whole {
-			left := kept[axis]
-			ends := []string{values[0], values[len(values)-1]}
-			middle := len(values) < 3
-			for _, v := range left {
-				middle = middle || v != ends[0] && v != ends[1]
+		_, points := open(t, name, study.Full)
+		whole := valuesOf(points)
+		for _, scale := range smaller(t, name) {
+			_, points := open(t, name, scale)
+			kept := valuesOf(points)
+			if !slices.Equal(slices.Sorted(maps.Keys(whole)), slices.Sorted(maps.Keys(kept))) {
+				t.Errorf("%s: %s has the axes %v", name, scale, slices.Sorted(maps.Keys(kept)))
 			}
-			if axis == "latency-by-number count.messages" { // the thesis names no numbers: these are smaller ones
-				ends = nil
-			}
-			for _, end := range ends {
-				if !slices.Contains(left, end) {
-					t.Errorf("%s: %s is left with %v; its end %s is missing", name, axis, left, end)
+			for axis, values := range whole {
+				if missing := lost(axis, values, kept[axis]); missing != "" {
+					t.Errorf("%s, %s: %s is left with %v of %v: no %s", name, scale, axis, kept[axis], values, missing)
 				}
-			}
-			if !middle {
-				t.Errorf("%s: %s is left with %v of %v: no middle", name, axis, left, values)
 			}
 		}
 	}
+}
+
+// smaller lists the scales of a study but for the whole.
+func smaller(t *testing.T, name string) []string {
+	s, _ := open(t, name, study.Full)
+	if s.UsualScale() != "quick" {
+		t.Errorf("%s is run at scale %s unless asked otherwise", name, s.UsualScale())
+	}
+	return slices.DeleteFunc(s.Scales(), func(scale string) bool { return scale == study.Full })
+}
+
+// lost says which end, or the middle, is missing of an axis' values; "" if nothing is.
+func lost(axis string, values, left []string) string {
+	ends := []string{values[0], values[len(values)-1]}
+	isInside := func(v string) bool { return !slices.Contains(ends, v) }
+	if axis == "latency-by-number count.messages" { // the thesis names no numbers: these are smaller ones
+		ends = nil
+	}
+	for _, end := range ends {
+		if !slices.Contains(left, end) {
+			return end
+		}
+	}
+	if len(values) > 2 && !slices.ContainsFunc(left, isInside) {
+		return "middle"
+	}
+	return ""
 }
 
 // valuesOf lists the values of each axis of each experiment in the order of the points.
@@ -156,21 +173,31 @@ func valuesOf(points []study.Point) map[string][]string {
 	return out
 }
 
-func TestAWholeStudyAtTheQuickScaleTakesTenMinutesAtMost(t *testing.T) {
+func TestAStudyTakesTenMinutesAtScaleQuickAndOneToSixHoursAtScalePaper(t *testing.T) {
 	for name := range papers {
-		s, points := open(t, name, "quick")
-		seconds, brokers := 0.0, study.Started{}
-		for _, p := range points {
-			seconds += float64(s.Repeats) * study.EstimateSeconds(p.Spec)
-			key := lab.SharedBroker(p.Spec)
-			if key == "" {
-				t.Errorf("%s: %s starts a broker of its own", name, p.Label)
+		for _, scale := range smaller(t, name) {
+			from, to, repeats := 0.0, 600.0, 1
+			if scale == "paper" {
+				from, to, repeats = 3600, 6*3600, 3
 			}
-			seconds += brokers.Seconds(key, p.Spec)
-		}
-		t.Logf("%s: %d points, %d brokers, %.0f s", name, len(points), len(brokers), seconds)
-		if seconds > 600 {
-			t.Errorf("%s: about %.0f s with the starts of %d brokers; allowed: 600", name, seconds, len(brokers))
+			s, points := open(t, name, scale)
+			seconds, brokers := 0.0, study.Started{}
+			for _, p := range points {
+				key := lab.SharedBroker(p.Spec)
+				if key == "" {
+					t.Errorf("%s: %s starts a broker of its own", name, p.Label)
+				}
+				for repetition := range s.Repeats {
+					seconds += study.EstimateSeconds(p.Spec) + brokers.Seconds(fmt.Sprint(repetition, key), p.Spec)
+				}
+			}
+			t.Logf("%s, %s: %d points, %d brokers, %.0f s", name, scale, len(points), len(brokers), seconds)
+			if seconds < from || seconds > to {
+				t.Errorf("%s, %s: about %.0f s with the starts of %d brokers; allowed: %.0f to %.0f", name, scale, seconds, len(brokers), from, to)
+			}
+			if s.Repeats < repeats {
+				t.Errorf("%s, %s: %d repetitions, want %d", name, scale, s.Repeats, repeats)
+			}
 		}
 	}
 }

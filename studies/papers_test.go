@@ -17,8 +17,24 @@ func rabbitWords(p study.Point) string {
 	s := p.Spec
 	return fmt.Sprintf("%s×%d %s queues %d×%d exchange %v length %v %s %s", s.Broker, s.Nodes, s.MessageSize, s.Topics,
 		s.PartitionsPerTopic*s.SubscriptionsPerTopic*s.ProducersPerTopic*s.ConsumerPerSubscription.Largest(), s.Topic["exchange"],
-		s.Topic["x-max-length"], s.Delivery, s.Persistence)
+		s.Topic["x-max-length"], acknowledged(s), s.Persistence)
 }
+
+// acknowledged says who acknowledges: the consumer alone, in section 3.2.2, or the broker to producers as well.
+func acknowledged(s study.Spec) string {
+	ack, prefetch, every := s.Client["consumer.ack"], s.Client["prefetch"], s.Client["ack.every"]
+	switch {
+	case s.Delivery == "at-most-once" && s.Acks == "none" && ack == nil:
+		return "automatic"
+	case s.Delivery == "at-most-once" && s.Acks == "none":
+		return fmt.Sprintf("manual (%v, %v, %v)", ack, prefetch, every)
+	default:
+		return fmt.Sprintf("%s, confirmed (%v, %v)", s.Delivery, prefetch, every)
+	}
+}
+
+// acknowledgements are those of section 4.3.2: "manual and auto".
+var acknowledgements = []string{"automatic", "manual (after, 0, 1)"}
 
 // batches are those of every Kafka experiment of section 4.3.1.
 var batches = steps(10_000, 200_000, 10_000)
@@ -29,7 +45,7 @@ var levels = []string{"none", "quorum"}
 
 const (
 	kafkaSaid  = "kafka×3 500 batch %d linger %v %s partitions %d flush %v acks %s, peak from letters500.txt, 0 subscriptions"
-	rabbitSaid = "rabbitmq×3 500 queues %d×1 exchange %v length %v %s log"
+	rabbitSaid = "rabbitmq×3 500 queues %d×%d exchange %v length %v %s log"
 )
 
 var rabiee = map[string]ran{
@@ -71,23 +87,35 @@ var rabiee = map[string]ran{
 	}, kafkaWords},
 	"rabbitmq-1": {"4.3.2 one", 50 * 2, func(yield func(string)) {
 		for _, queues := range steps(1, 50, 1) {
-			for _, delivery := range []string{"at-most-once", "at-least-once"} {
-				yield(fmt.Sprintf(rabbitSaid, queues, "fanout", nil, delivery))
+			for _, ack := range acknowledgements {
+				yield(fmt.Sprintf(rabbitSaid, queues, 1, "fanout", nil, ack))
+			}
+		}
+	}, rabbitWords},
+	"rabbitmq-1-broadcast": {"4.3.2 one, its other reading", 49 * 2, func(yield func(string)) {
+		for _, queues := range steps(2, 50, 1) {
+			for _, ack := range acknowledgements {
+				yield(fmt.Sprintf(rabbitSaid, 1, queues, "fanout", nil, ack))
 			}
 		}
 	}, rabbitWords},
 	"rabbitmq-2": {"4.3.2 two", 50 * 2, func(yield func(string)) {
 		for _, queues := range steps(1, 50, 1) {
-			for _, delivery := range []string{"at-most-once", "at-least-once"} {
-				yield(fmt.Sprintf(rabbitSaid, queues, nil, nil, delivery))
+			for _, ack := range acknowledgements {
+				yield(fmt.Sprintf(rabbitSaid, queues, 1, nil, nil, ack))
 			}
+		}
+	}, rabbitWords},
+	"rabbitmq-2-confirms": {"none: it is ours", 50, func(yield func(string)) {
+		for _, queues := range steps(1, 50, 1) {
+			yield(fmt.Sprintf(rabbitSaid, queues, 1, nil, nil, "at-least-once, confirmed (0, 1)"))
 		}
 	}, rabbitWords},
 	"rabbitmq-3": {"4.3.2 three", 5 * 50 * 2, func(yield func(string)) {
 		for _, length := range []int{-1, 10, 100, 1000, 10_000} { // -1: "the default length"
 			for _, queues := range steps(1, 50, 1) {
-				for _, delivery := range []string{"at-most-once", "at-least-once"} {
-					yield(fmt.Sprintf(rabbitSaid, queues, nil, length, delivery))
+				for _, ack := range acknowledgements {
+					yield(fmt.Sprintf(rabbitSaid, queues, 1, nil, length, ack))
 				}
 			}
 		}
@@ -145,33 +173,43 @@ func models(yield func(broker string, producers, subscriptions int)) {
 	}
 }
 
+// rajeWords has the same promise for all brokers: the thesis sets nothing, and its consumers alone acknowledge (6.1, 6.2).
 func rajeWords(p study.Point) string {
 	s := p.Spec
 	messages := s.Count.Messages
 	if messages == 0 {
 		messages = int64(s.Count.Bytes) / int64(s.MessageSize.Largest())
 	}
-	return fmt.Sprintf("%s %d:%d %d × %d B", s.Broker, s.ProducersPerTopic, s.SubscriptionsPerTopic, messages, s.MessageSize.Largest())
+	return fmt.Sprintf("%s %d:%d %d × %d B at %g/s %s acks %s consumers %v", s.Broker, s.ProducersPerTopic, s.SubscriptionsPerTopic, messages,
+		s.MessageSize.Largest(), s.Load.Rate, s.Delivery, s.Acks, s.Client["consumer.ack"])
+}
+
+const rajeSaid = "%s %d:%d %d × %d B at %g/s at-most-once acks none consumers after"
+
+// sizesOfGigabyte are section 4.3 C and D. rates are ours, of messages of each size; 0: as fast as they go.
+func sizesOfGigabyte(rates ...float64) func(yield func(string)) {
+	return func(yield func(string)) {
+		models(func(b string, p, c int) {
+			for i, of := range [][2]int{{3906250, 256}, {1000000, 1000}, {200000, 5000}, {1000, 1000000}} {
+				yield(fmt.Sprintf(rajeSaid, b, p, c, of[0], of[1], rates[i]))
+			}
+		})
+	}
 }
 
 var raje = map[string]ran{
 	"throughput": {"4.3 A", 12, func(yield func(string)) {
-		models(func(b string, p, c int) { yield(fmt.Sprintf("%s %d:%d 1000000 × 50 B", b, p, c)) })
+		models(func(b string, p, c int) { yield(fmt.Sprintf(rajeSaid, b, p, c, 1_000_000, 50, 0.0)) })
 	}, rajeWords},
-	"latency-by-number": {"4.3 B", 48, func(yield func(string)) { // the numbers are ours
+	"latency-by-number": {"4.3 B", 48, func(yield func(string)) { // numbers and rate are ours
 		models(func(b string, p, c int) {
-			for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
-				yield(fmt.Sprintf("%s %d:%d %d × 50 B", b, p, c, n))
+			for _, n := range []int{10_000, 30_000, 100_000, 1_000_000} {
+				yield(fmt.Sprintf(rajeSaid, b, p, c, n, 50, 2000.0))
 			}
 		})
 	}, rajeWords},
-	"by-size": {"4.3 C and D", 48, func(yield func(string)) {
-		models(func(b string, p, c int) {
-			for _, of := range []string{"3906250 × 256 B", "1000000 × 1000 B", "200000 × 5000 B", "1000 × 1000000 B"} {
-				yield(fmt.Sprintf("%s %d:%d %s", b, p, c, of))
-			}
-		})
-	}, rajeWords},
+	"latency-by-size": {"4.3 C", 48, sizesOfGigabyte(9766, 2500, 500, 2.5), rajeWords},
+	"time-by-size":    {"4.3 D", 48, sizesOfGigabyte(0, 0, 0, 0), rajeWords},
 }
 
 func chenWords(p study.Point) string {
@@ -275,9 +313,9 @@ var papers = map[string]struct {
 	points   int // in all, of one version
 	versions string
 }{
-	"rabiee-2018":         {rabiee, 1940, "now kafka@4.3.1, now rabbitmq@4.0.5, then kafka@1.1.1, then rabbitmq@3.10.8"},
+	"rabiee-2018":         {rabiee, 1940 + 98 + 50, "now kafka@4.3.1, now rabbitmq@4.0.5, then kafka@1.1.1, then rabbitmq@3.10.8"},
 	"nilsson-pregen-2020": {nilsson, 84, "now kafka@4.3.1, now nats-streaming@0.25.6, now rabbitmq@4.0.5, then kafka@2.2.0, then nats-streaming@0.17.0, then rabbitmq@3.10.8"},
-	"raje-2019":           {raje, 108, "now activemq@6.3.1, now kafka@4.3.1, now rabbitmq@4.0.5, then activemq@5.15.9, then kafka@2.2.0, then rabbitmq@3.10.8"},
+	"raje-2019":           {raje, 156, "now activemq@6.3.1, now kafka@4.3.1, now rabbitmq@4.0.5, then activemq@5.15.9, then kafka@2.2.0, then rabbitmq@3.10.8"},
 	"chen-2024":           {chen, 37, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
 	"dyjach-2024":         {dyjach, 162, "now kafka@4.3.1, now pulsar@4.0.8, now rabbitmq@4.0.5"},
 }

@@ -42,7 +42,7 @@ func TestARunOfAStudyEndsWithTheClaimsThatItAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for sweep, want := range map[string]string{"throughput": "claims", "by-size": "summary"} {
+	for sweep, want := range map[string]string{"throughput": "claims", "time-by-size": "summary"} {
 		var points []study.Point
 		var records []store.Record
 		for _, p := range paper.Grid {
