@@ -7,8 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// A mean latency has jumped if it is at least jumpFactor times the highest one at all lower rates, and at least jumpNs above it.
-// Nilsson and Pregén read the jump off a plot and give no numbers; with these, the jump in their figure 4.1 is found.
+// A mean latency has jumped if it is at least jumpFactor times the highest one at all lower rates, and at least jumpNs above it, at a rate
+// of which less than store.KneeShare came through: it is a queue that Nilsson and Pregén look for, and latency that climbs while everything
+// comes through is none. They read the jump off a plot and give no numbers; with these, the jump in their figure 4.1 is found.
 const (
 	jumpFactor = 5
 	jumpNs     = 1e6 // 1 ms: among microseconds, a factor of five is only noise
@@ -22,9 +23,9 @@ type kneeStep struct {
 }
 
 // knee finds the maximum throughput of a curve as Nilsson and Pregén did (2020, sections 3.4.1 and 4.1, after Sommer et al.): the
-// most that came through at any rate below the one at which the mean latency jumps and stays up. If it never jumps, that is the most
-// that came through at any rate. knee returns nil if the curve does not show a knee: if it has fewer than two usable rates, or if it has
-// no jump and the broker kept up with the highest rate.
+// most that came through at any rate below the one at which the mean latency jumps and stays up, and less comes through than is offered.
+// If it never jumps, that is the most that came through at any rate. knee returns nil if the curve does not show a knee: if it has fewer
+// than two usable rates, or if it has no jump and the broker kept up with the highest rate.
 //
 // For example, 1,000/s at 1 ms, 2,000/s at 2 ms, and 3,000/s at 150 ms with 2,100/s coming through: the latency has jumped at
 // 3,000/s, and the knee is 2,000/s.
@@ -42,11 +43,14 @@ func knee(curve []store.CurvePoint, subscriptions int) *store.Knee {
 		k.JumpedAt = steps[jumped].rate
 		return k
 	}
-	if highest := steps[len(steps)-1]; k.Rate >= store.KneeShare*highest.rate {
+	if steps[len(steps)-1].keptUp(k.Rate) {
 		return nil
 	}
 	return k
 }
+
+// keptUp reports whether so many messages per second are as good as all that was offered.
+func (s kneeStep) keptUp(through float64) bool { return through >= store.KneeShare*s.rate }
 
 // kneeSteps returns the usable rates of a curve in rising order: those at which the broker, and nothing else, set the latency.
 func kneeSteps(curve []store.CurvePoint, subscriptions int) []kneeStep {
@@ -64,13 +68,13 @@ func kneeSteps(curve []store.CurvePoint, subscriptions int) []kneeStep {
 	return steps
 }
 
-// jump returns the index of the first step at which the mean latency has jumped and from which on it stays up; len(steps) if there
-// is none. The first step has none before it, so it can't have jumped.
+// jump returns the index of the first step that is saturated and at which the mean latency has jumped, from which on it stays up;
+// len(steps) if there is none. The first step has none before it, so it can't have jumped.
 func jump(steps []kneeStep) int {
-	highest := steps[0].mean // at all lower rates, without jumps that did not last: such a hiccup must not hide the real one
+	highest := steps[0].mean // at all lower rates, without jumps that did not last or had no queue: neither may hide the real one
 	for i := 1; i < len(steps); i++ {
 		lowest := slices.MinFunc(steps[i:], func(a, b kneeStep) int { return cmp.Compare(a.mean, b.mean) })
-		if hasJumped(lowest.mean, highest) { // and so have all others from i on
+		if hasJumped(lowest.mean, highest) && !steps[i].keptUp(steps[i].through) { // and so have all others from i on
 			return i
 		}
 		if mean := steps[i].mean; !hasJumped(mean, highest) {

@@ -161,7 +161,7 @@ type CurvePoint struct {
 	Measurement
 }
 
-// KneeShare is the share of an offered rate that has to come through, or be confirmed, for the rate to lie before a knee that has no jump.
+// KneeShare is the share of an offered rate that has to come through, or be confirmed, for the rate to lie before a knee.
 const KneeShare = 0.98
 
 // Knee is where the mean latency of a curve jumps, as papers read it off a plot (docs/method.md).
