@@ -38,6 +38,7 @@ func recipe() *provision.Recipe {
 			{Name: "4.3.1", Needs: needs},
 			{Name: "3.9.2", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
 			{Name: "3.9.1", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
+			{Name: "3.7.0", Needs: needs, Doubt: "Kafka 3.7 is from 2024; its makers mend the last three releases, which are newer"},
 			{Name: "2.2.0", Needs: needs, Ports: ensemble, Plain: zooKeepersOwn, Doubt: "Kafka 2.2 is from 2019, with ZooKeeper and out of support"},
 			{Name: "1.1.1", Needs: needs, Ports: ensemble, Plain: zooKeepersOwn, Doubt: "Kafka 1.1 is from 2018, with ZooKeeper and out of support"},
 		},
