@@ -77,7 +77,7 @@ func (r ran) holds(t *testing.T, name string, points []study.Point) {
 	}
 	for when, have := range got {
 		for _, words := range slices.Sorted(maps.Keys(want)) {
-			if have[words] != 1 {
+			if have[words] != 1 && !unobtainable(when, words) {
 				t.Errorf("%s, %s: %q is there %d times, want 1", name, when, words, have[words])
 			}
 			delete(have, words)
@@ -101,8 +101,8 @@ func TestEachFullGridIsExactlyWhatThePaperRan(t *testing.T) {
 			whens[p.Axes["when"]]++
 		}
 		for when, n := range whens {
-			if n != paper.points {
-				t.Errorf("%s: %d points %s, want %d", name, n, when, paper.points)
+			if want := paper.points - missing(paper.ran, when); n != want {
+				t.Errorf("%s: %d points %s, want %d", name, n, when, want)
 			}
 		}
 		if got := strings.Join(slices.Sorted(maps.Keys(versions)), ", "); got != paper.versions {

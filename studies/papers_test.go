@@ -145,9 +145,9 @@ func unit(settings func(s study.Spec) string) func(p study.Point) string {
 
 var nilsson = map[string]ran{
 	"kafka": {
-		"3.2", 28, sized("at-most-once none 1 ordered", "at-least-once leader 1 ordered", "at-most-once none 8 unordered", "at-least-once leader 8 unordered"),
+		"3.2", 28, sized("at-most-once none 1", "at-least-once leader 1", "at-most-once none 8", "at-least-once leader 8"),
 		unit(func(s study.Spec) string {
-			return fmt.Sprintf("%s %s %d %s", s.Delivery, s.Acks, s.PartitionsPerTopic, s.Ordering)
+			return fmt.Sprintf("%s %s %d", s.Delivery, s.Acks, s.PartitionsPerTopic)
 		}),
 	},
 	"rabbitmq": {
@@ -257,18 +257,23 @@ var chen = map[string]ran{
 
 var dyjachBrokers = []string{"kafka", "pulsar", "rabbitmq"}
 
+// dividing are the client settings that have each message of a backlog go to the next partition or consumer.
+var dividing = map[string]string{
+	"kafka": "map[partitioner:round-robin]", "pulsar": "map[batchingEnabled:false receiverQueueSize:1]", "rabbitmq": "map[]",
+}
+
 // backlog is one of tables 1 to 3.
 func backlog(table string, size int, work string, consumers ...int) ran {
 	return ran{table, 3 * len(consumers), func(yield func(string)) {
 		for _, broker := range dyjachBrokers {
 			for _, n := range consumers {
-				yield(fmt.Sprintf("%s 10000 × %d B to %d/%d working %s", broker, size, n, n, work))
+				yield(fmt.Sprintf("%s 10000 × %d B to %d/%d working %s, %s", broker, size, n, n, work, dividing[broker]))
 			}
 		}
 	}, func(p study.Point) string {
 		s := p.Spec
-		return fmt.Sprintf("%s %d × %d B to %d/%s working %s", s.Broker, s.Backlog.Messages, s.MessageSize.Largest(), s.PartitionsPerTopic,
-			s.ConsumerPerSubscription, s.ConsumerDelay)
+		return fmt.Sprintf("%s %d × %d B to %d/%s working %s, %v", s.Broker, s.Backlog.Messages, s.MessageSize.Largest(), s.PartitionsPerTopic,
+			s.ConsumerPerSubscription, s.ConsumerDelay, s.Client)
 	}}
 }
 
@@ -276,7 +281,7 @@ func backlog(table string, size int, work string, consumers ...int) ran {
 func stable(size int, bound string) ran {
 	return ran{"5.3 and 5.4", 3 * 2 * 7, func(yield func(string)) {
 		for _, broker := range dyjachBrokers {
-			for _, tls := range []string{"off", "on"} {
+			for _, tls := range []string{"off", "mutual"} {
 				for _, n := range []int{1, 5, 10, 15, 25, 50, 100} {
 					yield(fmt.Sprintf("%s %s %d B %d/%d below %s", broker, tls, size, n, n, bound))
 				}
@@ -295,13 +300,13 @@ var dyjach = map[string]ran{
 	"latency": {"5.2 and 5.4", 3 * 6 * 2, func(yield func(string)) {
 		for _, broker := range dyjachBrokers {
 			for _, size := range []int{100, 10_000, 30_000, 50_000, 100_000, 300_000} {
-				for _, tls := range []string{"off", "on"} {
-					yield(fmt.Sprintf("%s %s %d B 40/s", broker, tls, size))
+				for _, tls := range []string{"off", "mutual"} {
+					yield(fmt.Sprintf("%s %s %d B 40/s for 1m", broker, tls, size))
 				}
 			}
 		}
 	}, func(p study.Point) string {
-		return fmt.Sprintf("%s %s %d B %g/s", p.Spec.Broker, p.Spec.TLS, p.Spec.MessageSize.Largest(), p.Spec.Load.Rate)
+		return fmt.Sprintf("%s %s %d B %g/s for %s", p.Spec.Broker, p.Spec.TLS, p.Spec.MessageSize.Largest(), p.Spec.Load.Rate, p.Spec.Duration)
 	}},
 	"stable-100B": stable(100, "200ms"),
 	"stable-10kB": stable(10_000, "1s"),
@@ -317,5 +322,5 @@ var papers = map[string]struct {
 	"nilsson-pregen-2020": {nilsson, 84, "now kafka@4.3.1, now nats-streaming@0.25.6, now rabbitmq@4.0.5, then kafka@2.2.0, then nats-streaming@0.17.0, then rabbitmq@3.10.8"},
 	"raje-2019":           {raje, 156, "now activemq@6.3.1, now kafka@4.3.1, now rabbitmq@4.0.5, then activemq@5.15.9, then kafka@2.2.0, then rabbitmq@3.10.8"},
 	"chen-2024":           {chen, 37, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
-	"dyjach-2024":         {dyjach, 162, "now kafka@4.3.1, now pulsar@4.0.8, now rabbitmq@4.0.5"},
+	"dyjach-2024":         {dyjach, 162, "now kafka@4.3.1, now pulsar@4.0.8, now rabbitmq@4.0.5, then kafka@3.7.0, then rabbitmq@3.10.8"},
 }
