@@ -13,6 +13,8 @@ var (
 		"The same where this process, an agent or a relay [stood still](#pauses). In a closed loop: for more than 1 % of the time, by which the rate is too low")
 	OneInFlight = add(Generator, Rate, "one-in-flight", "each producer waits for every confirmation",
 		"The window in bytes holds a single message, though one of several was asked for")
+	ProducerBound = add(Generator, Rate, "producer-bound", "the producers' own work set the pace, not the broker",
+		"The busiest spent more than 80 % of the time between its first and last message with `producerDelay`")
 	ConsumerBound = add(Generator, Rate, "consumer-bound", "the consumers' own work set the pace, not the broker",
 		"The busiest spent more than 80 % of the time between its first and last message with `consumerDelay`")
 	HandedOver = add(Generator, List, "handed-over", "the publish rate of a closed loop says how fast buffers filled, not how fast the broker is",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
@@ -45,6 +46,57 @@ func TestSlowConsumersSetThePaceAndAreNamed(t *testing.T) {
 			t.Errorf("%s (%s), doubts %v", r.Status, r.Reason, r.Doubts)
 		}
 	})
+}
+
+// Three producers that work on each message for 10 ms bring 300 a second, whatever the broker can take.
+func TestBusyProducersSetThePaceAndAreNamed(t *testing.T) {
+	t.Parallel()
+	busy := func(s *study.Spec) {
+		s.ProducersPerTopic, s.ProducerDelay = 3, study.Duration(10*time.Millisecond)
+	}
+	t.Run("a count", func(t *testing.T) {
+		r := runCounts(t, simSpec(func(s *study.Spec) {
+			busy(s)
+			s.Measure, s.Count, s.Load.Rate = "count", study.Count{Messages: 300}, 0
+		}), lab.Options{})
+		if rate := r.Result.PublishRate; rate > 303 || rate < 200 || r.Result.Limit != "producer-delay" || !hasDoubt(r, "producer-bound") || hasDoubt(r, "generator-bound") {
+			t.Errorf("%.1f/s, 300 is the truth; limit %s, doubts %v", rate, r.Result.Limit, r.Doubts)
+		}
+	})
+	t.Run("more than they can bring", func(t *testing.T) {
+		r := runCounts(t, simSpec(func(s *study.Spec) {
+			busy(s)
+			setRate(s, 600, time.Second)
+			s.Drain = study.Duration(10 * time.Second)
+		}), lab.Options{})
+		if r.Status == store.Void || !hasDoubt(r, "producer-bound") || r.Result.Books.Received != 600 || hasDoubt(r, "generator-lag") && !hasDoubt(r, "busy-machine") {
+			t.Errorf("%s (%s), %d received, doubts %v", r.Status, r.Reason, r.Result.Books.Received, r.Doubts)
+		}
+	})
+	t.Run("less than they can bring", func(t *testing.T) {
+		r := runCounts(t, simSpec(func(s *study.Spec) {
+			busy(s)
+			setRate(s, 150, time.Second)
+		}), lab.Options{})
+		if hasDoubt(r, "producer-bound") || r.Result.Latency.EndToEnd.Quantile(0.5) < int64(10*time.Millisecond) {
+			t.Errorf("%s (%s), %v, doubts %v", r.Status, r.Reason, r.Result.Latency.EndToEnd.Quantile(0.5), r.Doubts)
+		}
+	})
+}
+
+func TestASearchNamesTheProducersThatRanOut(t *testing.T) {
+	testkit.Long(t)
+	r, found := runSearch(t, func(s *study.Spec) {
+		s.ProducersPerTopic, s.ProducerDelay = 2, study.Duration(8*time.Millisecond)
+		s.Sustainable.Width = 0.1
+	})
+	requireFound(t, r)
+	if math.Abs(found.Low-250) > 40 && !hasDoubt(r, "busy-machine") {
+		t.Errorf("%.0f/s, 250/s is the truth", found.Low)
+	}
+	if found.Limit != "producer-delay" && !hasDoubt(r, "busy-machine") {
+		t.Errorf("limit %s", found.Limit)
+	}
 }
 
 func TestASearchNamesTheConsumersThatRanOut(t *testing.T) {

@@ -41,9 +41,9 @@ func (d *doubts) addReason(kind *doubt.Kind, why remark.Remark) {
 const (
 	// fewSamples is the number of latencies below which a p99.9 rests on a single message.
 	fewSamples = 1000
-	// busyConsumers is the share of its time with consumerDelay from which the busiest consumer is the limit. The busiest, not the
-	// average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
-	busyConsumers = 0.8
+	// busyApplication is the share of its time with producerDelay or consumerDelay from which the busiest producer or consumer is the
+	// limit. The busiest, not the average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
+	busyApplication = 0.8
 )
 
 // doubtsAbout returns the reasons to trust a trial's numbers less.
@@ -57,7 +57,12 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	}
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
-	if t.Working > busyConsumers {
+	if t.Preparing > busyApplication {
+		d.add(doubt.ProducerBound,
+			"the busiest producer spent %.0f %% of the time with its producerDelay of %s: it, not the broker, set the pace",
+			100*min(1, t.Preparing), b.spec.ProducerDelay)
+	}
+	if t.Working > busyApplication {
 		d.add(doubt.ConsumerBound,
 			"the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace",
 			100*min(1, t.Working), b.spec.ConsumerDelay)

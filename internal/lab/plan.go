@@ -21,14 +21,15 @@ func (b *bench) plan() worker.Plan {
 		Payload: b.payload(),
 		Keys:    worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: b.record.Seed},
 		// With several partitions or consumers, order holds only for messages of the same key.
-		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription.Largest() > 1,
-		InFlight:     s.InFlight.Messages,
-		Bytes:        int(s.InFlight.Bytes),
-		Delay:        worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: b.record.Seed},
-		Clients:      s.Connections * s.ProducersPerTopic, // 0 if each producer has a client of its own
-		Consumers:    consumers(s),
-		ConsumeLater: s.Measure == study.MeasureBacklog,
-		Run:          uint16(rand.Uint32()),
+		KeyOrdered:    s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription.Largest() > 1,
+		InFlight:      s.InFlight.Messages,
+		Bytes:         int(s.InFlight.Bytes),
+		ProducerDelay: time.Duration(s.ProducerDelay),
+		Delay:         worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: b.record.Seed},
+		Clients:       s.Connections * s.ProducersPerTopic, // 0 if each producer has a client of its own
+		Consumers:     consumers(s),
+		ConsumeLater:  s.Measure == study.MeasureBacklog,
+		Run:           uint16(rand.Uint32()),
 	}
 	p.Topology = b.topology(p.Run)
 	for topic := range s.Topics {

@@ -41,6 +41,7 @@ var abouts = []about{
 	{path: "subscriptionsPerTopic", doc: "subscriptions of each topic; each receives every message"},
 	{path: "consumerPerSubscription", doc: "consumers that share the messages of one subscription; 3+2: three of the first, two of the second"},
 	{path: "connections", usual: usualConnections, doc: "client connections that the topics share, for each of a topic's producers and consumers; 0: every one has its own"},
+	{path: "producerDelay", doc: "how long a producer works on each message, such as 2ms, from when it is due and the one before it was sent; then it sends it", fallback: "none"},
 	{path: "consumerDelay", doc: "how long a consumer works on each message, such as 20ms, before it takes the next one and acknowledges this one", fallback: "none"},
 	{path: "consumerDelays", doc: "how these times differ from message to message", fallback: "constant", allowed: []string{constant, exponential}},
 	{path: "relays", doc: "processes between producers and consumers that consume every message and produce it to a further topic, which the consumers read; with delivery: exactly-once in one transaction", fallback: "0"},

@@ -85,7 +85,7 @@ func EstimateIsRough(s Spec) bool {
 // floods tells that producers hand over as fast as buffers take it, and that all of it is waited for. Each connection has
 // buffers of its own.
 func (s Spec) floods() bool {
-	return s.Measure == MeasurePeak && s.Delivery == atMostOnce && s.SubscriptionsPerTopic > 0
+	return s.Measure == MeasurePeak && s.Delivery == atMostOnce && s.SubscriptionsPerTopic > 0 && s.ProducerDelay == 0
 }
 
 // searchSeconds counts the probe, the usual number of short trials, the confirmations, and two long trials that fail but
@@ -110,7 +110,7 @@ func amount(s Spec, messages, bytes float64) float64 {
 }
 
 // sendSeconds is the time for one message among many: by the broker's order of magnitude, by the bytes of all its copies,
-// by the window, or by the rate asked for, whichever is longest.
+// by the window, by the producers' own work, or by the rate asked for, whichever is longest.
 func (s Spec) sendSeconds() float64 {
 	speed := usual.Of(s.Broker).Speed
 	rate := cmp.Or(speed.Rate, guessedRate)
@@ -122,7 +122,8 @@ func (s Spec) sendSeconds() float64 {
 	}
 	copies := float64(max(1, s.SubscriptionsPerTopic) * max(1, s.Replicas))
 	window := float64(max(1, s.Topics*s.ProducersPerTopic*s.InFlight.Messages))
-	one := max(copies/rate, copies*s.MessageSize.Mean()/guessedBytes, cmp.Or(speed.Alone, guessedAlone)/window)
+	work := s.ProducerDelay.Seconds() / float64(max(1, s.Topics*s.ProducersPerTopic))
+	one := max(copies/rate, copies*s.MessageSize.Mean()/guessedBytes, cmp.Or(speed.Alone, guessedAlone)/window, work)
 	if s.Load.Rate > 0 {
 		one = max(one, 1/s.Load.Rate)
 	}

@@ -24,6 +24,7 @@ func TestAnEstimateKnowsTheBrokersOrderOfMagnitude(t *testing.T) {
 		"count.messages: 1000, load.rate: 100}":                                              1000 / 100.0,
 		"count.messages: 100000, load.rate: 50000}":                                          100_000 / 10_000.0, // it can't keep that up
 		"backlog.messages: 1000, persistence: fsync}":                                        1000/500.0 + 1000/10_000.0,
+		"count.messages: 1000, producerDelay: 20ms, producersPerTopic: 4}":                   1000 * 0.005,
 		"backlog.messages: 1000, consumerDelay: 20ms}":                                       1000/10_000.0 + 1000*0.020,
 		"backlog.messages: 1000, consumerDelay: 20ms, consumerPerSubscription: 10}":          1000/10_000.0 + 1000*0.002,
 	} {

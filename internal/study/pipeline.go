@@ -87,7 +87,7 @@ func (s Spec) BrokerFaults() (do []string) {
 // decidedByPipeline are settings that a pipeline decides itself.
 var decidedByPipeline = []string{
 	"producersPerTopic", "messageSize", "payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
-	"keyDistributor", "consumerDelay", "connections", "count.bytes", "warmup.auto",
+	"keyDistributor", "producerDelay", "consumerDelay", "connections", "count.bytes", "warmup.auto",
 }
 
 func (v *validator) pipeline() {

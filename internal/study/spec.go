@@ -44,6 +44,8 @@ type Spec struct {
 	// Connections is among how many connections the topics are divided: a producer of each topic shares its connection with
 	// those of the other topics there, and so does a consumer of a subscription. 0: every producer and consumer has its own.
 	Connections int `json:"connections,omitempty"`
+	// ProducerDelay is how long a producer works on each message before it sends it, one after the other.
+	ProducerDelay Duration `json:"producerDelay,omitempty"`
 	// ConsumerDelay is how long a consumer works on each message before it takes the next; the message is acknowledged after
 	// that. ConsumerDelays is how these times differ: constant or exponential.
 	ConsumerDelay  Duration `json:"consumerDelay,omitempty"`

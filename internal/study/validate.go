@@ -250,7 +250,11 @@ func (v *validator) warm() {
 
 func (v *validator) delay() {
 	s := v.spec
+	v.time("producerDelay", s.ProducerDelay, closed)
 	v.time("consumerDelay", s.ConsumerDelay, closed)
+	if s.ProducerDelay > 0 && s.Connections > 0 && s.Load.Shape == poisson {
+		v.fail("producerDelay", "producers that share a connection take turns, which load.shape: poisson leaves to chance; allowed: connections: 0, or another shape")
+	}
 	switch {
 	case v.given.has("consumerDelays") && s.ConsumerDelay == 0:
 		v.fail("consumerDelays", "only used with consumerDelay")

@@ -40,6 +40,7 @@ type client struct {
 	// Of the current trial.
 	segments []*segment // what this client sends
 	ownLag   ownLag
+	waited   int64 // ns for which messages that were ready have waited for slots since the last Send
 	// activity is what the client did. Each trial has one of its own, so a Done that is still under way when the next trial
 	// begins writes to the old one.
 	activity atomic.Pointer[activity]
@@ -50,6 +51,7 @@ type stream struct {
 	producer Producer          // of the plan
 	seq      uint64            // number of the next message; continues across trials
 	recorder *measure.Producer // of the current trial; nil until its first message
+	work     work              // of the current trial
 }
 
 // slot is one message in flight. The sending goroutine writes the fields before Send, and Done reads them. No lock is needed: the
@@ -133,11 +135,11 @@ func (c *client) allocateSlots(n int) {
 
 // begin makes the client ready for trial t and forgets the one before.
 func (c *client) begin(t *trial) {
-	c.ownLag, c.segments = ownLag{}, nil
+	c.ownLag, c.segments, c.waited = ownLag{}, nil, 0
 	c.activity.Store(&activity{trial: t.recording.books})
 	for i := range c.streams {
 		s := &c.streams[i]
-		s.recorder = nil
+		s.recorder, s.work = nil, work{}
 		t.recording.books.SetBase(s.producer.ID, s.seq)
 	}
 }

@@ -117,7 +117,7 @@ func (c *client) bookUnsentOf(s *segment, recorder *measure.Producer, t *trial) 
 		for n := from; n < dueTo; n += together {
 			last := min(n+together, dueTo) - 1 // of these messages, it has waited for the shortest time
 			intended := s.at(last)
-			recorder.Unsent(phase, last+1-n, intended, ended, c.ownLag.ownPart(intended, ended))
+			recorder.Unsent(phase, last+1-n, intended, ended, c.ownLag.ownPart(c.workLeft(s, last-first, intended), ended))
 		}
 		recorder.UnsentUntimed(phase, to-dueTo)
 	}

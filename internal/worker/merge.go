@@ -109,6 +109,7 @@ func (o *Outcome) add(part Outcome) {
 	o.Busiest = busier(o.Busiest, part.Busiest)
 	o.Blocked += part.Blocked
 	o.Sending += part.Sending
+	o.Preparing = max(o.Preparing, part.Preparing)
 	o.Working = max(o.Working, part.Working)
 	o.Early.Deliveries += part.Early.Deliveries
 	o.Early.By = max(o.Early.By, part.Early.By)

@@ -52,11 +52,12 @@ type Outcome struct {
 	// The generator's effort.
 	Producers int // how many clients sent, each for one producer of the plan or more
 	// Busiest is the goroutine that used most of a core in the measured phase; without a name if it was too short to tell.
-	Busiest busiest.Goroutine
-	Procs   int           // threads that may have run Go code at once (GOMAXPROCS)
-	Blocked time.Duration // for which clients waited for a free slot, summed
-	Sending time.Duration // for which clients were inside Send of their library, summed
-	Working float64       // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
+	Busiest   busiest.Goroutine
+	Procs     int           // threads that may have run Go code at once (GOMAXPROCS)
+	Blocked   time.Duration // for which clients waited for a free slot, summed
+	Sending   time.Duration // for which clients were inside Send of their library, summed
+	Preparing float64       // share of the time from its first to its last message that the busiest producer spent with Plan.ProducerDelay
+	Working   float64       // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
 
 	// Several workers or hosts. Shard is set if workers share streams: it holds everything that this worker counted. The books
 	// above then miss messages that one worker sent and another one received (Plan.Joined).

@@ -18,6 +18,8 @@ import "github.com/brokermark/brokermark/internal/clock"
 //
 //	own = sent − max(intended, free(k−1))
 //
+// Where producers work on each message first (work), a message counts as due when that work is done.
+//
 // Two more rules define held(k). A time in which the whole process stood still is not part of it. And while the window is full,
 // it begins when the hold before it ended: slots then become free when the broker is ready, however quick the generator is. If
 // the generator loses 1 ms between two holds, it waits 1 ms less in the second one.
@@ -46,6 +48,9 @@ func (h *hold) end(w *clock.Watch) {
 }
 
 func (h hold) ns() int64 { return h.ended - h.began }
+
+// held returns the length of a hold without the time in which the process stood still.
+func (h hold) held() int64 { return max(0, h.ns()-(h.stoodAtEnd-h.stoodAtBegin)) }
 
 // ownPart returns how much of a message's delay the generator itself caused, in ns.
 func (l *ownLag) ownPart(intended, sent int64) int64 { return max(0, sent-max(intended, l.freeAt)) }

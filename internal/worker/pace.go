@@ -44,12 +44,13 @@ const maxSleep = 50 * time.Millisecond
 
 // sendSegment sends a segment, the client's share of a schedule, and reports whether it was sent to its end; false if the trial
 // was stopped. For example, a message is due every 2 ms, and Send takes 6 ms. Then three are due when it returns, and they make
-// the next batch. sleeper is nil in a closed loop, where a message is due as soon as a slot is free.
+// the next batch. sleeper is nil in a closed loop without a delay, where a message is due as soon as a slot is free.
 //
 // It sends the messages that are due in batches, as many as there are free slots. If no slot is free, the messages of a schedule
-// stay due and are sent late. Each keeps its intended time, so that its latency includes the wait.
+// stay due and are sent late. Each keeps its intended time, so that its latency includes the wait, and the work of its producer.
 func (c *client) sendSegment(ctx context.Context, t *trial, s *segment, sleeper sleeper) (finished bool) {
 	c.ownLag.freeAt = max(c.ownLag.freeAt, s.start)
+	c.beginWork(s)
 	for s.next < s.limit {
 		if stopped(t.stop) {
 			return false
@@ -59,22 +60,25 @@ func (c *client) sendSegment(ctx context.Context, t *trial, s *segment, sleeper 
 		if intended >= s.until() {
 			return true
 		}
-		due := s.due(now, len(c.batch))
+		ready := c.readyAt(s, s.next, intended)
+		due := c.ready(s, now, len(c.batch))
 		if due == 0 {
-			wake := max(intended, now+int64(c.worker.coalescing.gap()))
+			wake := max(ready, now+int64(c.worker.coalescing.gap()))
 			sleeper.SleepUntil(min(wake, now+int64(maxSleep)))
 			continue
 		}
 		slots := c.freeSlots.take(c.batchSlots[:due])
 		if slots == 0 {
 			waited := c.awaitSlots(t)
-			c.ownLag.addHold(intended, waited)
+			c.ownLag.addHold(ready, waited)
+			c.waited += waited.held()
 			continue
 		}
 		c.ownLag.noteTaken(slots, due)
 		if n := c.fillBatch(t, s, slots); n > 0 {
 			sending := c.send(ctx, t, n)
-			c.ownLag.addHold(intended, sending)
+			c.ownLag.addHold(ready, sending)
+			c.resumeWork(s, n, sending)
 		}
 	}
 	return true
@@ -88,7 +92,8 @@ func (c *client) fillBatch(t *trial, s *segment, slots int) (n int) {
 	var recorder *measure.Producer // of the stream of the last message; it must commit before that of another stream books
 	for n < slots {
 		intended := s.nextAt(now)
-		if intended >= until {
+		ready := c.readyAt(s, s.next, intended)
+		if intended >= until || ready > now {
 			c.freeSlots.put(c.batchSlots[n:slots])
 			break
 		}
@@ -97,7 +102,8 @@ func (c *client) fillBatch(t *trial, s *segment, slots int) (n int) {
 			commit(recorder)
 			recorder = next
 		}
-		m := stamp{seq: from.seq, intended: intended, sent: now, own: c.ownLag.ownPart(intended, now)}
+		m := stamp{seq: from.seq, intended: intended, sent: now, own: c.ownLag.ownPart(ready, now)}
+		from.work.done(ready, c.delay())
 		c.fillSlot(n, c.batchSlots[n], from, m, recorder)
 		from.seq++
 		s.next++

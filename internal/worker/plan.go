@@ -28,9 +28,10 @@ type Plan struct {
 	// Clients is the number of client connections that the producers share, and with them their windows: producer i uses client i
 	// mod Clients. With 8 producers, 2 Clients and an InFlight of 100, each client has 4 producers and a window of 400
 	// unconfirmed messages. 0: each producer has a client of its own.
-	Clients      int
-	Delay        Delay // of every consumer
-	ConsumeLater bool  // the consumers are connected when a backlog trial has filled its backlog, not by Prepare
+	Clients       int
+	ProducerDelay time.Duration // for which every producer works on each message before it sends it
+	Delay         Delay         // of every consumer
+	ConsumeLater  bool          // the consumers are connected when a backlog trial has filled its backlog, not by Prepare
 
 	Payload    Payload
 	Keys       Keys

@@ -112,12 +112,15 @@ func (s *sending) stop(why error) {
 func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit int64, sleepers sleepers) {
 	main := c.worker.plan.newSegment(toSend.main, c.index, toSend.start, t.recording.measuredUntil.Load)
 	main.limit = limit
+	var sleeper sleeper
+	if toSend.main != nil || c.delay() > 0 {
+		sleeper = sleepers.next()
+		defer sleeper.Close()
+	}
 	if toSend.main == nil {
-		c.sendClosedLoop(ctx, t, main)
+		c.sendClosedLoop(ctx, t, main, sleeper)
 		return
 	}
-	sleeper := sleepers.next()
-	defer sleeper.Close()
 	if toSend.warmup == nil {
 		c.segments = append(c.segments, main)
 		c.sendSegment(ctx, t, main, sleeper)
@@ -133,12 +136,12 @@ func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit i
 }
 
 // sendClosedLoop sends a segment without a schedule, with as many messages outstanding as the trial's window allows.
-func (c *client) sendClosedLoop(ctx context.Context, t *trial, s *segment) {
+func (c *client) sendClosedLoop(ctx context.Context, t *trial, s *segment, sleeper sleeper) {
 	reserved := c.reserveSlots(t.load.Window)
 	defer c.freeSlots.put(reserved)
 	t.awaitStart(ctx)
 	c.segments = append(c.segments, s)
-	c.sendSegment(ctx, t, s, nil)
+	c.sendSegment(ctx, t, s, sleeper)
 }
 
 // awaitStart blocks until the trial's start, which may be a time ahead that several workers were given, or until it is stopped.

@@ -132,6 +132,9 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	out.Busiest = busier(t.recording.effort.end(), consumers.Busiest)
 	for _, c := range w.clients {
 		c.activity.Load().addTo(out)
+		for i := range c.streams {
+			out.Preparing = max(out.Preparing, c.streams[i].work.busyShare(w.plan.ProducerDelay))
+		}
 	}
 	phase := t.finalPhase(out.LastSent, out.Err)
 	for _, c := range w.clients {
