@@ -28,6 +28,8 @@ var (
 	Stolen = add(Machine, Latency, "stolen", "the hypervisor stopped a core for long enough to lengthen the latency",
 		"It took 50 ms or more of one core within half a second, and such times held up what ran there, the broker for example, by more than half of the p99 for more "+
 			"than 1 % of the measured phase; likewise at p50, p99.9 and the maximum. It is read on this machine only, not on those of agents")
+	CPULimit = add(Machine, Rate, "cpu-limit", "the broker used up the cores that the spec's limits leave it",
+		"More than 90 % of `limits.broker.cpu` over all nodes")
 	SharedCores = add(Machine, Table, "shared-cores", "broker and generator share cores and used them up: on cores of its own the broker may carry more",
 		"Together more than 90 %")
 )
@@ -94,6 +96,7 @@ var (
 	InProcess = add(Provenance, Table, "in-process", "the broker ran inside the generator's process: its cost can't be told apart", "")
 	Unmetered = add(Provenance, Table, "unmetered", "the operating system does not say what other processes use: the broker's cost is unknown",
 		"Nor is a machine that is busy with something else noticed (macOS)")
+	Limits   = add(Provenance, Table, "limits", "processes were held to limits that the spec asks for", "By control groups of the kernel (`limits`)")
 	Attached = add(Provenance, Table, "attached", "the broker was not started here",
 		"What it [says of itself](attaching.md) stands in the record; what else it does is unknown, and its cost where its processes were not found")
 	MeterLost = add(Provenance, Table, "meter-lost", "what the broker cost is not known",

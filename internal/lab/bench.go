@@ -63,6 +63,7 @@ func (b *bench) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.noteLimits()
 	if config.Target, err = b.start(ctx, config); err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 		}
 		d.add(doubt.SharedCores, "%s together used up the %.0f cores they share", users, cores)
 	}
+	if b.reachedCPULimit(t) {
+		d.add(doubt.CPULimit, "the broker used %.2f of the %.2f cores that limits.broker.cpu leaves it: the limit set the pace", s.Broker, b.cpuLimit())
+	}
 	if s.Others > busyShare*cores {
 		d.add(doubt.BusyMachine, "%s", t.usedByOthers(cores)).Share = min(1, s.Others/cores)
 	}

@@ -65,6 +65,7 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 		"a version of ourselves":   {func(s *study.Spec) { s.Version = "9" }, store.Refused, "version: 9 is not supported: sim runs in this process", ""},
 		"a server of ourselves":    {func(s *study.Spec) { s.Server = map[string]any{"x": 1} }, store.Refused, "server is not supported: sim runs in this process", ""},
 		"attached to ourselves":    {func(s *study.Spec) { s.Attach = []string{"a:1"} }, store.Refused, "attach is not supported: sim runs in this process", ""},
+		"limits for ourselves":     {func(s *study.Spec) { s.Limits.Broker.CPU = 0.2 }, store.Refused, "limits.broker is not supported: sim runs in this process", ""},
 		"shared by ourselves":      {func(s *study.Spec) { s.Isolation = "shared" }, store.Refused, "isolation: shared is not supported: sim runs in this process", ""},
 		"slow consumers of ourselves": {func(s *study.Spec) {
 			s.ConsumerPerSubscription, s.ConsumerDelay, s.ConsumerDelays = study.Consumers{2}, study.Duration(time.Millisecond), "constant"

@@ -100,7 +100,7 @@ func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error 
 		return err
 	}
 	settings := parts.Settings(parts.Consumer{Broker: broker, Threads: p.bench.spec.ConsumerPerSubscription.Largest(), State: state})
-	p.consumer, err = p.startPart(ctx, provision.Options{Broker: parts.ConsumerPart, Nodes: 1, Server: settings})
+	p.consumer, err = p.startPart(ctx, provision.Options{Broker: parts.ConsumerPart, Nodes: 1, Server: settings, Limits: limitsOf(p.bench.spec.Limits.Consumer)})
 	if err != nil {
 		return err
 	}
@@ -142,14 +142,14 @@ func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	encrypted := s.TLS != study.TLSOff
 	var err error
 	p.servers, err = p.startPart(ctx, provision.Options{
-		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: encrypted && !balanced, Server: settings,
+		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: encrypted && !balanced, Server: settings, Limits: limitsOf(s.Limits.Server),
 	})
 	if err != nil || !balanced {
 		return err
 	}
 	p.bench.announce("starting " + s.Pipeline.Balancer)
 	p.balancer, err = p.startPart(ctx, provision.Options{
-		Broker: s.Pipeline.Balancer, Nodes: 1, TLS: encrypted, Server: parts.Balance(p.servers.Addresses()),
+		Broker: s.Pipeline.Balancer, Nodes: 1, TLS: encrypted, Server: parts.Balance(p.servers.Addresses()), Limits: limitsOf(s.Limits.Balancer),
 	})
 	return err
 }

@@ -45,7 +45,7 @@ func SharedBroker(s study.Spec) string {
 	if err != nil {
 		return "" // take returns the error
 	}
-	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings}) // what was read from a document can be marshalled
+	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, s.Limits.Broker, settings}) // what was read from a document can be marshalled
 	return string(name)
 }
 
@@ -77,7 +77,7 @@ func (p *pool) take(ctx context.Context, s study.Spec, repetition int) (broker *
 	}
 	broker, err = p.host.Start(ctx, provision.Options{
 		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual,
-		Server: server, Keep: p.keep,
+		Server: server, Limits: limitsOf(s.Limits.Broker), Keep: p.keep,
 	})
 	if err != nil {
 		return nil, nil, errStart{cause: err}

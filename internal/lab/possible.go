@@ -39,6 +39,9 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	if err := checkStart(s); err != nil {
 		return err
 	}
+	if err := checkLimits(s); err != nil {
+		return err
+	}
 	if err := checkOffer(kind, s, c.Client); err != nil {
 		return err
 	}
@@ -91,6 +94,8 @@ func checkInProcess(s study.Spec) error {
 		anew        = "anew for each repetition"
 	)
 	switch {
+	case s.Limits.Broker != study.Limit{}:
+		return refuse("limits.broker", "and no control group holds it alone")
 	case s.ConsumersApart:
 		return refuse("consumersApart: true", unreachable)
 	case s.Relays > 0:

@@ -27,7 +27,7 @@ func (b *bench) startConsumers(ctx context.Context, t driver.Topology, secret st
 	consumers := agent.Consumers{Broker: b.broker.link, Secret: secret}
 	consumers.Broker.Topology = t
 	consumers.Broker.Topology.Existing = true
-	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.ConsumersPart, Nodes: 1, Server: consumers.Settings()})
+	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.ConsumersPart, Nodes: 1, Server: consumers.Settings(), Limits: limitsOf(b.spec.Limits.Consumer)})
 	if err != nil {
 		return nil, fmt.Errorf("start the consumers' process: %w", err)
 	}

@@ -102,6 +102,7 @@ const (
 	limitLatency       = "latency"        // the goal's latency bound
 	limitProducerDelay = "producer-delay" // the producers' own work on each message
 	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
+	limitCPULimit      = "cpu-limit"      // the cores that the spec's limits leave the broker
 	limitCPU           = "cpu"            // the cores of the machine
 	limitClient        = "client"         // of a closed loop: one goroutine of the client, or all of it
 	limitClientWindow  = "client-window"  // places for unconfirmed messages
@@ -117,7 +118,7 @@ const (
 
 // bottleneck guesses what ran out just above the rate found, by the trial that failed there. For example, if producers
 // waited for slots for 60 % of their time in that trial, and half of the cores were free, it was the client's window.
-// The first cause that fits counts: limits that the spec sets (a latency, the producers' or the consumers' delay), then the cores of the
+// The first cause that fits counts: limits that the spec sets (a latency, the producers' or the consumers' delay, the broker's cores), then the cores of the
 // machine, then the client, which is slow as well if no core is free.
 func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
@@ -146,6 +147,8 @@ func (b *bench) limitOf(t trial) string {
 		return limitProducerDelay
 	case t.Working > busyApplication:
 		return limitConsumerDelay
+	case b.reachedCPULimit(t):
+		return limitCPULimit
 	case b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores):
 		return limitCPU
 	case byClient:

@@ -180,6 +180,7 @@ func (hold Holding) remove() error {
 	switch hold.What {
 	case "run directory":
 		killBelow(hold.Path) // what its supervisors, killed themselves, could not end
+		sweepGroups(hold.Path)
 	case "installation":
 		lock, err := openLocked(hold.Path+lockSuffix, os.O_RDONLY, exclusiveNow)
 		switch {

@@ -104,7 +104,7 @@ func sweep(dir string) bool {
 		if _, err := os.Lstat(filepath.Join(dir, holdFile)); err != nil { // another tool may just be making it
 			return !young(dir) && os.RemoveAll(dir) == nil
 		}
-	case err != nil || s.Running > 0 || s.Keep || s.Owner.alive():
+	case err != nil || s.Running > 0 || s.Owner.alive():
 		return false
 	}
 	held := seize(dir)
@@ -113,6 +113,10 @@ func sweep(dir string) bool {
 	}
 	defer held.Close()
 	killBelow(dir)
+	sweepGroups(dir)
+	if s.Keep {
+		return false
+	}
 	removeStubborn(dir)
 	return true
 }

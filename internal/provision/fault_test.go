@@ -30,7 +30,11 @@ func testTool(args []string) int {
 		_, _ = i.Run(context.Background(), Command{Path: "sh", Args: []string{"-c", "sleep 1000 & echo $! > pid; wait"}})
 		return 1
 	}
-	in, err := h.Start(context.Background(), Options{Broker: "testbroker", Nodes: 2, Server: map[string]any{"daemon": true}})
+	o := Options{Broker: "testbroker", Nodes: 2, Server: map[string]any{"daemon": true}}
+	if args[1] == "limited" {
+		o.Limits = Limits{CPU: 1.5}
+	}
+	in, err := h.Start(context.Background(), o)
 	if err != nil {
 		return 3
 	}

@@ -35,6 +35,9 @@ func (m *member) start(ctx context.Context) error {
 		return err
 	}
 	j.Home = m.node.Dir
+	if err := m.node.limit(&j); err != nil {
+		return err
+	}
 	log, err := os.OpenFile(m.node.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, privateFile)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 		return nil, errors.New(first.Error)
 	}
 	p.Main = first.PID
-	go p.follow(reports, statusR, j.Home)
+	go p.follow(reports, statusR, j)
 	return p, nil
 }
 
@@ -81,14 +81,15 @@ func supervisorEnvironment() []string {
 }
 
 // follow waits for the supervisor's last report. Where the supervisor itself was killed there is none: then the
-// kernel has killed the broker's main process with it, and what else it had started is swept up here, by its home.
-func (p *process) follow(reports *json.Decoder, status io.Closer, home string) {
+// kernel has killed the broker's main process with it, and what else it had started is swept up here, by its home, with its control groups.
+func (p *process) follow(reports *json.Decoder, status io.Closer, j job) {
 	defer status.Close()
 	if err := reports.Decode(&p.fate); err != nil {
 		p.fate = fate{Ended: true, Code: -1, Signal: "its supervisor was killed", ReadBytes: -1, WriteBytes: -1}
-		if home != "" {
-			killBelow(home)
+		if j.Home != "" {
+			killBelow(j.Home)
 		}
+		removeGroups(j.Groups)
 	}
 	close(p.ended)
 }

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -101,6 +102,10 @@ func (b behaviour) serve(c net.Conn) {
 	case "burn": // in a grandchild
 		err := exec.Command("sh", "-c", "sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'; true").Run()
 		fmt.Fprintln(c, err)
+	case "eat": // more memory than a limit allows
+		for eaten := [][]byte{}; ; {
+			eaten = append(eaten, bytes.Repeat([]byte{1}, 1<<20))
+		}
 	case "exit":
 		fmt.Println("goodbye, cruel world")
 		os.Exit(7)

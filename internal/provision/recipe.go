@@ -127,11 +127,12 @@ type Cluster struct {
 	// Facts is free for the recipe: a generated cluster id, a cookie.
 	Facts map[string]string
 
-	host *Host
-	user int    // that the nodes' processes run as, and its group's number; 0: ourselves
-	dir  string // holds everything of this instance
-	keep bool   // dir outlives the instance
-	lent bool   // another run of the tool has started the instance, which outlives this one
+	host   *Host
+	user   int    // that the nodes' processes run as, and its group's number; 0: ourselves
+	dir    string // holds everything of this instance
+	keep   bool   // dir outlives the instance
+	lent   bool   // another run of the tool has started the instance, which outlives this one
+	limits Limits // of each node
 }
 
 // addNode adds the next node; its directory is not made yet.

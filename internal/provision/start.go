@@ -29,6 +29,7 @@ type Options struct {
 	Login    *Login         // the broker lets in nobody else; nil: its default
 	Server   map[string]any // server settings by their native names
 	Ports    map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
+	Limits   Limits         // of each node
 	Keep     bool           // leave the directories behind
 	Deadline time.Duration  // for everything after the installation; 0: the recipe's
 }
@@ -195,7 +196,7 @@ func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 	}
 	c := &Cluster{
 		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Login: o.Login, Facts: map[string]string{},
-		host: h, user: user, dir: filepath.Join(h.runs(), id), keep: o.Keep,
+		host: h, user: user, dir: filepath.Join(h.runs(), id), keep: o.Keep, limits: o.Limits,
 	}
 	in := newInstance(h, c)
 	in.deadline, in.user = o.Deadline, lock

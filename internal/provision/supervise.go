@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -29,6 +30,8 @@ type job struct {
 	// Home is that of the node's processes and of nobody else's: where the supervisor is killed, who has it is swept up.
 	// Empty where there is none; it is not told to the supervisor.
 	Home string `json:"-"`
+	// Groups are made before the process starts in them, and removed when the whole tree has ended.
+	Groups []group `json:",omitempty"`
 	// Locks is how many inherited descriptors follow the status pipe; they only have to stay open.
 	Locks int
 }
@@ -41,6 +44,7 @@ type fate struct {
 	Ended        bool
 	Code         int    `json:",omitempty"`
 	Signal       string `json:",omitempty"`
+	OutOfMemory  bool   `json:",omitempty"` // its limit was reached
 	User, System int64  // nanoseconds, the whole dead tree
 	ReadBytes    int64  // -1: unknown
 	WriteBytes   int64  // -1: unknown
@@ -50,6 +54,8 @@ func (f fate) String() string {
 	switch {
 	case f.Error != "":
 		return "could not be started: " + f.Error
+	case f.OutOfMemory:
+		return "was ended by the kernel: it reached its memory limit"
 	case f.Signal != "":
 		return "was ended by a signal: " + f.Signal
 	}
@@ -100,6 +106,7 @@ func supervise() int {
 	}
 	main, err := j.start()
 	if err != nil {
+		removeGroups(j.Groups)
 		_ = report.Encode(fate{Error: err.Error(), Ended: true})
 		return 2
 	}
@@ -115,7 +122,10 @@ func supervise() int {
 	w := watch{main: main, ended: ended, gone: gone, words: words}
 	ws := w.untilEnd()
 	killTree(os.Getpid(), gone)
-	_ = report.Encode(endOf(ws))
+	end := endOf(ws)
+	end.OutOfMemory = ws.Signaled() && slices.ContainsFunc(j.Groups, group.outOfMemory)
+	removeGroups(j.Groups)
+	_ = report.Encode(end)
 	w.untilDismissed()
 	switch {
 	case !w.orphaned || j.Remove == "":
@@ -204,6 +214,11 @@ func (j job) start() (int, error) {
 		return 0, err
 	}
 	defer input.Close()
+	leave, err := enter(j.Groups, attr)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
 	p, err := os.StartProcess(path, argv, &os.ProcAttr{
 		Dir: j.Dir, Env: j.Env, Files: []*os.File{input, os.Stdout, os.Stderr}, Sys: attr,
 	})

@@ -20,7 +20,7 @@ type Result struct {
 	Backlog     *Backlog     `json:"backlog,omitempty"`
 	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
 	// Limit is what set the pace of a peak or of a count without a rate: client | cpu | client-window | producer-delay | consumer-delay |
-	// unknown. Under client the rates are lower bounds. Sustainable has that of a search.
+	// cpu-limit | unknown. Under client the rates are lower bounds. Sustainable has that of a search.
 	Limit string `json:"limit,omitempty"`
 	// Given are the figures of a published record, in base units by the keys of metrics. Nothing else is known of such a record.
 	Given map[string]float64 `json:"given,omitempty"`
@@ -110,7 +110,7 @@ type Sustainable struct {
 	HeldNs int64        `json:"held_ns"`         // length of the longest trial that passed at Low; 0: none did
 	Goals  []GoalResult `json:"goals,omitempty"` // in the order of the spec
 	Trials []Trial      `json:"trials"`
-	Limit  string       `json:"limit"` // what limited the rate: generator | latency | producer-delay | consumer-delay | cpu | client-window | client-send | unknown
+	Limit  string       `json:"limit"` // what limited the rate: generator | latency | producer-delay | consumer-delay | cpu-limit | cpu | client-window | client-send | unknown
 }
 
 // Open reports whether Low is only a lower bound, because the generator or its client's Send ran out before the broker did.

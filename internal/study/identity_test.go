@@ -66,7 +66,8 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"replicas": "nodes: 3\n", "isolation": "", "sustainable.quantile": "sustainable.latency: 1s\n", "load.to": "load.shape: ramp\nload.rate: 1\n",
 		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
 		"load.steps": "load.shape: steps\n", "consumerDelays": "consumerDelay: 1ms\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",
-		"pipeline": "measure: count\npipeline: {servers: 1}\n", "place.producers": "place: {consumers: [a]}\n", "place.consumers": "place: {producers: [a]}\n",
+		"pipeline": "measure: count\npipeline: {servers: 1}\n", "limits.server": "measure: count\npipeline: {servers: 2}\n",
+		"limits.balancer": "measure: count\npipeline: {servers: 2}\n", "limits.consumer": "consumersApart: true\n", "place.producers": "place: {consumers: [a]}\n", "place.consumers": "place: {producers: [a]}\n",
 	}
 	values := map[string]string{
 		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
@@ -99,12 +100,14 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		case ok:
 		case f.Type == "time":
 			value = "7s"
+		case f.Type == "size":
+			value = "17MiB"
 		default:
 			value = "17"
 		}
 		doc := at(base, f.Path)
 		topics := "topics: 2\n"
-		if groupOf(f.Path) == "pipeline" { // which has one
+		if groupOf(f.Path) == "pipeline" || strings.Contains(doc, "pipeline") { // which has one
 			topics = ""
 		}
 		s := parse(t, topics+doc)

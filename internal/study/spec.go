@@ -55,6 +55,8 @@ type Spec struct {
 	Relays int `json:"relays,omitempty"`
 	// ConsumersApart runs the consumers in a process of their own: what producing and consuming cost is known apart.
 	ConsumersApart bool `json:"consumersApart,omitempty"`
+	// Limits bound what each process of a part may use that is started here; what is 0 is not bounded.
+	Limits Limits `json:"limits,omitzero"`
 	// Place says which agents have a topic's producers and consumers.
 	Place Place `json:"place,omitzero"`
 
@@ -105,6 +107,20 @@ type Pipeline struct {
 	Answer   string `json:"answer"`   // confirmed | at-once
 	Threads  int    `json:"threads"`  // of the client: of its second phase, or of an open loop
 	State    string `json:"state"`    // of the consumer: memory | sqlite
+}
+
+// Limits are those of the broker's nodes, of a pipeline's servers and balancer, and of the consumers where they are a process of their own.
+type Limits struct {
+	Broker   Limit `json:"broker,omitzero"`
+	Server   Limit `json:"server,omitzero"`
+	Balancer Limit `json:"balancer,omitzero"`
+	Consumer Limit `json:"consumer,omitzero"`
+}
+
+// Limit is what one process with all below it may use.
+type Limit struct {
+	CPU    float64 `json:"cpu,omitempty"` // cores
+	Memory Size    `json:"memory,omitempty"`
 }
 
 // Load is the open-loop schedule of the whole point; the producers share it out exactly.

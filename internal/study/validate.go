@@ -206,6 +206,7 @@ func (v *validator) topology() {
 	v.delay()
 	v.warm()
 	v.apart()
+	v.limits()
 	v.relays()
 	v.placing()
 	if v.given.has("connections") {

@@ -1,0 +1,56 @@
+package study
+
+import "slices"
+
+const (
+	leastCores  = 0.01 // the kernel's least share of a core
+	mostCores   = 10_000
+	leastMemory = 4 << 20 // no program starts with less
+)
+
+// partBroker names the broker's nodes in limits; a fault names these by number.
+const partBroker = "broker"
+
+// PartLimit is the limit of a part, by the name that settings have for it.
+type PartLimit struct {
+	Part string
+	Limit
+}
+
+// Each lists the limits that bound something.
+func (l Limits) Each() []PartLimit {
+	all := []PartLimit{{partBroker, l.Broker}, {PartServer, l.Server}, {PartBalancer, l.Balancer}, {PartConsumer, l.Consumer}}
+	return slices.DeleteFunc(all, func(p PartLimit) bool { return p.Limit == Limit{} })
+}
+
+// limits checks that each limit is one, of a part that there is.
+func (v *validator) limits() {
+	s := v.spec
+	for _, l := range s.Limits.Each() {
+		path := "limits." + l.Part
+		if l.CPU != 0 {
+			v.share(path+".cpu", l.CPU, leastCores, mostCores, closed)
+		}
+		if l.Memory != 0 && l.Memory < leastMemory {
+			v.fail(path+".memory", "%s is too little to start with; allowed: %s and more", bytesText(l.Memory), Size(leastMemory))
+		}
+		if why := s.lacks(l.Part); why != "" {
+			v.fail(path, "%s", why)
+		}
+	}
+}
+
+// lacks says why a part is no process that is started here; empty if it is one.
+func (s Spec) lacks(part string) string {
+	switch {
+	case part == partBroker && len(s.Attach) > 0:
+		return "can't be had with attach: that broker was not started here"
+	case part == PartServer && s.Pipeline == nil:
+		return "there are no servers; allowed with pipeline"
+	case part == PartBalancer && (s.Pipeline == nil || s.Pipeline.Balancer == none):
+		return "there is no balancer; allowed with a pipeline that has one"
+	case part == PartConsumer && s.Pipeline == nil && !s.ConsumersApart:
+		return "the consumers are no process of their own; allowed with consumersApart: true, or a pipeline"
+	}
+	return ""
+}
