@@ -239,7 +239,7 @@ func TestASmokeTestIsSaidToGiveNoVerdicts(t *testing.T) {
 		answers []string
 	}{
 		"":              {"1 of 3 claims is reproduced, 1 is not, 1 is undecided.", []string{"reproduced", "not reproduced", "undecided"}},
-		study.SmokeTest: {"a smoke test, which gives no verdict on any of 3 claims, 3 are undecided: 1 of them point to reproduced, 1 to not reproduced.", []string{"points to reproduced", "points to not reproduced", "undecided"}},
+		study.SmokeTest: {"no verdict on 3 claims, as scale quick is a smoke test, with 1 pointing to reproduced and 1 to not reproduced.", []string{"points to reproduced", "points to not reproduced", "undecided"}},
 	} {
 		for i := range records {
 			records[i].Scale = scale

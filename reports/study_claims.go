@@ -17,6 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -63,8 +64,8 @@ var sideNames = map[string]string{
 	claim.Published: "Published",
 }
 
-// countAnswers counts the answers of a side: "5 of 20 claims are reproduced, 1 is not, 2 are not comparable, 12 are undecided: 9 point to
-// reproduced, 3 to not reproduced." A smoke test has no answers.
+// countAnswers counts the answers of a side: "5 of 20 claims are reproduced, 1 is not, 2 are not comparable, 12 are undecided, with 9 pointing
+// to reproduced and 3 to not reproduced." A smoke test has no answers.
 func countAnswers(judged []judgedClaim, side string) string {
 	counts, open := map[claim.Verdict]int{}, map[claim.Verdict]int{}
 	isSmokeTest := false
@@ -76,20 +77,23 @@ func countAnswers(judged []judgedClaim, side string) string {
 		}
 		isSmokeTest = isSmokeTest || a.Reason == claim.SmokeTest
 	}
-	text := fmt.Sprintf("%d of %s %s reproduced, %d %s not", counts[claim.Reproduced], plural(len(judged), "claim"),
-		are(counts[claim.Reproduced]), counts[claim.NotReproduced], are(counts[claim.NotReproduced]))
-	if isSmokeTest && counts[claim.Reproduced]+counts[claim.NotReproduced] == 0 {
-		text = fmt.Sprintf("a smoke test, which gives no verdict on any of %s", plural(len(judged), "claim"))
-	}
+	text := fmt.Sprintf("%d of %s %s reproduced, %s not", counts[claim.Reproduced], plural(len(judged), "claim"),
+		are(counts[claim.Reproduced]), countAre(counts[claim.NotReproduced]))
 	if n := counts[claim.NotComparable]; n > 0 {
-		text += fmt.Sprintf(", %d %s not comparable", n, are(n))
+		text += fmt.Sprintf(", %s not comparable", countAre(n))
 	}
-	text += fmt.Sprintf(", %d %s undecided", counts[claim.Undecided], are(counts[claim.Undecided]))
+	text += fmt.Sprintf(", %s undecided", countAre(counts[claim.Undecided]))
+	if isSmokeTest && counts[claim.Reproduced]+counts[claim.NotReproduced] == 0 {
+		text = fmt.Sprintf("no verdict on %s, as scale %s is a smoke test", plural(len(judged), "claim"), study.SmokeTest)
+	}
 	if yes, no := open[claim.Reproduced], open[claim.NotReproduced]; yes+no > 0 {
-		text += fmt.Sprintf(": %d of them point to reproduced, %d to not reproduced", yes, no)
+		text += fmt.Sprintf(", with %d pointing to reproduced and %d to not reproduced", yes, no)
 	}
 	return text + "."
 }
+
+// countAre is a number of things with its verb: "1 is", "2 are".
+func countAre(n int) string { return fmt.Sprintf("%d %s", n, are(n)) }
 
 // are is the verb of a number of things.
 func are(n int) string {

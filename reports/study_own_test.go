@@ -23,8 +23,8 @@ func TestWithOneRunEachTheAnswersSayThatNoSpreadStandsBehindThem(t *testing.T) {
 		now  map[string][]float64
 		want string
 	}{
-		"one run":  {once, "0 of 3 claims are reproduced, 0 are not, 3 are undecided: 1 of them point to reproduced, 1 to not reproduced."},
-		"two runs": {twice, "0 of 3 claims are reproduced, 0 are not, 3 are undecided: 1 of them point to reproduced, 1 to not reproduced."},
+		"one run":  {once, "0 of 3 claims are reproduced, 0 are not, 3 are undecided, with 1 pointing to reproduced and 1 to not reproduced."},
+		"two runs": {twice, "0 of 3 claims are reproduced, 0 are not, 3 are undecided, with 1 pointing to reproduced and 1 to not reproduced."},
 	} {
 		d := Study(results.Of(rerun(t, p, map[string]map[string][]float64{"now": c.now})), p)
 		said := ""

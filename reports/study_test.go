@@ -241,7 +241,7 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
-	for side, want := range map[string]string{"then": "0 of 3 claims are reproduced, 0 are not, 3 are undecided: 1 of them point to reproduced, 1 to not reproduced.", "now": "0 of 3 claims are reproduced, 0 are not, 3 are undecided."} {
+	for side, want := range map[string]string{"then": "0 of 3 claims are reproduced, 0 are not, 3 are undecided, with 1 pointing to reproduced and 1 to not reproduced.", "now": "0 of 3 claims are reproduced, 0 are not, 3 are undecided."} {
 		finds := func(b document.Block) bool {
 			v, ok := b.(document.Verdict)
 			return ok && v.About == sideNames[side] && v.Finding == want
