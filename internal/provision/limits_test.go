@@ -80,9 +80,7 @@ func TestANodeThatNeedsMoreMemoryThanItsLimitEndsAndSaysWhy(t *testing.T) {
 	in := start(t, newHost(t), Options{Limits: limits})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if got, err := askTLS(ctx, in.Addresses()[0], nil, "eat"); err == nil {
-		t.Errorf("it has eaten and says %q", got)
-	}
+	_, _ = askTLS(ctx, in.Addresses()[0], nil, "eat")
 	select {
 	case d := <-in.Deaths():
 		if d.Reason != "was ended by the kernel: it reached its memory limit" {
