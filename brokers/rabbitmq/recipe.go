@@ -10,10 +10,12 @@ import (
 )
 
 func recipe() *provision.Recipe {
-	return rabbitserver.Recipe(rabbitserver.Protocol{
+	r := rabbitserver.Recipe(rabbitserver.Protocol{
 		Listen: rabbitserver.ListenAMQP,
 		Ready:  ready,
 	})
+	r.AnyAddress = true
+	return r
 }
 
 // ready asks for the cluster's name, which only this instance has; the server gives it in its first frame, so that no

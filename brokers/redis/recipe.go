@@ -31,7 +31,7 @@ func recipe() *provision.Recipe {
 			{Name: "valkey-8.1.1", Needs: needs},
 			{Name: "7.0.15", Needs: needs, Doubt: "Redis 7.0 is from 2022 and out of support"},
 		},
-		Ports: []string{"client"}, MaxNodes: 6, TLS: true, Mutual: true, Login: true,
+		Ports: []string{"client"}, MaxNodes: 6, TLS: true, Mutual: true, Login: true, AnyAddress: true,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/network"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
@@ -41,6 +42,7 @@ type testedBroker struct {
 	instance *provision.Instance // nil if the broker is attached, or runs in this process
 	giveBack func()              // stops the instance, unless other points share it; nil before start
 	link     link.Broker         // how other processes reach it; without a topology
+	proxies  []*network.Proxy    // between it and its clients; none unless the spec asks for a network
 	tls      agent.TLS           // what was negotiated with it
 }
 
@@ -64,6 +66,7 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	b.noteLimits()
+	b.noteNetwork()
 	if config.Target, err = b.start(ctx, config); err != nil {
 		return err
 	}
@@ -159,6 +162,9 @@ func (b *bench) close(err error) {
 	}
 	if b.clients.consumers != nil {
 		stop(b.clients.consumers)
+	}
+	for _, p := range b.broker.proxies {
+		_ = p.Close() // an error says only that it did not listen any more
 	}
 	if b.broker.giveBack != nil {
 		b.broker.giveBack()

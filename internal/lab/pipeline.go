@@ -201,6 +201,10 @@ func (p *pipeline) clientLoad() (load.Load, error) {
 		entry = p.servers
 	}
 	address := entry.Addresses()[0] // of the balancer, or of the only server: a spec with several has a balancer
+	address, err := p.bench.slowed(address, p.bench.spec.Network.Client)
+	if err != nil {
+		return load.Load{}, err
+	}
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return load.Load{}, err

@@ -61,6 +61,9 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 	t = driver.Target{
 		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
 	}
+	if err := b.slowBroker(t.Addresses); err != nil {
+		return t, err
+	}
 	b.broker.tls.Watch(t.TLS)
 	b.record.Versions.Broker = instance.Version()
 	version, err := recipe.Version(instance.Version())

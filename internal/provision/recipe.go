@@ -40,6 +40,8 @@ type Recipe struct {
 	Memory string
 	// Plain is what the nodes of a cluster say to each other without TLS though their clients use it; empty: nothing.
 	Plain string
+	// AnyAddress is set if clients may reach a single server by any address that leads to it: it tells them none of its own.
+	AnyAddress bool
 	// Deadline bounds a start where nobody asks for another; 0: a minute.
 	Deadline time.Duration
 	// Install makes version available under i.Dir, from package registries by package name; it is called only

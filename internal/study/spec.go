@@ -57,6 +57,8 @@ type Spec struct {
 	ConsumersApart bool `json:"consumersApart,omitempty"`
 	// Limits bound what each process of a part may use that is started here; what is 0 is not bounded.
 	Limits Limits `json:"limits,omitzero"`
+	// Network slows what passes between parts.
+	Network Network `json:"network,omitzero"`
 	// Place says which agents have a topic's producers and consumers.
 	Place Place `json:"place,omitzero"`
 
@@ -121,6 +123,19 @@ type Limits struct {
 type Limit struct {
 	CPU    float64 `json:"cpu,omitempty"` // cores
 	Memory Size    `json:"memory,omitempty"`
+}
+
+// Network has the way between the broker and all its clients, and that between a pipeline's client and what it posts to.
+type Network struct {
+	Broker Path `json:"broker,omitzero"`
+	Client Path `json:"client,omitzero"`
+}
+
+// Path slows what passes in either direction.
+type Path struct {
+	Delay     Duration `json:"delay,omitempty"`
+	Jitter    Duration `json:"jitter,omitempty"`    // what a delay may be longer by, drawn evenly
+	Bandwidth Size     `json:"bandwidth,omitempty"` // bytes per second of each connection
 }
 
 // Load is the open-loop schedule of the whole point; the producers share it out exactly.

@@ -207,6 +207,7 @@ func (v *validator) topology() {
 	v.warm()
 	v.apart()
 	v.limits()
+	v.network()
 	v.relays()
 	v.placing()
 	if v.given.has("connections") {

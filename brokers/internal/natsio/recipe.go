@@ -16,13 +16,14 @@ import (
 // Recipe is the common half of both recipes; own makes a node's particular configuration.
 func Recipe(own func(n *provision.Node) Block) *provision.Recipe {
 	return &provision.Recipe{
-		Versions: []provision.Version{{Name: server.VERSION}}, // the one that is compiled in
-		Ports:    []string{"client", "monitor", "route"},
-		MaxNodes: 9,
-		TLS:      true,
-		Plain:    "routes, which replicate",
-		Mutual:   true,
-		Login:    true,
+		Versions:   []provision.Version{{Name: server.VERSION}}, // the one that is compiled in
+		Ports:      []string{"client", "monitor", "route"},
+		MaxNodes:   9,
+		TLS:        true,
+		Plain:      "routes, which replicate",
+		Mutual:     true,
+		Login:      true,
+		AnyAddress: true,
 		Configure: func(_ context.Context, n *provision.Node) error {
 			return Configure(n, own(n))
 		},
