@@ -10,7 +10,7 @@ func (s Snapshot) Corrected(interval int64) Snapshot {
 	}
 	counts := make([]int64, numBuckets)
 	lo := s.min
-	for _, b := range s.buckets {
+	for b := s.buckets.first(); b.ok; b.next() {
 		counts[b.index] += b.count
 		v := s.clip(highest(b.index))
 		missing := v/interval - 1 // how many values to add; none if below 1
@@ -23,12 +23,11 @@ func (s Snapshot) Corrected(interval int64) Snapshot {
 			k = last + 1
 		}
 	}
-	var out Snapshot
+	var all packer
 	for i, n := range counts {
-		if n > 0 {
-			out.buckets = append(out.buckets, bucket{index: i, count: n})
-		}
+		all.add(i, n)
 	}
+	out := Snapshot{buckets: all.packed}
 	out.recount(lo, s.max)
 	return out
 }

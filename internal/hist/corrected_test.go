@@ -9,7 +9,7 @@ import (
 // correctedOneByOne is HdrHistogram's own loop.
 func correctedOneByOne(s Snapshot, interval int64) *Histogram {
 	h := New()
-	for _, c := range s.buckets {
+	for c := s.buckets.first(); c.ok; c.next() {
 		v := s.clip(highest(c.index))
 		h.RecordN(v, c.count)
 		if interval <= 0 {

@@ -94,18 +94,17 @@ func (h *Histogram) SnapshotInto(s *Snapshot) {
 	s.recount(lo, hi)
 }
 
-// appendBuckets appends the buckets that are not empty, by rising index.
+// appendBuckets appends the buckets to none.
 func (h *Histogram) appendBuckets(to buckets) buckets {
 	lo, hi, ok := h.extremes()
 	if !ok {
 		return to
 	}
+	all := packer{packed: to}
 	for i := index(lo); i <= index(hi); i++ {
-		if n := h.counts[i].Load(); n > 0 {
-			to = append(to, bucket{index: i, count: n})
-		}
+		all.add(i, h.counts[i].Load())
 	}
-	return to
+	return all.packed
 }
 
 // Totals returns the number of values and the sum of the middles of their buckets. The difference between two readings
@@ -219,10 +218,10 @@ func (h *Histogram) Grow(before, now Snapshot) {
 		return
 	}
 	h.widen(now.min, now.max)
-	for _, b := range now.buckets.less(before.buckets) {
+	for b := now.buckets.less(before.buckets).first(); b.ok; b.next() {
 		h.counts[b.index].Add(b.count)
 	}
-	for _, b := range now.censored.less(before.censored) {
+	for b := now.censored.less(before.censored).first(); b.ok; b.next() {
 		c := h.ofCensored()
 		c.widen(lowest(b.index), lowest(b.index))
 		c.counts[b.index].Add(b.count)

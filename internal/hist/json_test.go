@@ -23,6 +23,7 @@ func TestUnmarshalRefusesWhatNoHistogramWrites(t *testing.T) {
 		`{"n":1,"min":5,"max":6,"b":"BgE="}`:                         "contradict",
 		`{"n":1,"min":5,"max":5,"b":"Bg=="}`:                         "cut short",
 		`{"n":1,"min":5,"max":5,"b":"gA=="}`:                         "cut short",
+		`{"n":1,"min":5,"max":5,"b":"hgAB"}`:                         "more bytes than it needs",
 		`{"n":0,"min":5,"max":5,"b":"BgA="}`:                         "count 0",
 		`{"n":1,"min":5,"max":5,"b":"AAE="}`:                         "step 0 after bucket -1, allowed 1 to 8961",
 		`{"n":1,"min":5,"max":5,"b":"gkYB"}`:                         "step 8962",

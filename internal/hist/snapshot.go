@@ -1,10 +1,6 @@
 package hist
 
-import (
-	"math"
-	"slices"
-	"sort"
-)
+import "math"
 
 // Snapshot is a frozen histogram. The zero value is an empty one. Copies share memory, which no method changes; only
 // Histogram.SnapshotInto and UnmarshalJSON write to their target.
@@ -13,14 +9,6 @@ type Snapshot struct {
 	n        int64 // how many values they hold
 	min, max int64
 	censored buckets // the values among them that are lower bounds
-}
-
-// buckets are those buckets of a histogram that are not empty, by rising index.
-type buckets []bucket
-
-type bucket struct {
-	index int
-	count int64 // how many values it holds
 }
 
 // Count returns the number of values.
@@ -45,7 +33,7 @@ func (s Snapshot) Mean() float64 {
 		return 0
 	}
 	var sum float64
-	for _, b := range s.buckets {
+	for b := s.buckets.first(); b.ok; b.next() {
 		sum += float64(b.count) * min(max(middle(b.index), float64(s.min)), float64(s.max))
 	}
 	return sum / float64(s.n)
@@ -61,11 +49,11 @@ func (s Snapshot) Quantile(q float64) int64 {
 	case q >= 1 || s.n == 0:
 		return s.max
 	}
-	i := s.buckets.ranked(s.rank(q))
-	if i == len(s.buckets)-1 {
+	b := s.buckets.ranked(s.rank(q))
+	if len(b.left) == 0 {
 		return s.max // the highest value of the last bucket is known exactly
 	}
-	return s.clip(highest(s.buckets[i].index))
+	return s.clip(highest(b.index))
 }
 
 // Unbounded is what QuantileAtMost returns if the quantile may have any value.
@@ -83,8 +71,8 @@ func (s Snapshot) QuantileAtMost(q float64) int64 {
 	if rank > known.count() {
 		return Unbounded
 	}
-	bucket := known[known.ranked(rank)].index
-	if bucket == s.buckets[s.buckets.ranked(rank)].index {
+	bucket := known.ranked(rank).index
+	if bucket == s.buckets.ranked(rank).index {
 		return s.Quantile(q) // both lie in one bucket, and are told no closer
 	}
 	return s.clip(highest(bucket))
@@ -97,30 +85,13 @@ func (s Snapshot) rank(q float64) int64 {
 	return max(1, min(rank, s.n))
 }
 
-// ranked returns the position of the bucket that holds the value of a rank; the last one if they hold fewer.
-func (all buckets) ranked(rank int64) int {
-	for i, b := range all {
-		if rank -= b.count; rank <= 0 {
-			return i
-		}
-	}
-	return len(all) - 1
-}
-
-// count returns how many values the buckets hold.
-func (all buckets) count() (n int64) {
-	for _, b := range all {
-		n += b.count
-	}
-	return n
-}
-
 // CountAbove returns the number of values above ns. Each counts as the value that Quantile would report.
 func (s Snapshot) CountAbove(ns int64) int64 {
-	first := sort.Search(len(s.buckets), func(k int) bool { return s.clip(highest(s.buckets[k].index)) > ns })
 	var n int64
-	for _, b := range s.buckets[first:] {
-		n += b.count
+	for b := s.buckets.first(); b.ok; b.next() {
+		if s.clip(highest(b.index)) > ns {
+			n += b.count
+		}
 	}
 	return n
 }
@@ -128,7 +99,7 @@ func (s Snapshot) CountAbove(ns int64) int64 {
 // Buckets calls f for every bucket that is not empty, in rising order, until f returns false. The values of a bucket lie in
 // lowest..highest, both inclusive. The bucket of everything from Limit up ends at Max.
 func (s Snapshot) Buckets(f func(lowest, highest, count int64) bool) {
-	for _, b := range s.buckets {
+	for b := s.buckets.first(); b.ok; b.next() {
 		hi := highest(b.index)
 		if b.index == overflow {
 			hi = s.max
@@ -152,47 +123,6 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 	return out
 }
 
-// plus returns the sum of both, bucket by bucket.
-func (all buckets) plus(other buckets) buckets {
-	if len(all) == 0 || len(other) == 0 {
-		return slices.Concat(all, other)
-	}
-	a, b := all, other
-	merged := make(buckets, 0, max(len(a), len(b))+8)
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].index < b[0].index:
-			merged, a = append(merged, a[0]), a[1:]
-		case b[0].index < a[0].index:
-			merged, b = append(merged, b[0]), b[1:]
-		default:
-			merged = append(merged, bucket{index: a[0].index, count: a[0].count + b[0].count})
-			a, b = a[1:], b[1:]
-		}
-	}
-	return append(append(merged, a...), b...) // the rest; a or b is empty
-}
-
-// less returns the buckets that hold more values than in other, with how many more.
-func (all buckets) less(other buckets) buckets {
-	if len(other) == 0 {
-		return all
-	}
-	var left buckets
-	for _, b := range all {
-		for len(other) > 0 && other[0].index < b.index {
-			other = other[1:]
-		}
-		if len(other) > 0 && other[0].index == b.index {
-			b.count -= other[0].count
-		}
-		if b.count > 0 {
-			left = append(left, b)
-		}
-	}
-	return left
-}
-
 // Sub returns the values that were recorded after earlier, an older snapshot of the same histogram. Their extremes are known
 // only to the edges of their buckets. A bucket that holds more values in earlier counts as empty.
 func (s Snapshot) Sub(earlier Snapshot) Snapshot {
@@ -208,8 +138,10 @@ func (s *Snapshot) recount(lo, hi int64) {
 	if len(s.buckets) == 0 {
 		return
 	}
-	s.n = s.buckets.count()
-	first, last := s.buckets[0].index, s.buckets[len(s.buckets)-1].index
+	first, last := s.buckets.first().index, 0
+	for b := s.buckets.first(); b.ok; b.next() {
+		s.n, last = s.n+b.count, b.index
+	}
 	s.max = min(max(hi, lowest(last)), highest(last))
 	s.min = min(max(lo, lowest(first)), highest(first), s.max)
 }
