@@ -16,6 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -83,11 +84,11 @@ func TestReportsLookAsTheyDid(t *testing.T) {
 func TestAComparisonLooksAsItDid(t *testing.T) {
 	for file, repeats := range map[string]int{"compare.txt": 7, "compare-once.txt": 1} {
 		records := demo(repeats)
-		kafka, err := results.Select(records, "broker=kafka,size=100")
+		kafka, err := store.Collect(results.Select(t.Context(), storetest.Records(records), "broker=kafka,size=100"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		jetstream, err := results.Select(records, "broker=jetstream,size=100")
+		jetstream, err := store.Collect(results.Select(t.Context(), storetest.Records(records), "broker=jetstream,size=100"))
 		if err != nil {
 			t.Fatal(err)
 		}

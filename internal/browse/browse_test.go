@@ -30,11 +30,8 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 func shelf(records []store.Record, running store.Running) Source {
 	return Source{
 		Name: "s.db", Host: "here",
-		Read: func(_ context.Context, where string) ([]store.Record, error) {
-			if where == "" {
-				return records, nil
-			}
-			return results.Select(records, where)
+		Read: func(ctx context.Context, where string) ([]store.Record, error) {
+			return store.Collect(results.Select(ctx, storetest.Records(records), where))
 		},
 		Running: func(context.Context) (store.Running, error) { return running, nil },
 		Page: func(set *results.Set, where string, args ...string) page.Source {
@@ -238,7 +235,7 @@ func TestTheListNamesRunsByStudyAndDayLatestFirst(t *testing.T) {
 	}
 	sum := 0
 	for _, r := range list {
-		selected, err := results.Select(records, r.Where)
+		selected, err := store.Collect(results.Select(t.Context(), storetest.Records(records), r.Where))
 		if n := len(results.Latest(selected)); err != nil || n != r.Repetitions {
 			t.Errorf("%s selects %d of its %d repetitions: %v", r.Where, n, r.Repetitions, err)
 		}
@@ -304,7 +301,7 @@ func TestWhatIsOfferedCanBeCompared(t *testing.T) {
 		t.Fatalf("%v, %v", names, sides)
 	}
 	for _, side := range sides {
-		if _, err := results.Select(records, results.SideSelection(side)); err != nil && !strings.Contains(side, ",") {
+		if _, err := store.Collect(results.Select(t.Context(), storetest.Records(records), results.SideSelection(side))); err != nil && !strings.Contains(side, ",") {
 			t.Errorf("%q is offered: %v", side, err)
 		}
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -38,11 +40,7 @@ func (s *shell) exportCommand() *cobra.Command {
 			if withLatency := []string{"hlog", "hgrm"}; c.Flags().Changed("latency") && !slices.Contains(withLatency, format) {
 				return badInput("--latency: not used by the format %s, only by %s", format, strings.Join(withLatency, ", "))
 			}
-			records, err := readStore(c.Context(), path, where)
-			if err != nil {
-				return err
-			}
-			return s.export(format, out, latency, records)
+			return s.export(format, out, latency, eachStored(c.Context(), path, where))
 		},
 	}
 	f := c.Flags()
@@ -84,7 +82,7 @@ type exporter struct {
 	format string
 	doc    string
 	binary bool // not for a terminal: it needs -o
-	write  func(w io.Writer, records []store.Record, latency results.LatencyKind) error
+	write  func(w io.Writer, records iter.Seq2[store.Record, error], latency results.LatencyKind) error
 	split  func(records []store.Record, latency results.LatencyKind) ([]exportFile, error) // nil for one file
 }
 
@@ -97,11 +95,22 @@ type exportFile struct {
 var exporters = []exporter{
 	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
 	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
-	{format: "csv", doc: "the same as flat, a row for each line", write: writeCSV},
-	{format: "xlsx", doc: "the same as csv, in a spreadsheet", binary: true, write: writeSheet},
-	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
+	{format: "csv", doc: "the same as flat, a row for each line", write: whole(writeCSV)},
+	{format: "xlsx", doc: "the same as csv, in a spreadsheet", binary: true, write: whole(writeSheet)},
+	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: whole(exchange.WriteHlog)},
 	{format: "hgrm", doc: "HdrHistogram's percentiles, a file for each point and load", split: splitHgrm},
 	{format: "omb", doc: "results of the OpenMessaging Benchmark, a file for each record", split: splitOMB},
+}
+
+// whole is write for a format that needs all records before it writes the first.
+func whole(write func(io.Writer, []store.Record, results.LatencyKind) error) func(io.Writer, iter.Seq2[store.Record, error], results.LatencyKind) error {
+	return func(w io.Writer, each iter.Seq2[store.Record, error], latency results.LatencyKind) error {
+		records, err := store.Collect(each)
+		if err != nil {
+			return err
+		}
+		return write(w, records, latency)
+	}
 }
 
 func exportFormatNames() []string {
@@ -122,14 +131,18 @@ func exportTable() string {
 }
 
 // export writes records in a known format to out: a file, a directory for a format of several files, or stdout if out is "" or "-".
-func (s *shell) export(format, out, latency string, records []store.Record) error {
+func (s *shell) export(format, out, latency string, each iter.Seq2[store.Record, error]) error {
 	e := exporters[slices.Index(exportFormatNames(), format)]
 	kind, err := results.LatencyByName(latency)
 	if err != nil {
 		return badInput("--latency: %w", err)
 	}
-	write := func(w io.Writer) error { return e.write(w, records, kind) }
+	write := func(w io.Writer) error { return e.write(w, each, kind) }
 	if e.split != nil {
+		records, err := store.Collect(each)
+		if err != nil {
+			return err
+		}
 		files, err := e.split(records, kind)
 		if err != nil {
 			return badInput("%w", err)
@@ -162,25 +175,29 @@ func writeSheet(w io.Writer, records []store.Record, _ results.LatencyKind) erro
 	return sheet.Write(w, nil, records)
 }
 
-func writeRecords(w io.Writer, records []store.Record, _ results.LatencyKind) error {
-	return writeLines(w, records, func(r store.Record) []store.Record { return []store.Record{r} })
+func writeRecords(w io.Writer, each iter.Seq2[store.Record, error], _ results.LatencyKind) error {
+	return writeLines(w, each, func(r store.Record) []store.Record { return []store.Record{r} })
 }
 
-func writeFlat(w io.Writer, records []store.Record, _ results.LatencyKind) error {
-	return writeLines(w, records, results.Flat)
+func writeFlat(w io.Writer, each iter.Seq2[store.Record, error], _ results.LatencyKind) error {
+	return writeLines(w, each, results.Flat)
 }
 
-// writeLines writes what becomes of each record, a line of JSON for each.
-func writeLines[T any](w io.Writer, records []store.Record, of func(store.Record) []T) error {
-	out := json.NewEncoder(w)
-	for _, r := range records {
+// writeLines writes what becomes of each record, a line of JSON for each, while they are read.
+func writeLines[T any](w io.Writer, each iter.Seq2[store.Record, error], of func(store.Record) []T) error {
+	buffered := bufio.NewWriter(w)
+	out := json.NewEncoder(buffered)
+	for r, err := range each {
+		if err != nil {
+			return err
+		}
 		for _, one := range of(r) {
 			if err := out.Encode(one); err != nil {
 				return fmt.Errorf("write record %d: %w", r.ID, err)
 			}
 		}
 	}
-	return nil
+	return buffered.Flush()
 }
 
 func splitHgrm(records []store.Record, latency results.LatencyKind) ([]exportFile, error) {

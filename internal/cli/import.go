@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -55,7 +56,7 @@ func (s *shell) importCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			own, results, err := readImports(c.Context(), args, spec)
+			own, results, err := openImports(c.Context(), args, spec)
 			if err != nil {
 				return err
 			}
@@ -79,29 +80,34 @@ func (s *shell) importCommand() *cobra.Command {
 	return c
 }
 
-// imported are the records of one file or store that is imported.
-type imported struct {
-	path    string
-	records []store.Record
+// records are those of one file or store, read while they are imported.
+type records struct {
+	path string
+	each iter.Seq2[store.Record, error]
 }
 
-// readImports reads all files before the first is stored: own are whole records, and results what was made of another tool's files,
-// one record each.
-func readImports(ctx context.Context, paths []string, like *study.Spec) (own, results []imported, err error) {
+// foreign is a record made of another tool's file.
+type foreign struct {
+	path   string
+	record store.Record
+}
+
+// openImports looks into all files before anything is stored: own hold whole records, and results was made of another tool's files.
+func openImports(ctx context.Context, paths []string, like *study.Spec) (own []records, results []foreign, err error) {
 	for _, path := range paths {
-		records, err := readOwn(ctx, path)
+		each, err := openOwn(ctx, path)
 		if err != nil {
 			return nil, nil, err
 		}
-		if records != nil {
-			own = append(own, imported{path, records})
+		if each != nil {
+			own = append(own, records{path, each})
 			continue
 		}
 		r, err := readOMB(path, like)
 		if err != nil {
 			return nil, nil, err
 		}
-		results = append(results, imported{path, []store.Record{r}})
+		results = append(results, foreign{path, r})
 	}
 	return own, results, nil
 }
@@ -152,9 +158,9 @@ func specOf(ctx context.Context, path, id string) (*study.Spec, error) {
 }
 
 // importResults appends each record as the next repetition of its point, unless the store has the same file already.
-func (s *shell) importResults(ctx context.Context, st *store.Store, files []imported) error {
+func (s *shell) importResults(ctx context.Context, st *store.Store, files []foreign) error {
 	for _, file := range files {
-		r := file.records[0]
+		r := file.record
 		there, err := st.Records(ctx, store.Filter{PointIDs: []string{r.PointID}})
 		if err != nil {
 			return err
@@ -237,11 +243,11 @@ var (
 	hgrmHeader   = []byte("Value ")
 )
 
-// readOwn reads the records of another store, of export --format jsonl, or of the file for those that a store didn't take. It
+// openOwn opens the records of another store, of export --format jsonl, or of the file for those that a store didn't take. It
 // returns nil for the files of other tools.
-func readOwn(ctx context.Context, path string) ([]store.Record, error) {
+func openOwn(ctx context.Context, path string) (iter.Seq2[store.Record, error], error) {
 	if store.IsURL(path) {
-		return readOther(ctx, path)
+		return openOther(ctx, path)
 	}
 	head, err := headOf(path)
 	switch {
@@ -250,7 +256,7 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 	case len(head) == 0:
 		return nil, badInput("%s is empty", path)
 	case bytes.HasPrefix(head, sqliteHeader):
-		return readOther(ctx, path)
+		return openOther(ctx, path)
 	case bytes.HasPrefix(bytes.TrimSpace(head), hlogHeader), bytes.HasPrefix(bytes.TrimSpace(head), hgrmHeader):
 		return nil, hinted(badInput("%s is a latency distribution of HdrHistogram: it doesn't say of which broker and load", path),
 			"export --format jsonl writes whole records, which can be imported")
@@ -266,25 +272,57 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 	case first.PointID != "" && first.Spec == nil:
 		return nil, hinted(badInput("%s holds figures only, no whole records", path), "export --format jsonl writes records that can be imported")
 	}
-	records, err := store.ReadRecords(path)
-	if err != nil {
-		return nil, cannotRead(path, err)
-	}
-	if len(records) == 0 {
+	each := refusing(store.ReadRecords(path), func(err error) error { return cannotRead(path, err) })
+	switch one, err := readable(each); {
+	case err != nil:
+		return nil, err
+	case !one:
 		return nil, badInput("%s holds no whole record: its only line lacks its end, as a crash leaves it", path)
 	}
-	return records, nil
+	return each, nil
 }
 
-// readOther reads the records of another store, which may be somebody else's.
-func readOther(ctx context.Context, path string) ([]store.Record, error) {
-	records, err := readStore(ctx, path, "")
-	for _, r := range records {
-		if err := r.Check(); err != nil {
-			return nil, badInput("%s: record %d: %w", store.Printable(path), r.ID, err)
+// openOther opens the records of another store, which may be somebody else's.
+func openOther(ctx context.Context, path string) (iter.Seq2[store.Record, error], error) {
+	each := func(yield func(store.Record, error) bool) {
+		st, err := store.OpenReadOnlyContext(ctx, path)
+		if err != nil {
+			yield(store.Record{}, err)
+			return
+		}
+		defer st.Close()
+		st.EachChecked(ctx)(yield)
+	}
+	checked := refusing(each, func(err error) error {
+		if store.ProblemOf(err) != "" || ctx.Err() != nil {
+			return err
+		}
+		return badInput("%w", err)
+	})
+	_, err := readable(checked)
+	return checked, err
+}
+
+// refusing is each with other words for its errors.
+func refusing(each iter.Seq2[store.Record, error], say func(error) error) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		for r, err := range each {
+			if err != nil {
+				err = say(err)
+			}
+			if !yield(r, err) {
+				return
+			}
 		}
 	}
-	return records, err
+}
+
+// readable reports whether there is a record to read, or why it can't be read.
+func readable(each iter.Seq2[store.Record, error]) (one bool, err error) {
+	for _, err := range each {
+		return err == nil, err
+	}
+	return false, nil
 }
 
 // mostHead bounds the first line of a file of records.
@@ -311,20 +349,16 @@ func headOf(path string) ([]byte, error) {
 	return bounded.Unmarked(head), err
 }
 
-// importRecords appends the records, as they are, that the store doesn't have yet.
-func (s *shell) importRecords(ctx context.Context, st *store.Store, list []imported) error {
+// importRecords appends the records, as they are, that the store doesn't have yet. Those before one that can't be read are stored.
+func (s *shell) importRecords(ctx context.Context, st *store.Store, list []records) error {
 	for _, own := range list {
-		known := 0
-		for _, r := range own.records {
-			there, err := st.AppendOnce(ctx, r)
-			if err != nil {
-				return err
-			}
-			if there {
-				known++
-			}
+		stored, known, err := st.Import(ctx, own.each)
+		if err == nil || stored+known > 0 {
+			fmt.Fprintf(s.out, "%s: %s stored, %d there already\n", store.Printable(own.path), counted(stored, "record"), known)
 		}
-		fmt.Fprintf(s.out, "%s: %s stored, %d there already\n", store.Printable(own.path), counted(len(own.records)-known, "record"), known)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/store"
 )
 
 // Whatever a file holds that is imported, it is another tool's, or read, or refused with its name as what it is: a bad input.
@@ -26,10 +28,14 @@ func FuzzImportedFile(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		list, err := readOwn(t.Context(), path)
+		each, err := openOwn(t.Context(), path)
+		var list []store.Record
+		if each != nil {
+			list, err = store.Collect(each)
+		}
 		var said *failure
 		switch {
-		case err == nil && list == nil && ending == ".jsonl":
+		case err == nil && each == nil && ending == ".jsonl":
 			t.Error("neither records nor a word")
 		case err != nil && (list != nil || !strings.Contains(err.Error(), path)):
 			t.Errorf("%d records, and %v", len(list), err)

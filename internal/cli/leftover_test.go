@@ -92,7 +92,7 @@ func TestASecondSignalDropsNoFinishedRepetition(t *testing.T) {
 	if len(waiting) != 1 {
 		t.Fatalf("files of records: %v", waiting)
 	}
-	if records, err := store.ReadRecords(waiting[0]); err != nil || len(records) != 1 || records[0].Status == store.Aborted || records[0].Result == nil {
+	if records, err := store.Collect(store.ReadRecords(waiting[0])); err != nil || len(records) != 1 || records[0].Status == store.Aborted || records[0].Result == nil {
 		t.Errorf("%d records, %v; want one with a result", len(records), err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,20 +163,27 @@ func reportTable() string {
 
 // readStore reads the records of a store that match the selection where, or all if it is "".
 func readStore(ctx context.Context, path, where string) ([]store.Record, error) {
-	st, err := store.OpenReadOnlyContext(ctx, path)
-	if err != nil {
-		return nil, err
+	return store.Collect(eachStored(ctx, path, where))
+}
+
+// eachStored reads them one by one.
+func eachStored(ctx context.Context, path, where string) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		st, err := store.OpenReadOnlyContext(ctx, path)
+		if err != nil {
+			yield(store.Record{}, err)
+			return
+		}
+		defer st.Close()
+		for r, err := range results.Select(ctx, st, where) {
+			if err != nil && store.ProblemOf(err) == "" {
+				err = badInput("%w", err)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
 	}
-	defer st.Close()
-	records, err := st.Records(ctx, store.Filter{})
-	if err != nil || where == "" {
-		return records, err
-	}
-	records, err = results.Select(records, where)
-	if err != nil {
-		return nil, badInput("%w", err)
-	}
-	return records, nil
 }
 
 func (s *shell) compareCommand() *cobra.Command {

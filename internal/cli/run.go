@@ -231,7 +231,7 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 		r.bad[e.Record.Status] = e.Record
 	}
 	if r.options.format == "jsonl" && r.outErr == nil {
-		r.outErr = writeFlat(r.sh.out, []store.Record{*e.Record}, results.LatencyKind{})
+		r.outErr = writeFlat(r.sh.out, func(yield func(store.Record, error) bool) { yield(*e.Record, nil) }, results.LatencyKind{})
 	}
 }
 

@@ -34,7 +34,7 @@ func chosen(t *testing.T, name string) []store.Record {
 	if !ok {
 		t.Fatalf("figure %s is shown nothing in the tests", name)
 	}
-	records, err := results.Select(storetest.Demo(), expr)
+	records, err := store.Collect(results.Select(t.Context(), storetest.Records(storetest.Demo()), expr))
 	if err != nil {
 		t.Fatal(err)
 	}

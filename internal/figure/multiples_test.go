@@ -19,7 +19,7 @@ import (
 // curves are the demo's, one load to each rate; without the searches.
 func curves(t *testing.T) []store.Record {
 	t.Helper()
-	records, err := results.Select(storetest.Demo(), "measure=curve")
+	records, err := store.Collect(results.Select(t.Context(), storetest.Records(storetest.Demo()), "measure=curve"))
 	if err != nil {
 		t.Fatal(err)
 	}

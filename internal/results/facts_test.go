@@ -116,17 +116,17 @@ func TestASelectionQuotesTwelveValuesAndCountsTheOthers(t *testing.T) {
 		r.Label = fmt.Sprintf("label-%02d", i)
 		records = append(records, r)
 	}
-	_, err := Select(records, "label=none")
+	_, err := selected(t, records, "label=none")
 	if err == nil || strings.Count(err.Error(), "label-") != 12 || !strings.HasSuffix(err.Error(), "label-11 and 8 more") {
 		t.Error(err)
 	}
-	if _, err := Select(records, "point="); err == nil {
+	if _, err := selected(t, records, "point="); err == nil {
 		t.Error("the beginning of nothing selects a point")
 	}
 	if got := SelectionNames("a=1, b"); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("named are %q", got)
 	}
-	if got, err := Select(records, "status=ok,label=label-03"); err != nil || len(got) != 1 {
+	if got, err := selected(t, records, "status=ok,label=label-03"); err != nil || len(got) != 1 {
 		t.Errorf("%d, %v", len(got), err)
 	}
 }
@@ -135,7 +135,7 @@ func TestAPointIsSelectedByItsKeyInExportsToo(t *testing.T) {
 	a, b := measured(), measured()
 	a.PointID, b.PointID = "0123456789abcdef", "fedcba9876543210"
 	for _, expr := range []string{"point=0123", "point_id=0123456789abcdef", "point_id=01"} {
-		if got, err := Select([]store.Record{a, b}, expr); err != nil || len(got) != 1 || got[0].PointID != a.PointID {
+		if got, err := selected(t, []store.Record{a, b}, expr); err != nil || len(got) != 1 || got[0].PointID != a.PointID {
 			t.Errorf("%s: %d records, %v", expr, len(got), err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestAnUnknownNameInASelectionHasAHintOnlyWhereOneIsNear(t *testing.T) {
 		"brokr=x":           none + `"brokr"; did you mean "broker"?`,
 		"status=ok,x1234=1": `no record with status=ok has anything called "x1234"` + names,
 	} {
-		if _, err := Select([]store.Record{measured()}, expr); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, err := selected(t, []store.Record{measured()}, expr); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", expr, err, want)
 		}
 	}

@@ -14,10 +14,15 @@ import (
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
 var update = flag.Bool("update", false, "write the golden file")
+
+func selected(t *testing.T, records []store.Record, expr string) ([]store.Record, error) {
+	return store.Collect(Select(t.Context(), storetest.Records(records), expr))
+}
 
 func measured() store.Record {
 	h := hist.New()
@@ -107,15 +112,15 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		{"study=s,broker=rabbitmq,version=1", "no record with study=s,broker=rabbitmq has any version"},
 		{"broker=kafka,repetition=2", "no record with broker=kafka has repetition=2; there are: 1"},
 	} {
-		if _, err := Select([]store.Record{kafka, refused}, c.expr); err == nil || !strings.Contains(err.Error(), c.err) {
+		if _, err := selected(t, []store.Record{kafka, refused}, c.expr); err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%q: %v, want %q", c.expr, err, c.err)
 		}
 	}
 	records := []store.Record{measured(), rabbit}
-	if got, err := Select([]store.Record{kafka, refused}, JoinSelections("", "")); err != nil || len(got) != 2 {
+	if got, err := selected(t, []store.Record{kafka, refused}, JoinSelections("", "")); err != nil || len(got) != 2 {
 		t.Errorf("an empty selection picks %d of 2 records, %v", len(got), err)
 	}
-	if _, err := Select(nil, "broker=kafka"); err == nil || !strings.Contains(err.Error(), "no records to select from") {
+	if _, err := selected(t, nil, "broker=kafka"); err == nil || !strings.Contains(err.Error(), "no records to select from") {
 		t.Error(err)
 	}
 	for expr, want := range map[string][]string{
@@ -138,7 +143,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		"study=s,host.cores=2":           {"0123abc", "ffff"},
 		"began=" + measured().Began.UTC().Format(time.DateOnly): {"0123abc", "ffff"},
 	} {
-		got, err := Select(records, expr)
+		got, err := selected(t, records, expr)
 		var ids []string
 		for _, r := range got {
 			ids = append(ids, r.PointID)

@@ -2,9 +2,12 @@ package results
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,38 +16,122 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
+// Source holds records: a store.
+type Source interface {
+	// Each reads those that the filter selects, in the order in which they were stored. It may yield others, too. An error ends the loop.
+	Each(ctx context.Context, f store.Filter) iter.Seq2[store.Record, error]
+}
+
+// Select reads the records that match every term of expr, such as "broker=kafka,messageSize=1KiB", one by one. A term names
 //
 //   - study, label, status or repetition,
 //   - point (in exports point_id) or began, with the beginning of a value or all of it: "began=2026-03-01",
 //   - an axis, or any path of the spec, of settings.*, versions.* and host.*; "version" also matches the version that was measured.
 //
-// Where a spec may use a short name for a path, such as rate for load.rate, a term may, too.
+// Where a spec may use a short name for a path, such as rate for load.rate, a term may, too. An empty expr picks all.
 //
-// It is an error if no record has the name, or none has the value; the error names those that exist. An empty expr picks all.
-func Select(records []store.Record, expr string) ([]store.Record, error) {
-	if expr == "" {
-		return records, nil
-	}
-	facts := new(factCache)
-	var chosenBy []string // the terms so far
-	for _, term := range termsOf(expr) {
-		name, value, ok := cutTerm(term)
-		if !ok {
-			return nil, fmt.Errorf("selection %q: %q is not name=value", expr, strings.TrimSpace(term))
+// Only records that the source selects by study, status, repetition, point and time are read. It is an error if no record has the
+// name, or none has the value; that error, which is none of the source, names those that exist.
+func Select(ctx context.Context, from Source, expr string) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		terms, err := parseTerms(expr)
+		if err != nil {
+			yield(store.Record{}, err)
+			return
 		}
-		var matching []store.Record
-		for _, r := range records {
-			if matches(name, value, propertiesOf(r, facts)[name]) {
-				matching = append(matching, r)
+		facts := new(factCache)
+		found := false
+		for r, err := range from.Each(ctx, filterOf(terms)) {
+			if err == nil && matching(r, terms, facts) < len(terms) {
+				continue
+			}
+			found = true
+			if !yield(r, err) || err != nil {
+				return
 			}
 		}
-		if len(matching) == 0 {
-			return nil, fmt.Errorf("selection %q: %w", expr, noMatch(records, chosenBy, name, value))
+		if !found && len(terms) > 0 {
+			yield(store.Record{}, noMatch(ctx, from, expr, terms))
 		}
-		records, chosenBy = matching, append(chosenBy, name+"="+value)
 	}
-	return records, nil
+}
+
+// term is one condition of a selection, with its name written out.
+type term struct{ name, value string }
+
+func parseTerms(expr string) (terms []term, err error) {
+	if expr == "" {
+		return nil, nil
+	}
+	for _, text := range termsOf(expr) {
+		name, value, ok := cutTerm(text)
+		if !ok {
+			return nil, fmt.Errorf("selection %q: %q is not name=value", expr, strings.TrimSpace(text))
+		}
+		terms = append(terms, term{name, value})
+	}
+	return terms, nil
+}
+
+// filterOf selects every record that the terms select, and as few others as a source can tell.
+func filterOf(terms []term) (f store.Filter) {
+	for _, t := range terms {
+		switch t.name {
+		case "study":
+			f.Study = t.value
+		case "status":
+			f.Statuses = []store.Status{store.Status(t.value)}
+		case "point":
+			f.PointPrefix = t.value
+		case "repetition":
+			f.Repetition, _ = strconv.Atoi(t.value) // a text that is no number matches none
+		case "began":
+			f.From, f.Before = periodOf(t.value)
+		}
+	}
+	return f
+}
+
+// periodOf returns when the times begin and end whose text begins with prefix: of "2026-03" the first of March and of April. Both are zero
+// if that can't be told.
+func periodOf(prefix string) (from, before time.Time) {
+	const whole = "2006-01-02T15:04:05Z"
+	end, known := map[int]func(time.Time) time.Time{
+		len("2006"):                func(t time.Time) time.Time { return t.AddDate(1, 0, 0) },
+		len("2006-01"):             func(t time.Time) time.Time { return t.AddDate(0, 1, 0) },
+		len("2006-01-02"):          func(t time.Time) time.Time { return t.AddDate(0, 0, 1) },
+		len("2006-01-02T15"):       func(t time.Time) time.Time { return t.Add(time.Hour) },
+		len("2006-01-02T15:04"):    func(t time.Time) time.Time { return t.Add(time.Minute) },
+		len("2006-01-02T15:04:05"): func(t time.Time) time.Time { return t.Add(time.Second) },
+		len(whole):                 func(t time.Time) time.Time { return t.Add(time.Second) },
+	}[len(prefix)]
+	if !known {
+		return from, before
+	}
+	from, err := time.Parse(whole[:len(prefix)], prefix)
+	if err != nil || from.Year() < 2000 || from.Year() > 2099 {
+		return time.Time{}, time.Time{}
+	}
+	return from, end(from)
+}
+
+// matching counts the terms that a record matches, up to the first that it doesn't.
+func matching(r store.Record, terms []term, facts *factCache) int {
+	own := ownProperties(r)
+	var all map[string][]string
+	for i, t := range terms {
+		values := own[t.name]
+		if values == nil {
+			if all == nil {
+				all = propertiesOf(r, facts)
+			}
+			values = all[t.name]
+		}
+		if !matches(t.name, t.value, values) {
+			return i
+		}
+	}
+	return len(terms)
 }
 
 // termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part
@@ -78,26 +165,60 @@ const maxValuesListed = 12
 // selectableNames hints at the names of a selection where none is near the one that was written.
 const selectableNames = "; there are study, label, status, repetition, point, began, and settings, such as broker or load.rate"
 
-// noMatch says why none of the records, which other terms have chosen, matches a term: none has the name, or none has the
-// value.
-func noMatch(records []store.Record, chosenBy []string, name, value string) error {
-	if len(records) == 0 {
-		return errors.New("there are no records to select from")
+// noMatch says why no record matches the terms: those that match the most of them lack the name of the next, or its value.
+func noMatch(ctx context.Context, from Source, expr string, terms []term) error {
+	facts := new(factCache)
+	chosen, read := 0, 0
+	known := Values{} // of the records that match the first terms, as many as chosen
+	for r, err := range from.Each(ctx, store.Filter{}) {
+		if err != nil {
+			return err
+		}
+		read++
+		n := matching(r, terms, facts)
+		switch {
+		case n == len(terms): // it was stored just now
+			return fmt.Errorf("selection %q: no record matched until now: select again", expr)
+		case n < chosen:
+			continue
+		case n > chosen:
+			chosen, known = n, Values{}
+		}
+		for name, values := range propertiesOf(r, facts) {
+			known.Add(name, "")
+			if name == terms[n].name {
+				for _, v := range values {
+					known.Add(name, v)
+				}
+			}
+		}
 	}
+	if read == 0 {
+		return fmt.Errorf("selection %q: there are no records to select from", expr)
+	}
+	return fmt.Errorf("selection %q: %s", expr, lacking(terms[:chosen], terms[chosen], known))
+}
+
+// lacking says what none of the records has that the terms before have chosen: the name of a term, or its value.
+func lacking(before []term, t term, known Values) string {
 	none := "no record has"
-	if len(chosenBy) > 0 {
-		none = fmt.Sprintf("no record with %s has", strings.Join(chosenBy, ","))
+	if len(before) > 0 {
+		var by []string
+		for _, b := range before {
+			by = append(by, b.name+"="+b.value)
+		}
+		none = fmt.Sprintf("no record with %s has", strings.Join(by, ","))
 	}
-	known := Selectable(records)
-	values, hasName := known[name]
+	values, hasName := known[t.name]
 	if !hasName {
-		hint := suggest.DidYouMean(name, sortedKeys(known))
-		return fmt.Errorf("%s anything called %q%s", none, name, cmp.Or(hint, selectableNames))
+		hint := suggest.DidYouMean(t.name, sortedKeys(known))
+		return fmt.Sprintf("%s anything called %q%s", none, t.name, cmp.Or(hint, selectableNames))
 	}
-	if len(values) == 0 {
-		return fmt.Errorf("%s any %s", none, name)
+	sorted := slices.DeleteFunc(sortedKeys(values), func(v string) bool { return v == "" })
+	if len(sorted) == 0 {
+		return fmt.Sprintf("%s any %s", none, t.name)
 	}
-	return fmt.Errorf("%s %s=%s; there are: %s", none, name, value, FirstFew(values, maxValuesListed))
+	return fmt.Sprintf("%s %s=%s; there are: %s", none, t.name, t.value, FirstFew(sorted, maxValuesListed))
 }
 
 // Selectable lists the names that Select takes, with the values that records have, sorted. No value is none.
@@ -158,14 +279,21 @@ func propertiesOf(r store.Record, facts *factCache) map[string][]string {
 	for axis, value := range r.Axes {
 		properties[axis] = append(properties[axis], value)
 	}
-	properties["study"] = []string{r.Study}
-	properties["label"] = []string{r.Label}
-	properties["status"] = []string{string(r.Status)}
-	properties["point"] = []string{r.PointID}
-	properties["began"] = []string{r.Began.UTC().Format(time.RFC3339)}
-	properties["repetition"] = []string{fmt.Sprint(r.Repetition)}
+	maps.Copy(properties, ownProperties(r))
 	properties["version"] = append(properties["version"], r.Versions.Broker)
 	return properties
+}
+
+// ownProperties lists those of the properties that are a record's own, and no setting or circumstance.
+func ownProperties(r store.Record) map[string][]string {
+	return map[string][]string{
+		"study":      {r.Study},
+		"label":      {r.Label},
+		"status":     {string(r.Status)},
+		"point":      {r.PointID},
+		"began":      {r.Began.UTC().Format(time.RFC3339)},
+		"repetition": {fmt.Sprint(r.Repetition)},
+	}
 }
 
 // matches tells whether one of the values of a property is the wanted one, or begins with it if that is enough.

@@ -196,7 +196,7 @@ func TestWhatIsNoFileIsNamed(t *testing.T) {
 	}
 	defer reader.Close()
 	err = reader.transact(t.Context(), "write", func(ctx context.Context, tx *sql.Tx) error {
-		_, err := insert(ctx, tx, Record{}, "{}")
+		_, err := insert(ctx, tx, []row{{body: "{}"}})
 		return err
 	})
 	if !strings.Contains(fmt.Sprint(err), "can't be opened for that by this user: could not write") {

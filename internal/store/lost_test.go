@@ -92,7 +92,7 @@ func TestARecordThatNoFolderTakesIsALineOfJSON(t *testing.T) {
 	if err := os.WriteFile(path, last.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if saved, err := ReadRecords(path); err != nil || len(saved) != 1 || saved[0].Repetition != 7 {
+	if saved, err := Collect(ReadRecords(path)); err != nil || len(saved) != 1 || saved[0].Repetition != 7 {
 		t.Errorf("read back: %v, %v", saved, err)
 	}
 }

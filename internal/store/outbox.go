@@ -209,18 +209,29 @@ func (o *Outbox) lastResort(lines []byte, err error) error {
 func (o *Outbox) deliver(ctx context.Context) error {
 	for len(o.waiting) > 0 {
 		w := o.waiting[0]
-		records, damaged, err := decodeLines(w.Name(), w.content())
-		for _, r := range records {
+		var taken int
+		var damaged []error
+		var failed error
+		for r, err := range eachLine(w.Name(), w.content(), Record.Check) {
+			switch {
+			case is[notARecord](err):
+				damaged = append(damaged, err)
+				continue
+			case err != nil:
+				failed = err
+				continue
+			}
 			if _, err := o.store.AppendOnce(ctx, r); err != nil {
 				return err
 			}
+			taken++
 		}
 		o.waiting = o.waiting[1:]
-		if err != nil { // a broken disk: the next run tries it again
-			o.say("records that wait in %s can't be delivered: %v", w.Name(), errors.Join(err, w.Close()))
+		if failed != nil { // a broken disk: the next run tries it again
+			o.say("records that wait in %s can't be delivered: %v", w.Name(), errors.Join(failed, w.Close()))
 			continue
 		}
-		o.leave(w, len(records), damaged)
+		o.leave(w, taken, damaged)
 	}
 	return nil
 }

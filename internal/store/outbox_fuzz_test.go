@@ -12,9 +12,15 @@ func FuzzRecordsOfAFile(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		list, damaged, err := decodeLines("f.jsonl", strings.NewReader(text))
-		if n := strings.Count(text, "\n"); err != nil || len(list)+len(damaged) != n {
-			t.Errorf("%d records and %d damaged lines of %d lines: %v", len(list), len(damaged), n, err)
+		outcomes := 0
+		for r, err := range eachLine("f.jsonl", strings.NewReader(text), Record.Check) {
+			outcomes++
+			if err != nil && !is[notARecord](err) || err == nil && r.Check() != nil {
+				t.Errorf("line %d: %v", outcomes, err)
+			}
+		}
+		if n := strings.Count(text, "\n"); outcomes != n {
+			t.Errorf("%d records or errors of %d lines", outcomes, n)
 		}
 	})
 }

@@ -134,7 +134,7 @@ func TestRecordsWaitInAFileWhileTheStoreIsAwayAndAreDeliveredInOrder(t *testing.
 	if len(left) != 1 || len(*said) != 1 || !strings.Contains((*said)[0], left[0]) {
 		t.Fatalf("files %v, said %q", left, *said)
 	}
-	if waiting, err := ReadRecords(left[0]); err != nil || len(waiting) != 3 {
+	if waiting, err := Collect(ReadRecords(left[0])); err != nil || len(waiting) != 3 {
 		t.Errorf("%d records wait: %v", len(waiting), err)
 	}
 	v.set(false, false)
@@ -411,26 +411,27 @@ func TestAnAppendOutlivesTheFirstInterruptByAFewSeconds(t *testing.T) {
 }
 
 func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
-	whole := `{"schema":1,"point_id":"a","spec":{"broker":"sim"},"repetition":1,"status":"ok"}` + "\n"
+	whole := `{"schema":1,"point_id":"a","repetition":1,"status":"ok","spec":{"broker":"b"}}` + "\n"
 	for text, want := range map[string]string{
 		"": "0 records", whole: "1 records", whole + whole: "2 records", whole + whole[:20]: "1 records",
 		"x\n": ":1: not a record", whole + "{}\n": ":2: not a record", whole + "[1]\n": ":2: not a record", `{"schema":99}` + "\n": "another version of brokermark",
-		`{"schema":1,"spec":3}` + "\n": "can't be read", `{"schema":1}` + "\n": ":1: not a record: it has no point_id",
+		`{"schema":1,"spec":3}` + "\n": "can't be read",
+		whole[:len(whole)-1] + "x\n":   ":1: not a record", whole + `{"schema":1}` + "\n": ":2: not a record: it has no point_id",
 	} {
-		list, damaged, err := decodeLines("f.jsonl", strings.NewReader(text))
+		list, err := Collect(eachLine("f.jsonl", strings.NewReader(text), Record.Check))
 		got := fmt.Sprintf("%d records", len(list))
-		if err := errors.Join(append(damaged, err)...); err != nil {
+		if err != nil {
 			got = err.Error()
 		}
 		if !strings.Contains(got, want) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	if _, err := ReadRecords("/dev/zero"); err == nil {
+	if _, err := Collect(ReadRecords("/dev/zero")); err == nil {
 		t.Error("a device was read")
 	}
-	if _, _, err := decodeLines("f", io.MultiReader(strings.NewReader("{"), brokenReader{})); err == nil {
-		t.Error("a broken reader is no error")
+	if _, err := Collect(eachLine("f", io.MultiReader(strings.NewReader("{"), brokenReader{}), Record.Check)); err == nil || is[notARecord](err) {
+		t.Errorf("a broken reader is no error: %v", err)
 	}
 }
 

@@ -27,7 +27,7 @@ var tablesPostgres = []string{
 		schema     INTEGER NOT NULL,
 		body       JSON    NOT NULL  -- the whole record; JSON keeps its text, JSONB would not
 	)`,
-	`CREATE INDEX record_point ON record (point_id, repetition, status)`,
+	`CREATE INDEX record_point ON record (point_id, repetition, status, began)`,
 	`CREATE INDEX record_study ON record (study)`,
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }

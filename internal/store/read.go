@@ -2,24 +2,24 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
+	"unicode/utf8"
 )
 
 // Filter selects records that meet all of its conditions. The zero Filter selects every record.
 type Filter struct {
-	Study    string   // of this study; "": of any
-	PointIDs []string // of one of these points; none: of any
-	Statuses []Status // with one of these statuses; none: with any
+	Study       string    // of this study; "": of any
+	PointIDs    []string  // of one of these points; none: of any
+	PointPrefix string    // of a point whose ID begins so
+	Repetition  int       // 0: any
+	Statuses    []Status  // with one of these statuses; none: with any
+	From        time.Time // began then or later, in this millennium; the zero time: whenever
+	Before      time.Time // began earlier; likewise
 }
 
 // maxPointsPerQuery bounds the arguments of one SQL statement. Every database takes more than this.
@@ -35,6 +35,20 @@ func (f Filter) where() (string, arguments) {
 	}
 	if len(f.Statuses) > 0 {
 		terms = append(terms, "status IN ("+addAll(&args, f.Statuses)+")")
+	}
+	if f.Repetition != 0 {
+		terms = append(terms, "repetition = "+args.add(f.Repetition))
+	}
+	if !f.From.IsZero() {
+		terms = append(terms, "began >= "+args.add(f.From.UnixNano()))
+	}
+	if !f.Before.IsZero() {
+		terms = append(terms, "began < "+args.add(f.Before.UnixNano()))
+	}
+	if f.PointPrefix != "" { // the points first, which an index alone lists: records are long
+		prefix := storable(f.PointPrefix)
+		length := args.add(utf8.RuneCountInString(prefix))
+		terms = append(terms, "point_id IN (SELECT point_id FROM record WHERE substr(point_id, 1, CAST("+length+" AS INTEGER)) = "+args.add(prefix)+")")
 	}
 	if n := len(f.PointIDs); n > 0 && n <= maxPointsPerQuery {
 		terms = append(terms, "point_id IN ("+addAll(&args, f.PointIDs)+")")
@@ -58,34 +72,62 @@ func (a *arguments) add(value any) string {
 func addAll[T ~string](a *arguments, values []T) string {
 	var list []string
 	for _, v := range values {
-		list = append(list, a.add(string(v)))
+		list = append(list, a.add(storable(string(v))))
 	}
 	return strings.Join(list, ", ")
 }
 
 // Records reads the selected records into memory, in the order in which they were appended.
 func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
-	var records []Record
-	for r, err := range s.Each(ctx, f) {
+	return Collect(s.Each(ctx, f))
+}
+
+// Collect gathers records up to the first error.
+func Collect(records iter.Seq2[Record, error]) ([]Record, error) {
+	var list []Record
+	for r, err := range records {
 		if err != nil {
 			return nil, err
 		}
-		records = append(records, r)
+		list = append(list, r)
 	}
-	return records, nil
+	return list, nil
 }
 
 // Each reads the selected records one by one, in the order in which they were appended. It sees the store as it was when the
 // loop began. An error ends the loop.
 func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
+	return s.eachBy(ctx, f, s.decode)
+}
+
+// EachChecked reads all records, as Each does, of a store that may be somebody else's. One that Check refuses is an error, which is none
+// of the store.
+func (s *Store) EachChecked(ctx context.Context) iter.Seq2[Record, error] {
+	return s.eachBy(ctx, Filter{}, func(stored storedRecord) (Record, error) {
+		r, err := s.decode(stored)
+		if err == nil {
+			if err = r.Check(); err != nil {
+				err = notARecord{fmt.Errorf("%s: record %d: %w", s.name, r.ID, err)}
+			}
+		}
+		return r, err
+	})
+}
+
+// eachBy is Each with the records that decode makes of rows.
+func (s *Store) eachBy(ctx context.Context, f Filter, decode func(storedRecord) (Record, error)) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		// A deadline for the whole query would also end a long one that makes progress, so it has one for each row.
 		timeout := time.AfterFunc(2*s.patience, func() { cancel(context.DeadlineExceeded) })
 		defer timeout.Stop()
-		err := s.each(ctx, f, timeout, func(r Record) bool { return yield(r, nil) })
+		err := s.each(ctx, f, timeout, decode, func(r Record) bool { return yield(r, nil) })
 		if err == nil {
+			return
+		}
+		if is[notARecord](err) {
+			yield(Record{}, err)
 			return
 		}
 		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
@@ -96,7 +138,7 @@ func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 }
 
 // each passes the selected records to yield until it returns false. timeout runs while it waits for a row, and ends ctx.
-func (s *Store) each(ctx context.Context, f Filter, timeout *time.Timer, yield func(Record) bool) error {
+func (s *Store) each(ctx context.Context, f Filter, timeout *time.Timer, decode func(storedRecord) (Record, error), yield func(Record) bool) error {
 	where, args := f.where()
 	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
 	if err != nil {
@@ -116,7 +158,7 @@ func (s *Store) each(ctx context.Context, f Filter, timeout *time.Timer, yield f
 		if len(batch) == 0 {
 			return rows.Err()
 		}
-		records, err := s.decodeAll(batch)
+		records, err := onAllCores(batch, decode)
 		for _, r := range records {
 			if !yield(r) {
 				return nil
@@ -126,74 +168,6 @@ func (s *Store) each(ctx context.Context, f Filter, timeout *time.Timer, yield f
 			return err
 		}
 	}
-}
-
-// storedRecord is a row of the table record.
-type storedRecord struct {
-	id     int64
-	schema int    // version of the JSON in body
-	body   string // the record as JSON
-}
-
-// batchSize is how many records are decoded at a time, on all cores. A record is some ten kilobytes of JSON: decoding
-// takes most of the time of a report over thousands of them.
-const batchSize = 128
-
-// nextBatch reads up to batchSize records of the given points, or of every point if there are none. It calls restart before it waits
-// for a row. The batch is empty after the last row and after an error of rows.
-func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]storedRecord, error) {
-	var batch []storedRecord
-	for len(batch) < batchSize {
-		restart()
-		if !rows.Next() {
-			break
-		}
-		var r storedRecord
-		var pointID string
-		if err := rows.Scan(&r.id, &pointID, &r.schema, &r.body); err != nil {
-			return nil, err
-		}
-		if len(points) == 0 || points[pointID] {
-			batch = append(batch, r)
-		}
-	}
-	return batch, nil
-}
-
-// decodeAll decodes records on all cores. If one can't be decoded, it returns those before it and the error.
-func (s *Store) decodeAll(batch []storedRecord) ([]Record, error) {
-	records, errs := make([]Record, len(batch)), make([]error, len(batch))
-	var decoding errgroup.Group
-	decoding.SetLimit(runtime.GOMAXPROCS(0))
-	for i, stored := range batch {
-		decoding.Go(func() error {
-			records[i], errs[i] = s.decode(stored)
-			return nil // so that the others are decoded as well
-		})
-	}
-	_ = decoding.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return records[:i], err
-		}
-	}
-	return records, nil
-}
-
-// decode reads a record. It refuses one of another schema.
-func (s *Store) decode(stored storedRecord) (Record, error) {
-	if stored.schema != Schema {
-		return Record{}, s.problem(Version, "holds record %d of another version of brokermark (schema %d, this one reads %d): read it with that one",
-			stored.id, stored.schema, Schema)
-	}
-	var r Record
-	decoder := json.NewDecoder(strings.NewReader(stored.body))
-	decoder.UseNumber() // a setting such as 9223372036854775807 has more digits than a float64
-	if err := decoder.Decode(&r); err != nil {
-		return Record{}, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", stored.id), Err: err}
-	}
-	r.ID = stored.id
-	return r, nil
 }
 
 // Done returns the repetitions of points that need not run again, as statuses by point ID and number of the repetition: those that

@@ -1,9 +1,7 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,79 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// A file of records holds one JSON object a line, as an outbox and an export write it. A last line without its end was cut
-// off by a crash or a full disk, and doesn't count.
-
-// maxRecordFile bounds a file of records, in bytes.
-const maxRecordFile = 1 << 30
-
-// ReadRecords reads a file of records. A line that is none, lacks what every record has, or holds a figure that nobody can
-// have measured, is an error.
-func ReadRecords(path string) ([]Record, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	switch info, err := f.Stat(); {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxRecordFile:
-		return nil, fmt.Errorf("%s: not an ordinary file of at most %d bytes", path, maxRecordFile)
-	}
-	records, damaged, err := decodeLines(path, f)
-	if err == nil && len(damaged) > 0 {
-		err = damaged[0]
-	}
-	if err != nil {
-		return nil, err
-	}
-	return records, nil
-}
-
-// decodeLines reads records, and lists what is wrong with the lines that are none.
-func decodeLines(path string, from io.Reader) (records []Record, damaged []error, err error) {
-	file := &Store{name: path} // errors name the file as they would name a store
-	lines := bufio.NewReader(io.LimitReader(from, maxRecordFile))
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return records, damaged, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if n == 1 {
-			line = bounded.Unmarked(line)
-		}
-		r, err := decodeLine(file, n, line)
-		if err != nil {
-			damaged = append(damaged, err)
-			continue
-		}
-		records = append(records, r)
-	}
-}
-
-// decodeLine makes a record of line n of a file, and checks it.
-func decodeLine(file *Store, n int, line []byte) (Record, error) {
-	var head struct{ Schema int }
-	if err := json.Unmarshal(line, &head); err != nil || head.Schema < 1 {
-		return Record{}, fmt.Errorf("%s:%d: not a record", file.name, n)
-	}
-	r, err := file.decode(storedRecord{id: int64(n), schema: head.Schema, body: string(line)})
-	r.ID = 0 // the store gives it one
-	if err == nil {
-		if err = r.Check(); err != nil {
-			err = fmt.Errorf("%s:%d: %w", file.name, n, err)
-		}
-	}
-	return r, err
-}
+// maxWaiting bounds the file of an outbox, in bytes.
+const maxWaiting = 1 << 30
 
 // waitingFile is a file of records that wait for their store. It is locked while its run lives, and readable here also when it was
 // removed.
@@ -180,8 +109,8 @@ func (w *waitingFile) check() error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxRecordFile {
-		return fmt.Errorf("not an ordinary file of at most %d bytes", maxRecordFile)
+	if !info.Mode().IsRegular() || info.Size() > maxWaiting {
+		return fmt.Errorf("not an ordinary file of at most %d bytes", maxWaiting)
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
 		return errors.New("the file belongs to another user")
@@ -200,7 +129,7 @@ func (w *waitingFile) inPlace() bool {
 }
 
 // content reads the file from its beginning.
-func (w *waitingFile) content() io.Reader { return io.NewSectionReader(w.File, 0, maxRecordFile) }
+func (w *waitingFile) content() io.Reader { return io.NewSectionReader(w.File, 0, maxWaiting) }
 
 // lines returns the whole lines of the file, as far as they can be read.
 func (w *waitingFile) lines() []byte {

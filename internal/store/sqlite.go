@@ -27,7 +27,7 @@ var tablesSQLite = []string{
 		schema     INTEGER NOT NULL,
 		body       TEXT    NOT NULL  -- the whole record as JSON
 	)`,
-	`CREATE INDEX record_point ON record (point_id, repetition, status)`,
+	`CREATE INDEX record_point ON record (point_id, repetition, status, began)`,
 	`CREATE INDEX record_study ON record (study)`,
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }

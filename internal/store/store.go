@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"strings"
 	"time"
 )
 
@@ -125,68 +123,6 @@ func (s *Store) Close() error {
 		s.backend.tidy()
 	}
 	return err
-}
-
-// Append adds r in one durable transaction and returns the ID it was given; r.ID and r.Schema are ignored. Once it
-// returns nil, the record survives a crash of the machine. If ctx ends earlier, the record is not stored: a caller that must not
-// lose a finished record passes a context that no interrupt cancels.
-func (s *Store) Append(ctx context.Context, r Record) (id int64, err error) {
-	id, _, err = s.append(ctx, r, func(context.Context, *sql.Tx, Record) (bool, error) { return false, nil })
-	return id, err
-}
-
-// AppendOnce appends r unless the store holds it already, which existed reports. So a caller may repeat an append whose answer was
-// lost.
-func (s *Store) AppendOnce(ctx context.Context, r Record) (existed bool, err error) {
-	_, existed, err = s.append(ctx, r, contains)
-	return existed, err
-}
-
-// append inserts r in a transaction unless there says that the store holds it.
-func (s *Store) append(ctx context.Context, r Record, there func(context.Context, *sql.Tx, Record) (bool, error)) (id int64, existed bool, err error) {
-	action := fmt.Sprintf("append repetition %d of point %s", r.Repetition, r.PointID)
-	if s.access == reading {
-		return 0, false, &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + action}
-	}
-	body, err := encode(r)
-	if err != nil {
-		return 0, false, err
-	}
-	err = s.transact(ctx, action, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if err := execAll(ctx, tx, s.backend.insert); err != nil {
-			return err
-		}
-		if existed, err = there(ctx, tx, r); err == nil && !existed {
-			id, err = insert(ctx, tx, r, string(body))
-		}
-		return err
-	})
-	if err != nil { // the transaction was not committed
-		return 0, false, err
-	}
-	return id, existed, nil
-}
-
-// contains reports whether the store holds r: a record of the same repetition of the same point that began at the same nanosecond
-// and ended with the same status.
-func contains(ctx context.Context, tx *sql.Tx, r Record) (bool, error) {
-	const count = `SELECT COUNT(*) FROM record WHERE point_id = $1 AND repetition = $2 AND status = $3 AND began = $4`
-	var same int
-	err := tx.QueryRowContext(ctx, count, r.PointID, r.Repetition, string(r.Status), r.Began.UnixNano()).Scan(&same)
-	return same > 0, err
-}
-
-func insert(ctx context.Context, tx *sql.Tx, r Record, body string) (id int64, err error) {
-	const statement = `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
-	err = tx.QueryRowContext(ctx, statement,
-		r.PointID, storable(r.Study), r.Repetition, string(r.Status), r.Began.UnixNano(), Schema, body).Scan(&id)
-	return id, err
-}
-
-// storable returns s without what PostgreSQL refuses in a text column: zero bytes and invalid UTF-8 become U+FFFD.
-func storable(s string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
 // transact runs change in a transaction: all of its statements take effect, or none. action is what explain wants.

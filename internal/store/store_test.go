@@ -270,7 +270,7 @@ func TestAFilterSelects(t *testing.T) {
 		s, _ := p.store(t)
 		day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		mustAppend(t, s, Record{PointID: "a", Study: "x", Status: OK, Began: day})
-		mustAppend(t, s, Record{PointID: "b", Study: "x", Status: Void, Began: day.Add(time.Hour)})
+		mustAppend(t, s, Record{PointID: "b", Study: "x", Status: Void, Repetition: 2, Began: day.Add(time.Hour)})
 		mustAppend(t, s, Record{PointID: "c", Study: "y", Status: OK, Began: day.Add(2 * time.Hour)})
 		many := []string{"b"}
 		for i := range 2 * maxPointsPerQuery {
@@ -287,6 +287,13 @@ func TestAFilterSelects(t *testing.T) {
 			{Filter{PointIDs: many}, "b"},
 			{Filter{Statuses: []Status{OK, Failed}}, "ac"},
 			{Filter{Study: "x", Statuses: []Status{OK}, PointIDs: []string{"a", "b"}}, "a"},
+			{Filter{PointPrefix: "b"}, "b"},
+			{Filter{PointPrefix: "%"}, ""},
+			{Filter{PointPrefix: "bb"}, ""},
+			{Filter{Repetition: 2}, "b"},
+			{Filter{From: day.Add(time.Hour)}, "bc"},
+			{Filter{Before: day.Add(time.Hour)}, "a"},
+			{Filter{Study: "x", From: day.Add(time.Hour), Before: day.Add(2 * time.Hour)}, "b"},
 		} {
 			records, err := s.Records(t.Context(), c.filter)
 			if err != nil {
@@ -323,75 +330,4 @@ func TestFailedVoidAndAbortedRepetitionsAreNotDone(t *testing.T) {
 			t.Errorf("got %v, want %v for p only", done, want)
 		}
 	})
-}
-
-func TestTenThousandRecordsLoad(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		s, _ := p.store(t)
-		tx, err := s.db.Begin() // one transaction: ten thousand durable ones would only test the disk
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := hist.New()
-		for i := range int64(60) {
-			h.Record(i * i * 1000)
-		}
-		r := Record{PointID: "p", Study: "big", Status: OK, Schema: Schema, Result: &Result{Measurement: Measurement{Latency: Latency{
-			EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot(),
-		}}}}
-		body, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const n = 10_000
-		for i := range n {
-			if _, err := tx.Exec(`INSERT INTO record (point_id, study, repetition, status, began, schema, body) VALUES ($1, 'big', 1, 'ok', 0, 1, $2)`,
-				fmt.Sprint("p", i), string(body)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		var count int64
-		for r, err := range s.Each(t.Context(), Filter{Study: "big"}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			count += r.Result.Latency.EndToEnd.Count()
-		}
-		if count != n*60 {
-			t.Errorf("read %d values, want %d", count, n*60)
-		}
-		t.Logf("%d records of %d bytes in %v", n, len(body), time.Since(began))
-		if plan := queryPlan(t, p, s, `SELECT body FROM record WHERE point_id IN ('p1', 'p2')`); !strings.Contains(plan, "record_point") {
-			t.Errorf("a point is looked up without its index: %s", plan)
-		}
-	})
-}
-
-func queryPlan(t *testing.T, p place, s *Store, query string) string {
-	t.Helper()
-	explain := `EXPLAIN QUERY PLAN `
-	if p.driver == "pgx" {
-		explain = `EXPLAIN (FORMAT JSON) `
-	}
-	rows, err := s.db.Query(explain + query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil || !rows.Next() {
-		t.Fatalf("no plan: %v", err)
-	}
-	into := make([]any, len(columns))
-	for i := range into {
-		into[i] = new(sql.NullString)
-	}
-	if err := rows.Scan(into...); err != nil {
-		t.Fatal(err)
-	}
-	return into[len(into)-1].(*sql.NullString).String
 }

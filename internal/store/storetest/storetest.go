@@ -3,7 +3,9 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -64,6 +66,20 @@ var demo = sync.OnceValue(func() []store.Record {
 	}
 	return records
 })
+
+// Records are a source of records that leaves all selecting to the reader.
+type Records []store.Record
+
+// Each reads all records.
+func (all Records) Each(context.Context, store.Filter) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
 
 // Empty are the sets of records that give a figure or a sheet little to show.
 func Empty() map[string][]store.Record {

@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// row is a record as the table holds it, without the ID that it will be given.
+type row struct {
+	key
+	study string
+	body  string // JSON
+}
+
+// key tells records apart: one repetition of a point does not begin twice in a nanosecond.
+type key struct {
+	pointID    string
+	repetition int
+	status     Status
+	began      int64 // nanoseconds since 1970
+}
+
+func rowOf(r Record) (row, error) {
+	body, err := encode(r)
+	return row{key{r.PointID, r.Repetition, r.Status, r.Began.UnixNano()}, storable(r.Study), string(body)}, err
+}
+
+// storable returns s without what PostgreSQL refuses in a text column: zero bytes and invalid UTF-8 become U+FFFD.
+func storable(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
+}
+
+// Append adds r in one durable transaction and returns the ID it was given; r.ID and r.Schema are ignored. Once it
+// returns nil, the record survives a crash of the machine. If ctx ends earlier, the record is not stored: a caller that must not
+// lose a finished record passes a context that no interrupt cancels.
+func (s *Store) Append(ctx context.Context, r Record) (id int64, err error) {
+	one, err := rowOf(r)
+	if err != nil {
+		return 0, err
+	}
+	err = s.append(ctx, action(r), func(ctx context.Context, tx *sql.Tx) error {
+		ids, err := insert(ctx, tx, []row{one})
+		id = slices.Max(append(ids, 0))
+		return err
+	})
+	if err != nil { // the transaction was not committed
+		return 0, err
+	}
+	return id, nil
+}
+
+// AppendOnce appends r unless the store holds it already, which existed reports. So a caller may repeat an append whose answer was
+// lost.
+func (s *Store) AppendOnce(ctx context.Context, r Record) (existed bool, err error) {
+	one, err := rowOf(r)
+	if err != nil {
+		return false, err
+	}
+	stored, err := s.appendNew(ctx, action(r), []row{one})
+	return err == nil && stored == 0, err
+}
+
+func action(r Record) string {
+	return fmt.Sprintf("append repetition %d of point %s", r.Repetition, r.PointID)
+}
+
+// Import appends those records that the store does not hold yet. It returns how many these were, and how many it held. Each transaction
+// takes many, and no more than two transactions' records are in memory at a time. An error of records ends the import: those before it
+// are stored then.
+func (s *Store) Import(ctx context.Context, records iter.Seq2[Record, error]) (stored, there int, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches, written := make(chan []row), make(chan struct{})
+	go func() { // writes one batch while the next one is decoded
+		defer close(written)
+		for batch := range batches {
+			n, err := s.appendNew(ctx, fmt.Sprintf("append %d records", len(batch)), batch)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			stored, there = stored+n, there+len(batch)-n
+		}
+	}()
+	err = eachBatch(ctx, records, func(batch []row) {
+		select {
+		case batches <- batch:
+		case <-ctx.Done():
+		}
+	})
+	close(batches)
+	<-written
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return stored, there, err
+}
+
+// A batch of rows has at most so many, and bytes of JSON if it has more than one.
+const (
+	maxBatchRows  = 1024
+	maxBatchBytes = 8 << 20
+)
+
+// eachBatch encodes records, on all cores, and passes them to pass batch by batch until ctx ends. The error is of a record.
+func eachBatch(ctx context.Context, records iter.Seq2[Record, error], pass func([]row)) error {
+	var rows []row
+	var size int
+	add := func(some []Record) error {
+		encoded, err := onAllCores(some, rowOf)
+		for _, r := range encoded {
+			if len(rows) >= maxBatchRows || len(rows) > 0 && size+len(r.body) > maxBatchBytes {
+				pass(rows)
+				rows, size = nil, 0
+			}
+			rows, size = append(rows, r), size+len(r.body)
+		}
+		return err
+	}
+	var some []Record
+	var failed error
+	for r, err := range records {
+		if failed = err; failed != nil || ctx.Err() != nil {
+			break
+		}
+		if some = append(some, r); len(some) == batchSize {
+			if failed = add(some); failed != nil {
+				break
+			}
+			some = some[:0]
+		}
+	}
+	if err := add(some); failed == nil {
+		failed = err
+	}
+	if len(rows) > 0 {
+		pass(rows)
+	}
+	return failed
+}
+
+// append runs change in a transaction that appends records.
+func (s *Store) append(ctx context.Context, action string, change func(ctx context.Context, tx *sql.Tx) error) error {
+	if s.access == reading {
+		return &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + action}
+	}
+	return s.transact(ctx, action, func(ctx context.Context, tx *sql.Tx) error {
+		if err := execAll(ctx, tx, s.backend.insert); err != nil {
+			return err
+		}
+		return change(ctx, tx)
+	})
+}
+
+// rowsPerStatement bounds the arguments of one statement: SQLite looks for each of them among all.
+const rowsPerStatement = 32
+
+// appendNew inserts the rows that the store does not hold, in one transaction, and returns how many these were.
+func (s *Store) appendNew(ctx context.Context, action string, rows []row) (stored int, err error) {
+	err = s.append(ctx, action, func(ctx context.Context, tx *sql.Tx) error {
+		known := map[key]bool{}
+		for chunk := range slices.Chunk(rows, rowsPerStatement) {
+			held, err := heldOf(ctx, tx, chunk)
+			if err != nil {
+				return err
+			}
+			for _, i := range held {
+				known[chunk[i].key] = true
+			}
+			chunk = slices.DeleteFunc(slices.Clone(chunk), func(r row) bool {
+				old := known[r.key]
+				known[r.key] = true
+				return old
+			})
+			if _, err := insert(ctx, tx, chunk); err != nil {
+				return err
+			}
+			stored += len(chunk)
+		}
+		return nil
+	})
+	if err != nil { // the transaction was not committed
+		return 0, err
+	}
+	return stored, nil
+}
+
+// heldOf returns the positions of the rows that the store holds.
+func heldOf(ctx context.Context, tx *sql.Tx, rows []row) ([]int, error) {
+	var args arguments
+	var values []string
+	for i, r := range rows {
+		values = append(values, fmt.Sprintf("(%d, CAST(%s AS TEXT), CAST(%s AS BIGINT), CAST(%s AS TEXT), CAST(%s AS BIGINT))",
+			i, args.add(r.pointID), args.add(r.repetition), args.add(string(r.status)), args.add(r.began)))
+	}
+	return queryAll(ctx, tx, func(i *int) []any { return []any{i} }, `SELECT column1 FROM (VALUES `+strings.Join(values, ", ")+`) AS sought
+		WHERE EXISTS (SELECT 1 FROM record WHERE point_id = column2 AND repetition = column3 AND status = column4 AND began = column5)`, args...)
+}
+
+// insert inserts rows, and returns the IDs that they were given.
+func insert(ctx context.Context, tx *sql.Tx, rows []row) ([]int64, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	var args arguments
+	var values []string
+	for _, r := range rows {
+		var places []string
+		for _, v := range []any{r.pointID, r.study, r.repetition, string(r.status), r.began, Schema, r.body} {
+			places = append(places, args.add(v))
+		}
+		values = append(values, "("+strings.Join(places, ", ")+")")
+	}
+	return queryAll(ctx, tx, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
+		VALUES `+strings.Join(values, ", ")+` RETURNING id`, args...)
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// storedRecord is a row of the table record.
+type storedRecord struct {
+	id     int64
+	schema int    // version of the JSON in body
+	body   string // the record as JSON
+}
+
+// batchSize is how many records are decoded at a time, on all cores. A record is some ten kilobytes of JSON: decoding
+// takes most of the time of a report over thousands of them.
+const batchSize = 128
+
+// nextBatch reads up to batchSize records of the given points, or of every point if there are none. It calls restart before it waits
+// for a row. The batch is empty after the last row and after an error of rows.
+func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]storedRecord, error) {
+	var batch []storedRecord
+	for len(batch) < batchSize {
+		restart()
+		if !rows.Next() {
+			break
+		}
+		var r storedRecord
+		var pointID string
+		if err := rows.Scan(&r.id, &pointID, &r.schema, &r.body); err != nil {
+			return nil, err
+		}
+		if len(points) == 0 || points[pointID] {
+			batch = append(batch, r)
+		}
+	}
+	return batch, nil
+}
+
+// onAllCores makes something of each element, on all cores. If that fails for one, it returns what was made of those before it, and the
+// error.
+func onAllCores[From, To any](from []From, one func(From) (To, error)) ([]To, error) {
+	made, errs := make([]To, len(from)), make([]error, len(from))
+	var making errgroup.Group
+	making.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range from {
+		making.Go(func() error {
+			made[i], errs[i] = one(f)
+			return nil // so that the others are made as well
+		})
+	}
+	_ = making.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return made[:i], err
+		}
+	}
+	return made, nil
+}
+
+// decode reads a record. It refuses one of another schema.
+func (s *Store) decode(stored storedRecord) (Record, error) {
+	if stored.schema != Schema {
+		return Record{}, s.problem(Version, "holds record %d of another version of brokermark (schema %d, this one reads %d): read it with that one",
+			stored.id, stored.schema, Schema)
+	}
+	var r Record
+	decoder := json.NewDecoder(strings.NewReader(stored.body))
+	decoder.UseNumber() // a setting such as 9223372036854775807 has more digits than a float64
+	err := decoder.Decode(&r)
+	if err == nil && strings.TrimSpace(stored.body[decoder.InputOffset():]) != "" {
+		err = errors.New("something follows it")
+	}
+	if err != nil {
+		return Record{}, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", stored.id), Err: err}
+	}
+	r.ID = stored.id
+	return r, nil
+}

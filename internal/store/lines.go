@@ -1,0 +1,166 @@
+package store
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/brokermark/brokermark/internal/bounded"
+)
+
+// A file of records holds one JSON object a line, as an outbox and an export write it. A last line without its end was cut
+// off by a crash or a full disk, and doesn't count.
+
+// maxRecord bounds a line, in bytes.
+const maxRecord = 64 << 20
+
+// ReadRecords reads a file of records one by one. A line that is none, lacks what every record has, or holds a figure that nobody can
+// have measured, is an error, which ends the loop.
+func ReadRecords(path string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		f, err := openFile(path)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		defer f.Close()
+		for r, err := range eachLine(path, f, Record.Check) {
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// openFile opens an ordinary file.
+func openFile(path string) (*os.File, error) {
+	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its other end
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not an ordinary file", path)
+	}
+	return os.Open(path)
+}
+
+// notARecord is an error of a single record, behind which others can be read.
+type notARecord struct{ error }
+
+func (e notARecord) Unwrap() error { return e.error }
+
+// is reports whether err is, or wraps, an error of type E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// eachLine reads the records of a file that check has nothing against. A line that is none is an error of the type notARecord. Any other
+// error ends the loop.
+func eachLine(path string, from io.Reader, check func(Record) error) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		l := lines{path: path, from: bufio.NewReaderSize(from, 64<<10)}
+		for {
+			batch, failed := l.next()
+			records, _ := onAllCores(batch, func(one recordLine) (recordLine, error) {
+				one.decode(path, check)
+				return one, nil
+			})
+			for _, one := range records {
+				if !yield(one.record, one.damage) {
+					return
+				}
+			}
+			switch {
+			case failed != nil:
+				yield(Record{}, failed)
+				return
+			case len(batch) == 0:
+				return
+			}
+		}
+	}
+}
+
+// lines reads the lines of a file.
+type lines struct {
+	path string
+	from *bufio.Reader
+	n    int // how many were read
+}
+
+// recordLine is a line of a file, and the record that it is, or why it is none.
+type recordLine struct {
+	n      int // 1: the first
+	text   []byte
+	record Record
+	damage error
+}
+
+// next reads up to batchSize lines; none at the end. They may come with an error.
+func (l *lines) next() (batch []recordLine, err error) {
+	for size := 0; len(batch) < batchSize && size < maxBatchBytes; {
+		text, err := l.read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		l.n++
+		if err != nil {
+			return batch, fmt.Errorf("%s:%d: %w", l.path, l.n, err)
+		}
+		batch, size = append(batch, recordLine{n: l.n, text: text}), size+len(text)
+	}
+	return batch, nil
+}
+
+// read reads a line with its end. The error is io.EOF if there is none.
+func (l *lines) read() ([]byte, error) {
+	var text []byte
+	for {
+		part, err := l.from.ReadSlice('\n')
+		text = append(text, part...)
+		switch {
+		case len(text) > maxRecord:
+			return nil, fmt.Errorf("not a record: a line of more than %d bytes", maxRecord)
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return text, err
+		}
+	}
+}
+
+// decode makes a record of the text of a line.
+func (l *recordLine) decode(path string, check func(Record) error) {
+	if l.n == 1 {
+		l.text = bounded.Unmarked(l.text)
+	}
+	r, err := decodeLine(&Store{name: path}, l.n, l.text) // errors name the file as they would name a store
+	if err == nil {
+		if err = check(r); err != nil {
+			err = fmt.Errorf("%s:%d: %w", path, l.n, err)
+		}
+	}
+	l.record, l.text = r, nil
+	if err != nil {
+		l.record, l.damage = Record{}, notARecord{err}
+	}
+}
+
+// decodeLine makes a record of line n of a file.
+func decodeLine(file *Store, n int, text []byte) (Record, error) {
+	r, err := file.decode(storedRecord{id: int64(n), schema: Schema, body: string(text)})
+	if err != nil || r.Schema != Schema {
+		var head struct{ Schema int }
+		if json.Unmarshal(text, &head) != nil || head.Schema < 1 {
+			return Record{}, fmt.Errorf("%s:%d: not a record", file.name, n)
+		}
+		if head.Schema != Schema {
+			return file.decode(storedRecord{id: int64(n), schema: head.Schema})
+		}
+	}
+	r.ID = 0 // the store gives it one
+	return r, err
+}
