@@ -150,6 +150,3 @@ func CanLimit(l Limits) error {
 	_, err := groupsFor(l, "bm-check")
 	return err
 }
-
-// errNoGroups is the answer of a system without control groups.
-var errNoGroups = errors.New("this system has no control groups, which Linux has")

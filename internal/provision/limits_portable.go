@@ -2,11 +2,13 @@
 
 package provision
 
+import "errors"
+
 import "syscall"
 
 func groupsFor(l Limits, _ string) ([]group, error) {
 	if len(l.controllers()) > 0 {
-		return nil, errNoGroups
+		return nil, errors.New("this system has no control groups, which Linux has")
 	}
 	return nil, nil
 }
