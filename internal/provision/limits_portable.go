@@ -2,9 +2,10 @@
 
 package provision
 
-import "errors"
-
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 func groupsFor(l Limits, _ string) ([]group, error) {
 	if len(l.controllers()) > 0 {
