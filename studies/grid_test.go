@@ -114,6 +114,12 @@ func TestEachFullGridIsExactlyWhatThePaperRan(t *testing.T) {
 	}
 }
 
+// leftOut are ends that a scale has no time for, and of which no claim is: one consumer works on such a backlog for five minutes.
+var leftOut = map[string]string{
+	"dyjach-2024 paper backlog-10kB consumerPerSubscription": "1",
+	"dyjach-2024 paper backlog-50kB consumerPerSubscription": "1",
+}
+
 func TestSmallerScalesKeepTheEndsAndTheMiddleOfEachAxis(t *testing.T) {
 	for name := range papers {
 		_, points := open(t, name, study.Full)
@@ -125,7 +131,7 @@ func TestSmallerScalesKeepTheEndsAndTheMiddleOfEachAxis(t *testing.T) {
 				t.Errorf("%s: %s has the axes %v", name, scale, slices.Sorted(maps.Keys(kept)))
 			}
 			for axis, values := range whole {
-				if missing := lost(axis, values, kept[axis]); missing != "" {
+				if missing := lost(axis, values, kept[axis]); missing != "" && leftOut[name+" "+scale+" "+axis] != missing {
 					t.Errorf("%s, %s: %s is left with %v of %v: no %s", name, scale, axis, kept[axis], values, missing)
 				}
 			}
