@@ -14,7 +14,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # begin first. A neighbour that held the processor may fail both, so a test that fails runs again, twice at most, and is reported at the
 # end; whole, since parts of a contract build on each other. All others run once. A data race fails at once.
 MEASURING := ./internal/busiest ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
-CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
+CONCURRENT := $(filter-out ./internal/busiest,$(MEASURING)) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 LONGEST  := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
 WAITING   = $(LONGEST) $$($(GO) list ./brokers/... ./internal/{agent,exchange,fleet,pipeline/...,provision,store/...,watch} | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
 PLAIN     = $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(WAITING)) | tr '\n' ' ')

@@ -214,7 +214,7 @@ func TestAnAgentThatCannotPrepareEndsTheOthers(t *testing.T) {
 	}
 	p = spread(t, 1, nil)
 	p.Worker.Consumers = p.Worker.Consumers[:1] // nobody reads the second subscription
-	p.Worker.Connect = time.Second
+	p.Worker.Connect = 5 * time.Second
 	if _, err := a.Prepare(t.Context(), p); err == nil || !strings.Contains(err.Error(), "were not seen by every subscription") {
 		t.Error(err)
 	}
