@@ -12,7 +12,7 @@ import (
 
 // A message goes to the broker and from there to the consumer, and its confirmation comes back: two ways each.
 func TestASlowerNetworkAddsItsDelayToEachWay(t *testing.T) {
-	testkit.NotShort(t)
+	testkit.Long(t)
 	const delay = 20 * time.Millisecond
 	most := map[string]time.Duration{"redis": 4 * 2 * delay} // whose messages wait for round trips that others have begun
 	for name, spec := range map[string]string{

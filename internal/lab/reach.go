@@ -152,7 +152,7 @@ func (b *bench) brokerLink(c driver.Config) (link.Broker, error) {
 			l.Cert, l.Key = files.ClientCert, files.ClientKey
 		}
 	}
-	return l, nil
+	return l.Carried() // parts run as users of their own, who may not read the broker's files
 }
 
 // Link describes the running broker that a spec attaches to, for other processes. It holds the text of certificates, not their

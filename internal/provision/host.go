@@ -65,13 +65,14 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	if h.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{h.installs(), h.runs()} {
-		if err := ours(d, nothing); err != nil {
+	for _, d := range []string{h.Dir, h.installs(), h.runs()} {
+		led, err := filepath.EvalSymlinks(d) // a link of ours may lead to another disk
+		if err == nil {
+			err = oursFromRoot(led)
+		}
+		if err != nil {
 			return nil, err
 		}
-	}
-	if err := oursFromRoot(h.Dir); err != nil {
-		return nil, err
 	}
 	if os.Geteuid() == 0 {
 		machinePolicy.restore()
