@@ -28,7 +28,7 @@ type backend struct {
 
 	appendable func() error // why nothing can be appended, as far as that is known without opening it
 
-	abandon func() // removes the files that a failed open left
+	abandon func() // removes the files that a failed open left on a full disk
 	tidy    func() // removes the files that reading left
 
 	// diagnose explains an error of the database. action completes "could not …".

@@ -77,7 +77,7 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 	if err == nil {
 		return s, nil
 	}
-	s.abandon()
+	s.abandon(err)
 	if mode == reading {
 		s.backend.tidy()
 	}
@@ -90,7 +90,7 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 // reopenFrozen opens the store for reading without writing any file, after the usual way failed with openErr. It returns openErr
 // if it would miss records.
 func (s *Store) reopenFrozen(ctx context.Context, openErr error) error {
-	s.abandon()
+	s.abandon(openErr)
 	db, err := s.backend.openFrozen()
 	if err != nil {
 		return s.explain(err, "read it")
@@ -102,10 +102,13 @@ func (s *Store) reopenFrozen(ctx context.Context, openErr error) error {
 	return s.prepare(ctx)
 }
 
-// abandon closes a store whose opening failed, and removes the files that the attempt left.
-func (s *Store) abandon() {
+// abandon closes a store whose opening failed with err. On a full disk it removes the files that the attempt left: otherwise they may be
+// those of another process that is making the store.
+func (s *Store) abandon(err error) {
 	_ = s.db.Close()
-	s.backend.abandon()
+	if ProblemOf(err) == Full {
+		s.backend.abandon()
+	}
 }
 
 // bounded limits an operation to twice the store's patience: a database that never answers must not block the program.
