@@ -42,7 +42,11 @@ func (g *goalSearch) rateToNarrow(low, high *triedRate) (rate float64, ok bool) 
 	if within(low.rate, high.rate, g.goal.Width) {
 		return 0, false
 	}
-	return g.rateBetween(low, high), true
+	rate = g.rateBetween(low, high)
+	if g.decidedClass(low) == Lower { // less than a width above, a trial costs as much, and brings less
+		rate = max(rate, low.rate*g.step(1))
+	}
+	return rate, true
 }
 
 // rateAbove returns the rate to try when no rate has failed yet: twice as far, in widths, as the last step went. At a
