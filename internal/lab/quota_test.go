@@ -25,7 +25,7 @@ func TestALimitThatABrokerImposesIsFoundWithinFivePercent(t *testing.T) {
 			limit := truth.Result.Throughput
 			for how, hold := range map[string]string{
 				"as shipped":      "", // sustainable.confirm: 20s
-				"in head-to-head": "sustainable: {trial: 1s, warmup: 200ms, confirm: 20s, confirms: 1, width: 0.1}\n",
+				"in head-to-head": "sustainable: {trial: 1s, warmup: 200ms, confirm: 20s, confirms: 1, width: 0.1, budget: 100s}\n",
 			} {
 				r := runPoint(t, parseSpec(t, spec+"measure: sustainable\n"+hold), lab.Options{Host: h})
 				if r.Result == nil || r.Result.Sustainable == nil {

@@ -18,6 +18,7 @@ const (
 	floodedMost  = 10.0     // times as long a broker needs for what many connections took within a time, with nothing to hold them back
 	buffered     = 10e6     // bytes that a connection's buffers take, in client and kernel
 	usualTrials  = 5        // short trials of a search
+	usualLong    = 2        // long ones beside those that confirm: of rates that turn out to be too low, or too high by little
 	probing      = 3.0      // seconds until a search knows where to begin
 	together     = 0.75     // of the time that one server takes to start: each further one, beside it
 	// guessedRequests are those per second of a pipeline on a small machine.
@@ -88,12 +89,12 @@ func (s Spec) floods() bool {
 	return s.Measure == MeasurePeak && s.Delivery == atMostOnce && s.SubscriptionsPerTopic > 0 && s.ProducerDelay == 0
 }
 
-// searchSeconds counts the probe, the usual number of short trials, the confirmations, and two long trials that fail but
-// end early; of further goals half of that.
+// searchSeconds counts the probe, the usual number of short and long trials, the confirmations, and two long trials that fail but
+// end early; of further goals half of that. Four brokers' searches took 54 to 206 s where this says 85 s.
 func searchSeconds(s Sustainable) float64 {
 	around := s.Warmup.Seconds() + between
 	trials := float64(min(usualTrials, max(1, s.MaxTrials-s.Confirms)))
-	one := (1+trials)*(around+s.Trial.Seconds()) + float64(s.Confirms)*(around+s.Confirm.Seconds()) + 2*(around+s.Confirm.Seconds()/4)
+	one := (1+trials)*(around+s.Trial.Seconds()) + float64(s.Confirms+usualLong)*(around+s.Confirm.Seconds()) + 2*(around+s.Confirm.Seconds()/4)
 	all := one*(1+float64(len(s.Bounds())-1)/2) + s.Soak.Seconds()
 	if s.Budget > 0 {
 		all = min(all, float64(len(s.Bounds()))*s.Budget.Seconds())
