@@ -26,7 +26,7 @@ LADDER    = $(GO) run ./internal/testkit/ladder
 # Pure functions of one goroutine: nothing there can race.
 PURE     := ./internal/schedule
 
-FUZZTIME ?= 10m
+FUZZTIME ?= 1m
 
 SHA256   := $(shell command -v sha256sum || echo shasum -a 256)
 PAGE     := web/dist/sources.sha256
@@ -66,7 +66,7 @@ proof: export BROKERMARK_LIVE = 1
 proof: export BROKERMARK_LONG = 1
 proof: web ## all that takes long, too: older versions, clusters of JVMs, random endings, fuzzing, and what else is made here
 	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -timeout 60m -p 1 -parallel 3; one=$$?; \
-	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -timeout 150m -p 1; two=$$?; \
+	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -timeout 150m -p 3; two=$$?; \
 	$(call TESTS,plain,$(PLAIN)) -timeout 60m -p 4; three=$$?; \
 	$(LADDER) bin/tests-{measuring,waiting,plain}.json && exit $$((one + two + three))
 	set -e; for package in $$($(GO) list ./...); do for target in $$($(GO) test -vet off -list '^Fuzz' $$package | grep '^Fuzz'); do \
