@@ -74,7 +74,8 @@ func TestADoubtOfTheClassTooShortForbidsADecisionOnTheFigureItTouches(t *testing
 		{doubt.NotSettled, "peak", claim.Undecided, claim.TooShort, 1},
 		{doubt.WarmupUnknown, "peak", claim.Undecided, claim.TooShort, 1},
 		{doubt.CoarseRate, "peak", claim.Undecided, claim.TooShort, 1},
-		{doubt.FewSamples, "peak", claim.Undecided, claim.TooShort, 1}, // the rate of a closed loop is its window over its latency
+		{doubt.FewSamples, "peak", claim.Reproduced, claim.Decided, 0}, // a rate counts all messages
+		{doubt.Stolen, "peak", claim.Reproduced, claim.Decided, 1},     // the rate of a closed loop is its window over its latency
 		{doubt.FewSamples, "latency", claim.Reproduced, claim.Decided, 0},
 		{doubt.CoarseCPU, "peak", claim.Reproduced, claim.Decided, 0},
 		{doubt.BusyMachine, "peak", claim.Reproduced, claim.Decided, 1},

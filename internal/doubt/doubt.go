@@ -30,13 +30,15 @@ type Place int
 
 // The places.
 const (
-	Row     Place = iota // every figure of a row: the row's status has the mark
-	Rate                 // rates have the mark
-	Latency              // latencies have it, and the rate of a closed loop, which is the window over the latency
-	Cost                 // processor times have it
-	Counts               // counts of messages have it
-	Table                // said once below the tables, without a mark: it is true of all figures, and changes no conclusion between them
-	List                 // in the report doubts only: the tables show it in another way, or not the figure that it touches
+	Row      Place = iota // every figure of a row: the row's status has the mark
+	Rate                  // rates have the mark
+	Latency               // latencies have it
+	Delay                 // latencies have it, and the rate of a closed loop: messages took longer, and that rate is the window over the latency
+	Quantile              // quantiles of latencies have it; means don't
+	Cost                  // processor times have it
+	Counts                // counts of messages have it
+	Table                 // said once below the tables, without a mark: it is true of all figures, and changes no conclusion between them
+	List                  // in the report doubts only: the tables show it in another way, or not the figure that it touches
 )
 
 // Marks reports whether a doubt of this place has a mark beside a figure.
@@ -44,7 +46,7 @@ func (p Place) Marks() bool { return p < Table }
 
 // String is the column that has the mark.
 func (p Place) String() string {
-	return [...]string{"status", "rate", "latency", "CPU", "lost", "once, below", "–"}[p]
+	return [...]string{"status", "rate", "latency", "latency", "quantile", "CPU", "lost", "once, below", "–"}[p]
 }
 
 // Kind is a kind of doubt. Only this package makes kinds, so that a doubt can't be stored without an entry here.
@@ -64,6 +66,10 @@ func (k *Kind) Class() Class { return k.class }
 
 // Place is where doubts of the kind are shown.
 func (k *Kind) Place() Place { return k.place }
+
+// OfSteadyState reports whether a doubt of the kind says that the broker may not have been in a steady state. It then touches what is measured
+// per time or per message, but no count of messages: a lost message is lost in any state.
+func (k *Kind) OfSteadyState() bool { return k == NotSettled || k == WarmingUp || k == WarmupUnknown }
 
 // Sentence is what a doubt of the kind means, without a period.
 func (k *Kind) Sentence() string { return k.sentence }

@@ -7,9 +7,9 @@ const ownDelay = "part of the figure may be the generator's own delay, not the b
 var (
 	GeneratorBound = add(Generator, Rate, "generator-bound", "the generator or its client ran out before the broker did: the rate is at least this",
 		"Also the rate of a closed loop whose `limit` is `client`")
-	GeneratorLag = add(Generator, Latency, "generator-lag", ownDelay,
+	GeneratorLag = add(Generator, Delay, "generator-lag", ownDelay,
 		"More than a tenth of a latency, by its lag and by threads that woke late, at p50, p99, p99.9 or the maximum; it says how much of each. Of a broker that takes 0.1 ms half may be ours")
-	Pauses = add(Generator, Latency, "pauses", ownDelay,
+	Pauses = add(Generator, Delay, "pauses", ownDelay,
 		"The same where this process, an agent or a relay [stood still](#pauses). In a closed loop: for more than 1 % of the time, by which the rate is too low")
 	OneInFlight = add(Generator, Rate, "one-in-flight", "each producer waits for every confirmation",
 		"The window in bytes holds a single message, though one of several was asked for")
@@ -25,7 +25,7 @@ var (
 var (
 	BusyMachine = add(Machine, Row, "busy-machine", "other processes used the machine meanwhile",
 		"More than a tenth of the cores; it names the process that used most")
-	Stolen = add(Machine, Latency, "stolen", "the hypervisor stopped a core for long enough to lengthen the latency",
+	Stolen = add(Machine, Delay, "stolen", "the hypervisor stopped a core for long enough to lengthen the latency",
 		"It took 50 ms or more of one core within half a second, and such times held up what ran there, the broker for example, by more than half of the p99 for more "+
 			"than 1 % of the measured phase; likewise at p50, p99.9 and the maximum. It is read on this machine only, not on those of agents")
 	CPULimit = add(Machine, Rate, "cpu-limit", "the broker used up the cores that the spec's limits leave it",
@@ -36,8 +36,8 @@ var (
 
 // The kinds of the class too short.
 var (
-	FewSamples = add(TooShort, Latency, "few-samples", "the highest quantiles rest on single messages",
-		"Fewer than 1,000 latencies")
+	FewSamples = add(TooShort, Quantile, "few-samples", "the highest quantiles rest on single messages",
+		"Fewer than 1,000 latencies: less than one lies above a p99.9; below 100 less than one lies above a p99. Means and rates are not touched")
 	IncompleteSearch = add(TooShort, Rate, "incomplete-search", "the search ended before it knew the rate as closely as asked", "")
 	NotSettled       = add(TooShort, Row, "not-settled", "rate or latency still drifted when the longest warm-up was over", "")
 	WarmingUp        = add(TooShort, Row, "warming-up", "the broker was still warming up: the figures belong to no steady state",
@@ -45,7 +45,7 @@ var (
 			"`warmup` leaves the beginning out. Of 30 peaks of Kafka 14 had 0.5 to 1.05 times as much, and 16 had 1.5 to 6; of 22 measurements of NATS, JetStream, Redis, "+
 			"RabbitMQ and Mosquitto none had more than 1.23. Not where the load changes on purpose, with faults, or of a backlog")
 	WarmupUnknown = add(TooShort, Table, "warm-up-unknown", "measured too briefly to tell whether the broker was still warming up",
-		"The measured phase was shorter than 4.5 s")
+		"The measured phase was shorter than 4.5 s, and so was `brokerWarmup`, or there was none")
 	CoarseRate = add(TooShort, Rate, "coarse-rate", "the rate counts whole batches of the client",
 		"The measured phase of a closed loop was too short for two samples of the counters")
 	CoarseCPU = add(TooShort, Cost, "coarse-cpu", "it was over too fast for the kernel's accounting of processor time",

@@ -39,8 +39,6 @@ func (d *doubts) addReason(kind *doubt.Kind, why remark.Remark) {
 }
 
 const (
-	// fewSamples is the number of latencies below which a p99.9 rests on a single message.
-	fewSamples = 1000
 	// busyApplication is the share of its time with producerDelay or consumerDelay from which the busiest producer or consumer is the
 	// limit. The busiest, not the average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
 	busyApplication = 0.8
@@ -71,9 +69,7 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	for _, one := range t.each() {
 		b.doubtCores(one, &d)
 	}
-	if n := b.latency(t).Count(); n > 0 && n < fewSamples {
-		d.addReason(doubt.FewSamples, fewLatencies(int64(n)))
-	}
+	doubtFewLatencies(int64(b.latency(t).Count()), &d)
 	for _, one := range t.each() {
 		b.doubtWarmup(one, &d)
 	}
@@ -85,21 +81,31 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	return d
 }
 
-// fewLatencies says which is the lowest quantile that fewer than one of n latencies lies above. For example, 5 of 100 latencies lie
-// above the p95 and 1 above the p99, but none need lie above the p99.9.
-func fewLatencies(n int64) remark.Remark {
-	quantile := "p99.9"
-	switch {
-	case n == 1:
-		return remark.Of("only one latency was measured: every quantile is that of a single message")
-	case n < 10:
-		quantile = "p90"
-	case n < 20:
-		quantile = "p95"
-	case n < 100:
-		quantile = "p99"
+// fewAbove lists quantiles with the number of latencies from which one lies above them, the highest first. The maximum is always a
+// single message, but of a thousand it is no surprise.
+var fewAbove = []struct {
+	q    float64
+	name string
+	from int64
+}{{1, "the maximum", 1000}, {0.999, "p99.9", 1000}, {0.99, "p99", 100}, {0.95, "p95", 20}, {0.9, "p90", 10}, {0.5, "p50", 2}}
+
+// doubtFewLatencies adds a doubt about the quantiles above which fewer than one of n latencies lies. For example, 5 of 100 latencies lie above
+// the p95 and 1 above the p99, but none need lie above the p99.9.
+func doubtFewLatencies(n int64, d *doubts) {
+	var quantiles []float64
+	lowest := ""
+	for _, few := range fewAbove {
+		if 0 < n && n < few.from {
+			quantiles, lowest = append(quantiles, few.q), few.name
+		}
 	}
-	return remark.Of("only %d latencies were measured: %s and what lies above it rest on single messages", n, quantile)
+	switch {
+	case lowest == "":
+	case n == 1:
+		d.add(doubt.FewSamples, "only one latency was measured: every quantile is that of a single message").Quantiles = quantiles
+	default:
+		d.add(doubt.FewSamples, "only %d latencies were measured: %s and what lies above it rest on single messages", n, lowest).Quantiles = quantiles
+	}
 }
 
 // doubtWarmup adds doubts if generator and broker were in no steady state when the measured phase began.

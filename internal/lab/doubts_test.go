@@ -59,6 +59,12 @@ func TestFewLatenciesOfPublishingAreADoubtIfNobodySubscribes(t *testing.T) {
 }
 
 func TestFewLatenciesAreDoubtedFromTheQuantileThatASingleMessageDecides(t *testing.T) {
+	for _, n := range []int64{0, 1000} {
+		var d doubts
+		if doubtFewLatencies(n, &d); len(d) > 0 {
+			t.Errorf("%d latencies: %s", n, d[0].Text)
+		}
+	}
 	for n, want := range map[int64]string{
 		1:   "only one latency was measured: every quantile is that of a single message",
 		9:   "only 9 latencies were measured: p90 and what lies above it rest on single messages",
@@ -68,8 +74,15 @@ func TestFewLatenciesAreDoubtedFromTheQuantileThatASingleMessageDecides(t *testi
 		100: "only 100 latencies were measured: p99.9 and what lies above it rest on single messages",
 		999: "only 999 latencies were measured: p99.9 and what lies above it rest on single messages",
 	} {
-		if got := fewLatencies(n).Text; got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
+		var d doubts
+		doubtFewLatencies(n, &d)
+		if d[0].Text != want {
+			t.Errorf("%d: %s, want %s", n, d[0].Text, want)
+		}
+		for _, q := range []float64{0.5, 0.9, 0.95, 0.99, 0.999, 1} {
+			if touched := float64(n)*(1-q) < 1-1e-9; touched != slices.Contains(d[0].Quantiles, q) {
+				t.Errorf("%d: %v, of which %v is: %t", n, d[0].Quantiles, q, touched)
+			}
 		}
 	}
 }

@@ -21,10 +21,13 @@ const (
 	leastWarming = 100 * time.Millisecond
 	// leastTicks is the least number of ticks in a third.
 	leastTicks = 3
+	// leastDriven is the time of so many ticks in three thirds, and what brokerWarmup has to last to stand for them.
+	leastDriven = 3 * leastTicks * tickEvery
 )
 
-// doubtWarming adds a doubt if the broker was still warming up in the measured phase, or if the phase was too short to tell. It adds none
-// if the load changes on purpose, as the cost of a message changes then as well.
+// doubtWarming adds a doubt if the broker was still warming up in the measured phase, or if nothing tells whether it was: the phase was too
+// short, and the broker had not been driven for as long before anything was measured (brokerWarmup). It adds none if the load changes on
+// purpose, as the cost of a message changes then as well.
 func (b *bench) doubtWarming(t trial, d *doubts) {
 	if changing(b.spec.Load) || len(b.spec.Faults) > 0 || b.spec.Measure == study.MeasureBacklog {
 		return
@@ -37,7 +40,7 @@ func (b *bench) doubtWarming(t trial, d *doubts) {
 	}
 	third := len(phase) / 3
 	if third < leastTicks {
-		if t.Cost.BrokerKnown && t.Cost.Messages > 0 {
+		if t.Cost.BrokerKnown && t.Cost.Messages > 0 && time.Duration(b.spec.BrokerWarmup) < leastDriven {
 			length := time.Duration(t.phaseSeconds() * float64(time.Second))
 			d.add(doubt.WarmupUnknown, "%s of measuring are too short to tell whether the broker was still warming up", length.Round(time.Millisecond))
 		}

@@ -39,10 +39,20 @@ func warmingOf(t trial) string {
 func TestAPhaseTooShortToTellWhetherTheBrokerWarmsUpSaysSo(t *testing.T) {
 	short := ticksOf([2]float64{1.8, 1.8}, [2]float64{100_000, 500_000})
 	short.Series, short.Until = short.Series[:28], int64(800*time.Millisecond) // eight ticks of the phase
-	for known, want := range map[bool]string{true: "warm-up-unknown: 800ms of measuring are too short to tell whether the broker was still warming up", false: ""} {
+	const unknown = "warm-up-unknown: 800ms of measuring are too short to tell whether the broker was still warming up"
+	for known, want := range map[bool]string{true: unknown, false: ""} {
 		short.Cost = store.Cost{BrokerKnown: known, Messages: 1000}
 		if got := warmingOf(short); got != want {
 			t.Errorf("its cost is known: %t: %q, want %q", known, got, want)
+		}
+	}
+	short.Cost.BrokerKnown = true
+	for driven, want := range map[time.Duration]int{time.Second: 1, 4500 * time.Millisecond: 0, 8 * time.Second: 0} {
+		spec := study.Defaults()
+		spec.BrokerWarmup = study.Duration(driven)
+		var d doubts
+		if (&bench{spec: spec}).doubtWarming(short, &d); len(d) != want {
+			t.Errorf("after %s of brokerWarmup: %v, want %d", driven, d, want)
 		}
 	}
 }

@@ -60,18 +60,27 @@ func (m Metric) DoubtPlace() doubt.Place {
 
 // Touches reports whether a doubt touches a figure whose doubts have a place, which is a quantile or 0, and may be of a closed loop.
 func Touches(d Doubt, place doubt.Place, quantile float64, closedLoop bool) bool {
-	of := d.Kind().Place()
-	isThere := of == place || closedLoop && of == doubt.Latency && place == doubt.Rate // that rate is the window over the latency
-	return isThere && (quantile == 0 || len(d.Quantiles) == 0 || slices.Contains(d.Quantiles, quantile))
+	atQuantile := len(d.Quantiles) == 0 || slices.Contains(d.Quantiles, quantile)
+	switch of := d.Kind().Place(); of {
+	case doubt.Quantile:
+		return place == doubt.Latency && quantile != 0 && atQuantile
+	case doubt.Delay:
+		return place == doubt.Latency && (quantile == 0 || atQuantile) || place == doubt.Rate && closedLoop
+	default:
+		return of == place
+	}
 }
 
 // DoubtsOf are the doubts about a record for which m deserves less trust: those with a mark that touch it or the whole row, and those of the
-// class too short that are about all figures.
+// class too short that are about all figures. Counts are the same in any state of the broker.
 func (m Metric) DoubtsOf(r store.Record) []Doubt {
 	var touching []Doubt
 	for _, d := range r.Doubts {
 		kind := d.Kind()
 		isShort := kind.Place() == doubt.Table && kind.Class() == doubt.TooShort
+		if m.Counts() && kind.OfSteadyState() {
+			continue
+		}
 		if isShort || kind.Place() == doubt.Row || Touches(d, m.DoubtPlace(), m.Quantile(), r.Spec.ClosedLoop()) {
 			touching = append(touching, d)
 		}
