@@ -25,6 +25,11 @@ func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 	if s.OverGiven {
 		return s.Over
 	}
+	return varyingAxes(samples, compared...)
+}
+
+// varyingAxes are the axes on which samples differ, but for the compared ones and that of the sides.
+func varyingAxes(samples []sample, compared ...string) []string {
 	values := results.Values{}
 	for _, one := range samples {
 		values.AddAll(one.point.Records[0].Axes)

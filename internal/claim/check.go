@@ -33,9 +33,11 @@ func (s *Statement) check(body node) {
 	if s.Kind != Ratio {
 		body.require(s.Metric.Key != "", "metric", "what it is about; brokermark list metrics shows all")
 	}
+	if isRatio := s.Kind == Ratio || s.Of.Select != nil || s.To.Select != nil; isRatio {
+		body.require(s.Of.Select != nil && s.To.Select != nil, "of", "a ratio needs of and to")
+	}
 	switch s.Kind {
 	case Ratio:
-		body.require(s.Of.Select != nil && s.To.Select != nil, "of", "a ratio needs of and to")
 		body.require(s.Of.Metric.Key != "" && s.To.Metric.Key != "", "metric", "what the ratio is of")
 		body.require(s.Expect.Given(), "expect", "a ratio needs bounds, such as {from: 0.3, to: 0.45}")
 	case Threshold:

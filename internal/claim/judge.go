@@ -28,7 +28,7 @@ func (s Statement) judgeCells(all []sample, alpha float64) (Part, *undecided) {
 	if s.Kind == Ratio {
 		return s.ratio(all, alpha)
 	}
-	chosen, why := s.choose(all, alpha)
+	chosen, why := s.samples(all, alpha)
 	if why != nil {
 		return Part{}, why
 	}
@@ -87,6 +87,11 @@ func (p *Part) addMissing(samples []sample) {
 // uses notes what stands with the figures of m of the samples, on which a cell is judged: doubts, and the scale at which they were measured.
 func (p *Part) uses(m results.Metric, samples []sample) {
 	for _, s := range samples {
+		if s.pair != nil {
+			p.uses(s.pair.ofMetric, []sample{s.pair.of})
+			p.uses(s.pair.toMetric, []sample{s.pair.to})
+			continue
+		}
 		for _, r := range s.records {
 			if !math.IsNaN(m.AsRecorded().Of(r)) {
 				p.smokeTest = p.smokeTest || r.Scale == study.SmokeTest

@@ -16,10 +16,10 @@ var (
 	kinds      = []string{string(Ratio), string(Rank), string(Slope), string(Threshold), string(Shape)}
 	keysOfKind = map[Kind][]string{
 		Ratio:     {"of", "to"},
-		Rank:      {"by", "order", "first", "second", "last"},
-		Slope:     {"along", "sign", "r2", "change"},
+		Rank:      {"of", "to", "by", "order", "first", "second", "last"},
+		Slope:     {"of", "to", "along", "sign", "r2", "change"},
 		Threshold: {},
-		Shape:     {"along", "form", "within"},
+		Shape:     {"of", "to", "along", "form", "within"},
 	}
 )
 
@@ -188,10 +188,13 @@ func (s *Statement) setPlace(n node, place int) {
 	s.Who, s.Place = n.text(), place
 }
 
-// completeOperands gives the operands of a ratio what they don't say themselves. Their selectors are merged with that
-// of the statement when the ratio is judged.
+// completeOperands gives the operands what they don't say themselves. Their selectors are merged with that
+// of the statement when it is judged.
 func (s *Statement) completeOperands() {
 	for _, o := range []*Selection{&s.Of, &s.To} {
+		if o.Select == nil && s.Kind != Ratio {
+			continue
+		}
 		if o.Metric.Key == "" {
 			o.Metric = s.Metric
 		}

@@ -23,7 +23,7 @@ type contender struct {
 func (s Statement) rank(chosen []sample) (Part, *undecided) {
 	var p Part
 	named := s.Ranking.named()
-	for _, cell := range grouped(chosen, s.cellAxes(chosen, s.Ranking.By, sweepAxis)) {
+	for _, cell := range grouped(chosen, s.cellAxes(chosen, append(s.comparedAxes(), s.Ranking.By, sweepAxis)...)) {
 		contenders, why := s.contendersIn(cell)
 		if why != nil {
 			return Part{}, why

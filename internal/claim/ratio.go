@@ -14,11 +14,7 @@ import (
 // compared ones. Example: the modes a and b were measured with 1 and with 50 topics, and mode a with 100 as well. Then
 // the ratio of a to b has two cells, with 1 topic and with 50; with 100 there is nothing to compare.
 func (s Statement) ratio(all []sample, alpha float64) (Part, *undecided) {
-	dividends, why := s.operand(s.Of).choose(all, alpha)
-	if why != nil {
-		return Part{}, why
-	}
-	divisors, why := s.operand(s.To).choose(all, alpha)
+	dividends, divisors, why := s.operands(all, alpha)
 	if why != nil {
 		return Part{}, why
 	}
@@ -55,6 +51,17 @@ func (s Statement) ratio(all []sample, alpha float64) (Part, *undecided) {
 	}
 }
 
+// operands are what is divided and what it is divided by.
+func (s Statement) operands(all []sample, alpha float64) (dividends, divisors []sample, why *undecided) {
+	if dividends, why = s.operand(s.Of).choose(all, alpha); why != nil {
+		return nil, nil, why
+	}
+	if divisors, why = s.operand(s.To).choose(all, alpha); why != nil {
+		return nil, nil, why
+	}
+	return dividends, divisors, nil
+}
+
 // operand is what a ratio divides or divides by, with the statement's own selection on the axes that the operand
 // doesn't mention.
 func (s Statement) operand(o Selection) Selection {
@@ -65,7 +72,7 @@ func (s Statement) operand(o Selection) Selection {
 	return o
 }
 
-// comparedAxes are the axes on which the operands of a ratio differ on purpose.
+// comparedAxes are the axes on which the operands of a ratio differ on purpose; none without operands.
 func (s Statement) comparedAxes() []string {
 	axes := slices.AppendSeq(slices.Collect(maps.Keys(s.Of.Select)), maps.Keys(s.To.Select))
 	if !slices.Equal(s.Of.Experiments, s.To.Experiments) {
@@ -74,14 +81,10 @@ func (s Statement) comparedAxes() []string {
 	return axes
 }
 
-// divide is the ratio in one cell. If both operands are the same measurement, two metrics of it are compared: then each
-// repetition has a ratio of its own, which is more exact than dividing the spread of one metric by that of the other.
-// Counts have no spread.
+// divide is the ratio in one cell.
 func (s Statement) divide(dividend, divisor group) (Figure, *undecided) {
-	anyCounts := s.Of.Metric.Counts() || s.To.Metric.Counts()
-	areSingle := len(dividend.Members) == 1 && len(divisor.Members) == 1
-	if areSingle && dividend.Members[0].id == divisor.Members[0].id && !anyCounts {
-		return ratioOfMetrics(dividend.Members[0], s.Of.Metric, s.To.Metric), nil
+	if len(dividend.Members) == 1 && len(divisor.Members) == 1 {
+		return pair{dividend.Members[0], divisor.Members[0], s.Of.Metric, s.To.Metric}.figure(), nil
 	}
 	of, why := s.cellFigure(s.Of.Metric, dividend)
 	if why != nil {

@@ -34,6 +34,7 @@ type sample struct {
 	rateIsAxis bool           // the statement is about several rates of each curve, so that the rate is one more axis
 	sure       *sureness      // figures have confidence intervals; nil: they are what every choice of repetitions allows
 	aboveKnee  *sample        // of a sample at the knee of a curve: that at the next higher rate, or nil
+	pair       *pair          // the figure is a ratio, of this sample as the dividend; nil: the metric itself
 }
 
 // value is the sample's value on an axis or, if its study has no such axis, of the setting of that name.
@@ -65,8 +66,11 @@ func withoutExponent(v float64) string { return strconv.FormatFloat(v, 'f', -1, 
 // figure is the metric over the sample's repetitions, latencies of closed loops included, because papers print them. A
 // rate that was searched for or read off a curve is only known to lie between two rates that were tried, so the upper
 // one is the high end of its spread: 85k/s passed and 107k/s failed is a figure of 85k/s from 85k/s to 107k/s. The same
-// goes for what is measured at a knee.
+// goes for what is measured at a knee. The figure of a pair is its ratio, whatever m is.
 func (s sample) figure(m results.Metric) Figure {
+	if s.pair != nil {
+		return s.pair.figure()
+	}
 	if m.Counts() {
 		return s.count(m)
 	}
@@ -161,7 +165,12 @@ func (s sample) count(m results.Metric) Figure {
 
 // anyClosed tells whether a figure of m is, for any sample, the latency of a closed loop.
 func anyClosed(samples []sample, m results.Metric) bool {
-	return m.Latency() && slices.ContainsFunc(samples, func(s sample) bool { return s.point.Spec.ClosedLoop() })
+	return slices.ContainsFunc(samples, func(s sample) bool {
+		if s.pair != nil {
+			return anyClosed([]sample{s.pair.of}, s.pair.ofMetric) || anyClosed([]sample{s.pair.to}, s.pair.toMetric)
+		}
+		return m.Latency() && s.point.Spec.ClosedLoop()
+	})
 }
 
 // samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales

@@ -28,7 +28,7 @@ type Statement struct {
 
 	// What only some kinds have; the other kinds leave it zero.
 	Expect  Range     // of a ratio or a threshold: where the figure has to lie
-	Of, To  Selection // of a ratio: what is divided by what
+	Of, To  Selection // what is divided by what, of a ratio, and of a rank, slope or shape of ratios; Select is nil if there is no such
 	Ranking           // of a rank
 	Trend             // of a slope or a shape
 }

@@ -31,7 +31,7 @@ func (rs readings) figures() []Figure {
 func (s Statement) trend(chosen []sample) (Part, *undecided) {
 	var p Part
 	anyTooShort := false // a cell had figures, but too few
-	for _, cell := range grouped(chosen, s.cellAxes(chosen, s.Along)) {
+	for _, cell := range grouped(chosen, s.cellAxes(chosen, append(s.comparedAxes(), s.Along)...)) {
 		rs, without, why := s.readingsIn(cell)
 		if why != nil {
 			return Part{}, why
@@ -111,6 +111,9 @@ func (s Statement) readingsIn(cell group) (rs readings, without []string, why *u
 
 // repetitions is the metric of each repetition in which it is known, by the repetition's number.
 func (s sample) repetitions(m results.Metric) map[int]float64 {
+	if s.pair != nil {
+		return s.pair.repetitions()
+	}
 	values := map[int]float64{}
 	m = m.AsRecorded()
 	for _, r := range s.records {
