@@ -27,6 +27,9 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	b.record.Versions.Broker = cmp.Or(described.Version, b.spec.Version)
 	b.record.Versions.Product = described.Product
 	b.record.Settings.Server = described.Settings
+	if wrong := checkVersion(b.spec.Version, described, err); wrong != nil {
+		return wrong
+	}
 	if described.Version != "" {
 		if version, err := recipe.Version(described.Version); err == nil { // a version that the recipe knows
 			b.doubtVersion(version)
@@ -48,6 +51,22 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	cost := b.meters.costClause(b.meterAttached(ctx))
 	b.doubt(doubt.Attached, "%s: %s; what else it does is not known%s", who, cost, settings)
 	return nil
+}
+
+// checkVersion refuses a point that is about another version than that of the attached broker: what begins with want, if want isn't empty. Of a
+// study of 1.1.1 and 4.3.1, of which it keeps 1 and 4, an attached 4.1 is measured as the second only. asking is why the broker could not
+// be asked; nil if it could.
+func checkVersion(want string, attached driver.Description, asking error) error {
+	number := strings.TrimPrefix(attached.Version, "at least ")
+	switch {
+	case want == "" || number == want || strings.HasPrefix(number, want+"."):
+		return nil
+	case number == "" && asking != nil:
+		return fmt.Errorf("version: %s: the attached broker could not be asked for its version: %w", want, asking)
+	case number == "":
+		return driver.Unsupported("version: "+want, "the attached broker does not say which version it is")
+	}
+	return driver.Unsupported("version: "+want, "the attached broker is %s", strings.TrimSpace(attached.Product+" "+attached.Version))
 }
 
 // describe asks the broker how it describes itself. The error is an errStart if the broker can't be reached; after any

@@ -15,7 +15,7 @@ var abouts = []about{
 	{path: "label", doc: "a label for people; not part of a point's identity", fallback: "made from the axes"},
 
 	{path: "broker", doc: "the broker to measure, or broker@version"},
-	{path: "version", doc: "the broker's version", fallback: "the recipe's newest"},
+	{path: "version", doc: "the broker's version; with attach: what that of the attached broker begins with, or the point is refused", fallback: "the recipe's newest"},
 	{path: "attach", doc: "addresses (host:port) of a running broker to use instead of starting one", fallback: "none"},
 	{path: "nodes", doc: "servers in the cluster"},
 	{path: "tls", doc: "encrypt the clients' connections; mutual: the broker demands a client certificate, too", allowed: []string{TLSOff, TLSOn, TLSMutual}},

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/usual"
@@ -76,6 +77,9 @@ func completeBroker(s *Spec, d *draft) {
 	if g, ok := d.given[versionByBroker]; ok {
 		s.Version = g.value.(map[string]string)[s.Broker] // validation tells of a broker that isn't there
 	}
+	if g, attached := d.given["attach"]; attached && d.rankOf("version", versionByBroker) < g.rank {
+		s.Version = majorOf(s.Version)
+	}
 	broker := usual.Of(s.Broker)
 	// A broker that keeps a copy of a message is compared at the guarantee people run it with.
 	fill(d, "delivery", &s.Delivery, either(broker.NoCopy, atMostOnce, atLeastOnce))
@@ -98,6 +102,16 @@ func completeBroker(s *Spec, d *draft) {
 		s.Faults[i].Node = cmp.Or(s.Faults[i].Node, "1")
 	}
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
+}
+
+// majorOf is the major version of a version, with the minor one where that is 0: 4 of 4.3.1, 0.17 of 0.17.0. An attached broker that is not the
+// release that a study compares, but one of the same major version, stands for it.
+func majorOf(version string) string {
+	parts := strings.Split(version, ".")
+	if parts[0] == "0" && len(parts) > 1 {
+		return parts[0] + "." + parts[1]
+	}
+	return parts[0]
 }
 
 // fewTopics is up to how many topics every producer and consumer has a connection of its own, as separate applications

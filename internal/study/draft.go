@@ -67,7 +67,10 @@ func (d *draft) put(l layer, rank int) {
 				}
 			}
 		case "attach":
-			d.drop(rank, "nodes", "version", versionByBroker, "isolation")
+			d.drop(rank, "nodes", "isolation", "brokerWarmup")
+			fixed := min(rank, rankAxes) // what an axis compares is no setting of what is attached: it stays, and refuses points
+			d.drop(fixed, d.under("server")...)
+			d.drop(fixed, "version", versionByBroker)
 		case "consumerPerSubscription":
 			if len(s.value.(Consumers)) > 1 {
 				d.drop(rank, "subscriptionsPerTopic")
@@ -94,6 +97,17 @@ func (d *draft) where(path string) (at place, given bool) {
 		return d.given[under[0]].at, true
 	}
 	return place{}, false
+}
+
+// rankOf is the rank of the layer that gave one of paths; −1 if none did.
+func (d *draft) rankOf(paths ...string) int {
+	rank := -1
+	for _, path := range paths {
+		if g, ok := d.given[path]; ok {
+			rank = max(rank, g.rank)
+		}
+	}
+	return rank
 }
 
 // drop forgets what layers before rank said of paths.

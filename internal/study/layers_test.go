@@ -80,6 +80,9 @@ func TestALaterLayerReplacesWhatItMakesPointless(t *testing.T) {
 		"nodes of what is attached": {"nodes: 3\nversion: 4\nisolation: fresh", []string{"attach=[a:1,b:2]"}, func(s Spec) bool {
 			return s.Nodes == 2 && s.Version == "" && s.Isolation == "shared"
 		}},
+		"how an attached broker was started": {"brokerWarmup: 9s\nserver: {x: 1, y: 2}", []string{"attach=[a:1]"}, func(s Spec) bool {
+			return s.BrokerWarmup == 0 && len(s.Server) == 0
+		}},
 		"bytes for messages":  {"count.messages: 5", []string{"count.bytes=1MB"}, func(s Spec) bool { return s.Count.Messages == 0 && s.Count.Bytes == 1e6 }},
 		"messages for bytes":  {"backlog.bytes: 1MB", []string{"backlog.messages=5"}, func(s Spec) bool { return s.Backlog.Messages == 5 && s.Backlog.Bytes == 0 }},
 		"rates for fractions": {"curve.fractions: [0.5]", []string{"curve.rates=[5]"}, func(s Spec) bool { return len(s.Curve.Fractions) == 0 && len(s.Curve.Rates) == 1 }},

@@ -158,7 +158,7 @@ func (v *validator) broker() {
 			v.fail("attach", "%q has no port from 1 to 65535; allowed: host:port, [address]:port for IPv6", a)
 		}
 	}
-	for _, p := range []string{"nodes", "version", "server", "faults", "brokerWarmup"} {
+	for _, p := range []string{"nodes", "server", "faults", "brokerWarmup"} {
 		if v.given.has(p) {
 			v.fail(p, "can't be had with attach: that broker was not started here")
 		}

@@ -139,7 +139,7 @@ func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
 		"killed for all":       {"rate: 5\nisolation: shared\nfaults: [{at: 1s, do: kill}]", `f.yaml:3: faults: kill at 1s: with isolation: shared the next point would find no broker; add for, or a restart of node 1`},
 		"faults in a search":   {"measure: sustainable\nfaults: [{at: 1s, do: kill}]", `f.yaml:2: faults: not used by measure: sustainable, only by rate, peak, count, backlog`},
 		"attached and broken":  {"rate: 5\nattach: 'a:1'\nfaults: [{at: 1s, do: kill}]", `f.yaml:3: faults: can't be had with attach: that broker was not started here`},
-		"attached and new":     {"attach: ['a:1']\nisolation: fresh\nversion: 3\nserver: {x: 1}\nnodes: 3", "f.yaml:2: isolation: fresh can't be had with attach: that broker was not started here; allowed: shared\nf.yaml:3: version: can't be had with attach: that broker was not started here\nf.yaml:4: server: can't be had with attach: that broker was not started here\nf.yaml:5: nodes: can't be had with attach: that broker was not started here"},
+		"attached and new":     {"attach: ['a:1']\nisolation: fresh\nversion: 3\nserver: {x: 1}\nnodes: 3", "f.yaml:2: isolation: fresh can't be had with attach: that broker was not started here; allowed: shared\nf.yaml:4: server: can't be had with attach: that broker was not started here\nf.yaml:5: nodes: can't be had with attach: that broker was not started here"},
 		"attached to no port":  {"attach: ['a:1', 'localhost:99999']", `f.yaml:1: attach: "localhost:99999" has no port from 1 to 65535; allowed: host:port, [address]:port for IPv6`},
 		"attached to nowhere":  {"attach: [localhost]", `f.yaml:1: attach: "localhost" is not an address; allowed: host:port`},
 	} {
