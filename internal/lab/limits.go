@@ -10,11 +10,11 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// A spec may bound what the broker's nodes, and other processes that are started here, use of cores and memory. Package provision holds
+// A spec may bound what the broker's nodes, and other processes that are started here, use of cores, memory and disk. Package provision holds
 // each process to its limit.
 
 func limitsOf(l study.Limit) provision.Limits {
-	return provision.Limits{CPU: l.CPU, Memory: int64(l.Memory)}
+	return provision.Limits{CPU: l.CPU, Memory: int64(l.Memory), IO: int64(l.IO)}
 }
 
 // checkLimits refuses limits that this machine can't keep.

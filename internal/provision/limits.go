@@ -18,9 +18,12 @@ import (
 type Limits struct {
 	CPU    float64 // cores, within each tenth of a second; 0: no bound
 	Memory int64   // bytes, with the page cache of what it reads and writes; 0: no bound
+	IO     int64   // bytes per second that it reads from the device of its directory, and as many that it writes; 0: no bound
+
+	device string // of IO, as the kernel numbers it: "254:0"
 }
 
-// String is such as "0.2 cores and 2GiB of memory".
+// String is such as "0.2 cores, 2GiB of memory and 10MiB/s of reading and of writing".
 func (l Limits) String() string {
 	var bounds []string
 	if l.CPU > 0 {
@@ -29,16 +32,25 @@ func (l Limits) String() string {
 	if l.Memory > 0 {
 		bounds = append(bounds, units.BytesSize(float64(l.Memory))+" of memory")
 	}
-	return strings.Join(bounds, " and ")
+	if l.IO > 0 {
+		bounds = append(bounds, units.BytesSize(float64(l.IO))+"/s of reading and of writing")
+	}
+	if last := len(bounds) - 1; last > 0 {
+		return strings.Join(bounds[:last], ", ") + " and " + bounds[last]
+	}
+	return strings.Join(bounds, "")
 }
 
-// controllers are those of the kernel that the limits need.
+// controllers are those of the kernel that the limits need, by their names of version 2.
 func (l Limits) controllers() (names []string) {
 	if l.CPU > 0 {
 		names = append(names, "cpu")
 	}
 	if l.Memory > 0 {
 		names = append(names, "memory")
+	}
+	if l.IO > 0 {
+		names = append(names, "io")
 	}
 	return names
 }
@@ -57,11 +69,16 @@ const period = 100_000
 // files are the settings of a controller's group.
 func (l Limits) files(controller string, unified bool) []string {
 	quota, bytes := fmt.Sprint(max(1000, int64(l.CPU*period))), fmt.Sprint(l.Memory)
+	perSecond := fmt.Sprintf("%s %d", l.device, l.IO)
 	switch {
 	case controller == "cpu" && unified:
 		return []string{"cpu.max", fmt.Sprintf("%s %d", quota, period)}
 	case controller == "cpu":
 		return []string{"cpu.cfs_period_us", fmt.Sprint(period), "cpu.cfs_quota_us", quota}
+	case controller == "io" && unified:
+		return []string{"io.max", fmt.Sprintf("%s rbps=%d wbps=%d", l.device, l.IO, l.IO)}
+	case controller == "io":
+		return []string{"blkio.throttle.read_bps_device", perSecond, "blkio.throttle.write_bps_device", perSecond}
 	case unified:
 		return []string{"memory.max", bytes, "memory.swap.max", "0"}
 	}
@@ -120,7 +137,7 @@ func (n *Node) limit(j *job) (err error) {
 	if len(c.limits.controllers()) == 0 {
 		return nil
 	}
-	if j.Groups, err = groupsFor(c.limits, fmt.Sprintf("%s-%d", c.ID, n.ID)); err != nil {
+	if j.Groups, err = groupsFor(c.limits, n.Dir, fmt.Sprintf("%s-%d", c.ID, n.ID)); err != nil {
 		return &ErrRefused{Broker: c.Recipe.Broker, Reason: err.Error()}
 	}
 	text, err := json.Marshal(j.Groups)
@@ -144,8 +161,16 @@ func sweepGroups(dir string) {
 	}
 }
 
-// CanLimit returns an error that says why this machine, or this user, can't hold processes to limits; nil if it can. It changes nothing.
+// CanLimit returns an error that says why this machine, or this user, can't hold processes to limits that have their data below DefaultDir; nil
+// if it can. It changes nothing.
 func CanLimit(l Limits) error {
-	_, err := groupsFor(l, "bm-check")
+	dir := DefaultDir()
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir) // it will be made there
+	}
+	_, err := groupsFor(l, dir, "bm-check")
 	return err
 }

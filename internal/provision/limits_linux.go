@@ -3,6 +3,7 @@
 package provision
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,8 +19,13 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// groupsFor returns the groups, not made yet, that hold a node to limits. The error says why there can't be any.
-func groupsFor(l Limits, name string) ([]group, error) {
+// groupsFor returns the groups, not made yet, that hold a node with its data below dir to limits. The error says why there can't be any.
+func groupsFor(l Limits, dir, name string) (_ []group, err error) {
+	if l.IO > 0 {
+		if l.device, err = deviceOf(dir); err != nil {
+			return nil, err
+		}
+	}
 	return tree{mount: procfs.DefaultMountPoint}.groupsFor(l, name)
 }
 
@@ -31,7 +37,7 @@ type tree struct{ mount string }
 func (t tree) groupsFor(l Limits, name string) (groups []group, err error) {
 	var unified []string // controllers
 	for _, controller := range l.controllers() {
-		own, err := t.own(controller)
+		own, err := t.own(cmp.Or(formerNames[controller], controller))
 		if err != nil {
 			return nil, err
 		}
@@ -56,6 +62,27 @@ func (t tree) groupsFor(l Limits, name string) (groups []group, err error) {
 		g.Files = append(g.Files, l.files(controller, true)...)
 	}
 	return append(groups, g), nil
+}
+
+// formerNames are the controllers' names of version 1 where they differ.
+var formerNames = map[string]string{"io": "blkio"}
+
+// deviceOf returns the number, "254:0", of the disk that holds a directory: the kernel bounds whole disks, and no partitions.
+func deviceOf(dir string) (string, error) {
+	var s unix.Stat_t
+	if err := unix.Stat(dir, &s); err != nil {
+		return "", fmt.Errorf("find the disk of %s: %w", dir, err)
+	}
+	device := fmt.Sprintf("%d:%d", unix.Major(s.Dev), unix.Minor(s.Dev))
+	disk, err := filepath.EvalSymlinks(filepath.Join("/sys/dev/block", device))
+	if err != nil {
+		return "", fmt.Errorf("%s lies on no disk that the kernel could bound (device %s)", dir, device)
+	}
+	if _, err := os.Stat(filepath.Join(disk, "partition")); err != nil {
+		return device, nil
+	}
+	number, err := bounded.File(filepath.Join(filepath.Dir(disk), "dev"), 1<<10)
+	return strings.TrimSpace(string(number)), err
 }
 
 // own returns this process's group in the hierarchy of a controller of version 1; empty if that has none.

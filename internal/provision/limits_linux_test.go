@@ -93,6 +93,30 @@ func TestANodeThatNeedsMoreMemoryThanItsLimitEndsAndSaysWhy(t *testing.T) {
 	}
 }
 
+func TestANodeWritesNoFasterThanItsLimit(t *testing.T) {
+	testkit.NotShort(t)
+	took := func(l Limits) time.Duration {
+		limitable(t, l)
+		in := start(t, newHost(t), Options{Limits: l})
+		began := time.Now()
+		if said := ask(t, in, 1, "flush"); said != "<nil>" {
+			t.Fatal(said)
+		}
+		return time.Since(began)
+	}
+	limited := took(Limits{IO: 2 << 20}) // twice as many bytes are written
+	if free := took(Limits{}); limited < 1500*time.Millisecond || limited < 3*free {
+		t.Errorf("4 MiB at 2 MiB/s were written within %v, without a limit within %v", limited, free)
+	}
+}
+
+func TestADirectoryOnNoDiskHasNoLimitOfWhatItReadsAndWrites(t *testing.T) {
+	_, err := groupsFor(Limits{IO: 1 << 20}, "/proc", "bm-x-1")
+	if err == nil || !strings.Contains(err.Error(), "/proc lies on no disk that the kernel could bound (device 0:") {
+		t.Error(err)
+	}
+}
+
 func TestNoControlGroupIsLeftWhateverIsKilled(t *testing.T) {
 	limits := Limits{CPU: 1.5}
 	limitable(t, limits)
@@ -151,6 +175,9 @@ func TestGroupsOfVersion2AreMadeWhereTheControllersAreHandedOn(t *testing.T) {
 		if err != nil || len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(c.want) {
 			t.Errorf("%v: %v, %v; want %v", c.limits, got, err, c.want)
 		}
+	}
+	if got, err := here.groupsFor(Limits{IO: 10e6, device: "254:0"}, "bm-x-1"); err != nil || fmt.Sprint(got) != fmt.Sprint([]group{{filepath.Join(root, "cg/bm-x-1"), true, []string{"io.max", "254:0 rbps=10000000 wbps=10000000"}}}) {
+		t.Errorf("%v, %v", got, err)
 	}
 	write("cg/cgroup.subtree_control", "pids\n")
 	if _, err := here.groupsFor(Limits{CPU: 1}, "bm-x-1"); err == nil || !strings.Contains(err.Error(), "hands on what limits cpu") {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-func groupsFor(l Limits, _ string) ([]group, error) {
+func groupsFor(l Limits, _, _ string) ([]group, error) {
 	if len(l.controllers()) > 0 {
 		return nil, errors.New("this system has no control groups, which Linux has")
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -95,6 +96,13 @@ func (b behaviour) serve(c net.Conn) {
 	case "write":
 		path := filepath.Join(b.Data, "segment")
 		err := os.WriteFile(path, make([]byte, 1<<20), 0o600)
+		fmt.Fprintln(c, err)
+	case "flush": // 4 MiB
+		f, err := os.Create(filepath.Join(b.Data, "flushed"))
+		if err == nil {
+			_, _ = f.Write(make([]byte, 4<<20))
+			err = errors.Join(f.Sync(), f.Close())
+		}
 		fmt.Fprintln(c, err)
 	case "stored":
 		_, err := os.Stat(filepath.Join(b.Data, "segment"))

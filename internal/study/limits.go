@@ -34,6 +34,9 @@ func (v *validator) limits() {
 		if l.Memory != 0 && l.Memory < leastMemory {
 			v.fail(path+".memory", "%s is too little to start with; allowed: %s and more", bytesText(l.Memory), Size(leastMemory))
 		}
+		if l.IO != 0 && l.IO < leastBandwidth {
+			v.fail(path+".io", "%s is too little; allowed: %s per second and more", bytesText(l.IO), Size(leastBandwidth))
+		}
 		if why := s.lacks(l.Part); why != "" {
 			v.fail(path, "%s", why)
 		}

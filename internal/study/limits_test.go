@@ -13,6 +13,8 @@ func TestLimitsAreOfPartsThatThereAre(t *testing.T) {
 		"limits.broker.cpu: 0.001":                                       "limits.broker.cpu: 0.001 is out of range; allowed: 0.01 to 10000",
 		"limits.broker.cpu: -1":                                          "limits.broker.cpu: -1 is out of range",
 		"limits.broker.memory: 1MiB":                                     "limits.broker.memory: 1MiB is too little to start with; allowed: 4MiB and more",
+		"limits: {broker: {io: 10MB}}":                                   "",
+		"limits.broker.io: 10":                                           "limits.broker.io: 10 bytes is too little; allowed: 1kB per second and more",
 		"limits.broker.memory: 1GiB\nattach: [a:1]":                      "limits.broker: can't be had with attach",
 		"limits.server.cpu: 1":                                           "limits.server: there are no servers",
 		"limits.balancer.cpu: 1\nmeasure: count\npipeline: {servers: 1}": "limits.balancer: there is no balancer",

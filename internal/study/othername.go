@@ -35,6 +35,8 @@ func init() {
 		{name: "consumerBacklogSizeGB", path: "backlog.bytes", settings: takes(backlogSize)},
 		{name: "backlogDrainRatio", path: "backlog.drainRatio", settings: takes(drainRatio)},
 		{name: "logDir", path: "", settings: decoder.ignored},
+		{name: "network.broker.loss", path: "", settings: decoder.noLoss},
+		{name: "network.client.loss", path: "", settings: decoder.noLoss},
 	}
 }
 
@@ -168,3 +170,9 @@ func drainRatio(_ decoder, w written, ratio float64) []setting {
 
 // ignored keys say where the other tool writes its files.
 func (d decoder) ignored(written) []setting { return nil }
+
+// noLoss refuses a share of packets to lose.
+func (d decoder) noLoss(w written) []setting {
+	d.add(w.at, w.full, "can't be had: a proxy passes on a connection, which loses nothing, and no packets; what loss costs a connection is time, as jitter does")
+	return nil
+}

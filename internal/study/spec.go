@@ -123,6 +123,7 @@ type Limits struct {
 type Limit struct {
 	CPU    float64 `json:"cpu,omitempty"` // cores
 	Memory Size    `json:"memory,omitempty"`
+	IO     Size    `json:"io,omitempty"` // per second
 }
 
 // Network has the way between the broker and all its clients, and that between a pipeline's client and what it posts to.
