@@ -2,23 +2,33 @@ package kafka
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// guard puts TLS and a login on the client port, through which the nodes of a cluster talk to each other, too. Controllers
+// guard puts TLS and a login on the client ports, through one of which the nodes of a cluster talk to each other, too. Controllers
 // speak TLS with each other and with brokers, and take no node without a certificate.
 func guard(n *provision.Node, own map[string]string) error {
 	if c := n.Cluster; onZooKeeper(c.Version) && c.Login != nil && c.TLS != nil && c.TLS.Mutual {
 		return &provision.ErrRefused{Broker: "kafka", Reason: "version " + c.Version + " demands either a client certificate or a login; where it has logins it lets in who has no certificate"}
 	}
 	protocol := "PLAINTEXT"
+	listeners := []string{"CLIENT"}
+	if n.Far != "" {
+		listeners = append(listeners, "FAR")
+	}
+	ofEach := func(setting, value string) {
+		for _, listener := range listeners {
+			own["listener.name."+strings.ToLower(listener)+"."+setting] = value
+		}
+	}
 	if login := n.Cluster.Login; login != nil {
 		protocol = "SASL_PLAINTEXT"
 		own["sasl.enabled.mechanisms"], own["sasl.mechanism.inter.broker.protocol"] = "PLAIN", "PLAIN"
-		own["listener.name.client.plain.sasl.jaas.config"] = fmt.Sprintf(
-			`org.apache.kafka.common.security.plain.PlainLoginModule required username="%[1]s" password="%[2]s" user_%[1]s="%[2]s";`, login.User, login.Password)
+		ofEach("plain.sasl.jaas.config", fmt.Sprintf(
+			`org.apache.kafka.common.security.plain.PlainLoginModule required username="%[1]s" password="%[2]s" user_%[1]s="%[2]s";`, login.User, login.Password))
 	}
 	if t := n.Cluster.TLS; t != nil {
 		protocol = map[string]string{"PLAINTEXT": "SSL", "SASL_PLAINTEXT": "SASL_SSL"}[protocol]
@@ -30,10 +40,10 @@ func guard(n *provision.Node, own map[string]string) error {
 		own["ssl.truststore.type"], own["ssl.truststore.location"], own["ssl.truststore.password"] = "PKCS12", stores.Trust, stores.Password
 		own["ssl.key.password"] = stores.Password
 		if t.Mutual { // without the listener's name it would be ignored where there is a login, too
-			own["listener.name.client.ssl.client.auth"] = "required"
+			ofEach("ssl.client.auth", "required")
 		}
 	}
-	own["listener.security.protocol.map"] = "CLIENT:" + protocol
+	own["listener.security.protocol.map"] = strings.Join(listeners, ":"+protocol+",") + ":" + protocol
 	if !onZooKeeper(n.Cluster.Version) {
 		between := "PLAINTEXT"
 		if n.Cluster.TLS != nil {

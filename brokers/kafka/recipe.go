@@ -19,6 +19,7 @@ const (
 	clusterID  = "cluster.id" // a fact: only our own instance knows it
 	knownNames = "settings.txt"
 	controller = "controller"
+	far        = "far" // a second port for clients, who are told the address of something before it
 	// zooKeepersOwn is what is said without TLS before Kafka 3.
 	zooKeepersOwn = "what brokers keep in ZooKeeper; messages are encrypted"
 	brokerNames   = `id="brokerconfigs_([^"]+)"`
@@ -42,7 +43,7 @@ func recipe() *provision.Recipe {
 			{Name: "2.2.0", Needs: needs, Ports: ensemble, Plain: zooKeepersOwn, Doubt: "Kafka 2.2 is from 2019, with ZooKeeper and out of support"},
 			{Name: "1.1.1", Needs: needs, Ports: ensemble, Plain: zooKeepersOwn, Doubt: "Kafka 1.1 is from 2018, with ZooKeeper and out of support"},
 		},
-		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
+		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Far: far,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 	}
 }

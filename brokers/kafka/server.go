@@ -34,6 +34,10 @@ func serverProperties(n *provision.Node, asked map[string]string, known []string
 	nodes := n.Cluster.Nodes
 	own := membership(n)
 	own["advertised.listeners"], own["inter.broker.listener.name"] = "CLIENT://"+address(n), "CLIENT"
+	if n.Far != "" {
+		own["listeners"] += ",FAR://127.0.0.1:" + strconv.Itoa(n.Ports[far])
+		own["advertised.listeners"] += ",FAR://" + n.Far
+	}
 	if err := guard(n, own); err != nil {
 		return "", err
 	}

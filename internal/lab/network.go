@@ -24,10 +24,19 @@ func checkNetwork(s study.Spec) error {
 	switch {
 	case !hasProcesses:
 		return driver.Unsupported("network.broker", "%s runs in this process, without a network", s.Broker)
+	case recipe.Far != "":
+	case s.Nodes > 1:
+		return driver.Unsupported("network.broker", "%d nodes of %s tell clients each other's addresses, past the proxy, or it is not known that they don't", s.Nodes, s.Broker)
 	case !recipe.AnyAddress:
 		return driver.Unsupported("network.broker", "%s tells clients an address of its own, past the proxy, or it is not known that it doesn't", s.Broker)
 	}
 	return nil
+}
+
+// tellsProxies reports whether a point's broker, which is started here, tells its clients the addresses of the point's proxies.
+func tellsProxies(s study.Spec) bool {
+	recipe, hasProcesses := catalog.Started(s.Broker)
+	return hasProcesses && recipe.Far != "" && s.Network.Broker != (study.Path{})
 }
 
 // slowBroker puts a proxy before each of the broker's addresses, and that of the proxy in its place, if the spec asks for it.

@@ -34,11 +34,11 @@ func newPool(h *provision.Host, keep bool) *pool {
 
 // SharedBroker returns the name of the broker that a point shares with others: points with equal names can be measured on one broker. It
 // is empty if the point starts no broker, if its settings are refused, or if it has a broker of its own: a point with faults breaks its
-// broker on purpose.
+// broker on purpose, and proxies end with their point.
 func SharedBroker(s study.Spec) string {
 	_, hasProcesses := catalog.Started(s.Broker)
 	startedHere := hasProcesses && len(s.Attach) == 0
-	if !startedHere || s.Isolation != "shared" || len(s.Faults) > 0 {
+	if !startedHere || s.Isolation != "shared" || len(s.Faults) > 0 || tellsProxies(s) {
 		return ""
 	}
 	settings, err := serverSettings(s)
@@ -62,8 +62,8 @@ func (b *sharedBroker) serves(s study.Spec, repetition int) bool {
 }
 
 // take returns a running broker for a repetition, for which makeRoom has been called. It blocks until the broker is ready. The caller
-// calls giveBack when the repetition has ended: that stops the broker, unless others share it.
-func (p *pool) take(ctx context.Context, s study.Spec, repetition int) (broker *provision.Instance, giveBack func(), err error) {
+// calls giveBack when the repetition has ended: that stops the broker, unless others share it. far is as provision.Options has it.
+func (p *pool) take(ctx context.Context, s study.Spec, repetition int, far func(string) (string, error)) (broker *provision.Instance, giveBack func(), err error) {
 	keepRunning := func() {}
 	if p.shared != nil {
 		return p.shared.instance, keepRunning, nil
@@ -77,7 +77,7 @@ func (p *pool) take(ctx context.Context, s study.Spec, repetition int) (broker *
 	}
 	broker, err = p.host.Start(ctx, provision.Options{
 		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual,
-		Server: server, Limits: limitsOf(s.Limits.Broker), Keep: p.keep,
+		Server: server, Limits: limitsOf(s.Limits.Broker), Keep: p.keep, Far: far,
 	})
 	if err != nil {
 		return nil, nil, errStart{cause: err}

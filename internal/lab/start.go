@@ -50,7 +50,11 @@ func (b *bench) nameInProcess() driver.Target {
 // startInstance takes a broker from the pool, which starts one unless the point can share one that runs.
 func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t driver.Target, err error) {
 	b.announce("starting " + b.spec.Broker)
-	instance, giveBack, err := b.lab.pool.take(ctx, b.spec, b.record.Repetition)
+	var far func(string) (string, error)
+	if tellsProxies(b.spec) {
+		far = func(address string) (string, error) { return b.slowed(address, b.spec.Network.Broker) }
+	}
+	instance, giveBack, err := b.lab.pool.take(ctx, b.spec, b.record.Repetition, far)
 	if err != nil {
 		return t, err
 	}
@@ -61,7 +65,9 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 	t = driver.Target{
 		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
 	}
-	if err := b.slowBroker(t.Addresses); err != nil {
+	if far != nil {
+		t.Addresses = instance.FarAddresses()
+	} else if err := b.slowBroker(t.Addresses); err != nil {
 		return t, err
 	}
 	b.broker.tls.Watch(t.TLS)

@@ -70,6 +70,15 @@ func (in *Instance) Addresses() []string {
 	return list
 }
 
+// FarAddresses are the addresses that clients are told where Options.Far asked for it, one for each node.
+func (in *Instance) FarAddresses() []string {
+	var list []string
+	for _, m := range in.members {
+		list = append(list, m.node.Far)
+	}
+	return list
+}
+
 // Endpoints lists the recipe's further addresses by role; those of nodes after the first have "-2", "-3" after
 // the role.
 func (in *Instance) Endpoints() map[string]string {

@@ -42,6 +42,9 @@ type Recipe struct {
 	Plain string
 	// AnyAddress is set if clients may reach a single server by any address that leads to it: it tells them none of its own.
 	AnyAddress bool
+	// Far names the port, reserved only where Options.Far asks for it, on which clients are told Node.Far instead of the port's own address;
+	// the nodes and the recipe itself use the client port. Empty: the broker can't tell two addresses.
+	Far string
 	// Deadline bounds a start where nobody asks for another; 0: a minute.
 	Deadline time.Duration
 	// Install makes version available under i.Dir, from package registries by package name; it is called only
@@ -114,6 +117,7 @@ type Node struct {
 	Dir     string         // the node's own directory, owned by the user the broker runs as
 	Data    string         // Dir/data: what the broker stores; its growth is metered
 	Ports   map[string]int // by the recipe's port names, all on 127.0.0.1
+	Far     string         // the address that clients of the port Recipe.Far are told; empty: there is no such port
 }
 
 // Cluster is one running instance of a broker product.

@@ -21,17 +21,19 @@ import (
 
 // Options say which broker to start and how.
 type Options struct {
-	Broker   string
-	Version  string         // "": the recipe's default
-	Nodes    int            // 0: 1
-	TLS      bool           // on the client port
-	Mutual   bool           // TLS, and a client certificate is demanded
-	Login    *Login         // the broker lets in nobody else; nil: its default
-	Server   map[string]any // server settings by their native names
-	Ports    map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
-	Limits   Limits         // of each node
-	Keep     bool           // leave the directories behind
-	Deadline time.Duration  // for everything after the installation; 0: the recipe's
+	Broker  string
+	Version string         // "": the recipe's default
+	Nodes   int            // 0: 1
+	TLS     bool           // on the client port
+	Mutual  bool           // TLS, and a client certificate is demanded
+	Login   *Login         // the broker lets in nobody else; nil: its default
+	Server  map[string]any // server settings by their native names
+	Ports   map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
+	Limits  Limits         // of each node
+	// Far makes, of the address of a node's port Recipe.Far, the one that clients are told: of a proxy that leads there. Nil: there is no such port.
+	Far      func(address string) (told string, err error)
+	Keep     bool          // leave the directories behind
+	Deadline time.Duration // for everything after the installation; 0: the recipe's
 }
 
 const (
@@ -225,6 +227,9 @@ func (in *Instance) prepare(o Options) (err error) {
 		return err
 	}
 	names, wanted := slices.Concat(c.Recipe.Ports, v.Ports), o.Ports
+	if o.Far != nil {
+		names = append(names, c.Recipe.Far)
+	}
 	for name := range wanted {
 		if !slices.Contains(names, name) {
 			return &ErrRefused{Broker: c.Recipe.Broker, Reason: fmt.Sprintf("no port is named %q; there are: %s", name, strings.Join(names, ", "))}
@@ -239,6 +244,11 @@ func (in *Instance) prepare(o Options) (err error) {
 		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
 		if err := errors.Join(n.make(), n.MakeDir("data"), n.MakeDir(temp)); err != nil {
 			return err
+		}
+		if o.Far != nil {
+			if n.Far, err = o.Far(address(n.Ports[c.Recipe.Far])); err != nil {
+				return err
+			}
 		}
 		wanted = nil // they are those of the first node
 	}

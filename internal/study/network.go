@@ -38,8 +38,6 @@ func (v *validator) network() {
 			v.fail(path, "there is no client apart; allowed with pipeline")
 		case p.Part == PathBroker && len(s.Attach) > 0:
 			v.fail(path, "can't be had with attach: that broker was not started here")
-		case p.Part == PathBroker && s.Nodes > 1:
-			v.fail(path, "can't be had with %s: they tell clients each other's addresses, past the proxy", plural(s.Nodes, "node"))
 		}
 	}
 }

@@ -13,7 +13,6 @@ func TestANetworkIsBetweenPartsThatThereAre(t *testing.T) {
 		"network.broker.bandwidth: 10":                                       "network.broker.bandwidth: 10 bytes is too little; allowed: 1kB per second and more",
 		"network.client.delay: 1ms":                                          "network.client: there is no client apart",
 		"network.broker.delay: 1ms\nattach: [a:1]":                           "network.broker: can't be had with attach",
-		"network.broker.delay: 1ms\nnodes: 3":                                "network.broker: can't be had with 3 nodes",
 		"network.broker.loss: 1":                                             "f.yaml:1: network.broker.loss: can't be had: a proxy passes on a connection, which loses nothing",
 		"network: {client: {loss: 1%}}":                                      "network.client.loss: can't be had",
 		"axes: {network.broker.loss: [0, 1%]}":                               "network.broker.loss",
