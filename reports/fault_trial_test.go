@@ -58,7 +58,7 @@ func TestCalmIsWithoutFaults(t *testing.T) {
 		t.Errorf("%d of %d are calm", len(got), len(points))
 	}
 	text := string(rendered(t, build(t, "summary", append(quiet, faulty...)), "markdown", 0))
-	if !strings.Contains(text, "Through faults: ") || strings.Contains(string(rendered(t, build(t, "summary", quiet), "markdown", 0)), "Through faults") {
+	if !strings.Contains(text, "Through faults. ") || strings.Contains(string(rendered(t, build(t, "summary", quiet), "markdown", 0)), "Through faults") {
 		t.Errorf("faults are told where there are any: %s", text)
 	}
 }

@@ -83,10 +83,10 @@ func TestShapesOfLoadAreNeverRankedAgainstEachOther(t *testing.T) {
 			}
 		}
 		text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
-		if axis == "load.shape" && (strings.Count(text, "Lowest e2e p99") != 2 || strings.Contains(text, "over 6 pairs")) {
+		if axis == "load.shape" && (strings.Count(text, "lowest e2e p99") != 2 || strings.Contains(text, "over 6 pairs")) {
 			t.Errorf("by %s: %s", axis, text)
 		}
-		for _, want := range []string{"At rate 1k/s: ", "At rate 1k/s poisson: "} {
+		for _, want := range []string{"At rate 1k/s, ", "At rate 1k/s poisson, "} {
 			if !strings.Contains(text, want) {
 				t.Errorf("by %s the verdict doesn't say %q: %s", axis, want, text)
 			}

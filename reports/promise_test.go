@@ -206,7 +206,7 @@ func TestASummaryOfFaultsTellsOfPromisesAndNotOfLatency(t *testing.T) {
 		if strings.Contains(text, "Lowest e2e p99") {
 			t.Errorf("%s ranks latency through kills:\n%s", name, text)
 		}
-		if want := "Through faults: 7 trials: 3 kept, 3 broken, 1 where nothing was promised."; name == "summary" && !strings.Contains(text, want) {
+		if want := "Through faults. 7 trials: 3 kept, 3 broken, 1 where nothing was promised."; name == "summary" && !strings.Contains(text, want) {
 			t.Errorf("the verdict is not %q:\n%s", want, text)
 		}
 	}

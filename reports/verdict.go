@@ -79,10 +79,12 @@ func rankWorkloads(points []results.Point) []rankedWorkload {
 
 // verdict is about this workload alone: "With persistence memory, throughput, known only of nats: 1M/s (n=2)."
 func (w rankedWorkload) verdict(about string) document.Verdict {
-	claim := w.Claim() // begins with a capital letter, unless that is an e2e latency
-	finding := "With " + w.apart + ", " + strings.ToLower(claim[:1]) + claim[1:]
+	finding := "With " + w.apart + ", " + inSentence(w.Claim())
 	return document.Verdict{About: about, Finding: finding, Detail: joinNonEmpty(" ", w.Basis(), w.costs())}
 }
+
+// inSentence is a claim that goes on a sentence: it begins with no capital letter.
+func inSentence(claim string) string { return strings.ToLower(claim[:1]) + claim[1:] }
 
 // isFixedRate tells whether a point was measured at a rate that its study gives.
 func isFixedRate(p results.Point) bool { return p.Spec.Measure == study.MeasureRate }
@@ -102,7 +104,7 @@ func fixedRateSentences(workloads []rankedWorkload, inFull bool) []string {
 		case len(w.Rest) == 0:
 			alone = append(alone, w)
 		case inFull:
-			sentences = append(sentences, "At rate "+w.rate()+": "+w.Claim(), w.Basis())
+			sentences = append(sentences, "At rate "+w.rate()+", "+inSentence(w.Claim()), w.Basis())
 		default:
 			metricName = w.Metric.Name // the same of all, "e2e p99"; lower is better
 			short = append(short, w.Short(w.rate()))
@@ -130,7 +132,7 @@ func listSentence(before string, items []string, separator string) string {
 	return before + strings.Join(results.Shorten(items), separator) + "."
 }
 
-// aloneTexts words figures that have nothing to be compared with, those of one contender together: "e2e p99 of kafka: 13.1 ms at 1k/s, 13.4
+// aloneTexts words figures that have nothing to be compared with, those of one contender together: "e2e p99 of kafka 13.1 ms at 1k/s, 13.4
 // ms at 20k/s".
 func aloneTexts(alone []rankedWorkload) []string {
 	var texts []string
@@ -139,7 +141,7 @@ func aloneTexts(alone []rankedWorkload) []string {
 		for _, w := range g.Members {
 			figures = append(figures, w.Best.Summary.Format(w.Metric.Unit)+" at "+w.rate())
 		}
-		texts = append(texts, g.Name+": "+strings.Join(figures, ", "))
+		texts = append(texts, g.Name+" "+strings.Join(figures, ", "))
 	}
 	return texts
 }
@@ -182,8 +184,8 @@ func failedInPart(p results.Point) bool {
 // maxCosts is how many contenders may share the best place if the verdict is to state the cost of each.
 const maxCosts = 2
 
-// costs states the latency and the cost of the best contenders, a sentence each: "At that rate kafka had 1.31 ms e2e p50." It is empty if
-// there are too many of them, or if neither is known.
+// costs states the latency and the cost of the best contenders: "At that rate kafka had 1.31 ms e2e p50." It is empty if there are too many
+// of them, or if neither is known. Each had its own rate: "At its own rate kafka had 1.31 ms e2e p50; nats had 1.45 ms e2e p50."
 func (w rankedWorkload) costs() string {
 	var best []string
 	for _, c := range w.TiedWithBest() {
@@ -192,19 +194,22 @@ func (w rankedWorkload) costs() string {
 	if len(best) > maxCosts {
 		return ""
 	}
-	var sentences []string
+	var clauses []string
+	when := "At that rate "
 	for _, p := range w.points {
 		figures := costFiguresOf(p)
 		if !slices.Contains(best, p.Name) || len(figures) == 0 {
 			continue
 		}
-		when := "At that rate "
 		if p.Spec.Measure == study.MeasureCount || p.Spec.Measure == study.MeasureBacklog { // ranked by a time, and by a drain
 			when = "In that, "
 		}
-		sentences = append(sentences, when+p.Name+" had "+strings.Join(figures, ", ")+".")
+		clauses = append(clauses, p.Name+" had "+strings.Join(figures, ", "))
 	}
-	return strings.Join(sentences, " ")
+	if len(clauses) > 1 && when == "At that rate " {
+		when = "At its own rate "
+	}
+	return listSentence(when, clauses, "; ")
 }
 
 // costFiguresOf words the latency and the cost of a point, as far as they are known: "1.31 ms e2e p50".

@@ -44,7 +44,7 @@ func textOf(verdicts []document.Verdict) string {
 
 func TestContendersMayDifferInWhatTheirNamesSay(t *testing.T) {
 	text := textOf(rankingVerdicts("100 B", results.Of(swept("kafka", "persistence")).Points))
-	for _, want := range []string{"At rate 1k/s: Lowest e2e p99: kafka persistence=memory", "before kafka persistence=log", "At rate 20k/s: Lowest e2e p99"} {
+	for _, want := range []string{"At rate 1k/s, lowest e2e p99: kafka persistence=memory", "before kafka persistence=log", "At rate 20k/s, lowest e2e p99"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
 		}
@@ -64,7 +64,7 @@ func TestFiguresThatStandAloneAreToldInOneSentence(t *testing.T) {
 	text := textOf(rankingVerdicts("100 B", results.Of(records).Points))
 	for _, want := range []string{
 		"Sustainable, known only of kafka: 828k/s (bracket 812–887k/s, held 20.0 s, n=2). At that rate kafka had ",
-		". Measured alone: e2e p99 of kafka: 13.1 ms at 1k/s, 13.4 ms at 20k/s.",
+		". Measured alone: e2e p99 of kafka 13.1 ms at 1k/s, 13.4 ms at 20k/s.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
@@ -256,7 +256,7 @@ func TestFixedRatesSayWhatSetsWorkloadsApart(t *testing.T) {
 		})...)
 	}
 	full := textOf(rankingVerdicts("g", results.Of(records).Points))
-	for _, want := range []string{"At rate 1k/s with persistence log: ", "At rate 1k/s with persistence memory: "} {
+	for _, want := range []string{"At rate 1k/s with persistence log, ", "At rate 1k/s with persistence memory, "} {
 		if !strings.Contains(full, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, full)
 		}

@@ -44,7 +44,7 @@ type Verdict struct {
 func (v Verdict) Text() string {
 	about := ""
 	if v.About != "" && !v.Headed {
-		about = v.About + ": "
+		about = v.About + ". "
 	}
 	return strings.TrimSpace(about + v.Finding + " " + v.Detail)
 }

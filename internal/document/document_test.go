@@ -96,7 +96,7 @@ func TestFootnotesThatDifferInFiguresAreOne(t *testing.T) {
 
 func TestAVerdictSaysWhatItIsAboutUnlessTheHeadingDoes(t *testing.T) {
 	for want, v := range map[string]Verdict{
-		"100 B: kafka is faster. By far.": {About: "100 B", Finding: "kafka is faster.", Detail: "By far."},
+		"100 B. kafka is faster. By far.": {About: "100 B", Finding: "kafka is faster.", Detail: "By far."},
 		"kafka is faster. By far.":        {About: "100 B", Finding: "kafka is faster.", Detail: "By far.", Headed: true},
 		"kafka is faster.":                {Finding: "kafka is faster."},
 	} {

@@ -57,6 +57,15 @@ func TestARateThatTheGeneratorLimitedHasNoUpperEnd(t *testing.T) {
 	if len(r.Behind()) != 0 || !math.IsInf(Sustained(slow).High, 1) || !m.Over(slow).AtLeast() {
 		t.Errorf("bracket %+v, %s", Sustained(slow), r)
 	}
+	if got, want := NewContender("slow", m, slow).Bracket.words(), "each search passed 99/s, in some the broker failed at no rate"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if one := Rank(m, []Contender{NewContender("slow", m, slow[:1])}).Claim(); one != "Sustainable, known only of slow: at least 100/s (the broker failed at no rate that was tried, held 20.0 s, n=1)." {
+		t.Error(one)
+	}
+	if same := Sustained(append(slow[:1:1], slow[0])).words(); same != "in some searches the broker failed at no rate" {
+		t.Error(same)
+	}
 	for i := range fast[:5] {
 		fast[i].Result.Sustainable.Limit = "client-send"
 	}

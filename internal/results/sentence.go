@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -111,13 +112,14 @@ func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
 }
 
 // figure is the median of a contender with the interval that tables show, and in parentheses the number of repetitions and
-// notes. A sustainable rate, which searches bracketed, has its bracket in the parentheses instead of the interval.
+// notes. A sustainable rate, which searches bracketed, has its bracket in the parentheses instead of the interval, or that it has no upper end.
 func (r Ranking) figure(c Contender, notes ...string) string {
 	s, u := c.Summary, r.Metric.Unit
 	text := s.Format(u)
 	var inParentheses []string
 	if c.Bracket != nil {
-		inParentheses = append(inParentheses, "bracket "+u.Range(c.Bracket.Low, c.Bracket.High), "held "+unit.Seconds.Format(c.Bracket.Held))
+		text = strings.Replace(text, "≥", "at least", 1)
+		inParentheses = append(inParentheses, c.Bracket.words(), "held "+unit.Seconds.Format(c.Bracket.Held))
 	} else if low, high := s.Bounds(); low != high && !s.AtLeast() {
 		text += " [" + u.Range(low, high) + "]"
 	}
@@ -125,4 +127,17 @@ func (r Ranking) figure(c Contender, notes ...string) string {
 	inParentheses = append(inParentheses, notes...)
 	inParentheses = slices.DeleteFunc(inParentheses, func(note string) bool { return note == "" })
 	return text + " (" + strings.Join(inParentheses, ", ") + ")"
+}
+
+// words say between which rates searches found the sustainable one: "bracket 812–887k/s". Where the broker failed at no rate of a search, there is no upper end.
+func (b Bracket) words() string {
+	switch {
+	case !math.IsInf(b.High, 1):
+		return "bracket " + unit.PerSecond.Range(b.Low, b.High)
+	case b.N == 1:
+		return "the broker failed at no rate that was tried"
+	case b.Low == b.Median:
+		return "in some searches the broker failed at no rate"
+	}
+	return fmt.Sprintf("each search passed %s, in some the broker failed at no rate", unit.PerSecond.Format(b.Low))
 }
