@@ -13,7 +13,7 @@ import (
 // pipelineFigures are the keys of the figures that only a pipeline has.
 var pipelineFigures = []string{
 	results.KeyResponseP50, results.KeyResponseP99, results.KeyResponseMax,
-	results.KeyQueueMax, results.KeyServerCPUPerRequest, results.KeyConsumerCPUMax,
+	results.KeyQueueMax, results.KeyQueueMemory, results.KeyConsumerCapacity, results.KeyServerCPUPerRequest, results.KeyConsumerCPUMax,
 }
 
 // pipelineTable has a row for every load of every pipeline among points.

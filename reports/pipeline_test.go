@@ -19,7 +19,7 @@ func TestThePipelinesOfAGroupHaveTheirOwnFiguresAndOtherPointsHaveNone(t *testin
 	piped.Spec.Pipeline = &study.Pipeline{Servers: 1}
 	piped.Result.Books.Sent = 1000
 	piped.Result.Pipeline = &store.Pipeline{
-		Response: times.Snapshot(), QueueMax: new(int64(70)),
+		Response: times.Snapshot(), QueueMax: new(int64(70)), QueueBytes: new(int64(20 << 10)), ConsumerCapacity: new(0.98),
 		Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.04, SystemSeconds: 0.02}, {Name: "consumer", PeakCPU: 0.61}},
 	}
 	points := results.Of([]store.Record{plain, piped}).Points
@@ -35,6 +35,8 @@ func TestThePipelinesOfAGroupHaveTheirOwnFiguresAndOtherPointsHaveNone(t *testin
 	}
 	near("response_p99_ns", 2e6)
 	near("queue_max", 70)
+	near("queue_memory_bytes", 20<<10)
+	near("consumer_capacity_pct", 98)
 	near("server_cpu_us_per_request", 60)
 	near("consumer_cpu_max_pct", 61)
 	for _, c := range table.Columns {

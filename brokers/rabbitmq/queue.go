@@ -34,7 +34,7 @@ func (d *rabbit) Queue(ctx context.Context, topic, subscription int) (q driver.Q
 	defer d.control.bound(ctx)()
 	base := d.cfg.Target.Endpoints[rabbitserver.ManagementRole]
 	if base != "" {
-		q.Unacked, q.Published, q.Delivered = 0, 0, 0
+		q.Unacked, q.Published, q.Delivered, q.Memory = 0, 0, 0, new(int64)
 	}
 	for partition := range max(1, d.topo.Topics[topic].Partitions) {
 		name := d.queue(topic, subscription, partition)
@@ -53,13 +53,19 @@ func (d *rabbit) Queue(ctx context.Context, topic, subscription int) (q driver.Q
 		q.Unacked += s.Unacknowledged
 		q.Published += s.Stats.Publish
 		q.Delivered += s.Stats.DeliverGet
+		*q.Memory += s.Memory
+		if s.Capacity > 0 && (q.Capacity == nil || s.Capacity < *q.Capacity) { // 0 without consumers, and before the first message
+			q.Capacity = new(s.Capacity)
+		}
 	}
 	return q, nil
 }
 
 // managedQueue is what the management interface says of a queue.
 type managedQueue struct {
-	Unacknowledged int64 `json:"messages_unacknowledged"`
+	Unacknowledged int64   `json:"messages_unacknowledged"`
+	Memory         int64   `json:"memory"`
+	Capacity       float64 `json:"consumer_capacity"`
 	Stats          struct {
 		Publish    int64 `json:"publish"`
 		DeliverGet int64 `json:"deliver_get"`

@@ -44,8 +44,9 @@ func (s *shell) pipelineLoadCommand() *cobra.Command {
 		Use:   "load URL",
 		Short: "Load a pipeline's server, or any HTTP endpoint",
 		Long: `Load posts random valid rides in the two phases of the assignment: 32 threads
-that post 1,000 each, then --threads threads until --requests have been posted.
-Each thread waits for its answer before it posts the next ride (a closed loop).
+that post 1,000 of 200,000 each, and as many fewer of fewer in all, then
+--threads threads until --requests have been posted. Each thread waits for its
+answer before it posts the next ride (a closed loop).
 With --rate it is an open loop: requests are due at a fixed rate for --duration,
 and one that falls due while every thread waits counts from when it was due.
 

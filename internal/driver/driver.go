@@ -76,6 +76,9 @@ type Queue struct {
 	Unacked   int64 // given to a consumer and not acknowledged yet
 	Published int64 // messages that came in since the queue was made or the server was started
 	Delivered int64 // given to consumers since then, those given again included
+
+	Memory   *int64   // bytes that the broker uses for the queue; 0: it has not counted them yet; nil: it doesn't say
+	Capacity *float64 // of consumers: the share of the time in which one could have taken a message at once; nil: the broker doesn't say
 }
 
 // Unknown is a count that the broker doesn't tell.

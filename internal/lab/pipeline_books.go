@@ -95,7 +95,7 @@ func (r *pipelineRun) outcome(posted load.Outcome, books measure.Books, drain dr
 func (r *pipelineRun) stored(posted load.Outcome, redelivered int64) *store.Pipeline {
 	record := &store.Pipeline{
 		WallSeconds: seconds(posted.From, posted.Last), Response: posted.Response, Retries: posted.Retries, Redelivered: redelivered,
-		QueueMax: r.meters.queue.longest, Parts: r.meters.used(), Series: r.meters.ticks,
+		QueueMax: r.meters.queue.longest, QueueBytes: r.meters.queue.atRest, ConsumerCapacity: r.meters.queue.capacity, Parts: r.meters.used(), Series: r.meters.ticks,
 	}
 	if balancer := r.pipeline.balancer; balancer != nil {
 		record.Balancer = r.pipeline.bench.spec.Pipeline.Balancer + " " + balancer.Version()

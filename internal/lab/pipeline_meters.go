@@ -12,11 +12,12 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pipelineMeters reads what each part of a pipeline uses, and how long the broker's queue is, twice a second while a
-// load runs.
+// pipelineMeters reads what each part of a pipeline uses twice a second while a load runs, and asks how long the broker's
+// queue is as often, or oftener in a short load.
 type pipelineMeters struct {
 	began int64 // ns on the clock's axis
 	queue queueWatch
+	looks int                  // how often the queue is asked for from one tick to the next
 	ticks []store.PipelineTick // one for each reading; complete when the function that start returned has returned
 
 	mu    sync.Mutex  // guards parts: beginMeasured is called while the meters are read
@@ -40,9 +41,16 @@ type partMeter struct {
 // tickEach is the time between two readings of the parts' meters.
 const tickEach = 500 * time.Millisecond
 
+// looksIn returns how often to ask for the queue from one tick to the next in a load that is expected to last so long: fifty times in
+// all, but not more than ten times a second, which the broker would feel.
+func looksIn(expected time.Duration) int {
+	const inAll, most = 50, int(tickEach / (100 * time.Millisecond))
+	return min(most, max(1, int(inAll*tickEach/max(1, expected))))
+}
+
 // newPipelineMeters returns the meters of all parts that have been started.
 func newPipelineMeters(p *pipeline) *pipelineMeters {
-	m := &pipelineMeters{began: clock.Now()}
+	m := &pipelineMeters{began: clock.Now(), looks: looksIn(time.Duration(study.EstimateSeconds(p.bench.spec) * float64(time.Second)))}
 	if gauge, ok := p.admin.(driver.Gauge); ok { // otherwise the driver can't ask for the queue, and no tick has it
 		m.queue.gauge = gauge
 	}
@@ -60,12 +68,20 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 	return m
 }
 
-// start begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is
+// start looks at the queue before the load, and begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is
 // asked for its queue, and must not hold up the load. The caller calls end once, which reads the meters a last time.
 func (m *pipelineMeters) start(ctx context.Context) (end func()) {
-	endTicks := repeat(tickEach, func() { m.tick(ctx) })
+	m.queue.rest(ctx)
+	looks := 0
+	endLooks := repeat(tickEach/time.Duration(m.looks), func() {
+		if looks++; looks%m.looks == 0 {
+			m.tick(ctx)
+		} else {
+			m.queue.look(ctx)
+		}
+	})
 	return func() {
-		endTicks()
+		endLooks()
 		m.tick(ctx)
 	}
 }
@@ -84,7 +100,9 @@ func (m *pipelineMeters) beginMeasured() {
 // tick reads the meters and asks for the queue.
 func (m *pipelineMeters) tick(ctx context.Context) {
 	tick := m.readParts()
-	m.queue.ask(ctx, &tick)
+	if answer, ok := m.queue.ask(ctx); ok {
+		m.queue.add(&tick, answer)
+	}
 	m.ticks = append(m.ticks, tick)
 }
 

@@ -40,3 +40,12 @@ func TestATickShowsTheCoresSinceTheTickBeforeAlsoWhereTheMeasuredPhaseBegins(t *
 		t.Errorf("%.3g cores, want half a core: 2 s in 4 s", cores)
 	}
 }
+
+// A load of 0.2 s would be over before the first look of every half second.
+func TestTheQueueOfAShortLoadIsAskedForOftener(t *testing.T) {
+	for expected, want := range map[time.Duration]int{0: 5, time.Second: 5, 10 * time.Second: 2, 12500 * time.Millisecond: 2, 25 * time.Second: 1, time.Hour: 1} {
+		if got := looksIn(expected); got != want {
+			t.Errorf("in a load of %s: %d looks each half second, want %d", expected, got, want)
+		}
+	}
+}

@@ -12,9 +12,11 @@ import (
 // queueWatch asks the broker how long the pipeline's queue is, and computes rates from its counters. For example, a
 // broker that reports 500 messages published, and 800 of them a second later, takes 300/s.
 type queueWatch struct {
-	gauge   driver.Gauge  // nil if the broker's driver can't ask
-	longest *int64        // messages; nil if the broker has never reported it
-	samples []queueSample // by time, from the one that the last rate was taken from
+	gauge    driver.Gauge  // nil if the broker's driver can't ask
+	longest  *int64        // messages; nil if the broker has never reported it
+	atRest   *int64        // bytes of memory before the load; nil likewise
+	capacity *float64      // the least; nil likewise
+	samples  []queueSample // by time, from the one that the last rate was taken from
 }
 
 // queueSample is what the broker reported at a time.
@@ -28,25 +30,57 @@ type queueSample struct {
 // apart.
 const rateWindow = 900 * time.Millisecond
 
-// ask asks the broker and sets its answer in tick. If it does not answer, the tick has no figures of the queue.
-func (w *queueWatch) ask(ctx context.Context, tick *store.PipelineTick) {
+// ask asks the broker; false if it does not answer, and a tick has no figures of the queue then.
+func (w *queueWatch) ask(ctx context.Context) (queueSample, bool) {
 	if w.gauge == nil {
-		return
+		return queueSample{}, false
 	}
 	const timeout = time.Second // a broker that is paused never answers
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if q, err := w.gauge.Queue(ctx, 0, 0); err == nil { // the pipeline has one topic and one subscription
-		w.add(tick, queueSample{at: clock.Now(), queue: q})
+	q, err := w.gauge.Queue(ctx, 0, 0) // the pipeline has one topic and one subscription
+	return queueSample{at: clock.Now(), queue: q}, err == nil
+}
+
+// look asks the broker for what note keeps.
+func (w *queueWatch) look(ctx context.Context) driver.Queue {
+	answer, ok := w.ask(ctx)
+	if ok {
+		w.note(answer.queue)
+	}
+	return answer.queue
+}
+
+// rest asks the broker, before the load, how much memory it uses for the queue, until it has counted that. RabbitMQ counts every second.
+func (w *queueWatch) rest(ctx context.Context) {
+	const patience, pause = 3 * time.Second, 200 * time.Millisecond
+	for range patience / pause {
+		memory := w.look(ctx).Memory
+		if memory == nil {
+			return
+		}
+		if *memory > 0 {
+			w.atRest = memory
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// note keeps the longest queue and the least capacity.
+func (w *queueWatch) note(q driver.Queue) {
+	if n := reported(q.Waiting); n != nil && (w.longest == nil || *w.longest < *n) {
+		w.longest = n
+	}
+	if c := q.Capacity; c != nil && (w.capacity == nil || *c < *w.capacity) {
+		w.capacity = c
 	}
 }
 
 // add sets a sample in tick, with the rates since the latest one that is at least rateWindow older.
 func (w *queueWatch) add(tick *store.PipelineTick, now queueSample) {
 	tick.Queue, tick.Unacked = reported(now.queue.Waiting), reported(now.queue.Unacked)
-	if tick.Queue != nil && (w.longest == nil || *w.longest < *tick.Queue) {
-		w.longest = tick.Queue
-	}
+	w.note(now.queue)
 	w.samples = append(w.samples, now)
 	age := func(s queueSample) time.Duration { return time.Duration(now.at - s.at) }
 	for len(w.samples) > 1 && age(w.samples[1]) >= rateWindow {

@@ -37,6 +37,9 @@ client: {prefetch: 1, ack.every: 1}
 	if p.QueueMax == nil || *p.QueueMax > 1000 {
 		t.Errorf("the longest queue is %v", p.QueueMax)
 	}
+	if m, c := p.QueueBytes, p.ConsumerCapacity; m == nil || *m < 1<<10 || *m > 1<<20 || c == nil || *c <= 0 || *c > 1 {
+		t.Errorf("the queue has %v bytes of memory, its consumers a capacity of %v", m, c)
+	}
 	if p.Balancer != "haproxy 3.0" {
 		t.Errorf("the balancer is %q", p.Balancer)
 	}

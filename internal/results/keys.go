@@ -79,6 +79,8 @@ const (
 	KeyResponseP99         = "response_p99_ns"
 	KeyResponseMax         = "response_max_ns"
 	KeyQueueMax            = "queue_max"
+	KeyQueueMemory         = "queue_memory_bytes"
+	KeyConsumerCapacity    = "consumer_capacity_pct"
 	KeyServerCPUPerRequest = "server_cpu_us_per_request"
 	KeyConsumerCPUMax      = "consumer_cpu_max_pct"
 )

@@ -17,7 +17,16 @@ var pipelineMetrics = []Metric{
 	responseTime(KeyResponseP50, "response p50", quantile(0.5)),
 	responseTime(KeyResponseP99, "response p99", quantile(0.99)),
 	responseTime(KeyResponseMax, "response max", quantile(1)),
-	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Doc: "the most that the broker said to hold", measured: longestQueue},
+	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Doc: "the most that the broker said to hold", measured: ofPipeline(func(p *store.Pipeline) float64 { return orNaN(p.QueueMax) })},
+	{
+		Key: KeyQueueMemory, Name: "queue's memory", Head: "queue's\nmemory", Unit: unit.Bytes, Better: Lower,
+		Doc: "that the broker said to use for the queue before the load", measured: ofPipeline(func(p *store.Pipeline) float64 { return orNaN(p.QueueBytes) }),
+	},
+	{
+		Key: KeyConsumerCapacity, Name: "consumer capacity, %", Head: "consumer\ncapacity, %", Unit: unit.None, Better: Higher,
+		Doc:      "the least share of the time in which, as the broker said, the consumer could have taken a message at once",
+		measured: ofPipeline(func(p *store.Pipeline) float64 { return 100 * orNaN(p.ConsumerCapacity) }),
+	},
 	{
 		Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request",
 		Doc: "of all servers of a pipeline", Unit: unit.None, Better: Lower, measured: ofPart("server", cpuPerRequest),
@@ -33,21 +42,18 @@ var pipelineMetrics = []Metric{
 func responseTime(key, name string, s statistic) Metric {
 	return Metric{
 		Key: key, Name: name, Doc: "of a pipeline: from a request's sending to its answer", Head: strings.Replace(name, " ", "\n", 1), Unit: unit.Nanoseconds, Better: Lower,
-		measured: func(r store.Record) float64 {
-			if r.Result.Pipeline == nil {
-				return math.NaN()
-			}
-			return s.least(r.Result.Pipeline.Response)
-		},
+		measured: ofPipeline(func(p *store.Pipeline) float64 { return s.least(p.Response) }),
 	}
 }
 
-// longestQueue is the largest number of messages that the broker said to hold for the consumer.
-func longestQueue(r store.Record) float64 {
-	if r.Result.Pipeline == nil {
-		return math.NaN()
+// ofPipeline reads a figure of the application as a whole.
+func ofPipeline(figure func(*store.Pipeline) float64) func(store.Record) float64 {
+	return func(r store.Record) float64 {
+		if r.Result.Pipeline == nil {
+			return math.NaN()
+		}
+		return figure(r.Result.Pipeline)
 	}
-	return orNaN(r.Result.Pipeline.QueueMax)
 }
 
 // ofPart reads a figure of a part of the application: of the "server", all its processes together, or of the "consumer".

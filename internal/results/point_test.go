@@ -59,7 +59,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	r := store.Record{Spec: spec, Result: &store.Result{
 		Measurement: m, Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
 		Pipeline: &store.Pipeline{
-			Response: latencies(1000, 8000), QueueMax: new(int64(601)),
+			Response: latencies(1000, 8000), QueueMax: new(int64(601)), QueueBytes: new(int64(603)), ConsumerCapacity: new(0.604),
 			Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.002, SystemSeconds: 0.00315}, {Name: "consumer", PeakCPU: 0.602}},
 		},
 	}}
@@ -83,7 +83,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		"consumer_cpu_s_per_million": 4, "consumer_cpu_user_pct": 70.3, "consumer_cpu_system_pct": 70.4, "consumer_rss_bytes": 706,
 		"relay_cpu_s_per_million": 3, "relay_rss_bytes": 707,
 		"response_min_ns": 8000, "response_mean_ns": 500.5 * 8000, "response_p50_ns": quantile(0.5, 8000), "response_p99_ns": quantile(0.99, 8000),
-		"response_max_ns": 8e6, "queue_max": 601, "server_cpu_us_per_request": 50, "consumer_cpu_max_pct": 60.2,
+		"response_max_ns": 8e6, "queue_max": 601, "queue_memory_bytes": 603, "consumer_capacity_pct": 60.4, "server_cpu_us_per_request": 50, "consumer_cpu_max_pct": 60.2,
 	}
 	for _, m := range Metrics {
 		expected, ok := want[m.Key]
@@ -150,7 +150,7 @@ func TestWhatMayBeWorseIsWorse(t *testing.T) {
 	for _, m := range Metrics {
 		want := Lower
 		switch m.Key {
-		case "publish_rate", "receive_rate", "throughput", "publish_mb_s", "receive_mb_s", "producer_rate", "consumer_rate", "knee_rate", "sustainable_low", "sustainable_high", "drain_rate":
+		case "publish_rate", "receive_rate", "throughput", "publish_mb_s", "receive_mb_s", "producer_rate", "consumer_rate", "knee_rate", "sustainable_low", "sustainable_high", "drain_rate", "consumer_capacity_pct":
 			want = Higher
 		case "sent", "acked", "received", "due", "offered_rate", "sustainable_held_s", "broker_flushes_per_message":
 			want = Neither

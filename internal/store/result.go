@@ -330,9 +330,13 @@ type Pipeline struct {
 	Redelivered int64         `json:"redelivered"`        // deliveries of rides that were counted already; those to a killed consumer are not known
 	Balancer    string        `json:"balancer,omitempty"` // its name and version
 	// QueueMax is the largest number of messages that the broker reported to hold for the consumer; nil: it wasn't asked.
-	QueueMax *int64         `json:"queue_max,omitempty"`
-	Parts    []PipelinePart `json:"parts"`
-	Series   []PipelineTick `json:"series,omitempty"`
+	QueueMax *int64 `json:"queue_max,omitempty"`
+	// QueueBytes is the memory that the broker reported to use for the queue before the first request; nil: it doesn't say.
+	QueueBytes *int64 `json:"queue_bytes,omitempty"`
+	// ConsumerCapacity is the least share of the time in which the consumer could have taken a message at once; nil: the broker doesn't say.
+	ConsumerCapacity *float64       `json:"consumer_capacity,omitempty"`
+	Parts            []PipelinePart `json:"parts"`
+	Series           []PipelineTick `json:"series,omitempty"`
 }
 
 // PipelinePart is what all processes of one part used.

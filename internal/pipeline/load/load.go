@@ -59,10 +59,12 @@ func (p Phase) Requests() int64 {
 }
 
 // TwoPhases are the assignment's: 32 threads that post 1,000 requests each, then as many threads as are to be tried until
-// total have been posted. Fewer than that in total are shared by the first phase's threads.
+// total have been posted. Of less than the assignment's 200,000 in total the first phase has the same share; of less than 200 there is
+// none.
 func TwoPhases(threads int, total int64) []Phase {
-	const first, each = 32, 1000
-	if total <= first*each {
+	const first, most, share = 32, 1000, 200
+	each := min(most, total/share)
+	if each == 0 {
 		return []Phase{{Threads: threads, Total: total}}
 	}
 	return []Phase{{Threads: first, Each: each}, {Threads: threads, Total: total - first*each}}

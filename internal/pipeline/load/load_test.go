@@ -54,6 +54,9 @@ func TestTwoPhasesPostEveryRequestOnce(t *testing.T) {
 	if got := TwoPhases(300, 200_000); len(got) != 2 || got[0] != (Phase{Threads: 32, Each: 1000}) || got[1] != (Phase{Threads: 300, Total: 168_000}) {
 		t.Errorf("%+v", got)
 	}
+	if got := TwoPhases(300, 5000); len(got) != 2 || got[0] != (Phase{Threads: 32, Each: 25}) || got[1] != (Phase{Threads: 300, Total: 4200}) {
+		t.Errorf("both phases of a short run: %+v", got)
+	}
 	if got := TwoPhases(7, 10); len(got) != 1 || got[0] != (Phase{Threads: 7, Total: 10}) {
 		t.Errorf("%+v", got)
 	}
