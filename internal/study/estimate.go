@@ -23,6 +23,10 @@ const (
 	together     = 0.75     // of the time that one server takes to start: each further one, beside it
 	// guessedRequests are those per second of a pipeline on a small machine.
 	guessedRequests = 4000.0
+	guessedServer   = 80e-6 // seconds of a core that a request takes of a pipeline's server
+	guessedAnswer   = 0.005 // seconds until a request is answered that no distance delays
+	// A closed loop of a pipeline begins with so many threads for this share of its requests, up to a number of them (load.TwoPhases).
+	firstThreads, firstShare, firstMost = 32, 0.16, 32_000
 )
 
 // StartSeconds is an estimate of how long the point's broker takes to start and to stop.
@@ -70,6 +74,9 @@ func EstimateSeconds(s Spec) float64 {
 		}
 	case MeasureCount:
 		messages := amount(s, float64(s.Count.Messages), float64(s.Count.Bytes))
+		if s.Pipeline != nil {
+			return warmup + s.postSeconds(messages) + settling
+		}
 		return warmup + messages*max(s.sendSeconds(), s.workSeconds()) + settling
 	case MeasureBacklog:
 		messages := amount(s, float64(s.Backlog.Messages), float64(s.Backlog.Bytes))
@@ -120,6 +127,9 @@ func (s Spec) sendSeconds() float64 {
 	}
 	if s.Pipeline != nil {
 		rate = min(rate, guessedRequests)
+		if cores := s.Limits.Server.CPU; cores > 0 {
+			rate = min(rate, float64(s.Pipeline.Servers)*cores/guessedServer)
+		}
 	}
 	copies := float64(max(1, s.SubscriptionsPerTopic) * max(1, s.Replicas))
 	window := float64(max(1, s.Topics*s.ProducersPerTopic*s.InFlight.Messages))
@@ -129,6 +139,16 @@ func (s Spec) sendSeconds() float64 {
 		one = max(one, 1/s.Load.Rate)
 	}
 	return one
+}
+
+// postSeconds is the time for the requests of a pipeline's closed loop, in both of its phases: a thread posts the next one when the answer
+// has come back to it.
+func (s Spec) postSeconds(requests float64) float64 {
+	path := s.Network.Client
+	answered := 2*path.Delay.Seconds() + path.Jitter.Seconds() + guessedAnswer
+	one := func(threads int) float64 { return max(s.sendSeconds(), answered/float64(threads)) }
+	first := min(firstShare*requests, firstMost)
+	return first*one(firstThreads) + (requests-first)*one(s.Pipeline.Threads)
 }
 
 // receiveSeconds is the time for one message of a backlog: nobody waits for the disk.

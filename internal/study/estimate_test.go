@@ -1,8 +1,10 @@
 package study
 
 import (
+	"math"
 	"testing"
 
+	posting "github.com/brokermark/brokermark/internal/pipeline/load"
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
@@ -36,5 +38,26 @@ func TestAnEstimateKnowsTheBrokersOrderOfMagnitude(t *testing.T) {
 		if got := StartSeconds(one(t, base+doc).Spec); got != want {
 			t.Errorf("%s starts in %g s, want %g", doc, got, want)
 		}
+	}
+}
+
+// Threads that are far away wait for their answers in both phases, and a server that is limited has a rate of its own.
+func TestAnEstimateOfAPipelineKnowsItsPhasesItsDistanceAndItsServersLimit(t *testing.T) {
+	const far, threads = 0.5, 100
+	answered := 2*far + guessedAnswer
+	for _, total := range []int64{20_000, 200_000, 500_000} {
+		want := settling
+		for _, p := range posting.TwoPhases(threads, total) {
+			want += float64(p.Requests()) / float64(p.Threads) * answered
+		}
+		s := one(t, "{broker: estimated, pipeline: {threads: 100}, count.messages: 1000, network.client.delay: 500ms}").Spec
+		s.Count.Messages = total
+		if got := EstimateSeconds(s); math.Abs(got-want) > 1e-6*want {
+			t.Errorf("%d requests are estimated as %g s, want %g", total, got, want)
+		}
+	}
+	limited := one(t, "{broker: estimated, pipeline: {servers: 2}, count.messages: 10000, limits.server.cpu: 0.15}").Spec
+	if got, want := EstimateSeconds(limited), 10_000/(2*0.15/guessedServer)+settling; math.Abs(got-want) > 1e-6 {
+		t.Errorf("two limited servers: %g s, want %g", got, want)
 	}
 }
