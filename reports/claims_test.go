@@ -95,7 +95,8 @@ func ran(points []study.Point, repetitions int) []store.Record {
 			}
 			if p.Spec.Pipeline != nil {
 				result.Pipeline = &store.Pipeline{
-					Response: result.Latency.Service, QueueMax: new(int64(10 * x)), Parts: []store.PipelinePart{{Name: "consumer", PeakCPU: x / 2}},
+					Response: result.Latency.Service, QueueMax: new(int64(10 * x)), QueueBytes: new(int64(3e4 * x)), ConsumerCapacity: new(x / 2),
+					Parts: []store.PipelinePart{{Name: "consumer", PeakCPU: x / 2}},
 				}
 			}
 			if c := p.Spec.Curve; len(c.Fractions)+len(c.Rates) > 0 {

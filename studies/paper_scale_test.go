@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/pipeline/load"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -86,6 +87,33 @@ func TestRajesScalePaperHasItsMessagesInEveryModel(t *testing.T) {
 					t.Errorf("%s %s at scale %s: %d points, want %d", experiment, model, scale, got, points)
 				}
 			}
+		}
+	}
+}
+
+func TestChensScalePaperHasAllRunsInBothPhasesAtItsDistance(t *testing.T) {
+	_, points := open(t, "chen-2024", "paper")
+	runs := 0
+	for _, p := range points {
+		s := p.Spec
+		if p.Axes["sweep"] == "pipeline" {
+			runs++
+		}
+		phases := load.TwoPhases(s.Pipeline.Threads, s.Count.Messages)
+		if len(phases) != 2 || phases[0] != (load.Phase{Threads: 32, Each: 1000}) || phases[1].Threads != s.Pipeline.Threads || phases[1].Total != 168_000 {
+			t.Errorf("%s: %+v", p.Label, phases)
+		}
+		if s.Network.Client.Delay != study.Duration(26*time.Millisecond) {
+			t.Errorf("%s: %s away each way", p.Label, s.Network.Client.Delay)
+		}
+	}
+	if runs != 2*17 {
+		t.Errorf("%d runs, want all 17 on both versions", runs)
+	}
+	_, points = open(t, "chen-2024", "quick")
+	for _, p := range points {
+		if phases := load.TwoPhases(p.Spec.Pipeline.Threads, p.Spec.Count.Messages); len(phases) != 2 {
+			t.Errorf("quick, %s: one phase", p.Label)
 		}
 	}
 }

@@ -212,17 +212,11 @@ var raje = map[string]ran{
 	"time-by-size":    {"4.3 D", 48, sizesOfGigabyte(0, 0, 0, 0), rajeWords},
 }
 
-func chenWords(p study.Point) string {
-	s := p.Spec
-	return fmt.Sprintf("%d channels %g/s, %d × %s, %s consumers with %v", s.ProducersPerTopic, s.Load.Rate, s.Count.Messages, s.MessageSize,
-		s.ConsumerPerSubscription, s.Client["prefetch"])
-}
-
 // pipelineWords are those of a point of the whole way, from clients to consumer.
 func pipelineWords(p study.Point) string {
 	s := p.Spec
-	return fmt.Sprintf("%d servlets with %d channels, %d threads, %d requests, %s consumers with %v, answered %s", s.Pipeline.Servers, s.Pipeline.Pool,
-		s.Pipeline.Threads, s.Count.Messages, s.ConsumerPerSubscription, s.Client["prefetch"], s.Pipeline.Answer)
+	return fmt.Sprintf("%d servlets with %d channels, %d threads %s away, %d requests, %s consumers with %v, answered %s, %s, %g cores", s.Pipeline.Servers, s.Pipeline.Pool,
+		s.Pipeline.Threads, s.Network.Client.Delay, s.Count.Messages, s.ConsumerPerSubscription, s.Client["prefetch"], s.Pipeline.Answer, acknowledged(s), s.Limits.Server.CPU)
 }
 
 var chen = map[string]ran{
@@ -233,26 +227,17 @@ var chen = map[string]ran{
 			4: {300, 400, 500, 800},
 		} {
 			for _, n := range threads {
-				yield(fmt.Sprintf("%d servlets with 20 channels, %d threads, 200000 requests, 32 consumers with 1, answered at-once", servlets, n))
+				yield(fmt.Sprintf("%d servlets with 20 channels, %d threads 26ms away, 200000 requests, 32 consumers with 1, answered at-once, manual (after, 1, 1), 0.2 cores", servlets, n))
 			}
 		}
 	}, pipelineWords},
-	"load-tests": {"of the logs", 17, func(yield func(string)) {
-		for channels, rates := range map[int][]float64{
-			20: {1045.5, 1455.4, 1697.3, 1610.8, 1674.3, 1738.5},
-			40: {997.5, 1406.6, 1652, 1726.2, 1937.1, 2045.7, 1934.5},
-			80: {1645.5, 1895.8, 1879.1, 1992.4},
-		} {
-			for _, rate := range rates {
-				yield(fmt.Sprintf("%d channels %g/s, 200000 × 44, 32 consumers with 1", channels, rate))
+	"unlimited": {"none: it is ours", 6, func(yield func(string)) {
+		for _, servlets := range []int{1, 2, 4} {
+			for _, n := range []int{100, 800} {
+				yield(fmt.Sprintf("%d servlets with 20 channels, %d threads 26ms away, 200000 requests, 32 consumers with 1, answered at-once, manual (after, 1, 1), 0 cores", servlets, n))
 			}
 		}
-	}, chenWords},
-	"capacity": {"none: it is ours", 3, func(yield func(string)) {
-		for _, channels := range []int{20, 40, 80} {
-			yield(fmt.Sprintf("%d channels 0/s, 200000 × 44, 32 consumers with 1", channels))
-		}
-	}, chenWords},
+	}, pipelineWords},
 }
 
 var dyjachBrokers = []string{"kafka", "pulsar", "rabbitmq"}
@@ -321,6 +306,6 @@ var papers = map[string]struct {
 	"rabiee-2018":         {rabiee, 1940 + 98 + 50, "now kafka@4.3.1, now rabbitmq@4.0.5, then kafka@1.1.1, then rabbitmq@3.10.8"},
 	"nilsson-pregen-2020": {nilsson, 84, "now kafka@4.3.1, now nats-streaming@0.25.6, now rabbitmq@4.0.5, then kafka@2.2.0, then nats-streaming@0.17.0, then rabbitmq@3.10.8"},
 	"raje-2019":           {raje, 156, "now activemq@6.3.1, now kafka@4.3.1, now rabbitmq@4.0.5, then activemq@5.15.9, then kafka@2.2.0, then rabbitmq@3.10.8"},
-	"chen-2024":           {chen, 37, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
+	"chen-2024":           {chen, 17 + 6, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
 	"dyjach-2024":         {dyjach, 162, "now kafka@4.3.1, now pulsar@4.0.8, now rabbitmq@4.0.5, then kafka@3.7.0, then rabbitmq@3.10.8"},
 }

@@ -62,6 +62,8 @@ func TestOnePointOfEachExperimentOfEachStudyIsMeasured(t *testing.T) {
 				switch {
 				case r.Status == store.Void: // by a busy machine, which is no defect; a search may then have nothing at all
 					t.Logf("%s: void: %s", at, r.Reason)
+				case r.Status == store.Refused && provision.CanLimit(provision.Limits{CPU: r.Spec.Limits.Server.CPU}) != nil:
+					t.Logf("%s: this machine has no such limits: %s", at, r.Reason)
 				case r.Status != store.OK:
 					t.Errorf("%s: %s: %s", at, r.Status, r.Reason)
 				case r.Result == nil || r.Result.Books.Sent == 0:
