@@ -68,8 +68,9 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 	return m
 }
 
-// start looks at the queue before the load, and begins to read the meters. A goroutine of its own does it, because a paused broker does not answer when it is
-// asked for its queue, and must not hold up the load. The caller calls end once, which reads the meters a last time.
+// start waits until the memory of the queue at rest is known, and begins to read the meters. A goroutine of its own does that, because a
+// paused broker does not answer when it is asked for its queue, and must not hold up the load. The caller calls end once, which
+// reads the meters a last time.
 func (m *pipelineMeters) start(ctx context.Context) (end func()) {
 	m.queue.rest(ctx)
 	looks := 0

@@ -42,12 +42,13 @@ func (w *queueWatch) ask(ctx context.Context) (queueSample, bool) {
 	return queueSample{at: clock.Now(), queue: q}, err == nil
 }
 
-// look asks the broker for what note keeps.
+// look asks the broker for what note keeps; the zero value if it does not answer.
 func (w *queueWatch) look(ctx context.Context) driver.Queue {
 	answer, ok := w.ask(ctx)
-	if ok {
-		w.note(answer.queue)
+	if !ok {
+		return driver.Queue{}
 	}
+	w.note(answer.queue)
 	return answer.queue
 }
 

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -47,6 +49,33 @@ func TestRatesOfCountersThatMoveOnceASecondDoNotAlternate(t *testing.T) {
 		if known := tick.PublishedRate != nil; known != (look >= 2) || known && *tick.PublishedRate != 300 || tick.DeliveredRate != nil {
 			t.Errorf("look %d: %v in, %v out", look, tick.PublishedRate, tick.DeliveredRate)
 		}
+	}
+}
+
+// counting is a broker that has counted the memory of its queue at the third look, and then loses its connection.
+type counting struct{ looks int }
+
+func (c *counting) Queue(context.Context, int, int) (driver.Queue, error) {
+	c.looks++
+	memory := map[int]int64{3: 34_608, 4: 9e6}[c.looks]
+	if c.looks > 4 {
+		return driver.Queue{Waiting: 1e6}, errors.New("no connection")
+	}
+	return driver.Queue{Waiting: 10 * int64(c.looks), Memory: &memory, Capacity: new(0.5 + 0.1*float64(c.looks))}, nil
+}
+
+func TestTheMemoryOfAQueueIsThatBeforeTheLoad(t *testing.T) {
+	c := &counting{}
+	w := queueWatch{gauge: c}
+	w.rest(t.Context())
+	w.look(t.Context())
+	w.look(t.Context())
+	if w.atRest == nil || *w.atRest != 34_608 || w.longest == nil || *w.longest != 40 || w.capacity == nil || *w.capacity != 0.6 {
+		t.Errorf("after %d looks: %v bytes, %v messages, a capacity of %v", c.looks, w.atRest, w.longest, w.capacity)
+	}
+	silent := queueWatch{gauge: &counting{looks: 4}}
+	if silent.rest(t.Context()); silent.atRest != nil || silent.longest != nil {
+		t.Errorf("without an answer: %v bytes, %v messages", silent.atRest, silent.longest)
 	}
 }
 
