@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/brokermark/brokermark/internal/pgurl"
 )
 
 // tablesPostgres creates the tables. The columns of a record repeat what queries select by; body is the record itself.
@@ -91,28 +93,13 @@ type postgresConfig struct {
 	hasTimeout bool // the URL sets connect_timeout
 }
 
-// parsePostgresURL reads a database's URL. The parsers' own errors quote the URL, and with it the password, so their text is
-// left out of the error.
 func parsePostgresURL(store string) (postgresConfig, error) {
-	bad := func(detail string) (postgresConfig, error) {
-		return postgresConfig{}, &Error{Problem: BadURL, Store: Printable(store), Detail: detail}
+	config, err := pgurl.Parse(store)
+	if err != nil {
+		return postgresConfig{}, &Error{Problem: BadURL, Store: Printable(store), Detail: err.Error()}
 	}
 	u, err := url.Parse(store)
-	if err != nil {
-		return bad("is no readable URL: special characters in a password are written as %40 and so on")
-	}
-	config, err := pgx.ParseConfig(store)
-	if err != nil {
-		reason := "it can't be understood"
-		if inner := errors.Unwrap(err); inner != nil { // only the outer error quotes the URL
-			reason = inner.Error()
-		}
-		return bad("is no usable URL: " + reason)
-	}
-	if config.Database == "" {
-		return bad("names no database: postgres://user@host/database")
-	}
-	return postgresConfig{ConnConfig: config, hasTimeout: u.Query().Has("connect_timeout")}, nil
+	return postgresConfig{ConnConfig: config, hasTimeout: err == nil && u.Query().Has("connect_timeout")}, nil
 }
 
 // diagnosePostgres explains an error that the server answered with, or one of the connection to it.
@@ -121,6 +108,9 @@ func diagnosePostgres(config *pgx.ConnConfig, err error, action string) diagnosi
 		d := diagnoseState(config, answer.Code, action)
 		d.cause = errors.New(answer.Message)
 		return d
+	}
+	if why := pgurl.NoTLS(err); why != "" {
+		return diagnosis{problem: BadURL, detail: why}
 	}
 	_, notConnected := errors.AsType[*pgconn.ConnectError](err)
 	_, ofNetwork := errors.AsType[net.Error](err)

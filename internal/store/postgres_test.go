@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -96,6 +98,33 @@ func TestTheNameOfAStoreHoldsNoPassword(t *testing.T) {
 		if got := Printable(given); got != want {
 			t.Errorf("Printable(%q) = %q, want %q", given, got, want)
 		}
+	}
+}
+
+func TestAServerWithoutTLSIsToldNothing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	told := make(chan []byte, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		asked := make([]byte, 8) // the request for TLS
+		_, _ = io.ReadFull(c, asked)
+		_, _ = c.Write([]byte("N"))
+		rest, _ := io.ReadAll(c)
+		told <- rest
+	}()
+	_, err = Open("postgres://me:secret@" + l.Addr().String() + "/x?sslmode=require")
+	if ProblemOf(err) != BadURL || !strings.Contains(err.Error(), "its server has no TLS; end its URL with sslmode=disable to do without") {
+		t.Errorf("%v", err)
+	}
+	if rest := <-told; len(rest) > 0 {
+		t.Errorf("it was told %q", rest)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/brokermark/brokermark/internal/pgurl"
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
 )
 
@@ -52,9 +52,9 @@ const postgresTime = 30 * time.Second
 // OpenPostgres opens or makes the state in the current schema of a PostgreSQL database, postgres://user:password@host/database.
 // Several consumers may share it. Whatever the server's default, a transaction is on the disk when it returns.
 func OpenPostgres(address string) (State, error) {
-	config, err := pgx.ParseConfig(address)
-	if err != nil { // which would quote the password
-		return nil, errors.New("the consumer's state: no usable URL of PostgreSQL; allowed: postgres://user@host/database, special characters of a password written as %40 and so on")
+	config, err := pgurl.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("the consumer's state %w", err)
 	}
 	if config.RuntimeParams["synchronous_commit"] == "" {
 		config.RuntimeParams["synchronous_commit"] = "on"
@@ -63,6 +63,9 @@ func OpenPostgres(address string) (State, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), postgresTime)
 	defer cancel()
 	if _, err := db.ExecContext(ctx, postgresSchema); err != nil {
+		if why := pgurl.NoTLS(err); why != "" {
+			err = errors.New("it " + why)
+		}
 		return nil, errors.Join(fmt.Errorf("the consumer's state in PostgreSQL at %s: %w", config.Host, err), db.Close())
 	}
 	return newDurable(db, postgresQuestions, commitPostgres), nil
