@@ -148,6 +148,23 @@ func TestAFailedOpenRemovesOnlyWhatItMade(t *testing.T) {
 	}
 }
 
+// Another process opened the store after this one looked which files are there. Its log is empty after a checkpoint.
+func TestAFailedOpenRemovesNoLogThatAnotherProcessUses(t *testing.T) {
+	s, path := newStore(t)
+	mustAppend(t, s, Record{PointID: "first"})
+	if _, err := s.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+		t.Fatal(err)
+	}
+	abandon(path, map[string]bool{})
+	if got := names(t, filepath.Dir(path)); got != "s.db s.db-shm s.db-wal" {
+		t.Errorf("left are %s", got)
+	}
+	mustAppend(t, s, Record{PointID: "second"})
+	if got := pointIDs(t, path); strings.Join(got, " ") != "first second" {
+		t.Errorf("stored: %v", got)
+	}
+}
+
 func TestReadingLeavesNothingBesideTheStore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.db")

@@ -226,8 +226,18 @@ func existingFiles(path string) map[string]bool {
 }
 
 // abandon removes the files that a failed attempt to open the store at path created: those that did not exist before and are too
-// short to hold anything, as a full disk leaves them.
+// short to hold anything, as a full disk leaves them. Another process may have opened the store since: what it commits to a removed log
+// would be lost.
 func abandon(path string, existed map[string]bool) {
+	db, err := sql.Open("sqlite", sqliteURL(path, "mode=rw&_pragma=locking_mode(EXCLUSIVE)"))
+	if err != nil {
+		return
+	}
+	defer db.Close()
+	// A process that uses the log keeps a lock that shuts out the exclusive one.
+	if _, err := db.Exec(`BEGIN EXCLUSIVE`); primaryCode(err) == sqlite3.SQLITE_BUSY {
+		return
+	}
 	for file, maxSize := range map[string]int64{path: 0, path + "-wal": 0, path + "-shm": minIndexSize - 1} {
 		info, err := os.Stat(file)
 		if err == nil && !existed[file] && info.Mode().IsRegular() && info.Size() <= maxSize {
