@@ -83,7 +83,7 @@ func (s *shell) importCommand() *cobra.Command {
 // records are those of one file or store, read while they are imported.
 type records struct {
 	path string
-	each iter.Seq2[store.Record, error]
+	each iter.Seq2[store.Checked, error]
 }
 
 // foreign is a record made of another tool's file.
@@ -245,7 +245,7 @@ var (
 
 // openOwn opens the records of another store, of export --format jsonl, or of the file for those that a store didn't take. It
 // returns nil for the files of other tools.
-func openOwn(ctx context.Context, path string) (iter.Seq2[store.Record, error], error) {
+func openOwn(ctx context.Context, path string) (iter.Seq2[store.Checked, error], error) {
 	if store.IsURL(path) {
 		return openOther(ctx, path)
 	}
@@ -283,11 +283,11 @@ func openOwn(ctx context.Context, path string) (iter.Seq2[store.Record, error], 
 }
 
 // openOther opens the records of another store, which may be somebody else's.
-func openOther(ctx context.Context, path string) (iter.Seq2[store.Record, error], error) {
-	each := func(yield func(store.Record, error) bool) {
+func openOther(ctx context.Context, path string) (iter.Seq2[store.Checked, error], error) {
+	each := func(yield func(store.Checked, error) bool) {
 		st, err := store.OpenReadOnlyContext(ctx, path)
 		if err != nil {
-			yield(store.Record{}, err)
+			yield(store.Checked{}, err)
 			return
 		}
 		defer st.Close()
@@ -304,8 +304,8 @@ func openOther(ctx context.Context, path string) (iter.Seq2[store.Record, error]
 }
 
 // refusing is each with other words for its errors.
-func refusing(each iter.Seq2[store.Record, error], say func(error) error) iter.Seq2[store.Record, error] {
-	return func(yield func(store.Record, error) bool) {
+func refusing(each iter.Seq2[store.Checked, error], say func(error) error) iter.Seq2[store.Checked, error] {
+	return func(yield func(store.Checked, error) bool) {
 		for r, err := range each {
 			if err != nil {
 				err = say(err)
@@ -318,7 +318,7 @@ func refusing(each iter.Seq2[store.Record, error], say func(error) error) iter.S
 }
 
 // readable reports whether there is a record to read, or why it can't be read.
-func readable(each iter.Seq2[store.Record, error]) (one bool, err error) {
+func readable(each iter.Seq2[store.Checked, error]) (one bool, err error) {
 	for _, err := range each {
 		return err == nil, err
 	}

@@ -29,7 +29,7 @@ func FuzzImportedFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		each, err := openOwn(t.Context(), path)
-		var list []store.Record
+		var list []store.Checked
 		if each != nil {
 			list, err = store.Collect(each)
 		}

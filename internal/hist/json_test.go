@@ -76,6 +76,32 @@ func TestJSONBringsEverythingBack(t *testing.T) {
 	})
 }
 
+// The short way is taken by what is written, and reads no text otherwise than package json does.
+func TestWhatIsWrittenIsReadAsPackageJSONReadsIt(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		s := of(rapid.SliceOf(nanoseconds).Draw(t, "values")...)
+		s.censored = s.buckets
+		if rapid.Bool().Draw(t, "known") {
+			s.censored = nil
+		}
+		text, err := s.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := written(text); !ok && s.max < 1e18 {
+			t.Fatalf("%s is read the long way", text)
+		}
+		if at := rapid.IntRange(0, len(text)).Draw(t, "at"); at < len(text) {
+			text[at] = rapid.Byte().Draw(t, "byte")
+		}
+		short, ok := written(text)
+		var long snapshotJSON
+		if err := json.Unmarshal(text, &long); ok && (err != nil || !reflect.DeepEqual(short, long)) {
+			t.Fatalf("%s is read as %+v; want %+v, %v", text, short, long, err)
+		}
+	})
+}
+
 func FuzzUnmarshal(f *testing.F) {
 	for _, s := range []Snapshot{{}, of(5), of(0, 1, 511, 512, 1e6, 1e9, Limit, 1<<62)} {
 		data, _ := s.MarshalJSON()

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // row is a record as the table holds it, without the ID that it will be given.
@@ -26,7 +27,31 @@ type key struct {
 
 func rowOf(r Record) (row, error) {
 	body, err := encode(r)
-	return row{key{r.PointID, r.Repetition, r.Status, r.Began.UnixNano()}, storable(r.Study), string(body)}, err
+	return rowWith(r, string(body)), err
+}
+
+func rowWith(r Record, body string) row {
+	return row{key{r.PointID, r.Repetition, r.Status, r.Began.UnixNano()}, storable(r.Study), body}
+}
+
+// Checked is a record that was read and that Check has nothing against.
+type Checked struct {
+	Record
+	row row
+}
+
+// checked checks a record that was read from text, which is its body unless a database would refuse it: to write the JSON anew takes as
+// long as to store it.
+func checked(r Record, text string) (c Checked, err error) {
+	if err := r.Check(); err != nil {
+		return Checked{}, err
+	}
+	if utf8.ValidString(text) {
+		return Checked{r, rowWith(r, strings.TrimSpace(text))}, nil
+	}
+	c.Record = r
+	c.row, err = rowOf(r)
+	return c, err
 }
 
 // storable returns s without what PostgreSQL refuses in a text column: zero bytes and invalid UTF-8 become U+FFFD.
@@ -71,7 +96,7 @@ func action(r Record) string {
 // Import appends those records that the store does not hold yet. It returns how many these were, and how many it held. Each transaction
 // takes many, and no more than two transactions' records are in memory at a time. An error of records ends the import: those before it
 // are stored then.
-func (s *Store) Import(ctx context.Context, records iter.Seq2[Record, error]) (stored, there int, err error) {
+func (s *Store) Import(ctx context.Context, records iter.Seq2[Checked, error]) (stored, there int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches, written := make(chan []row), make(chan struct{})
@@ -106,36 +131,19 @@ const (
 	maxBatchBytes = 8 << 20
 )
 
-// eachBatch encodes records, on all cores, and passes them to pass batch by batch until ctx ends. The error is of a record.
-func eachBatch(ctx context.Context, records iter.Seq2[Record, error], pass func([]row)) error {
+// eachBatch passes the rows of records to pass batch by batch until ctx ends. The error is of a record.
+func eachBatch(ctx context.Context, records iter.Seq2[Checked, error], pass func([]row)) (failed error) {
 	var rows []row
 	var size int
-	add := func(some []Record) error {
-		encoded, err := onAllCores(some, rowOf)
-		for _, r := range encoded {
-			if len(rows) >= maxBatchRows || len(rows) > 0 && size+len(r.body) > maxBatchBytes {
-				pass(rows)
-				rows, size = nil, 0
-			}
-			rows, size = append(rows, r), size+len(r.body)
-		}
-		return err
-	}
-	var some []Record
-	var failed error
 	for r, err := range records {
 		if failed = err; failed != nil || ctx.Err() != nil {
 			break
 		}
-		if some = append(some, r); len(some) == batchSize {
-			if failed = add(some); failed != nil {
-				break
-			}
-			some = some[:0]
+		if len(rows) >= maxBatchRows || len(rows) > 0 && size+len(r.row.body) > maxBatchBytes {
+			pass(rows)
+			rows, size = nil, 0
 		}
-	}
-	if err := add(some); failed == nil {
-		failed = err
+		rows, size = append(rows, r.row), size+len(r.row.body)
 	}
 	if len(rows) > 0 {
 		pass(rows)
@@ -162,9 +170,9 @@ const rowsPerStatement = 32
 // appendNew inserts the rows that the store does not hold, in one transaction, and returns how many these were.
 func (s *Store) appendNew(ctx context.Context, action string, rows []row) (stored int, err error) {
 	err = s.append(ctx, action, func(ctx context.Context, tx *sql.Tx) error {
-		known := map[key]bool{}
+		known, q := map[key]bool{}, prepared{tx, map[string]*sql.Stmt{}}
 		for chunk := range slices.Chunk(rows, rowsPerStatement) {
-			held, err := heldOf(ctx, tx, chunk)
+			held, err := heldOf(ctx, q, chunk)
 			if err != nil {
 				return err
 			}
@@ -176,7 +184,7 @@ func (s *Store) appendNew(ctx context.Context, action string, rows []row) (store
 				known[r.key] = true
 				return old
 			})
-			if _, err := insert(ctx, tx, chunk); err != nil {
+			if _, err := insert(ctx, q, chunk); err != nil {
 				return err
 			}
 			stored += len(chunk)
@@ -189,20 +197,38 @@ func (s *Store) appendNew(ctx context.Context, action string, rows []row) (store
 	return stored, nil
 }
 
+// prepared prepares each query once for a transaction: SQLite takes longer to parse one of 32 rows than to carry it out.
+type prepared struct {
+	tx         *sql.Tx
+	statements map[string]*sql.Stmt // by query
+}
+
+func (p prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	statement := p.statements[query]
+	if statement == nil {
+		var err error
+		if statement, err = p.tx.PrepareContext(ctx, query); err != nil { // the end of the transaction closes it
+			return nil, err
+		}
+		p.statements[query] = statement
+	}
+	return statement.QueryContext(ctx, args...)
+}
+
 // heldOf returns the positions of the rows that the store holds.
-func heldOf(ctx context.Context, tx *sql.Tx, rows []row) ([]int, error) {
+func heldOf(ctx context.Context, q querier, rows []row) ([]int, error) {
 	var args arguments
 	var values []string
 	for i, r := range rows {
 		values = append(values, fmt.Sprintf("(%d, CAST(%s AS TEXT), CAST(%s AS BIGINT), CAST(%s AS TEXT), CAST(%s AS BIGINT))",
 			i, args.add(r.pointID), args.add(r.repetition), args.add(string(r.status)), args.add(r.began)))
 	}
-	return queryAll(ctx, tx, func(i *int) []any { return []any{i} }, `SELECT column1 FROM (VALUES `+strings.Join(values, ", ")+`) AS sought
+	return queryAll(ctx, q, func(i *int) []any { return []any{i} }, `SELECT column1 FROM (VALUES `+strings.Join(values, ", ")+`) AS sought
 		WHERE EXISTS (SELECT 1 FROM record WHERE point_id = column2 AND repetition = column3 AND status = column4 AND began = column5)`, args...)
 }
 
 // insert inserts rows, and returns the IDs that they were given.
-func insert(ctx context.Context, tx *sql.Tx, rows []row) ([]int64, error) {
+func insert(ctx context.Context, q querier, rows []row) ([]int64, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -215,6 +241,6 @@ func insert(ctx context.Context, tx *sql.Tx, rows []row) ([]int64, error) {
 		}
 		values = append(values, "("+strings.Join(places, ", ")+")")
 	}
-	return queryAll(ctx, tx, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
+	return queryAll(ctx, q, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
 		VALUES `+strings.Join(values, ", ")+` RETURNING id`, args...)
 }

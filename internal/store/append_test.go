@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,10 +18,11 @@ import (
 )
 
 // numbered yields n different records.
-func numbered(n int) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
+func numbered(n int) iter.Seq2[Checked, error] {
+	return func(yield func(Checked, error) bool) {
 		for i := range n {
-			if !yield(Record{PointID: fmt.Sprint("p", i%7), Repetition: i + 1, Study: "s", Status: OK, Began: time.Unix(int64(i), 1).UTC()}, nil) {
+			r := Record{PointID: fmt.Sprint("p", i%7), Repetition: i + 1, Study: "s", Status: OK, Began: time.Unix(int64(i), 1).UTC()}
+			if row, err := rowOf(r); !yield(Checked{r, row}, err) {
 				return
 			}
 		}
@@ -39,7 +41,7 @@ func TestAnImportStoresEachRecordOnceAndInOrder(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		s, _ := p.store(t)
 		const n = 2*maxBatchRows + 3
-		twice := func(yield func(Record, error) bool) {
+		twice := func(yield func(Checked, error) bool) {
 			for r, err := range numbered(n) {
 				for range 2 {
 					if !yield(r, err) {
@@ -72,7 +74,7 @@ func TestAnImportHoldsNoMoreThanAFewBatches(t *testing.T) {
 		s, _ := p.store(t)
 		const most = 2*maxBatchRows + 2*batchSize
 		read, ahead := 0, 0
-		watched := func(yield func(Record, error) bool) {
+		watched := func(yield func(Checked, error) bool) {
 			for r, err := range numbered(5 * maxBatchRows) {
 				if read++; read%batchSize == 0 {
 					ahead = max(ahead, read-countOf(t, s))
@@ -93,9 +95,9 @@ func TestAnImportHoldsNoMoreThanAFewBatches(t *testing.T) {
 
 func TestABatchHasNoMoreThanSoManyBytes(t *testing.T) {
 	var sizes []int
-	long := func(yield func(Record, error) bool) {
+	long := func(yield func(Checked, error) bool) {
 		for r := range numbered(5) {
-			r.Reason = strings.Repeat("x", maxBatchBytes/3)
+			r.row.body = strings.Repeat("x", maxBatchBytes/3+1)
 			if !yield(r, nil) {
 				return
 			}
@@ -110,13 +112,13 @@ func TestABatchHasNoMoreThanSoManyBytes(t *testing.T) {
 func TestAnImportEndsWithTheFirstErrorAndKeepsWhatCameBefore(t *testing.T) {
 	s, _ := newStore(t)
 	bad := errors.New("f.jsonl:301: not a record")
-	stored, _, err := s.Import(t.Context(), func(yield func(Record, error) bool) {
+	stored, _, err := s.Import(t.Context(), func(yield func(Checked, error) bool) {
 		for r := range numbered(300) {
 			if !yield(r, nil) {
 				return
 			}
 		}
-		yield(Record{}, bad)
+		yield(Checked{}, bad)
 	})
 	if !errors.Is(err, bad) || stored != 300 || countOf(t, s) != 300 {
 		t.Errorf("%d stored, %d there, %v", stored, countOf(t, s), err)
@@ -127,7 +129,7 @@ func TestAnImportEndsWithTheFirstErrorAndKeepsWhatCameBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := 0
-	stored, _, err = full.Import(t.Context(), func(yield func(Record, error) bool) {
+	stored, _, err = full.Import(t.Context(), func(yield func(Checked, error) bool) {
 		for r := range numbered(20 * maxBatchRows) {
 			if read++; !yield(r, nil) {
 				return
@@ -154,7 +156,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 func TestAFileOfRecordsIsReadAsItsRecordsAre(t *testing.T) {
 	whole := line(t, record("a", 1))
 	file := &countingReader{Reader: strings.NewReader(strings.Repeat(whole, 100*batchSize))}
-	for range eachLine("f.jsonl", file, func(Record) error { return nil }) {
+	for range eachLine("f.jsonl", file) {
 		break
 	}
 	if most := len(whole)*batchSize + 64<<10; file.n > most {
@@ -182,6 +184,35 @@ func TestOnlyWhatAFilterSelectsIsDecoded(t *testing.T) {
 		}
 		if _, err := s.Records(t.Context(), Filter{}); ProblemOf(err) != Version {
 			t.Errorf("the others can be read: %v", err)
+		}
+	})
+}
+
+// What is stored reads as what was checked, whatever else stands in the line.
+func TestALineIsStoredAsItStands(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		s, _ := p.store(t)
+		path := filepath.Join(t.TempDir(), "f.jsonl")
+		for i, text := range []string{
+			`{"schema":1,"id":7,"point_id":"a","POINT_ID":"b","repetition":%d,"status":"ok","spec":{"broker":"sim"},"unknown":[[{}]],"reason":"\u0000 \ud800"}`,
+			"  {\"schema\":1,\"point_id\":\"a\",\"repetition\":%d,\"status\":\"ok\",\"spec\":{\"broker\":\"sim\"},\"reason\":\"\xff\"}\t\r",
+		} {
+			writes(fmt.Sprintf(text, i+1)+"\n")(t, path)
+			given, err := Collect(ReadRecords(path))
+			if err != nil || len(given) != 1 {
+				t.Fatalf("%d records, %v", len(given), err)
+			}
+			if stored, _, err := s.Import(t.Context(), ReadRecords(path)); err != nil || stored != 1 {
+				t.Fatalf("%d stored, %v", stored, err)
+			}
+			got, err := s.Records(t.Context(), Filter{Repetition: i + 1})
+			if err != nil || len(got) != 1 {
+				t.Fatalf("%d records, %v", len(got), err)
+			}
+			want := given[0].Record
+			if want.ID = got[0].ID; !reflect.DeepEqual(got[0], want) {
+				t.Errorf("%s is stored as %+v", text, got[0])
+			}
 		}
 	})
 }

@@ -20,15 +20,15 @@ const maxRecord = 64 << 20
 
 // ReadRecords reads a file of records one by one. A line that is none, lacks what every record has, or holds a figure that nobody can
 // have measured, is an error, which ends the loop.
-func ReadRecords(path string) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
+func ReadRecords(path string) iter.Seq2[Checked, error] {
+	return func(yield func(Checked, error) bool) {
 		f, err := openFile(path)
 		if err != nil {
-			yield(Record{}, err)
+			yield(Checked{}, err)
 			return
 		}
 		defer f.Close()
-		for r, err := range eachLine(path, f, Record.Check) {
+		for r, err := range eachLine(path, f) {
 			if !yield(r, err) || err != nil {
 				return
 			}
@@ -59,25 +59,25 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// eachLine reads the records of a file that check has nothing against. A line that is none is an error of the type notARecord. Any other
-// error ends the loop.
-func eachLine(path string, from io.Reader, check func(Record) error) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
+// eachLine reads the records of a file. A line that is none, or that Check refuses, is an error of the type notARecord. Any other error ends
+// the loop.
+func eachLine(path string, from io.Reader) iter.Seq2[Checked, error] {
+	return func(yield func(Checked, error) bool) {
 		l := lines{path: path, from: bufio.NewReaderSize(from, 64<<10)}
 		for {
 			batch, failed := l.next()
-			records, _ := onAllCores(batch, func(one recordLine) (recordLine, error) {
-				one.decode(path, check)
+			all, _ := onAllCores(batch, func(one recordLine) (recordLine, error) {
+				one.decode(path)
 				return one, nil
 			})
-			for _, one := range records {
+			for _, one := range all {
 				if !yield(one.record, one.damage) {
 					return
 				}
 			}
 			switch {
 			case failed != nil:
-				yield(Record{}, failed)
+				yield(Checked{}, failed)
 				return
 			case len(batch) == 0:
 				return
@@ -97,7 +97,7 @@ type lines struct {
 type recordLine struct {
 	n      int // 1: the first
 	text   []byte
-	record Record
+	record Checked
 	damage error
 }
 
@@ -133,28 +133,28 @@ func (l *lines) read() ([]byte, error) {
 }
 
 // decode makes a record of the text of a line.
-func (l *recordLine) decode(path string, check func(Record) error) {
+func (l *recordLine) decode(path string) {
 	if l.n == 1 {
 		l.text = bounded.Unmarked(l.text)
 	}
-	r, err := decodeLine(&Store{name: path}, l.n, l.text) // errors name the file as they would name a store
+	text := string(l.text)
+	r, err := decodeLine(&Store{name: path}, l.n, text) // errors name the file as they would name a store
 	if err == nil {
-		if err = check(r); err != nil {
+		if l.record, err = checked(r, text); err != nil {
 			err = fmt.Errorf("%s:%d: %w", path, l.n, err)
 		}
 	}
-	l.record, l.text = r, nil
-	if err != nil {
-		l.record, l.damage = Record{}, notARecord{err}
+	if l.text = nil; err != nil {
+		l.damage = notARecord{err}
 	}
 }
 
 // decodeLine makes a record of line n of a file.
-func decodeLine(file *Store, n int, text []byte) (Record, error) {
-	r, err := file.decode(storedRecord{id: int64(n), schema: Schema, body: string(text)})
+func decodeLine(file *Store, n int, text string) (Record, error) {
+	r, err := file.decode(storedRecord{id: int64(n), schema: Schema, body: text})
 	if err != nil || r.Schema != Schema {
 		var head struct{ Schema int }
-		if json.Unmarshal(text, &head) != nil || head.Schema < 1 {
+		if json.Unmarshal([]byte(text), &head) != nil || head.Schema < 1 {
 			return Record{}, fmt.Errorf("%s:%d: not a record", file.name, n)
 		}
 		if head.Schema != Schema {

@@ -212,7 +212,7 @@ func (o *Outbox) deliver(ctx context.Context) error {
 		var taken int
 		var damaged []error
 		var failed error
-		for r, err := range eachLine(w.Name(), w.content(), Record.Check) {
+		for r, err := range eachLine(w.Name(), w.content()) {
 			switch {
 			case is[notARecord](err):
 				damaged = append(damaged, err)
@@ -221,7 +221,7 @@ func (o *Outbox) deliver(ctx context.Context) error {
 				failed = err
 				continue
 			}
-			if _, err := o.store.AppendOnce(ctx, r); err != nil {
+			if _, err := o.store.appendNew(ctx, action(r.Record), []row{r.row}); err != nil {
 				return err
 			}
 			taken++

@@ -13,7 +13,7 @@ func FuzzRecordsOfAFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		outcomes := 0
-		for r, err := range eachLine("f.jsonl", strings.NewReader(text), Record.Check) {
+		for r, err := range eachLine("f.jsonl", strings.NewReader(text)) {
 			outcomes++
 			if err != nil && !is[notARecord](err) || err == nil && r.Check() != nil {
 				t.Errorf("line %d: %v", outcomes, err)

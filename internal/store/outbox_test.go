@@ -418,7 +418,7 @@ func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
 		`{"schema":1,"spec":3}` + "\n": "can't be read",
 		whole[:len(whole)-1] + "x\n":   ":1: not a record", whole + `{"schema":1}` + "\n": ":2: not a record: it has no point_id",
 	} {
-		list, err := Collect(eachLine("f.jsonl", strings.NewReader(text), Record.Check))
+		list, err := Collect(eachLine("f.jsonl", strings.NewReader(text)))
 		got := fmt.Sprintf("%d records", len(list))
 		if err != nil {
 			got = err.Error()
@@ -430,7 +430,7 @@ func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
 	if _, err := Collect(ReadRecords("/dev/zero")); err == nil {
 		t.Error("a device was read")
 	}
-	if _, err := Collect(eachLine("f", io.MultiReader(strings.NewReader("{"), brokenReader{}), Record.Check)); err == nil || is[notARecord](err) {
+	if _, err := Collect(eachLine("f", io.MultiReader(strings.NewReader("{"), brokenReader{}))); err == nil || is[notARecord](err) {
 		t.Errorf("a broken reader is no error: %v", err)
 	}
 }

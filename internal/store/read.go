@@ -83,8 +83,8 @@ func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
 }
 
 // Collect gathers records up to the first error.
-func Collect(records iter.Seq2[Record, error]) ([]Record, error) {
-	var list []Record
+func Collect[T any](records iter.Seq2[T, error]) ([]T, error) {
+	var list []T
 	for r, err := range records {
 		if err != nil {
 			return nil, err
@@ -97,48 +97,49 @@ func Collect(records iter.Seq2[Record, error]) ([]Record, error) {
 // Each reads the selected records one by one, in the order in which they were appended. It sees the store as it was when the
 // loop began. An error ends the loop.
 func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
-	return s.eachBy(ctx, f, s.decode)
+	return eachBy(ctx, s, f, s.decode)
 }
 
 // EachChecked reads all records, as Each does, of a store that may be somebody else's. One that Check refuses is an error, which is none
 // of the store.
-func (s *Store) EachChecked(ctx context.Context) iter.Seq2[Record, error] {
-	return s.eachBy(ctx, Filter{}, func(stored storedRecord) (Record, error) {
+func (s *Store) EachChecked(ctx context.Context) iter.Seq2[Checked, error] {
+	return eachBy(ctx, s, Filter{}, func(stored storedRecord) (c Checked, err error) {
 		r, err := s.decode(stored)
 		if err == nil {
-			if err = r.Check(); err != nil {
+			if c, err = checked(r, stored.body); err != nil {
 				err = notARecord{fmt.Errorf("%s: record %d: %w", s.name, r.ID, err)}
 			}
 		}
-		return r, err
+		return c, err
 	})
 }
 
-// eachBy is Each with the records that decode makes of rows.
-func (s *Store) eachBy(ctx context.Context, f Filter, decode func(storedRecord) (Record, error)) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
+// eachBy is Each with what decode makes of rows.
+func eachBy[T any](ctx context.Context, s *Store, f Filter, decode func(storedRecord) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		// A deadline for the whole query would also end a long one that makes progress, so it has one for each row.
 		timeout := time.AfterFunc(2*s.patience, func() { cancel(context.DeadlineExceeded) })
 		defer timeout.Stop()
-		err := s.each(ctx, f, timeout, decode, func(r Record) bool { return yield(r, nil) })
+		err := each(ctx, s, f, timeout, decode, func(r T) bool { return yield(r, nil) })
 		if err == nil {
 			return
 		}
+		var none T
 		if is[notARecord](err) {
-			yield(Record{}, err)
+			yield(none, err)
 			return
 		}
 		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			err = context.DeadlineExceeded // the database only reports that its query was cancelled
 		}
-		yield(Record{}, s.explain(err, "read its records"))
+		yield(none, s.explain(err, "read its records"))
 	}
 }
 
-// each passes the selected records to yield until it returns false. timeout runs while it waits for a row, and ends ctx.
-func (s *Store) each(ctx context.Context, f Filter, timeout *time.Timer, decode func(storedRecord) (Record, error), yield func(Record) bool) error {
+// each passes what decode makes of the selected rows to yield until it returns false. timeout runs while it waits for a row, and ends ctx.
+func each[T any](ctx context.Context, s *Store, f Filter, timeout *time.Timer, decode func(storedRecord) (T, error), yield func(T) bool) error {
 	where, args := f.where()
 	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
 	if err != nil {
