@@ -117,6 +117,7 @@ func TestNoProcessIsLeftWhenSupervisorsAndTheProgramAreKilled(t *testing.T) {
 			h := newPlace(t)
 			h.begin(t, c.args)
 			h.untilStored(t)
+			until(t, "the next repetition has a broker", func() bool { return strings.Contains(strings.Join(h.processes(), "\n"), "__supervise") })
 			killed := 0
 			kill := func(what string, s syscall.Signal) {
 				for _, p := range h.processes() {
