@@ -50,7 +50,7 @@ type output struct{ path, format string }
 
 func (o *output) flags(f *pflag.FlagSet) {
 	formatFlag(f, &o.format, pageFormats...)
-	f.VarP((*fileName)(&o.path), "output", "o", "`file` to write instead of stdout; .html, .xlsx, .md, .csv, .jsonl and .txt choose the format")
+	f.VarP((*fileName)(&o.path), "output", "o", "`file` to write instead of stdout; .html, .xlsx, .md, .tex, .csv, .jsonl and .txt choose the format")
 }
 
 // fileName is the value of a flag that names a file, which an empty text, such as that of a variable that isn't set, doesn't.
@@ -69,7 +69,7 @@ func (n *fileName) Set(value string) error {
 // complete chooses the format by the file's ending, unless --format is given, and checks it.
 func (o *output) complete(f *pflag.FlagSet) error {
 	byEnding := map[string]string{
-		".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", ".xlsx": xlsx, ".txt": "table", "": "table",
+		".html": html, ".htm": html, ".md": "markdown", ".tex": "latex", ".csv": "csv", ".jsonl": "jsonl", ".xlsx": xlsx, ".txt": "table", "": "table",
 	}
 	ending := strings.ToLower(filepath.Ext(o.path))
 	format, known := byEnding[ending]
@@ -78,7 +78,7 @@ func (o *output) complete(f *pflag.FlagSet) error {
 	case known:
 		o.format = format
 	default:
-		err := badInput("-o %s: the ending doesn't name a format; allowed: .html, .xlsx, .md, .csv, .jsonl, .txt, or any with --format", o.path)
+		err := badInput("-o %s: the ending doesn't name a format; allowed: .html, .xlsx, .md, .tex, .csv, .jsonl, .txt, or any with --format", o.path)
 		if ending == ".pdf" || ending == ".svg" || ending == ".png" {
 			return hinted(err, "brokermark figure draws these; an HTML report can be printed")
 		}

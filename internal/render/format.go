@@ -1,4 +1,4 @@
-// Package render writes documents as text for terminals, Markdown, CSV, JSON lines and fragments of HTML. It knows no
+// Package render writes documents as text for terminals, Markdown, LaTeX, CSV, JSON lines and fragments of HTML. It knows no
 // broker, no record and no metric.
 //
 //	err := render.Render(os.Stdout, d, "terminal", render.OptionsFor(os.Stdout))
@@ -51,7 +51,7 @@ func usableWidth(columns int, err error) int {
 }
 
 // Formats lists the formats Render knows, sorted.
-func Formats() []string { return []string{"csv", "jsonl", "markdown", "terminal"} }
+func Formats() []string { return []string{"csv", "jsonl", "latex", "markdown", "terminal"} }
 
 // Render writes d in the named format.
 func Render(w io.Writer, d document.Document, format string, o Options) error {
@@ -61,6 +61,8 @@ func Render(w io.Writer, d document.Document, format string, o Options) error {
 		text = csvText(d)
 	case "jsonl":
 		text = jsonLines(d)
+	case "latex":
+		text = latexText(d)
 	case "markdown":
 		text = markdownText(d)
 	case "terminal":

@@ -78,7 +78,7 @@ func TestDocumentsLookAsTheyDid(t *testing.T) {
 	for name, got := range map[string]string{
 		"everything-60.txt": render("terminal", 60), "everything.txt": render("terminal", 0), "everything-200.txt": render("terminal", 200),
 		"everything.md": render("markdown", 0), "everything.csv": render("csv", 0), "everything.jsonl": render("jsonl", 0),
-		"everything.html": Fragment(everything().Blocks, "x", 2),
+		"everything.tex": render("latex", 0), "everything.html": Fragment(everything().Blocks, "x", 2),
 	} {
 		path := filepath.Join("testdata", name)
 		if *update {

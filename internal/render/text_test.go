@@ -41,7 +41,7 @@ func TestTextIsMadeHarmless(t *testing.T) {
 }
 
 func TestAnUnknownFormatOrReportIsAnsweredWithWhatThereIs(t *testing.T) {
-	if err := Render(nil, document.Document{}, "pdf", Options{}); err == nil || !strings.Contains(err.Error(), "csv, jsonl, markdown, terminal") {
+	if err := Render(nil, document.Document{}, "pdf", Options{}); err == nil || !strings.Contains(err.Error(), "csv, jsonl, latex, markdown, terminal") {
 		t.Error(err)
 	}
 	if _, err := reports.Lookup("nonsense"); err == nil || !strings.Contains(err.Error(), `unknown report "nonsense"`) {
