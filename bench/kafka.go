@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/maker"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -28,22 +29,17 @@ var kafkaServer = map[string]any{"log.segment.delete.delay.ms": 500}
 // kafkaRun is one running server.
 type kafkaRun struct {
 	*peakRun
-	lib   string // class path
 	admin *kadm.Client
 }
 
 func (b *bench) kafka(ctx context.Context, do func(k *kafkaRun) error) error {
-	install, err := b.host.Install(ctx, "kafka", "")
-	if err != nil {
-		return err
-	}
 	return b.with(ctx, provision.Options{Broker: "kafka", Server: kafkaServer}, func(in *provision.Instance) error {
 		client, err := kgo.NewClient(kgo.SeedBrokers(in.Addresses()...))
 		if err != nil {
 			return err
 		}
 		defer client.Close()
-		k := &kafkaRun{lib: filepath.Join(install, "lib", "*"), admin: kadm.NewClient(client)}
+		k := &kafkaRun{admin: kadm.NewClient(client)}
 		k.peakRun = &peakRun{
 			b: b, broker: "kafka", bareName: "bare franz-go", address: in.Addresses()[0],
 			plan: loopPlan{Client: "kafka", Window: kafkaWindow}, create: k.create, after: k.clear,
@@ -72,7 +68,6 @@ func (b *bench) kafkaPeak(ctx context.Context) error {
 	})
 }
 
-// producerPerformance runs with the memory and collector of Kafka's own start script for it.
 func (k *kafkaRun) producerPerformance(ctx context.Context) (sample, error) {
 	topic := k.topic()
 	if err := k.create(ctx, topic); err != nil {
@@ -81,13 +76,16 @@ func (k *kafkaRun) producerPerformance(ctx context.Context) (sample, error) {
 	warm := func(elapsed time.Duration, records float64) bool {
 		return records >= warmRecords && elapsed >= warmTime || elapsed > 30*time.Second
 	}
-	return k.b.jvm(ctx, producerPerformance, warm, "java",
-		"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
-		"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-cp", k.lib,
-		"org.apache.kafka.tools.ProducerPerformance", "--bootstrap-server", k.address, "--topic", topic,
-		"--num-records", "2000000000", "--record-size", strconv.Itoa(messageSize), "--throughput", "-1", "--reporting-interval", "1000",
-		"--command-property", "acks=1", "enable.idempotence=false", "compression.type=none", "max.in.flight.requests.per.connection=5",
-		fmt.Sprintf("linger.ms=%d", kafkaLinger.Milliseconds()), fmt.Sprintf("batch.size=%d", kafkaBatch))
+	c, err := k.tool(ctx, "kafka-producer-perf-test", maker.Point{
+		Topic: topic, Producers: 1, Messages: 2e9, Guarantee: driver.Guarantee{Delivery: driver.AtLeastOnce, Acks: driver.AcksLeader},
+		Client: map[string]any{
+			"compression.type": "none", "max.in.flight.requests.per.connection": 5, "linger.ms": kafkaLinger.Milliseconds(), "batch.size": kafkaBatch,
+		},
+	})
+	if err != nil {
+		return sample{}, err
+	}
+	return k.b.jvm(ctx, producerPerformance, warm, c.Path, c.Args...)
 }
 
 // create makes a topic as our driver makes it.

@@ -10,21 +10,22 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/brokermark/brokermark/internal/maker"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
 func (b *bench) natsPeak(ctx context.Context) error {
-	program, err := built(ctx, b.host, nats.Version, natsBench)
-	if err != nil {
-		return err
-	}
 	return b.with(ctx, provision.Options{Broker: "nats"}, func(in *provision.Instance) error {
 		r := &peakRun{
 			b: b, broker: "nats", bareName: "bare nats.go", address: in.Addresses()[0],
 			plan: loopPlan{Client: "nats", Name: "bench.bare"}, // nothing is kept that the next run would find
 		}
 		peer := contender{"nats-bench", func(ctx context.Context) (sample, error) {
-			return r.goTool(ctx, program, "-np", "1", "-ns", "1", "-n", strconv.FormatInt(r.messages, 10), "-ms", strconv.Itoa(messageSize), "bench.peer")
+			c, err := r.tool(ctx, "nats-bench", maker.Point{Topic: "bench.peer", Producers: 1, Subscriptions: 1, Consumers: 1, Messages: r.messages})
+			if err != nil {
+				return sample{}, err
+			}
+			return r.goTool(ctx, c.Path, c.Args...)
 		}}
 		return r.compare(ctx, section{
 			Title: "NATS core, 100 B",
@@ -40,7 +41,7 @@ var natsBoth = regexp.MustCompile(`Pub/Sub stats: ([\d,]+) msgs/sec`)
 // whole process. Their first line counts every message twice, sent and received, over the time from the first to the last:
 // "Pub/Sub stats: 2,000,000 msgs/sec" is 1,000,000/s through the whole path.
 func (r *peakRun) goTool(ctx context.Context, program string, args ...string) (sample, error) {
-	w, err := watch(ctx, nil, program, append([]string{"-s", "nats://" + r.address}, args...)...)
+	w, err := watch(ctx, nil, program, args...)
 	if err != nil {
 		return sample{}, err
 	}

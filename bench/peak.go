@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/maker"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // peakRun sets Brokermark against the bare loop over the same client on one running server, both as fast as they can: on
@@ -69,21 +72,51 @@ func (r *peakRun) produceOnly(sets ...string) contender {
 
 // declare makes a topic as Brokermark would, from outside of what is measured.
 func (r *peakRun) declare(ctx context.Context, name string, persistence driver.Persistence, client map[string]any) error {
-	kind, err := driver.Lookup(r.broker)
+	d, err := r.open(ctx, name, persistence, client)
 	if err != nil {
 		return err
+	}
+	return d.Close()
+}
+
+// open is declare with the driver that has made the topic, which the caller closes.
+func (r *peakRun) open(ctx context.Context, name string, persistence driver.Persistence, client map[string]any) (driver.Driver, error) {
+	kind, err := driver.Lookup(r.broker)
+	if err != nil {
+		return nil, err
 	}
 	c := driver.Config{Target: driver.Target{Addresses: []string{r.address}}, Guarantee: driver.Guarantee{
 		Delivery: driver.AtLeastOnce, Persistence: persistence, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered,
 	}}
 	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, client); err != nil {
-		return err
+		return nil, err
 	}
 	c.Topic, _ = driver.Decode(kind.Settings, driver.TopicScope, nil) // defaults
 	d, err := kind.Open(ctx, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer d.Close()
-	return d.Setup(ctx, driver.Topology{Topics: []driver.Topic{{Name: name, Partitions: 1}}, Subscriptions: []string{"s0"}})
+	err = d.Setup(ctx, driver.Topology{Topics: []driver.Topic{{Name: name, Partitions: 1}}, Subscriptions: []string{"s0"}})
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// tool is the command by which a tool of the broker's maker does what a point asks for, with the run's message size on its server.
+func (r *peakRun) tool(ctx context.Context, name string, p maker.Point) (c provision.Command, err error) {
+	t, err := maker.Lookup(name)
+	if err != nil {
+		return c, err
+	}
+	install, err := r.b.host.Install(ctx, name, "")
+	if err != nil {
+		return c, err
+	}
+	p.Addresses, p.Size = []string{r.address}, messageSize
+	args, err := t.Arguments(p)
+	if err != nil {
+		return c, err
+	}
+	return t.Command(install, args)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,56 +17,22 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// The brokers' own tools that have to be fetched; Kafka's comes with its server.
-const (
-	perfTestVersion = "2.22.1"
-	perfTest        = "com.rabbitmq:perf-test:" + perfTestVersion
-	natsBench       = "github.com/nats-io/nats.go/examples/nats-bench"
-)
-
 // jvmPatience is for a tool that never says what it does, or that takes long to end.
 const jvmPatience = 2 * time.Minute
 
-// locks are the SHA-256 of what is fetched with Maven. What is built with Go is of this module's own requirements.
-//
-//go:embed locks
-var locks embed.FS
-
-// installed makes a peer tool available below the host's installations, once.
-func installed(ctx context.Context, h *provision.Host, tool, version string, fill func(ctx context.Context, i *provision.Install) error) (string, error) {
-	name := tool + "-" + version
-	dir := filepath.Join(h.Dir, "install", name)
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return dir, err
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), name+"-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(temp)
-	if err := os.Chmod(temp, 0o755); err != nil { // Maven runs as a user of its own
-		return "", err
-	}
-	i := &provision.Install{Version: version, Dir: temp, Log: func(format string, args ...any) { progress(format, args...) }}
-	if err := fill(ctx, i); err != nil {
-		return "", fmt.Errorf("install %s: %w", name, err)
-	}
-	return dir, os.Rename(temp, dir)
-}
-
-// built makes a peer tool that is written in Go available, once: the command of a module that this one requires, as its go.mod
-// and go.sum name it.
+// built makes a peer tool that is written in Go available below the host's installations, once: the command of a module that this one
+// requires, as its go.mod and go.sum name it.
 func built(ctx context.Context, h *provision.Host, version, pkg string) (program string, err error) {
 	tool := path.Base(pkg)
-	dir, err := installed(ctx, h, tool, version, func(ctx context.Context, i *provision.Install) error {
-		i.Log("building %s", pkg)
-		out, err := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(i.Dir, "bin", tool), pkg).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		return nil
-	})
-	return filepath.Join(dir, "bin", tool), err
+	program = filepath.Join(h.Dir, "install", tool+"-"+version, "bin", tool)
+	if _, err := os.Stat(program); !errors.Is(err, fs.ErrNotExist) {
+		return program, err
+	}
+	progress("building %s", pkg)
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, pkg).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", pkg, err, out)
+	}
+	return program, nil
 }
 
 // interval reads one report of a running tool: how many messages a second it sent (or how many in all, see count)

@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
-	"strconv"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/maker"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -18,19 +19,13 @@ const (
 )
 
 func (b *bench) rabbitPeak(ctx context.Context) error {
-	dir, err := installed(ctx, b.host, "perf-test", perfTestVersion, func(ctx context.Context, i *provision.Install) error {
-		return i.Maven(ctx, locks, perfTest)
-	})
-	if err != nil {
-		return err
-	}
 	return b.with(ctx, provision.Options{Broker: "rabbitmq"}, func(in *provision.Instance) error {
 		r := &peakRun{
 			b: b, broker: "rabbitmq", bareName: "bare amqp091-go", address: in.Addresses()[0],
 			plan: loopPlan{Client: "rabbitmq", Window: rabbitWindow},
 			sets: []string{"delivery=at-most-once"},
 		}
-		peer := contender{"PerfTest", func(ctx context.Context) (sample, error) { return r.perfTest(ctx, filepath.Join(dir, "lib", "*")) }}
+		peer := contender{"PerfTest", r.perfTest}
 		besidePeer := target{of: tunedProgram, against: peer.name, rate: 0.95, cpu: 1.1}
 		if err := r.compare(ctx, section{
 			Title:    "RabbitMQ, 100 B, no confirms",
@@ -52,18 +47,25 @@ func (b *bench) rabbitPeak(ctx context.Context) error {
 }
 
 // perfTest runs RabbitMQ's own tool with the bare loop's guarantees.
-func (r *peakRun) perfTest(ctx context.Context, classPath string) (sample, error) {
-	args := []string{
-		"-cp", classPath, "com.rabbitmq.perf.PerfTest", "--uri", "amqp://guest:guest@" + r.address,
-		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(messageSize), "--queue", r.topic(),
-		"--auto-delete", "true", "--interval", "1",
+func (r *peakRun) perfTest(ctx context.Context) (s sample, err error) {
+	p := maker.Point{
+		Topic: r.topic(), Subscription: "s0", Partitions: 1, Subscriptions: 1, Producers: 1, Consumers: 1, For: time.Hour, InFlight: rabbitWindow,
+		Guarantee: driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Memory},
 	}
 	if r.plan.Confirm {
-		args = append(args, "--flag", "persistent", "--confirm", strconv.Itoa(rabbitWindow),
-			"--qos", strconv.Itoa(rabbitPrefetch), "--multi-ack-every", strconv.Itoa(rabbitAckEvery))
-	} else {
-		args = append(args, "--autoack")
+		p.Guarantee = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log}
+		p.Client = map[string]any{"prefetch": rabbitPrefetch, "ack.every": rabbitAckEvery}
+	}
+	queue, err := r.open(ctx, p.Topic, p.Guarantee.Persistence, nil)
+	if err != nil {
+		return s, err
+	}
+	defer queue.Close()
+	c, err := r.tool(ctx, "perf-test", p)
+	if err != nil {
+		return s, err
 	}
 	warm := func(elapsed time.Duration, _ float64) bool { return elapsed >= perfTestWarm }
-	return r.b.jvm(ctx, perfTestReport, warm, "java", args...)
+	s, err = r.b.jvm(ctx, perfTestReport, warm, c.Path, c.Args...)
+	return s, errors.Join(err, queue.(driver.Cleaner).Clean(ctx)) // with what the tool had sent ahead
 }

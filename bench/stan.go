@@ -42,7 +42,7 @@ func (b *bench) stanStore(ctx context.Context, address, store, program string) e
 	}
 	peer := contender{"stan-bench", func(ctx context.Context) (sample, error) {
 		channel := r.topic()
-		return r.goTool(ctx, program, "-c", stanCluster, "-id", channel, "-np", "1", "-ns", "1", "-io",
+		return r.goTool(ctx, program, "-s", "nats://"+address, "-c", stanCluster, "-id", channel, "-np", "1", "-ns", "1", "-io",
 			"-mpa", strconv.Itoa(stanWindow), "-n", strconv.FormatInt(r.messages, 10), "-ms", strconv.Itoa(messageSize), channel)
 	}}
 	// The bare loop with stan-bench's subscription: what the durable group costs is the difference to the other bare loop.

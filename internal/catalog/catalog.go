@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/maker"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/usual"
 )
@@ -19,6 +20,7 @@ type Product struct {
 	Driver   driver.Kind       // Add gives it the product's name
 	Recipe   *provision.Recipe // Add gives it the product's name; nil: the broker runs in this process, and nothing is started
 	Defaults usual.Defaults
+	Tools    []maker.Tool // load generators of the broker's maker; Add says that they drive it
 }
 
 var products = map[string]Product{}
@@ -34,6 +36,10 @@ func Add(p Product) {
 		p.Recipe = &r
 	}
 	usual.Register(p.Name, p.Defaults)
+	for _, t := range p.Tools {
+		t.Broker = p.Name
+		maker.Register(t)
+	}
 	products[p.Name] = p
 }
 

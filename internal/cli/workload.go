@@ -42,6 +42,7 @@ var axisFlags = []axisFlag{
 	{"producers", "producersPerTopic", "producers per topic"},
 	{"subscriptions", "subscriptionsPerTopic", "subscriptions per topic; each receives every message"},
 	{"consumers", "consumerPerSubscription", "consumers that share a subscription; 3+2: three of the first, two of the second"},
+	{"generator", "generator", "what sends and receives: brokermark, or tools of the broker's maker such as perf-test"},
 	{"relays", "relays", "processes that consume every message and produce it to a further topic, which the consumers read"},
 	{"duration", "duration", "length of the measured phase, such as 30s"},
 	{"budget", "sustainable.budget", "searches: begin no trial that would end later, such as 30s"},

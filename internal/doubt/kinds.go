@@ -107,8 +107,10 @@ var (
 	OldVersion   = add(Provenance, Table, "old-version", "its makers no longer support this version, or another reservation about it", "")
 	UncleanClose = add(Provenance, Table, "unclean-close", "closing the clients failed, or topics could not be removed",
 		"From an attached broker or one that points share")
-	NoFigure    = add(Provenance, Table, "no-figure", "some figures are no finite number", "Such as the ratio of nothing to nothing. The record holds null there")
-	Imported    = add(Provenance, Table, "imported", "another tool measured this", "It names the file and its checksum")
+	NoFigure   = add(Provenance, Table, "no-figure", "some figures are no finite number", "Such as the ratio of nothing to nothing. The record holds null there")
+	Imported   = add(Provenance, Table, "imported", "another tool measured this", "It names the file and its checksum")
+	MakersTool = add(Provenance, Table, "makers-tool", "a tool of the broker's maker sent and received: its figures are its own",
+		"Rates and latencies, from the actual send, are what it printed; loss, duplicates and order are unknown. Cost is from its start to its end ([generator](attaching.md#the-makers-own-tools))")
 	OMBLatency  = add(Provenance, Table, "omb-latency", "latency counts from the actual send", "A stall is charged to the few messages that were sent into it. That of a closed loop is no latency under a load")
 	OMBEndToEnd = add(Provenance, Table, "omb-end-to-end", "latency comes from the message's own timestamp", "With most drivers in whole milliseconds, and samples of 0 are dropped")
 	OMBNoLedger = add(Provenance, Table, "omb-no-ledger", "loss, duplicates and order are unknown", "Nothing was accounted for message by message")

@@ -52,6 +52,7 @@ type clients struct {
 	consumers *provision.Instance // the consumers' own process; nil if they run in the agent's
 	relays    *provision.Instance // nil if the spec asks for none
 	pipeline  *pipeline           // nil if the spec asks for none
+	tool      *provision.Instance // of the broker's maker; nil until it has been started, and if the generator is ours
 	exhausted string              // why no more agents can share the load; empty if more may, or were never needed
 }
 
@@ -75,6 +76,9 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	if b.spec.Pipeline != nil {
 		return b.measurePipeline(ctx)
+	}
+	if b.spec.Generator != "" {
+		return b.measureTool(ctx)
 	}
 	plan := b.agentPlan()
 	single := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1
@@ -153,6 +157,9 @@ func (b *bench) prepareAgain(ctx context.Context) error {
 func (b *bench) close(err error) {
 	if b.clients.pipeline != nil {
 		b.clients.pipeline.close(err)
+	}
+	if b.clients.tool != nil {
+		stop(b.clients.tool)
 	}
 	if b.clients.relays != nil { // before the agent, which removes the relays' topics as it closes
 		stop(b.clients.relays)

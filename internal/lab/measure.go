@@ -55,16 +55,21 @@ func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 // countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no
 // rate. If messages is 0, their number follows from the bytes of payload: 1 MB are 1,000 messages of 1 kB on average.
 func (b *bench) countedLoad(messages int64, bytes study.Size) (worker.Load, error) {
-	if messages == 0 {
-		messages = max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
-	}
-	load := worker.Load{Messages: messages, Drain: time.Duration(b.spec.Drain)}
+	load := worker.Load{Messages: countedMessages(b.spec, messages, bytes), Drain: time.Duration(b.spec.Drain)}
 	if b.spec.Load.Rate == 0 {
 		return load, nil
 	}
 	var err error
 	load.Schedule, err = b.schedule()
 	return load, err
+}
+
+// countedMessages returns a number of messages, or the number that make up so many bytes of payload.
+func countedMessages(s study.Spec, messages int64, bytes study.Size) int64 {
+	if messages > 0 {
+		return messages
+	}
+	return max(1, int64(math.Round(float64(bytes)/s.MessageSize.Mean())))
 }
 
 // measureRate offers the spec's load in open loop: messages are due by the schedule, however slow the broker is.

@@ -234,21 +234,21 @@ func (p *pipeline) close(err error) {
 		stop(running.instance)
 	}
 	if p.admin != nil {
-		p.bench.doubtClose(errors.Join(p.removeTopic(), p.admin.Close()), "client", err)
+		p.bench.closeAdmin(p.admin, err)
 	}
 }
 
-// removeTopic returns an error only if the broker goes on running: one that is stopped next is removed with its topic.
-func (p *pipeline) removeTopic() error {
-	c, ok := p.admin.(driver.Cleaner)
-	if !ok {
-		return nil
+// closeAdmin closes a client and removes the topics that it has made. If it can't, that is a doubt only if the broker goes on running: one
+// that is stopped next is removed with its topics. run is the error that ended the run; nil if none did.
+func (b *bench) closeAdmin(admin driver.Driver, run error) {
+	var cleaned error
+	if c, ok := admin.(driver.Cleaner); ok {
+		const timeout = 5 * time.Second // a broker that is stuck must not keep the next point waiting
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		if err := c.Clean(ctx); err != nil && b.outlives() {
+			cleaned = fmt.Errorf("remove the topics from the broker: %w", err)
+		}
 	}
-	const timeout = 5 * time.Second // a broker that is stuck must not keep the next point waiting
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	if err := c.Clean(ctx); err != nil && p.bench.outlives() {
-		return fmt.Errorf("remove the topic from the broker: %w", err)
-	}
-	return nil
+	b.doubtClose(errors.Join(cleaned, admin.Close()), "client", run)
 }

@@ -43,6 +43,8 @@ func whyOnlyHere(s study.Spec) string {
 	switch {
 	case !hasProcesses:
 		return s.Broker + " runs in this process, and no agent reaches it"
+	case s.Generator != "":
+		return s.Generator + " is a process of this machine"
 	case s.Pipeline != nil:
 		return "a pipeline's parts run on this machine"
 	case s.ConsumersApart:

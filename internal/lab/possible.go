@@ -45,6 +45,9 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	if err := checkNetwork(s); err != nil {
 		return err
 	}
+	if err := checkGenerator(s); err != nil {
+		return err
+	}
 	if err := checkOffer(kind, s, c.Client); err != nil {
 		return err
 	}

@@ -95,6 +95,12 @@ func (b *bench) read() reading {
 	if b.clients.agent != nil {
 		r.self = b.clients.agent.Used()
 	}
+	if b.spec.Generator != "" { // this process only looks on
+		r.self = provision.Usage{}
+	}
+	if b.clients.tool != nil {
+		r.self = b.clients.tool.Meter().Sample()
+	}
 	if b.meters.local != nil {
 		here := agent.Metered{Used: b.meters.local.Sample()}
 		here.Flushes, here.Gaps = b.meters.flushed(b.lab.flushes)
@@ -129,7 +135,7 @@ func (b *bench) roots() []int {
 	if b.meters.local != nil {
 		roots = append(roots, b.meters.local.Roots()...)
 	}
-	instances := []*provision.Instance{b.clients.consumers, b.clients.relays}
+	instances := []*provision.Instance{b.clients.consumers, b.clients.relays, b.clients.tool}
 	if b.clients.pipeline != nil {
 		for _, p := range b.clients.pipeline.startedParts() {
 			instances = append(instances, p.instance)

@@ -121,6 +121,20 @@ func (in *Instance) Meter() *Meter { return in.meter }
 // Deaths carries unexpected ends after Start has returned. It is never closed.
 func (in *Instance) Deaths() <-chan Death { return in.deaths }
 
+// Wait blocks until every node has ended by itself (Recipe.Ends), or ctx has. One that did so with another exit code than 0 is an *ErrDied.
+func (in *Instance) Wait(ctx context.Context) error {
+	for _, m := range in.members {
+		p := m.current()
+		if err := p.wait(ctx); err != nil {
+			return err
+		}
+		if p.fate.Code != 0 {
+			return m.death(p)
+		}
+	}
+	return nil
+}
+
 // LogPath is the file with the node's output; node counts from 1.
 func (in *Instance) LogPath(node int) string {
 	m, err := in.member(node)

@@ -27,6 +27,9 @@ type Recipe struct {
 	// Part tells that it is no broker but something that stands around one, such as a load balancer: it is started the same
 	// way, and no list of brokers names it.
 	Part bool
+	// Ends tells that it is no server but ends by itself when its work is done, which is then no death: Instance.Wait waits for it.
+	// Nobody asks it whether it is ready.
+	Ends bool
 	// Ports names the TCP ports each node needs, e.g. "client", "controller". The client port is named "client".
 	Ports []string
 	// Beside are ports that a server takes by itself, by how far they lie from one of Ports; they are reserved with it.
@@ -200,7 +203,7 @@ var recipes = map[string]*Recipe{}
 
 // Register adds a recipe; call it from init. It panics on a duplicate or incomplete one.
 func Register(r Recipe) {
-	if r.Broker == "" || len(r.Versions) == 0 || r.Command == nil || r.Ready == nil || r.MaxNodes < 1 {
+	if r.Broker == "" || len(r.Versions) == 0 || r.Command == nil || r.Ready == nil && !r.Ends || r.MaxNodes < 1 {
 		panic(fmt.Sprintf("provision: incomplete recipe %q", r.Broker))
 	}
 	if _, dup := recipes[r.Broker]; dup {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -53,6 +54,9 @@ var FromSend = []string{KeyServiceP50, KeyServiceP99, KeyEndToEndServiceP50, Key
 func OnlyFromSend(r store.Record) bool {
 	if r.Result == nil || r.Spec.ClosedLoop() {
 		return false
+	}
+	if r.Result.Tool != nil {
+		return slices.ContainsFunc(FromSend, func(key string) bool { return MustMetric(key).isGiven(r) })
 	}
 	l := r.Result.Latency
 	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0

@@ -55,23 +55,28 @@ type Metric struct {
 	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received
 }
 
+// isGiven reports whether a record has the value of m from somebody else: from a publication, or from a tool that was the generator.
+func (m Metric) isGiven(r store.Record) bool {
+	_, ok := r.Result.Given[m.Key]
+	return ok
+}
+
 // Of is the value of m in a record; NaN if it was not measured or is not known. A published record has the values that were
 // published and no others. A record of a closed loop has no latency: see study.Spec.ClosedLoop.
 func (m Metric) Of(r store.Record) float64 {
 	switch {
 	case r.Result == nil:
 		return math.NaN()
+	case r.Kind != store.KindPublished && m.isLatency && !m.asRecorded && r.Spec.ClosedLoop():
+		return math.NaN()
+	case m.isGiven(r):
+		return r.Result.Given[m.Key]
 	case r.Kind == store.KindPublished:
-		if v, ok := r.Result.Given[m.Key]; ok {
-			return v
-		}
 		return math.NaN()
 	case m.Counts() && r.Result.Books == (store.Books{}): // from a tool that doesn't count: a loss is unknown then, and not 0
 		return math.NaN()
 	case m.Counts():
 		return m.count(r.Result.Books)
-	case m.isLatency && !m.asRecorded && r.Spec.ClosedLoop():
-		return math.NaN()
 	default:
 		return decimal(m.measured(r))
 	}
@@ -81,7 +86,7 @@ func (m Metric) Of(r store.Record) float64 {
 // came it is Of.
 func (m Metric) AtMost(r store.Record) float64 {
 	value := m.Of(r)
-	if m.most == nil || math.IsNaN(value) || r.Kind == store.KindPublished {
+	if m.most == nil || math.IsNaN(value) || m.isGiven(r) {
 		return value
 	}
 	return decimal(m.most(r))
@@ -91,7 +96,7 @@ func (m Metric) AtMost(r store.Record) float64 {
 // unless m is a latency, and where nothing is known of the generator.
 func (m Metric) WithoutOwn(r store.Record) float64 {
 	value := m.Of(r)
-	if m.withoutOwn == nil || math.IsNaN(value) || r.Kind == store.KindPublished {
+	if m.withoutOwn == nil || math.IsNaN(value) || m.isGiven(r) {
 		return value
 	}
 	return min(value, decimal(m.withoutOwn(r)))
@@ -219,7 +224,7 @@ func (m Metric) Over(records []store.Record) Summary {
 
 // tooFew reports whether a record has too few messages for conclusions from m.
 func (m Metric) tooFew(r store.Record) bool {
-	return m.few != nil && r.Result != nil && !math.IsNaN(m.Of(r)) && m.few(r)
+	return m.few != nil && r.Result != nil && !math.IsNaN(m.Of(r)) && !m.isGiven(r) && m.few(r)
 }
 
 // Sample is the known values of m in records, with the bounds that the measurement sets to each: those of a search or a knee, of

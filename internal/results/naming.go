@@ -115,7 +115,7 @@ func variantOf(spec study.Spec, axes map[string]string, valuesByAxis Values) Var
 
 // FirstInNames are the paths of the settings that readers care for most. If points have the same values on all axes, names
 // tell them apart by these settings before any others.
-var FirstInNames = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
+var FirstInNames = []string{"generator", "persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
 // distinguish makes the variants of points longer until no two points would have the same name, unless their specs are equal.
 // There are such points if a study varied a setting that is no axis of it: two points "kafka" become "kafka acks=1" and

@@ -22,8 +22,20 @@ type Result struct {
 	// Limit is what set the pace of a peak or of a count without a rate: client | cpu | client-window | producer-delay | consumer-delay |
 	// cpu-limit | unknown. Under client the rates are lower bounds. Sustainable has that of a search.
 	Limit string `json:"limit,omitempty"`
-	// Given are the figures of a published record, in base units by the keys of metrics. Nothing else is known of such a record.
+	// Given are figures that were not measured here, in base units by the keys of metrics: those of a published record, of which nothing
+	// else is known, or those that Tool printed.
 	Given map[string]float64 `json:"given,omitempty"`
+	Tool  *Tool              `json:"tool,omitempty"` // nil unless a tool of the broker's maker was the generator
+}
+
+// Tool is a load generator of the broker's maker. Measured here are only the cost, from its start to its end, and what the broker counted.
+type Tool struct {
+	Name      string   `json:"name"`
+	Version   string   `json:"version"`
+	Arguments []string `json:"arguments"`
+	Printed   []string `json:"printed,omitempty"` // its last lines
+	// BrokerPublished is how many messages of the run the broker has taken by its own count; nil if it doesn't say.
+	BrokerPublished *int64 `json:"broker_published,omitempty"`
 }
 
 // Measurement is one measured phase. Rates are messages per second, times nanoseconds, sizes bytes.

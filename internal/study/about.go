@@ -68,6 +68,7 @@ var abouts = []about{
 	{path: "place.producers", doc: "with --agents: names of the agents that have the producers, in turn; one that stands twice has twice as many", fallback: "none"},
 	{path: "place.consumers", doc: "with --agents: names of the agents that have the consumers, in turn", fallback: "none"},
 
+	{path: "generator", doc: "what sends and receives: brokermark, or a load generator of the broker's maker, which reports figures of its own", fallback: OwnGenerator},
 	{path: "pipeline.servers", fallback: "1", doc: "an application around the broker (docs/pipeline.md): HTTP servers that publish what clients post"},
 	{path: "pipeline.balancer", fallback: "haproxy before several servers, else none", doc: "what divides requests among the servers", allowed: []string{none, haproxy, nginx}},
 	{path: "pipeline.pool", fallback: "20", doc: "producers of each server, which its requests share"},

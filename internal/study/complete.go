@@ -39,6 +39,7 @@ func complete(d *draft) Spec {
 		}
 	}
 	completePipeline(&s, d)
+	completeGenerator(&s, d)
 	completeSubscriptions(&s, d)
 	completeBroker(&s, d)
 	completeMessages(&s, d)

@@ -62,6 +62,8 @@ type Spec struct {
 	// Place says which agents have a topic's producers and consumers.
 	Place Place `json:"place,omitzero"`
 
+	// Generator is a load generator of the broker's maker that runs instead of producers and consumers of ours; "": ours.
+	Generator string `json:"generator,omitempty"`
 	// Pipeline puts an application around the broker; nil: producers and consumers alone.
 	Pipeline *Pipeline `json:"pipeline,omitempty"`
 

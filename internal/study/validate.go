@@ -50,6 +50,7 @@ func (v *validator) validate() {
 	v.inFlight()
 	v.faults()
 	v.pipeline()
+	v.generator()
 	switch s := v.spec; s.Measure {
 	case MeasureRate:
 		v.load()

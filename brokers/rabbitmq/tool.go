@@ -1,0 +1,125 @@
+package rabbitmq
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/maker"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// locks are the SHA-256 of the files that PerfTest is fetched as.
+//
+//go:embed locks
+var locks embed.FS
+
+// perfTest is RabbitMQ's PerfTest, which Maven fetches.
+func perfTest() maker.Tool {
+	return maker.Tool{
+		Name: "perf-test",
+		Recipe: provision.Recipe{
+			Versions: []provision.Version{{Name: "2.22.1", Needs: []provision.Need{
+				{Command: "java", Apt: []string{"default-jre-headless"}}, {Command: "mvn", Apt: []string{"maven"}},
+			}}},
+			Install: func(ctx context.Context, i *provision.Install) error {
+				return i.Maven(ctx, locks, "com.rabbitmq:perf-test:"+i.Version)
+			},
+		},
+		Command: func(install string, args []string) (provision.Command, error) {
+			return provision.Command{Path: "java", Args: append([]string{"-cp", filepath.Join(install, "lib", "*"), "com.rabbitmq.perf.PerfTest"}, args...)}, nil
+		},
+		Arguments: perfTestArguments,
+		Read:      readPerfTest,
+	}
+}
+
+// perfTestArguments have PerfTest use the queue that our driver has declared, by the default exchange.
+func perfTestArguments(p maker.Point) ([]string, error) {
+	switch {
+	case p.Guarantee.Delivery == driver.ExactlyOnce:
+		return nil, driver.Unsupported("delivery: exactly-once", "RabbitMQ has no such guarantee")
+	case p.Subscriptions != 1:
+		return nil, driver.Unsupported(fmt.Sprintf("subscriptionsPerTopic: %d", p.Subscriptions), "the tool uses one queue; allowed: 1")
+	}
+	if err := maker.One("partitionsPerTopic", p.Partitions); err != nil {
+		return nil, err
+	}
+	if err := p.Only("prefetch", "ack.every"); err != nil {
+		return nil, err
+	}
+	queue := p.Topic + "." + p.Subscription
+	args := []string{
+		"--uri", "amqp://guest:guest@" + p.Addresses[0], "--predeclared", "--queue", queue, "--exchange", "", "--routing-key", queue,
+		"--producers", strconv.Itoa(p.Producers), "--consumers", strconv.Itoa(p.Consumers), "--size", strconv.Itoa(p.Size), "--interval", "1",
+	}
+	if p.Guarantee.Persistence != driver.Memory {
+		args = append(args, "--flag", "persistent")
+	}
+	if p.Guarantee.Delivery == driver.AtMostOnce {
+		args = append(args, "--autoack")
+	} else {
+		args = append(args, "--confirm", strconv.Itoa(p.InFlight))
+	}
+	for setting, option := range map[string]string{"prefetch": "--qos", "ack.every": "--multi-ack-every"} {
+		if value, ok := p.Client[setting]; ok {
+			args = append(args, option, provision.Text(value))
+		}
+	}
+	return perfTestLoad(args, p)
+}
+
+// perfTestLoad adds the load to the arguments: a rate or none, and a time or a number of messages.
+func perfTestLoad(args []string, p maker.Point) ([]string, error) {
+	if p.Rate > 0 {
+		rate, err := p.EachRate()
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--rate", rate)
+	}
+	if p.Messages == 0 {
+		if p.For%time.Second != 0 {
+			return nil, driver.Unsupported(fmt.Sprintf("duration: %s", p.For), "the tool takes whole seconds")
+		}
+		return append(args, "--time", strconv.Itoa(int(p.For.Seconds()))), nil
+	}
+	messages, err := p.EachMessages()
+	if err != nil {
+		return nil, err
+	}
+	if p.Consumers > 1 {
+		return nil, driver.Unsupported(fmt.Sprintf("consumerPerSubscription: %d", p.Consumers), "with measure: count each consumer of the tool waits for as many messages; allowed: 1")
+	}
+	return append(args, "--pmessages", messages, "--cmessages", strconv.FormatInt(p.Messages, 10)), nil
+}
+
+var (
+	perfTestRate    = regexp.MustCompile(`, (sending|receiving) rate avg: ([\d.,]+) msg/s`)
+	perfTestLatency = regexp.MustCompile(`, (consumer|confirm) latency min/median/75th/95th/99th (\d+)/(\d+)/\d+/(\d+)/(\d+) µs`)
+)
+
+// readPerfTest reads the summary, which is about all of the run.
+func readPerfTest(lines []string) (f maker.Figures, ok bool) {
+	for _, line := range lines {
+		if m := perfTestRate.FindStringSubmatch(line); m != nil && m[1] == "sending" {
+			f.SendRate = maker.Number(m[2])
+		} else if m != nil {
+			f.ReceiveRate = maker.Number(m[2])
+		}
+		if m := perfTestLatency.FindStringSubmatch(line); m != nil {
+			ns := maker.Numbers(m[2:], 1e3, "min", "p50", "p95", "p99")
+			if m[1] == "confirm" {
+				f.Publish = ns
+			} else {
+				f.EndToEnd = ns
+			}
+		}
+	}
+	return f, f.SendRate > 0 && f.ReceiveRate > 0
+}

@@ -1,0 +1,248 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/maker"
+	"github.com/brokermark/brokermark/internal/secret"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// With a generator that isn't ours, a tool of the broker's maker sends and receives (package maker). The lab makes the topic, starts the
+// tool, meters it and the broker from its start to its end, and keeps what it printed. No message is counted here.
+
+// toolRun is the tool of one repetition.
+type toolRun struct {
+	bench  *bench
+	tool   maker.Tool
+	point  maker.Point
+	args   []string
+	admin  driver.Driver // makes and removes the topic, and asks for the broker's count
+	stored *store.Tool
+
+	printed []string // the last lines of its output
+}
+
+// checkGenerator refuses a point whose generator can't do what it asks for.
+func checkGenerator(s study.Spec) error {
+	if s.Generator == "" {
+		return nil
+	}
+	t, err := maker.Lookup(s.Generator)
+	if err != nil {
+		return err
+	}
+	return t.Refusal(s.Broker, toolPoint(s, []string{"127.0.0.1:1"}, driver.Topic{Partitions: s.PartitionsPerTopic}))
+}
+
+// toolPoint is what a spec asks of a tool.
+func toolPoint(s study.Spec, addresses []string, topic driver.Topic) maker.Point {
+	p := maker.Point{
+		Addresses: addresses, Topic: topic.Name, Partitions: topic.Partitions,
+		Subscriptions: s.SubscriptionsPerTopic, Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription.Largest(),
+		Rate: s.Load.Rate, Size: int(s.MessageSize.Largest()), InFlight: s.InFlight.Messages,
+		Windowed: s.InFlight.Messages != study.Defaults().InFlight.Messages, Guarantee: guarantee(s), Client: s.Client,
+	}
+	if s.SubscriptionsPerTopic > 0 {
+		p.Subscription = subscriptionName(0)
+	}
+	if s.Measure == study.MeasureCount {
+		p.Messages = countedMessages(s, s.Count.Messages, s.Count.Bytes)
+	} else {
+		p.For = time.Duration(s.Duration)
+	}
+	return p
+}
+
+// measureTool measures a point whose generator is a tool of the broker's maker, and fills the record's result.
+func (b *bench) measureTool(ctx context.Context) (err error) {
+	t, err := maker.Lookup(b.spec.Generator)
+	if err != nil {
+		return err
+	}
+	r := &toolRun{bench: b, tool: t, stored: &store.Tool{Name: t.Name, Version: t.Version()}}
+	b.record.Versions.Client = t.Name + " " + t.Version()
+	b.record.Settings.Client = b.spec.Client // of the tool's own defaults nothing is known
+	b.doubt(doubt.MakersTool, "%s %s sent and received: its rates and latencies, from the actual send, are its own; loss, duplicates and order are unknown", t.Name, t.Version())
+	defer func() {
+		if r.admin != nil {
+			b.closeAdmin(r.admin, err)
+		}
+	}()
+	if err := r.prepare(ctx); err != nil {
+		return b.explainDeath(err)
+	}
+	return r.run(ctx)
+}
+
+// prepare makes the topic and translates the point.
+func (r *toolRun) prepare(ctx context.Context) (err error) {
+	b := r.bench
+	b.announce("connecting")
+	broker := b.broker.link
+	broker.Topology = b.topology(uint16(rand.Uint32()))
+	if len(broker.Topology.Subscriptions) == 0 { // the broker is asked for its count by the name of one
+		broker.Topology.Subscriptions = []string{subscriptionName(0)}
+	}
+	if r.admin, err = broker.Open(ctx, b.lab.options.Log); err != nil {
+		return err
+	}
+	if err := b.awaitReplicas(ctx); err != nil {
+		return err
+	}
+	r.point = toolPoint(b.spec, broker.Addresses, broker.Topology.Topics[0])
+	r.args, err = r.tool.Arguments(r.point)
+	for _, arg := range r.args {
+		r.stored.Arguments = append(r.stored.Arguments, secret.Redact(arg))
+	}
+	return err
+}
+
+// run runs the tool to its end and keeps its figures.
+func (r *toolRun) run(ctx context.Context) error {
+	b := r.bench
+	stage := "running " + r.tool.Name
+	b.report(Event{Kind: Staged, Stage: stage, Target: b.spec.Load.Rate})
+	m := newMetering(b, stage, b.spec.Load.Rate)
+	m.begin = new(b.readAll())
+	err := r.toEnd(ctx, m)
+	if b.clients.tool == nil {
+		return err
+	}
+	m.end = new(b.readAll())
+	r.stored.BrokerPublished = r.published(ctx)
+	f, ok := r.tool.Read(r.printed)
+	out := worker.Outcome{From: m.begin.at, Until: m.end.at}
+	out.Measured.Acked = r.messages(f)
+	out.Measured.Sent, out.Measured.Bytes = out.Measured.Acked, out.Measured.Acked*int64(r.point.Size)
+	cost, costDoubts := m.finish(ctx, out, nil)
+	b.record.Result = &store.Result{
+		Measurement: store.Measurement{OfferedRate: b.spec.Load.Rate, PayloadSize: float64(r.point.Size), Cost: cost.Cost},
+		Given:       given(f, r.point), Tool: r.stored,
+	}
+	all := doubts(b.record.Doubts)
+	for _, d := range costDoubts {
+		all.keep(d)
+	}
+	b.doubtCores(trial{Outcome: out, trialCost: cost}, &all)
+	b.record.Doubts = all
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return failed("%s ended without the figures that it prints: %s", r.tool.Name, lastOf(r.printed))
+	case f.SendRate < leastOfRate*r.point.Rate:
+		return void("%s says that it sent %.0f/s where %.0f/s were asked for; whether it or the broker set the pace is not known", r.tool.Name, f.SendRate, r.point.Rate)
+	}
+	return nil
+}
+
+const (
+	leastOfRate = 0.98 // of a rate that was asked for, as for our own generator
+	// mostPrinted bounds the lines of a tool's output that are read, and keptLines those that a record holds.
+	mostPrinted, keptLines = 2000, 20
+	toolPatience           = time.Minute // for its start, and for its end after the load
+)
+
+// toEnd starts the tool and waits until it ends, while the meters are read. A tool that takes several times as long as it should is ended.
+func (r *toolRun) toEnd(ctx context.Context, m *metering) error {
+	b := r.bench
+	guarded, unguard := b.guard(ctx)
+	defer func() { _ = unguard() }()
+	in, err := b.startProcesses(guarded, r.tool.Options(r.args))
+	if err != nil {
+		return errStart{cause: fmt.Errorf("start %s: %w", r.tool.Name, err)}
+	}
+	b.clients.tool = in
+	patience := toolPatience + time.Duration(b.spec.Drain) + time.Duration(3*study.EstimateSeconds(b.spec)*float64(time.Second))
+	limited, cancel := context.WithTimeout(guarded, patience)
+	defer cancel()
+	endMeters := repeat(meterEvery, m.readLive)
+	err = in.Wait(limited)
+	endMeters()
+	for _, line := range in.LogTail(1, mostPrinted) {
+		r.printed = append(r.printed, secret.Redact(line))
+	}
+	r.stored.Printed = r.printed[max(0, len(r.printed)-keptLines):]
+	switch died := unguard(); {
+	case died != nil:
+		return died
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return failed("%s had not ended after %s: %s", r.tool.Name, patience.Round(time.Second), lastOf(r.printed))
+	case err != nil:
+		return failed("%v", err)
+	}
+	return nil
+}
+
+// lastOf is the end of an output, for a sentence.
+func lastOf(lines []string) string {
+	return strings.Join(lines[max(0, len(lines)-3):], "; ")
+}
+
+// messages is how many messages the tool sent, by which its cost is divided.
+func (r *toolRun) messages(f maker.Figures) int64 {
+	if r.point.Messages > 0 {
+		return r.point.Messages
+	}
+	return int64(f.SendRate * r.point.For.Seconds())
+}
+
+// published is how many messages the broker has taken for the topic, by its own count; nil if it doesn't say. A broker that has just
+// been started may take seconds until it can.
+func (r *toolRun) published(ctx context.Context) *int64 {
+	w := queueWatch{}
+	w.gauge, _ = r.admin.(driver.Gauge)
+	if w.gauge == nil {
+		return nil
+	}
+	const tries, apart = 10, 500 * time.Millisecond
+	for range tries {
+		var tick store.PipelineTick
+		if w.ask(ctx, &tick); len(w.samples) > 0 {
+			return reported(w.samples[0].queue.Published)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(apart):
+		}
+	}
+	return nil
+}
+
+// given are the figures by the keys of metrics. Latencies are from the actual send.
+func given(f maker.Figures, p maker.Point) map[string]float64 {
+	figures := map[string]float64{}
+	through := f.SendRate
+	if f.SendRate > 0 {
+		figures["publish_rate"] = f.SendRate
+	}
+	if f.ReceiveRate > 0 {
+		figures["receive_rate"] = f.ReceiveRate
+		through = min(through, f.ReceiveRate/float64(max(1, p.Subscriptions)))
+	}
+	if through > 0 {
+		figures["throughput"] = through
+	}
+	if through > 0 && p.Messages > 0 {
+		figures["total_s"] = float64(p.Messages) / through
+	}
+	for kind, latency := range map[string]map[string]float64{"service": f.Publish, "e2e_service": f.EndToEnd} {
+		for statistic, ns := range latency {
+			figures[kind+"_"+statistic+"_ns"] = ns
+		}
+	}
+	return figures
+}

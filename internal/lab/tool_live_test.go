@@ -1,0 +1,55 @@
+package lab_test
+
+import (
+	"testing"
+
+	_ "github.com/brokermark/brokermark/brokers/kafka"
+	_ "github.com/brokermark/brokermark/brokers/nats"
+	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/testkit"
+)
+
+// Each tool of a maker does what a point asks for, by its own figures and, where the broker counts, by the broker's.
+func TestMakersToolsDoWhatAPointAsksFor(t *testing.T) {
+	testkit.Live(t)
+	for name, c := range map[string]struct {
+		spec      string
+		rate      float64 // that was asked for; 0: none
+		published int64   // by the broker's count; 0: it doesn't count
+		latency   string  // a metric that the tool prints; "" if it prints none
+	}{
+		"kafka-producer-perf-test": {
+			spec: "broker: kafka\nmeasure: rate\nload.rate: 500\nduration: 6s\nsubscriptionsPerTopic: 0\nclient: {linger.ms: 2}\n", rate: 500, published: 3000, latency: "service_p99_ns",
+		},
+		"perf-test": {
+			spec: "broker: rabbitmq\nmeasure: rate\nload.rate: 500\nduration: 6s\nclient: {prefetch: 100}\n", rate: 500, latency: "e2e_service_p99_ns",
+		},
+		"nats-bench": {spec: "broker: nats\nmeasure: count\ncount.messages: 2000000\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := runPoint(t, parseSpec(t, c.spec+"generator: "+name+"\n"), lab.Options{Host: sharedHost(t)})
+			if r.Result == nil || r.Status != store.OK && r.Status != store.Void { // on a busy machine a JVM needs a tenth of the time to connect
+				t.Fatalf("%s: %s", r.Status, r.Reason)
+			}
+			of := func(key string) float64 { return results.MustMetric(key).Of(r) }
+			if sent := of("publish_rate"); c.rate > 0 && (sent < 0.8*c.rate || sent > 1.3*c.rate) || sent <= 0 { // PerfTest leaves out of its time what it took to start
+				t.Errorf("%v messages per second were sent; want about %v", sent, c.rate)
+			}
+			if got := r.Result.Tool.BrokerPublished; c.published > 0 && (got == nil || *got != c.published) {
+				t.Errorf("the broker took %v messages; want %d", got, c.published)
+			}
+			if c.latency != "" && !(of(c.latency) > 0) {
+				t.Errorf("%s is %v", c.latency, of(c.latency))
+			}
+			if lost := of("lost"); lost == lost {
+				t.Errorf("%v messages were lost, which nobody has counted", lost)
+			}
+			if cost := r.Result.Cost; cost.GeneratorUserSeconds <= 0 || cost.GeneratorRSSBytes == 0 || cost.BrokerUserSeconds+cost.BrokerSystemSeconds <= 0 {
+				t.Errorf("the cost is %+v", cost)
+			}
+		})
+	}
+}

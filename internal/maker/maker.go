@@ -1,0 +1,175 @@
+// Package maker holds the load generators that come from the makers of brokers, such as RabbitMQ's PerfTest. A broker's product adds those
+// that drive it: how the tool is installed, how a point becomes its command line, and what its output says. The figures are the tool's own.
+package maker
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
+)
+
+// Tool is a load generator of a broker's maker.
+type Tool struct {
+	Name   string
+	Broker string // that it drives; catalog.Add sets it
+	// Recipe says how the tool is installed; Register completes it. Its first version is the one that runs.
+	Recipe provision.Recipe
+	// Command is how the installed tool is started with its arguments.
+	Command func(install string, args []string) (provision.Command, error)
+	// Arguments are those that have the tool do what a point asks for. It refuses by name, with *driver.ErrUnsupported, what the tool can't do.
+	Arguments func(p Point) ([]string, error)
+	// Read reads the figures off the last lines of the tool's output; ok is false if they aren't there.
+	Read func(lines []string) (f Figures, ok bool)
+}
+
+// Point is what is asked of a tool: messages to one topic, a number of them or for a time.
+type Point struct {
+	Addresses     []string // host:port of each node
+	Topic         string   // exists already
+	Subscription  string   // of the topic; empty if there is none
+	Partitions    int
+	Subscriptions int
+	Producers     int
+	Consumers     int           // of each subscription
+	Messages      int64         // of all producers; 0: until For is over
+	For           time.Duration // 0: until Messages are sent
+	Rate          float64       // messages per second of all producers; 0: as fast as the tool can
+	Size          int           // bytes of each payload
+	InFlight      int           // messages that a producer may have unconfirmed
+	Windowed      bool          // InFlight is not what specs have by default
+	Guarantee     driver.Guarantee
+	Client        map[string]any // settings that the spec gives, by their native names
+}
+
+// Figures are what a tool says of a run.
+type Figures struct {
+	SendRate, ReceiveRate float64 // messages per second of all producers, and of all consumers; 0 if the tool doesn't say
+	// Publish is the latency from send to confirmation, EndToEnd that from send to receipt: nanoseconds by statistic, "mean", "p50", "max".
+	Publish, EndToEnd map[string]float64
+}
+
+// setting is the one setting of a tool's instance: its arguments as a JSON list.
+const setting = "arguments"
+
+var tools = map[string]Tool{}
+
+// Register adds a tool with its recipe. It is called from init. It panics on a duplicate or incomplete one.
+func Register(t Tool) {
+	if _, dup := tools[t.Name]; dup || t.Broker == "" || t.Command == nil || t.Arguments == nil || t.Read == nil {
+		panic("maker: registered twice or incomplete: " + t.Name)
+	}
+	r := &t.Recipe
+	r.Broker, r.Part, r.Ends, r.MaxNodes = t.Name, true, true, 1
+	r.Command = func(n *provision.Node) (provision.Command, error) {
+		var args []string
+		if err := json.Unmarshal([]byte(fmt.Sprint(n.Cluster.Settings[setting])), &args); err != nil {
+			return provision.Command{}, fmt.Errorf("%s is started as the generator of a point: %w", t.Name, err)
+		}
+		return t.Command(n.Cluster.Install, args)
+	}
+	provision.Register(*r)
+	tools[t.Name] = t
+}
+
+// Lookup finds a tool; an unknown name is answered with those that there are.
+func Lookup(name string) (Tool, error) {
+	t, ok := tools[name]
+	if !ok {
+		return t, fmt.Errorf("unknown generator %q%s; known: brokermark, %s", name, suggest.DidYouMean(name, Names()), strings.Join(Names(), ", "))
+	}
+	return t, nil
+}
+
+// Names lists the tools, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(tools)) }
+
+// Version is that of the tool that runs.
+func (t Tool) Version() string { return t.Recipe.Versions[0].Name }
+
+// Options start the tool with arguments.
+func (t Tool) Options(args []string) provision.Options {
+	text, _ := json.Marshal(args) // of texts: never fails
+	return provision.Options{Broker: t.Name, Server: map[string]any{setting: string(text)}}
+}
+
+// Refusal is what can be said against a point without a broker; nil: nothing.
+func (t Tool) Refusal(broker string, p Point) error {
+	if broker != t.Broker {
+		return driver.Unsupported("generator: "+t.Name, "it drives %s", t.Broker)
+	}
+	_, err := t.Arguments(p)
+	return err
+}
+
+// Only refuses the client settings that a tool has no word for: all but names.
+func (p Point) Only(names ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(p.Client)) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if len(names) == 0 {
+			return driver.Unsupported("client."+name, "the tool has no such option")
+		}
+		return driver.Unsupported("client."+name, "the tool has no such option; allowed: %s", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// One refuses several of what a tool has one of: partitions, subscriptions, producers.
+func One(path string, n int) error {
+	if n <= 1 {
+		return nil
+	}
+	return driver.Unsupported(fmt.Sprintf("%s: %d", path, n), "the tool has 1")
+}
+
+// EachRate is the rate of each producer: tools take whole numbers.
+func (p Point) EachRate() (string, error) {
+	each := p.Rate / float64(p.Producers)
+	if each != float64(int64(each)) {
+		return "", driver.Unsupported(fmt.Sprintf("load.rate: %v", p.Rate), "each of %d producers would send %v messages per second; the tool takes whole numbers", p.Producers, each)
+	}
+	return strconv.FormatInt(int64(each), 10), nil
+}
+
+// EachMessages is how many messages each producer sends.
+func (p Point) EachMessages() (string, error) {
+	if p.Messages%int64(p.Producers) != 0 {
+		return "", driver.Unsupported(fmt.Sprintf("count.messages: %d", p.Messages), "%d producers can't share them evenly, which the tool takes for granted", p.Producers)
+	}
+	return strconv.FormatInt(p.Messages/int64(p.Producers), 10), nil
+}
+
+// Last is the last line that a pattern matches, by its groups; nil if none does.
+func Last(lines []string, pattern *regexp.Regexp) []string {
+	for _, line := range slices.Backward(lines) {
+		if m := pattern.FindStringSubmatch(line); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// Number reads a number of an output, which may have commas between its thousands; 0 if it is none.
+func Number(text string) float64 {
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	return f
+}
+
+// Numbers reads several, times a factor, by names in their order.
+func Numbers(texts []string, factor float64, names ...string) map[string]float64 {
+	all := map[string]float64{}
+	for i, name := range names {
+		all[name] = factor * Number(texts[i])
+	}
+	return all
+}
