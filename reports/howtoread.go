@@ -25,7 +25,7 @@ func howToRead(points []results.Point) []document.Block {
 			"A goal is undecided if the trials left a bound unknown, or the bounds too far apart.")
 	}
 	if anyLoad(points, results.OnlyFromSend) {
-		d.Say("Latencies of imported results are known from the actual send only: " +
+		d.Say("Latencies of imported results and of the makers' tools are known from the actual send only: " +
 			"they hide every wait before it, and stand in columns of their own.")
 	}
 	searched, curves := "", ""
