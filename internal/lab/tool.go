@@ -209,9 +209,8 @@ func (r *toolRun) published(ctx context.Context) *int64 {
 	}
 	const tries, apart = 10, 500 * time.Millisecond
 	for range tries {
-		var tick store.PipelineTick
-		if w.ask(ctx, &tick); len(w.samples) > 0 {
-			return reported(w.samples[0].queue.Published)
+		if s, ok := w.ask(ctx); ok {
+			return reported(s.queue.Published)
 		}
 		select {
 		case <-ctx.Done():

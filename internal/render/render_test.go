@@ -189,7 +189,7 @@ func TestADocumentWithoutATableIsItsSentencesAsCSV(t *testing.T) {
 	if err := Render(&out, d, "csv", Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "text\n'=first\na: b.\n"; out.String() != want {
+	if want := "text\n'=first\na. b.\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
