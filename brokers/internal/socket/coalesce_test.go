@@ -180,10 +180,15 @@ func TestCoalescerKeepsTheDeadlineForClosing(t *testing.T) {
 func TestCoalescerHoldsNothingBackForLongWhereTheClientMayWait(t *testing.T) {
 	near, far := net.Pipe()
 	c := NewCoalescer(near, 100, time.Millisecond)
+	read := make(chan error, 1)
+	go func() { // before the write, which waits for it if the pause ends between Hold and Write
+		_, err := io.ReadFull(far, make([]byte, 10))
+		read <- err
+	}()
 	c.Hold()
 	put(t, c, 10, 'a')
-	if n, err := io.ReadFull(far, make([]byte, 10)); err != nil { // without a Release
-		t.Errorf("%d bytes, %v", n, err)
+	if err := <-read; err != nil { // without a Release
+		t.Error(err)
 	}
 	_ = c.Close()
 }
