@@ -62,7 +62,9 @@ func TestBusyProducersSetThePaceAndAreNamed(t *testing.T) {
 		if r.Result.Limit == "client" && hasDoubt(r, "busy-machine") { // their work was not what held them back
 			testkit.Undecided(t, "%.1f/s instead of 300/s: %v", r.Result.PublishRate, r.Doubts)
 		}
-		if rate := r.Result.PublishRate; rate > 306 || rate < 200 || r.Result.Limit != "producer-delay" || !hasDoubt(r, "producer-bound") || hasDoubt(r, "generator-bound") {
+		// 100 messages of each producer are 99 works apart. Only the first may be sent late, by as much as producers make up for.
+		const catchUp = 0.005 // worker's maxCatchUp
+		if rate := r.Result.PublishRate; rate > 300/(0.99-catchUp) || rate < 200 || r.Result.Limit != "producer-delay" || !hasDoubt(r, "producer-bound") || hasDoubt(r, "generator-bound") {
 			t.Errorf("%.1f/s, 300 is the truth; limit %s, doubts %v", rate, r.Result.Limit, r.Doubts)
 		}
 	})
