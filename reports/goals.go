@@ -2,7 +2,7 @@
 // repetitions of a search that was asked for a bound on p99 found
 //
 //	broker  goal        sustainable          conditional throughput  answer               n
-//	kafka   p99 ≤ 10ms  414k/s [≥ 406k/s]                    412k/s  undecided in 1 of 2  2
+//	kafka   p99 ≤ 10ms  ≥ 414k/s                             412k/s  undecided in 1 of 2  2
 //
 // The median of the highest rates that passed is 414k messages/s. The second search ended before any rate
 // failed, so there is no upper bound.

@@ -38,11 +38,13 @@ func TestAChartHasABarForEveryKnownFigureAndSaysWhatIsUnknown(t *testing.T) {
 		document.Row{"who": document.Text("b"), "rate": interval(250, 250, 250), "low": void, "other": document.Number(1e12), "status": document.Text("void")},
 		document.Row{"who": document.Text("c"), "status": document.Text("refused")},
 		document.Row{"who": document.Text("d"), "status": document.Text("ok")},
+		document.Row{"who": document.Text("at least"), "rate": document.AtLeast(700)},
 	), func(name string) int { return len(name) })
 	for _, want := range []string{
 		`<caption>Rate <small>more is better</small></caption>`,
 		`<th scope="row">&lt;a&gt;</th><td><span class="bar-line"><span class="bar-track"><span class="bar c3" style="width:100.00%"></span><span class="bounds" style="left:50.00%;width:50.00%"></span></span><span class="bar-value">1k/s</span></span></td>`,
 		`<th scope="row">b</th><td><span class="bar-line"><span class="bar-track"><span class="bar c1" style="width:25.00%"></span></span><span class="bar-value">250/s</span></span></td>`,
+		`<span class="bar-value">≥ 700/s</span>`, // the bar alone would be a figure
 		`<span class="bar-name">1k/s</span><span class="bar-track"><span class="bar c3" style="width:25.00%"></span></span><span class="bar-value">1.00 ms</span>`,
 		`<span class="bar-name">2k/s</span><span class="bar-track"><span class="bar c3" style="width:100.00%"></span></span><span class="bar-value">4.00 ms</span>`,
 		`<span class="bar-line unused"><span class="bar-name">1k/s</span><span class="bar-track"><span class="bar c1" style="width:0.01%"></span></span><span class="bar-value">(500 ns)</span>`,

@@ -103,5 +103,5 @@ func (b Bracket) Cell() document.Cell {
 	if b.N == 0 {
 		return document.Cell{}
 	}
-	return document.Cell{Kind: document.Interval, Number: b.Median, Low: b.Low, High: b.High}
+	return document.Cell{Kind: document.Interval, Number: b.Median, Low: b.Low, High: b.High, AtLeast: math.IsInf(b.High, 1)}
 }

@@ -57,6 +57,9 @@ func TestARateThatTheGeneratorLimitedHasNoUpperEnd(t *testing.T) {
 	if len(r.Behind()) != 0 || !math.IsInf(Sustained(slow).High, 1) || !m.Over(slow).AtLeast() {
 		t.Errorf("bracket %+v, %s", Sustained(slow), r)
 	}
+	if cell := Sustained(slow).Cell(); !cell.AtLeast || Sustained(fast).Cell().AtLeast { // a chart shows the number alone
+		t.Errorf("%+v, which is at least so much, and %+v", cell, Sustained(fast).Cell())
+	}
 	if got, want := NewContender("slow", m, slow).Bracket.words(), "each search passed 99/s, in some the broker failed at no rate"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
