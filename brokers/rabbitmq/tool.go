@@ -44,6 +44,8 @@ func perfTestArguments(p maker.Point) ([]string, error) {
 	switch {
 	case p.Guarantee.Delivery == driver.ExactlyOnce:
 		return nil, driver.Unsupported("delivery: exactly-once", "RabbitMQ has no such guarantee")
+	case p.Guarantee.Delivery == driver.AtMostOnce && p.Windowed:
+		return nil, driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", p.InFlight), "with delivery: at-most-once nothing is confirmed, and the tool bounds nothing")
 	case p.Subscriptions != 1:
 		return nil, driver.Unsupported(fmt.Sprintf("subscriptionsPerTopic: %d", p.Subscriptions), "the tool uses one queue; allowed: 1")
 	}

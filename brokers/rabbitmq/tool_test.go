@@ -45,6 +45,9 @@ func TestAPointBecomesTheCommandLineOfPerfTest(t *testing.T) {
 		"count.messages: 5":            func(p *maker.Point) { p.Messages = 5 },
 		"consumerPerSubscription: 2":   func(p *maker.Point) { p.Messages, p.Consumers = 4, 2 },
 		"duration: 1.5s":               func(p *maker.Point) { p.For = 1500 * time.Millisecond },
+		"inFlight.messages: 30": func(p *maker.Point) {
+			p.Guarantee.Delivery, p.Windowed = driver.AtMostOnce, true
+		},
 		"client.write.buffer is not s": func(p *maker.Point) { p.Client = map[string]any{"write.buffer": 0} },
 	} {
 		if _, err := perfTestArguments(toolPoint(edit)); err == nil || !strings.Contains(err.Error(), want) {

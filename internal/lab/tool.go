@@ -50,7 +50,7 @@ func toolPoint(s study.Spec, addresses []string, topic driver.Topic) maker.Point
 		Addresses: addresses, Topic: topic.Name, Partitions: topic.Partitions,
 		Subscriptions: s.SubscriptionsPerTopic, Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription.Largest(),
 		Rate: s.Load.Rate, Size: int(s.MessageSize.Largest()), InFlight: s.InFlight.Messages,
-		Windowed: s.InFlight.Messages != study.Defaults().InFlight.Messages, Guarantee: guarantee(s), Client: s.Client,
+		Windowed: s.InFlight.Messages != s.UsualWindow(), Guarantee: guarantee(s), Client: s.Client,
 	}
 	if s.SubscriptionsPerTopic > 0 {
 		p.Subscription = subscriptionName(0)
@@ -143,7 +143,16 @@ func (r *toolRun) run(ctx context.Context) error {
 	case f.SendRate < leastOfRate*r.point.Rate:
 		return void("%s says that it sent %.0f/s where %.0f/s were asked for; whether it or the broker set the pace is not known", r.tool.Name, f.SendRate, r.point.Rate)
 	}
-	return nil
+	return r.tookAll()
+}
+
+// tookAll makes a run void of which the broker has counted fewer messages than the tool says it sent.
+func (r *toolRun) tookAll() error {
+	sent, counted := r.bench.record.Result.Cost.Messages, r.stored.BrokerPublished
+	if counted == nil || *counted >= sent {
+		return nil
+	}
+	return void("the broker counted %d of the %d messages that %s says it sent; what became of the others is not known", *counted, sent, r.tool.Name)
 }
 
 const (

@@ -31,11 +31,14 @@ func TestMakersToolsDoWhatAPointAsksFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := runPoint(t, parseSpec(t, c.spec+"generator: "+name+"\n"), lab.Options{Host: sharedHost(t)})
-			if r.Result == nil || r.Status != store.OK && r.Status != store.Void { // on a busy machine a JVM needs a tenth of the time to connect
+			if r.Status == store.Void && hasDoubt(r, "busy-machine") { // a JVM needs a tenth of the time to connect then
+				testkit.Undecided(t, "%s", r.Reason)
+			}
+			if r.Status != store.OK {
 				t.Fatalf("%s: %s", r.Status, r.Reason)
 			}
 			of := func(key string) float64 { return results.MustMetric(key).Of(r) }
-			if sent := of("publish_rate"); c.rate > 0 && (sent < 0.8*c.rate || sent > 1.3*c.rate) || sent <= 0 { // PerfTest leaves out of its time what it took to start
+			if sent := of("publish_rate"); c.rate > 0 && (sent < 0.98*c.rate || sent > 1.3*c.rate) || sent <= 0 { // PerfTest leaves out of its time what it took to start
 				t.Errorf("%v messages per second were sent; want about %v", sent, c.rate)
 			}
 			if got := r.Result.Tool.BrokerPublished; c.published > 0 && (got == nil || *got != c.published) {

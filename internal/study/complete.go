@@ -217,14 +217,18 @@ func completeSearch(s *Sustainable, d *draft) {
 	}
 }
 
+// UsualWindow is how many messages a producer may have unconfirmed unless the spec says otherwise.
+func (s *Spec) UsualWindow() int {
+	if s.Pipeline != nil { // a producer is given back when its ride is confirmed
+		return 1
+	}
+	return max(1, min(10_000, 100_000/max(1, s.Topics*s.ProducersPerTopic)))
+}
+
 // completeInFlight shares one budget of memory out over the producers.
 func completeInFlight(s *Spec, d *draft) {
 	producers := max(1, int64(s.Topics)*int64(s.ProducersPerTopic))
-	window := int(max(1, min(10_000, 100_000/producers)))
-	if s.Pipeline != nil { // a producer is given back when its ride is confirmed
-		window = 1
-	}
-	fill(d, "inFlight.messages", &s.InFlight.Messages, window)
+	fill(d, "inFlight.messages", &s.InFlight.Messages, s.UsualWindow())
 	largest := s.MessageSize.Largest()
 	bytes := max(min(16<<20, 64<<20/Size(producers)), largest)
 	if few := 4 * largest; s.InFlight.Messages > 1 && few*Size(producers) <= 128<<20 { // a window of one message is another experiment
