@@ -152,6 +152,9 @@ func TestExportsHoldEveryRecord(t *testing.T) {
 		}
 	}
 	out := brokermark(t, "export", "--store", db, "--format", "hgrm", "--where", "point=kafka-100-rate").want(t, 0).out
+	if both := brokermark(t, "export", "--store", db, "--format", "hgrm", "--where", "point=kafka-100-rate", "--where", "broker=kafka").want(t, 0).out; both != out {
+		t.Errorf("with a second --where:\n%s\nwant\n%s", both, out)
+	}
 	if !strings.Contains(out, "Percentile") || !strings.Contains(out, "point kafka-100-rate; repetitions: 3; milliseconds") {
 		t.Errorf("hgrm:\n%s", out)
 	}

@@ -26,7 +26,23 @@ import (
 // selectionFlags adds the flags that say which stored records a command is about.
 func selectionFlags(f *pflag.FlagSet, path, where *string) {
 	f.StringVar(path, "store", defaultStore, storeDoc)
-	f.StringVar(where, "where", "", "only records that match the `selection`, such as broker=kafka,messageSize=1KiB")
+	f.Var((*terms)(where), "where", "only records that match the `selection`, such as broker=kafka,messageSize=1KiB; a further one narrows it")
+}
+
+// terms is the value of a flag each of which adds to a list with commas. The same value may come again: completion parses its words twice.
+type terms string
+
+func (t *terms) String() string { return string(*t) }
+func (*terms) Type() string     { return "string" }
+
+func (t *terms) Set(value string) error {
+	switch {
+	case *t == "":
+		*t = terms(value)
+	case string(*t) != value:
+		*t += terms("," + value)
+	}
+	return nil
 }
 
 // reportOptions are the flags that report and compare share.
