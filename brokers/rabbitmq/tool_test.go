@@ -39,12 +39,12 @@ func TestAPointBecomesTheCommandLineOfPerfTest(t *testing.T) {
 		}
 	}
 	for want, edit := range map[string]func(*maker.Point){
-		"subscriptionsPerTopic: 2":     func(p *maker.Point) { p.Subscriptions = 2 },
-		"partitionsPerTopic: 2":        func(p *maker.Point) { p.Partitions = 2 },
-		"load.rate: 5":                 func(p *maker.Point) { p.Rate = 5 },
-		"count.messages: 5":            func(p *maker.Point) { p.Messages = 5 },
-		"consumerPerSubscription: 2":   func(p *maker.Point) { p.Messages, p.Consumers = 4, 2 },
-		"duration: 1.5s":               func(p *maker.Point) { p.For = 1500 * time.Millisecond },
+		"subscriptionsPerTopic: 2":   func(p *maker.Point) { p.Subscriptions = 2 },
+		"partitionsPerTopic: 2":      func(p *maker.Point) { p.Partitions = 2 },
+		"load.rate: 5":               func(p *maker.Point) { p.Rate = 5 },
+		"count.messages: 5":          func(p *maker.Point) { p.Messages = 5 },
+		"consumerPerSubscription: 2": func(p *maker.Point) { p.Messages, p.Consumers = 4, 2 },
+		"duration: 1.5s":             func(p *maker.Point) { p.For = 1500 * time.Millisecond },
 		"inFlight.messages: 30": func(p *maker.Point) {
 			p.Guarantee.Delivery, p.Windowed = driver.AtMostOnce, true
 		},

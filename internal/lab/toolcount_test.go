@@ -14,7 +14,8 @@ func TestWhatTheBrokerCountsIsNotFewerThanTheToolSent(t *testing.T) {
 		counted *int64 // nil: the broker doesn't say
 		want    string // the reason why the run is void; "": it is not
 	}{
-		{nil, ""}, {new(int64(1000)), ""},
+		{nil, ""},
+		{new(int64(1000)), ""},
 		{new(int64(1001)), ""}, // resent: at least once
 		{new(int64(999)), "the broker counted 999 of the 1000 messages that x says it sent"},
 	} {
