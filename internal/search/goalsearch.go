@@ -29,6 +29,7 @@ type triedRate struct {
 	outdated    bool // its short trials failed when the broker may have been cold: see outdateFailures
 	renewed     bool // it was outdated once
 	voids       int
+	longVoids   int // of these
 	voidReason  string
 }
 
@@ -67,6 +68,9 @@ func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
 	switch judgement.Verdict {
 	case Void:
 		r.voids++
+		if request.For >= g.goal.FinalDuration {
+			r.longVoids++
+		}
 		r.voidReason = judgement.Reason.Text
 	case Pass:
 		r.longestPass = max(r.longestPass, request.For)

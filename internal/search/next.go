@@ -54,6 +54,8 @@ func (g *goalSearch) below(high *triedRate) (Request, bool) {
 // answer is complete. high is nil if no rate failed.
 func (g *goalSearch) confirm(low, high *triedRate) (Request, bool) {
 	switch {
+	case g.decidable(low) && low.onlyLongVoid() && !g.anyConfirmed():
+		return g.longTrial(g.rateBelowVoid()), true
 	case g.decidable(low):
 		return g.longTrial(low.rate), true
 	case high != nil && g.decidable(high):

@@ -1,6 +1,9 @@
 package search
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A void trial says nothing about its rate: the generator, or another process, was in the way. So the rate is tried
 // again, but not for ever.
@@ -24,6 +27,30 @@ func (g *goalSearch) voidToRepeat() *triedRate {
 		}
 	}
 	return nil
+}
+
+// onlyLongVoid reports whether all full-length trials at a rate were void, and enough of them to move on.
+func (r *triedRate) onlyLongVoid() bool {
+	return r.longVoids >= voidsToMoveOn && len(r.longTrials) == 0
+}
+
+// rateBelowVoid returns the rate of the next full-length trial when those at a rate were void and none has confirmed a rate yet: a lower
+// rate that can be measured comes before higher ones that may be. Each step down is twice as many widths as the one before.
+func (g *goalSearch) rateBelowVoid() float64 {
+	var lowest, above *triedRate // the lowest two rates with void full-length trials
+	for _, r := range slices.Backward(g.tried) {
+		if r.longVoids > 0 {
+			lowest, above = r, lowest
+		}
+	}
+	factor := g.step(firstStep)
+	if above != nil {
+		factor = doubled(lowest.rate, above.rate, factor)
+	}
+	if lowest.voids < voidsToMoveOn {
+		factor = 1
+	}
+	return max(lowest.rate/factor, g.search.plan.Floor)
 }
 
 // anyPassed reports whether the goal has a rate that it may confirm.

@@ -235,3 +235,27 @@ func TestASearchThatIsVoidAtItsFirstRatesEndsWithALowerBound(t *testing.T) {
 		}
 	}
 }
+
+// Seen: NATS beside a neighbour that took a third of a core. Every short trial up to 207,000/s passed, and nine long ones from there down
+// to 166,000/s were void, of 20 s each, until the budget of 100 s and one more were spent.
+func TestASearchThatIsVoidAtItsFirstRatesEndsWithARateBelowThem(t *testing.T) {
+	for _, measurable := range []float64{200e3, 150e3, 100e3, 70e3, 40e3} { // up to this rate long trials are not void
+		p := planFor(confirmed(1, 0))
+		p.Begin, p.MaxTrials, p.Budget = 346e3, 40, 100*time.Second
+		p.Goals[0].Width, p.Goals[0].FinalDuration, p.Goals[0].DurationSum = 0.1, 20*time.Second, 20*time.Second
+		var took time.Duration
+		r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
+			v, through := cliff(210e3)(r)
+			if r.Kind == Confirm && r.Rate > measurable {
+				v, through = Void, r.Rate
+			}
+			took += r.For + 500*time.Millisecond
+			return Answer{
+				Judgements: []Judgement{{Verdict: v, Reason: remark.Of("the generator was late")}}, Served: through, Through: through, Took: r.For + 500*time.Millisecond,
+			}, nil
+		})
+		if b := r.Goals[0]; err != nil || b.Low < measurable/maxGrowth || b.Low > measurable || b.High > 0 && b.High < 200e3 || took > 2*p.Budget {
+			t.Errorf("up to %.0f/s: %+v, %v after %s", measurable, b, err, took)
+		}
+	}
+}
