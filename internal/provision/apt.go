@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -69,10 +70,6 @@ var aptQuiet = []string{"DEBIAN_FRONTEND=noninteractive", "LC_ALL=C"}
 // root and leaves the machine's own packages alone: apt works on a state of its own, with an empty list of installed
 // packages, and takes none that isn't signed. No maintainer script runs. A program in it is run with bwrap --ro-bind Dir/tree /.
 func (i *Install) AptTree(ctx context.Context, suite string, packages ...string) error {
-	source, err := debianSource()
-	if err != nil {
-		return err
-	}
 	work, err := os.MkdirTemp(i.Dir, ".apt-") // there, so that it goes with what a killed tool leaves
 	if err != nil {
 		return err
@@ -81,13 +78,10 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 	if err := os.Chmod(work, 0o755); err != nil { // for the user that apt downloads as
 		return err
 	}
-	options, err := privateApt(work, source.line(suite))
-	if err != nil {
-		return err
-	}
 	i.Log("fetching %s of Debian %s", strings.Join(packages, ", "), suite)
 	env := append(handed(network, apts), aptQuiet...)
-	if err := i.own(ctx, work, env, "apt-get", append(options, "update")...); err != nil {
+	options, err := i.lists(ctx, work, suite, env)
+	if err != nil {
 		return err
 	}
 	base := []string{"dash", "bash", "coreutils", "sed", "grep", "gawk"} // what start scripts call
@@ -102,12 +96,45 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 	if err != nil || len(debs) == 0 {
 		return errors.Join(fmt.Errorf("no package of %s was fetched", suite), err)
 	}
-	for _, deb := range debs {
-		if err := i.own(ctx, work, nil, "sh", "-c", unpack, "sh", deb, tree); err != nil {
-			return err
-		}
+	if err := i.own(ctx, work, nil, "sh", append([]string{"-c", unpack, "sh", tree}, debs...)...); err != nil {
+		return err
 	}
 	return furnish(tree)
+}
+
+// lists fetches the lists of a suite from the first of the machine's sources that is Debian's, and returns the options of apt for it.
+func (i *Install) lists(ctx context.Context, work, suite string, env []string) (options []string, err error) {
+	codename := osCodename()
+	sources := sourcesFor(codename, "/etc/apt")
+	if sources == nil {
+		return nil, &ErrMissing{What: "a Debian package source for " + codename + " in /etc/apt"}
+	}
+	var refused error
+	for _, source := range sources {
+		if options, err = privateApt(work, source.line(suite)); err != nil {
+			return nil, err
+		}
+		err = i.own(ctx, work, env, "apt-get", append(options, "update")...)
+		if err == nil && !debians(filepath.Join(work, "lists")) {
+			err = fmt.Errorf("%s has packages of others than Debian", source.URI)
+		}
+		if err == nil || ctx.Err() != nil {
+			return options, err
+		}
+		refused = errors.Join(refused, err)
+	}
+	return nil, refused
+}
+
+var originDebian = regexp.MustCompile(`(?m)^Origin: Debian$`)
+
+// debians reports whether lists that apt has fetched are Debian's, as their signed Release says: others have suites of the same names.
+func debians(lists string) bool {
+	releases, _ := filepath.Glob(filepath.Join(lists, "*Release"))
+	return slices.ContainsFunc(releases, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && originDebian.Match(text)
+	})
 }
 
 // merged makes the links that a merged /usr has: packages of Debian 12 still put some files into /lib.
@@ -120,9 +147,10 @@ func merged(tree string) error {
 	return nil
 }
 
-// unpack takes the files of a package, but neither their owners nor what would give somebody else's rights to who runs
-// them.
-const unpack = `set -e; umask 022; mkdir -p "$2"; dpkg-deb --fsys-tarfile "$1" >package.tar; tar -x -f package.tar -C "$2" --no-same-owner --no-same-permissions --keep-directory-symlink; rm package.tar`
+// unpack takes the files of packages, but neither their owners nor what would give somebody else's rights to who runs them. To tar they are
+// one archive, of which it makes the links that could lead out of the tree last, so that no file of any package goes through one.
+const unpack = `set -e; umask 022; tree=$1; shift; for deb; do dpkg-deb --fsys-tarfile "$deb" >>package.tar; done
+tar -x -i -f package.tar -C "$tree" --no-same-owner --no-same-permissions --keep-directory-symlink`
 
 // TreeCommand runs a program of a tree that AptTree has made below install, through the tree's own loader and
 // libraries: they may be newer than the machine's. It needs neither root nor anything on the machine, and is the
@@ -205,22 +233,22 @@ func (s aptSource) line(suite string) string {
 	return fmt.Sprintf("deb %s%s %s main\n", signed, s.URI, suite)
 }
 
-// debianSource finds the mirror this machine gets Debian itself from: the source that carries its own release.
-func debianSource() (aptSource, error) {
-	files, _ := filepath.Glob("/etc/apt/sources.list.d/*")
-	codename := osCodename()
-	for _, path := range append([]string{"/etc/apt/sources.list"}, files...) {
+// sourcesFor finds the sources, in the folder of apt's configuration, that carry the release with this name: one is the mirror that this
+// machine gets Debian itself from.
+func sourcesFor(codename, etc string) (found []aptSource) {
+	files, _ := filepath.Glob(filepath.Join(etc, "sources.list.d/*"))
+	for _, path := range append([]string{filepath.Join(etc, "sources.list")}, files...) {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			continue
 		}
 		for _, s := range parseSources(path, b) {
 			if slices.Contains(s.Suites, codename) {
-				return s, nil
+				found = append(found, s)
 			}
 		}
 	}
-	return aptSource{}, &ErrMissing{What: "a Debian package source for " + codename + " in /etc/apt"}
+	return found
 }
 
 func osCodename() string {
@@ -233,10 +261,14 @@ func osCodename() string {
 	return "stable"
 }
 
-// parseSources reads both forms: stanzas (.sources) and one line each (.list).
+// parseSources reads both forms: stanzas (.sources) and one line each (.list). apt reads files of no other ending.
 func parseSources(path string, b []byte) []aptSource {
 	var list []aptSource
-	if !strings.HasSuffix(path, ".sources") {
+	switch filepath.Ext(path) {
+	case ".sources":
+	default:
+		return nil
+	case ".list":
 		for line := range strings.Lines(string(b)) {
 			if s, ok := parseLine(line); ok {
 				list = append(list, s)
@@ -246,7 +278,7 @@ func parseSources(path string, b []byte) []aptSource {
 	}
 	for stanza := range strings.SplitSeq(string(b), "\n\n") {
 		var s aptSource
-		binary := false
+		binary, off := false, false
 		for line := range strings.Lines(stanza) {
 			key, value, _ := strings.Cut(line, ":")
 			fields := strings.Fields(value)
@@ -254,6 +286,8 @@ func parseSources(path string, b []byte) []aptSource {
 			case len(fields) == 0:
 			case strings.EqualFold(key, "Types"):
 				binary = slices.Contains(fields, "deb")
+			case strings.EqualFold(key, "Enabled"):
+				off = slices.Contains([]string{"no", "false", "without", "off", "disable", "0"}, strings.ToLower(fields[0]))
 			case strings.EqualFold(key, "URIs"):
 				s.URI = fields[0]
 			case strings.EqualFold(key, "Suites"):
@@ -262,7 +296,7 @@ func parseSources(path string, b []byte) []aptSource {
 				s.SignedBy = fields[0]
 			}
 		}
-		if binary && s.URI != "" {
+		if binary && !off && s.URI != "" {
 			list = append(list, s)
 		}
 	}

@@ -37,6 +37,8 @@ func workDirectory(t *testing.T) (dir, foreign string) {
 
 func TestCleaningRemovesEverythingThatIsOursAndNothingElse(t *testing.T) {
 	dir, foreign := workDirectory(t)
+	waiting := filepath.Join(dir, "brokermark-unstored-0123-4711.jsonl")
+	ok(t, os.WriteFile(waiting, []byte("{}\n"), 0o600))
 	list, err := Holdings(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +64,9 @@ func TestCleaningRemovesEverythingThatIsOursAndNothingElse(t *testing.T) {
 	}
 	if _, err := os.Stat(foreign); err != nil {
 		t.Errorf("what is somebody else's is gone: %v", err)
+	}
+	if _, err := os.Stat(waiting); err != nil {
+		t.Errorf("results that wait for their store are gone: %v", err)
 	}
 }
 

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // installable registers a recipe whose installation is install.
@@ -144,6 +148,11 @@ Types: deb-src
 URIs: http://mirror.example/src
 Suites: bookworm
 
+Enabled: no
+Types: deb
+URIs: http://mirror.example/off
+Suites: bookworm
+
 Types: deb
 URIs: http://mirror.example/debian
 Suites: bookworm bookworm-updates
@@ -165,6 +174,7 @@ deb broken
 			{"http://mirror.example/debian", "/k.gpg", []string{"bookworm"}},
 			{"http://mirror.example/plain", "", []string{"trixie"}},
 		}},
+		{"old.list.save", lines, nil},
 	} {
 		if got := parseSources(c.path, []byte(c.text)); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v", c.path, got)
@@ -173,5 +183,77 @@ deb broken
 	s := aptSource{URI: "http://mirror.example/debian", SignedBy: "/k.gpg"}
 	if got, want := s.line("trixie"), "deb [signed-by=/k.gpg] http://mirror.example/debian trixie main\n"; got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// Sources of others have suites of the same names, and come first by the alphabet.
+func TestOnlyListsThatAreDebiansAreTaken(t *testing.T) {
+	etc := t.TempDir()
+	ok(t, os.Mkdir(filepath.Join(etc, "sources.list.d"), 0o700))
+	for file, text := range map[string]string{
+		"adoptium.list":  "deb https://adoptium.example/deb bookworm main\n",
+		"debian.sources": "Types: deb\nURIs: http://mirror.example/debian\nSuites: bookworm\n",
+	} {
+		ok(t, os.WriteFile(filepath.Join(etc, "sources.list.d", file), []byte(text), 0o600))
+	}
+	var found []string
+	for _, s := range sourcesFor("bookworm", etc) {
+		found = append(found, s.URI)
+	}
+	if want := []string{"https://adoptium.example/deb", "http://mirror.example/debian"}; !slices.Equal(found, want) {
+		t.Errorf("found %v, want %v", found, want)
+	}
+	for release, want := range map[string]bool{
+		"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nOrigin: Debian\nLabel: Debian\n": true,
+		"Origin: Artifactory\nLabel: Origin: Debian\nSuite: bookworm\n":                       false,
+		"Origin: Debian Backports\n": false,
+	} {
+		lists := t.TempDir()
+		ok(t, os.WriteFile(filepath.Join(lists, "mirror_dists_trixie_InRelease"), []byte(release), 0o600))
+		if debians(lists) != want {
+			t.Errorf("%q: %v", release, !want)
+		}
+	}
+}
+
+// A package may make a link to a directory outside of the tree, and another one may have a file behind it.
+func TestNoPackageWritesOutsideOfTheTree(t *testing.T) {
+	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		testkit.Lacks(t, "dpkg-deb: %v", err)
+	}
+	work, outside, tree := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "tree")
+	ok(t, merged(tree))
+	pack := func(name string, fill func(dir string) error) string {
+		dir := filepath.Join(work, name)
+		ok(t, os.MkdirAll(filepath.Join(dir, "DEBIAN"), 0o755))
+		ok(t, os.WriteFile(filepath.Join(dir, "DEBIAN/control"), []byte("Package: "+name+"\nVersion: 1\nArchitecture: all\nMaintainer: a\nDescription: b\n"), 0o644))
+		ok(t, os.MkdirAll(filepath.Join(dir, "usr/share"), 0o755))
+		ok(t, fill(dir))
+		out, err := exec.Command("dpkg-deb", "--root-owner-group", "--build", dir, dir+".deb").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return dir + ".deb"
+	}
+	debs := []string{
+		pack("link", func(dir string) error {
+			return errors.Join(os.Symlink(outside, filepath.Join(dir, "usr/share/absolute")), os.Symlink("../../../"+strings.Repeat("../", 20)+outside, filepath.Join(dir, "usr/share/relative")),
+				os.Mkdir(filepath.Join(dir, "lib"), 0o755), os.WriteFile(filepath.Join(dir, "lib/inside"), nil, 0o644))
+		}),
+		pack("absolute", func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, "usr/share/absolute"), 0o755), os.WriteFile(filepath.Join(dir, "usr/share/absolute/file"), nil, 0o644))
+		}),
+		pack("relative", func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, "usr/share/relative"), 0o755), os.WriteFile(filepath.Join(dir, "usr/share/relative/file"), nil, 0o644))
+		}),
+	}
+	unpacking := exec.Command("sh", append([]string{"-c", unpack, "sh", tree}, debs...)...)
+	unpacking.Dir = work
+	said, err := unpacking.CombinedOutput()
+	if left, _ := os.ReadDir(outside); len(left) > 0 {
+		t.Errorf("%s lies outside", left[0].Name())
+	}
+	if _, missing := os.Stat(filepath.Join(tree, "usr/lib/inside")); missing != nil { // through the link of ours
+		t.Errorf("%v; %v: %s", missing, err, said)
 	}
 }
