@@ -14,6 +14,9 @@ func TestWordsOfALibraryArePassedOnAndADumpIsKept(t *testing.T) {
 		"words, then a map": {"lost\nfatal error: concurrent map writes\nlost\n", "lost\n", "fatal error: concurrent map writes\nlost\n"},
 		"SIGQUIT":           {"SIGQUIT: quit\nPC=0x1\n", "", "SIGQUIT: quit\nPC=0x1\n"},
 		"a race":            {"WARNING: DATA RACE\n", "WARNING: DATA RACE\n", ""},
+		"a stack too deep":  {"lost\nruntime: goroutine stack exceeds 1000000000-byte limit\nruntime: sp=0x1\nfatal error: stack overflow\n", "lost\n", "runtime: goroutine stack exceeds 1000000000-byte limit\nruntime: sp=0x1\nfatal error: stack overflow\n"},
+		"its last words":    {"fatal: morestack on g0\n", "", "fatal: morestack on g0\n"},
+		"a library's words": {"runtime: slow\nfatal: no leader\nlost\nruntime: slow\nback\n", "runtime: slow\nfatal: no leader\nlost\nruntime: slow\nback\n", ""},
 	} {
 		var passed strings.Builder
 		if dump := sift(strings.NewReader(c.from), &passed); dump != c.dump || passed.String() != c.passed {
