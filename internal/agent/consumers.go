@@ -11,6 +11,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -82,8 +84,8 @@ func (c Consumers) serve(ctx context.Context, log io.Writer) error {
 	return err
 }
 
-// maxStrangers bounds the clients that are asked for the secret at the same time.
-const maxStrangers = 16
+// maxStrangers bounds the clients that a helper listens to at the same time: any user of this machine can connect to it, and say nothing.
+const maxStrangers = 256
 
 // acceptClient returns the connection of the first client that knows the secret. Others, whose answer takes as long as they like, do not
 // keep it waiting.
@@ -92,24 +94,20 @@ func (c Consumers) acceptClient(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	l = netutil.LimitListener(l, maxStrangers)
 	defer l.Close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { l.Close() })()
 	admitted, failed := make(chan net.Conn), make(chan error, 1)
 	go func() {
-		strangers := make(chan struct{}, maxStrangers)
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				failed <- err
 				return
 			}
-			strangers <- struct{}{}
-			go func() {
-				defer func() { <-strangers }()
-				c.admit(ctx, conn, admitted)
-			}()
+			go c.admit(ctx, conn, admitted)
 		}
 	}()
 	select {

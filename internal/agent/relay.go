@@ -10,6 +10,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -91,6 +93,7 @@ func (r Relay) listen(ctx context.Context, pauses *worker.PauseLog) error {
 	if err != nil {
 		return err
 	}
+	l = netutil.LimitListener(l, maxStrangers)
 	context.AfterFunc(ctx, func() { l.Close() })
 	go r.answerAll(l, pauses)
 	return nil

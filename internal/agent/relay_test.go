@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -45,6 +46,43 @@ func TestARelayTellsHowItStoodStill(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("a relay that has ended says how it stood still")
+}
+
+func TestARelayListensToSoManyStrangersAtATime(t *testing.T) {
+	log := worker.NewPauseLog()
+	defer log.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Relay{Name: "relay-test", Listen: l.Addr().String()}
+	l.Close()
+	if err := r.listen(t.Context(), log); err != nil {
+		t.Fatal(err)
+	}
+	var silent []net.Conn
+	for range maxStrangers {
+		c, _, err := dial(t.Context(), r.Listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		silent = append(silent, c)
+	}
+	further, err := net.Dial("tcp", r.Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer further.Close()
+	_ = further.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	if _, err := further.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("one more was greeted: %v", err)
+	}
+	silent[0].Close()
+	_ = further.SetReadDeadline(time.Now().Add(greetingTime / 2))
+	if _, err := further.Read(make([]byte, 1)); err != nil {
+		t.Errorf("it was not greeted when another one had left: %v", err)
+	}
 }
 
 func TestARelayThatDoesNotGreetIsNotWaitedForLongerThanTheContext(t *testing.T) {
