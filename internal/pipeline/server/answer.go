@@ -3,10 +3,13 @@ package server
 import (
 	"encoding/json"
 	"errors"
+	"log"
 	"net/http"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/pipeline/pool"
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
+	"github.com/brokermark/brokermark/internal/secret"
 )
 
 // reply answers with v as JSON.
@@ -35,8 +38,9 @@ func unavailable(w http.ResponseWriter, why string) {
 	reply(w, http.StatusServiceUnavailable, answer{Message: why})
 }
 
-// unpublished words why a ride was not accepted. In each case the client may post it again under its key.
-func unpublished(w http.ResponseWriter, err error) {
+// unpublished words why a ride was not accepted. In each case the client may post it again under its key. What the broker said is for
+// the server's own log, once a second.
+func (s *Server) unpublished(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, pool.ErrBusy):
 		unavailable(w, "every producer is busy; the ride was not accepted")
@@ -46,6 +50,9 @@ func unpublished(w http.ResponseWriter, err error) {
 		w.Header().Set("Connection", "close")
 		unavailable(w, "the server is stopping; the ride was not accepted")
 	default:
-		unavailable(w, "the broker did not take the ride: "+err.Error())
+		if now := time.Now().Unix(); s.logged.Swap(now) != now {
+			log.Printf("the broker did not take a ride: %s", secret.Redact(err.Error()))
+		}
+		unavailable(w, "the broker did not take the ride")
 	}
 }

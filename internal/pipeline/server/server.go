@@ -66,6 +66,7 @@ type Server struct {
 	stopping atomic.Bool
 	requests atomic.Int64
 	accepted atomic.Int64
+	logged   atomic.Int64 // when the broker's words were, in seconds since 1970
 }
 
 // New makes a server that publishes to to. from may be nil.
@@ -188,7 +189,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
 		return
 	}
 	if err := s.to.Publish(of.Message()); err != nil {
-		unpublished(w, err)
+		s.unpublished(w, err)
 		return
 	}
 	s.accepted.Add(1)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -210,10 +212,21 @@ func TestTheDescriptionIsWhatTheServerDoes(t *testing.T) {
 }
 
 func TestBackPressureSaysWhenToComeBack(t *testing.T) {
-	for _, err := range []error{pool.ErrBusy, pool.ErrUnknown, pool.ErrClosed, errors.New("gone")} {
+	var logged bytes.Buffer
+	log.SetOutput(&logged)
+	defer log.SetOutput(os.Stderr)
+	defer func() {
+		if !strings.Contains(logged.String(), "10.0.0.7") {
+			t.Errorf("the broker's words are lost: %q", &logged)
+		}
+	}()
+	for _, err := range []error{pool.ErrBusy, pool.ErrUnknown, pool.ErrClosed, errors.New("10.0.0.7 is gone")} {
 		w := requests()[0].send(t, New(&broker{err: err}, nil))
 		if w.Code != 503 || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%v: %d, Retry-After %q", err, w.Code, w.Header().Get("Retry-After"))
+		}
+		if strings.Contains(w.Body.String(), "10.0.0.7") {
+			t.Errorf("a client is told where the broker is: %s", w.Body)
 		}
 	}
 }

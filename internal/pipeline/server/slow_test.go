@@ -46,7 +46,7 @@ func TestSlowClientsAreCutOffAndHoldNobodyUp(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	m := limits{header: 400 * time.Millisecond, read: 800 * time.Millisecond, write: 5 * time.Second, idle: 300 * time.Millisecond, stop: 5 * time.Second}
+	m := limits{header: 400 * time.Millisecond, read: 800 * time.Millisecond, write: 5 * time.Second, idle: 300 * time.Millisecond, stop: 5 * time.Second, connections: 100}
 	go func() { served <- m.serve(ctx, l, nil, New(b, nil)) }()
 	address := l.Addr().String()
 	head := "POST " + good + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -127,5 +127,40 @@ func TestASlowClientDoesNotKeepAServerFromStopping(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("the server does not end")
+	}
+}
+
+func TestSoManyConnectionsAreServedAtATime(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	m := usual
+	m.connections = 1
+	go func() { served <- m.serve(ctx, l, nil, New(&broker{}, nil)) }()
+	idle, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(within time.Duration) error {
+		c := http.Client{Timeout: within, Transport: &http.Transport{DisableKeepAlives: true}}
+		a, err := c.Get("http://" + l.Addr().String() + "/health")
+		if err != nil {
+			return err
+		}
+		return a.Body.Close()
+	}
+	if err := ask(200 * time.Millisecond); err == nil {
+		t.Error("one more was served")
+	}
+	idle.Close()
+	if err := ask(10 * time.Second); err != nil {
+		t.Errorf("when the first had left: %v", err)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
