@@ -19,6 +19,10 @@ type Manifest struct {
 	Token  string // to be written in a Secret; "": the Job refers to a Secret that is there
 }
 
+// memoryPerCPU is what an agent may use at most for each CPU, in GiB; what it needs is below 0.2 GiB as a rule. Of the processor it may have
+// more than it asks for: held to a share of time, it would be late.
+const memoryPerCPU = 2
+
 // restartsPerAgent is Kubernetes' own limit for a Job of one pod.
 const restartsPerAgent = 6
 
@@ -63,10 +67,10 @@ func (m Manifest) Write(w io.Writer) error {
 	}
 	return manifest.Execute(w, struct {
 		Manifest
-		Restarts                      int
+		Restarts, Memory              int
 		Service, Port, Secret, Server string
 	}{
-		Manifest: m, Restarts: restartsPerAgent * m.Agents,
+		Manifest: m, Restarts: restartsPerAgent * m.Agents, Memory: memoryPerCPU * m.CPUs,
 		Service: service, Port: port, Secret: m.Name + "-token", Server: m.Join.String(),
 	})
 }
@@ -107,6 +111,16 @@ spec:
     - {name: control, port: {{.Port}}, targetPort: {{.Port}}}
 {{- end}}
 ---
+# Nobody connects to agents. What they reach is the control server and the broker, which only the run knows.
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{quoted .Name}}
+  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{quoted .Name}}}
+spec:
+  podSelector: {matchLabels: {app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{quoted .Name}}}}
+  policyTypes: [Ingress]
+---
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -143,6 +157,6 @@ spec:
             - {name: BROKERMARK_HOME, value: /work} # keeps results when the container is started again
           volumeMounts:
             - {name: work, mountPath: /work}
-          resources: {requests: {cpu: "{{.CPUs}}", memory: 512Mi}}
+          resources: {requests: {cpu: "{{.CPUs}}", memory: 512Mi}, limits: {memory: {{.Memory}}Gi}}
           securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
 `))

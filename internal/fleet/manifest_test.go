@@ -25,7 +25,7 @@ func address(t *testing.T, text string) fleet.Address {
 	return a
 }
 
-// kinds validates a manifest against the schema that Kubernetes publishes (1.37, of Job, Secret and Service, without the
+// kinds validates a manifest against the schema that Kubernetes publishes (1.37, of Job, NetworkPolicy, Secret and Service, without the
 // descriptions; fields that it doesn't know are errors) and returns its objects by their kinds.
 func kinds(t *testing.T, text string) (map[string]map[string]any, error) {
 	t.Helper()
@@ -51,7 +51,7 @@ func kinds(t *testing.T, text string) (map[string]map[string]any, error) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		kind, _ := o["kind"].(string)
-		name := map[string]string{"Job": "io.k8s.api.batch.v1.Job", "Secret": "io.k8s.api.core.v1.Secret", "Service": "io.k8s.api.core.v1.Service"}[kind]
+		name := map[string]string{"Job": "io.k8s.api.batch.v1.Job", "Secret": "io.k8s.api.core.v1.Secret", "Service": "io.k8s.api.core.v1.Service", "NetworkPolicy": "io.k8s.api.networking.v1.NetworkPolicy"}[kind]
 		s, err := c.Compile("kubernetes.json#/$defs/" + name)
 		if err != nil {
 			t.Fatalf("kind %q: %v\n%s", kind, err, text)
@@ -100,10 +100,10 @@ func TestAManifestIsWhatKubernetesTakes(t *testing.T) {
 		name, control, token string
 		want                 []string
 	}{
-		{"a coordinator in the cluster", joining, "", []string{"Job", "Service"}},
-		{"with the token", joining, "a token\n: \"that\" has: {to be} quoted", []string{"Job", "Secret", "Service"}},
-		{"a coordinator outside", strings.Replace(joining, "bench", "bench-1.example.org", 1), "", []string{"Job"}},
-		{"at an address", strings.Replace(joining, "bench", "192.0.2.7", 1), "0123456789abcdef", []string{"Job", "Secret"}},
+		{"a coordinator in the cluster", joining, "", []string{"Job", "NetworkPolicy", "Service"}},
+		{"with the token", joining, "a token\n: \"that\" has: {to be} quoted", []string{"Job", "NetworkPolicy", "Secret", "Service"}},
+		{"a coordinator outside", strings.Replace(joining, "bench", "bench-1.example.org", 1), "", []string{"Job", "NetworkPolicy"}},
+		{"at an address", strings.Replace(joining, "bench", "192.0.2.7", 1), "0123456789abcdef", []string{"Job", "NetworkPolicy", "Secret"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := fleet.Manifest{Name: "load", Image: "registry.example.org/team/brokermark:1.2@sha256:00", Agents: 7, CPUs: 3, Join: address(t, c.control), Token: c.token}
@@ -132,6 +132,19 @@ func TestAManifestIsWhatKubernetesTakes(t *testing.T) {
 			if at(spec, "restartPolicy") != "OnFailure" || at(job, "spec", "backoffLimit") != 6*m.Agents || at(volume, "emptyDir") == nil ||
 				at(home, "name") != "BROKERMARK_HOME" || at(home, "value") != at(mount, "mountPath") || at(volume, "name") != at(mount, "name") {
 				t.Errorf("results don't survive a restart:\n%s", text)
+			}
+			// They take no memory from what else runs on their node, and nobody connects to them.
+			if memory := at(container, "resources", "limits", "memory"); memory != "6Gi" {
+				t.Errorf("an agent may take %v of memory", memory)
+			}
+			policy, labels := all["NetworkPolicy"], at(job, "spec", "template", "metadata", "labels")
+			for key, value := range at(policy, "spec", "podSelector", "matchLabels").(map[string]any) {
+				if at(labels, key) != value {
+					t.Errorf("the policy is of pods with %s: %v", key, value)
+				}
+			}
+			if at(policy, "spec", "policyTypes", 0) != "Ingress" || at(policy, "spec", "ingress") != nil {
+				t.Errorf("somebody may connect to agents:\n%s", text)
 			}
 			if s := all["Service"]; s != nil && (at(s, "metadata", "name") != "bench" || at(s, "spec", "ports", 0, "port") != 4248) {
 				t.Errorf("%s", text)
