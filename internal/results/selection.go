@@ -30,7 +30,7 @@ type Source interface {
 //
 // Where a spec may use a short name for a path, such as rate for load.rate, a term may, too. An empty expr picks all.
 //
-// Only records that the source selects by study, status, repetition, point and time are read. It is an error if no record has the
+// Only records that the source selects by study, broker, status, repetition, point and time are read. It is an error if no record has the
 // name, or none has the value; that error, which is none of the source, names those that exist.
 func Select(ctx context.Context, from Source, expr string) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
@@ -79,6 +79,8 @@ func filterOf(terms []term) (f store.Filter) {
 		switch t.name {
 		case "study":
 			f.Study = t.value
+		case "broker":
+			f.Broker = t.value
 		case "status":
 			f.Statuses = []store.Status{store.Status(t.value)}
 		case "point":
@@ -167,36 +169,51 @@ const selectableNames = "; there are study, label, status, repetition, point, be
 
 // noMatch says why no record matches the terms: those that match the most of them lack the name of the next, or its value.
 func noMatch(ctx context.Context, from Source, expr string, terms []term) error {
-	facts := new(factCache)
-	chosen, read := 0, 0
-	known := Values{} // of the records that match the first terms, as many as chosen
-	for r, err := range from.Each(ctx, store.Filter{}) {
+	for n, t := range slices.Backward(terms) {
+		known, err := valuesAmong(ctx, from, terms[:n], t.name)
 		if err != nil {
 			return err
 		}
-		read++
-		n := matching(r, terms, facts)
-		switch {
-		case n == len(terms): // it was stored just now
-			return fmt.Errorf("selection %q: no record matched until now: select again", expr)
-		case n < chosen:
+		if len(known) > 0 {
+			return fmt.Errorf("selection %q: %s", expr, lacking(terms[:n], t, known))
+		}
+	}
+	return fmt.Errorf("selection %q: there are no records to select from", expr)
+}
+
+// lister is a source that can tell what all its records have of some names, without reading them. It returns nil for the other names.
+type lister interface {
+	Values(ctx context.Context, name string) ([]string, error)
+}
+
+// valuesAmong returns the names that the records have which match the terms, with the values of one of them.
+func valuesAmong(ctx context.Context, from Source, terms []term, of string) (Values, error) {
+	known, facts := Values{}, new(factCache)
+	if s, ok := from.(lister); ok && len(terms) == 0 {
+		if list, err := s.Values(ctx, of); list != nil || err != nil {
+			for _, v := range list {
+				known.Add(of, v)
+			}
+			return known, err
+		}
+	}
+	for r, err := range from.Each(ctx, filterOf(terms)) {
+		if err != nil {
+			return nil, err
+		}
+		if matching(r, terms, facts) < len(terms) {
 			continue
-		case n > chosen:
-			chosen, known = n, Values{}
 		}
 		for name, values := range propertiesOf(r, facts) {
 			known.Add(name, "")
-			if name == terms[n].name {
+			if name == of {
 				for _, v := range values {
 					known.Add(name, v)
 				}
 			}
 		}
 	}
-	if read == 0 {
-		return fmt.Errorf("selection %q: there are no records to select from", expr)
-	}
-	return fmt.Errorf("selection %q: %s", expr, lacking(terms[:chosen], terms[chosen], known))
+	return known, nil
 }
 
 // lacking says what none of the records has that the terms before have chosen: the name of a term, or its value.
@@ -215,8 +232,11 @@ func lacking(before []term, t term, known Values) string {
 		return fmt.Sprintf("%s anything called %q%s", none, t.name, cmp.Or(hint, selectableNames))
 	}
 	sorted := slices.DeleteFunc(sortedKeys(values), func(v string) bool { return v == "" })
-	if len(sorted) == 0 {
+	switch {
+	case len(sorted) == 0:
 		return fmt.Sprintf("%s any %s", none, t.name)
+	case matches(t.name, t.value, sorted): // it was stored just now
+		return "no record matched until now: select again"
 	}
 	return fmt.Sprintf("%s %s=%s; there are: %s", none, t.name, t.value, FirstFew(sorted, maxValuesListed))
 }

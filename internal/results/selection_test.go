@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -22,13 +23,14 @@ func TestADatabaseSelectsWhatTheTermsDo(t *testing.T) {
 	defer st.Close()
 	records := storetest.Demo()
 	records[3].Study, records[4].Study = "", "a, b"
+	records[5].Axes = map[string]string{"broker": "fast kafka"} // a choice of an axis
 	for i := range records {
 		records[i].Result = nil // for speed
 		if records[i].ID, err = st.Append(t.Context(), records[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	exprs := []string{"", "broker=kafka", "study=", "study=a, b", "study=head-to-head,study=a, b", "status=,label=x", "repetition=02", "point=%", "began=2026-13"}
+	exprs := []string{"", "broker=kafka", "broker=fast kafka", "broker=", "study=", "study=a, b", "study=head-to-head,study=a, b", "status=,label=x", "repetition=02", "point=%", "began=2026-13"}
 	for name, values := range Selectable(records) {
 		if len(values) == 0 {
 			continue
@@ -71,9 +73,51 @@ func TestTheDatabaseIsAskedForWhatItHasColumnsOf(t *testing.T) {
 	}
 	from := storetest.Began.Truncate(60 * 60 * 1e9)
 	want := []store.Filter{{
-		Study: "head-to-head", Statuses: []store.Status{store.OK}, PointPrefix: "kafka", Repetition: 2, From: from, Before: from.Add(60 * 60 * 1e9),
+		Study: "head-to-head", Broker: "kafka", Statuses: []store.Status{store.OK}, PointPrefix: "kafka", Repetition: 2, From: from, Before: from.Add(60 * 60 * 1e9),
 	}}
 	if !reflect.DeepEqual(source.filters, want) {
 		t.Errorf("asked for %+v, want %+v", source.filters, want)
+	}
+}
+
+// watched is a store that keeps the filters that it was given.
+type watched struct {
+	*store.Store
+	filters []store.Filter
+}
+
+func (w *watched) Each(ctx context.Context, f store.Filter) iter.Seq2[store.Record, error] {
+	w.filters = append(w.filters, f)
+	return w.Store.Each(ctx, f)
+}
+
+func TestNoStoreIsReadThroughBecauseOfATypingMistake(t *testing.T) {
+	st, err := store.Open(filepath.Join(t.TempDir(), "s.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	for _, r := range storetest.Demo()[:4] {
+		if _, err := st.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		expr, says string
+		reads      []store.Filter
+	}{
+		{"study=head-to-hed", "no record has study=head-to-hed; there are: head-to-head", nil},
+		{"broker=kavka,version=1", "no record has broker=kavka; there are: kafka, rabbitmq", []store.Filter{{Broker: "kavka"}}},
+		{"status=OK", "no record has status=OK; there are: ok", nil},
+		{"study=head-to-head,acks=0", "no record with study=head-to-head has acks=0; there are: leader", []store.Filter{{Study: "head-to-head"}}},
+	} {
+		w := &watched{Store: st}
+		_, err := store.Collect(Select(t.Context(), w, c.expr))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.expr, err)
+		}
+		if got := w.filters[1:]; !slices.EqualFunc(got, c.reads, func(a, b store.Filter) bool { return reflect.DeepEqual(a, b) }) {
+			t.Errorf("%s: read %+v", c.expr, got)
+		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 // row is a record as the table holds it, without the ID that it will be given.
 type row struct {
 	key
-	study string
-	body  string // JSON
+	study  string
+	broker string // "": see brokerOf
+	body   string // JSON
 }
 
 // key tells records apart: one repetition of a point does not begin twice in a nanosecond.
@@ -31,7 +32,15 @@ func rowOf(r Record) (row, error) {
 }
 
 func rowWith(r Record, body string) row {
-	return row{key{r.PointID, r.Repetition, r.Status, r.Began.UnixNano()}, storable(r.Study), body}
+	return row{key{r.PointID, r.Repetition, r.Status, r.Began.UnixNano()}, storable(r.Study), storable(brokerOf(r)), body}
+}
+
+// brokerOf returns the broker of a record, or "" if an axis of its study goes by that name and says something else: a selection means both.
+func brokerOf(r Record) string {
+	if axis, ok := r.Axes["broker"]; ok && axis != r.Spec.Broker {
+		return ""
+	}
+	return r.Spec.Broker
 }
 
 // Checked is a record that was read and that Check has nothing against.
@@ -218,11 +227,11 @@ func insert(ctx context.Context, tx *sql.Tx, rows []row) ([]int64, error) {
 	var values []string
 	for _, r := range rows {
 		var places []string
-		for _, v := range []any{r.pointID, r.study, r.repetition, string(r.status), r.began, Schema, r.body} {
+		for _, v := range []any{r.pointID, r.study, r.broker, r.repetition, string(r.status), r.began, Schema, r.body} {
 			places = append(places, args.add(v))
 		}
 		values = append(values, "("+strings.Join(places, ", ")+")")
 	}
-	return queryAll(ctx, tx, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
+	return queryAll(ctx, tx, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, broker, repetition, status, began, schema, body)
 		VALUES `+strings.Join(values, ", ")+` RETURNING id`, args...)
 }

@@ -65,7 +65,7 @@ func TestRecordsComeInOrderAcrossBatchesUpToTheDamagedOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range n {
-			if _, err := tx.Exec(`INSERT INTO record (point_id, study, repetition, status, began, schema, body) VALUES ('p', 's', $1, 'ok', 0, 1, $2)`, i, fmt.Sprintf(`{"repetition":%d}`, i)); err != nil {
+			if _, err := tx.Exec(`INSERT INTO record (point_id, study, broker, repetition, status, began, schema, body) VALUES ('p', 's', '', $1, 'ok', 0, 1, $2)`, i, fmt.Sprintf(`{"repetition":%d}`, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestAReadThatIsInterruptedInBetweenIsNoWholeRead(t *testing.T) {
 	}
 	const n = 3 * batchSize
 	for range n {
-		if _, err := tx.Exec(`INSERT INTO record (point_id, study, repetition, status, began, schema, body) VALUES ('p', 's', 1, 'ok', 0, 1, '{}')`); err != nil {
+		if _, err := tx.Exec(`INSERT INTO record (point_id, study, broker, repetition, status, began, schema, body) VALUES ('p', 's', '', 1, 'ok', 0, 1, '{}')`); err != nil {
 			t.Fatal(err)
 		}
 	}

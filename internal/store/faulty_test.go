@@ -186,7 +186,7 @@ func TestWhatSQLiteSaysIsKeptAsTheCause(t *testing.T) {
 	}
 	defer reader.Close()
 	_, nonsense := s.db.Exec(`SELECT nonsense`)
-	_, twice := s.db.Exec(`INSERT INTO brokermark_store (layout) VALUES (1)`)
+	_, twice := s.db.Exec(`INSERT INTO brokermark_store (layout) VALUES (2)`)
 	_, denied := reader.db.Exec(`DELETE FROM record`)
 	for _, c := range []struct {
 		err  error

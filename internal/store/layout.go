@@ -9,7 +9,7 @@ import (
 
 // layout is the version of a store's tables, and stands in its table brokermark_store. The JSON of the records in them has a version
 // of its own, Schema.
-const layout = 1
+const layout = 2
 
 // prepare checks that this version can use the database. If the store is opened for appending, it also creates the tables.
 func (s *Store) prepare(ctx context.Context) error {

@@ -23,6 +23,7 @@ var tablesPostgres = []string{
 		id         BIGINT  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 		point_id   TEXT    NOT NULL,
 		study      TEXT    NOT NULL,
+		broker     TEXT    NOT NULL, -- empty: see brokerOf
 		repetition INTEGER NOT NULL,
 		status     TEXT    NOT NULL,
 		began      BIGINT  NOT NULL, -- nanoseconds since 1970
@@ -31,6 +32,7 @@ var tablesPostgres = []string{
 	)`,
 	`CREATE INDEX record_point ON record (point_id, repetition, status, began)`,
 	`CREATE INDEX record_study ON record (study)`,
+	`CREATE INDEX record_broker ON record (broker)`,
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }
 

@@ -49,7 +49,7 @@ func TestAServerThatCantBeUsedIsASentenceWithoutThePassword(t *testing.T) {
 		{"another program's tables", "CREATE TABLE bookmarks (url TEXT)", func(*url.URL) {}, Open, Foreign, "is a database of something else: name another database, or a schema of its own with ?search_path=NAME"},
 		{"a namesake", "CREATE TABLE brokermark_store (colour TEXT)", func(*url.URL) {}, Open, Foreign, "lacks a table or column of brokermark's"},
 		{"two versions", "CREATE TABLE brokermark_store (layout INTEGER); INSERT INTO brokermark_store VALUES (1), (1)", func(*url.URL) {}, Open, Corrupt, "has 2 versions instead of one"},
-		{"a store of another version", "CREATE TABLE brokermark_store (layout INTEGER); INSERT INTO brokermark_store VALUES (99)", func(*url.URL) {}, Open, Version, "was written by another version of brokermark (layout 99, this one has 1): read it with that one, or name another database"},
+		{"a store of another version", "CREATE TABLE brokermark_store (layout INTEGER); INSERT INTO brokermark_store VALUES (99)", func(*url.URL) {}, Open, Version, "was written by another version of brokermark (layout 99, this one has 2): read it with that one, or name another database"},
 		{"no schema of that name", "", parameter("search_path", "nowhere"), Open, BadURL, "has no schema to create tables in"},
 		{"a user who may only look", "CREATE ROLE reader LOGIN PASSWORD '" + pgtest.Password + "'", func(u *url.URL) { u.User = url.UserPassword("reader", pgtest.Password) }, Open, Denied, `does not let user "reader" create its tables`},
 		{"read-only", "", parameter("default_transaction_read_only", "on"), Open, Denied, "is read-only"},

@@ -14,6 +14,7 @@ import (
 // Filter selects records that meet all of its conditions. The zero Filter selects every record.
 type Filter struct {
 	Study       string    // of this study; "": of any
+	Broker      string    // of this broker, or of one that goes by two names; "": of any
 	PointIDs    []string  // of one of these points; none: of any
 	PointPrefix string    // of a point whose ID begins so
 	Repetition  int       // 0: any
@@ -25,13 +26,17 @@ type Filter struct {
 // maxPointsPerQuery bounds the arguments of one SQL statement. Every database takes more than this.
 const maxPointsPerQuery = 500
 
-// where returns the filter as an SQL condition with its arguments, such as " WHERE study = $1 AND point_id IN ($2)". It leaves out the
-// condition on points if there are too many for one statement: the caller has to check that one itself.
+// where returns the filter as an SQL condition with its arguments, such as " WHERE id IN (SELECT id FROM record WHERE study = $1)". It
+// leaves out the condition on points if there are too many for one statement: the caller has to check that one itself. The IDs come
+// first, for which the indexes are enough: records are long, and are neither looked through nor sorted that way.
 func (f Filter) where() (string, arguments) {
 	var terms []string
 	var args arguments
 	if f.Study != "" {
 		terms = append(terms, "study = "+args.add(storable(f.Study)))
+	}
+	if f.Broker != "" {
+		terms = append(terms, "broker IN ("+args.add(storable(f.Broker))+", '')")
 	}
 	if len(f.Statuses) > 0 {
 		terms = append(terms, "status IN ("+addAll(&args, f.Statuses)+")")
@@ -45,10 +50,10 @@ func (f Filter) where() (string, arguments) {
 	if !f.Before.IsZero() {
 		terms = append(terms, "began < "+args.add(f.Before.UnixNano()))
 	}
-	if f.PointPrefix != "" { // the points first, which an index alone lists: records are long
+	if f.PointPrefix != "" {
 		prefix := storable(f.PointPrefix)
 		length := args.add(utf8.RuneCountInString(prefix))
-		terms = append(terms, "point_id IN (SELECT point_id FROM record WHERE substr(point_id, 1, CAST("+length+" AS INTEGER)) = "+args.add(prefix)+")")
+		terms = append(terms, "substr(point_id, 1, CAST("+length+" AS INTEGER)) = "+args.add(prefix))
 	}
 	if n := len(f.PointIDs); n > 0 && n <= maxPointsPerQuery {
 		terms = append(terms, "point_id IN ("+addAll(&args, f.PointIDs)+")")
@@ -56,7 +61,7 @@ func (f Filter) where() (string, arguments) {
 	if terms == nil {
 		return "", nil
 	}
-	return " WHERE " + strings.Join(terms, " AND "), args
+	return " WHERE id IN (SELECT id FROM record WHERE " + strings.Join(terms, " AND ") + ")", args
 }
 
 // arguments are those of an SQL statement.
@@ -80,6 +85,20 @@ func addAll[T ~string](a *arguments, values []T) string {
 // Records reads the selected records into memory, in the order in which they were appended.
 func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
 	return Collect(s.Each(ctx, f))
+}
+
+// Values lists what the records have of a name that a Filter selects by, or nothing if only the records themselves can tell.
+func (s *Store) Values(ctx context.Context, name string) ([]string, error) {
+	if !slices.Contains([]string{"study", "broker", "status"}, name) {
+		return nil, nil
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	list, err := column[string](ctx, s.db, `SELECT DISTINCT `+name+` FROM record`)
+	if err != nil || name == "broker" && slices.Contains(list, "") {
+		return nil, s.explain(err, "read its records")
+	}
+	return list, nil
 }
 
 // Collect gathers records up to the first error.

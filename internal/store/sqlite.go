@@ -21,6 +21,7 @@ var tablesSQLite = []string{
 		id         INTEGER PRIMARY KEY AUTOINCREMENT,
 		point_id   TEXT    NOT NULL,
 		study      TEXT    NOT NULL,
+		broker     TEXT    NOT NULL, -- empty: see brokerOf
 		repetition INTEGER NOT NULL,
 		status     TEXT    NOT NULL,
 		began      INTEGER NOT NULL, -- nanoseconds since 1970
@@ -29,6 +30,7 @@ var tablesSQLite = []string{
 	)`,
 	`CREATE INDEX record_point ON record (point_id, repetition, status, began)`,
 	`CREATE INDEX record_study ON record (study)`,
+	`CREATE INDEX record_broker ON record (broker)`,
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }
 

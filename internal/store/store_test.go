@@ -32,8 +32,8 @@ func TestWhatIsNoUsableStoreIsRefusedWithASentenceAndLeftAlone(t *testing.T) {
 		{"directory", ".", nil, nil, BadURL, "is a directory"},
 		{"text file", "s.db", writes(strings.Repeat("messages,rate\n", 100)), nil, Foreign, "is not a SQLite file"},
 		{"another program's database", "s.db", executes(`CREATE TABLE bookmarks (url TEXT)`), nil, Foreign, "is a database of something else"},
-		{"a store of a later version", "s.db", ofLayout(99), nil, Version, "was written by another version of brokermark (layout 99, this one has 1): read it with that one, or name another file"},
-		{"a store of an earlier version", "s.db", ofLayout(0), nil, Version, "was written by another version of brokermark (layout 0, this one has 1)"},
+		{"a store of a later version", "s.db", ofLayout(99), nil, Version, "was written by another version of brokermark (layout 99, this one has 2): read it with that one, or name another file"},
+		{"a store of an earlier version", "s.db", ofLayout(0), nil, Version, "was written by another version of brokermark (layout 0, this one has 2)"},
 		{"zeroed in the middle", "s.db", damaged, nil, Corrupt, "is damaged"},
 		{"cut off", "s.db", cutOff, nil, Corrupt, "is damaged"},
 		{"directory that isn't there", "no/such/dir/s.db", nil, Open, BadURL, "lies in a folder that does not exist"},
@@ -270,8 +270,12 @@ func TestAFilterSelects(t *testing.T) {
 		s, _ := p.store(t)
 		day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		mustAppend(t, s, Record{PointID: "a", Study: "x", Status: OK, Began: day})
-		mustAppend(t, s, Record{PointID: "b", Study: "x", Status: Void, Repetition: 2, Began: day.Add(time.Hour)})
-		mustAppend(t, s, Record{PointID: "c", Study: "y", Status: OK, Began: day.Add(2 * time.Hour)})
+		mustAppend(t, s, Record{PointID: "b", Study: "x", Status: Void, Repetition: 2, Began: day.Add(time.Hour), Spec: study.Spec{Broker: "kafka"}})
+		kafka, err := s.Values(t.Context(), "broker")
+		if err != nil || kafka != nil {
+			t.Errorf("there is a record without a broker, and its brokers are %q, %v", kafka, err)
+		}
+		mustAppend(t, s, Record{PointID: "c", Study: "y", Status: OK, Began: day.Add(2 * time.Hour), Spec: study.Spec{Broker: "nats"}})
 		many := []string{"b"}
 		for i := range 2 * maxPointsPerQuery {
 			many = append(many, fmt.Sprint("absent", i))
@@ -283,6 +287,8 @@ func TestAFilterSelects(t *testing.T) {
 			{Filter{Study: "z"}, ""},
 			{Filter{}, "abc"},
 			{Filter{Study: "x"}, "ab"},
+			{Filter{Broker: "kafka"}, "ab"}, // a has none, or several
+			{Filter{Study: "y", Broker: "nats"}, "c"},
 			{Filter{PointIDs: []string{"c", "a"}}, "ac"},
 			{Filter{PointIDs: many}, "b"},
 			{Filter{Statuses: []Status{OK, Failed}}, "ac"},
@@ -305,6 +311,13 @@ func TestAFilterSelects(t *testing.T) {
 			}
 			if got != c.want {
 				t.Errorf("%+v: got %q, want %q", c.filter, got, c.want)
+			}
+		}
+		for name, want := range map[string][]string{"study": {"x", "y"}, "status": {"ok", "void"}, "label": nil} {
+			got, err := s.Values(t.Context(), name)
+			slices.Sort(got)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %q, %v", name, got, err)
 			}
 		}
 	})
