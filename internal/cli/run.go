@@ -341,12 +341,9 @@ const maxLog = 16 << 20 // bytes, then the default log begins anew
 
 // openLog opens the file for the client libraries' messages. name "" stands for the default file in dir.
 func openLog(name, dir string) (io.WriteCloser, error) {
-	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	most := int64(0)
 	if name == "" {
-		name = filepath.Join(dir, provision.LogFile)
-		if fi, err := os.Stat(name); err == nil && fi.Size() > maxLog {
-			flags |= os.O_TRUNC
-		}
+		name, most = filepath.Join(dir, provision.LogFile), maxLog
 	}
 	if isSQLite(name) {
 		return nil, aStore(name)
@@ -355,17 +352,23 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, flags, 0o600)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, hinted(badInput("log file: %w", err), "choose another with --log FILE")
 	}
-	return redacted{f}, nil
+	return redacted{f, most}, nil
 }
 
 // redacted is a file that leaves out secrets: client libraries log what they were given.
-type redacted struct{ *os.File }
+type redacted struct {
+	*os.File
+	most int64 // bytes, then it begins anew; 0: it never does
+}
 
 func (r redacted) Write(text []byte) (int, error) {
+	if info, err := r.Stat(); r.most > 0 && err == nil && info.Size() > r.most {
+		_ = r.Truncate(0)
+	}
 	if _, err := r.WriteString(secret.Redact(string(text))); err != nil {
 		return 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Other people copy these studies and change them; the copies need no trust for their settings.
@@ -61,5 +62,33 @@ func TestNoServerSettingThatThePagesProposeNeedsTrust(t *testing.T) {
 	}
 	if len(found) < 5 {
 		t.Errorf("only %d settings were found", len(found))
+	}
+}
+
+// By each of them the product reads a file, runs a command, loads code or listens.
+func TestADocumentReadsNoFileAndRunsNoCommandByAServerSetting(t *testing.T) {
+	for broker, settings := range map[string]string{
+		"mosquitto": "acl_file ACL_FILE psk_file password_file crlfile cafile certfile keyfile tls_engine tls_keyform include_dir log_dest plugin auth_plugin",
+		"nats":      "operator resolver include tls.cert_file tls.ca_file TLS.Cert_File log_file pid_file ports_file_dir",
+		"jetstream": "operator jetstream.store_dir jetstream.tpm.keys_file tls.cert_file",
+		"kafka":     "ssl.keystore.location ssl.truststore.location sasl.kerberos.kinit.cmd metric.reporters log.dirs config.providers authorizer.class.name remote.log.storage.manager.class.path",
+		"rabbitmq":  "load_definitions definitions.local.path ssl_options.certfile log.file log.dir management.listener.port management.load_definitions",
+		"rocketmq":  "metricsPromExporterHost metricsPromExporterPort storePathRootDir storePathCommitLog aclEnable",
+		"artemis":   "password-codec journal-directory bindings-directory metrics.plugin.class-name broker-plugins.broker-plugin.class-name",
+		"redis":     "include loadmodule logfile pidfile aclfile dir dbfilename unixsocket tls-cert-file bind",
+		"qpid":      "storePath keystore.storeUrl",
+		"activemq":  "kahaDB.directory plugins.runtimeConfigurationPlugin",
+		"pulsar":    "tlsCertificateFilePath functionsWorkerEnabled brokerEntryMetadataInterceptors authenticationProviders zookeeperSessionWatcher.class",
+	} {
+		for name := range strings.FieldsSeq(settings) {
+			s, err := study.Parse("f.yaml", []byte("broker: "+broker+"\nserver: {'"+name+"': x}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Distrusted = true
+			if _, err := s.Points(); err == nil || !strings.Contains(err.Error(), "server."+name+": it may have the broker load code, run commands, use files or listen") {
+				t.Errorf("%s of %s: %v", name, broker, err)
+			}
+		}
 	}
 }
