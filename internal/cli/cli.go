@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -222,6 +223,10 @@ type bySignal syscall.Signal
 
 func (s bySignal) Error() string { return "ended by a signal: " + syscall.Signal(s).String() }
 
+// oneSignal is how close together two equal signals are one: GNU timeout sends its signal to the program and, at once, to the
+// program's group.
+const oneSignal = time.Second
+
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, so that a run can record and clean up. The
 // second one ends the program at once; brokers end with it, because their supervisors notice. A terminal that closes sends SIGHUP more
 // than once, so a later SIGHUP is no second one.
@@ -235,8 +240,10 @@ func (s *shell) interruptible(ctx context.Context) (context.Context, func()) {
 		signal.Notify(own, crash.Signals()...)
 	}
 	go func() {
-		cancel(bySignal((<-signals).(syscall.Signal)))
-		for second := <-signals; second == syscall.SIGHUP; {
+		first := <-signals
+		came := time.Now()
+		cancel(bySignal(first.(syscall.Signal)))
+		for second := <-signals; second == syscall.SIGHUP || second == first && time.Since(came) < oneSignal; {
 			second = <-signals
 		}
 		s.watched.End()

@@ -23,7 +23,7 @@ import (
 func endless(t *testing.T, path string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], "run", "--broker", "nats", "--measure", "count", "--set", "count.messages=1000000000", "--store", path)
-	c.Env = append(os.Environ(), asProgram+"=1")
+	c.Env, c.Stderr = append(os.Environ(), asProgram+"=1"), new(bytes.Buffer)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +106,22 @@ func TestEverySignalRecordsWhatIsUnderWayAndTheSecondLeavesAtOnce(t *testing.T) 
 				t.Errorf("%d records, %v; want one aborted", len(records), err)
 			}
 		})
+	}
+}
+
+// GNU timeout signals the program and then the program's group, which is the program again.
+func TestTwoEqualSignalsAtOnceAreOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	c := endless(t, path)
+	for range 2 {
+		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond) // equal signals of which none was taken yet are one to the kernel
+	}
+	code, said := exitCode(t, c), c.Stderr.(*bytes.Buffer).String()
+	if code != 143 || !strings.Contains(said, "interrupted; 0 of 1 repetitions are done and stored in "+path) {
+		t.Errorf("exit code %d, said %q; want 143 and where to go on", code, said)
 	}
 }
 
