@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -34,7 +35,7 @@ const (
 func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
-		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
+		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("kafka"), Server: completed, Open: open,
 		Failover: true, Shared: true, Relays: true, Redelivers: redelivers,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 	"github.com/nats-io/stan.go"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -23,7 +24,7 @@ func driverKind() driver.Kind {
 		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
 			return client.Duration("AckWait")
 		},
-		Server: server, ServerKeeps: serverKeeps, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Server: server, ServerKeeps: drops.By("nats-streaming"), Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -27,7 +28,7 @@ func driverKind() driver.Kind {
 		Fits:      fits,
 		Share:     driver.TakeTurns,
 		Shared:    true,
-		Maps:      natives,
+		Maps:      natives, ServerKeeps: drops.By("nats"),
 		Open:      open,
 	}
 }

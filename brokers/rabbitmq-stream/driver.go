@@ -12,6 +12,7 @@ import (
 
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -27,7 +28,7 @@ func driverKind() driver.Kind {
 		Without:  map[driver.Class]string{driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Settings: settings,
-		Failover: true, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Attaching: attaching, Open: open,
+		Failover: true, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("rabbitmq-stream"), Attaching: attaching, Open: open,
 	}
 }
 

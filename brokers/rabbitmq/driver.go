@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -19,7 +20,7 @@ func driverKind() driver.Kind {
 		Supports: supports,
 		Fits:     fits,
 		Maps:     natives,
-		Keeps:    keeps,
+		Keeps:    keeps, ServerKeeps: drops.By("rabbitmq"),
 		Failover: true,
 		Shared:   true,
 		Watched:  watched,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -39,7 +40,7 @@ func clusterKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:  library, Settings: clusterSettings, Supports: clusterSupports, Failover: true, Nodes: clusterNodes,
-		Fits: clusterFits, Server: clusterServer, Maps: clusterNatives, Keeps: keeps, Share: share, Attaching: attaching, Open: openCluster,
+		Fits: clusterFits, Server: clusterServer, Maps: clusterNatives, Keeps: keeps, ServerKeeps: drops.By(clusterName), Share: share, Attaching: attaching, Open: openCluster,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -22,7 +23,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:  library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
-		Fits: fits, Maps: natives, Keeps: keeps, Share: share, Shared: true, Attaching: attaching, Open: open,
+		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: share, Shared: true, Attaching: attaching, Open: open,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
@@ -16,7 +17,7 @@ const library = "github.com/apache/rocketmq-clients/golang/v5"
 
 func driverKind() driver.Kind {
 	return driver.Kind{
-		Client: library, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: server, Attaching: attaching,
+		Client: library, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: server, ServerKeeps: drops.By("rocketmq"), Attaching: attaching,
 		Shared: true, Open: open,
 		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
 			return client.Duration("invisibleDuration")

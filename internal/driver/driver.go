@@ -279,8 +279,9 @@ type Kind struct {
 	// Keeps is the limit, under these settings, on what a queue or stream holds, and for how long, for payloads of this size.
 	// Nil: there is no such setting.
 	Keeps func(client, topic Values, size int64) Limit
-	// ServerKeeps is the same by settings that a server is started with. Nil: there is none, or drivers don't know it.
-	ServerKeeps func(server map[string]any, size int64) Limit
+	// ServerKeeps is the same by settings that a server is started with (brokers/internal/drops lists them), beside those of the topic that
+	// a spec gives. Nil: there is none.
+	ServerKeeps func(server, topic map[string]any, size int64) Limit
 	// Redelivers is after what time, under these settings, the broker delivers a message again whose acknowledgement it never got, though the
 	// connection stands. Nil, or 0: only when a connection ends.
 	Redelivers func(g Guarantee, client Values, server map[string]any) time.Duration

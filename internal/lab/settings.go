@@ -54,7 +54,7 @@ func queueLimit(kind driver.Kind, s study.Spec, c driver.Config) (limit driver.L
 		limit = kind.Keeps(c.Client, c.Topic, size)
 	}
 	if kind.ServerKeeps != nil { // the server has such settings
-		limit = limit.Least(kind.ServerKeeps(s.Server, size))
+		limit = limit.Least(kind.ServerKeeps(s.Server, s.Topic, size))
 	}
 	return limit
 }

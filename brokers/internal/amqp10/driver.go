@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -84,7 +85,7 @@ func Kind(p *Product) driver.Kind {
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
-		Keeps:    p.Keeps,
+		Keeps:    p.Keeps, ServerKeeps: drops.By(p.Name),
 		Failover: p.Failover,
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Server:   p.Server,

@@ -14,6 +14,7 @@ import (
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
 
+	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -45,7 +46,7 @@ func Kind(p *Product) driver.Kind {
 		Supports: func(g driver.Guarantee) error { return supports(p, g) },
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
-		Server:   p.Server,
+		Server:   p.Server, ServerKeeps: drops.By(p.Name),
 		Keyless:  driver.Never("an MQTT topic has neither partitions nor keys"),
 		Share: func(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
 			return share(p, g, topic, consumers, partitions)
