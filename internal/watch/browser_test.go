@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,4 +105,37 @@ func curve() []Tick {
 		})
 	}
 	return ticks
+}
+
+// A long outcome beside a long name leaves the other columns room for their words.
+func TestTheColumnsOfWhatFinishedBreakNoWord(t *testing.T) {
+	w := newWatched()
+	w.f.Outcome = func(store.Record) Outcome {
+		return Outcome{Text: strings.Repeat("received 900/s of 1k/s, ", 20), P99Ns: 2_000_000, Doubts: []string{"generator", "too short", "busy machine"}}
+	}
+	s := w.serve(t)
+	defer s.Close()
+	r := run(1)
+	r.Point.Label = strings.Repeat("rabbitmq rate 5k/s at-least-once ", 3)
+	w.event(lab.Event{Kind: lab.Ended, Run: r, Done: 1, Total: 3, Record: &store.Record{Status: store.OK, Began: time.Unix(0, 0), Ended: time.Unix(5, 0)}})
+	b := browsertest.Open(t, s.URL, s.URL, browsertest.Screen{Width: 1200, Height: 800})
+	until(t, b, "#endings tbody", "received 900/s")
+	const broken = `(() => {
+		const words = [];
+		for (const cell of document.querySelectorAll("#endings th, #endings td")) {
+			for (const m of cell.textContent.matchAll(/\S+/g)) {
+				const range = document.createRange();
+				range.setStart(cell.firstChild, m.index);
+				range.setEnd(cell.firstChild, m.index + m[0].length);
+				if (range.getClientRects().length > 1) words.push(m[0]);
+			}
+		}
+		return words.join(" ");
+	})()`
+	if words := browsertest.Eval[string](t, b, broken); words != "" {
+		t.Errorf("broken over lines: %s", words)
+	}
+	if *pictures != "" {
+		b.Shoot(t, filepath.Join(*pictures, "columns-1200.png"))
+	}
 }
