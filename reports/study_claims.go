@@ -64,32 +64,52 @@ var sideNames = map[string]string{
 	claim.Published: "Published",
 }
 
+// notRun reports whether a claim has no answer because nothing that it is about was run, as with run --only.
+func notRun(a claim.Answer) bool {
+	return a.Verdict == claim.Undecided && a.Reason == claim.NothingMeasured
+}
+
 // countAnswers counts the answers of a side: "5 of 20 claims are reproduced, 1 is not, 2 are not comparable, 12 are undecided, with 9 pointing
-// to reproduced and 3 to not reproduced." A smoke test has no answers.
+// to reproduced and 3 to not reproduced; 3 more were not run." A smoke test has no answers.
 func countAnswers(judged []judgedClaim, side string) string {
 	counts, open := map[claim.Verdict]int{}, map[claim.Verdict]int{}
-	isSmokeTest := false
+	isSmokeTest, unrun := false, 0
 	for _, j := range judged {
 		a := j.answers[side]
+		if notRun(a) {
+			unrun++
+			continue
+		}
 		counts[a.Verdict]++
 		if a.Verdict == claim.Undecided {
 			open[a.PointsTo]++
 		}
 		isSmokeTest = isSmokeTest || a.Reason == claim.SmokeTest
 	}
-	text := fmt.Sprintf("%d of %s %s reproduced, %s not", counts[claim.Reproduced], plural(len(judged), "claim"),
+	text := fmt.Sprintf("%d of %s %s reproduced, %s not", counts[claim.Reproduced], plural(len(judged)-unrun, "claim"),
 		are(counts[claim.Reproduced]), countAre(counts[claim.NotReproduced]))
 	if n := counts[claim.NotComparable]; n > 0 {
 		text += fmt.Sprintf(", %s not comparable", countAre(n))
 	}
 	text += fmt.Sprintf(", %s undecided", countAre(counts[claim.Undecided]))
 	if isSmokeTest && counts[claim.Reproduced]+counts[claim.NotReproduced] == 0 {
-		text = fmt.Sprintf("no verdict on %s, as scale %s is a smoke test", plural(len(judged), "claim"), study.SmokeTest)
+		text = fmt.Sprintf("no verdict on %s, as scale %s is a smoke test", plural(len(judged)-unrun, "claim"), study.SmokeTest)
 	}
 	if yes, no := open[claim.Reproduced], open[claim.NotReproduced]; yes+no > 0 {
 		text += fmt.Sprintf(", with %d pointing to reproduced and %d to not reproduced", yes, no)
 	}
+	if unrun > 0 {
+		text += fmt.Sprintf("; %d more %s not run", unrun, was(unrun))
+	}
 	return text + "."
+}
+
+// was is the verb in the past of a number of things.
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
 
 // countAre is a number of things with its verb: "1 is", "2 are".
@@ -143,6 +163,9 @@ func (p Paper) claimCell(j judgedClaim, notes *document.Footnotes) document.Cell
 // answerCell is the answer of a side, with a footnote on why there is none. A smoke test only points to one.
 func answerCell(a claim.Answer, notes *document.Footnotes) document.Cell {
 	cell := document.Text(string(a.Verdict))
+	if notRun(a) {
+		cell = document.Text("not run")
+	}
 	if a.Reason == claim.SmokeTest {
 		cell = document.Text("points to " + string(a.PointsTo))
 	}

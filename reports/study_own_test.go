@@ -46,6 +46,33 @@ func TestWithOneRunEachTheAnswersSayThatNoSpreadStandsBehindThem(t *testing.T) {
 	}
 }
 
+// With --only a part of the claims has nothing to be answered by, which is no doubt about the broker.
+func TestClaimsOfWhatWasNotRunAreNotUndecided(t *testing.T) {
+	dir := paperFolder(t)
+	claims := strings.Replace(paperClaims, "where: nowhere, published: \"\", experiment: rabbitmq-2", "where: nowhere, published: \"\", experiment: rabbitmq-3", 1)
+	study := strings.Replace(paperStudy, "published:", "- name: rabbitmq-3\n  axes: {topics: [1, 2]}\npublished:", 1)
+	for name, text := range map[string]string{"claims.yaml": claims, "study.yaml": study} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := ReadPaper(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Study(results.Of(rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}, "25": {800}, "50": {690}}})), p)
+	if got := column(d, 0, "answer_now"); !slices.Equal(got, []string{"undecided", "not run", "undecided"}) {
+		t.Errorf("%q", got)
+	}
+	counts := func(b document.Block) bool {
+		v, ok := b.(document.Verdict)
+		return ok && v.Finding == "0 of 2 claims are reproduced, 0 are not, 2 are undecided, with 1 pointing to reproduced and 0 to not reproduced; 1 more was not run."
+	}
+	if !slices.ContainsFunc(d.Blocks, counts) {
+		t.Errorf("no verdict counts it: %+v", d.Blocks[:3])
+	}
+}
+
 // A study of our own has nothing published beside it, and no then.
 func TestAStudyWithoutAPublicationSpeaksOfNoPaper(t *testing.T) {
 	dir := paperFolder(t)
