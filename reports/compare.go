@@ -144,8 +144,7 @@ func firstFailure(p results.Point) (why string, failed bool) {
 // rate: there the latency at one of its rates is compared (see chooseRate). ok is false for an unknown kind of measurement.
 // If the sides were measured in different ways, it is the first side's headline.
 func (p pair) headline() (m results.Metric, ok bool) {
-	measure := p.first.points[0].Spec.Measure // all points of a half were given the same load
-	m, ok = results.Headline(measure)
+	m, ok = results.HeadlineOf(p.first.points) // all points of a half were given the same load
 	if p.first.curve.given {
 		m, ok = results.Headline(study.MeasureRate)
 		m.Name += p.first.curve.atRate()

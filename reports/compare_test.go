@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -16,7 +17,9 @@ func TestWorkloadsOfASweepAreToldApart(t *testing.T) {
 		for _, topics := range []string{"1", "16"} {
 			records = append(records, altered(atRate(broker, 2), topics, func(r *store.Record) {
 				r.Axes = map[string]string{"broker": broker, "topics": topics}
-				r.Spec.Topics = map[string]int{"1": 1, "16": 16}[topics]
+				if r.Spec.Topics = 1; topics == "16" {
+					r.Spec.Topics, r.Spec.InFlight = 16, study.InFlight{Messages: 6250, Bytes: 4 << 20} // as is usual with so many
+				}
 			})...)
 		}
 		return records

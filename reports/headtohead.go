@@ -72,13 +72,13 @@ func comparisonSection(g group, notes *footnotes) Section {
 	compared := g.Members // without a ranking the rows only say how repetitions ended
 	if len(ranked) > 0 {
 		compared = ranked
-		for _, v := range rankingVerdicts(g.Name, ranked) {
+		for _, v := range rankingVerdicts(results.Title(g.Members), ranked) {
 			v.Headed = true
 			d.Add(v)
 		}
 	}
 	d.Warn("these records", unnamedDifferences(compared))
-	return Section{Name: g.Name, Points: g.Members, Blocks: d.Blocks, Caution: flushes}
+	return Section{Name: results.Title(g.Members), Points: g.Members, Blocks: d.Blocks, Caution: flushes}
 }
 
 // comparisonTable has a row for each contender: its name, how it ended, what it sustains, its latencies

@@ -119,7 +119,7 @@ func TestAComparisonNeverPoolsLoads(t *testing.T) {
 		},
 		{"steps of one name", side("kafka", steps(5)), side("jetstream", steps(6)), []string{"broker"}, ""},
 		{"steps of one name, otherwise not the same work", side("kafka", steps(5)), side("jetstream", steps(6)), nil, ""},
-		{"the shape is compared", side("kafka", constant), side("kafka", poisson), []string{"load.shape"}, "100 B, at-least-once, rate 1k/s against rate 1k/s poisson"},
+		{"the shape is compared", side("kafka", constant), side("kafka", poisson), []string{"load.shape"}, "kafka, 100 B, at-least-once, rate 1k/s against rate 1k/s poisson"},
 		{
 			"one side has two", side("kafka", constant), side("jetstream", constant, poisson),
 			[]string{"broker", "load.shape"},

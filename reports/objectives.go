@@ -8,6 +8,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
@@ -32,6 +33,7 @@ type judgedLoads struct {
 	kept, unjudged    int
 	missed, undecided []string // undecided: the limit is within the error of the agents' clocks
 	unusable          []string // those of the unjudged of which something went wrong, with what it was
+	inPart            []string // those of the kept of which single repetitions are beyond the limit
 }
 
 func judgedLoadsOf(verdicts []gate.Verdict) judgedLoads {
@@ -42,6 +44,9 @@ func judgedLoadsOf(verdicts []gate.Verdict) judgedLoads {
 		case v.Point == gate.AllPoints: // it says that no load could be judged, as the counts show
 		case v.Outcome == gate.Passed:
 			loads.kept++
+			if v.Beyond > 0 {
+				loads.inPart = append(loads.inPart, fmt.Sprintf("%s, in %s", text, plural(v.Beyond, "repetition")))
+			}
 		case v.Unusable:
 			loads.unusable = append(loads.unusable, text)
 			loads.unjudged++
@@ -74,6 +79,9 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 	case len(loads.missed) > 0:
 		first, further := results.FirstSentences(loads.missed, maxLoadsNamed)
 		v.Finding = fmt.Sprintf("Missed by %d of %s. %s", len(loads.missed), all, first)
+		if all == "1 load" {
+			v.Finding = "Not met. " + first
+		}
 		details = append(details, further)
 		if n := len(loads.undecided); n > 0 {
 			details = append(details, fmt.Sprintf("For %d more the clocks of the agents don't tell.", n))
@@ -85,9 +93,14 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 	case loads.unjudged > 0:
 		v.Finding = fmt.Sprintf("Kept by %d of %s.", loads.kept, all)
 	case loads.kept == 1:
-		v.Finding = "Kept by the only load."
+		v.Finding = "Met."
 	default:
 		v.Finding = fmt.Sprintf("Kept by all %d loads.", loads.kept)
+	}
+	if len(loads.inPart) > 0 {
+		v.Finding = strings.TrimSuffix(v.Finding, ".") + ", by the median, but not by every repetition."
+		first, further := results.FirstSentences(loads.inPart, maxLoadsNamed)
+		details = append(details, "Beyond it: "+first, further)
 	}
 	if loads.unjudged > 0 {
 		details = append(details, plural(loads.unjudged, "load")+" can't be judged by it.")

@@ -48,8 +48,10 @@ func TestAnObjectiveIsKeptByAllLoadsOnlyIfAllWereJudged(t *testing.T) {
 	}{
 		{[]gate.Verdict{passed, skipped, skipped}, "Kept by 1 of 3 loads."},
 		{[]gate.Verdict{passed, passed, skipped}, "Kept by 2 of 3 loads."},
-		{[]gate.Verdict{passed}, "Kept by the only load."},
+		{[]gate.Verdict{passed}, "Met."},
 		{[]gate.Verdict{passed, passed}, "Kept by all 2 loads."},
+		{[]gate.Verdict{{Outcome: gate.Failed, Point: "kafka", Text: "21 ms"}}, "Not met. kafka: 21 ms."},
+		{[]gate.Verdict{passed, {Outcome: gate.Passed, Point: "nats", Text: "99 %", Beyond: 1}}, "Kept by all 2 loads, by the median, but not by every repetition."},
 	} {
 		if got := objectiveVerdict("e2e_p99 < 20ms", c.verdicts).Finding; got != c.want {
 			t.Errorf("%d verdicts: %q, want %q", len(c.verdicts), got, c.want)

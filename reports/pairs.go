@@ -98,13 +98,13 @@ type matches struct {
 // workload is known only as far as the paper tells it.
 func match(a, b Side, meantToDiffer []string) matches {
 	if anyPublished(a, b) {
-		return matchBy(a, b, func(p results.Point) string { return placeInStudy(p, meantToDiffer) })
+		return matchBy(a, b, meantToDiffer, func(p results.Point) string { return placeInStudy(p, meantToDiffer) })
 	}
-	found := matchBy(a, b, func(p results.Point) string { return p.Workload(meantToDiffer...) })
+	found := matchBy(a, b, meantToDiffer, func(p results.Point) string { return p.Workload(meantToDiffer...) })
 	if len(found.pairs) > 0 {
 		return found
 	}
-	return matchBy(a, b, func(p results.Point) string { return p.Setting() + ", " + loadID(p) })
+	return matchBy(a, b, meantToDiffer, func(p results.Point) string { return p.Setting() + ", " + loadID(p) })
 }
 
 // anyPublished tells whether a side holds figures of a publication.
@@ -119,19 +119,19 @@ func nameAndLoad(p results.Point) string { return p.Name + "\n" + loadID(p) }
 
 // matchBy pairs points with the same key. The key leaves out what is compared, and what that implies: the load if measurements are
 // compared, the client's settings if brokers are. A side may then have several points of one key; each is paired with each of the other.
-func matchBy(a, b Side, key func(results.Point) string) matches {
+func matchBy(a, b Side, meantToDiffer []string, key func(results.Point) string) matches {
 	firsts, seconds := results.GroupBy(a.Set.Points, key), results.GroupBy(b.Set.Points, key)
 	var found matches
 	for _, first := range firsts {
 		i := slices.IndexFunc(seconds, func(second group) bool { return second.Name == first.Name })
 		if i < 0 {
-			found.unmatched = append(found.unmatched, results.Pair{Title: workTitle(first.Members[0], first.Members[0]), A: first.Members})
+			found.unmatched = append(found.unmatched, results.Pair{Title: workTitle(first.Members[0], first.Members[0], meantToDiffer), A: first.Members})
 			continue
 		}
 		for _, ofFirst := range results.GroupBy(first.Members, nameAndLoad) {
 			for _, ofSecond := range results.GroupBy(seconds[i].Members, nameAndLoad) {
 				p := pair{
-					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0]),
+					title:  workTitle(ofFirst.Members[0], ofSecond.Members[0], meantToDiffer),
 					first:  half{sideName: a.Name, points: ofFirst.Members},
 					second: half{sideName: b.Name, points: ofSecond.Members},
 				}
@@ -142,7 +142,7 @@ func matchBy(a, b Side, key func(results.Point) string) matches {
 	}
 	for _, second := range seconds {
 		if !slices.ContainsFunc(firsts, func(first group) bool { return first.Name == second.Name }) {
-			found.unmatched = append(found.unmatched, results.Pair{Title: workTitle(second.Members[0], second.Members[0]), B: second.Members})
+			found.unmatched = append(found.unmatched, results.Pair{Title: workTitle(second.Members[0], second.Members[0], meantToDiffer), B: second.Members})
 		}
 	}
 	return found
@@ -162,10 +162,16 @@ func placeInStudy(p results.Point, meantToDiffer []string) string {
 	return strings.Join(words, " ")
 }
 
-// workTitle names the work of a pair: message size, guarantee, load, and the values of further axes. It
-// says both where the two points differ: "100 B, at-least-once, rate 1k/s against rate 2k/s".
-func workTitle(first, second results.Point) string {
-	title := against(first.Setting(), second.Setting()) + ", " + against(first.Load(), second.Load())
+// workTitle names the work of a pair: the broker, unless that is what differs, message size, guarantee, whatever else was asked for that is no
+// default and not meant to differ, load, and the values of further axes. It says both where the two points differ: "kafka, 100 B,
+// at-least-once, 3 subscriptions, rate 1k/s against rate 2k/s".
+func workTitle(first, second results.Point, meantToDiffer []string) string {
+	words := []string{against(first.Setting(), second.Setting())}
+	if broker := first.Spec.Broker; broker == second.Spec.Broker {
+		words = slices.Concat([]string{broker}, words)
+	}
+	words = append(words, results.AskedApart(first, second, meantToDiffer...)...)
+	title := strings.Join(append(words, against(first.Load(), second.Load())), ", ")
 	firstVariant, secondVariant := first.Variant.String(), second.Variant.String()
 	if firstVariant == "" && secondVariant == "" {
 		return title

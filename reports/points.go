@@ -31,7 +31,7 @@ func pointsReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Points"}
 	d.Say(statusSentence(set.Points))
 	for _, p := range set.Points {
-		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
+		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Title(), p.Load(), p.ID)})
 		d.Say(repetitionsSentence(p))
 		last := p.Records[len(p.Records)-1] // the warning below tells in what the others differ from it
 		spec, err := yamlOf(last.Spec)

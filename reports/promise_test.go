@@ -17,7 +17,7 @@ func through(broker, delivery, persistence string, fault study.Fault, wrong stor
 	p := product{storetest.Product{Name: broker, Version: "4.1", Client: "x@v1", Sustains: 1e5, P50: 1e6}}
 	r := p.record(100, delivery, 1000, 1)
 	fault.At = study.Duration(2 * time.Second)
-	r.Study, r.Spec.Persistence, r.Spec.Faults = "proof", persistence, []study.Fault{fault}
+	r.Study, r.Spec.Persistence, r.Spec.Faults, r.Spec.Ordering = "proof", persistence, []study.Fault{fault}, "ordered"
 	r.PointID += persistence + fault.Do + fault.Node
 	b := r.Result.Books
 	b.Acked, b.Failed = b.Sent-wrong.Failed, wrong.Failed

@@ -3,8 +3,8 @@
 // batch size and linger:
 //
 //	Of 8 points client.batch.size=16KiB client.linger.ms=0 is the best by e2e p99: 12.9 ms, 0.80× the
-//	median of all. No difference to it is shown for 2 of the next best 4. Most was changed by
-//	client.linger.ms: 20 instead of 0 made it 1.50× [1.40–1.60×].
+//	median of all. No difference to it is shown for 2 of the next best 4. client.linger.ms had the
+//	largest effect: with 20 instead of 0 e2e p99 was 1.50× [1.40–1.60×] (3 pairs, not tested).
 //
 //	The best 5 of 8 by e2e p99
 //	batch.size  linger.ms  e2e p99  CPU broker  n
@@ -48,6 +48,7 @@ func recommendReport(set *results.Set) (document.Document, error) {
 	for _, s := range sweeps {
 		s.addTo(&d)
 	}
+	d.Say(doubtsSentence(set.Points))
 	d.Say("Figures are medians over n repetitions that ended ok. What an axis changed is a median over the combinations of the other " +
 		"axes: with six or more its 95 % interval stands beside it, with fewer the smallest and the largest change.")
 	return d, nil
@@ -69,7 +70,7 @@ type sweep struct {
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
 	for _, w := range byWorkload(rankable(points)) {
-		metric, hasHeadline := results.Headline(measureOf(w))
+		metric, hasHeadline := results.HeadlineOf(w.Members)
 		brokers := results.GroupBy(w.Members, func(p results.Point) string { return p.Spec.Broker })
 		onePointEach := len(brokers) == len(w.Members)
 		if !hasHeadline || onePointEach || len(w.Members) < minSweepPoints {
@@ -86,7 +87,7 @@ func sweepsOf(points []results.Point) []sweep {
 }
 
 func newSweep(points []results.Point, metric results.Metric) sweep {
-	s := sweep{title: points[0].Setting() + ", " + points[0].Load(), metric: metric, points: points, values: map[string][]string{}}
+	s := sweep{title: results.Title(points) + ", " + points[0].Load(), metric: metric, points: points, values: map[string][]string{}}
 	axes, places := results.SweptAxes(points)
 	for _, axis := range axes {
 		s.axes = append(s.axes, axis.Name)
@@ -138,7 +139,7 @@ func (s sweep) addTo(d *document.Document) {
 	d.Add(v)
 	d.Say(s.layout().sentence())
 	best := s.best()
-	d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.points), s.metric.Name), best))
+	d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.ranked)+len(s.missed), s.metric.Name), best))
 	if effects := s.effectTable(); len(effects.Rows) > 0 {
 		d.Add(effects)
 	}
@@ -192,7 +193,7 @@ func (s sweep) table(title string, points []results.Point) document.Table {
 	return tableOf(title, columns, points)
 }
 
-// axisChange is the change that one value of an axis made, against the axis's first value: linger.ms=20
+// axisChange is the change that one value of an axis made, against the axis's usual value: linger.ms=20
 // instead of 0 made the metric 1.5 times as large, in the median over the combinations of the other axes.
 type axisChange struct {
 	axis, from, to string
@@ -205,7 +206,7 @@ func (s sweep) effectTable() document.Table {
 	for _, e := range results.Effects(s.points, s.metric) {
 		for i, ratio := range e.Changes {
 			if ratio.N > 0 {
-				changes = append(changes, axisChange{axis: e.Axis, from: e.Values[0], to: e.Values[i], ratio: ratio})
+				changes = append(changes, axisChange{axis: e.Axis, from: e.Values[e.Usual], to: e.Values[i], ratio: ratio})
 			}
 		}
 	}
@@ -347,8 +348,8 @@ func (s sweep) largestEffect() string {
 	case math.Abs(math.Log(ratio.Median)) < littleChange:
 		return "No axis changed it by more than 1 %."
 	}
-	return fmt.Sprintf("Most was changed by %s: %s instead of %s made it %s.",
-		largest.Axis, largest.Values[value], largest.Values[0], factorText(ratio))
+	return fmt.Sprintf("%s had the largest effect: with %s instead of %s %s was %s (%s, not tested).",
+		largest.Axis, largest.Values[value], largest.Values[largest.Usual], s.metric.Name, factorText(ratio), plural(ratio.N, "pair"))
 }
 
 // factorText is a change of an axis, with its interval if it is of several combinations: "1.50× [1.40–1.60×]".

@@ -58,7 +58,7 @@ func verdicts(set *results.Set) []document.Block {
 	sweeps, ranked := sweepsOf(points), rankable(points)
 	for _, g := range results.BySetting(ranked) {
 		if !isRecommended(g.Members, sweeps) {
-			for _, v := range rankingVerdicts(g.Name, g.Members) {
+			for _, v := range rankingVerdicts(results.Title(g.Members), g.Members) {
 				d.Add(v)
 			}
 		}
@@ -94,7 +94,7 @@ func summarySection(g group, notes *footnotes) Section {
 		}
 	}
 	d.Warn("these records", unnamedDifferences(points))
-	return Section{Name: g.Name, Points: points, Blocks: d.Blocks}
+	return Section{Name: results.Title(g.Members), Points: points, Blocks: d.Blocks}
 }
 
 // summaryColumns identify a load point, say how it ended, and show its figures and its doubts.
@@ -143,7 +143,7 @@ func summaryCell(lp results.LoadPoint, key string) document.Cell {
 // summaryKeys are the keys of a row's figures.
 var summaryKeys = []string{
 	results.KeyOfferedRate, results.KeyDue, results.KeyUnsent, results.KeyThroughput, results.KeyPublishRate, results.KeyTotalSeconds, results.KeyDrainRate,
-	results.KeyEndToEndP50, results.KeyEndToEndP99,
+	results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP50, results.KeyPublishP99,
 	results.KeyServiceP50, results.KeyServiceP99, results.KeyEndToEndServiceP50, results.KeyEndToEndServiceP99,
 	results.KeyPauseP99, results.KeyPauseMax, results.KeyLost, results.KeyDuplicated,
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes,
@@ -161,6 +161,9 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 		results.KeyPauseP99:      !anyLoad(points, pausedTooLong),
 		results.KeyPauseMax:      true,
 		results.KeyBrokerFlushes: !anyLoad(points, flushedFiles),
+	}
+	for _, key := range []string{results.KeyPublishP50, results.KeyPublishP99} {
+		hidden[key] = !slices.ContainsFunc(points, results.Point.PublishesOnly)
 	}
 	for _, key := range results.FromSend {
 		hidden[key] = !anyLoad(points, results.OnlyFromSend)

@@ -49,7 +49,7 @@ func trialsReport(set *results.Set) (document.Document, error) {
 // addSearch adds the search of a repetition: what it found, then its trials.
 func addSearch(d *document.Document, p results.Point, r results.Record) {
 	search := r.Result.Sustainable
-	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
+	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Title(), r.Repetition)
 	d.Add(document.Heading{Level: 1, Text: name})
 	bounds := results.BoundsText(search.Low, search.High, search.HeldNs)
 	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", bounds, limitText(search), endingText(r)))

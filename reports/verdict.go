@@ -61,12 +61,12 @@ func rankingVerdicts(about string, points []results.Point) []document.Verdict {
 func rankWorkloads(points []results.Point) []rankedWorkload {
 	var ranked []rankedWorkload
 	for _, kind := range results.GroupBy(byWorkload(points), measureOf) {
-		metric, known := results.Headline(kind.Name)
-		if !known {
+		if _, known := results.Headline(kind.Name); !known {
 			continue
 		}
 		apart := distinctions(kind.Members)
 		for i, w := range kind.Members {
+			metric, _ := results.HeadlineOf(w.Members)
 			var contenders []results.Contender
 			for _, p := range w.Members {
 				contenders = append(contenders, results.NewContender(p.Name, metric, p.Ok()))

@@ -35,6 +35,10 @@ func Add(p Product) {
 		provision.Register(r)
 		p.Recipe = &r
 	}
+	p.Defaults.Settings = map[string]string{}
+	for _, s := range p.Driver.Settings {
+		p.Defaults.Settings[fmt.Sprintf("%s.%s", s.Scope, s.Name)] = fmt.Sprint(s.Default)
+	}
 	usual.Register(p.Name, p.Defaults)
 	for _, t := range p.Tools {
 		t.Broker = p.Name

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
@@ -90,6 +91,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	var notes document.Footnotes
 	same, table := pointTable(shown, refused, &notes)
 	d.Say(same)
+	d.Say(askedByAll(points))
 	d.Add(table)
 	if n := len(points) - len(shown); n > 0 {
 		d.Say(fmt.Sprintf("… and %d more points; --all shows them.", n))
@@ -168,6 +170,34 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 		{Key: "refused", Name: "refused"},
 	})
 	return same, t
+}
+
+// askedByAll says what all points ask for that is no default, and what they should reach.
+func askedByAll(points []study.Point) string {
+	var asked, objectives []string
+	for i, p := range points {
+		var own, bounds []string
+		for _, path := range p.Spec.Asked() {
+			own = append(own, p.Spec.InWords(path))
+		}
+		conditions, _ := gate.Objectives(p.Spec) // refusals have said what can't be read
+		for _, c := range conditions {
+			bounds = append(bounds, c.Text)
+		}
+		if i == 0 {
+			asked, objectives = own, bounds
+		}
+		asked = slices.DeleteFunc(asked, func(w string) bool { return !slices.Contains(own, w) })
+		objectives = slices.DeleteFunc(objectives, func(w string) bool { return !slices.Contains(bounds, w) })
+	}
+	var sentences []string
+	if len(asked) > 0 {
+		sentences = append(sentences, "Asked for: "+strings.Join(asked, ", ")+".")
+	}
+	if len(objectives) > 0 {
+		sentences = append(sentences, "Objectives: "+strings.Join(objectives, ", ")+".")
+	}
+	return strings.Join(sentences, " ")
 }
 
 // shownAxes are the axes that always have a column.

@@ -21,7 +21,7 @@ func TestAThresholdDecidesAboutTheExitCodeAndJUnitTellsWhy(t *testing.T) {
 	}{
 		{"within", 0, short("--fail-if", "received < 200", "--fail-if", "lost > 0%"), "gate received < 200: passed 1\n  passed   sim, 100 B, at-least-once, count: 200 (n=1)\ngate lost > 0%: passed 1", `tests="3" failures="0" skipped="0"`},
 		{"beyond", 7, short("--fail-if", "received < 201"), "gate received < 201: failed 1\n  failed   sim, 100 B, at-least-once, count: 200 (n=1)\nbrokermark: 1 failure of --fail-if: see above\n", `<failure message="200 (n=1)" type="received &lt; 201">`},
-		{"of what failed", 4, short("--set", "client.fail.every=2", "--fail-if", "acked < 0"), "gate acked < 0: failed 1\n  failed   sim, 100 B, at-least-once, count: failed: 100 of 200 sends failed", `failures="2"`},
+		{"of what failed", 4, short("--set", "client.fail.every=2", "--fail-if", "acked < 0"), "gate acked < 0: failed 1\n  failed   sim, 100 B, at-least-once, client.fail.every 2, count: failed: 100 of 200 sends failed", `failures="2"`},
 		{"of what was refused", 2, short("--delivery", "exactly-once", "--fail-if", "acked < 0"), "gate acked < 0: failed 1, skipped 1", `<skipped message="refused: `},
 		{"without thresholds", 0, short(), "", `tests="1" failures="0"`},
 	} {
@@ -66,7 +66,7 @@ func TestReportsAndComparisonsHaveGatesToo(t *testing.T) {
 		{0, []string{"report", "--store", a, "--fail-if", "received < 200"}, "gate received < 200: passed 1\n"},
 		{7, []string{"report", "points", "--store", a, "--format", "csv", "--fail-if", "received < 200", "--fail-if", "drain_rate < 1"}, "gate received < 200: passed 1\n  passed   sim, 100 B, at-least-once, count: 200 (n=1)\ngate drain_rate < 1: failed 1, skipped 1\n"},
 		{0, []string{"compare", a, b, "--fail-if", "received > 100%"}, "gate received > 100%: passed 1\n"},
-		{7, []string{"compare", a, b, "--fail-if", "received > 99%"}, "  failed   100 B, at-least-once, count: +100 %, 200 (n=1) to 400 (n=1)\n"},
+		{7, []string{"compare", a, b, "--fail-if", "received > 99%"}, "  failed   sim, 100 B, at-least-once, 1 subscription against 2 subscriptions, count: +100 %, 200 (n=1) to 400 (n=1)\n"},
 		{7, []string{"compare", a, b, "--fail-if", "total > -99%"}, "; one run each decides nothing: it takes 3 each\n"},
 		{2, []string{"compare", a, b, "--fail-if", "received > 49"}, `brokermark: --fail-if: "49" is no change; allowed: a percentage`},
 		{2, []string{"report", "--store", a, "--fail-if", "e2e_p98 > 1ms"}, "brokermark: --fail-if: unknown metric \"e2e_p98\"; closest: e2e_p90, e2e_p95, e2e_p99\n" + "hint: brokermark list metrics shows all\n"},

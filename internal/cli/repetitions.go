@@ -58,7 +58,7 @@ type enough struct {
 // of reports whether a point needs no further repetition. It reads the store, so that the repetitions of other runners count.
 func (e *enough) of(ctx context.Context, run study.Run) bool {
 	goal, repeats := e.until[run.Point.ID]
-	metric, known := results.Headline(run.Point.Spec.Measure)
+	metric, known := results.HeadlineOf([]results.Point{{Spec: run.Point.Spec}})
 	if !repeats || !known || run.Repetition <= leastConfident {
 		return false
 	}

@@ -13,8 +13,8 @@ import (
 
 const noBreakSpace = "\u00a0"
 
-// subtitle names versions, machines and the number of repetitions: "kafka 4.1.0, nats 2.12.1 · Xeon, 8 cores · n = 3 to 5".
-// drawsOne: the figure shows one repetition of each point.
+// subtitle names versions, machines and the number of repetitions, "kafka 4.1.0, nats 2.12.1 · 3 subscriptions · Xeon, 8 cores ·
+// n = 3 to 5", and what all points ask for that is no default. drawsOne: the figure shows one repetition of each point.
 func subtitle(points []results.Point, drawsOne bool) string {
 	var versions, machines []string
 	for _, p := range points {
@@ -29,7 +29,7 @@ func subtitle(points []results.Point, drawsOne bool) string {
 		count = "n = 1"
 	}
 	return joined([]string{
-		joined(versions, ", "), joined(machines, " and "), strings.ReplaceAll(count, " ", noBreakSpace),
+		joined(versions, ", "), joined(results.AskedByAll(points), ", "), joined(machines, " and "), strings.ReplaceAll(count, " ", noBreakSpace),
 	}, " · ")
 }
 

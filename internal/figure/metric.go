@@ -12,7 +12,7 @@ import (
 // are those of the kinds of measurement of which any point has the metric: among them, those without it failed.
 func selectMetric(points []results.Point, o Options) (results.Metric, []results.Point, error) {
 	measure := points[0].Spec.Measure // Build draws nothing of no points
-	metric, hasHeadline := results.Headline(measure)
+	metric, hasHeadline := results.HeadlineOf(points)
 	switch {
 	case o.Metric != "":
 		var err error

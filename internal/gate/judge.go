@@ -21,6 +21,7 @@ type Verdict struct {
 	Outcome   Outcome
 	Unusable  bool    // Failed because of how the repetitions ended; nothing is said of their figures
 	Text      string  // the figures that decided, in words
+	Beyond    int     // how many repetitions are beyond the limit although their median, which is judged, is not
 	Seconds   float64 // that the repetitions took; of a curve's rates the first has the time of all
 }
 
@@ -96,6 +97,9 @@ func (c Condition) judgeLoad(l load, ofPoint []load) []Verdict {
 		return []Verdict{v}
 	}
 	v.Outcome, v.Text = c.judgeRecords(l.records)
+	if v.Outcome == Passed && !c.metric.Counts() {
+		v.Beyond = c.beyond(l.records)
+	}
 	hasMetric := func(other load) bool { return len(c.values(other.records)) > 0 }
 	if v.Outcome == Skipped && slices.ContainsFunc(ofPoint, hasMetric) {
 		return nil
@@ -142,6 +146,16 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 		truth = "is at least " + c.format(least)
 	}
 	return Undecided, fmt.Sprintf("%s: %s, and the truth %s", text, strings.Join(why, ", "), truth)
+}
+
+// beyond counts the repetitions that would fail by themselves.
+func (c Condition) beyond(records []store.Record) (n int) {
+	for _, v := range c.values(records) {
+		if c.crossedBy(v) {
+			n++
+		}
+	}
+	return n
 }
 
 // ownPart says how much of a latency may be the generator's own part, in ns.
@@ -211,7 +225,7 @@ func recordsAt(rates []results.LoadPoint, name string) int {
 
 // atRate is the load of a curve at one of its rates.
 func (l load) atRate(p results.Point, rate results.LoadPoint) load {
-	l.ending.Point = strings.Join([]string{p.Name, p.Setting(), "curve", rate.Name}, ", ")
+	l.ending.Point = strings.Join([]string{p.Name, p.Title(), "curve", rate.Name}, ", ")
 	l.records = rate.Records
 	if !rate.Used() {
 		l.records = nil
@@ -234,7 +248,7 @@ func withoutRemeasured(rates []results.LoadPoint, ofPoint Outcome) []results.Loa
 
 // endingVerdict judges a point by how its repetitions ended.
 func endingVerdict(p results.Point) Verdict {
-	v := Verdict{Point: strings.Join([]string{p.Name, p.Setting(), p.Load()}, ", ")}
+	v := Verdict{Point: strings.Join([]string{p.Name, p.Title(), p.Load()}, ", ")}
 	v.Outcome, v.Text = judgeEnding(p)
 	v.Unusable = v.Outcome == Failed
 	for _, r := range p.Records {

@@ -70,7 +70,7 @@ func Unmeasured(points []study.Point) (study.Point, error) {
 		objectives, _ := objectivesOf(p.Spec)
 		for _, c := range objectives {
 			name, _, _ := strings.Cut(c.Text, " ")
-			why := c.metric.NotMeasured(p.Spec)
+			why := c.notMeasured(p.Spec)
 			if _, known := without[c.Text]; why != "" && !known {
 				without[c.Text] = lacking{p, &badObjective{metric: name, bound: p.Spec.Objectives[name], err: errors.New(why)}}
 			}
@@ -83,6 +83,25 @@ func Unmeasured(points []study.Point) (study.Point, error) {
 		}
 	}
 	return study.Point{}, nil
+}
+
+// Unanswerable returns an error about the first condition that no point has a figure for, as Judge would fail by it afterwards.
+func Unanswerable(points []study.Point, conditions []Condition) error {
+	for _, c := range conditions {
+		answers := func(p study.Point) bool { return c.notMeasured(p.Spec) == "" }
+		if len(points) > 0 && !slices.ContainsFunc(points, answers) {
+			return fmt.Errorf("%s: %s", c.Text, c.notMeasured(points[0].Spec))
+		}
+	}
+	return nil
+}
+
+// notMeasured says why no record of a spec has a figure for the condition; empty if one may have.
+func (c Condition) notMeasured(s study.Spec) string {
+	if offered := c.total == offeredRate || c.total == expectedReceiveRate; offered && s.ClosedLoop() {
+		return fmt.Sprintf("measure: %s offers no rate that it could be a share of", s.Measure)
+	}
+	return c.metric.NotMeasured(s)
 }
 
 // objectivesOf returns the objectives of a spec that can be read, and those that can't, both sorted by metric.

@@ -136,6 +136,7 @@ func TestAnObjectiveThatNoPointMeasuresIsRefused(t *testing.T) {
 		{[]study.Spec{asks("queue_max", func(*study.Spec) {})}, "only a pipeline has it"},
 		{[]study.Spec{asks("relay_cpu", func(*study.Spec) {})}, "relays: 0"},
 		{[]study.Spec{asks("lost", measure("peak"))}, ""},
+		{[]study.Spec{asks("throughput", func(s *study.Spec) { s.Measure, s.Objectives["throughput"] = "peak", "> 99%" })}, "offers no rate"},
 	} {
 		var points []study.Point
 		for _, s := range c.specs {
@@ -144,6 +145,10 @@ func TestAnObjectiveThatNoPointMeasuresIsRefused(t *testing.T) {
 		_, err := gate.Unmeasured(points)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s of %s: %v, want %q", c.specs[0].Objectives, c.specs[0].Measure, err, c.want)
+		}
+		asked, _ := gate.Objectives(c.specs[0]) // of a run's own --fail-if it is the same
+		if err := gate.Unanswerable(points, asked); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(c.want, "objectives.sustainable: ")) {
+			t.Errorf("as conditions %s of %s: %v, want %q", c.specs[0].Objectives, c.specs[0].Measure, err, c.want)
 		}
 	}
 }

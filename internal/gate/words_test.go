@@ -14,7 +14,7 @@ import (
 func TestWhatIsNoThresholdIsNoneOnAChangeEither(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "is no threshold", "e2e_p99": "is no threshold", "e2e_p99 > ": "is no threshold", "> 5%": "is no threshold", "e2e_p99 => 5%": "is no threshold",
-		"p99 > 5%": `unknown metric "p99"; closest: `, "e2e_p99 > 5": `"5" is no change`, "e2e_p99 > 5ms": `"5ms" is no change`,
+		"p99 > 5%": `unknown metric "p99"; did you mean "e2e_p99"?`, "e2e_p99 > 5": `"5" is no change`, "e2e_p99 > 5ms": `"5ms" is no change`,
 		"e2e_p99 > x%": `"x%" is no percentage`, "e2e_p99 > NaN%": `"NaN%" is no percentage`, "e2e_p99 > Inf%": `"Inf%" is no percentage`,
 	} {
 		if _, err := gate.ParseChange(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -119,10 +119,14 @@ func figuresOf(set *results.Set) *figureData {
 	for _, kind := range latencies {
 		d.Latencies = append(d.Latencies, kind.Text)
 	}
+	titles := map[string]string{} // by setting
+	for _, g := range results.BySetting(set.Points) {
+		titles[g.Name] = results.Title(g.Members)
+	}
 	pointIndexes := map[string]int{} // by ID
 	for i, p := range set.Points {
 		pointIndexes[p.ID] = i
-		d.Points = append(d.Points, describePoint(p))
+		d.Points = append(d.Points, describePoint(p, titles[p.Setting()]))
 	}
 	loadPoints := results.LoadPointsOf(set.Points)
 	axes, places := results.Axes(loadPoints)
@@ -147,9 +151,9 @@ func figuresOf(set *results.Set) *figureData {
 	return d
 }
 
-func describePoint(p results.Point) point {
+func describePoint(p results.Point, setting string) point {
 	return point{
-		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure,
+		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: setting, Load: p.Load(), Measure: p.Spec.Measure,
 		Status: results.Ending(p.Status(), p.Shown()),
 	}
 }

@@ -94,7 +94,7 @@ func (c chart) markup(colourOf func(name string) int) string {
 	rows, remarks := c.rows, c.about.Better.String()
 	if len(rows) > maxRows {
 		rows = c.best(maxRows)
-		remarks += fmt.Sprintf("; the best %d of %d", len(rows), len(c.rows))
+		remarks += "; " + c.shown(len(rows))
 	}
 	if u := c.bars[0].Unit; c.scale.logarithmic {
 		remarks += fmt.Sprintf("; logarithmic, %s to %s", u.Format(c.scale.from), u.Format(c.scale.to))
@@ -115,6 +115,20 @@ func (c chart) markup(colourOf func(name string) int) string {
 	}
 	out.WriteString("</tbody></table>\n")
 	return out.String()
+}
+
+// shown says which rows stand for all: "the best 12 of 15 with a figure", or "the 12 of 18 with a figure".
+func (c chart) shown(n int) string {
+	drawn := 0
+	for _, row := range c.rows {
+		if c.hasBar(row) {
+			drawn++
+		}
+	}
+	if n < drawn {
+		return fmt.Sprintf("the best %d of %d with a figure", n, drawn)
+	}
+	return fmt.Sprintf("the %d of %d with a figure", n, len(c.rows))
 }
 
 // label is the name that a row's colour is chosen by. A column holds it, or it is the row's name: "kafka linger.ms=5".

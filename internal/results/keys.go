@@ -42,6 +42,7 @@ const (
 	KeyEndToEndP99  = "e2e_p99_ns"
 	KeyEndToEndMax  = "e2e_max_ns"
 	KeyPublishMean  = "publish_mean_ns"
+	KeyPublishP50   = "publish_p50_ns"
 	KeyPublishP99   = "publish_p99_ns"
 
 	// Latencies from the actual send.

@@ -21,7 +21,7 @@ var latencyMetrics = []Metric{
 	endToEndLatency.metric(KeyEndToEndMax, "e2e max", quantile(1)),
 	publishLatency.metric("publish_min_ns", "publish min", quantile(0)),
 	publishLatency.metric(KeyPublishMean, "publish mean", mean),
-	publishLatency.metric("publish_p50_ns", "publish p50", quantile(0.5)),
+	publishLatency.metric(KeyPublishP50, "publish p50", quantile(0.5)),
 	publishLatency.metric("publish_p95_ns", "publish p95", quantile(0.95)),
 	publishLatency.metric(KeyPublishP99, "publish p99", quantile(0.99)),
 	publishLatency.metric("publish_max_ns", "publish max", quantile(1)),

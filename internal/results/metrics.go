@@ -42,6 +42,20 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
+// HeadlineOf is the metric that points of one kind of measurement are ranked by: the latency of publishing where nothing is received.
+func HeadlineOf(points []Point) (m Metric, ok bool) {
+	m, ok = Headline(points[0].Spec.Measure)
+	if m.Key == KeyEndToEndP99 && !slices.ContainsFunc(points, func(p Point) bool { return !p.PublishesOnly() }) {
+		m = MustMetric(KeyPublishP99)
+	}
+	return m, ok
+}
+
+// PublishesOnly reports whether nobody receives what is sent, so that only publishing has a latency.
+func (p Point) PublishesOnly() bool {
+	return p.Spec.SubscriptionsPerTopic == 0 && p.Spec.ProducersPerTopic > 0
+}
+
 // MetricByKey finds a metric by its key, as programs do, also one of reportMetrics. The error for an unknown key is an
 // ErrUnknownMetric.
 func MetricByKey(key string) (Metric, error) {
@@ -66,6 +80,9 @@ type ErrUnknownMetric struct {
 
 // Error names the few metrics that the name is most like: there are too many to name all.
 func (e *ErrUnknownMetric) Error() string {
+	if meant := suggest.Containing(e.Name, e.known); meant != "" {
+		return fmt.Sprintf("unknown metric %q; did you mean %q?", e.Name, meant)
+	}
 	return fmt.Sprintf("unknown metric %q; closest: %s", e.Name, strings.Join(suggest.ClosestFew(e.Name, e.known, 3), ", "))
 }
 

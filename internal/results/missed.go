@@ -47,7 +47,7 @@ func MissedRates(points []Point) []document.Verdict {
 	var missed []string
 	for _, p := range points {
 		if text := missedAtPoint(p); text != "" {
-			missed = append(missed, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Setting(), p.Load(), text))
+			missed = append(missed, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Title(), p.Load(), text))
 		}
 	}
 	if len(missed) == 0 {

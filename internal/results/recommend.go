@@ -6,11 +6,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Effect is what one axis of a sweep changed. For each value it compares the points that have this value with those that have
-// the first one and are equal on all other axes. With a throughput of
+// the usual one and are equal on all other axes. The usual one is what holds if a spec doesn't say, or else the first. With a throughput of
 //
 //	          linger=0  linger=5
 //	batch=16    10k/s     20k/s
@@ -20,7 +21,8 @@ import (
 type Effect struct {
 	Axis    string
 	Values  []string
-	Changes []Summary // by value: the ratios to the metric with the first value; N is 0 if there are none, as for the first value itself
+	Usual   int       // the index of the value that the others are compared with
+	Changes []Summary // by value: the ratios to the metric with the usual value; N is 0 if there are none, as for that itself
 }
 
 // Largest is the index of the value whose change is farthest from a ratio of 1. It is 0 if nothing could be compared.
@@ -51,7 +53,7 @@ func Effects(points []Point, m Metric) []Effect {
 	}
 	var effects []Effect
 	for i, axis := range axes {
-		effects = append(effects, effectOf(i, axis, places, medians))
+		effects = append(effects, effectOf(i, axis, usualIn(axis, points), places, medians))
 	}
 	slices.SortStableFunc(effects, func(a, b Effect) int { return cmp.Compare(b.size(), a.size()) })
 	return effects
@@ -69,24 +71,46 @@ func (p Point) median(m Metric) float64 {
 // size orders effects by their largest change.
 func (e Effect) size() float64 { return distance(e.Changes[e.Largest()]) }
 
-// effectOf is the effect of the axis with this index. places and medians are those of the points, in their order. Points without
+// usualIn is the index of the value of an axis that holds if a spec doesn't say; 0 if it is not known, was not measured, or differs from
+// broker to broker.
+func usualIn(axis Axis, points []Point) int {
+	found := -1
+	for _, p := range points {
+		value := study.UsualValue(p.Spec, axis.Name)
+		i := slices.IndexFunc(axis.Values, func(v string) bool { return sameValue(axis.Name, v, value) })
+		if i < 0 || found >= 0 && i != found {
+			return 0
+		}
+		found = i
+	}
+	return max(0, found)
+}
+
+// sameValue reports whether two texts are the same value of a setting: "16KiB" and "16384".
+func sameValue(path, a, b string) bool {
+	of, okA := Magnitude(a)
+	to, okB := Magnitude(b)
+	return study.Same(path, a, b) || okA && okB && of == to
+}
+
+// effectOf is the effect of the axis with this index, compared with the value with the index usual. places and medians are those of the points, in their order. Points without
 // a value on the axis are left out, and so are those whose median is not known or not positive, since it has no ratio.
-func effectOf(index int, axis Axis, places []Place, medians []float64) Effect {
-	baselines := map[string]float64{} // the median with the first value, by the combination of the other axes
+func effectOf(index int, axis Axis, usual int, places []Place, medians []float64) Effect {
+	baselines := map[string]float64{} // the median with the usual value, by the combination of the other axes
 	for i, place := range places {
-		if place[index] == 0 && medians[i] > 0 {
+		if place[index] == usual && medians[i] > 0 {
 			baselines[place.without(index)] = medians[i]
 		}
 	}
 	ratios := make([][]float64, len(axis.Values)) // by value
 	for i, place := range places {
-		value := place[index] // 0 is the first, Unset is less
+		value := place[index] // Unset is less than 0
 		baseline, known := baselines[place.without(index)]
-		if value > 0 && known && medians[i] > 0 {
+		if value >= 0 && value != usual && known && medians[i] > 0 {
 			ratios[value] = append(ratios[value], medians[i]/baseline)
 		}
 	}
-	e := Effect{Axis: axis.Name, Values: axis.Values}
+	e := Effect{Axis: axis.Name, Values: axis.Values, Usual: usual}
 	for _, r := range ratios {
 		e.Changes = append(e.Changes, summarizeRatios(r))
 	}

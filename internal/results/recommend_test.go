@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // factorial is a full factorial of two axes whose effects are known: batch doubles the rate, linger makes it 1.5 times, and
@@ -52,11 +53,34 @@ func TestTheEffectOfAnAxisIsThatOverAllCombinationsOfTheOthers(t *testing.T) {
 	}
 }
 
+// Compared with the default, an axis says what changing a setting brings; compared with the first by name it says that of giving the default up.
+func TestAnAxisIsComparedWithTheDefault(t *testing.T) {
+	usual.Register("tuned", usual.Defaults{Settings: map[string]string{"client.compression.type": "none", "client.batch.size": "16384"}})
+	points := []Point{{Spec: study.Spec{Broker: "tuned"}}, {Spec: study.Spec{Broker: "tuned"}}}
+	for want, axis := range []Axis{
+		{Name: "client.compression.type", Values: []string{"none", "zstd"}},
+		{Name: "client.compression.type", Values: []string{"lz4", "none"}},
+		{Name: "client.batch.size", Values: []string{"4KiB", "8KiB", "16KiB"}},
+		{Name: "partitionsPerTopic", Values: []string{"8", "4", "2", "1"}},
+	} {
+		if got := usualIn(axis, points); got != want {
+			t.Errorf("%v: %d, want %d", axis, got, want)
+		}
+	}
+	if got := usualIn(Axis{Name: "client.compression.type", Values: []string{"lz4", "zstd"}}, points); got != 0 {
+		t.Errorf("without the default: %d", got)
+	}
+	e := effectOf(0, Axis{Name: "x", Values: []string{"a", "b"}}, 1, []Place{{0}, {1}}, []float64{50, 100})
+	if e.Changes[0].Median != 0.5 || e.Changes[1].N != 0 || e.Usual != 1 {
+		t.Errorf("%+v", e)
+	}
+}
+
 // Half as much in one combination and twice as much in another is no change, whichever value comes first.
 func TestOppositeEffectsCancelOut(t *testing.T) {
 	axis := Axis{Name: "linger", Values: []string{"0", "5"}}
 	places := []Place{{0, 0}, {1, 0}, {0, 1}, {1, 1}}
-	e := effectOf(0, axis, places, []float64{100, 50, 100, 200})
+	e := effectOf(0, axis, 0, places, []float64{100, 50, 100, 200})
 	if c := e.Changes[1]; c.Median != 1 || c.Low != 0.5 || c.High != 2 || c.N != 2 {
 		t.Errorf("factors of 1/2 and 2 are a change of %+v", c)
 	}

@@ -62,7 +62,7 @@ func likelyCause(p Point) string {
 // has conditions of its own; those of a single point are two samples. Points with a figure of 0 are left out, since a change from 0 has no
 // factor. ok is false if no point with two repetitions is left.
 func trendOf(points []Point) (t trend, ok bool) {
-	metric, ok := Headline(points[0].Spec.Measure)
+	metric, ok := HeadlineOf(points)
 	if !ok {
 		return trend{}, false
 	}

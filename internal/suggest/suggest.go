@@ -10,7 +10,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Nearest is the known word that differs from word in few letters, whatever their case; "" when none does.
+// Nearest is the known word that differs from word in few letters, whatever their case, or else the one that Containing finds; "" when
+// there is neither.
 func Nearest(word string, known []string) string {
 	best, least := "", max(2, len(word)/3)+1
 	for _, k := range known {
@@ -21,7 +22,25 @@ func Nearest(word string, known []string) string {
 			best, least = k, d
 		}
 	}
+	if best == "" {
+		return Containing(word, known)
+	}
 	return best
+}
+
+// Containing is the shortest known word that has word among its parts: of compression compression.type, of p99 e2e_p99. It is "" when none
+// does.
+func Containing(word string, known []string) string {
+	parts := func(text string) string {
+		return "." + strings.ToLower(strings.NewReplacer("-", ".", "_", ".").Replace(text)) + "."
+	}
+	found := ""
+	for _, k := range slices.Sorted(slices.Values(known)) {
+		if word != "" && strings.Contains(parts(k), parts(word)) && (found == "" || len(k) < len(found)) {
+			found = k
+		}
+	}
+	return found
 }
 
 // DidYouMean is the clause that ends a complaint about word; empty when no known word is near.

@@ -9,7 +9,7 @@ import (
 func TestTheNearestWordIsSuggestedAndNoneThatIsFar(t *testing.T) {
 	known := []string{"batch.size", "linger.ms", "acks", "TLS", "id"}
 	for word, want := range map[string]string{
-		"batchsize": "batch.size", "batch_size": "batch.size", "linger": "", "ack": "acks", "Acks": "acks", "tls": "TLS", "colour": "", "": "",
+		"batchsize": "batch.size", "batch_size": "batch.size", "linger": "linger.ms", "ack": "acks", "Acks": "acks", "tls": "TLS", "colour": "", "": "",
 		"ix": "id", "xy": "", // every letter would be another
 	} {
 		if got := suggest.Nearest(word, known); got != want {
@@ -21,6 +21,15 @@ func TestTheNearestWordIsSuggestedAndNoneThatIsFar(t *testing.T) {
 		}
 		if got := suggest.DidYouMean(word, known); got != clause {
 			t.Errorf("%q: %q, want %q", word, got, clause)
+		}
+	}
+}
+
+func TestAWordThatIsAPartOfAKnownOneMeansThat(t *testing.T) {
+	known := []string{"compression.type", "compression.zstd.level", "latency-throughput", "e2e_p99", "e2e_service_p99"}
+	for word, want := range map[string]string{"compression": "compression.type", "latency": "latency-throughput", "p99": "e2e_p99", "zstd.level": "compression.zstd.level", "press": "", "": ""} {
+		if got := suggest.Containing(word, known); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
 		}
 	}
 }

@@ -22,6 +22,9 @@ type Defaults struct {
 	// Tuning are the server settings, by the broker's own names, that a document which isn't trusted may give: they choose numbers,
 	// sizes, times and modes, and have the broker listen, run or load nothing, and use no file but its own.
 	Tuning []string
+	// Settings are what holds of client and topic settings of which a spec says nothing, by path: "client.linger.ms". Package catalog
+	// takes them from the driver.
+	Settings map[string]string
 }
 
 // AnyNumber is the Sharing of a client library whose one connection serves any number of partitions.
@@ -74,6 +77,17 @@ func BrokersWith(match func(Defaults) bool) (names []string) {
 		}
 	}
 	return names
+}
+
+// SettingsOfAll returns the paths of the client and topic settings that any registered broker has, sorted.
+func SettingsOfAll() []string {
+	paths := map[string]bool{}
+	for _, d := range known {
+		for path := range d.Settings {
+			paths[path] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(paths))
 }
 
 // First returns the broker of a spec that names none; empty if no broker is registered as the first.

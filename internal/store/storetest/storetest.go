@@ -101,11 +101,11 @@ func (p Product) Record(size study.Size, measure string, repetition int) store.R
 		Axes: map[string]string{"broker": p.Name, "messageSize": size.String()},
 		Spec: study.Spec{
 			Broker: p.Name, Version: p.Version, Nodes: 1, TLS: "off",
-			Delivery: "at-least-once", Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "ordered",
+			Delivery: "at-least-once", Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "unordered",
 			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: study.Consumers{1},
 			MessageSize: study.Sizes{{Size: size, Weight: 1}}, KeyDistributor: "NO_KEY", Measure: measure,
 			Load: study.Load{Shape: "constant"}, Duration: study.Duration(10 * time.Second), Drain: study.Duration(5 * time.Second), Seed: 1, Isolation: "shared",
-			InFlight: study.InFlight{Messages: 1024, Bytes: 64 << 20},
+			InFlight: study.InFlight{Messages: 10_000, Bytes: 16 << 20},
 		},
 		Settings: store.Settings{Client: map[string]any{"window": 1024.0}},
 		Versions: store.Versions{Broker: p.Version, Client: p.Client, Tool: "0.1.0", Go: "go1.26.8"},
@@ -156,7 +156,7 @@ func (p Product) curve(size study.Size, repetition int) store.Record {
 // fixed is 20,000/s at 100 B with a killed broker; RabbitMQ's are void, JetStream loses messages the second time.
 func (p Product) fixed(repetition int) store.Record {
 	r := p.Record(100, "rate", repetition)
-	r.Spec.Load.Rate = 20_000
+	r.Spec.Load.Rate, r.Spec.Ordering = 20_000, "ordered"
 	r.Spec.Faults = []study.Fault{{At: study.Duration(4 * time.Second), Do: "kill", For: study.Duration(time.Second)}}
 	r.Axes["load.rate"] = "20000"
 	r.Result = p.result(100, 20_000, p.top(100)*drift(repetition), repetition)
