@@ -56,7 +56,8 @@ func TestScalesAndExperimentsThatAreNotThereAreRefused(t *testing.T) {
 		"--scale ful: sized has no such scale; allowed: full, quick; did you mean \"full\"?":   {folder, "--scale", "ful"},
 		"--only third: sized has no experiment \"third\"; allowed: first, second":              {folder, "--only", "third"},
 		"--scale quick: head-to-head has no such scale; allowed: full":                         {"head-to-head", "--scale", "quick"},
-		"--only first,third: no experiment \"third\" in any of the studies":                    {folder, "head-to-head", "--only", "first,third"},
+		"--only first,third: sized has no experiment \"third\"; allowed: first, second":        {folder, "head-to-head", "--only", "first,third"},
+		"--only first: head-to-head has no experiment":                                         {folder, "head-to-head", "--only", "first"},
 		"--only first: command-line has no experiments with names: its document has no sweeps": {"--broker", "sim", "--only", "first"},
 	} {
 		for _, command := range []string{"check", "run"} {

@@ -2,20 +2,16 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/brokermark/brokermark/internal/bounded"
-	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/exchange"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/study"
@@ -45,6 +41,8 @@ var axisFlags = []axisFlag{
 	{"generator", "generator", "what sends and receives: brokermark, or tools of the broker's maker such as perf-test"},
 	{"relays", "relays", "processes that consume every message and produce it to a further topic, which the consumers read"},
 	{"duration", "duration", "length of the measured phase, such as 30s"},
+	{"latency", "sustainable.latency", "searches: bound of the end-to-end latency, such as 20ms"},
+	{"quantile", "sustainable.quantile", "searches: quantile that --latency bounds, such as 0.99"},
 	{"budget", "sustainable.budget", "searches: begin no trial that would end later, such as 30s"},
 	{"soak", "sustainable.soak", "searches: also hold the rate that was found for this long, such as 10m"},
 	{"seed", "seed", "seed of payloads, arrivals, keys and the order of points"},
@@ -90,6 +88,9 @@ type workload struct {
 	only   []string
 	attach []string
 	trust  bool
+
+	driver   string // the name of a driver file of the OpenMessaging Benchmark; empty without one
+	ofDriver exchange.OMBDriver
 }
 
 func (s *shell) workload(c *cobra.Command) *workload {
@@ -189,32 +190,6 @@ func (p plan) objectives() map[string]study.Objectives {
 	return asked
 }
 
-// studies reads the studies that args name. Without arguments it is one of the flags alone, or without those a short first run.
-func (w *workload) studies(args []string) ([]*study.Study, error) {
-	if len(args) == 0 {
-		if w.untouched() {
-			s := study.New("first-run")
-			s.Quick()
-			return []*study.Study{s}, nil
-		}
-		return []*study.Study{study.New("command-line")}, nil
-	}
-	var found []*study.Study
-	for _, arg := range args {
-		name, data, folder, err := w.read(arg)
-		if err != nil {
-			return nil, err
-		}
-		s, err := parseStudy(name, data, folder)
-		if err != nil {
-			return nil, err
-		}
-		s.Distrusted = folder == nil && !w.trust // those that come with the program have a folder in it
-		found = append(found, s)
-	}
-	return found, nil
-}
-
 // untouched reports whether no flag says what to run.
 func (w *workload) untouched() bool {
 	names := []string{"set", "axis", "attach"}
@@ -227,6 +202,7 @@ func (w *workload) untouched() bool {
 // notes returns lines that say at which scale each study with several is run, and whose password would cross the network as plain text.
 func (p plan) notes() (out []string) {
 	for _, s := range p.studies {
+		out = append(out, s.Notes...)
 		if there := s.Scales(); len(there) > 1 {
 			out = append(out, fmt.Sprintf("%s at scale %s (--scale: %s)", s.Name, s.AtScale(), strings.Join(there, ", ")))
 		}
@@ -242,44 +218,8 @@ func (p plan) notes() (out []string) {
 	return out
 }
 
-// read reads the document that arg names: "-" is standard input, and other words a study that comes with the program, a file, or a
-// folder with a study's document. folder is that of a study inside the program, or nil.
-func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err error) {
-	if arg == "-" {
-		data, err = bounded.All(w.sh.in, maxDocument)
-		return "stdin", data, nil, err
-	}
-	if _, _, proving := proof.Parse(arg); proving || slices.Contains(studies.Names(), arg) {
-		data, folder, err = readStudy(arg)
-		return arg + ".yaml", data, folder, err
-	}
-	if isDir(arg) {
-		arg = filepath.Join(arg, studies.Document)
-	}
-	data, err = bounded.File(arg, maxDocument)
-	broker, _, _ := strings.Cut(arg, "@")
-	looksLikeFile := strings.ContainsRune(arg, os.PathSeparator) || filepath.Ext(arg) != ""
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && slices.Contains(driver.Names(), broker):
-		return "", nil, nil, badInput("no study or file %q; a broker is named by a flag: --broker %s", arg, arg)
-	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile:
-		return "", nil, nil, badInput("no study or file %q; studies: %s", arg, otherStudies(arg))
-	case err != nil:
-		return "", nil, nil, cannotRead("study file "+arg, err)
-	}
-	return arg, data, nil, nil
-}
-
-// maxDocument bounds a study's document, in bytes. Parse has a lower limit with a better error.
-const maxDocument = 64 << 20
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// sized brings each study to the scale asked for, or its usual one, and leaves only the experiments asked for. An
-// experiment must be of one of the studies; a study without any of them is left out.
+// sized brings each study to the scale asked for, or its usual one, and leaves only the experiments asked for. Each
+// experiment must be of one of the studies, and each study must have one of them.
 func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
 	for _, s := range found {
 		name := w.scale
@@ -293,26 +233,23 @@ func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
 	if !w.flags.Changed("only") {
 		return found, nil
 	}
-	if len(found) == 1 {
-		return found, found[0].Only(w.only)
-	}
-	var left []*study.Study
-	unknown := slices.Clone(w.only)
+	ofAny := map[string]bool{}
 	for _, s := range found {
-		own := slices.DeleteFunc(slices.Clone(w.only), func(name string) bool { return !slices.Contains(s.Experiments(), name) })
+		for _, name := range s.Experiments() {
+			ofAny[name] = true
+		}
+	}
+	for _, s := range found {
+		others := func(name string) bool { return ofAny[name] && !slices.Contains(s.Experiments(), name) }
+		own := slices.DeleteFunc(slices.Clone(w.only), others)
 		if len(own) == 0 {
-			continue
+			own = w.only // which the study refuses
 		}
 		if err := s.Only(own); err != nil {
 			return nil, err
 		}
-		left = append(left, s)
-		unknown = slices.DeleteFunc(unknown, func(name string) bool { return slices.Contains(own, name) })
 	}
-	if len(unknown) > 0 {
-		return nil, badInput("--only %s: no experiment %q in any of the studies", strings.Join(w.only, ","), unknown[0])
-	}
-	return left, nil
+	return found, nil
 }
 
 // override has the flags override a study's settings.
@@ -321,6 +258,9 @@ func (w *workload) override(s *study.Study) (err error) {
 		if err == nil {
 			err = s.SetAxis(flag, path, values)
 		}
+	}
+	for _, a := range w.ofDriver.Settings {
+		set(w.driver, a.Path, a.Value)
 	}
 	for _, a := range slices.Concat(axisFlags, loginFlags) {
 		if !w.flags.Changed(a.name) {
@@ -346,8 +286,11 @@ func (w *workload) override(s *study.Study) (err error) {
 		}
 	}
 	if w.flags.Changed("attach") {
-		addresses := strings.Join(w.attach, ", ")
-		set("--attach "+addresses, "attach", "["+addresses+"]")
+		var quoted []string // without quotes [::1]:4222 would be a list in YAML
+		for _, a := range w.attach {
+			quoted = append(quoted, strconv.Quote(strings.TrimSpace(a)))
+		}
+		set("--attach "+strings.Join(w.attach, ", "), "attach", "["+strings.Join(quoted, ", ")+"]")
 	}
 	if w.flags.Changed("repeat") {
 		set("--repeat "+shellWord(w.repeat.String()), "repeats", w.repeat.String())
@@ -355,6 +298,7 @@ func (w *workload) override(s *study.Study) (err error) {
 	if w.quick {
 		s.Quick()
 	}
+	s.Notes = append(s.Notes, w.ofDriver.Notes...)
 	return err
 }
 

@@ -107,12 +107,21 @@ func (s Scope) path(name string) string {
 	return string(s) + "." + name
 }
 
+// ofSpec are settings of brokers and clients for which a spec has a word for all brokers.
+var ofSpec = map[string]string{
+	"acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)", "request.required.acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)",
+	"replication.factor": "replicas", "num.partitions": "partitionsPerTopic", "transactional.id": "delivery: exactly-once", "bootstrap.servers": "attach",
+}
+
 // unknown refuses a name that isn't among the known ones, with the nearest or else all of them.
 func (s Scope) unknown(name string, known []string) error {
 	if s == ClientScope && name == ackSetting { // as some drivers have it; the nearest name would mean something else
 		return Unsupported(s.path(name), "consumers can't choose here: where the broker wants acknowledgements, they give them before the application has a message at most once, and else after its work")
 	}
 	reason := "known: " + strings.Join(known, ", ")
+	if ours := ofSpec[name]; ours != "" {
+		return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s, name), Reason: "a spec says it itself: " + ours, Path: s.path(name), Unknown: true}
+	}
 	if near := suggest.Nearest(name, known); near != "" {
 		reason = fmt.Sprintf("did you mean %q?", near)
 	}

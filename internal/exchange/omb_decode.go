@@ -73,8 +73,8 @@ func nullIn(data []byte) string {
 // quantiles were checked as they were decoded.
 func (o OMB) checkNumbers() error {
 	var backlog []float64
-	for _, messages := range o.Backlog {
-		backlog = append(backlog, float64(messages))
+	for _, messages := range o.Backlog { // which is below 0 where the tool read what was received after what was sent
+		backlog = append(backlog, float64(max(0, messages)))
 	}
 	for _, f := range []struct {
 		key    string

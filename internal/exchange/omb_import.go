@@ -197,7 +197,7 @@ func (o OMB) result(p periods) *store.Result {
 			ReceiveRate: valueAt(o.ConsumeRate, i),
 			EndToEndP50: int64(math.Round(valueAt(o.EndToEndLatency50pct, i) * nanosPerMilli)),
 			EndToEndP99: int64(math.Round(valueAt(o.EndToEndLatency99pct, i) * nanosPerMilli)),
-			Backlog:     valueAt(o.Backlog, i),
+			Backlog:     max(0, valueAt(o.Backlog, i)),
 		})
 	}
 	return r

@@ -50,7 +50,6 @@ func TestWhatIsNoResultIsRefusedWithASentence(t *testing.T) {
 		{"percentile of a period of an age", `{"driver":"Kafka","publishRate":[1],"endToEndLatency99pct":[1e20],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "endToEndLatency99pct: 1e+20, allowed are 0 to 1e+12"},
 		{"negative size", `{"driver":"Kafka","publishRate":[1],"messageSize":-1,"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "messageSize: -1, allowed are 0 to 1e+12"},
 		{"negative topics", `{"driver":"Kafka","publishRate":[1],"topics":-3,"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "topics: -3, allowed are 0 to 1e+12"},
-		{"negative backlog", `{"driver":"Kafka","publishRate":[1],"backlog":[-3],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "backlog: -3, allowed are 0 to 1e+12"},
 		{"percentile", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"150":1}}`, `percentile "150", allowed are 0 to 100`},
 		{"negative latency", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":-1}}`, "allowed are 0 and above"},
 		{"latency of a million years", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":1,"99":1e300}}`, "1e+300 at percentile 99, allowed are up to 1e+12"},

@@ -69,6 +69,9 @@ func completeSubscriptions(s *Spec, d *draft) {
 	if len(c) > 1 {
 		fill(d, "subscriptionsPerTopic", &s.SubscriptionsPerTopic, len(c))
 	}
+	if s.SubscriptionsPerTopic == 0 && c.Largest() == 0 { // nobody consumes: 0 is as good as nothing
+		s.ConsumerPerSubscription = fixed().ConsumerPerSubscription
+	}
 	if len(c) == s.SubscriptionsPerTopic && c.Smallest() == c.Largest() {
 		s.ConsumerPerSubscription = Consumers{c.Largest()}
 	}

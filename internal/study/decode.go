@@ -232,10 +232,17 @@ func word(text string, allowed []string) (string, error) {
 		}
 	}
 	if allowed != nil && !slices.Contains(allowed, text) {
-		return "", fmt.Errorf("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
+		meant := text
+		if ours := foreign[strings.ToLower(text)]; slices.Contains(allowed, ours) {
+			meant = ours
+		}
+		return "", fmt.Errorf("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(meant, allowed))
 	}
 	return text, nil
 }
+
+// foreign are words of brokers for which a spec has others, such as those of Kafka's acks.
+var foreign = map[string]string{"all": acksQuorum, "-1": acksQuorum, "majority": acksQuorum, "1": acksLeader, "0": acksNone, "throughput": MeasurePeak, "latency": MeasureRate}
 
 func switchWord(text string) (value, ok bool) {
 	switch strings.ToLower(text) {

@@ -166,7 +166,8 @@ func (d *draft) infer() (measure string, rank int, ambiguous bool) {
 			}
 		}
 	}
-	for _, c := range []struct{ path, measure string }{{"load", MeasureRate}, {"sustainable", MeasureSustainable}, {impliedMeasure, MeasureSustainable}} {
+	implied, _ := d.given[impliedMeasure].value.(string)
+	for _, c := range []struct{ path, measure string }{{"load", MeasureRate}, {"sustainable", MeasureSustainable}, {impliedMeasure, implied}} {
 		if special && serves(c.path, measure) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -35,6 +36,9 @@ func init() {
 		{name: "consumerBacklogSizeGB", path: "backlog.bytes", settings: takes(backlogSize)},
 		{name: "backlogDrainRatio", path: "backlog.drainRatio", settings: takes(drainRatio)},
 		{name: "logDir", path: "", settings: decoder.ignored},
+		{name: "logIntervalMillis", path: "", settings: decoder.printing},
+		{name: "sampleRateMillis", path: "", settings: decoder.printing},
+		{name: "producerRateList", path: "load.steps", settings: takes(rateList)},
 		{name: "network.broker.loss", path: "", settings: decoder.noLoss},
 		{name: "network.client.loss", path: "", settings: decoder.noLoss},
 	}
@@ -120,12 +124,61 @@ func (d decoder) warmup(w written) []setting {
 	return takes(fixed)(d, w)
 }
 
-// producerRate is load.rate, but 0 asks for the highest sustainable rate.
-func producerRate(_ decoder, w written, rate float64) []setting {
-	if rate == 0 {
+// flatOut is the rate from which on a workload of the OpenMessaging Benchmark asks for as much as goes: half of its own files say it.
+const flatOut = 10_000_000
+
+// producerRate is load.rate, but 0 asks for the highest sustainable rate, and flatOut for the peak.
+func producerRate(d decoder, w written, rate float64) []setting {
+	switch {
+	case rate == 0:
 		return []setting{w.softly(impliedMeasure, MeasureSustainable)}
+	case rate >= flatOut && rate <= maxRate:
+		d.note("producerRate: %s is read as measure: peak, as much as goes", inWords(rate))
+		return []setting{w.softly(impliedMeasure, MeasurePeak)}
 	}
 	return []setting{w.says("load.rate", rate)}
+}
+
+// rateList takes rates by the hour and minute since the start from which they hold: [[0, 30, 5000], [1, 0, 9000]].
+func rateList(d decoder, w written, list [][]float64) []setting {
+	var rates []Step
+	from := Duration(0)
+	for _, row := range list {
+		at := from - 1
+		if len(row) == 3 {
+			at = Duration(row[0]*3600e9 + row[1]*60e9)
+		}
+		if at < from || at > maxDuration {
+			d.add(w.at, w.full, "%v is no hour, minute and rate, one after the other, such as [0, 30, 5000]", row)
+			return nil
+		}
+		if len(rates) > 0 {
+			rates[len(rates)-1].For = at - from
+		} else if at > 0 {
+			rates = append(rates, Step{For: at}) // at the workload's producerRate, see listed
+		}
+		rates, from = append(rates, Step{Rate: row[2], For: 60e9}), at
+	}
+	d.note("producerRateList is read as load.steps: each rate from its hour and minute since the start on, until the next one")
+	return []setting{w.says("load.steps", rates), w.says("load.shape", steps)}
+}
+
+// listed has the first step of a list of rates run at the producerRate beside it, which holds until the list begins.
+func (l layer) listed() layer {
+	i, at := l.index("load.steps"), l.index("load.rate")
+	if i < 0 || at < 0 || l[i].as != "producerRateList" || l[at].as != "producerRate" {
+		return l
+	}
+	if rates := l[i].value.([]Step); rates[0].Rate == 0 {
+		rates[0].Rate = l[at].value.(float64)
+	}
+	return slices.Delete(l, at, at+1)
+}
+
+// printing keys say how often the other tool prints.
+func (d decoder) printing(w written) []setting {
+	d.note("%s is ignored: it says how often the OpenMessaging Benchmark prints", w.name)
+	return nil
 }
 
 func testDuration(d decoder, w written, minutes float64) []setting {

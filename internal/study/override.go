@@ -31,6 +31,10 @@ func (s *Study) SetAxis(flag, path string, values []string) error {
 		return refusal(strings.TrimSpace(flag), 0, "no value")
 	}
 	d := decoder{problems: &problems{}, file: flag, flag: true}
+	if why := thousandsIn(path, values); why != "" {
+		d.add(place{file: flag}, canonical(path), "%s", why)
+		return d.err()
+	}
 	repeats := path == "repeats" && len(values) == 1
 	paths := []string{path} // repeats and choices stand for themselves
 	var choices []choice

@@ -88,7 +88,7 @@ func TestParseNamesFileLinePathAndWhatIsAllowed(t *testing.T) {
 		"several at once": {
 			"topcs: 1\ndelivery: once\nload: {shape: round}\n",
 			"f.yaml:1: topcs: unknown key \"topcs\"; did you mean \"topics\"?\n" +
-				"f.yaml:2: delivery: \"once\" is not one of at-most-once, at-least-once, exactly-once\n" +
+				"f.yaml:2: delivery: \"once\" is not one of at-most-once, at-least-once, exactly-once; did you mean \"at-most-once\"?\n" +
 				"f.yaml:3: load.shape: \"round\" is not one of constant, poisson, steps, ramp, bursts",
 		},
 	} {

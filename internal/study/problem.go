@@ -55,6 +55,14 @@ func (e *Errors) Error() string {
 type problems struct {
 	found []Problem
 	seen  map[Problem]bool
+	notes []string // how something was read that others mean in another way
+}
+
+// note adds a note, once.
+func (ps *problems) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(ps.notes, text) {
+		ps.notes = append(ps.notes, text)
+	}
 }
 
 func (ps *problems) add(at place, path, format string, args ...any) {

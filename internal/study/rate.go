@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,26 @@ func isRate(path string) bool {
 	name, _, _ = strings.Cut(name, "[")
 	return slices.Contains([]string{"rate", "to", "maxRate", "rates", "producerRate"}, name)
 }
+
+// thousandsIn says what to write instead of values that may be one number with commas between its thousands: 5,000 as the values 5 and 000,
+// or of a rate, 10,500 as 10 and 500. It is empty if they are values.
+func thousandsIn(path string, values []string) string {
+	text := strings.Join(values, ",")
+	if !groups.MatchString(text) {
+		return ""
+	}
+	number := strings.ReplaceAll(text, ",", "")
+	if slices.ContainsFunc(values[1:], func(v string) bool { return v[0] == '0' }) {
+		return fmt.Sprintf("%s are %d values, the last one %s; a number has no commas: %s", text, len(values), values[len(values)-1], number)
+	}
+	if one, err := parseRate(number); isRate(path) && err == nil && one <= maxRate {
+		return fmt.Sprintf("%s may be one rate or %d; allowed: %s for one, %s/s for %d", text, len(values), number, strings.Join(values, "/s,"), len(values))
+	}
+	return ""
+}
+
+// groups matches a whole number with commas between its thousands.
+var groups = regexp.MustCompile(`^[1-9][0-9]{0,2}(,[0-9]{3})+$`)
 
 // thousands are the suffixes of rates.
 var thousands = map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9}

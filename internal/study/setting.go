@@ -1,7 +1,9 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 
 	"github.com/brokermark/brokermark/internal/suggest"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // setting is one decoded value for one path, and where it was written.
@@ -184,6 +187,9 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 		return
 	}
 	hint := suggest.DidYouMean(name, names) // they are too many to name
+	if meant := cmp.Or(suggest.Containing(path, slices.Sorted(maps.Keys(layout().leaves))), suggest.Containing(path, usual.SettingsOfAll())); hint == "" && meant != "" {
+		hint = fmt.Sprintf("; did you mean %q?", meant)
+	}
 	isInBase := strings.HasPrefix(join(shown, path), "base.") || strings.HasPrefix(path, "base.")
 	switch {
 	case hint == "" && isInBase:

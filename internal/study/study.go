@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Study is a question and the points that answer it. Repeats may be set directly; specs and axes change through Set,
@@ -28,6 +30,7 @@ type Study struct {
 	Until       float64 // half the width of an interval, as a share of the median, at which a point has enough repetitions; 0: none
 	Seed        int64   // of the order of points; 0: each run draws one
 	File        string  // as given to Parse
+	Notes       []string // how keys of the OpenMessaging Benchmark were read
 	Distrusted  bool    // the document may be a stranger's: it must neither run code nor read or send files and secrets of this machine
 	Files       fs.FS   // the study's folder where it isn't on the disk: payload files are looked for in it
 	Published   []Published
@@ -106,6 +109,7 @@ func Parse(name string, data []byte) (*Study, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	s.Notes = d.notes
 	return s, nil
 }
 
@@ -215,7 +219,7 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	var axes []axis
 	var exclude []rule
 	d.metrics = &s.metrics
-	flat := d.layer(root, "", "", studyKeys)
+	flat := d.layer(root, "", "", slices.Concat(studyKeys, d.forkKeys(root))).listed()
 	nodes := map[string]*yaml.Node{}
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
 		nodes[p.key] = p.value
@@ -246,6 +250,31 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	}
 	given("published", func(n *yaml.Node) { s.Published = s.tables(d, n) }) // these two name sweeps
 	given("exhibits", func(n *yaml.Node) { s.Exhibits = s.exhibits(d, n) })
+}
+
+// forkKeys are the keys of a workload of the OpenMessaging Benchmark that neither it nor a spec knows, which forks of it have. They are
+// refused in one sentence; a mistyped key is not among them.
+func (d decoder) forkKeys(root *yaml.Node) []string {
+	var keys []string
+	isWorkload, at := false, root
+	names := slices.Concat(studyKeys, otherNames(), layout().groups[""])
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		switch key := root.Content[i]; {
+		case slices.Contains([]string{"producerRate", "testDurationMinutes", "consumerBacklogSizeGB"}, key.Value):
+			isWorkload = true
+		case slices.Contains(studyKeys, key.Value) || known(key.Value) || suggest.Nearest(key.Value, names) != "":
+		default:
+			if len(keys) == 0 {
+				at = key
+			}
+			keys = append(keys, key.Value)
+		}
+	}
+	if !isWorkload || len(keys) == 0 {
+		return nil
+	}
+	d.add(d.at(at), "", "%s: without counterpart here; a fork of the OpenMessaging Benchmark has such keys: leave them out", strings.Join(keys, ", "))
+	return keys
 }
 
 // mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.

@@ -77,8 +77,11 @@ func (v *validator) idle(paths []string) {
 			said += " (which the other settings imply)"
 		}
 		hint := ""
-		if v.spec.Measure == MeasureSustainable && (p == "duration" || strings.HasPrefix(p, "warmup.")) {
+		switch {
+		case v.spec.Measure == MeasureSustainable && (p == "duration" || strings.HasPrefix(p, "warmup.")):
 			hint = "; its trials have sustainable.trial, .confirm and .warmup"
+		case v.spec.Measure == MeasureRate && p == "sustainable.latency":
+			hint = fmt.Sprintf("; at a given rate objectives or --fail-if 'e2e_p99 > %s' bound it", v.spec.Sustainable.Latency)
 		}
 		v.fail(p, "not used by %s, only by %s%s", said, strings.Join(users(p), ", "), hint)
 	}
