@@ -234,7 +234,7 @@ func TestAStoreThatCantBeUsedIsExitCode6(t *testing.T) {
 		args        []string
 	}{
 		{in("text.db"), " is not a SQLite file", short()},
-		{in("other.db"), " was written by another version of brokermark (layout 99, this one has 1)", short()},
+		{in("other.db"), " was written by another version of brokermark (layout 99, this one has 2)", short()},
 		{in("other.db"), " was written by another version of brokermark", []string{"report"}},
 		{in("other.db"), " was written by another version of brokermark", []string{"check"}},
 		{in("foreign.db"), " is a database of something else", short()},

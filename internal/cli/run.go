@@ -364,15 +364,17 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 
 // redacted is a file that leaves out secrets: client libraries log what they were given.
 type redacted struct {
-	*os.File
-	most int64 // bytes, then it begins anew; 0: it never does
+	file *os.File // not embedded: its other methods that write leave out nothing
+	most int64    // bytes, then it begins anew; 0: it never does
 }
 
+func (r redacted) Close() error { return r.file.Close() }
+
 func (r redacted) Write(text []byte) (int, error) {
-	if info, err := r.Stat(); r.most > 0 && err == nil && info.Size() > r.most {
-		_ = r.Truncate(0)
+	if info, err := r.file.Stat(); r.most > 0 && err == nil && info.Size() > r.most {
+		_ = r.file.Truncate(0)
 	}
-	if _, err := r.WriteString(secret.Redact(string(text))); err != nil {
+	if _, err := r.file.WriteString(secret.Redact(string(text))); err != nil {
 		return 0, err
 	}
 	return len(text), nil
