@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Of a sweep every workload says which values of the other axes it is of, also where only machines read.

@@ -10,6 +10,7 @@ package reports
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -38,13 +39,13 @@ func pointsReport(set *results.Set) (document.Document, error) {
 		if err != nil {
 			return d, fmt.Errorf("write the spec of point %s as YAML: %w", p.ID, err)
 		}
-		settings, err := yamlOf(inForce{Settings: last.Settings, Versions: last.Versions, Host: last.Host})
+		settings, err := yamlOf(inForce{Settings: withValue(last.Settings), Versions: last.Versions, Host: last.Host})
 		if err != nil {
 			return d, fmt.Errorf("write the settings of point %s as YAML: %w", p.ID, err)
 		}
 		d.Say("The complete spec, every default filled in:")
 		d.Add(document.Listing{Text: spec})
-		d.Say("What was in force:")
+		d.Say("What was in force, beside the broker's own defaults:")
 		d.Add(document.Listing{Text: settings})
 		d.Warn("the repetitions of this point", results.Residue(p.Records))
 	}
@@ -57,6 +58,16 @@ type inForce struct {
 	Settings results.Settings `json:"settings"`
 	Versions results.Versions `json:"versions"`
 	Host     results.Host     `json:"host"`
+}
+
+// withValue leaves out the settings with an empty text, which leave it to the broker or the client library.
+func withValue(s results.Settings) results.Settings {
+	for _, values := range []*map[string]any{&s.Server, &s.Client, &s.Topic} {
+		kept := maps.Clone(*values)
+		maps.DeleteFunc(kept, func(_ string, value any) bool { return value == "" })
+		*values = kept
+	}
+	return s
 }
 
 // repetitionsSentence says how each repetition of p ended, and when it ran.

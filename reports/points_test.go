@@ -52,3 +52,22 @@ func TestThePointsReportTellsOfTheLastAttempt(t *testing.T) {
 		t.Errorf("the repetitions are told as\n%s", text)
 	}
 }
+
+// Thirty settings with nothing in them hide the few that were in force.
+func TestWhatWasInForceLeavesOutWhatTheBrokerDecides(t *testing.T) {
+	r := atRate("kafka", 1)[0]
+	r.Settings.Topic = map[string]any{"cleanup.policy": "", "retention.ms": "60000"}
+	r.Settings.Client = map[string]any{"linger.ms": 0, "compression.type": "none", "sasl": ""}
+	text := string(rendered(t, build(t, "points", []store.Record{r}), "markdown", 0))
+	for _, setting := range []string{"retention.ms:", "linger.ms: 0", "compression.type: none"} {
+		if !strings.Contains(text, setting) {
+			t.Errorf("no %q in\n%s", setting, text)
+		}
+	}
+	if strings.Contains(text, "cleanup.policy") || strings.Contains(text, "sasl") {
+		t.Errorf("empty settings are listed:\n%s", text)
+	}
+	if r.Settings.Topic["cleanup.policy"] != "" || len(r.Settings.Topic) != 2 {
+		t.Error("the record was changed")
+	}
+}

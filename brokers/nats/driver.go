@@ -29,7 +29,7 @@ func driverKind() driver.Kind {
 		Share:     driver.TakeTurns,
 		Shared:    true,
 		Maps:      natives, ServerKeeps: drops.By("nats"),
-		Open:      open,
+		Open: open,
 	}
 }
 

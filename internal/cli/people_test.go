@@ -19,7 +19,7 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 		code int
 		says []string
 	}{
-		"flat out": {workload("producerRate: 10000000\nsubscriptionsPerTopic: 1\nconsumerPerSubscription: 1\n"), nil, 0, []string{"peak", "producerRate: 10000000 is read as measure: peak, as much as goes."}},
+		"flat out":        {workload("producerRate: 10000000\nsubscriptionsPerTopic: 1\nconsumerPerSubscription: 1\n"), nil, 0, []string{"peak", "producerRate: 10000000 is read as measure: peak, as much as goes."}},
 		"nobody consumes": {workload("producerRate: 50000\nsubscriptionsPerTopic: 0\nconsumerPerSubscription: 0\nsampleRateMillis: 1000\nlogIntervalMillis: 1000\n"), nil, 0, []string{"rate 50k/s", "sampleRateMillis is ignored: it says how often"}},
 		"rates by time":   {workload("producerRate: 19200\nproducerRateList:\n- [0, 1, 10240]\n- [0, 3, 20480]\n"), nil, 0, []string{"load.steps", "about 6m2s"}},
 		"no rates":        {workload("producerRateList:\n- [0, 5, 10240]\n- [0, 3, 20480]\n"), nil, 2, []string{"producerRateList: [0 3 20480] is no hour, minute and rate, one after the other"}},
@@ -33,14 +33,17 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 		},
 		"Kafka's driver": {
 			"name: K\ndriverClass: io.openmessaging.benchmark.driver.kafka.KafkaBenchmarkDriver\nreplicationFactor: 3\nreset: true\ntopicConfig: |\n  min.insync.replicas=2\ncommonConfig: |\n  bootstrap.servers=localhost:9092\nproducerConfig: |\n  acks=all\n  linger.ms=1\nconsumerConfig: |\n  auto.offset.reset=earliest\n",
-			[]string{"--rate", "5000"}, 0,
+			[]string{"--rate", "5000"},
+			0,
 			[]string{"kafka", "bootstrap.servers: localhost:9092 is not used", "reset, auto.offset.reset of the driver file change nothing here"},
 		},
 		"Kafka's driver with an unknown property": {"driverClass: io.kafka.X\nproducerConfig: |\n  lingr.ms=1\n", []string{"--rate", "5"}, 2, []string{`x.yaml: client setting "lingr.ms" is unknown; did you mean "linger.ms"?`}},
 		"Kafka's driver beside a flag":            {"driverClass: io.kafka.X\nproducerConfig: |\n  linger.ms=1\n", []string{"--rate", "5", "--set", "client.linger.ms=2"}, 2, []string{"given twice"}},
 		"Pulsar's driver": {
 			"driverClass: io.pulsar.X\nclient:\n  serviceUrl: pulsar://localhost:6650\n  topicType: persistent\n  persistence: {ensembleSize: 3, writeQuorum: 1, deduplicationEnabled: false}\nproducer: {batchingEnabled: true, batchingMaxPublishDelayMs: 1, batchingMaxBytes: 131072, pendingQueueSize: 0}\n",
-			[]string{"--rate", "5"}, 0, []string{"pulsar"},
+			[]string{"--rate", "5"},
+			0,
+			[]string{"pulsar"},
 		},
 		"RabbitMQ's driver":      {"driverClass: io.rabbitmq.X\namqpUris: [amqp://localhost]\nmessagePersistence: false\nqueueType: QUORUM\n", []string{"--rate", "5"}, 0, []string{"rabbitmq"}},
 		"a driver with new keys": {"driverClass: io.rabbitmq.X\nexchangeKind: fanout\nzone: 3\n", nil, 2, []string{"x.yaml: exchangeKind, zone: without counterpart in a spec"}},

@@ -25,14 +25,14 @@ type Study struct {
 	Name        string
 	Question    string
 	Description string
-	Source      string  // where a published study can be found
-	Repeats     int     // of every point, at least 1; with Until at most
-	Until       float64 // half the width of an interval, as a share of the median, at which a point has enough repetitions; 0: none
-	Seed        int64   // of the order of points; 0: each run draws one
-	File        string  // as given to Parse
+	Source      string   // where a published study can be found
+	Repeats     int      // of every point, at least 1; with Until at most
+	Until       float64  // half the width of an interval, as a share of the median, at which a point has enough repetitions; 0: none
+	Seed        int64    // of the order of points; 0: each run draws one
+	File        string   // as given to Parse
 	Notes       []string // how keys of the OpenMessaging Benchmark were read
-	Distrusted  bool    // the document may be a stranger's: it must neither run code nor read or send files and secrets of this machine
-	Files       fs.FS   // the study's folder where it isn't on the disk: payload files are looked for in it
+	Distrusted  bool     // the document may be a stranger's: it must neither run code nor read or send files and secrets of this machine
+	Files       fs.FS    // the study's folder where it isn't on the disk: payload files are looked for in it
 	Published   []Published
 	Exhibits    []Exhibit
 

@@ -31,7 +31,9 @@ func messages(n, _ int64) int64 { return n }
 func bytes(beside int64) keeps { return func(n, size int64) int64 { return n / (size + beside) } }
 
 // but is the same where so many messages count that consumers hold, who have received but not yet acknowledged them.
-func (k keeps) but(held int64) keeps { return func(n, size int64) int64 { return max(0, k(n, size)-held) } }
+func (k keeps) but(held int64) keeps {
+	return func(n, size int64) int64 { return max(0, k(n, size)-held) }
+}
 
 // wholeQueues is the limit of a server that drops queues and not single messages.
 func wholeQueues(int64, int64) int64 { return 0 }

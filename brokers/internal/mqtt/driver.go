@@ -47,7 +47,7 @@ func Kind(p *Product) driver.Kind {
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Server:   p.Server, ServerKeeps: drops.By(p.Name),
-		Keyless:  driver.Never("an MQTT topic has neither partitions nor keys"),
+		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"),
 		Share: func(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
 			return share(p, g, topic, consumers, partitions)
 		},
