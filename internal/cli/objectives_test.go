@@ -42,7 +42,7 @@ func TestObjectivesAreJudgedInEveryAnswer(t *testing.T) {
 		t.Errorf("%v; the page doesn't speak of the objective", err)
 	}
 	out := brokermark(t, "compare", "client.latency=1ms", "client.latency=60ms", "--store", db).want(t, 0).out
-	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "client.latency=60ms: Objective e2e_p50 < 20ms: Missed by 1 of 1 load") {
+	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "client.latency=60ms: Objective e2e_p50 < 20ms: Not met. sim, 100 B, at-least-once") {
 		t.Errorf("compare says:\n%s", out)
 	}
 	// What should be reached is no part of a point: another bound needs no other measurement.

@@ -44,7 +44,7 @@ func (s Spec) Asked() []string {
 	compared, left := causes, unasked
 	if s.Pipeline != nil { // it has producers and consumers of its own
 		compared = slices.DeleteFunc(slices.Clone(causes), func(path string) bool { return path == "producersPerTopic" || path == "consumerPerSubscription" })
-		left = append(slices.Clone(unasked), "producersPerTopic")
+		left = append(slices.Clone(unasked), "producersPerTopic", "inFlight") // which follow from it
 		d.given["pipeline.servers"] = ranked{setting: setting{path: "pipeline.servers", value: 1}}
 	}
 	for _, path := range compared {
