@@ -22,11 +22,11 @@ type storedRecord struct {
 // takes most of the time of a report over thousands of them.
 const batchSize = 128
 
-// nextBatch reads up to batchSize records of the given points, or of every point if there are none. It calls restart before it waits
-// for a row. The batch is empty after the last row and after an error of rows.
+// nextBatch reads up to batchSize records, and few where they are large, of the given points, or of every point if there are none. It calls
+// restart before it waits for a row. The batch is empty after the last row and after an error of rows.
 func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]storedRecord, error) {
 	var batch []storedRecord
-	for len(batch) < batchSize {
+	for size := 0; len(batch) < batchSize && size < maxBatchBytes; {
 		restart()
 		if !rows.Next() {
 			break
@@ -37,7 +37,7 @@ func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]stored
 			return nil, err
 		}
 		if len(points) == 0 || points[pointID] {
-			batch = append(batch, r)
+			batch, size = append(batch, r), size+len(r.body)
 		}
 	}
 	return batch, nil

@@ -64,6 +64,15 @@ func (s *Store) checkLayout(ctx context.Context, q querier) (exists bool, err er
 	if !slices.Contains(tables, "brokermark_store") {
 		return false, s.problem(Foreign, "is a database of something else: name another %s", s.backend.alternative)
 	}
+	if s.backend.madeUp != "" {
+		madeUp, err := column[string](ctx, q, s.backend.madeUp)
+		switch {
+		case err != nil:
+			return false, s.explain(err, "read it")
+		case len(madeUp) > 0:
+			return false, s.problem(Foreign, "holds no records, but what makes them up when they are read (%s): name another %s", madeUp[0], s.backend.alternative)
+		}
+	}
 	versions, err := column[int](ctx, q, `SELECT layout FROM brokermark_store`)
 	switch {
 	case err != nil:

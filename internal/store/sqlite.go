@@ -34,6 +34,10 @@ var tablesSQLite = []string{
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }
 
+// madeUpSQLite lists what computes records when they are read, maybe without an end: such as a view in the place of the table.
+const madeUpSQLite = `SELECT type || ' ' || name FROM sqlite_master WHERE lower(name) = 'record' AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')
+	UNION ALL SELECT 'column ' || name FROM pragma_table_xinfo('record') WHERE hidden <> 0`
+
 // sqliteFile returns the backend for a store in a file.
 func sqliteFile(path string) *backend {
 	existed := existingFiles(path)
@@ -48,6 +52,7 @@ func sqliteFile(path string) *backend {
 		diagnose:      func(err error, action string) diagnosis { return diagnoseSQLite(path, err, action) },
 		dialect: dialect{
 			tables:      `SELECT name FROM sqlite_master WHERE type = 'table'`,
+			madeUp:      madeUpSQLite,
 			now:         `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
 			create:      tablesSQLite,
 			alternative: "file",
@@ -89,6 +94,11 @@ func checkFile(path string, mode access) error {
 		return &Error{Problem: BadURL, Store: path, Detail: "is a directory: name a file in it"}
 	case !info.Mode().IsRegular(): // SQLite would create its journal beside a device
 		return &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
+	}
+	if !missing { // else SQLite removes what is beside it
+		if why := strangeBeside(path, info); why != "" {
+			return &Error{Problem: BadURL, Store: path, Detail: why}
+		}
 	}
 	if mode == reading {
 		return nil

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/testkit"
+)
+
+// cuttingJournal is a journal of SQLite by which a store had one page.
+func cuttingJournal() []byte {
+	journal := []byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+	for _, word := range []uint32{0, 1, 1, 512, 4096} {
+		journal = binary.BigEndian.AppendUint32(journal, word)
+	}
+	return append(journal, make([]byte, 512-len(journal))...)
+}
+
+// In a folder such as /tmp others may put files beside a store that they can't write.
+func TestFilesOfOthersBesideAStoreInAnOpenFolderAreRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		testkit.Lacks(t, "only root can make files of another user")
+	}
+	const neighbour = 4711
+	content := map[string][]byte{"-journal": cuttingJournal()}
+	for _, c := range []struct {
+		suffix        string
+		folder        os.FileMode
+		owner, keeper int // of the file, of the store
+		refused       bool
+	}{
+		{"-journal", 0o777 | os.ModeSticky, neighbour, 0, true},
+		{"-wal", 0o777 | os.ModeSticky, neighbour, 0, true},
+		{"-shm", 0o777 | os.ModeSticky, neighbour, 0, true},
+		{"-wal", 0o777 | os.ModeSticky, neighbour, neighbour, false}, // its owner uses it
+		{"-wal", 0o775, neighbour, 0, false},                         // a team's
+	} {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, c.folder); err != nil {
+			t.Fatal(err)
+		}
+		store := filepath.Join(dir, "s.db")
+		closedStore(t, store)
+		executes(`PRAGMA journal_mode = DELETE`)(t, store)
+		if err := os.WriteFile(store+c.suffix, content[c.suffix], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for path, owner := range map[string]int{store: c.keeper, store + c.suffix: c.owner} {
+			if err := os.Lchown(path, owner, owner); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := checkFile(store, appending)
+		if c.refused {
+			var s *Store
+			if s, err = Open(store); err == nil {
+				_ = s.Close()
+			}
+		}
+		if refused := err != nil && strings.Contains(err.Error(), "another user made"); refused != c.refused || !refused && err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		_ = os.Remove(store + c.suffix) // without the mend SQLite has done so
+		if got := pointIDs(t, store); len(got) != 1 {
+			t.Errorf("%+v: the store holds %d records", c, len(got))
+		}
+	}
+}
+
+// Few bytes of a stranger can make up records without an end, or of any size.
+func TestAStoreThatMakesItsRecordsUpIsRefused(t *testing.T) {
+	const columns = `'a' AS point_id, 's' AS study, 1 AS repetition, 'ok' AS status, 0 AS began, 1 AS schema, '{}' AS body`
+	for name, statement := range map[string]string{
+		"view record": `DROP TABLE record; CREATE VIEW record AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c) SELECT n AS id, ` + columns + ` FROM c`,
+		"view Record": `DROP TABLE record; CREATE VIEW Record AS SELECT 1 AS id, ` + columns,
+		"column body": `ALTER TABLE record DROP COLUMN body; ALTER TABLE record ADD COLUMN body TEXT AS (printf('%.*c', 500000000, 'x')) VIRTUAL`,
+	} {
+		path := filepath.Join(t.TempDir(), "s.db")
+		closedStore(t, path)
+		executes(statement)(t, path)
+		for _, open := range []func(string) (*Store, error){Open, OpenReadOnly} {
+			began := time.Now()
+			s, err := open(path)
+			if err == nil {
+				_ = s.Close()
+			}
+			if ProblemOf(err) != Foreign || !strings.Contains(err.Error(), "("+name+")") || time.Since(began) > 5*time.Second {
+				t.Errorf("%s: %v after %s", name, err, time.Since(began))
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "s.db")
+	withRecord(t, path, "first")
+	executes(`CREATE VIEW mine AS SELECT point_id FROM record`)(t, path) // somebody's own beside the records
+	if got := pointIDs(t, path); len(got) != 1 {
+		t.Errorf("a store with a further view: %v", got)
+	}
+}
