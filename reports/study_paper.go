@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/published"
 	"github.com/brokermark/brokermark/internal/results"
@@ -31,13 +32,16 @@ type Paper struct {
 	Figures []results.Record // that the publication printed
 }
 
+// maxStudyFile bounds the files of a study's folder, in bytes.
+const maxStudyFile = 8 << 20
+
 // ReadPaper reads the folder of a study, embedded or on disk. The file of claims may be missing.
 func ReadPaper(name string) (Paper, error) {
 	folder, err := studies.FS(name)
 	if err != nil {
 		return Paper{}, err
 	}
-	data, err := fs.ReadFile(folder, studies.Document)
+	data, err := bounded.FileIn(folder, studies.Document, maxStudyFile)
 	if err != nil {
 		return Paper{}, err
 	}
@@ -53,7 +57,7 @@ func ReadPaper(name string) (Paper, error) {
 	if err != nil {
 		return Paper{}, err
 	}
-	claimsData, err := fs.ReadFile(folder, claim.File)
+	claimsData, err := bounded.FileIn(folder, claim.File, maxStudyFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Paper{}, err
 	}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -157,6 +159,15 @@ func TestAFolderThatIsNoPaperIsAnErrorThatSaysWhere(t *testing.T) {
 	}
 	if _, err := ReadPaper(dir); err == nil {
 		t.Error("a folder without a study")
+	}
+	for _, file := range []string{"study.yaml", "claims.yaml"} { // a link of a stranger's folder
+		endless := paperFolder(t)
+		if err := errors.Join(os.Remove(filepath.Join(endless, file)), os.Symlink("/dev/zero", filepath.Join(endless, file))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadPaper(endless); !errors.Is(err, bounded.ErrNoFile) {
+			t.Errorf("%s without an end: %v", file, err)
+		}
 	}
 	bare := paperFolder(t)
 	if err := os.Remove(filepath.Join(bare, "claims.yaml")); err != nil {

@@ -39,6 +39,9 @@ func Parse(name string, data []byte) ([]Claim, error) {
 	if hasSecond {
 		found.add(second.Line, "", "a second document; a file holds all claims of a study in one")
 	}
+	if err := study.Crowded(name, document.Content[0]); err != nil {
+		return nil, err
+	}
 	var claims []Claim
 	for _, list := range newNode(found, document.Content[0], "").entries("claims") {
 		for _, item := range list.items() {

@@ -59,6 +59,7 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, absolute: yes, threshold: {expect: {from: 1}}}]", `claims[0].absolute: "yes" is not one of true, false`},
 		{"claims: [{id: 1, says: s, where: w, absolute: true, undecidable: u}]", "claims[0].absolute: given beside undecidable; allowed: one of both"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, absolute: true, rank: {by: broker, first: kafka}}]", "claims[0].absolute: not used by rank, only by threshold"},
+		{"claims:\n- &c {id: 1, says: s, where: w, undecidable: u}\n" + strings.Repeat("- *c\n", 60_000), "c.yaml: more than 200000 values where each alias stands for its anchor"},
 		{"claims: []\n---\nclaims: [x]", "c.yaml:2: a second document; a file holds all claims of a study in one"},
 		{"claims: []\n---\nclaims: [", "c.yaml: not YAML: "},
 		{"claims: [{id: 1, says: s, where: w, experiment: [a, [b]], metric: publish_rate, threshold: {expect: {from: 1}}}]", "claims[0].experiment[1]: a list is not a text"},

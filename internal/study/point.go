@@ -66,7 +66,8 @@ func (s *Study) Axes() []Axis {
 
 const (
 	maxPoints   = 100_000
-	enoughWrong = 50 // problems after which expansion stops
+	maxSettings = 5_000_000 // that are given, of all points: each takes some 150 bytes
+	enoughWrong = 50        // problems after which expansion stops
 )
 
 // Points expands the study: every combination of its axes and every explicit point, completed by defaults and
@@ -75,7 +76,7 @@ const (
 func (s *Study) Points() ([]Point, error) {
 	lib := &library{document: s.File, files: s.Files, found: map[source]samples{}}
 	e := &expansion{study: s, lib: lib, seen: map[string]bool{}}
-	total := 0
+	total, settings := 0, 0
 	for _, w := range s.sweeps {
 		n := 1
 		for _, a := range w.axes {
@@ -86,6 +87,18 @@ func (s *Study) Points() ([]Point, error) {
 		}
 		if total += n; total > maxPoints {
 			e.add(place{file: s.File}, "axes", "more than %d points", maxPoints)
+			return nil, e.err()
+		}
+		given := len(s.base) + len(w.set)
+		for _, a := range w.axes {
+			most := 0
+			for _, c := range a.values {
+				most = max(most, len(c.set))
+			}
+			given += most
+		}
+		if settings += n * given; settings > maxSettings {
+			e.add(place{file: s.File}, "axes", "%d points of %d settings each; allowed: %d settings in all", n, given, maxSettings)
 			return nil, e.err()
 		}
 	}

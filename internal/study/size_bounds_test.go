@@ -36,7 +36,10 @@ func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
 		"no values of a rule": {"axes: {load.rate: [" + many(10_000, number) + "]}\nexclude: [{load.rate: [" + many(10_000, func(i int) string { return fmt.Sprint(i + 100_000) }) + "]}]", "100000 is not one of 1000, 1001"},
 		"no names of a rule": {"axes: {x: [" + many(10_000, func(i int) string { return fmt.Sprintf("{name: a%d, set: {load.rate: %d}}", i, i+5) }) + "]}\nexclude: [{x: [" +
 			many(10_000, func(i int) string { return fmt.Sprintf("b%d", i) }) + "]}]", `"b0" is not one of a0`},
-		"points": {"points: [" + many(15_000, func(i int) string { return fmt.Sprintf("{load.rate: %d}", i+5) }) + "]", ""},
+		"aliases":             {"points:\n- &p {" + many(9_000, func(i int) string { return fmt.Sprintf("client.a%d: 1", i) }) + "}\n" + strings.Repeat("- *p\n", 90_000), "f.yaml: more than 200000 values where each alias stands for its anchor; allowed: 200000"},
+		"an anchor in itself": {"base: &b {client: *b}", "f.yaml: more than 200000 values where each alias stands for its anchor"},
+		"wide points":         {"client: {" + many(5_000, func(i int) string { return fmt.Sprintf("a%d: 1", i) }) + "}\naxes: {load.rate: {from: 1, to: 10000, step: 1}}", "f.yaml: axes: 10000 points of 5001 settings each; allowed: 5000000 settings in all"},
+		"points":              {"points: [" + many(15_000, func(i int) string { return fmt.Sprintf("{load.rate: %d}", i+5) }) + "]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()

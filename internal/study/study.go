@@ -156,7 +156,37 @@ func document(name string, data []byte) (*yaml.Node, error) {
 	if root.Kind != yaml.MappingNode {
 		return nil, refusal(name, root.Line, "%s is not a study; allowed: a mapping of settings", Seen(root))
 	}
-	return root, crowded(name, "", root)
+	return root, Crowded(name, root)
+}
+
+// Crowded refuses a document with more than a study, or what is beside one, has use for. Few bytes can stand for much by aliases.
+func Crowded(name string, root *yaml.Node) error {
+	if spelledOut(root, map[*yaml.Node]int{}) > maxValues {
+		return refusal(name, 0, "more than %d values where each alias stands for its anchor; allowed: %[1]d", maxValues)
+	}
+	return crowded(name, "", root)
+}
+
+// spelledOut is how many values n has where each alias is what it stands for; maxValues+1 for more, and for one that stands for itself.
+func spelledOut(n *yaml.Node, known map[*yaml.Node]int) (values int) {
+	if there, ok := known[n]; ok {
+		return there
+	}
+	known[n] = maxValues + 1 // until it is known: so an anchor in itself is endless
+	each := 1
+	switch n.Kind {
+	case yaml.ScalarNode:
+		values = 1
+	case yaml.AliasNode:
+		values = spelledOut(n.Alias, known)
+	case yaml.MappingNode:
+		each = 2
+	}
+	for i := each - 1; i < len(n.Content); i += each {
+		values += spelledOut(n.Content[i], known)
+	}
+	known[n] = min(values, maxValues+1)
+	return known[n]
 }
 
 // mostOf is how many elements a list or a mapping may have, by its key; of others it is maxElements. Axes, sweeps and rules are
