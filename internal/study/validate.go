@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,6 +132,9 @@ func (v *validator) share(path string, f, low, high float64, closed bool) {
 	v.fail(path, "%s is out of range; allowed: %s%s to %s", inWords(f), either(closed, "", "above "), inWords(low), inWords(high))
 }
 
+// plainHost matches names and addresses of hosts; none is this one.
+var plainHost = regexp.MustCompile(`^([\pL\pN_:][\pL\pN._:%-]*)?$`)
+
 func (v *validator) broker() {
 	s := v.spec
 	if g, ok := v.given.given[versionByBroker]; ok && s.Version == "" {
@@ -157,7 +161,11 @@ func (v *validator) broker() {
 			v.fail("attach", "%q is not an address; allowed: host:port", a)
 			continue
 		}
-		_, port, _ := net.SplitHostPort(a)
+		host, port, _ := net.SplitHostPort(a)
+		if !plainHost.MatchString(host) { // programs that are told it might take it for an option, or for a part of a URL
+			v.fail("attach", "%q names no host; allowed: letters, digits and . _ - : %%, not - first", a)
+			continue
+		}
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
 			v.fail("attach", "%q has no port from 1 to 65535; allowed: host:port, [address]:port for IPv6", a)
 		}

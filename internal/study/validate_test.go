@@ -141,6 +141,8 @@ func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
 		"attached and broken":  {"rate: 5\nattach: 'a:1'\nfaults: [{at: 1s, do: kill}]", `f.yaml:3: faults: can't be had with attach: that broker was not started here`},
 		"attached and new":     {"attach: ['a:1']\nisolation: fresh\nversion: 3\nserver: {x: 1}\nnodes: 3", "f.yaml:2: isolation: fresh can't be had with attach: that broker was not started here; allowed: shared\nf.yaml:4: server: can't be had with attach: that broker was not started here\nf.yaml:5: nodes: can't be had with attach: that broker was not started here"},
 		"attached to no port":  {"attach: ['a:1', 'localhost:99999']", `f.yaml:1: attach: "localhost:99999" has no port from 1 to 65535; allowed: host:port, [address]:port for IPv6`},
+		"attached to options":  {"attach: ['a:1', '--command-config=/tmp/x:9092']", `f.yaml:1: attach: "--command-config=/tmp/x:9092" names no host; allowed: letters, digits and . _ - : %, not - first`},
+		"attached to a path":   {"attach: ['a/b?c=d:1', '[fe80::1%eth0]:1', 'bro-ker_1.example.org:1', ':1']", `f.yaml:1: attach: "a/b?c=d:1" names no host; allowed: letters, digits and . _ - : %, not - first`},
 		"attached to nowhere":  {"attach: [localhost]", `f.yaml:1: attach: "localhost" is not an address; allowed: host:port`},
 	} {
 		t.Run(name, func(t *testing.T) {
