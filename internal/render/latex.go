@@ -56,14 +56,15 @@ func writeLatexTable(out *strings.Builder, t document.Table) {
 			alignments = append(alignments, "l")
 		}
 	}
-	fmt.Fprintf(out, "\n\\begin{longtable}{%s}\n\\toprule\n%s \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endlastfoot\n",
+	// {} keeps a bracket at the beginning of a row from being an argument of what stands before it.
+	fmt.Fprintf(out, "\n\\begin{longtable}{%s}\n\\toprule\n{}%s \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endlastfoot\n",
 		strings.Join(alignments, ""), strings.Join(names, " & "))
 	for _, row := range t.Rows {
 		var cells []string
 		for _, c := range t.Columns {
 			cells = append(cells, latex(cellText(c, row[c.Key])))
 		}
-		fmt.Fprintf(out, "{}%s \\\\\n", strings.Join(cells, " & ")) // a bracket after \\ would be its argument
+		fmt.Fprintf(out, "{}%s \\\\\n", strings.Join(cells, " & "))
 	}
 	out.WriteString("\\end{longtable}\n")
 }

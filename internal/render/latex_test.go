@@ -47,6 +47,9 @@ func TestLaTeXTablesHaveTheRulesOfBooktabsAndAsManyCellsAsColumns(t *testing.T) 
 		if !strings.Contains(table[2], "\\midrule\n\\endhead\n\\bottomrule\n\\endlastfoot\n") {
 			t.Errorf("rules: %s", table[2])
 		}
+		if !strings.HasPrefix(table[2], "{}") {
+			t.Errorf("a name that begins with a bracket would be the rule's width: %s", table[2])
+		}
 		for line := range strings.Lines(table[2]) {
 			cells, isRow := strings.CutSuffix(line, " \\\\\n")
 			if isRow && strings.Count(command.ReplaceAllString(cells, ""), "&")+1 != columns {
