@@ -13,6 +13,9 @@ import (
 // period is the time between two values of a list in an OMB result.
 const period = 10 * time.Second
 
+// longest is more than any measured phase takes.
+const longest = 30 * 24 * time.Hour
+
 const ombNote = "Publish latency is acked − sent, end-to-end latency received − sent and delay sent − intended, as OMB " +
 	"defines them; latency from the intended time is only in brokermark's own formats. Lists of latencies have one value, " +
 	"of the whole run."
@@ -27,6 +30,11 @@ func ToOMB(r store.Record) (OMB, error) {
 	if c := r.Spec.ConsumerPerSubscription; len(c) > 1 {
 		return OMB{}, fmt.Errorf("repetition %d of point %s has %s consumers; that format has one number for all subscriptions",
 			r.Repetition, r.PointID, c)
+	}
+	for _, t := range r.Result.Series {
+		if t.OffsetNs > int64(longest) { // a list would have a value for each ten seconds until then
+			return OMB{}, fmt.Errorf("repetition %d of point %s has a sample %v after its start; allowed: up to %v", r.Repetition, r.PointID, time.Duration(t.OffsetNs), longest)
+		}
 	}
 	o := OMB{
 		Workload: r.Label, Driver: r.Spec.Broker, MessageSize: int64(math.Round(r.Result.PayloadSize)),

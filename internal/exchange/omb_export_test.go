@@ -213,6 +213,13 @@ func TestAPeriodBetweenTwoSamplesHasTheRateOfTheSecond(t *testing.T) {
 	}
 }
 
+func TestACourseOfYearsIsNoExport(t *testing.T) {
+	r := store.Record{PointID: "p", Repetition: 1, Result: &store.Result{Measurement: store.Measurement{Series: []store.Tick{{OffsetNs: 1e18, Phase: "measure"}}}}}
+	if _, err := ToOMB(r); err == nil || !strings.Contains(err.Error(), "has a sample 277777h46m40s after its start") {
+		t.Error(err)
+	}
+}
+
 func TestAnExportOfNothingIsZeroAndNotANumber(t *testing.T) {
 	o, err := ToOMB(store.Record{Result: &store.Result{}})
 	if err != nil {
