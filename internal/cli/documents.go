@@ -32,6 +32,9 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := study.Fits(name, data); err != nil {
+			return nil, err
+		}
 		if exchange.IsOMBDriver(data) {
 			if err := w.addDriver(name, data); err != nil {
 				return nil, err

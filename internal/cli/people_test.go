@@ -47,6 +47,7 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 		},
 		"RabbitMQ's driver":      {"driverClass: io.rabbitmq.X\namqpUris: [amqp://localhost]\nmessagePersistence: false\nqueueType: QUORUM\n", []string{"--rate", "5"}, 0, []string{"rabbitmq"}},
 		"a driver with new keys": {"driverClass: io.rabbitmq.X\nexchangeKind: fanout\nzone: 3\n", nil, 2, []string{"x.yaml: exchangeKind, zone: without counterpart in a spec"}},
+		"a driver without end":   {"driverClass: io.kafka.X\n" + strings.Repeat("\n", 300_000), []string{"--rate", "5"}, 2, []string{"x.yaml: 300001 values or lines; allowed: 200000"}},
 		"another driver":         {"driverClass: io.pravega.X\n", nil, 2, []string{"x.yaml: drivers of the OpenMessaging Benchmark for pravega are not read; allowed: kafka, pulsar, rabbitmq, redpanda"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -125,13 +125,21 @@ func nameOf(file string) string {
 
 var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
+// Fits refuses a document that is too long for a parser of YAML, which takes some 500 bytes for each value.
+func Fits(name string, data []byte) error {
+	if len(data) > maxDocument {
+		return refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
+	}
+	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxValues {
+		return refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues)
+	}
+	return nil
+}
+
 // document finds the one mapping of a document.
 func document(name string, data []byte) (*yaml.Node, error) {
-	if len(data) > maxDocument {
-		return nil, refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
-	}
-	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxValues { // the parser takes some 500 bytes for each
-		return nil, refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues)
+	if err := Fits(name, data); err != nil {
+		return nil, err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
