@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/secret"
 )
 
 // Assignment is a setting of a spec with its value as YAML: {"client.linger.ms", "5"}.
@@ -93,7 +95,7 @@ func (r *ombReader) ignore(paths ...string) {
 // address takes where the broker is, which is attached to only if that is asked for.
 func (r *ombReader) address(what string, at any) {
 	if at != nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s: %v is not used: a broker is started here unless --attach says where one is", what, at))
+		r.Notes = append(r.Notes, secret.Redact(fmt.Sprintf("%s: %v is not used: a broker is started here unless --attach says where one is", what, at)))
 	}
 }
 
