@@ -7,10 +7,13 @@
 package sheet
 
 import (
+	"archive/zip"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
@@ -55,7 +58,31 @@ func (b *book) writeTo(w io.Writer) error {
 	if b.err != nil {
 		return fmt.Errorf("make the spreadsheet: %w", b.err)
 	}
-	return b.file.Write(w)
+	if types := b.file.ContentTypes; types != nil { // a chart adds some in any order
+		sort.Slice(types.Defaults, func(i, j int) bool { return types.Defaults[i].Extension < types.Defaults[j].Extension })
+	}
+	packed, err := b.file.WriteToBuffer()
+	if err != nil {
+		return err
+	}
+	return writeSorted(w, packed.Bytes())
+}
+
+// writeSorted writes the zip of a workbook with its parts in the order of their names, so that equal workbooks have equal bytes: the
+// library writes sheets in any order.
+func writeSorted(w io.Writer, workbook []byte) error {
+	parts, err := zip.NewReader(bytes.NewReader(workbook), int64(len(workbook)))
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(parts.File, func(a, b *zip.File) int { return cmp.Compare(a.Name, b.Name) })
+	out := zip.NewWriter(w)
+	for _, part := range parts.File {
+		if err := out.Copy(part); err != nil {
+			return err
+		}
+	}
+	return out.Close()
 }
 
 // try does something unless there was an error.

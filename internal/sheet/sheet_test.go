@@ -250,3 +250,27 @@ func TestASheetThatIsFullIsAnError(t *testing.T) {
 		t.Errorf("one more: %v", b.err)
 	}
 }
+
+// A bundle of the same records is the same file, and so is a workbook with charts.
+func TestEqualReportsMakeEqualWorkbooks(t *testing.T) {
+	c := document.Chart{Title: "Rate"}
+	table := document.Table{Columns: []document.Column{{Key: "broker", Name: "broker", Identifies: true}, {Key: "rate", Name: "rate", Chart: c}}}
+	for i, name := range []string{"kafka", "nats"} {
+		table.AddRow(document.Text(name), document.Number(i+1))
+	}
+	d := document.Document{Title: "t"}
+	d.Add(table)
+	var first []byte
+	for range 20 {
+		var out bytes.Buffer
+		if err := Write(&out, []document.Document{d, {Title: "u"}, {Title: "v"}, {Title: "w"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = out.Bytes()
+		}
+		if !bytes.Equal(out.Bytes(), first) {
+			t.Fatal("the workbooks differ")
+		}
+	}
+}
