@@ -28,7 +28,7 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	if p.isPublished() {
 		d.Say(results.PublishedNote)
 	}
-	for _, e := range p.Study.Exhibits {
+	for i, e := range p.Study.Exhibits {
 		d.Add(document.Heading{Level: 3, Text: joinNonEmpty(", ", e.Title, e.Place)})
 		d.Say(e.Note)
 		x := p.fillExhibit(e, own)
@@ -36,7 +36,7 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 			d.Say(p.choose("Nothing of it was measured, and the paper gives no figures of it.", "Nothing of it was measured."))
 			continue
 		}
-		d.Add(x.table())
+		d.Add(x.table(), x.drawing(p.drawingName(i)))
 		if alike := x.similarities(); len(alike) > 0 {
 			d.Add(tableOf("How alike the rows are", similarityColumns, alike))
 		}
@@ -57,8 +57,10 @@ type exhibit struct {
 	sides    []string // claim.Published, claim.Then and claim.Now, as far as they have content, in the order of their columns
 	columns  []exhibitColumn
 	rows     []exhibitRow
-	leftOut  int // rows of the publication that were not measured
-	notShown int // load points in whose place another is shown
+	all      []exhibitRow // also those of the publication that were not measured
+	ofRates  bool         // the rows are the rates of curves
+	leftOut  int          // rows of the publication that were not measured
+	notShown int          // load points in whose place another is shown
 }
 
 // exhibitRow has the load points of all sides at one value of the rows and of the series. A load point is one load of a point, over its
@@ -86,18 +88,20 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 		}
 	}
 	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
-		return cmp.Or(
-			results.CompareValues(a.series, b.series),
-			cmp.Compare(a.rate, b.rate),
-			results.CompareValues(a.value, b.value),
-		)
+		return cmp.Or(results.CompareValues(a.series, b.series), compareRows(a, b))
 	})
+	x.all = x.rows
 	measured := slices.DeleteFunc(slices.Clone(x.rows), exhibitRow.isOnlyPublished)
 	if len(measured) > 0 {
 		x.leftOut = len(x.rows) - len(measured)
 		x.rows = measured
 	}
 	return x
+}
+
+// compareRows orders the rows of one series.
+func compareRows(a, b exhibitRow) int {
+	return cmp.Or(cmp.Compare(a.rate, b.rate), results.CompareValues(a.value, b.value))
 }
 
 // shows tells whether a point belongs in the exhibit: whether it has the exhibit's experiment and settings.
@@ -119,6 +123,7 @@ func (x *exhibit) addPoint(point results.Point) {
 		x.addLoadPoint(row, point.AsLoadPoint())
 		return
 	}
+	x.ofRates = true
 	for _, l := range point.MeasuredLoads() {
 		row.value, row.rate = l.Offered()
 		x.addLoadPoint(row, l)

@@ -1,13 +1,16 @@
 // The tables of a study report: each figure of a publication beside its repetition, in the publication's unit. The sides, such as
-// "published" and "now", stand beside each other if the publication has few columns, and else below each other:
+// "published" and "now", stand beside each other if the publication has few columns, and else below each other. One figure of a series
+// stands in rows and columns, as publications print it:
 //
-//	size   e2e mean ms   e2e mean ms        size   of          e2e mean ms   e2e p99 ms   …
-//	       published     now                100    published   12.1          40.1
-//	100    12.1          4.2                100    now         4.2           11.6
+//	size   e2e mean ms   e2e mean ms     size   of          e2e mean ms   e2e p99 ms     size   kafka       kafka   pulsar      pulsar
+//	       published     now             100    published   12.1          40.1                  published   now     published   now
+//	100    12.1          4.2             100    now         4.2           11.6           100    12.1        4.2     30.5        7.0
 
 package reports
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/claim"
@@ -21,8 +24,15 @@ import (
 // table too wide.
 const maxColumnsBeside = 3
 
+// maxPivotColumns is how many columns of figures a table in rows and columns has at most.
+const maxPivotColumns = 12
+
 // table sets the sides beside each other if the columns are few, and else below each other.
 func (x exhibit) table() document.Table {
+	series := x.seriesValues()
+	if len(x.columns) == 1 && len(series) > 1 && len(series)*len(x.sides) <= maxPivotColumns {
+		return x.pivot(series)
+	}
 	if len(x.columns) <= maxColumnsBeside {
 		return x.tableWithSidesBeside()
 	}
@@ -41,6 +51,43 @@ func (x exhibit) tableWithSidesBeside() document.Table {
 		}
 	}
 	return tableOf("", columns, x.rows)
+}
+
+// seriesValues lists the values of the series in their order; none without a series.
+func (x exhibit) seriesValues() []string {
+	var values []string
+	for _, r := range x.rows {
+		if x.Series != "" && !slices.Contains(values, r.series) {
+			values = append(values, r.series)
+		}
+	}
+	return values
+}
+
+// pivot has a row for each value of the rows, and a column for each value of the series and each side, of the only column.
+func (x exhibit) pivot(series []string) document.Table {
+	c := x.columns[0]
+	columns := []columnOf[[]exhibitRow]{textColumn(document.Column{Key: x.Rows, Name: x.rowName(), Identifies: true},
+		func(row []exhibitRow) string { return row[0].value })}
+	for _, of := range series {
+		for _, side := range x.sides {
+			column := c.column()
+			column.Spread = side != claim.Published
+			column.Key, column.Name = column.Key+"_"+of+"_"+side, of+"\n"+side
+			columns = append(columns, cellColumn(column, func(row []exhibitRow) document.Cell {
+				if i := slices.IndexFunc(row, func(r exhibitRow) bool { return r.series == of }); i >= 0 {
+					return c.cell(row[i], side)
+				}
+				return document.Cell{}
+			}))
+		}
+	}
+	var rows [][]exhibitRow
+	for _, g := range results.GroupBy(x.rows, func(r exhibitRow) string { return r.value }) {
+		rows = append(rows, g.Members)
+	}
+	slices.SortStableFunc(rows, func(a, b []exhibitRow) int { return compareRows(a[0], b[0]) })
+	return tableOf(fmt.Sprintf("%s by %s", c.axis().Name, x.Series), columns, rows)
 }
 
 // sideRow is a row of the publication for one side.
@@ -71,18 +118,22 @@ func (x exhibit) tableWithSidesBelow() document.Table {
 
 // rowColumns identify the rows.
 func (x exhibit) rowColumns() []columnOf[exhibitRow] {
-	name := x.Rows
-	if x.Rows == study.RowsOfRates {
-		name = "rate"
-	}
 	columns := []columnOf[exhibitRow]{
-		textColumn(document.Column{Key: x.Rows, Name: name, Identifies: true}, func(r exhibitRow) string { return r.value }),
+		textColumn(document.Column{Key: x.Rows, Name: x.rowName(), Identifies: true}, func(r exhibitRow) string { return r.value }),
 	}
 	if x.Series != "" {
 		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Identifies: true},
 			func(r exhibitRow) string { return r.series }))
 	}
 	return columns
+}
+
+// rowName is the name of what the rows are.
+func (x exhibit) rowName() string {
+	if x.Rows == study.RowsOfRates {
+		return "rate"
+	}
+	return x.Rows
 }
 
 // exhibitColumn is a column of the publication: a metric in the unit in which the publication prints it.

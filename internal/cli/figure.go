@@ -35,8 +35,13 @@ func (s *shell) figureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			draw, err := figureNamed(args[0])
+			if err != nil {
+				return err
+			}
 			for _, flag := range []string{"row", "col", "metric", "latency", "linear"} {
-				if used := usedBy[flag]; c.Flags().Changed(flag) && !slices.Contains(used, args[0]) {
+				isOfAll := flag == "linear" && isExhibit(args[0])
+				if used := usedBy[flag]; c.Flags().Changed(flag) && !isOfAll && !slices.Contains(used, args[0]) {
 					return badInput("--%s: not used by %s, only by %s", flag, args[0], strings.Join(used, ", "))
 				}
 			}
@@ -58,7 +63,7 @@ func (s *shell) figureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := figure.Build(args[0], results.Of(records), o)
+			f, err := draw(results.Of(records), o)
 			if is[*figure.ErrNothing](err) {
 				return badInput("%w", err)
 			}
@@ -76,7 +81,7 @@ func (s *shell) figureCommand() *cobra.Command {
 	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of what goes across")
 	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of what is shown, such as e2e_p99 (default: what was measured for)")
 	f.StringVar(&o.Latency, "latency", "", "latency-throughput, percentiles: which `latency`: "+strings.Join(results.LatencyNames(), ", "))
-	f.BoolVar(&o.Linear, "linear", false, "latency-throughput, percentiles, multiples: linear instead of logarithmic axes")
+	f.BoolVar(&o.Linear, "linear", false, "latency-throughput, percentiles, multiples, exhibits: linear instead of logarithmic axes")
 	f.StringVar(&o.Title, "title", "", "`text` instead of the figure's own title")
 	f.StringVar(&width, "width", "", "`size` such as 16cm, 6in or 400pt (default: the figure's own)")
 	f.StringVar(&height, "height", "", "`size`, likewise")
@@ -97,17 +102,43 @@ func figureTable() string {
 	for _, name := range figure.Names() {
 		fmt.Fprintf(&b, "  %-20s%s\n", name, figure.Doc(name))
 	}
+	fmt.Fprintf(&b, "  %-20s%s\n", "STUDY/N", "a study's N-th exhibit: its publication, then and now over each other")
 	return b.String()
+}
+
+// isExhibit reports whether a figure's name is that of an exhibit of a study, such as dyjach-2024/4 or ./folder/1.
+func isExhibit(name string) bool { return strings.Contains(name, "/") }
+
+// figureNamed returns what makes the named figure.
+func figureNamed(name string) (func(*results.Set, figure.Options) (figure.Figure, error), error) {
+	if !isExhibit(name) {
+		return func(set *results.Set, o figure.Options) (figure.Figure, error) { return figure.Build(name, set, o) }, nil
+	}
+	i := strings.LastIndexByte(name, '/')
+	paper, err := readPaper(name[:i])
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(name[i+1:])
+	switch count := len(paper.Study.Exhibits); {
+	case count == 0:
+		return nil, badInput("%s has no exhibits", name[:i])
+	case err != nil || n < 1 || n > count:
+		return nil, badInput("%s has no exhibit %q; allowed: 1 to %d, in the order of its report", name[:i], name[i+1:], count)
+	}
+	return func(set *results.Set, o figure.Options) (figure.Figure, error) {
+		return figure.Draw(paper.Drawings(set)[n-1], o)
+	}, nil
 }
 
 // checkFigure refuses what is wrong whatever the store holds. It returns the format that the ending of the file out names.
 func checkFigure(name, out string, o figure.Options) (format string, err error) {
 	format = strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
 	switch {
-	case figure.Doc(name) == "":
-		return "", badInput("unknown figure %q; known: %s%s", name, strings.Join(figure.Names(), ", "), suggest.DidYouMean(name, figure.Names()))
+	case figure.Doc(name) == "" && !isExhibit(name):
+		return "", badInput("unknown figure %q; known: %s, and exhibits such as dyjach-2024/4%s", name, strings.Join(figure.Names(), ", "), suggest.DidYouMean(name, figure.Names()))
 	case out == "":
-		return "", hinted(badInput("a figure needs a file to be drawn to"), "brokermark figure %s -o %s.svg", name, name)
+		return "", hinted(badInput("a figure needs a file to be drawn to"), "brokermark figure %s -o %s.svg", name, filepath.Base(name))
 	}
 	if !slices.Contains(figure.Formats, format) {
 		return "", badInput("-o %s: the ending doesn't name a format; allowed: .%s", out, strings.Join(figure.Formats, ", ."))

@@ -20,7 +20,7 @@ type Document struct {
 	Blocks []Block
 }
 
-// Block is a part of a document: Heading, Paragraph, Verdict, Warning, Table, Note or Listing.
+// Block is a part of a document: Heading, Paragraph, Verdict, Warning, Table, Drawing, Note or Listing.
 type Block interface{ block() }
 
 // Heading starts a section; Level 1 is the largest below the title.
@@ -65,12 +65,15 @@ func (w Warning) Text() string {
 	return fmt.Sprintf("Warning: %s differ in what was not named as the difference: %s.", w.About, text)
 }
 
-// Worded turns a verdict or a warning into a paragraph, for renderers that have no other form for it. Other blocks stay as they are.
+// Worded turns a verdict, a warning or a drawing into a paragraph, for renderers that have no other form for it. Other blocks stay as they
+// are.
 func Worded(b Block) Block {
 	switch b := b.(type) {
 	case Verdict:
 		return Paragraph{Text: b.Text()}
 	case Warning:
+		return Paragraph{Text: b.Text()}
+	case Drawing:
 		return Paragraph{Text: b.Text()}
 	}
 	return b

@@ -110,19 +110,23 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
-	f.Title = cmp.Or(o.Title, f.Title)
 	f.Subtitle = subtitle(set.Points, kinds[i].drawsOne)
+	if doubts := doubtsNote(set.Points); doubts != "" {
+		f.Notes = append(f.Notes, doubts)
+		f.Height += 2 * smallSize // it may take two lines
+	}
+	return f.finished(o), nil
+}
+
+// finished is f with what all figures have, in the asked size.
+func (f Figure) finished(o Options) Figure {
+	f.Title = cmp.Or(o.Title, f.Title)
 	if f.hasUnused() {
 		f.Legend = append(f.Legend, unusedEntry())
 	}
 	f.Width = cmp.Or(o.Width, f.Width)
-	height := f.Height + extraLegendHeight(f.Legend, f.Width-2*figureMargin)
-	if doubts := doubtsNote(set.Points); doubts != "" {
-		f.Notes = append(f.Notes, doubts)
-		height += 2 * smallSize // it may take two lines
-	}
-	f.Height = cmp.Or(o.Height, height)
-	return f, nil
+	f.Height = cmp.Or(o.Height, f.Height+extraLegendHeight(f.Legend, f.Width-2*figureMargin))
+	return f
 }
 
 // hasUnused tells whether any panel shows marks that aren't used.

@@ -15,8 +15,12 @@ var update = flag.Bool("update", false, "write the golden files")
 // What is drawn is what was drawn when somebody last looked at it. After -update look at the figures: BROKERMARK_FIGURES names a directory
 // for them (see TestEveryFigureIsWrittenInEveryFormat).
 func TestFiguresAreDrawnAsTheyWereSeen(t *testing.T) {
+	figures := map[string]Figure{"exhibit": drawn(t, exhibit(), Options{})}
 	for _, name := range Names() {
-		got := rounded(written(t, built(t, name, Options{}), "svg"))
+		figures[name] = built(t, name, Options{})
+	}
+	for name, f := range figures {
+		got := rounded(written(t, f, "svg"))
 		path := filepath.Join("testdata", name+".svg")
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {

@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/figure"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
@@ -47,10 +49,39 @@ func Summary(w io.Writer, s Source) error {
 	return write(w, s, "Brokermark report", func() (texts, error) { return compose(s.Set) })
 }
 
-// Document writes one document, without figures, whatever s.Set is.
+// Document writes one document, without figures but its drawings, whatever s.Set is.
 func Document(w io.Writer, d document.Document, s Source) error {
 	s.Set = nil
-	return write(w, s, d.Title, func() (texts, error) { return texts{above: render.Fragment(d.Blocks, "d", 2)}, nil })
+	blocks, err := drawn(d.Blocks)
+	if err != nil {
+		return err
+	}
+	return write(w, s, d.Title, func() (texts, error) { return texts{above: render.Fragment(blocks, "d", 2)}, nil })
+}
+
+// drawn are the blocks with the drawings as SVG. One that can't be drawn stays words.
+func drawn(blocks []document.Block) ([]document.Block, error) {
+	blocks = slices.Clone(blocks)
+	for i, b := range blocks {
+		d, ok := b.(document.Drawing)
+		if !ok {
+			continue
+		}
+		f, err := figure.Draw(d, figure.Options{})
+		if _, isNothing := errors.AsType[*figure.ErrNothing](err); isNothing {
+			continue
+		}
+		var svg bytes.Buffer
+		if err == nil {
+			err = f.Write(&svg, "svg")
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.SVG = svg.Bytes()
+		blocks[i] = d
+	}
+	return blocks, nil
 }
 
 // Compare writes a comparison, with figures over the records of both sides instead of s.Set. differing are the spec paths in which the sides

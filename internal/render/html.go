@@ -7,6 +7,7 @@ package render
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"strings"
@@ -59,6 +60,11 @@ func (f *fragment) writef(format string, values ...any) { fmt.Fprintf(&f.out, fo
 
 // block writes any block but a footnote.
 func (f *fragment) block(b document.Block) {
+	if d, ok := b.(document.Drawing); ok && d.SVG != nil { // an image: nothing in it runs
+		f.writef("<figure><img style=\"max-width:100%%\" alt=\"%s\" src=\"data:image/svg+xml;base64,%s\"></figure>\n",
+			escape(d.Title), base64.StdEncoding.EncodeToString(d.SVG))
+		return
+	}
 	class := ""
 	if _, ok := b.(document.Warning); ok {
 		class = ` class="warning"`
