@@ -153,7 +153,7 @@ sustain, proves what each delivered and accounts for what it cost.`,
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
 		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.serveCommand(), s.exportCommand(),
-		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.pipelineCommand(), s.agentCommand(), s.cleanCommand(), s.doctorCommand(), s.versionCommand(),
+		s.figureCommand(), s.bundleCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.pipelineCommand(), s.agentCommand(), s.cleanCommand(), s.doctorCommand(), s.versionCommand(),
 	)
 	return root
 }

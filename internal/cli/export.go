@@ -76,6 +76,15 @@ func writeCSV(w io.Writer, records []store.Record, _ results.LatencyKind) error 
 	return out.Error()
 }
 
+// writeColumns says what the columns of writeCSV are.
+func writeColumns(w io.Writer, records []store.Record) error {
+	rows := [][]string{{"name", "type", "unit", "meaning"}}
+	for _, c := range results.FlatColumns(records) {
+		rows = append(rows, []string{render.Inert(c.Name), c.Type, c.Unit, render.Inert(c.Meaning)})
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
 // exporter writes records in one format: by write all into one file, or by split into a file for each record or load. Only the
 // formats of latencies use the kind of latency.
 type exporter struct {

@@ -70,13 +70,13 @@ var families = []struct {
 		return list
 	}},
 	{"a flag without its value", func() (list []bad) {
-		for _, c := range []string{"run", "check", "report", "compare", "export", "figure", "import", "serve"} {
+		for _, c := range []string{"run", "check", "report", "compare", "export", "figure", "bundle", "import", "serve"} {
 			list = append(list, bad{args: []string{c, "--store"}})
 		}
 		return list
 	}},
 	{"a file without a name", func() (list []bad) {
-		for _, c := range []string{"report", "compare a b", "export", "figure cost"} {
+		for _, c := range []string{"report", "compare a b", "export", "figure cost", "bundle head-to-head"} {
 			list = append(list, bad{args: append(strings.Fields(c), "-o", "")}, bad{args: append(strings.Fields(c), "--output=")})
 		}
 		for _, c := range []string{"run --broker sim", "report", "compare a b"} {

@@ -38,7 +38,7 @@ func stored(t *testing.T, path string) {
 			spec := p.Spec
 			spec.Client = map[string]any{"linger.ms": linger}
 			r := store.Record{
-				PointID: spec.ID(), Study: "example", Label: p.Label, Axes: p.Axes, Repetition: 1, Status: store.OK,
+				PointID: spec.ID(), Study: "head-to-head", Label: p.Label, Axes: p.Axes, Repetition: 1, Status: store.OK,
 				Began: time.Now(), Spec: spec, Result: storetest.Demo()[i].Result,
 			}
 			if _, err := st.Append(t.Context(), r); err != nil {

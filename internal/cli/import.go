@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/bounded"
+	"github.com/brokermark/brokermark/internal/bundle"
 	"github.com/brokermark/brokermark/internal/exchange"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -30,7 +31,8 @@ func (s *shell) importCommand() *cobra.Command {
 		Use:   "import FILE... | --study NAME",
 		Short: "Store records of another store, results of the OpenMessaging Benchmark or of a paper",
 		Long: "Import stores the records of another store (a file or URL), of export\n" +
-			"--format jsonl, or left where a store was away, as they are, once each.\n" +
+			"--format jsonl, of a bundle, or left where a store was away, as they are, once\n" +
+			"each. A bundle whose files differ from their sums is refused.\n" +
 			"Result files of the OpenMessaging Benchmark become records of brokers called\n" +
 			"omb:NAME, with the doubts that such numbers deserve. What such a file doesn't\n" +
 			"say is unknown, unless --like names a stored point that was given the same work.\n" +
@@ -243,8 +245,8 @@ var (
 	hgrmHeader   = []byte("Value ")
 )
 
-// openOwn opens the records of another store, of export --format jsonl, or of the file for those that a store didn't take. It
-// returns nil for the files of other tools.
+// openOwn opens the records of another store, of export --format jsonl, of a bundle, or of the file for those that a store didn't take.
+// It returns nil for the files of other tools.
 func openOwn(ctx context.Context, path string) (iter.Seq2[store.Checked, error], error) {
 	if store.IsURL(path) {
 		return openOther(ctx, path)
@@ -257,6 +259,11 @@ func openOwn(ctx context.Context, path string) (iter.Seq2[store.Checked, error],
 		return nil, badInput("%s is empty", path)
 	case bytes.HasPrefix(head, sqliteHeader):
 		return openOther(ctx, path)
+	case bytes.HasPrefix(head, bundle.Header):
+		if _, err := bundle.Check(path); err != nil {
+			return nil, badInput("%w", err)
+		}
+		return refusing(bundle.Records(path), func(err error) error { return cannotRead(path, err) }), nil
 	case bytes.HasPrefix(bytes.TrimSpace(head), hlogHeader), bytes.HasPrefix(bytes.TrimSpace(head), hgrmHeader):
 		return nil, hinted(badInput("%s is a latency distribution of HdrHistogram: it doesn't say of which broker and load", path),
 			"export --format jsonl writes whole records, which can be imported")

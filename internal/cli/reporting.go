@@ -114,24 +114,29 @@ func (s *shell) report(ctx context.Context, o reportOptions, folders, args []str
 	err = s.writeTo(o.out.path, func(w io.Writer) error {
 		source := source(set, o.store, o.where, o.out, append([]string{"report"}, args...)...)
 		source.Gates = gate.Judge(set, o.gates.conditions)
-		whole := report.Name == reports.Default
-		if whole && o.out.format == html {
-			return page.Summary(w, source)
-		}
-		d, err := report.Build(set)
-		if err != nil {
-			return err
-		}
-		if whole && o.out.format == xlsx {
-			d.Add(reports.Gates(source.Gates)...)
-			return sheet.Write(w, []document.Document{d, reports.HeadToHead(set).Document()}, records)
-		}
-		return writeDocument(w, d, o.out.format, source)
+		return writeReport(w, report, o.out.format, source)
 	})
 	if err != nil {
 		return err
 	}
 	return o.gates.judge(s.err, set)
+}
+
+// writeReport writes a report on the source's set.
+func writeReport(w io.Writer, report reports.Report, format string, source page.Source) error {
+	whole := report.Name == reports.Default
+	if whole && format == html {
+		return page.Summary(w, source)
+	}
+	d, err := report.Build(source.Set)
+	if err != nil {
+		return err
+	}
+	if whole && format == xlsx {
+		d.Add(reports.Gates(source.Gates)...)
+		return sheet.Write(w, []document.Document{d, reports.HeadToHead(source.Set).Document()}, source.Set.Records)
+	}
+	return writeDocument(w, d, format, source)
 }
 
 // reportOn returns a report by its name. The report study may be about the studies in folders instead of those in the program.

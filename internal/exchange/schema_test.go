@@ -107,7 +107,7 @@ func flatSchema(t *testing.T) []byte {
 			"Times are nanoseconds, sizes bytes, rates messages per second, CPU seconds per million messages, unless the key says otherwise.",
 		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
 		"patternProperties": map[string]any{`^axis\.`: map[string]any{
-			"type": []string{"number", "string"}, "description": "a setting that the study varied; a size is in bytes, a time in nanoseconds",
+			"type": []string{"number", "string"}, "description": results.AxisMeaning,
 		}},
 	}, "", "  ")
 	if err != nil {

@@ -34,14 +34,14 @@ var FlatFields = slices.Concat(identityFields, settingFields, metricFields(), tr
 
 // identityFields say what was measured, and how that ended.
 var identityFields = []FlatField{
-	words("study", "", func(l RepetitionLoad) string { return l.Record.Study }),
+	words("study", "its name", func(l RepetitionLoad) string { return l.Record.Study }),
 	figure("repetition", "integer", "from 1", func(l RepetitionLoad) float64 { return float64(l.Record.Repetition) }),
-	words("broker", "", func(l RepetitionLoad) string { return l.Record.Spec.Broker }),
+	words("broker", "which was measured", func(l RepetitionLoad) string { return l.Record.Spec.Broker }),
 	words("label", "the label of the point", func(l RepetitionLoad) string { return l.Record.Label }),
 	words("point", "same as label, which is a keyword of jq", func(l RepetitionLoad) string { return l.Record.Label }),
-	words("point_id", "", func(l RepetitionLoad) string { return l.Record.PointID }),
+	words("point_id", "hash of the complete spec", func(l RepetitionLoad) string { return l.Record.PointID }),
 	words("load", `"rate 1k/s"; a curve has an object for each of its rates`, func(l RepetitionLoad) string { return l.Name }),
-	words("status", "", func(l RepetitionLoad) string { return string(l.Record.Status) }),
+	words("status", "how the repetition ended: ok, failed, void, refused, aborted or published", func(l RepetitionLoad) string { return string(l.Record.Status) }),
 	words("reason", `"" when ok`, func(l RepetitionLoad) string { return l.Record.Reason }),
 	{Key: "doubts", Type: "array", Doc: `"code: sentence"`, of: flatDoubts},
 }

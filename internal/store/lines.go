@@ -21,14 +21,19 @@ const maxRecord = 64 << 20
 // ReadRecords reads a file of records one by one. A line that is none, lacks what every record has, or holds a figure that nobody can
 // have measured, is an error, which ends the loop.
 func ReadRecords(path string) iter.Seq2[Checked, error] {
+	return ReadRecordsFrom(path, func() (io.ReadCloser, error) { return openFile(path) })
+}
+
+// ReadRecordsFrom is ReadRecords of what open opens whenever the loop begins. Errors call it name.
+func ReadRecordsFrom(name string, open func() (io.ReadCloser, error)) iter.Seq2[Checked, error] {
 	return func(yield func(Checked, error) bool) {
-		f, err := openFile(path)
+		f, err := open()
 		if err != nil {
 			yield(Checked{}, err)
 			return
 		}
 		defer f.Close()
-		for r, err := range eachLine(path, f) {
+		for r, err := range eachLine(name, f) {
 			if !yield(r, err) || err != nil {
 				return
 			}
