@@ -42,7 +42,7 @@ var CostMetrics = []string{KeyBrokerCPU, KeyGeneratorCPU, KeyBrokerDiskPerMessag
 
 func cpuMetric(key, name string, used func(store.Cost) usage) Metric {
 	return Metric{
-		Key: key, Name: name, About: "seconds per million messages", Unit: unit.CPUSeconds, Better: Lower,
+		Key: key, Name: name, About: "seconds per million messages", Unit: unit.CPUSeconds, Better: Lower, isCPU: true,
 		measured: func(r store.Record) float64 { return used(r.Result.Cost).cpuPerMillion },
 	}
 }
@@ -56,14 +56,14 @@ func memoryMetric(key, name string, used func(store.Cost) usage) Metric {
 
 func userMetric(key, name string, used func(store.Cost) usage) Metric {
 	return Metric{
-		Key: key, Name: name, Unit: unit.None, Better: Lower,
+		Key: key, Name: name, Unit: unit.None, Better: Lower, isCPU: true,
 		measured: func(r store.Record) float64 { return used(r.Result.Cost).userPercent },
 	}
 }
 
 func systemMetric(key, name string, used func(store.Cost) usage) Metric {
 	return Metric{
-		Key: key, Name: name, Unit: unit.None, Better: Lower,
+		Key: key, Name: name, Unit: unit.None, Better: Lower, isCPU: true,
 		measured: func(r store.Record) float64 { return used(r.Result.Cost).systemPercent },
 	}
 }

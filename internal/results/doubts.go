@@ -50,7 +50,7 @@ func (m Metric) DoubtPlace() doubt.Place {
 		return doubt.Rate
 	case m.Unit == unit.Nanoseconds:
 		return doubt.Latency
-	case m.Unit == unit.CPUSeconds:
+	case m.isCPU:
 		return doubt.Cost
 	case m.Key == KeyLost:
 		return doubt.Counts

@@ -12,7 +12,10 @@ import (
 
 // A doubt of the class too short forbids a conclusion, so it must not touch what it cannot have moved.
 func TestDoubtsOf_AreThoseThatCanHaveMovedTheFigure(t *testing.T) {
-	keys := []string{"throughput", "e2e_mean_ns", "e2e_min_ns", "e2e_p50_ns", "e2e_p99_ns", "e2e_max_ns", "total_s", "broker_cpu_s_per_million", "lost", "failed"}
+	keys := []string{
+		"throughput", "e2e_mean_ns", "e2e_min_ns", "e2e_p50_ns", "e2e_p99_ns", "e2e_max_ns", "total_s", "broker_cpu_s_per_million",
+		"broker_cpu_user_pct", "broker_cpu_system_pct", "consumer_cpu_max_pct", "server_cpu_us_per_request", "lost", "failed",
+	}
 	const open, closed = study.MeasureRate, study.MeasurePeak
 	for _, c := range []struct {
 		kind      *doubt.Kind
@@ -31,11 +34,11 @@ func TestDoubtsOf_AreThoseThatCanHaveMovedTheFigure(t *testing.T) {
 		{doubt.Stolen, closed, []float64{0.99}, "throughput e2e_mean_ns e2e_min_ns e2e_p99_ns"},
 		{doubt.CoarseRate, closed, nil, "throughput"},
 		{doubt.IncompleteSearch, open, nil, "throughput"},
-		{doubt.CoarseCPU, open, nil, "broker_cpu_s_per_million"},
+		{doubt.CoarseCPU, open, nil, strings.Join(keys[7:12], " ")},
 		{doubt.Late, open, nil, "lost"},
-		{doubt.NotSettled, open, nil, strings.Join(keys[:8], " ")},
-		{doubt.WarmingUp, open, nil, strings.Join(keys[:8], " ")},
-		{doubt.WarmupUnknown, open, nil, strings.Join(keys[:8], " ")},
+		{doubt.NotSettled, open, nil, strings.Join(keys[:12], " ")},
+		{doubt.WarmingUp, open, nil, strings.Join(keys[:12], " ")},
+		{doubt.WarmupUnknown, open, nil, strings.Join(keys[:12], " ")},
 		{doubt.FaultsMissed, open, nil, strings.Join(keys, " ")}, // what isn't lost without the fault is no evidence
 		{doubt.SharedCores, open, nil, ""},
 		{doubt.HandedOver, closed, nil, ""},

@@ -50,6 +50,7 @@ type Metric struct {
 	withoutOwn func(store.Record) float64
 
 	isLatency    bool // it means nothing in a closed loop, so Of leaves it out there
+	isCPU        bool // it is of processor time
 	asRecorded   bool // Of leaves it out nowhere: see AsRecorded
 	searched     bool // it was bracketed: most is what was too much
 	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received

@@ -29,11 +29,11 @@ var pipelineMetrics = []Metric{
 	},
 	{
 		Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request",
-		Doc: "of all servers of a pipeline", Unit: unit.None, Better: Lower, measured: ofPart("server", cpuPerRequest),
+		Doc: "of all servers of a pipeline", Unit: unit.None, Better: Lower, isCPU: true, measured: ofPart("server", cpuPerRequest),
 	},
 	{
 		Key: KeyConsumerCPUMax, Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %",
-		Doc: "of a pipeline, in half a second", Unit: unit.None, Better: Lower, measured: ofPart("consumer", largestCPU),
+		Doc: "of a pipeline, in half a second", Unit: unit.None, Better: Lower, isCPU: true, measured: ofPart("consumer", largestCPU),
 	},
 }
 
