@@ -21,7 +21,7 @@ func (b *bench) natsPeak(ctx context.Context) error {
 			plan: loopPlan{Client: "nats", Name: "bench.bare"}, // nothing is kept that the next run would find
 		}
 		peer := contender{"nats-bench", func(ctx context.Context) (sample, error) {
-			c, err := r.tool(ctx, "nats-bench", maker.Point{Topic: "bench.peer", Producers: 1, Subscriptions: 1, Consumers: 1, Messages: r.messages})
+			c, err := r.tool(ctx, "nats-bench", maker.Point{Topic: "bench.peer", Producers: 1, Subscriptions: []string{"s0"}, Consumers: 1, Messages: r.messages})
 			if err != nil {
 				return sample{}, err
 			}

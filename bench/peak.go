@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -118,5 +119,18 @@ func (r *peakRun) tool(ctx context.Context, name string, p maker.Point) (c provi
 	if err != nil {
 		return c, err
 	}
-	return t.Command(install, args)
+	return t.Command(install, os.TempDir(), args)
+}
+
+// figures reads what a tool of a broker's maker printed of a point.
+func (w *watched) figures(name string, p maker.Point) (maker.Figures, error) {
+	t, err := maker.Lookup(name)
+	if err != nil {
+		return maker.Figures{}, err
+	}
+	var lines []string
+	for _, l := range w.lines {
+		lines = append(lines, l.text)
+	}
+	return t.Figures(p, lines)
 }

@@ -49,7 +49,7 @@ func (b *bench) rabbitPeak(ctx context.Context) error {
 // perfTest runs RabbitMQ's own tool with the bare loop's guarantees.
 func (r *peakRun) perfTest(ctx context.Context) (s sample, err error) {
 	p := maker.Point{
-		Topic: r.topic(), Subscription: "s0", Partitions: 1, Subscriptions: 1, Producers: 1, Consumers: 1, For: time.Hour, InFlight: rabbitWindow,
+		Topic: r.topic(), Subscriptions: []string{"s0"}, Partitions: 1, Producers: 1, Consumers: 1, For: time.Hour, InFlight: rabbitWindow,
 		Guarantee: driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Memory},
 	}
 	if r.plan.Confirm {

@@ -3,10 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
-	"strconv"
-	"strings"
 
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/maker"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -19,10 +18,6 @@ const (
 var redisLog = map[string]any{"appendonly": "yes", "appendfsync": "no"}
 
 func (b *bench) redisPeak(ctx context.Context) error {
-	install, err := b.host.Install(ctx, "redis", "")
-	if err != nil {
-		return err
-	}
 	return b.with(ctx, provision.Options{Broker: "redis"}, func(in *provision.Instance) error {
 		r := &peakRun{
 			b: b, broker: "redis", bareName: "bare go-redis", address: in.Addresses()[0],
@@ -35,22 +30,20 @@ func (b *bench) redisPeak(ctx context.Context) error {
 				"(Brokermark also removes from the stream what is acknowledged); produce only: the stream keeps about %d entries (MAXLEN ~)",
 				pipelined, pipelined, redisKept),
 		}, []contender{
-			{"redis-benchmark (produce only)", func(ctx context.Context) (sample, error) { return r.redisBenchmark(ctx, install) }},
+			{"redis-benchmark (produce only)", r.redisBenchmark},
 			r.produceOnly("topicConfig.trim=none", fmt.Sprintf("topicConfig.MAXLEN=%d", redisKept)),
 		})
 	})
 }
 
-// redisBenchmark runs the server's own tool, out of the tree of packages that the server comes from. It makes one
-// pipeline and sends the same bytes again and again.
-func (r *peakRun) redisBenchmark(ctx context.Context, install string) (sample, error) {
-	messages := int(redisPerf * r.b.measure.Seconds())
-	host, port, err := net.SplitHostPort(r.address)
-	if err != nil {
-		return sample{}, err
+// redisBenchmark runs the server's own tool. It makes one pipeline and sends the same bytes again and again.
+func (r *peakRun) redisBenchmark(ctx context.Context) (sample, error) {
+	messages := int64(redisPerf*r.b.measure.Seconds()) / pipelined * pipelined
+	p := maker.Point{
+		Topic: "redis-benchmark", Producers: 1, Messages: messages, Guarantee: driver.Guarantee{Delivery: driver.AtLeastOnce, Acks: driver.AcksLeader},
+		Client: map[string]any{"pipeline": pipelined}, Kept: map[string]any{"MAXLEN": redisKept},
 	}
-	c, err := provision.TreeCommand(install, "usr/bin/redis-benchmark", "-h", host, "-p", port, "-c", "1", "-P", strconv.Itoa(pipelined),
-		"-n", strconv.Itoa(messages), "--csv", "XADD", "redis-benchmark", "MAXLEN", "~", strconv.Itoa(redisKept), "*", "d", strings.Repeat("x", messageSize))
+	c, err := r.tool(ctx, "redis-benchmark", p)
 	if err != nil {
 		return sample{}, err
 	}
@@ -58,14 +51,9 @@ func (r *peakRun) redisBenchmark(ctx context.Context, install string) (sample, e
 	if err != nil {
 		return sample{}, err
 	}
-	var rate float64
-	for _, l := range w.lines {
-		if columns := strings.Split(l.text, `","`); len(columns) > 1 { // name and rate; a head goes before
-			rate, _ = strconv.ParseFloat(columns[1], 64)
-		}
+	f, err := w.figures("redis-benchmark", p)
+	if err != nil {
+		return sample{}, err
 	}
-	if rate == 0 {
-		return sample{}, fmt.Errorf("redis-benchmark printed no rate\n%s", w.errors)
-	}
-	return w.sample(float64(messages), rate), nil
+	return w.sample(float64(messages), f.SendRate), nil
 }

@@ -147,7 +147,7 @@ func (a *addresses) Declare(ctx context.Context, l *amqp10.Link, t driver.Topolo
 	}
 	defer m.Close()
 	if n := a.config.Guarantee.Replicas; n > 1 && !a.replicas {
-		if err := m.attribute(ctx, "ReplicaSync", &a.replicas); err != nil {
+		if err := m.attribute(ctx, theBroker, "ReplicaSync", &a.replicas); err != nil {
 			return err
 		}
 		if !a.replicas {
@@ -194,6 +194,24 @@ func (a *addresses) Remove(ctx context.Context, l *amqp10.Link, t driver.Topolog
 		}
 	}
 	return m.invoke(ctx, "deleteAddress", t.Topics[topic].Name, true)
+}
+
+// Queue implements amqp10.Gauge. What the broker counts of deliveries leaves out those that come again.
+func (a *addresses) Queue(ctx context.Context, l *amqp10.Link, t driver.Topology, topic, subscription int) (driver.Queue, error) {
+	q := driver.Queue{Delivered: driver.Unknown}
+	m, err := manage(ctx, l)
+	if err != nil {
+		return q, err
+	}
+	defer m.Close()
+	var held int64 // those that consumers were given among them
+	for name, count := range map[string]*int64{"MessageCount": &held, "DeliveringCount": &q.Unacked, "MessagesAdded": &q.Published} {
+		if err := m.attribute(ctx, aQueue+a.queue(t, topic, subscription), name, count); err != nil {
+			return q, err
+		}
+	}
+	q.Waiting = max(0, held-q.Unacked)
+	return q, nil
 }
 
 // Target is the address; the capability keeps the client's messages from being routed the other way.

@@ -20,16 +20,22 @@ func manage(ctx context.Context, l *amqp10.Link) (managing, error) {
 
 // invoke calls an operation.
 func (m managing) invoke(ctx context.Context, operation string, args ...any) error {
-	return m.ask(ctx, nil, "_AMQ_OperationName", operation, jsonText(args))
+	return m.ask(ctx, nil, theBroker, "_AMQ_OperationName", operation, jsonText(args))
 }
 
-// attribute reads an attribute into result.
-func (m managing) attribute(ctx context.Context, name string, result any) error {
-	return m.ask(ctx, result, "_AMQ_Attribute", name, "[]")
+// theBroker and aQueue, with a queue's name behind it, are the resources that are managed.
+const (
+	theBroker = "broker"
+	aQueue    = "queue."
+)
+
+// attribute reads an attribute of a resource into result.
+func (m managing) attribute(ctx context.Context, resource, name string, result any) error {
+	return m.ask(ctx, result, resource, "_AMQ_Attribute", name, "[]")
 }
 
-func (m managing) ask(ctx context.Context, result any, how, name, args string) error {
-	reply, err := m.Ask(ctx, &amqp.Message{ApplicationProperties: map[string]any{"_AMQ_ResourceName": "broker", how: name}, Value: args})
+func (m managing) ask(ctx context.Context, result any, resource, how, name, args string) error {
+	reply, err := m.Ask(ctx, &amqp.Message{ApplicationProperties: map[string]any{"_AMQ_ResourceName": resource, how: name}, Value: args})
 	if err != nil {
 		return fmt.Errorf("ask the broker for %s: %w", name, err)
 	}

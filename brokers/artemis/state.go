@@ -87,5 +87,5 @@ func ask(ctx context.Context, n *provision.Node, attribute string, result any) e
 		return err
 	}
 	defer m.Close()
-	return m.attribute(ctx, attribute, result)
+	return m.attribute(ctx, theBroker, attribute, result)
 }

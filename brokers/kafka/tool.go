@@ -26,10 +26,10 @@ func producerPerformance() maker.Tool {
 }
 
 // producerPerformanceCommand has the memory and collector of Kafka's own start script for it.
-func producerPerformanceCommand(install string, args []string) (provision.Command, error) {
+func producerPerformanceCommand(install, temp string, args []string) (provision.Command, error) {
 	return provision.Command{Path: "java", Args: append([]string{
 		"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
-		"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-cp", filepath.Join(install, "lib", "*"),
+		"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-Djava.io.tmpdir=" + temp, "-cp", filepath.Join(install, "lib", "*"),
 		"org.apache.kafka.tools.ProducerPerformance",
 	}, args...)}, nil
 }
@@ -42,18 +42,15 @@ var producerPerformanceSettings = []string{
 
 func producerPerformanceArguments(p maker.Point) ([]string, error) {
 	const produces = "the tool only produces; allowed: 0"
-	messages := p.Messages
 	switch {
-	case p.Subscriptions > 0:
-		return nil, driver.Unsupported(fmt.Sprintf("subscriptionsPerTopic: %d", p.Subscriptions), produces)
+	case len(p.Subscriptions) > 0:
+		return nil, driver.Unsupported(fmt.Sprintf("subscriptionsPerTopic: %d", len(p.Subscriptions)), produces)
 	case p.Guarantee.Delivery == driver.ExactlyOnce:
 		return nil, driver.Unsupported("delivery: exactly-once", "the tool's transactions leave records of their end unsent")
 	case p.Windowed:
 		return nil, driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", p.InFlight), "Java's producer bounds bytes; client.buffer.memory does")
-	case messages == 0 && p.Rate == 0:
+	case p.OrRate() == 0:
 		return nil, driver.Unsupported("measure: peak", "the tool ends with a number of records; use measure: count, or rate")
-	case messages == 0:
-		messages = int64(p.Rate * p.For.Seconds())
 	}
 	if err := maker.One("producersPerTopic", p.Producers); err != nil {
 		return nil, err
@@ -66,7 +63,7 @@ func producerPerformanceArguments(p maker.Point) ([]string, error) {
 		throughput = strconv.FormatFloat(p.Rate, 'f', -1, 64)
 	}
 	args := []string{
-		"--topic", p.Topic, "--num-records", strconv.FormatInt(messages, 10), "--record-size", strconv.Itoa(p.Size), "--throughput", throughput,
+		"--topic", p.Topic, "--num-records", strconv.FormatInt(p.OrRate(), 10), "--record-size", strconv.Itoa(p.Size), "--throughput", throughput,
 		"--reporting-interval", "1000",
 	}
 	for _, address := range p.Addresses {
@@ -98,13 +95,10 @@ func javaProducer(p maker.Point) map[string]string {
 	return properties
 }
 
-var producerPerformanceTotal = regexp.MustCompile(`^\d+ records sent, ([\d.,]+) records/sec .*, ([\d.,]+) ms avg latency, ([\d.,]+) ms max latency, ` +
+var producerPerformanceTotal = regexp.MustCompile(`^(\d+) records sent, ([\d.,]+) records/sec .*, ([\d.,]+) ms avg latency, ([\d.,]+) ms max latency, ` +
 	`(\d+) ms 50th, (\d+) ms 95th, (\d+) ms 99th, (\d+) ms 99\.9th\.`)
 
-func readProducerPerformance(lines []string) (maker.Figures, bool) {
-	m := maker.Last(lines, producerPerformanceTotal)
-	if m == nil {
-		return maker.Figures{}, false
-	}
-	return maker.Figures{SendRate: maker.Number(m[1]), Publish: maker.Numbers(m[2:], 1e6, "mean", "max", "p50", "p95", "p99", "p999")}, true
+func readProducerPerformance(_ maker.Point, o *maker.Output) maker.Figures {
+	m := o.Last(producerPerformanceTotal)
+	return maker.Figures{Sent: o.Count(m[1]), SendRate: o.Number(m[2]), Publish: o.Numbers(m[3:], 1e6, "mean", "max", "p50", "p95", "p99", "p999")}
 }

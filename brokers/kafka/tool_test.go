@@ -36,7 +36,7 @@ func TestAPointBecomesTheCommandLineOfProducerPerformance(t *testing.T) {
 	}
 	for want, edit := range map[string]func(*maker.Point){
 		"measure: peak":                    func(p *maker.Point) { p.Rate = 0 },
-		"subscriptionsPerTopic: 1":         func(p *maker.Point) { p.Subscriptions = 1 },
+		"subscriptionsPerTopic: 1":         func(p *maker.Point) { p.Subscriptions = []string{"s0"} },
 		"producersPerTopic: 2":             func(p *maker.Point) { p.Producers = 2 },
 		"delivery: exactly-once":           func(p *maker.Point) { p.Guarantee.Delivery = driver.ExactlyOnce },
 		"inFlight.messages: 10000":         func(p *maker.Point) { p.Windowed = true },
@@ -51,11 +51,14 @@ func TestAPointBecomesTheCommandLineOfProducerPerformance(t *testing.T) {
 func TestTheTotalOfProducerPerformanceIsRead(t *testing.T) {
 	const interval, total = "1001 records sent, 996.0 records/sec (0.09 MB/sec), 5.5 ms avg latency, 17.0 ms max latency.",
 		"5000 records sent, 988.728495 records/sec (0.09 MB/sec), 44.81 ms avg latency, 742.00 ms max latency, 7 ms 50th, 262 ms 95th, 303 ms 99th, 304 ms 99.9th."
-	f, ok := readProducerPerformance([]string{interval, total, "a word of Java's"})
-	if !ok || f.SendRate != 988.728495 || f.Publish["p99"] != 303e6 || f.Publish["mean"] != 44.81e6 || f.ReceiveRate != 0 || f.EndToEnd != nil {
-		t.Errorf("%+v, %v", f, ok)
+	read := func(lines ...string) (maker.Figures, error) {
+		return producerPerformance().Figures(toolPoint(nil), lines)
 	}
-	if f, ok := readProducerPerformance([]string{interval}); ok {
+	f, err := read(interval, total, "a word of Java's")
+	if err != nil || f.Sent != 5000 || f.SendRate != 988.728495 || f.Publish["p99"] != 303e6 || f.Publish["mean"] != 44.81e6 || f.ReceiveRate != 0 || f.EndToEnd != nil {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err := read(interval); err == nil {
 		t.Errorf("%+v of a run that was broken off", f)
 	}
 }

@@ -29,7 +29,7 @@ func natsBench() maker.Tool {
 				return i.GoInstall(ctx, locks, "github.com/nats-io/nats.go/examples/nats-bench")
 			},
 		},
-		Command: func(install string, args []string) (provision.Command, error) {
+		Command: func(install, _ string, args []string) (provision.Command, error) {
 			return provision.Command{Path: filepath.Join(install, "bin", "nats-bench"), Args: args}, nil
 		},
 		Arguments: natsBenchArguments,
@@ -56,24 +56,22 @@ func natsBenchArguments(p maker.Point) ([]string, error) {
 		servers = append(servers, "nats://"+address)
 	}
 	return []string{
-		"-s", strings.Join(servers, ","), "-np", strconv.Itoa(p.Producers), "-ns", strconv.Itoa(p.Subscriptions),
+		"-s", strings.Join(servers, ","), "-np", strconv.Itoa(p.Producers), "-ns", strconv.Itoa(len(p.Subscriptions)),
 		"-n", strconv.FormatInt(p.Messages, 10), "-ms", strconv.Itoa(p.Size), p.Topic,
 	}, nil
 }
 
-var natsBenchRate = regexp.MustCompile(`(^| )(Pub|Sub) stats: ([\d,]+) msgs/sec`)
+var (
+	natsBenchPub = regexp.MustCompile(`(?:^| )Pub stats: ([\d,]+) msgs/sec`)
+	natsBenchSub = regexp.MustCompile(`(?:^| )Sub stats: ([\d,]+) msgs/sec`)
+)
 
 // readNatsBench reads the rates of publishers and subscribers, of all messages from the first to the last. With both, the tool also prints
 // one rate of both together, which counts every message once for each of them.
-func readNatsBench(lines []string) (f maker.Figures, ok bool) {
-	for _, line := range lines {
-		switch m := natsBenchRate.FindStringSubmatch(line); {
-		case m == nil:
-		case m[2] == "Pub":
-			f.SendRate = maker.Number(m[3])
-		default:
-			f.ReceiveRate = maker.Number(m[3])
-		}
+func readNatsBench(p maker.Point, o *maker.Output) maker.Figures {
+	f := maker.Figures{SendRate: o.Number(o.Last(natsBenchPub)[1])}
+	if len(p.Subscriptions) > 0 {
+		f.ReceiveRate = o.Number(o.Last(natsBenchSub)[1])
 	}
-	return f, f.SendRate > 0
+	return f
 }

@@ -9,7 +9,7 @@ import (
 
 func TestAPointBecomesTheCommandLineOfNatsBench(t *testing.T) {
 	point := func(edit func(*maker.Point)) maker.Point {
-		p := maker.Point{Addresses: []string{"a:1", "b:2"}, Topic: "t", Subscriptions: 2, Producers: 3, Consumers: 1, Messages: 9, Size: 100}
+		p := maker.Point{Addresses: []string{"a:1", "b:2"}, Topic: "t", Subscriptions: []string{"a", "b"}, Producers: 3, Consumers: 1, Messages: 9, Size: 100}
 		edit(&p)
 		return p
 	}
@@ -31,17 +31,22 @@ func TestAPointBecomesTheCommandLineOfNatsBench(t *testing.T) {
 }
 
 func TestTheRatesOfNatsBenchAreRead(t *testing.T) {
-	f, ok := readNatsBench(strings.Split(`Starting benchmark [msgs=300000, msgsize=100, pubs=2, subs=1]
+	read := func(text string) (maker.Figures, error) {
+		return natsBench().Figures(maker.Point{Subscriptions: []string{"a"}}, strings.Split(text, "\n"))
+	}
+	f, err := read(`Starting benchmark [msgs=300000, msgsize=100, pubs=2, subs=1]
 NATS Pub/Sub stats: 1,580,000 msgs/sec ~ 150 MB/sec
  Pub stats: 800,123 msgs/sec ~ 76 MB/sec
   [1] 400,061 msgs/sec ~ 38 MB/sec (150000 msgs)
   [2] 400,062 msgs/sec ~ 38 MB/sec (150000 msgs)
   min 400,061 | avg 400,061 | max 400,062 | stddev 0 msgs
- Sub stats: 790,000 msgs/sec ~ 75 MB/sec`, "\n"))
-	if !ok || f.SendRate != 800123 || f.ReceiveRate != 790000 {
-		t.Errorf("%+v, %v", f, ok)
+ Sub stats: 790,000 msgs/sec ~ 75 MB/sec`)
+	if err != nil || f.SendRate != 800123 || f.ReceiveRate != 790000 {
+		t.Errorf("%+v, %v", f, err)
 	}
-	if _, ok := readNatsBench([]string{"Can't connect: no servers"}); ok {
-		t.Error("a rate of a run that never began")
+	for _, text := range []string{"Can't connect: no servers", "Pub stats: 800,123 msgs/sec ~ 76 MB/sec", "Pub stats: 0 msgs/sec\n Sub stats: 0 msgs/sec"} {
+		if f, err := read(text); err == nil {
+			t.Errorf("%+v of %s", f, text)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/maker"
@@ -31,8 +30,8 @@ func perfTest() maker.Tool {
 				return i.Maven(ctx, locks, "com.rabbitmq:perf-test:"+i.Version)
 			},
 		},
-		Command: func(install string, args []string) (provision.Command, error) {
-			return provision.Command{Path: "java", Args: append([]string{"-cp", filepath.Join(install, "lib", "*"), "com.rabbitmq.perf.PerfTest"}, args...)}, nil
+		Command: func(install, temp string, args []string) (provision.Command, error) {
+			return provision.Command{Path: "java", Args: append([]string{"-Djava.io.tmpdir=" + temp, "-cp", filepath.Join(install, "lib", "*"), "com.rabbitmq.perf.PerfTest"}, args...)}, nil
 		},
 		Arguments: perfTestArguments,
 		Read:      readPerfTest,
@@ -46,8 +45,8 @@ func perfTestArguments(p maker.Point) ([]string, error) {
 		return nil, driver.Unsupported("delivery: exactly-once", "RabbitMQ has no such guarantee")
 	case p.Guarantee.Delivery == driver.AtMostOnce && p.Windowed:
 		return nil, driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", p.InFlight), "with delivery: at-most-once nothing is confirmed, and the tool bounds nothing")
-	case p.Subscriptions != 1:
-		return nil, driver.Unsupported(fmt.Sprintf("subscriptionsPerTopic: %d", p.Subscriptions), "the tool uses one queue; allowed: 1")
+	case len(p.Subscriptions) != 1:
+		return nil, driver.Unsupported(fmt.Sprintf("subscriptionsPerTopic: %d", len(p.Subscriptions)), "the tool uses one queue; allowed: 1")
 	}
 	if err := maker.One("partitionsPerTopic", p.Partitions); err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ func perfTestArguments(p maker.Point) ([]string, error) {
 	if err := p.Only("prefetch", "ack.every"); err != nil {
 		return nil, err
 	}
-	queue := p.Topic + "." + p.Subscription
+	queue := p.Topic + "." + p.Subscriptions[0]
 	args := []string{
 		"--uri", "amqp://guest:guest@" + p.Addresses[0], "--predeclared", "--queue", queue, "--exchange", "", "--routing-key", queue,
 		"--producers", strconv.Itoa(p.Producers), "--consumers", strconv.Itoa(p.Consumers), "--size", strconv.Itoa(p.Size), "--interval", "1",
@@ -86,10 +85,8 @@ func perfTestLoad(args []string, p maker.Point) ([]string, error) {
 		args = append(args, "--rate", rate)
 	}
 	if p.Messages == 0 {
-		if p.For%time.Second != 0 {
-			return nil, driver.Unsupported(fmt.Sprintf("duration: %s", p.For), "the tool takes whole seconds")
-		}
-		return append(args, "--time", strconv.Itoa(int(p.For.Seconds()))), nil
+		seconds, err := p.WholeSeconds()
+		return append(args, "--time", seconds), err
 	}
 	messages, err := p.EachMessages()
 	if err != nil {
@@ -102,26 +99,20 @@ func perfTestLoad(args []string, p maker.Point) ([]string, error) {
 }
 
 var (
-	perfTestRate    = regexp.MustCompile(`, (sending|receiving) rate avg: ([\d.,]+) msg/s`)
-	perfTestLatency = regexp.MustCompile(`, (consumer|confirm) latency min/median/75th/95th/99th (\d+)/(\d+)/\d+/(\d+)/(\d+) µs`)
+	perfTestSending   = regexp.MustCompile(`, sending rate avg: ([\d.,]+) msg/s`)
+	perfTestReceiving = regexp.MustCompile(`, receiving rate avg: ([\d.,]+) msg/s`)
+	perfTestConsumer  = regexp.MustCompile(`, consumer latency min/median/75th/95th/99th (\d+)/(\d+)/\d+/(\d+)/(\d+) µs`)
+	perfTestConfirm   = regexp.MustCompile(`, confirm latency min/median/75th/95th/99th (\d+)/(\d+)/\d+/(\d+)/(\d+) µs`)
 )
 
 // readPerfTest reads the summary, which is about all of the run.
-func readPerfTest(lines []string) (f maker.Figures, ok bool) {
-	for _, line := range lines {
-		if m := perfTestRate.FindStringSubmatch(line); m != nil && m[1] == "sending" {
-			f.SendRate = maker.Number(m[2])
-		} else if m != nil {
-			f.ReceiveRate = maker.Number(m[2])
-		}
-		if m := perfTestLatency.FindStringSubmatch(line); m != nil {
-			ns := maker.Numbers(m[2:], 1e3, "min", "p50", "p95", "p99")
-			if m[1] == "confirm" {
-				f.Publish = ns
-			} else {
-				f.EndToEnd = ns
-			}
-		}
+func readPerfTest(p maker.Point, o *maker.Output) maker.Figures {
+	latency := func(m []string) map[string]float64 { return o.Numbers(m[1:], 1e3, "min", "p50", "p95", "p99") }
+	f := maker.Figures{
+		SendRate: o.Number(o.Last(perfTestSending)[1]), ReceiveRate: o.Number(o.Last(perfTestReceiving)[1]), EndToEnd: latency(o.Last(perfTestConsumer)),
 	}
-	return f, f.SendRate > 0 && f.ReceiveRate > 0
+	if p.Guarantee.Delivery != driver.AtMostOnce {
+		f.Publish = latency(o.Last(perfTestConfirm))
+	}
+	return f
 }

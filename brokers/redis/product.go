@@ -2,12 +2,13 @@ package redis
 
 import (
 	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/maker"
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() {
 	catalog.Add(catalog.Product{
-		Name: "redis", Driver: driverKind(), Recipe: recipe(),
+		Name: "redis", Driver: driverKind(), Recipe: recipe(), Tools: []maker.Tool{redisBenchmark()},
 		// A read names every stream, and takes the longer the more there are.
 		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.MemoryAtMostOnce, Sharing: 64, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 1}},
 	})

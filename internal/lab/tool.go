@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,12 +49,12 @@ func checkGenerator(s study.Spec) error {
 func toolPoint(s study.Spec, addresses []string, topic driver.Topic) maker.Point {
 	p := maker.Point{
 		Addresses: addresses, Topic: topic.Name, Partitions: topic.Partitions,
-		Subscriptions: s.SubscriptionsPerTopic, Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription.Largest(),
+		Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription.Largest(),
 		Rate: s.Load.Rate, Size: int(s.MessageSize.Largest()), InFlight: s.InFlight.Messages,
-		Windowed: s.InFlight.Messages != s.UsualWindow(), Guarantee: guarantee(s), Client: s.Client,
+		Windowed: s.InFlight.Messages != s.UsualWindow(), Guarantee: guarantee(s), Client: s.Client, Kept: s.Topic,
 	}
-	if s.SubscriptionsPerTopic > 0 {
-		p.Subscription = subscriptionName(0)
+	for i := range s.SubscriptionsPerTopic {
+		p.Subscriptions = append(p.Subscriptions, subscriptionName(i))
 	}
 	if s.Measure == study.MeasureCount {
 		p.Messages = countedMessages(s, s.Count.Messages, s.Count.Bytes)
@@ -102,7 +103,7 @@ func (r *toolRun) prepare(ctx context.Context) (err error) {
 	r.point = toolPoint(b.spec, broker.Addresses, broker.Topology.Topics[0])
 	r.args, err = r.tool.Arguments(r.point)
 	for _, arg := range r.args {
-		r.stored.Arguments = append(r.stored.Arguments, secret.Redact(arg))
+		r.stored.Arguments = append(r.stored.Arguments, shown(arg))
 	}
 	return err
 }
@@ -120,14 +121,17 @@ func (r *toolRun) run(ctx context.Context) error {
 	}
 	m.end = new(b.readAll())
 	r.stored.BrokerPublished = r.published(ctx)
-	f, ok := r.tool.Read(r.printed)
+	f, unread := r.tool.Figures(r.point, r.printed)
 	out := worker.Outcome{From: m.begin.at, Until: m.end.at}
 	out.Measured.Acked = r.messages(f)
 	out.Measured.Sent, out.Measured.Bytes = out.Measured.Acked, out.Measured.Acked*int64(r.point.Size)
 	cost, costDoubts := m.finish(ctx, out, nil)
 	b.record.Result = &store.Result{
 		Measurement: store.Measurement{OfferedRate: b.spec.Load.Rate, PayloadSize: float64(r.point.Size), Cost: cost.Cost},
-		Given:       given(f, r.point), Tool: r.stored,
+		Tool:        r.stored,
+	}
+	if unread == nil {
+		b.record.Result.Given = given(f, r.point)
 	}
 	all := doubts(b.record.Doubts)
 	for _, d := range costDoubts {
@@ -138,12 +142,23 @@ func (r *toolRun) run(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !ok:
-		return failed("%s ended without the figures that it prints: %s", r.tool.Name, lastOf(r.printed))
-	case f.SendRate < leastOfRate*r.point.Rate:
-		return void("%s says that it sent %.0f/s where %.0f/s were asked for; whether it or the broker set the pace is not known", r.tool.Name, f.SendRate, r.point.Rate)
+	case unread != nil:
+		return failed("%s ended without the figures that it prints: %v: %s", r.tool.Name, unread, shown(lastOf(r.printed)))
 	}
-	return r.tookAll()
+	return cmp.Or(r.keptRate(f), r.tookAll())
+}
+
+// keptRate makes a run void in which the tool sent fewer messages than were asked for, by what it says.
+func (r *toolRun) keptRate(f maker.Figures) error {
+	p, name := r.point, r.tool.Name
+	const unknown = "whether it or the broker set the pace is not known"
+	switch {
+	case f.Sent > 0 && float64(f.Sent) < leastOfRate*float64(p.OrRate()):
+		return void("%s says that it sent %d messages where %d were asked for; %s", name, f.Sent, p.OrRate(), unknown)
+	case f.Sent == 0 && f.SendRate < leastOfRate*p.Rate:
+		return void("%s says that it sent %.0f/s where %.0f/s were asked for; %s", name, f.SendRate, p.Rate, unknown)
+	}
+	return nil
 }
 
 // tookAll makes a run void of which the broker has counted fewer messages than the tool says it sent.
@@ -178,21 +193,30 @@ func (r *toolRun) toEnd(ctx context.Context, m *metering) error {
 	endMeters := repeat(meterEvery, m.readLive)
 	err = in.Wait(limited)
 	endMeters()
-	for _, line := range in.LogTail(1, mostPrinted) {
-		r.printed = append(r.printed, secret.Redact(line))
+	r.printed = in.LogTail(1, mostPrinted)
+	for _, line := range r.printed[max(0, len(r.printed)-keptLines):] {
+		r.stored.Printed = append(r.stored.Printed, shown(line))
 	}
-	r.stored.Printed = r.printed[max(0, len(r.printed)-keptLines):]
 	switch died := unguard(); {
 	case died != nil:
 		return died
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return failed("%s had not ended after %s: %s", r.tool.Name, patience.Round(time.Second), lastOf(r.printed))
+		return failed("%s had not ended after %s: %s", r.tool.Name, patience.Round(time.Second), shown(lastOf(r.printed)))
 	case err != nil:
 		return failed("%v", err)
 	}
 	return nil
+}
+
+// shown is a line or an argument as a record keeps it: without secrets, and a long one without its end, such as a payload.
+func shown(text string) string {
+	const most = 500
+	if text = secret.Redact(text); len(text) > most {
+		return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
+	}
+	return text
 }
 
 // lastOf is the end of an output, for a sentence.
@@ -202,7 +226,10 @@ func lastOf(lines []string) string {
 
 // messages is how many messages the tool sent, by which its cost is divided.
 func (r *toolRun) messages(f maker.Figures) int64 {
-	if r.point.Messages > 0 {
+	switch {
+	case f.Sent > 0:
+		return f.Sent
+	case r.point.Messages > 0:
 		return r.point.Messages
 	}
 	return int64(f.SendRate * r.point.For.Seconds())
@@ -239,13 +266,13 @@ func given(f maker.Figures, p maker.Point) map[string]float64 {
 	}
 	if f.ReceiveRate > 0 {
 		figures["receive_rate"] = f.ReceiveRate
-		through = min(through, f.ReceiveRate/float64(max(1, p.Subscriptions)))
+		through = min(through, f.ReceiveRate/float64(max(1, len(p.Subscriptions))))
 	}
 	if through > 0 {
 		figures["throughput"] = through
 	}
 	if through > 0 && p.Messages > 0 {
-		figures["total_s"] = float64(p.Messages) / through
+		figures["total_s"] = float64(cmp.Or(f.Sent, p.Messages)) / through
 	}
 	for kind, latency := range map[string]map[string]float64{"service": f.Publish, "e2e_service": f.EndToEnd} {
 		for statistic, ns := range latency {

@@ -31,15 +31,12 @@ func init() {
 	for name, script := range fakes {
 		maker.Register(maker.Tool{
 			Name: name, Broker: "nats", Recipe: provision.Recipe{Versions: []provision.Version{{Name: "1"}}},
-			Command: func(_ string, args []string) (provision.Command, error) {
+			Command: func(_, _ string, args []string) (provision.Command, error) {
 				return provision.Command{Path: "/bin/sh", Args: args}, nil
 			},
 			Arguments: func(p maker.Point) ([]string, error) { return []string{"-c", script}, p.Only() },
-			Read: func(lines []string) (f maker.Figures, ok bool) {
-				if m := maker.Last(lines, fakeRate); m != nil {
-					f.SendRate, f.EndToEnd = maker.Number(m[1]), map[string]float64{"p99": 5e6}
-				}
-				return f, f.SendRate > 0
+			Read: func(_ maker.Point, o *maker.Output) maker.Figures {
+				return maker.Figures{SendRate: o.Number(o.Last(fakeRate)[1]), EndToEnd: map[string]float64{"p99": 5e6}}
 			},
 		})
 	}
@@ -80,7 +77,7 @@ func TestAToolThatDoesNotDoWhatWasAskedForHasNoResultThatCounts(t *testing.T) {
 		reason string
 	}{
 		"fake-slow":   {store.Void, "fake-slow says that it sent 500/s where 1000/s were asked for"},
-		"fake-silent": {store.Failed, "without the figures that it prints: bye"},
+		"fake-silent": {store.Failed, "without the figures that it prints: it has no line like ^rate"},
 		"fake-broken": {store.Failed, "no such option"},
 	} {
 		r := runOnce(t, withTool(name), lab.Options{Host: newHost(t)})

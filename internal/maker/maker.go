@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,21 +23,20 @@ type Tool struct {
 	Broker string // that it drives; catalog.Add sets it
 	// Recipe says how the tool is installed; Register completes it. Its first version is the one that runs.
 	Recipe provision.Recipe
-	// Command is how the installed tool is started with its arguments.
-	Command func(install string, args []string) (provision.Command, error)
+	// Command is how the installed tool is started with its arguments; its temporary files go to temp.
+	Command func(install, temp string, args []string) (provision.Command, error)
 	// Arguments are those that have the tool do what a point asks for. It refuses by name, with *driver.ErrUnsupported, what the tool can't do.
 	Arguments func(p Point) ([]string, error)
-	// Read reads the figures off the last lines of the tool's output; ok is false if they aren't there.
-	Read func(lines []string) (f Figures, ok bool)
+	// Read reads the figures of a point off the tool's output; Figures asks the output whether they were there.
+	Read func(p Point, o *Output) Figures
 }
 
 // Point is what is asked of a tool: messages to one topic, a number of them or for a time.
 type Point struct {
 	Addresses     []string // host:port of each node
 	Topic         string   // exists already
-	Subscription  string   // of the topic; empty if there is none
+	Subscriptions []string // of the topic, which exist already
 	Partitions    int
-	Subscriptions int
 	Producers     int
 	Consumers     int           // of each subscription
 	Messages      int64         // of all producers; 0: until For is over
@@ -48,10 +47,12 @@ type Point struct {
 	Windowed      bool          // InFlight is not what specs have by default
 	Guarantee     driver.Guarantee
 	Client        map[string]any // settings that the spec gives, by their native names
+	Kept          map[string]any // likewise of the topic, for a tool that has to say with each message what is kept
 }
 
 // Figures are what a tool says of a run.
 type Figures struct {
+	Sent                  int64   // messages of all producers; 0 if the tool doesn't say
 	SendRate, ReceiveRate float64 // messages per second of all producers, and of all consumers; 0 if the tool doesn't say
 	// Publish is the latency from send to confirmation, EndToEnd that from send to receipt: nanoseconds by statistic, "mean", "p50", "max".
 	Publish, EndToEnd map[string]float64
@@ -74,7 +75,7 @@ func Register(t Tool) {
 		if err := json.Unmarshal([]byte(fmt.Sprint(n.Cluster.Settings[setting])), &args); err != nil {
 			return provision.Command{}, fmt.Errorf("%s is started as the generator of a point: %w", t.Name, err)
 		}
-		return t.Command(n.Cluster.Install, args)
+		return t.Command(n.Cluster.Install, n.Temp(), args)
 	}
 	provision.Register(*r)
 	tools[t.Name] = t
@@ -110,6 +111,21 @@ func (t Tool) Refusal(broker string, p Point) error {
 	return err
 }
 
+// Figures reads the figures of a point off the last lines of the tool's output. It is an error if one that the tool prints isn't there.
+func (t Tool) Figures(p Point, lines []string) (Figures, error) {
+	o := &Output{lines: lines}
+	f := t.Read(p, o)
+	if f.SendRate <= 0 {
+		o.fail("it says that nothing was sent")
+	}
+	for _, latency := range []map[string]float64{f.Publish, f.EndToEnd} {
+		if len(latency) > 0 && slices.Max(slices.Collect(maps.Values(latency))) == 0 {
+			o.fail("it says that nothing took any time")
+		}
+	}
+	return f, o.err
+}
+
 // Only refuses the client settings that a tool has no word for: all but names.
 func (p Point) Only(names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Client)) {
@@ -132,6 +148,22 @@ func One(path string, n int) error {
 	return driver.Unsupported(fmt.Sprintf("%s: %d", path, n), "the tool has 1")
 }
 
+// OrRate is the number of messages that a point sends: those that it asks for, or what its rate comes to.
+func (p Point) OrRate() int64 {
+	if p.Messages > 0 {
+		return p.Messages
+	}
+	return int64(math.Round(p.Rate * p.For.Seconds()))
+}
+
+// WholeSeconds is the time of a point: tools take no parts of a second.
+func (p Point) WholeSeconds() (string, error) {
+	if p.For%time.Second != 0 {
+		return "", driver.Unsupported(fmt.Sprintf("duration: %s", p.For), "the tool takes whole seconds")
+	}
+	return strconv.Itoa(int(p.For.Seconds())), nil
+}
+
 // EachRate is the rate of each producer: tools take whole numbers.
 func (p Point) EachRate() (string, error) {
 	each := p.Rate / float64(p.Producers)
@@ -147,29 +179,4 @@ func (p Point) EachMessages() (string, error) {
 		return "", driver.Unsupported(fmt.Sprintf("count.messages: %d", p.Messages), "%d producers can't share them evenly, which the tool takes for granted", p.Producers)
 	}
 	return strconv.FormatInt(p.Messages/int64(p.Producers), 10), nil
-}
-
-// Last is the last line that a pattern matches, by its groups; nil if none does.
-func Last(lines []string, pattern *regexp.Regexp) []string {
-	for _, line := range slices.Backward(lines) {
-		if m := pattern.FindStringSubmatch(line); m != nil {
-			return m
-		}
-	}
-	return nil
-}
-
-// Number reads a number of an output, which may have commas between its thousands; 0 if it is none.
-func Number(text string) float64 {
-	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-	return f
-}
-
-// Numbers reads several, times a factor, by names in their order.
-func Numbers(texts []string, factor float64, names ...string) map[string]float64 {
-	all := map[string]float64{}
-	for i, name := range names {
-		all[name] = factor * Number(texts[i])
-	}
-	return all
 }

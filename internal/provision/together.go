@@ -22,12 +22,15 @@ type Step struct {
 	// Done makes the step one that runs to its end, once: the file of this name is made when it has succeeded, and where
 	// the file is there the step is skipped.
 	Done string
+	// Ends tells that the process ends by itself when its work is done: the node ends with the last of them.
+	Ends bool
 	// After is what must be there before the step starts: files (absolute paths) and TCP addresses that accept.
 	After []string
 }
 
 // Together is the command of a node that consists of several processes. They are started in the order of steps, with
-// one environment and one log, and stopped in the reverse order; the end of one of them is the end of the node.
+// one environment and one log, and stopped in the reverse order; the end of one of them is the end of the node, unless
+// that step Ends.
 func Together(env []string, steps ...Step) (Command, error) {
 	text, err := json.Marshal(steps)
 	return Command{Program: togetherProgram, Args: []string{string(text)}, Env: env}, err
@@ -49,6 +52,7 @@ type ensemble struct {
 
 type part struct {
 	name string
+	ends bool
 	cmd  *exec.Cmd
 	over chan struct{} // closed when it has ended
 }
@@ -63,11 +67,7 @@ func runTogether(args []string) int {
 	signal.Notify(e.term, syscall.SIGTERM)
 	err := e.start(steps)
 	if err == nil {
-		select {
-		case <-e.term:
-		case p := <-e.ended:
-			err = p.hasEnded()
-		}
+		err = e.wait()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -108,7 +108,7 @@ func (e *ensemble) start(steps []Step) error {
 }
 
 func (e *ensemble) launch(s Step) (*part, error) {
-	p := &part{name: s.Name, cmd: exec.Command(s.Path, s.Args...), over: make(chan struct{})}
+	p := &part{name: s.Name, ends: s.Ends, cmd: exec.Command(s.Path, s.Args...), over: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = os.Stdout, os.Stderr
 	p.cmd.SysProcAttr = diesWithCaller() // the caller is locked to its thread
 	if err := p.cmd.Start(); err != nil {
@@ -122,6 +122,21 @@ func (e *ensemble) launch(s Step) (*part, error) {
 		}
 	}()
 	return p, nil
+}
+
+// wait returns when the node shall end: when it is told to, when a part has ended that shouldn't, or when all have that should.
+func (e *ensemble) wait() error {
+	for left := len(e.running); left > 0; left-- {
+		select {
+		case <-e.term:
+			return nil
+		case p := <-e.ended:
+			if !p.ends || !p.cmd.ProcessState.Success() {
+				return p.hasEnded()
+			}
+		}
+	}
+	return nil
 }
 
 // await returns when need is there, or an error when a process has ended or the node shall end.

@@ -76,6 +76,39 @@ func TestANodeOfSeveralProcessesStartsThemInOrderAndStopsThemInTheReverse(t *tes
 	}
 }
 
+// endingRecipe is work that is divided among processes.
+func endingRecipe(name, last string) Recipe {
+	return Recipe{
+		Broker: name, Versions: []Version{{Name: "1"}}, MaxNodes: 1, Part: true, Ends: true,
+		Command: func(*Node) (Command, error) {
+			step := func(name, script string) Step {
+				return Step{Name: name, Path: "sh", Args: []string{"-c", script}, Ends: true}
+			}
+			return Together(nil, step("first", "echo first"), step("last", last))
+		},
+	}
+}
+
+func init() {
+	Register(endingRecipe("divided", "sleep 0.5; echo last"))
+	Register(endingRecipe("divided-in-vain", "sleep 0.5; exit 3"))
+}
+
+func TestWorkThatIsDividedEndsWithTheLastProcess(t *testing.T) {
+	for name, want := range map[string]string{"divided": "", "divided-in-vain": "last has ended: exit status 3"} {
+		in, err := newHost(t).Start(t.Context(), Options{Broker: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = in.Stop(context.Background()) })
+		err = in.Wait(t.Context())
+		printed := strings.Join(in.LogTail(1, 9), " ")
+		if want == "" && (err != nil || printed != "first last") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, printed %s", name, err, printed)
+		}
+	}
+}
+
 func TestAPreparationThatFailsFailsTheStartAndIsNamed(t *testing.T) {
 	_, err := startSeveral(t, map[string]any{"prepare": "echo no space; exit 3"})
 	var died *ErrDied

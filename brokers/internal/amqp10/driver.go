@@ -52,6 +52,11 @@ type Dialect interface {
 	Source(t driver.Topology, topic, subscription int) Node
 }
 
+// Gauge is a Dialect that can ask the broker about a subscription's queue.
+type Gauge interface {
+	Queue(ctx context.Context, l *Link, t driver.Topology, topic, subscription int) (driver.Queue, error)
+}
+
 // Node is an address with the capabilities that tell its kind ("queue", "topic").
 type Node struct {
 	Address      string
@@ -91,7 +96,14 @@ func Kind(p *Product) driver.Kind {
 		Server:   p.Server,
 		Keyless:  keyless,
 		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) {
-			return open(ctx, p, c)
+			d, err := open(ctx, p, c)
+			if err != nil {
+				return nil, err
+			}
+			if g, ok := d.dialect.(Gauge); ok {
+				return gauged{d, g}, nil
+			}
+			return d, nil
 		},
 	}
 }
@@ -121,7 +133,7 @@ type session struct {
 	seen map[[2]int]*seen // by topic and subscription, where messages have an identity
 }
 
-func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, error) {
+func open(ctx context.Context, p *Product, c driver.Config) (*session, error) {
 	if c.Log == nil {
 		c.Log = io.Discard
 	}
@@ -167,16 +179,39 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 // Clean removes every topic.
 func (d *session) Clean(ctx context.Context) error { return d.each(ctx, d.dialect.Remove) }
 
-func (d *session) each(ctx context.Context, do func(context.Context, *Link, driver.Topology, int) error) error {
+// gauged is a session whose product's queues can be asked for.
+type gauged struct {
+	*session
+	gauge Gauge
+}
+
+func (d gauged) Queue(ctx context.Context, topic, subscription int) (driver.Queue, error) {
+	stop, err := d.controlled(ctx)
+	if err != nil {
+		return driver.Queue{}, err
+	}
+	defer stop()
+	return d.gauge.Queue(ctx, d.control, d.topology, topic, subscription)
+}
+
+// controlled makes sure that the control link lives. It is cut with ctx, until stop is called.
+func (d *session) controlled(ctx context.Context) (stop func() bool, err error) {
 	if d.control.dead() {
 		d.control.Close()
 		l, err := Dial(ctx, d.product, &d.config, 0)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		d.control = l
 	}
-	stop := context.AfterFunc(ctx, d.control.cut)
+	return context.AfterFunc(ctx, d.control.cut), nil
+}
+
+func (d *session) each(ctx context.Context, do func(context.Context, *Link, driver.Topology, int) error) error {
+	stop, err := d.controlled(ctx)
+	if err != nil {
+		return err
+	}
 	defer stop()
 	for topic := range d.topology.Topics {
 		if err := do(ctx, d.control, d.topology, topic); err != nil {
