@@ -114,7 +114,7 @@ func outcome(err error) error {
 	}
 	switch {
 	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):
-		return natsio.ErrUnanswered
+		return driver.ErrUnanswered
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
 		return errNobody
 	case errors.Is(err, jetstream.ErrInvalidJSAck):
@@ -132,6 +132,6 @@ func (p *futures) Close() error {
 	close(p.stop)
 	p.conn.Shut()
 	p.running.Wait()
-	p.Fail(natsio.ErrUnanswered)
+	p.Fail(driver.ErrUnanswered)
 	return nil
 }

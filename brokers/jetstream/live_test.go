@@ -206,3 +206,24 @@ func TestFsyncIsRefusedWhereTheServerWritesAtIntervals(t *testing.T) {
 	t.Run("provisioned", func(t *testing.T) { requireSetupRefused(t, target, synced, "persistence: fsync") })
 	t.Run("attached without a monitoring address", func(t *testing.T) { requireSetupRefused(t, attached, synced, "persistence: fsync") })
 }
+
+// A server that takes longer to answer than PublishAsyncTimeout would be given the same messages again and again, and take longer still.
+func TestAServerThatAnswersLateIsNotGivenMoreAndMore(t *testing.T) {
+	in, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+	for _, mode := range []string{"stock", "tuned"} {
+		t.Run(mode, func(t *testing.T) {
+			c := livetest.Config(t, "jetstream", target, fileLeast, map[string]any{"PublishAsyncTimeout": "100ms", "mode": mode}, nil)
+			const n = 200
+			r := livetest.OpenWith(t, "jetstream", c, livetest.Topic("late-"+mode, 1, "s"), n)
+			livetest.Must(t, in.Pause(t.Context(), 1))
+			r.Post(t, numbers(0, n)...)
+			time.Sleep(4 * time.Second)
+			livetest.Must(t, in.Resume(t.Context(), 1))
+			livetest.Eventually(t, "all are acknowledged", func() bool { return r.Count().Acked == n })
+			queue, err := r.Driver.(driver.Gauge).Queue(t.Context(), 0, 0)
+			if livetest.Must(t, err); queue.Published > 10*n {
+				t.Errorf("%d messages were published %d times", n, queue.Published)
+			}
+		})
+	}
+}

@@ -41,7 +41,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 			p.ids.pick(m)
 		}
 		p.message.Subject, p.message.Data = p.subjects[m.Topic], m.Payload
-		_ = p.window.Publish(m.Slot, &p.message) // its receipt tells
+		_ = p.window.Publish(m.Slot, &p.message, m.Resent) // its receipt tells
 	}
 	return ctx.Err()
 }

@@ -109,7 +109,10 @@ func (p *producer) connect(number uint64) (*flight, error) {
 
 // answered is called by the client: by its reading goroutine, a timer, or whoever closes it.
 func (p *producer) answered(slot uint32, number uint64, err error) {
-	if errors.Is(err, stan.ErrTimeout) || errors.Is(err, stan.ErrConnectionClosed) {
+	switch {
+	case errors.Is(err, stan.ErrTimeout):
+		err = fmt.Errorf("%w: %w", driver.ErrUnanswered, err)
+	case errors.Is(err, stan.ErrConnectionClosed):
 		err = disconnected(err)
 	}
 	p.settle(slot, number, err)

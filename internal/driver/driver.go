@@ -34,7 +34,8 @@ type Driver interface {
 	Close() error
 }
 
-// Cleaner is a Driver that can remove what its Setup made. Clean is called after every Producer has been closed and
+// Cleaner is a Driver that removes what its Setup made, with the messages in it. Every driver is one whose broker keeps any of that after
+// its clients are gone (package drivertest proves it). Clean is called after every Producer has been closed and
 // every Consume has returned, before Close; on a broker that serves several points one after the other, what one
 // leaves behind would burden the next.
 type Cleaner interface {
@@ -321,6 +322,17 @@ type Kind struct {
 // guarantee demands it. A driver reports all that a lost connection has left open before it sends anything on the next
 // one; else what is sent again would come after what was sent later.
 var ErrDisconnected = errors.New("the connection was lost before the outcome was known")
+
+// ErrUnanswered completes a slot whose message may or may not have been taken: no answer came in time on a connection that lives. Package
+// resend sends it again, the later the more often that has happened.
+var ErrUnanswered = fmt.Errorf("no acknowledgement came in time; the message may have been stored all the same: %w", ErrDisconnected)
+
+// Lates is implemented by Receipts that take back a slot which was completed with ErrUnanswered if its acknowledgement comes after all,
+// before the message is sent again. Late reports whether it did. It asks still, under its own lock, whether the acknowledgement is of the
+// message that the slot carries.
+type Lates interface {
+	Late(slot uint32, still func() bool) bool
+}
 
 // Resends is implemented by Receipts that want to know which messages are sent again. Resent is called before that,
 // from any goroutine; the slice is valid only during the call.

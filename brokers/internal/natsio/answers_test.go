@@ -119,7 +119,7 @@ func newRig(t *testing.T, slots int, timeout time.Duration) *rig {
 // publish sends text from slot and returns the subject to answer to.
 func (r *rig) publish(t *testing.T, slot uint32, text string, header nats.Header) string {
 	t.Helper()
-	if err := r.Publish(slot, &nats.Msg{Subject: "work", Data: []byte(text), Header: header}); err != nil {
+	if err := r.Publish(slot, &nats.Msg{Subject: "work", Data: []byte(text), Header: header}, false); err != nil {
 		t.Fatal(err)
 	}
 	m := <-r.asked
@@ -153,8 +153,8 @@ func TestALateAnswerDoesNotCompleteTheSlotsNextMessage(t *testing.T) {
 	defer r.Close()
 	began := time.Now()
 	late := r.publish(t, 0, "first", nil)
-	r.require(t, 0, ErrUnanswered)
-	if took := time.Since(began); took < timeout || !errors.Is(ErrUnanswered, driver.ErrDisconnected) {
+	r.require(t, 0, driver.ErrUnanswered)
+	if took := time.Since(began); took < timeout || !errors.Is(driver.ErrUnanswered, driver.ErrDisconnected) {
 		t.Errorf("given up after %v, want %v at least", took, timeout)
 	}
 	reply := r.publish(t, 0, "second", nil)
@@ -163,7 +163,64 @@ func TestALateAnswerDoesNotCompleteTheSlotsNextMessage(t *testing.T) {
 	}
 	r.answer(late, "yes")
 	r.answer(reply, "no")
-	r.require(t, 0, ErrUnanswered, errJudged)
+	r.require(t, 0, driver.ErrUnanswered, errJudged)
+}
+
+// lates are fates that take back what waits to be sent again.
+type lates struct {
+	fates
+	waiting map[uint32]bool
+}
+
+func (l *lates) Late(slot uint32, still func() bool) bool {
+	if !l.waiting[slot] || !still() {
+		return false
+	}
+	l.Done([]uint32{slot}, nil)
+	return true
+}
+
+// A slow broker's answer counts wherever the message is by then, and completes no other.
+func TestALateAnswerConfirmsTheMessageThatIsSentAgain(t *testing.T) {
+	r := newRig(t, 4, 100*time.Millisecond)
+	defer r.Close()
+	again := func(slot uint32) {
+		if err := r.Publish(slot, &nats.Msg{Subject: "work", Data: []byte("again")}, true); err != nil {
+			t.Error(err)
+		}
+	}
+	late := &lates{fates: fates{of: map[uint32][]error{}}, waiting: map[uint32]bool{1: true}}
+	r.receipts = late
+	var replies []string
+	for slot := range uint32(4) {
+		replies = append(replies, r.publish(t, slot, "first", nil))
+	}
+	for slot := range uint32(4) {
+		late.require(t, slot, driver.ErrUnanswered)
+	}
+	again(0)
+	<-r.asked
+	for _, reply := range replies[:3] { // 0 is in flight again, 1 waits, 2 is on its way from the one to the other
+		r.answer(reply, "yes")
+	}
+	late.require(t, 0, driver.ErrUnanswered, nil)
+	late.require(t, 1, driver.ErrUnanswered, nil)
+	time.Sleep(50 * time.Millisecond)
+	again(2)
+	late.require(t, 2, driver.ErrUnanswered, nil)
+	r.answer(replies[3], "no") // says nothing of the next attempt
+	again(3)
+	r.answer((<-r.asked).Reply, "yes")
+	late.require(t, 3, driver.ErrUnanswered, nil)
+	for slot := range uint32(3) {
+		next := r.publish(t, slot, "next", nil)
+		r.answer(replies[slot], "yes")
+		r.answer(next, "no")
+		late.wait(t, slot, 3)
+		if got := late.all(slot); len(got) != 3 || !errors.Is(got[2], errJudged) {
+			t.Errorf("slot %d was completed with %v", slot, got)
+		}
+	}
 }
 
 func TestALostConnectionFailsEverythingInFlight(t *testing.T) {
@@ -175,7 +232,7 @@ func TestALostConnectionFailsEverythingInFlight(t *testing.T) {
 	r.server.Shutdown()
 	r.require(t, 1, driver.ErrDisconnected)
 	r.require(t, 2, driver.ErrDisconnected)
-	if errors.Is(r.all(1)[0], ErrUnanswered) {
+	if errors.Is(r.all(1)[0], driver.ErrUnanswered) {
 		t.Errorf("%v; the connection was lost, nobody waited for an answer", r.all(1)[0])
 	}
 	began := time.Now()
@@ -201,7 +258,7 @@ func TestCloseWaitsForTheLastAnswersAndCompletesTheRest(t *testing.T) {
 		t.Errorf("closing took %v; an answer is missing, and %v are allowed for it", took, drainBudget)
 	}
 	r.require(t, 0, nil)
-	r.require(t, 1, ErrUnanswered)
+	r.require(t, 1, driver.ErrUnanswered)
 	if got := r.all(2); len(got) != 0 {
 		t.Errorf("an idle slot was completed with %v", got)
 	}
@@ -210,7 +267,7 @@ func TestCloseWaitsForTheLastAnswersAndCompletesTheRest(t *testing.T) {
 func TestARefusedMessageIsCompletedByItsPublish(t *testing.T) {
 	r := newRig(t, 1, time.Hour)
 	defer r.Close()
-	err := r.Publish(0, &nats.Msg{Subject: "work", Data: make([]byte, 2<<20)})
+	err := r.Publish(0, &nats.Msg{Subject: "work", Data: make([]byte, 2<<20)}, false)
 	if !errors.Is(err, nats.ErrMaxPayload) {
 		t.Errorf("Publish: %v", err)
 	}

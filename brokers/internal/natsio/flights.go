@@ -33,17 +33,28 @@ func NewFlights(n int, r driver.Receipts) *Flights {
 
 // Begin notes that a message is about to be published from slot i. Begin belongs to one goroutine.
 func (f *Flights) Begin(i uint32) (generation uint32) {
-	s := &f.slots[i]
-	generation = uint32(s.state.Load() >> 32)
-	s.state.Store(uint64(generation)<<32 | uint64(f.epoch.Load()))
+	generation = f.generation(i)
+	f.slots[i].state.Store(uint64(generation)<<32 | uint64(f.epoch.Load()))
 	return generation
 }
+
+// generation is that of slot i, which changes only while it is in flight.
+func (f *Flights) generation(i uint32) uint32 { return uint32(f.slots[i].state.Load() >> 32) }
 
 // Settle completes slot i, unless that generation of it was completed already.
 func (f *Flights) Settle(i, generation uint32, err error) {
 	if f.slots[i].settle(generation, 0) {
 		f.receipts.Done([]uint32{i}, err)
 	}
+}
+
+// giveUp completes slot i before the answer to that generation, which will then be of no message, and reports whether it did.
+func (f *Flights) giveUp(i, generation uint32, err error) bool {
+	done := f.slots[i].settle(generation, 1)
+	if done {
+		f.receipts.Done([]uint32{i}, err)
+	}
+	return done
 }
 
 // settle ends the flight of generation and starts the next one bump later; only one caller succeeds.

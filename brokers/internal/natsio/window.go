@@ -6,16 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
-
-// ErrUnanswered completes a slot whose message may or may not have been stored: no answer came in time, or before the
-// producer was closed. Who would have answered may have been restarted while our own connection went to another server.
-var ErrUnanswered = fmt.Errorf("no acknowledgement came in time; the message may have been stored all the same: %w", driver.ErrDisconnected)
 
 var errLost = fmt.Errorf("nats: %w", driver.ErrDisconnected)
 
@@ -41,7 +38,9 @@ type Window struct {
 // reply is a slot's reply subject: a slot that was given up gets another one with its new generation.
 type reply struct {
 	subject string
-	made    uint32 // for this generation
+	made    uint32        // for this generation
+	first   atomic.Uint32 // the generation in which the slot's message was sent first
+	late    atomic.Uint64 // 1 + the generation to which a confirmation has come while the message waited to be sent again; 0: none
 }
 
 // NewWindow makes a window of n slots on a connection of its own. A slot without an answer fails after timeout, and
@@ -69,10 +68,18 @@ func NewWindow(d *Dialer, name string, n int, timeout time.Duration, r driver.Re
 // Conn is the window's connection.
 func (w *Window) Conn() *Conn { return w.conn }
 
-// Publish sends m from slot i; m is copied before it returns. An error is reported to the receipts as well. Publish
-// belongs to one goroutine.
-func (w *Window) Publish(i uint32, m *nats.Msg) error {
-	generation, r := w.Begin(i), &w.replies[i]
+// Publish sends m from slot i, again if it has been sent before and was given up; m is copied before it returns. An error is reported to
+// the receipts as well. Publish belongs to one goroutine.
+func (w *Window) Publish(i uint32, m *nats.Msg, again bool) error {
+	r := &w.replies[i]
+	if !again { // before it is in flight: a late answer to the slot's message before would complete it
+		r.first.Store(w.generation(i))
+	}
+	generation := w.Begin(i)
+	if again && r.late.Load() > uint64(r.first.Load()) { // see confirmedLate
+		w.giveUp(i, generation, nil)
+		return nil
+	}
 	if r.made != generation {
 		r.subject, r.made = w.reply(i, generation), generation
 	}
@@ -84,7 +91,7 @@ func (w *Window) Publish(i uint32, m *nats.Msg) error {
 		err = w.conn.PublishMsg(m)
 	}
 	if err != nil {
-		w.Settle(i, generation, Disconnected(err))
+		w.giveUp(i, generation, Disconnected(err))
 	}
 	return err
 }
@@ -107,7 +114,7 @@ func (w *Window) Close() {
 	w.conn.Shut()
 	w.inbox.End()
 	w.running.Wait()
-	w.Fail(ErrUnanswered)
+	w.Fail(driver.ErrUnanswered)
 }
 
 func (w *Window) reply(i, generation uint32) string {
@@ -124,6 +131,9 @@ func (w *Window) answered(batch []*nats.Msg) {
 		err := w.judge(m)
 		switch {
 		case !w.slots[i].settle(generation, 0):
+			if err == nil {
+				w.confirmedLate(i, generation)
+			}
 		case err != nil:
 			w.receipts.Done([]uint32{i}, err)
 		default:
@@ -133,6 +143,30 @@ func (w *Window) answered(batch []*nats.Msg) {
 	if len(done) > 0 {
 		w.receipts.Done(done, nil)
 	}
+}
+
+// confirmedLate completes the message of slot i by an answer to a generation that was given up, if the slot still carries that message:
+//
+//	generation    3          4           5
+//	message       A          A again     B       first is 3 while A is carried, then 5
+//	answer              to 3       to 3     to 3: it is not B's
+//
+// What waits to be sent again meanwhile is known to the receipts, or else to Publish next.
+func (w *Window) confirmedLate(i, generation uint32) {
+	r := &w.replies[i]
+	still := func() bool { return generation >= r.first.Load() && generation < w.generation(i) }
+	current := func() bool { // it is in flight again
+		now := w.slots[i].state.Load()
+		return still() && uint32(now) != 0 && w.giveUp(i, uint32(now>>32), nil)
+	}
+	if current() {
+		return
+	}
+	if lates, ok := w.receipts.(driver.Lates); !ok || !still() || lates.Late(i, still) {
+		return
+	}
+	r.late.Store(uint64(generation) + 1)
+	current() // Publish may not have seen it
 }
 
 func (w *Window) parse(subject string) (i, generation uint32, ok bool) {
@@ -157,7 +191,7 @@ func (w *Window) expire(tick time.Duration) {
 			return
 		case <-t.C:
 			now := w.epoch.Add(1)
-			w.failWhere(ErrUnanswered, func(published uint32) bool { return published+epochs < now })
+			w.failWhere(driver.ErrUnanswered, func(published uint32) bool { return published+epochs < now })
 		}
 	}
 }

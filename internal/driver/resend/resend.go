@@ -17,8 +17,10 @@ import (
 
 const (
 	// pause is from a failure to the next attempt: the failures of one cut gather meanwhile, and a broker that is
-	// coming up is asked a few times per second only.
-	pause = 50 * time.Millisecond
+	// coming up is asked a few times per second only. Where a message was not answered on a connection that lives (driver.ErrUnanswered), it
+	// doubles with every time, up to mostPause: a broker that is slow must not be given more and more.
+	pause     = 50 * time.Millisecond
+	mostPause = 5 * time.Second
 	// most is how many messages one Send of an attempt carries.
 	most = 256
 	// look is how often it is asked whether all that is in flight has an outcome.
@@ -51,6 +53,7 @@ type producer struct {
 	closed bool
 
 	wake    chan struct{} // holds one wake-up
+	early   chan struct{} // likewise; ends a pause: the broker has answered
 	ended   chan struct{}
 	running context.Context //nolint:containedctx // ends with the producer, not with a call
 	stop    context.CancelFunc
@@ -64,6 +67,7 @@ type sent struct {
 	topic        int
 	key, payload []byte
 	order        uint64
+	unanswered   int // how often; of failed, under mu
 }
 
 // Producer makes a producer by open, which gets the receipts to report to. Unless g is at-most-once, what open's
@@ -93,7 +97,7 @@ func Producer(g driver.Guarantee, c driver.ProducerConfig, r driver.Receipts, op
 func newProducer(slots int, r driver.Receipts) *producer {
 	p := &producer{
 		receipts: r, table: make([]sent, slots), failed: make([]uint32, 0, slots),
-		wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		wake: make(chan struct{}, 1), early: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	p.resends, _ = r.(driver.Resends)
 	p.running, p.stop = context.WithCancel(context.Background())
@@ -105,7 +109,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
 		s := &p.table[m.Slot]
-		s.topic, s.key, s.payload, s.order = m.Topic, m.Key, m.Payload, p.next
+		s.topic, s.key, s.payload, s.order, s.unanswered = m.Topic, m.Key, m.Payload, p.next, 0
 		p.next++
 	}
 	if err := p.enter(ctx); err != nil {
@@ -186,11 +190,46 @@ func (p *producer) keep(slots []uint32, err error) bool {
 		return false
 	}
 	p.failed, p.last = append(p.failed, slots...), err
+	if errors.Is(err, driver.ErrUnanswered) {
+		for _, slot := range slots {
+			p.table[slot].unanswered++
+		}
+	}
 	if !p.cut.Load() {
 		p.over = make(chan struct{})
 		p.cut.Store(true)
 	}
 	return true
+}
+
+// Late tells that the broker has confirmed after all what a slot carries, which was completed with driver.ErrUnanswered. It reports whether
+// that waited to be sent again; now it won't be. still is asked before, under the lock, whether the confirmation is of that very message.
+func (p *producer) Late(slot uint32, still func() bool) bool {
+	p.mu.Lock()
+	i := slices.Index(p.failed, slot)
+	if i < 0 || !still() {
+		p.mu.Unlock()
+		return false
+	}
+	p.failed = slices.Delete(p.failed, i, i+1)
+	p.mu.Unlock()
+	p.receipts.Done([]uint32{slot}, nil)
+	select {
+	case p.early <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// untilNext is the pause before the next attempt.
+func (p *producer) untilNext() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most := 1
+	for _, slot := range p.failed {
+		most = max(most, p.table[slot].unanswered)
+	}
+	return min(pause<<min(most-1, 10), mostPause)
 }
 
 // run sends again what has failed, until Close.
@@ -203,22 +242,36 @@ func (p *producer) run() {
 		case <-p.running.Done():
 			return
 		}
-		if !p.sleep(pause) {
+		if !p.rest(p.untilNext()) {
 			return
 		}
-		if !p.failing() { // woken for what the last attempt had taken already
-			continue
+		if p.failing() { // else woken for what the last attempt had taken already, or what was confirmed after all
+			p.turn.Lock()
+			p.attempt(vain)
+			p.turn.Unlock()
 		}
-		p.turn.Lock()
-		p.attempt(vain)
-		p.turn.Unlock()
 		p.mu.Lock()
 		vain = len(p.failed) > 0
-		if !vain {
-			p.cut.Store(false)
+		if !vain && p.cut.Swap(false) {
 			close(p.over)
 		}
 		p.mu.Unlock()
+	}
+}
+
+// rest waits for d, or no longer than pause where the broker answers meanwhile, and tells whether the producer still runs.
+func (p *producer) rest(d time.Duration) bool {
+	select {
+	case <-p.early: // of a pause before
+	default:
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-p.early:
+		return p.sleep(min(d, pause))
+	case <-p.running.Done():
+		return false
 	}
 }
 
