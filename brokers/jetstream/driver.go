@@ -5,6 +5,7 @@ package jetstream
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -158,10 +159,35 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 // 2,000 messages of 33 kB are more. What it drops comes again after AckWait, or never without acknowledgements.
 func (s *session) Dropped() int64 { return s.dialer.Dropped() }
 
-func (s *session) Close() error {
+// Clean removes the streams with their consumers and messages.
+func (s *session) Clean(ctx context.Context) error {
+	s.endRemaking()
+	js, err := jetstream.New(s.conn.Conn)
+	if err != nil {
+		return err
+	}
+	removing, all := errgroup.WithContext(ctx)
+	removing.SetLimit(setupAtOnce)
+	for _, subject := range s.subjects {
+		removing.Go(func() error {
+			if err := js.DeleteStream(all, entityName(subject)); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+				return fmt.Errorf("remove the stream of topic %s: %w", subject, err)
+			}
+			return nil
+		})
+	}
+	return removing.Wait()
+}
+
+func (s *session) endRemaking() {
 	if s.remaking != nil {
 		s.remaking()
+		s.remaking = nil
 	}
+}
+
+func (s *session) Close() error {
+	s.endRemaking()
 	s.conn.Shut()
 	return nil
 }

@@ -24,6 +24,17 @@ func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	if t.Existing {
 		return nil
 	}
+	return d.each(ctx, d.declare)
+}
+
+// Clean removes the queues and exchanges with the messages in them. The broker doesn't mind one that isn't there.
+func (d *rabbit) Clean(ctx context.Context) error { return d.each(ctx, d.remove) }
+
+// setupAtOnce is how many channels declare the topics of a wide topology.
+const setupAtOnce = 16
+
+// each does something about every topic: a durable queue is an answer to wait for each.
+func (d *rabbit) each(ctx context.Context, do func(ch *amqp.Channel, topic int) error) error {
 	if d.control.dead() {
 		d.control.close()
 		l, err := d.dial(ctx, 0)
@@ -34,14 +45,6 @@ func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = d.control.wire.Close() })
 	defer stop()
-	return d.declareAll()
-}
-
-// setupAtOnce is how many channels declare the topics of a wide topology.
-const setupAtOnce = 16
-
-// declareAll creates what the topics need: a durable queue is an answer to wait for each.
-func (d *rabbit) declareAll() error {
 	topics := len(d.topo.Topics)
 	var declaring errgroup.Group
 	for first := range min(topics, setupAtOnce) {
@@ -55,7 +58,7 @@ func (d *rabbit) declareAll() error {
 				defer ch.Close()
 			}
 			for topic := first; topic < topics; topic += setupAtOnce {
-				if err := d.declare(ch, topic); err != nil {
+				if err := do(ch, topic); err != nil {
 					return err
 				}
 			}
@@ -87,6 +90,24 @@ func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
 			if err := ch.QueueBind(queue, strconv.Itoa(partition), name, false, nil); err != nil {
 				return refusal("binding of queue "+queue, err)
 			}
+		}
+	}
+	return nil
+}
+
+// remove takes away what declare has made.
+func (d *rabbit) remove(ch *amqp.Channel, topic int) error {
+	for subscription := range d.topo.Subscriptions {
+		for partition := range max(1, d.topo.Topics[topic].Partitions) {
+			queue := d.queue(topic, subscription, partition)
+			if _, err := ch.QueueDelete(queue, false, false, false); err != nil {
+				return fmt.Errorf("remove queue %s: %w", queue, err)
+			}
+		}
+	}
+	if _, name := d.exchange(topic); name != "" {
+		if err := ch.ExchangeDelete(name, false, false); err != nil {
+			return fmt.Errorf("remove exchange %s: %w", name, err)
 		}
 	}
 	return nil

@@ -39,6 +39,9 @@ func (s *shell) clean(dir string, yes bool) error {
 		}
 		return nil
 	}
+	for _, l := range provision.LeftBehind(dir) {
+		fmt.Fprintf(s.out, "left on a broker that was not started here, to be removed there: %s\n", l.String())
+	}
 	var sum int64
 	for _, h := range list {
 		sum += h.Bytes

@@ -30,6 +30,9 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	if wrong := checkVersion(b.spec.Version, described, err); wrong != nil {
 		return wrong
 	}
+	if err := b.note(); err != nil {
+		return err
+	}
 	if described.Version != "" {
 		if version, err := recipe.Version(described.Version); err == nil { // a version that the recipe knows
 			b.doubtVersion(version)
@@ -51,6 +54,35 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	cost := b.meters.costClause(b.meterAttached(ctx))
 	b.doubt(doubt.Attached, "%s: %s; what else it does is not known%s", who, cost, settings)
 	return nil
+}
+
+// note notes what the repetition is about to make on the attached broker, and says of runs that were killed what they have left on it.
+func (b *bench) note() (err error) {
+	h := b.lab.options.Host
+	if h == nil {
+		return nil
+	}
+	for _, l := range provision.LeftBehind(h.Dir) {
+		if slices.ContainsFunc(l.Addresses, func(address string) bool { return slices.Contains(b.spec.Attach, address) }) {
+			b.doubt(doubt.UncleanClose, "what was left on the broker may burden it: %s", l.String())
+		}
+	}
+	prefix := strings.TrimSuffix(b.topicName(0), "0000")
+	if b.broker.left, err = h.Note(provision.Left{Broker: b.spec.Broker, Addresses: b.spec.Attach, Topics: prefix}); err != nil {
+		return fmt.Errorf("note what is made on the attached broker: %w", err)
+	}
+	return nil
+}
+
+// endNote takes the note back, unless something is left.
+func (b *bench) endNote() {
+	switch {
+	case b.broker.left == nil:
+	case b.broker.unclean:
+		_ = b.broker.left.Stays()
+	default:
+		_ = b.broker.left.Gone() // an error leaves a note too many
+	}
 }
 
 // checkVersion refuses a point that is about another version than that of the attached broker: what begins with want, if want isn't empty. Of a

@@ -42,6 +42,8 @@ type testedBroker struct {
 	instance *provision.Instance // nil if the broker is attached, or runs in this process
 	giveBack func()              // stops the instance, unless other points share it; nil before start
 	link     link.Broker         // how other processes reach it; without a topology
+	left     *provision.Left     // what is made on an attached one; nil: nothing
+	unclean  bool                // some of that could not be removed
 	proxies  []*network.Proxy    // between it and its clients; none unless the spec asks for a network
 	tls      agent.TLS           // what was negotiated with it
 }
@@ -170,6 +172,7 @@ func (b *bench) close(err error) {
 	if b.clients.consumers != nil {
 		stop(b.clients.consumers)
 	}
+	b.endNote()
 	for _, p := range b.broker.proxies {
 		_ = p.Close() // an error says only that it did not listen any more
 	}
@@ -180,6 +183,7 @@ func (b *bench) close(err error) {
 
 // doubtClose adds a doubt if clients could not be closed. If the run ended because the broker died, that explains it.
 func (b *bench) doubtClose(closing error, closed string, run error) {
+	b.broker.unclean = b.broker.unclean || closing != nil
 	if closing != nil && !brokerDied(run) {
 		b.doubt(doubt.UncleanClose, "closing the %s failed: %v", closed, closing)
 	}

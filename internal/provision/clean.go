@@ -16,7 +16,7 @@ import (
 // Holding is something that this tool has put below its work directory.
 type Holding struct {
 	Path  string
-	What  string // "installation", "run directory", "log", "crash report", "list of packages", "control server" (token and certificate), "result"
+	What  string // "installation", "run directory", "log", "crash report", "list of packages", "control server" (token and certificate), "result", "note of topics" (on a broker that somebody else started)
 	Bytes int64
 	InUse string // why it can't be removed now; usually empty
 }
@@ -52,6 +52,7 @@ func Holdings(dir string) ([]Holding, error) {
 		list = append(list, Holding{Path: run, What: "run directory", InUse: inUse(run)})
 	}
 	list = append(list, halves(dir)...)
+	list = append(list, leftNotes(dir)...)
 	for name, what := range map[string]string{LogFile: "log", packagesFile: "list of packages"} {
 		if path := filepath.Join(dir, name); isFile(path) {
 			list = append(list, Holding{Path: path, What: what})
@@ -168,7 +169,7 @@ func Clear(dir string, list []Holding) error {
 			return err
 		}
 	}
-	for _, d := range []string{filepath.Join(dir, "install"), filepath.Join(dir, "run"), filepath.Join(dir, ResultsDir), dir} {
+	for _, d := range []string{filepath.Join(dir, "install"), filepath.Join(dir, "run"), filepath.Join(dir, ResultsDir), filepath.Join(dir, leftDir), dir} {
 		if err := os.Remove(d); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -106,16 +106,13 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	unread := shape{topics: 1, subscriptions: 1}
 	s := r.open(t, g, unread)
 	t.Run("Consume whose context has ended before it began ends with nil", s.consumeTooLate)
-	cleaner, ok := s.drv.(driver.Cleaner)
-	if !ok {
-		s.close(t, true)
-		testkit.Without(t, "this driver removes nothing")
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
 	s.sendAll(t, sendMax)
-	if err := cleaner.Clean(ctx); err != nil {
-		t.Errorf("Clean: %v", err)
+	if cleaner, ok := s.drv.(driver.Cleaner); ok { // one that isn't has a broker that keeps nothing
+		if err := cleaner.Clean(ctx); err != nil {
+			t.Errorf("Clean: %v", err)
+		}
 	}
 	s.close(t, true)
 	read := unread
@@ -127,7 +124,7 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	again.caughtUp()
 	after.close(t, true)
 	again.close(t, true)
-	t.Run("Clean removes what Setup made, and the names can be used again", func(t *testing.T) {
+	t.Run("nothing is left of what Setup made, and the names can be used again", func(t *testing.T) {
 		again.reportTallies(t)
 		requireCounts(t, again, exact)
 	})

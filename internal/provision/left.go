@@ -1,0 +1,84 @@
+package provision
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/bounded"
+)
+
+// leftDir is where the work directory holds notes of what is on brokers that somebody else started.
+const leftDir = "attached"
+
+// Left is a note of what this tool has made on a broker that somebody else started. A process that is killed leaves the note behind,
+// and what it names; its file is locked by the process that wrote it.
+type Left struct {
+	Broker    string    `json:"broker"`
+	Addresses []string  `json:"addresses"`
+	Topics    string    `json:"topics"` // what the names of topics, queues or streams begin with
+	Since     time.Time `json:"since"`
+
+	file *os.File // of one that this process wrote
+}
+
+// String says what is where: "jetstream at 10.0.0.7:4222: topics bm-1f…-*, of a run of 2026-11-29 12:00 that was killed or could not remove them".
+func (l *Left) String() string {
+	return fmt.Sprintf("%s at %s: topics %s*, of a run of %s that was killed or could not remove them", l.Broker, strings.Join(l.Addresses, ","), l.Topics, l.Since.Format("2006-01-02 15:04"))
+}
+
+// Note writes the note down before what it names is made.
+func (h *Host) Note(l Left) (*Left, error) {
+	dir := filepath.Join(h.Dir, leftDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	l.Since = time.Now()
+	text, err := json.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, l.Topics+fmt.Sprint(l.Since.UnixNano()))
+	if l.file, err = openLocked(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, exclusiveNow); err != nil {
+		return nil, err
+	}
+	_, err = l.file.Write(text)
+	return &l, err
+}
+
+// Gone takes the note back: what it names was removed.
+func (l *Left) Gone() error { return errors.Join(os.Remove(l.file.Name()), l.file.Close()) }
+
+// Stays leaves the note to others: what it names could not be removed.
+func (l *Left) Stays() error { return l.file.Close() }
+
+// LeftBehind lists the notes below a work directory whose processes are gone.
+func LeftBehind(dir string) (list []Left) {
+	paths, _ := filepath.Glob(filepath.Join(dir, leftDir, "*"))
+	for _, path := range paths {
+		f, err := openLocked(path, os.O_RDONLY, exclusiveNow)
+		if err != nil { // its process lives, or has taken it back
+			continue
+		}
+		var l Left
+		text, err := bounded.File(path, 1<<16)
+		if err == nil && json.Unmarshal(text, &l) == nil {
+			list = append(list, l)
+		}
+		f.Close()
+	}
+	return list
+}
+
+// leftNotes are the files of notes, as holdings.
+func leftNotes(dir string) (list []Holding) {
+	paths, _ := filepath.Glob(filepath.Join(dir, leftDir, "*"))
+	for _, path := range paths {
+		list = append(list, Holding{Path: path, What: "note of topics", InUse: whyLocked(path, "a run uses the broker")})
+	}
+	return list
+}
