@@ -37,7 +37,7 @@ func pulsarPerf() maker.Tool {
 func pulsarPerfCommand(install, temp string, args []string) (provision.Command, error) {
 	java := []string{
 		"-Djava.io.tmpdir=" + temp, "-cp", filepath.Join(install, "conf") + ":" + filepath.Join(install, "lib", "*"),
-		"-Djava.net.preferIPv4Stack=true", "-Dlog4j.configurationFile=log4j2.yaml", "-Dpulsar.log.appender=Console",
+		"-Djava.net.preferIPv4Stack=true", "-Dlog4j.configurationFile=log4j2.yaml", "-Dpulsar.log.appender=Console", "-Dpulsar.log.dir=" + temp,
 		"-Dio.netty.tryReflectionSetAccessible=true", "-Dorg.apache.pulsar.shade.io.netty.tryReflectionSetAccessible=true",
 		"--add-opens", "java.base/sun.net=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED", "--add-opens", "java.base/java.util.zip=ALL-UNNAMED",
 		"--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
