@@ -102,10 +102,14 @@ func pulsarPerfArguments(p maker.Point) ([]string, error) {
 
 // pulsarPerfOptions are the client settings that commands of the tool have, and what they call them.
 var pulsarPerfOptions = []struct{ command, setting, option string }{
-	{produce, "batchingMaxPublishDelay", "--batch-time-window"}, {produce, "batchingMaxMessages", "--batch-max-messages"},
-	{produce, "batchingMaxSize", "--batch-max-bytes"}, {produce, "compressionType", "--compression"},
-	{produce, "connectionsPerBroker", "--max-connections"}, {consume, "connectionsPerBroker", "--max-connections"},
-	{consume, "receiverQueueSize", "--receiver-queue-size"}, {consume, "ackGroupingTime", "--acks-delay-millis"},
+	{produce, "batchingMaxPublishDelay", "--batch-time-window"},
+	{produce, "batchingMaxMessages", "--batch-max-messages"},
+	{produce, "batchingMaxSize", "--batch-max-bytes"},
+	{produce, "compressionType", "--compression"},
+	{produce, "connectionsPerBroker", "--max-connections"},
+	{consume, "connectionsPerBroker", "--max-connections"},
+	{consume, "receiverQueueSize", "--receiver-queue-size"},
+	{consume, "ackGroupingTime", "--acks-delay-millis"},
 }
 
 // pulsarPerfSettings are the options of each command for the client settings that the point gives. The tool's own subscriptions would be
