@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -46,13 +47,14 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		sink = driver.OneAtATime(sink)
 	}
 	var running sync.WaitGroup
-	ended := make(chan struct{}, len(topics))
+	ended, denied := make(chan struct{}, len(topics)), make(chan error, 1)
+	conn.WhenDenied(func(err error) { denied <- err })
 	binding, all := errgroup.WithContext(ctx)
 	binding.SetLimit(setupAtOnce)
 	pulls := make([]puller, len(topics))
 	for i, topic := range topics {
 		binding.Go(func() error {
-			r := s.reader(ctx, js, sink, s.subjects[topic], s.subscriptions[c.Subscription], c.ID)
+			r := s.reader(ctx, conn, js, sink, s.subjects[topic], s.subscriptions[c.Subscription], c.ID)
 			r.most = s.atOnce(c)
 			var err error
 			if pulls[i], err = r.start(all, s); err == nil {
@@ -78,6 +80,8 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 				p.Stop()
 			}
 			conn.Finish() // sends the last acknowledgements
+		case err = <-denied:
+			err = fmt.Errorf("%s: %w", name, err)
 		case <-ended:
 			err = fmt.Errorf("%s: the server ended the consumer or the connection is closed", name)
 		}
@@ -90,13 +94,13 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	return err
 }
 
-func (s *session) reader(ctx context.Context, js jetstream.JetStream, sink driver.Sink, subject, durable string, id int) *reader {
+func (s *session) reader(ctx context.Context, conn *natsio.Conn, js jetstream.JetStream, sink driver.Sink, subject, durable string, id int) *reader {
 	at := func(m jetstream.Msg) (place, error) { return placeOf(m.Reply()) }
 	if driver.UsesStock(s.config.Client) {
 		at = documented
 	}
 	return &reader{
-		ctx: ctx, js: js, place: at, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf,
+		ctx: ctx, conn: conn, js: js, place: at, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf,
 		subject: subject, durable: durable, name: fmt.Sprintf("consumer %d of %s on %s", id, durable, subject),
 		ordered: isOrdered(s.config.Client),
 	}
@@ -106,7 +110,7 @@ func (s *session) reader(ctx context.Context, js jetstream.JetStream, sink drive
 func (r *reader) start(try context.Context, s *session) (pulling puller, err error) {
 	if r.ordered {
 		r.course = s.course(r.subject, r.durable, 0)
-		err = s.untilFormed(try, func(ctx context.Context) (err error) {
+		err = s.untilFormed(try, r.conn, func(ctx context.Context) (err error) {
 			pulling, err = r.follows(ctx, s.config.Client)
 			return err
 		})
@@ -121,7 +125,7 @@ func (r *reader) start(try context.Context, s *session) (pulling puller, err err
 
 func (r *reader) binds(try context.Context, s *session) (puller, error) {
 	var bound jetstream.Consumer
-	err := s.untilFormed(try, func(ctx context.Context) (err error) {
+	err := s.untilFormed(try, r.conn, func(ctx context.Context) (err error) {
 		bound, err = r.js.Consumer(ctx, entityName(r.subject), r.durable)
 		return err
 	})
@@ -145,6 +149,7 @@ func (r *reader) rewinds(ctx context.Context, to uint64) error {
 // reader hands messages on and acknowledges them. handle is called by one goroutine of the client.
 type reader struct {
 	ctx      context.Context
+	conn     *natsio.Conn
 	js       jetstream.JetStream
 	place    func(jetstream.Msg) (place, error)
 	subject  string

@@ -213,7 +213,7 @@ func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.P
 	if err != nil {
 		return nil, err
 	}
-	if err := natsio.CheckSize(w.Conn(), c.MaxBytes); err != nil {
+	if err := natsio.CheckSize(w.Conn(), sized(s.config.Guarantee, c.MaxBytes)); err != nil {
 		w.Close()
 		return nil, err
 	}

@@ -32,7 +32,15 @@ func fits(c driver.Config, s driver.Shape) error {
 	if c.Target.Version != "" {
 		err = followsOn(policy, c.Guarantee, c.Target.Version)
 	}
-	return cmp.Or(natsio.FitsSize(c.Target, s.MaxBytes), err)
+	return cmp.Or(natsio.FitsSize(c.Target, sized(c.Guarantee, s.MaxBytes)), err)
+}
+
+// sized is how many bytes of a message of that payload the server counts.
+func sized(g driver.Guarantee, payload int) int {
+	if g.Delivery == driver.ExactlyOnce && payload > 0 {
+		return natsio.WithID(payload)
+	}
+	return payload
 }
 
 // fitsOrdered refuses an ordered consumer where it would keep less than was asked for.

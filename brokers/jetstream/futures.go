@@ -42,7 +42,7 @@ func (s *session) newFutures(c driver.ProducerConfig, r driver.Receipts) (driver
 	if p.conn, err = s.dialer.Dial(fmt.Sprintf("producer %d", c.ID), p.Lost, nil); err != nil {
 		return nil, err
 	}
-	if err = natsio.CheckSize(p.conn, c.MaxBytes); err == nil {
+	if err = natsio.CheckSize(p.conn, sized(s.config.Guarantee, c.MaxBytes)); err == nil {
 		// The run's own window is the limit; the client counts as pending for a moment what was given up.
 		p.js, err = jetstream.New(p.conn.Conn, jetstream.WithPublishAsyncMaxPending(2*c.InFlight), jetstream.WithPublishAsyncTimeout(s.config.Client.Duration("PublishAsyncTimeout")))
 	}
@@ -53,6 +53,7 @@ func (s *session) newFutures(c driver.ProducerConfig, r driver.Receipts) (driver
 	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
 		p.ids = newIDs(c.InFlight)
 	}
+	p.conn.WhenDenied(func(err error) { driver.Refuse(r, err) })
 	p.watch = socket.NewWatch(p.conn.Cut)
 	p.running.Go(p.await)
 	return p, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -120,7 +121,7 @@ func (s *session) consumerConfig(durable string) jetstream.ConsumerConfig {
 // start a cluster that calls itself healthy still refuses, or loses, requests.
 func (s *session) create(ctx context.Context, js jetstream.JetStream, topic, subject string) error {
 	var stream jetstream.Stream
-	err := s.untilFormed(ctx, func(ctx context.Context) (err error) {
+	err := s.untilFormed(ctx, s.conn, func(ctx context.Context) (err error) {
 		stream, err = js.CreateStream(ctx, s.streamConfig(topic, subject))
 		if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == notClustered {
 			return driver.Unsupported(fmt.Sprintf("replicas: %d", s.config.Guarantee.Replicas), "the server is no cluster")
@@ -137,7 +138,7 @@ func (s *session) create(ctx context.Context, js jetstream.JetStream, topic, sub
 		return nil
 	}
 	for _, durable := range s.subscriptions {
-		err := s.untilFormed(ctx, func(ctx context.Context) error {
+		err := s.untilFormed(ctx, s.conn, func(ctx context.Context) error {
 			consumer, err := stream.CreateOrUpdateConsumer(ctx, s.consumerConfig(durable))
 			if err != nil {
 				return err
@@ -182,13 +183,17 @@ func caughtUp(ctx context.Context, stream jetstream.Stream) error {
 	return nil
 }
 
-func (s *session) untilFormed(ctx context.Context, try func(context.Context) error) error {
+// untilFormed tries again what goes over conn while it fails for a reason that may go away by itself.
+func (s *session) untilFormed(ctx context.Context, conn *natsio.Conn, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, formBudget)
 	defer cancel()
 	for {
 		once, done := context.WithTimeout(ctx, tryBudget)
 		err := try(once)
 		done()
+		if denial := conn.Denial(); err != nil && denial != nil {
+			return denial
+		}
 		if err == nil || !passing(err) || ctx.Err() != nil {
 			return err
 		}

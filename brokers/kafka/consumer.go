@@ -68,7 +68,7 @@ func fatal(fetches kgo.Fetches) (worst error) {
 	fetches.EachError(func(_ string, _ int32, err error) {
 		var loss *kgo.ErrDataLoss
 		var session *kgo.ErrGroupSession
-		if !errors.As(err, &loss) && !errors.As(err, &session) {
+		if denied(err) || !errors.As(err, &loss) && !errors.As(err, &session) {
 			worst = errors.Join(worst, err)
 		}
 	})

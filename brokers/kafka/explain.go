@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -34,4 +37,34 @@ func explain(t driver.Target, err error) error {
 func silent(err error) bool {
 	var first *kgo.ErrFirstReadEOF
 	return errors.As(err, &first) && strings.Contains(first.Error(), "during api versions negotiation")
+}
+
+// denials are the answers of a broker to a client that lacks a right.
+var denials = []*kerr.Error{
+	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed,
+}
+
+// denied tells that the client lacks a right, which no attempt after this one changes.
+func denied(err error) bool {
+	var e *kerr.Error
+	return errors.As(err, &e) && slices.Contains(denials, e)
+}
+
+// throttled tells a producer's receipts for how long a broker has the client wait for a quota.
+type throttled struct {
+	receipts driver.Receipts
+	mu       sync.Mutex
+	until    *time.Timer
+}
+
+// OnBrokerThrottle implements kgo.HookBrokerThrottle.
+func (t *throttled) OnBrokerThrottle(_ kgo.BrokerMetadata, pause time.Duration, _ bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	driver.Hold(t.receipts, "a quota: throttle_time_ms in its answers")
+	if t.until == nil {
+		t.until = time.AfterFunc(pause, func() { driver.Hold(t.receipts, "") })
+		return
+	}
+	t.until.Reset(pause)
 }

@@ -57,6 +57,7 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 	}
 	opts := append(producerOptions(g, v),
 		batches(v, c.MaxBytes),
+		kgo.WithHooks(&throttled{receipts: r}),
 		kgo.MaxBufferedRecords(2*c.InFlight+1)) // a slot is given back just before the client counts it as gone
 	opts = append(opts, kgo.RecordPartitioner(partitioner(g, v, c.ID)))
 	opts = append(opts, buffered(v)...)

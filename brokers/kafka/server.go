@@ -73,13 +73,16 @@ func serverProperties(n *provision.Node, asked map[string]string, known []string
 	return jvm.Properties(lines), nil
 }
 
+// authorizers have settings that the server doesn't know and passes on.
+var authorizers = []string{"allow.everyone.if.no.acl.found", "super.users"}
+
 // check refuses names that the server doesn't know, or that aren't the user's to set.
 func check(name string, own map[string]string, known []string) error {
 	_, ours := own[name]
 	switch {
 	case ours || name == "log.dir" || name == "broker.id" || strings.HasPrefix(name, "controller.quorum."):
 		return &provision.ErrSetting{Name: name, Reason: "it is set for each node when the broker is started"}
-	case strings.HasPrefix(name, "listener.name."), slices.Contains(known, name):
+	case strings.HasPrefix(name, "listener.name."), slices.Contains(known, name), slices.Contains(authorizers, name):
 		return nil
 	}
 	return &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("this version of Kafka has %d settings, and none of that name%s; java options begin with %q, as in jvm.Xmx",

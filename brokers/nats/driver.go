@@ -2,6 +2,7 @@
 package natscore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -109,6 +110,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		return err
 	}
 	defer conn.Shut()
+	conn.WhenDenied(func(error) { intake.end() })
 	for _, topic := range c.Topics() {
 		if err := intake.subscribe(conn, s.subjects[topic], s.subscriptions[c.Subscription]); err != nil {
 			return fmt.Errorf("subscribe to %s: %w", s.subjects[topic], err)
@@ -123,7 +125,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	ready()
 	intake.run()
 	if ctx.Err() == nil {
-		return fmt.Errorf("%s: %w", name, nats.ErrConnectionClosed)
+		return fmt.Errorf("%s: %w", name, cmp.Or(conn.Denial(), nats.ErrConnectionClosed))
 	}
 	return nil
 }

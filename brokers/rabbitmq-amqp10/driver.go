@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -17,6 +18,7 @@ const hostSetting = "hostname"
 
 var product = &amqp10.Product{
 	Name:          "rabbitmq-amqp10",
+	Silence:       rabbitserver.Silence,
 	Hostname:      hostSetting,
 	Settings:      settings,
 	FirstAcquirer: true,

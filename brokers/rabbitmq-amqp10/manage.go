@@ -10,10 +10,14 @@ import (
 	"github.com/Azure/go-amqp"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 )
 
 // managementNode answers requests that look like those of HTTP, on a pair of links of one name.
 const managementNode = "/management"
+
+// askPatience is with what is asked of the management node together: RabbitMQ takes requests for messages, and blocks them with those.
+const askPatience = 10 * time.Second
 
 type management struct {
 	session  *amqp.Session
@@ -30,6 +34,14 @@ const attempts = 5
 func managed(ctx context.Context, l *amqp10.Link, do func(*management) error) (err error) {
 	l.Kept.Lock()
 	defer l.Kept.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	defer context.AfterFunc(ctx, l.Cut)() // a blocked write heeds no context
+	defer func() {
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("%w; %s", err, rabbitserver.Silence)
+		}
+	}()
 	for range attempts {
 		m, kept := l.Kept.Value.(*management)
 		if err = nil; !kept {

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -14,6 +15,7 @@ import (
 var product = &mqtt.Product{
 	Name:     "rabbitmq-mqtt",
 	Window:   "the run's window",
+	Silence:  rabbitserver.Silence,
 	Supports: supports,
 	Maps:     natives,
 	Server:   served,

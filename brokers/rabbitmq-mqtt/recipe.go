@@ -60,5 +60,5 @@ func ready(ctx context.Context, n *provision.Node) error {
 		return fmt.Errorf("the server has not said that it listens on %s", address)
 	}
 	_, err = mqtt.Probe(ctx, product, n)
-	return err
+	return rabbitserver.Alarmed(n, err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 	"github.com/spaolacci/murmur3"
 
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
@@ -197,6 +198,9 @@ func (p *producer) connect(ctx context.Context, l *lane) (*publisher, error) {
 	if err != nil {
 		if p.current = nil; s.users == 0 {
 			s.close()
+		}
+		if errors.Is(err, stream.PreconditionFailed) { // of a node that has raised an alarm
+			err = fmt.Errorf("%w; %s", err, rabbitserver.Silence)
 		}
 		return nil, fmt.Errorf("declare a publisher to stream %s: %w", l.stream, err)
 	}

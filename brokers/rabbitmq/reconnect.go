@@ -9,6 +9,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/brokermark/brokermark/brokers/internal/socket"
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
@@ -25,6 +26,11 @@ func (p *producer) reconnect(ctx context.Context) error {
 		}
 		p.alone = lost.refusal() != nil && !lost.culprit
 		return errLost
+	}
+	if p.link != nil { // without confirms, the fate of the message because of which it was closed is known already
+		if why := p.link.refusal(); why != nil {
+			driver.Refuse(p.receipts, why)
+		}
 	}
 	if err := socket.Pause(ctx, time.Until(p.retryAt)); err != nil {
 		return err
@@ -61,5 +67,21 @@ func (p *producer) connect(ctx context.Context) error {
 	}
 	p.link, p.again = l, true
 	p.wire.Store(l.wire)
+	p.listen(l)
 	return nil
+}
+
+// listen tells the receipts for how long the broker blocks the connection of l, until that has ended.
+func (p *producer) listen(l *link) {
+	driver.Hold(p.receipts, "") // what held up the connection before it
+	blocked := l.conn.NotifyBlocked(make(chan amqp.Blocking, 1))
+	go func() {
+		for b := range blocked { // closed with the connection
+			why := ""
+			if b.Active {
+				why = "connection.blocked: " + b.Reason
+			}
+			driver.Hold(p.receipts, why)
+		}
+	}()
 }

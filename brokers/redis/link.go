@@ -133,6 +133,12 @@ func lost(err error) bool {
 	return err != nil && (!errors.As(err, &reply) || slices.ContainsFunc(passing, func(p string) bool { return strings.HasPrefix(reply.Error(), p) }))
 }
 
+// denied tells that the user lacks a right, which no attempt after this one changes.
+func denied(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && strings.HasPrefix(reply.Error(), "NOPERM")
+}
+
 func (d *session) logf(format string, args ...any) {
 	if d.config.Log != nil {
 		fmt.Fprintf(d.config.Log, "redis: "+format+"\n", args...)

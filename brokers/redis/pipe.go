@@ -37,7 +37,7 @@ type pipe struct {
 	judge func() error // of last
 
 	// Where no acknowledgement is asked for, messages are completed when their pipeline is written, which is when the
-	// client begins to read its replies; what they say is nobody's. run's own.
+	// client begins to read its replies; what they say belongs to no message. run's own.
 	unanswered bool
 	writing    []uint32 // the slots of the pipeline, until then
 	encoded    uint32   // the slot whose command was written last
@@ -174,6 +174,9 @@ func (p *pipe) exec(slots []uint32) (alive bool) {
 	}
 	_, err := pipeline.Exec(context.Background())
 	if p.unanswered && p.writing == nil {
+		if err != nil && !lost(err) { // of a message that is completed
+			driver.Refuse(p.receipts, err)
+		}
 		return !lost(err)
 	}
 	p.writing = nil

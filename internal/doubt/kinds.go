@@ -30,6 +30,8 @@ var (
 			"than 1 % of the measured phase; likewise at p50, p99.9 and the maximum. It is read on this machine only, not on those of agents")
 	CPULimit = add(Machine, Rate, "cpu-limit", "the broker used up the cores that the spec's limits leave it",
 		"More than 90 % of `limits.broker.cpu` over all nodes")
+	Held = add(Machine, Rate, "held", "the broker held producers back by itself, by a quota or an alarm: the rate is that limit",
+		"It said so (RabbitMQ's `connection.blocked`, Kafka's throttling) for more than 5 % of the measured phase, in the words that are given")
 	SharedCores = add(Machine, Table, "shared-cores", "broker and generator share cores and used them up: on cores of its own the broker may carry more",
 		"Together more than 90 %")
 )

@@ -135,7 +135,8 @@ type Message struct {
 
 // Receipts learns the fate of slots. Done may be called from any goroutine, for each slot exactly once; the slices
 // are valid only during the call. err nil means: acknowledged as the guarantee demands; with AcksNone, on every broker alike,
-// handed over to the client or the operating system, without waiting for any answer.
+// handed over to the client or the operating system, without waiting for any answer. An error that doesn't hold ErrDisconnected
+// says that the broker refuses the message for good, and why.
 type Receipts interface {
 	Done(slots []uint32, err error)
 }

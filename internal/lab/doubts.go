@@ -55,6 +55,9 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 	}
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
+	if t.heldByBroker() {
+		d.addReason(doubt.Held, t.heldText())
+	}
 	if t.Preparing > busyApplication {
 		d.add(doubt.ProducerBound,
 			"the busiest producer spent %.0f %% of the time with its producerDelay of %s: it, not the broker, set the pace",

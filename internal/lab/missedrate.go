@@ -24,6 +24,9 @@ func (b *bench) missedRate(t trial) remark.Remark {
 	}
 	if m.Unsent > 0 || behind {
 		clauses = append(clauses, cameThroughText(through, due))
+		if t.heldByBroker() {
+			clauses = append(clauses, t.heldText())
+		}
 		clauses = append(clauses, b.whatWasUsed(t)...)
 	}
 	return remark.Join(clauses, "; ")
@@ -95,6 +98,17 @@ func (b *bench) whatWasUsed(t trial) []remark.Remark {
 		clauses = append(clauses, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*blocked/sending))
 	}
 	return clauses
+}
+
+// heldShown is the share of the measured phase above which the broker held producers back for long enough to set the pace.
+const heldShown = 0.05
+
+// heldByBroker reports whether the broker itself set the pace: it said that it takes no messages for now, by a quota or an alarm.
+func (t trial) heldByBroker() bool { return t.Held.Seconds() > heldShown*t.phaseSeconds() }
+
+// heldText says for how long the broker held producers back, and why, in its own words.
+func (t trial) heldText() remark.Remark {
+	return remark.Of("the broker itself held a producer back for %.0f %% of the time (%s)", 100*t.Held.Seconds()/t.phaseSeconds(), t.HeldWhy)
 }
 
 // rateText is a rate in a sentence, in messages per second: whole messages, or three digits if there are few.

@@ -100,6 +100,7 @@ func goalPrefix(g search.Goal, count int) string {
 const (
 	limitGenerator     = "generator"      // the generator was late, or used up its cores
 	limitLatency       = "latency"        // the goal's latency bound
+	limitBroker        = "broker"         // its own quota or alarm, as it says itself
 	limitProducerDelay = "producer-delay" // the producers' own work on each message
 	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
 	limitCPULimit      = "cpu-limit"      // the cores that the spec's limits leave the broker
@@ -118,7 +119,7 @@ const (
 
 // bottleneck guesses what ran out just above the rate found, by the trial that failed there. For example, if producers
 // waited for slots for 60 % of their time in that trial, and half of the cores were free, it was the client's window.
-// The first cause that fits counts: limits that the spec sets (a latency, the producers' or the consumers' delay, the broker's cores), then the cores of the
+// The first cause that fits counts: what the broker itself says, limits that the spec sets (a latency, the producers' or the consumers' delay, the broker's cores), then the cores of the
 // machine, then the client, which is slow as well if no core is free.
 func (s *rateSearch) bottleneck(found search.Bounds) string {
 	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
@@ -143,6 +144,8 @@ func (s *rateSearch) bottleneck(found search.Bounds) string {
 func (b *bench) limitOf(t trial) string {
 	_, byClient := b.clientLimit(t)
 	switch {
+	case t.heldByBroker():
+		return limitBroker
 	case t.Preparing > busyApplication:
 		return limitProducerDelay
 	case t.Working > busyApplication:

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,6 +63,9 @@ func (e *ErrPortInUse) Error() string {
 	}
 	return fmt.Sprintf("port %d (%s) is in use on 127.0.0.1; choose another or stop its owner", e.Port, e.Name)
 }
+
+// ErrHopeless is in the error of a Ready that no later attempt would do better.
+var ErrHopeless = errors.New("waiting does not help")
 
 // ErrNotReady is a node or cluster that lived but did not answer before its deadline.
 type ErrNotReady struct {

@@ -318,8 +318,8 @@ func probe(ctx context.Context, ask func(context.Context) error) error {
 		one, cancel := context.WithTimeout(ctx, probeLimit)
 		err := ask(one)
 		cancel()
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, ErrHopeless) {
+			return err
 		}
 		if last == nil || ctx.Err() == nil {
 			last = err

@@ -19,8 +19,8 @@ type Result struct {
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
 	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
-	// Limit is what set the pace of a peak or of a count without a rate: client | cpu | client-window | producer-delay | consumer-delay |
-	// cpu-limit | unknown. Under client the rates are lower bounds. Sustainable has that of a search.
+	// Limit is what set the pace of a peak or of a count without a rate: broker | client | cpu | client-window | producer-delay |
+	// consumer-delay | cpu-limit | unknown. Under client the rates are lower bounds. Sustainable has that of a search.
 	Limit string `json:"limit,omitempty"`
 	// Given are figures that were not measured here, in base units by the keys of metrics: those of a published record, of which nothing
 	// else is known, or those that Tool printed.
@@ -122,7 +122,7 @@ type Sustainable struct {
 	HeldNs int64        `json:"held_ns"`         // length of the longest trial that passed at Low; 0: none did
 	Goals  []GoalResult `json:"goals,omitempty"` // in the order of the spec
 	Trials []Trial      `json:"trials"`
-	Limit  string       `json:"limit"` // what limited the rate: generator | latency | producer-delay | consumer-delay | cpu-limit | cpu | client-window | client-send | unknown
+	Limit  string       `json:"limit"` // what limited the rate: generator | latency | broker | producer-delay | consumer-delay | cpu-limit | cpu | client-window | client-send | unknown
 }
 
 // Open reports whether Low is only a lower bound, because the generator or its client's Send ran out before the broker did.

@@ -36,6 +36,7 @@ type client struct {
 	slots      []slot           // by slot number
 	batch      []driver.Message // handed over by the next Send
 	batchSlots []uint32         // the slots that were taken for the batch
+	objections objections       // of the broker to what this client sends
 
 	// Of the current trial.
 	segments []*segment // what this client sends
@@ -137,6 +138,7 @@ func (c *client) allocateSlots(n int) {
 func (c *client) begin(t *trial) {
 	c.ownLag, c.segments, c.waited = ownLag{}, nil, 0
 	c.activity.Store(&activity{trial: t.recording.books})
+	c.objections.begin()
 	for i := range c.streams {
 		s := &c.streams[i]
 		s.recorder, s.work = nil, work{}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/clock"
@@ -107,12 +108,20 @@ func (o *Outcome) add(part Outcome) {
 	o.Producers += part.Producers
 	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
 	o.Busiest = busier(o.Busiest, part.Busiest)
+	o.hold(part.Held, part.HeldWhy)
 	o.Blocked += part.Blocked
 	o.Sending += part.Sending
 	o.Preparing = max(o.Preparing, part.Preparing)
 	o.Working = max(o.Working, part.Working)
 	o.Early.Deliveries += part.Early.Deliveries
 	o.Early.By = max(o.Early.By, part.Early.By)
+}
+
+// hold notes for how long the broker took no messages of one client, and why.
+func (o *Outcome) hold(held time.Duration, why string) {
+	if held > o.Held {
+		o.Held, o.HeldWhy = held, why
+	}
 }
 
 // busier returns the goroutine that used more of a core.

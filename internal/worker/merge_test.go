@@ -32,6 +32,8 @@ func fill(v reflect.Value) {
 		v.SetFloat(1)
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.String:
+		v.SetString("why")
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(errors.New("failed")))
 	case reflect.Slice:
@@ -69,7 +71,7 @@ func TestNoFieldOfAnOutcomeIsForgottenWhenItIsMerged(t *testing.T) {
 
 // Whoever adds a number to Outcome has to say whether it is a time.
 func TestEveryNumberOfAnOutcomeIsATimeThatMovesOrIsNone(t *testing.T) {
-	noTimes := []string{"Overdue", "Listened", "Dropped", "BacklogMax", "Producers", "Procs", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
+	noTimes := []string{"Overdue", "Listened", "Dropped", "BacklogMax", "Producers", "Procs", "Held", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
 	var o Outcome
 	fill(reflect.ValueOf(&o).Elem())
 	const offset = int64(time.Hour)

@@ -54,6 +54,8 @@ type Outcome struct {
 	// Busiest is the goroutine that used most of a core in the measured phase; without a name if it was too short to tell.
 	Busiest   busiest.Goroutine
 	Procs     int           // threads that may have run Go code at once (GOMAXPROCS)
+	Held      time.Duration // of the measured phase, in which the broker said that it takes no messages; of the client held longest
+	HeldWhy   string        // in the broker's words; empty unless Held
 	Blocked   time.Duration // for which clients waited for a free slot, summed
 	Sending   time.Duration // for which clients were inside Send of their library, summed
 	Preparing float64       // share of the time from its first to its last message that the busiest producer spent with Plan.ProducerDelay

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -113,8 +114,32 @@ func (w *Worker) unseen() (all []unseenStreams, count int) {
 	return all, count
 }
 
-// probe sends probes until every subscription has seen every producer.
+// first returns the ID of the first producer that was not seen.
+func (u *unseenStreams) first() int { return u.streams[0].producer.ID }
+
+// probe sends probes until every subscription has seen every producer. It returns an error as soon as the broker says why that will not be.
 func (w *Worker) probe(ctx context.Context) error {
+	probing, end := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { w.watchProbes(probing, end) })
+	err := w.sendProbes(probing)
+	objection, objected := errors.AsType[errObjection](context.Cause(probing))
+	end(nil)
+	watching.Wait()
+	unseen, count := w.unseen()
+	switch {
+	case err == nil || count == 0:
+		return err
+	case objected:
+		return objection
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
+		return fmt.Errorf("%s: %w%s", w.unseenText(unseen, w.plan.Connect), ctx.Err(), unseen[0].client.objections.last())
+	}
+	return err
+}
+
+// sendProbes sends probes until every subscription has seen every producer, or nothing can come any more.
+func (w *Worker) sendProbes(ctx context.Context) error {
 	wait := firstProbeWait
 	for attempt := uint64(0); ; attempt++ {
 		unseen, count := w.unseen()
@@ -136,16 +161,10 @@ func (w *Worker) probe(ctx context.Context) error {
 // can come any more.
 func (w *Worker) awaitProbes(ctx context.Context, most time.Duration) error {
 	for began := time.Now(); time.Since(began) < most; {
-		unseen, count := w.unseen()
-		if count == 0 {
+		if _, count := w.unseen(); count == 0 {
 			return nil
 		}
-		err := w.wait(ctx, 2*time.Millisecond)
-		if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
-				count, len(w.plan.Producers), w.plan.Connect, unseen[0].streams[0].producer.ID, ctx.Err())
-		}
-		if err != nil {
+		if err := w.wait(ctx, 2*time.Millisecond); err != nil {
 			return err
 		}
 	}

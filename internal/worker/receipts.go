@@ -34,6 +34,7 @@ func (c *client) Done(ids []uint32, err error) {
 	}
 	c.freeSlots.put(ids)
 	if recorder == nil {
+		c.objections.probed(err)
 		return
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
 			return ctx.Err()
 		case <-tick.C:
 			if err := watchdog.checkStalled(); err != nil {
+				err = fmt.Errorf("%w%s", err, w.heldText())
 				s.stop(err)
 				return err
 			}

@@ -139,6 +139,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	phase := t.finalPhase(out.LastSent, out.Err)
 	for _, c := range w.clients {
 		c.bookUnresolved(t)
+		out.hold(c.objections.held(phase))
 		c.activity.Store(new(activity)) // outcomes that come from now on belong to no trial
 		c.bookUnsent(t)
 	}

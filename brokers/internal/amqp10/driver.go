@@ -20,6 +20,7 @@ type Product struct {
 	Name     string
 	Hostname string           // the client setting whose value the open frame has, where the broker has virtual hosts
 	Settings []driver.Setting // beside ClientSettings
+	Silence  string           // when the broker grants no credit without a word (driver.Silent); empty: never
 	Supports func(driver.Guarantee) error
 	Failover bool // see driver.Kind
 	// Identity is the application property by which the broker recognises a message that is sent again, for exactly once.
@@ -220,6 +221,9 @@ func (d *session) each(ctx context.Context, do func(context.Context, *Link, driv
 	}
 	return nil
 }
+
+// Silence implements driver.Silent.
+func (d *session) Silence() string { return d.product.Silence }
 
 func (d *session) Close() error {
 	d.control.Close()

@@ -121,6 +121,9 @@ func (l *Link) cut() {
 	}
 }
 
+// Cut is what ends a dialect's call that heeds no context.
+func (l *Link) Cut() { l.cut() }
+
 // Close ends the link within closeTimeout; afterwards the client has released everything that waited on it. The
 // session's closing handshake makes the broker read what was sent before: a socket closed with unread bytes in it
 // would discard those on their way.

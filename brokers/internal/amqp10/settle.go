@@ -61,6 +61,10 @@ func loss(err error) error {
 	if errors.As(err, &link) && link.RemoteErr != nil && slices.Contains(final, link.RemoteErr.Condition) {
 		return err
 	}
+	var session *amqp.SessionError // by which RabbitMQ denies a right
+	if errors.As(err, &session) && session.RemoteErr != nil && session.RemoteErr.Condition == amqp.ErrCondUnauthorizedAccess {
+		return err
+	}
 	return fmt.Errorf("%w: %w", errLost, err)
 }
 

@@ -24,6 +24,8 @@ type Product struct {
 	Window string // what bounds the messages that a producer has under way
 	// Once is set where the broker has QoS 2, Shares where it has shared subscriptions.
 	Once, Shares bool
+	// Silence is when the broker stops taking messages without a word, as a clause (driver.Silent); empty: only at QoS 0.
+	Silence string
 	// Version is the topic where the server publishes its version; empty: there is none.
 	Version string
 	// SharedQueue is set where a shared subscription has a queue of its own, which outlives its subscribers; elsewhere the
@@ -222,13 +224,24 @@ func (d *driving) subscribe(ctx context.Context, l *link, c driver.ConsumerConfi
 		both = append(both, paho.SubscribeOptions{Topic: d.presence(c)})
 	}
 	ack, err := l.Subscribe(ctx, &paho.Subscribe{Subscriptions: both})
-	if err != nil && (ack == nil || ack.Reasons[0] >= packets.SubackUnspecifiederror) {
+	if err != nil && ack != nil && ack.Reasons[0] >= packets.SubackUnspecifiederror {
+		return fmt.Errorf("subscribe to %s: the server refused it, reason %#x: %w", filter, ack.Reasons[0], err)
+	}
+	if err != nil && ack == nil {
 		return fmt.Errorf("subscribe to %s: %w", filter, err)
 	}
 	if granted := ack.Reasons[0]; granted != d.qos {
 		return driver.Unsupported("delivery: "+string(d.config.Guarantee.Delivery), "the server granted QoS %d for %s", granted, filter)
 	}
 	return nil
+}
+
+// Silence implements driver.Silent.
+func (d *driving) Silence() string {
+	if d.product.Silence == "" && d.qos == 0 {
+		return "at QoS 0 a server drops what a user may not publish, and says so to nobody but its log"
+	}
+	return d.product.Silence
 }
 
 // Close has nothing to release: every producer and consumer has its own connection.

@@ -137,7 +137,7 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 				d.logf("%s: %v", s.id, err)
 			}
 		},
-		OnServerDisconnect: func(p *paho.Disconnect) { d.logf("%s: the server disconnected, reason %#x", s.id, p.ReasonCode) },
+		OnServerDisconnect: func(p *paho.Disconnect) { d.logf("%s: %v", s.id, ended(p.Packet())) },
 	})
 	ack, err := l.Connect(ctx, d.connectPacket(s))
 	switch {
@@ -145,10 +145,33 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 		return l, nil
 	case ack != nil && (ack.ReasonCode == packets.ConnackNotAuthorized || ack.ReasonCode == packets.ConnackBadUsernameOrPassword):
 		return nil, driver.RefusedLogin(d.product.Name, address, d.config.Target, err)
+	case ack != nil && ack.Properties != nil && ack.Properties.ServerReference != "":
+		return nil, driver.Refused(d.product.Name, address, fmt.Errorf("reason %#x: it refers clients to %s, which is the address to attach to: %w", ack.ReasonCode, ack.Properties.ServerReference, err))
 	case ack != nil:
 		return nil, driver.Refused(d.product.Name, address, fmt.Errorf("reason %#x: %w", ack.ReasonCode, err))
 	}
+	if d.product.Silence != "" {
+		err = fmt.Errorf("%w; %s", err, d.product.Silence)
+	}
 	return nil, fmt.Errorf("%s at %s gave no answer of MQTT 5: %w", d.product.Name, address, err)
+}
+
+// final are reasons to end a connection that would come again with the same message, or on every connection.
+var final = []byte{
+	packets.DisconnectNotAuthorized, packets.DisconnectTopicNameInvalid, packets.DisconnectPacketTooLarge, packets.DisconnectQuotaExceeded,
+	packets.DisconnectQoSNotSupported, packets.DisconnectUseAnotherServer, packets.DisconnectServerMoved,
+}
+
+// ended is why the server has ended a connection, in its own words where it has some.
+func ended(p *packets.Disconnect) error {
+	text := fmt.Sprintf("the server disconnected, reason %#x: %s", p.ReasonCode, p.Reason())
+	if own := p.Properties; own != nil && own.ReasonString != "" {
+		text += ": " + own.ReasonString
+	}
+	if own := p.Properties; own != nil && own.ServerReference != "" {
+		text += "; it refers clients to " + own.ServerReference
+	}
+	return errors.New(text)
 }
 
 func (d *driving) connectPacket(s station) *paho.Connect {

@@ -53,6 +53,8 @@ type producer struct {
 	quit     context.Context //nolint:containedctx // ends with the producer, not with a call
 	cancel   context.CancelFunc
 	awake    chan struct{} // holds one wake-up
+	closings closings
+	answers  atomic.Bool // the server has answered a message on this connection
 
 	mu     sync.Mutex
 	queue  []uint32
@@ -98,6 +100,7 @@ func (d *driving) producer(ctx context.Context, c driver.ProducerConfig, r drive
 
 func (p *producer) connect(ctx context.Context, first bool) (err error) {
 	p.socket.Store(nil) // nothing of the connection before runs any more
+	p.closings.began, p.closings.sent = time.Now(), false
 	p.acked = p.acked[:0]
 	at := station{id: p.id, clean: first, keep: p.d.qos > 0, session: p, idle: p.settle}
 	if driver.UsesStock(p.d.config.Client) {
@@ -150,6 +153,9 @@ func (p *producer) run() {
 		taken, lost, last = p.take(taken)
 		switch {
 		case lost:
+			if p.closings.another(p.answers.Swap(false), p.d.qos) {
+				driver.Refuse(p.receipts, errClosing)
+			}
 			p.drop(errLost)
 		case len(taken) > 0:
 			p.write(taken)
@@ -185,6 +191,7 @@ func (p *producer) take(taken []uint32) (next []uint32, lost, last bool) {
 
 // write sends taken. At QoS 0 a message is done when its bytes are in the socket.
 func (p *producer) write(taken []uint32) {
+	p.closings.sent = true
 	if p.stock != nil {
 		p.publish(taken)
 		return
@@ -279,7 +286,10 @@ func (p *producer) drop(err error) {
 func (p *producer) again() {
 	err := p.connect(p.quit, false)
 	if err == nil && p.d.qos > 0 && !p.present {
-		err = p.d.restore(p.quit)
+		p.closings.sent = true // what asks for the subscriptions is a message, too
+		if err = p.d.restore(p.quit); err != nil && p.closings.another(false, p.d.qos) {
+			driver.Refuse(p.receipts, errClosing)
+		}
 	}
 	if err != nil {
 		p.drop(disconnected(err))

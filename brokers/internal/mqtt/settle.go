@@ -3,8 +3,11 @@ package mqtt
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/eclipse/paho.golang/packets"
+
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // ConAckReceived implements session.SessionManager.
@@ -17,7 +20,10 @@ func (p *producer) ConAckReceived(w io.Writer, c *packets.Connect, ack *packets.
 }
 
 // ConnectionLost implements session.SessionManager.
-func (p *producer) ConnectionLost(*packets.Disconnect) error {
+func (p *producer) ConnectionLost(d *packets.Disconnect) error {
+	if d != nil && slices.Contains(final, d.ReasonCode) {
+		driver.Refuse(p.receipts, ended(d))
+	}
 	p.mu.Lock()
 	p.up = false
 	p.mu.Unlock()
@@ -56,6 +62,9 @@ func (p *producer) release(id uint16) {
 }
 
 func (p *producer) answered(slot uint32, reason byte) {
+	if !p.answers.Load() {
+		p.answers.Store(true)
+	}
 	if int(slot) >= len(p.stages) {
 		return
 	}
@@ -65,7 +74,7 @@ func (p *producer) answered(slot uint32, reason byte) {
 	if reason != 0 {
 		err := errNobody
 		if reason != packets.PubackNoMatchingSubscribers {
-			err = fmt.Errorf("the server refused the message, reason %#x", reason)
+			err = fmt.Errorf("the server refused the message, reason %#x: %s", reason, (&packets.Puback{ReasonCode: reason}).Reason())
 		}
 		p.complete([]uint32{slot}, err)
 		return

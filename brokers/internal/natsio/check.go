@@ -54,6 +54,13 @@ func Limit(t driver.Target) int64 {
 
 const payloadSetting = "max_payload"
 
+// WithID is the size of a message of so many bytes together with the header by which a stream knows it again: the line that begins headers,
+// the name, an id as the drivers make it, and the ends of lines. The server counts it.
+func WithID(size int) int {
+	const id = 22 + 1 + 13 // a nuid, a dash, and the largest number in base 36
+	return size + len("NATS/1.0\r\n") + len("Nats-Msg-Id: ") + id + len("\r\n\r\n")
+}
+
 func fitsSize(size int, limit int64) error {
 	if int64(size) > limit {
 		return driver.Unsupported(fmt.Sprintf("messageSize: %d", size), "the server takes at most %d bytes; raise its setting max_payload", limit)

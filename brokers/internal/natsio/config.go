@@ -179,6 +179,8 @@ func render(v any) string {
 	switch v := v.(type) {
 	case Block:
 		return "{\n" + v.String() + "}"
+	case map[string]any:
+		return render(Block(v))
 	case []any:
 		items := make([]string, len(v))
 		for i := range v {

@@ -3,6 +3,7 @@
 package natsio
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"log"
@@ -124,7 +125,12 @@ func (d *Dialer) dial(addresses []string, name string, lost func(error), closed 
 	c := &Conn{lost: lost}
 	options := append([]nats.Option{
 		nats.Name("brokermark " + name), nats.SetCustomDialer(c),
-		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { d.report(name, s, err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				c.deny(err)
+			}
+			d.report(name, s, err)
+		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) { d.Logf("%s: connected again, to %s", name, nc.ConnectedAddr()) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err == nil {
@@ -194,9 +200,43 @@ type Conn struct {
 
 	lost func(error) // unless nil, called before dialling again
 
-	mu  sync.Mutex
-	raw net.Conn
-	cut bool
+	mu     sync.Mutex
+	raw    net.Conn
+	cut    bool
+	denial error         // nil: the server has denied nothing
+	told   []func(error) // of the denial
+}
+
+// WhenDenied calls f as soon as the server denies something that was asked for on c, at once where it has: it says so beside all answers, and
+// a publish that it denies has none.
+func (c *Conn) WhenDenied(f func(error)) {
+	c.mu.Lock()
+	denial := c.denial
+	c.told = append(c.told, f)
+	c.mu.Unlock()
+	if denial != nil {
+		f(denial)
+	}
+}
+
+func (c *Conn) deny(err error) {
+	c.mu.Lock()
+	first := c.denial == nil
+	c.denial = cmp.Or(c.denial, err)
+	told := c.told
+	c.mu.Unlock()
+	if first {
+		for _, f := range told {
+			f(err)
+		}
+	}
+}
+
+// Denial is what the server has denied on c; nil: nothing yet.
+func (c *Conn) Denial() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.denial
 }
 
 // Dial implements nats.CustomDialer.

@@ -27,6 +27,7 @@ func NewSender(d *Dialer, subjects []string, c driver.ProducerConfig, r driver.R
 		conn.Shut()
 		return nil, err
 	}
+	conn.WhenDenied(func(err error) { driver.Refuse(r, err) })
 	return &Sender{conn: conn, watch: socket.NewWatch(conn.Cut), subjects: subjects, receipts: r}, nil
 }
 

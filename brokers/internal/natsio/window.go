@@ -53,6 +53,7 @@ func NewWindow(d *Dialer, name string, n int, timeout time.Duration, r driver.Re
 		return nil, err
 	}
 	w.conn, w.prefix = conn, nats.NewInbox()+"."
+	conn.WhenDenied(func(err error) { driver.Refuse(r, err) })
 	for i := range w.replies {
 		w.replies[i].subject = w.reply(uint32(i), 0)
 	}

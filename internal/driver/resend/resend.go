@@ -183,6 +183,12 @@ func (p *producer) Done(slots []uint32, err error) {
 	}
 }
 
+// Refused implements driver.Objections for inner.
+func (p *producer) Refused(err error) { driver.Refuse(p.receipts, err) }
+
+// Held implements driver.Objections for inner.
+func (p *producer) Held(why string) { driver.Hold(p.receipts, why) }
+
 func (p *producer) keep(slots []uint32, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,0 +1,24 @@
+package rabbitserver
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Silence is when RabbitMQ takes no messages, of the protocols that have no word for it; AMQP 0-9-1 has connection.blocked.
+const Silence = "RabbitMQ reads nothing from publishers, and does not say so in this protocol, while it has raised an alarm about its disk or its memory " +
+	"(rabbitmq-diagnostics alarms; disk_free_limit, vm_memory_high_watermark)"
+
+var raised = regexp.MustCompile(`\w+ resource limit alarm set on node`)
+
+// Alarmed is err, of a node that doesn't answer, with the alarm that the node has raised since it was started: it waits for that to clear
+// before it talks to clients of MQTT.
+func Alarmed(n *provision.Node, err error) error {
+	log, unread := n.Log()
+	if found := raised.Find(log); err != nil && unread == nil && found != nil {
+		return fmt.Errorf("%w: the server has said %q and blocks publishers: %w", provision.ErrHopeless, found, err)
+	}
+	return err
+}
