@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,6 +84,7 @@ type kafka struct {
 	common   []kgo.Opt
 	admin    *kadm.Client
 	client   *kgo.Client // admin's own
+	misled   bool        // some broker could not be reached at the address that it advertises
 	topology driver.Topology
 	// delivered holds, per consumer group, the next offset of each partition to be delivered. It is kept only where
 	// nothing may be delivered twice: a group that loses its members starts again at the last committed offset.
@@ -106,11 +109,32 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 		client.Close()
 		return nil, explain(c.Target, err)
 	}
+	if alone, err := k.reachesAll(ctx); err != nil && alone {
+		client.Close()
+		return nil, err
+	} else if err != nil { // a node that has just died is known for some seconds yet: Setup asks again
+		k.misled = true
+	}
 	if err := k.flushesCommits(ctx); err != nil {
 		client.Close()
 		return nil, err
 	}
 	return k, nil
+}
+
+// reachesAll tells which of the addresses that the brokers advertise can't be reached; alone: there is one broker. A cluster that doesn't answer
+// is asked later, by Setup.
+func (k *kafka) reachesAll(ctx context.Context) (alone bool, err error) {
+	brokers, err := k.admin.ListBrokers(ctx)
+	if err != nil {
+		return false, nil //nolint:nilerr // it has answered before
+	}
+	var told []string
+	for _, b := range brokers {
+		told = append(told, net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))))
+	}
+	given := k.config.Target.Addresses
+	return len(brokers) == 1, driver.Advertised(ctx, "kafka", strings.Join(given, ", "), "advertised.listeners", given, told)
 }
 
 func connection(c driver.Config) []kgo.Opt {
@@ -141,4 +165,12 @@ func connection(c driver.Config) []kgo.Opt {
 func (k *kafka) Close() error {
 	k.admin.Close()
 	return nil
+}
+
+// Silence implements driver.Silent.
+func (k *kafka) Silence() string {
+	if k.config.Guarantee.Acks == driver.AcksNone {
+		return "with acks: none Kafka closes the connection of a producer whose messages it refuses, and does not say why; acks: leader tells"
+	}
+	return ""
 }

@@ -23,6 +23,11 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 	if err != nil {
 		return err
 	}
+	if k.misled {
+		if _, err := k.reachesAll(ctx); err != nil {
+			return err
+		}
+	}
 	replicas := max(1, k.config.Guarantee.Replicas)
 	if err := k.awaitBrokers(ctx, replicas); err != nil {
 		return err
@@ -171,6 +176,9 @@ func (k *kafka) awaitLeaders(ctx context.Context, replicas int, created []driver
 		if err != nil {
 			return fmt.Errorf("waiting for leaders: %w", err)
 		}
+		if err := refusedIn(answers); err != nil {
+			return err
+		}
 		if led(answers, len(names), replicas) {
 			return k.awaitServing(ctx, names)
 		}
@@ -218,6 +226,18 @@ func (k *kafka) everyBroker(ctx context.Context, topics []string) ([]*kmsg.Metad
 		answers = append(answers, answer.(*kmsg.MetadataResponse))
 	}
 	return answers, nil
+}
+
+// refusedIn is the first denial in answers; nil: there is none.
+func refusedIn(answers []*kmsg.MetadataResponse) error {
+	for _, a := range answers {
+		for _, t := range a.Topics {
+			if err := kerr.ErrorForCode(t.ErrorCode); denied(err) && t.Topic != nil {
+				return fmt.Errorf("describe topic %s: %w", *t.Topic, err)
+			}
+		}
+	}
+	return nil
 }
 
 // led tells whether all answers name a leader, the same one, of every partition of so many topics, with its replicas in sync.

@@ -41,7 +41,7 @@ func (s *session) attach(ctx context.Context) error {
 		return s.admin.explain(t, err)
 	}
 	if err = s.login(); err == nil {
-		return nil
+		return s.reachesOwner(ctx)
 	}
 	explained := driver.Explain("pulsar", t.Addresses, t, err)
 	var e *driver.ErrConnect
@@ -60,6 +60,29 @@ func (s *session) login() error {
 	defer c.Close()
 	_, err = c.TopicPartitions("persistent://public/default/brokermark")
 	return err
+}
+
+// reachesOwner looks a topic up as clients do, and tells where the broker that has it can't be reached. A user who may not ask is told nothing.
+func (s *session) reachesOwner(ctx context.Context) error {
+	var owner struct {
+		Plain string `json:"brokerUrl"`
+		TLS   string `json:"brokerUrlTls"`
+	}
+	for _, base := range s.admin.urls {
+		if err := s.admin.ask(ctx, http.MethodGet, base+"/lookup/v2/topic/persistent/public/default/brokermark", nil, &owner); err == nil {
+			break
+		}
+	}
+	told := owner.Plain
+	if s.config.Target.TLS != nil {
+		told = owner.TLS
+	}
+	u, err := url.Parse(told)
+	if err != nil || u.Host == "" {
+		return nil //nolint:nilerr // it is known that the broker answers
+	}
+	given := s.config.Target.Addresses
+	return driver.Advertised(ctx, "pulsar", strings.Join(given, ", "), "advertisedAddress, advertisedListeners", given, []string{u.Host})
 }
 
 // explain says why the admin interface can't be used.

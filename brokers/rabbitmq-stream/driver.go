@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
 	"github.com/brokermark/brokermark/brokers/internal/drops"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -144,6 +147,9 @@ func (d *streams) replicated(l *link, name string) error {
 	if asked > nodes {
 		patience = copiesTimeout / 5 // not likely that there are more nodes than we know
 	}
+	if err := d.reachesLeader(l, name); err != nil {
+		return err
+	}
 	copies := 0
 	for end := time.Now().Add(patience); copies < asked && time.Now().Before(end); {
 		m, err := l.StreamMetaData(name)
@@ -163,6 +169,17 @@ func (d *streams) replicated(l *link, name string) error {
 		return everyNode(asked, copies)
 	}
 	return nil
+}
+
+// reachesLeader tells where the node that a stream's messages go to can't be reached. A stream whose leader isn't known yet is asked for later.
+func (d *streams) reachesLeader(l *link, name string) error {
+	m, err := l.StreamMetaData(name)
+	if err != nil || m.Leader == nil {
+		return nil //nolint:nilerr // replicated tells
+	}
+	told := net.JoinHostPort(m.Leader.Host, m.Leader.Port)
+	return driver.Advertised(context.Background(), broker, strings.Join(d.cfg.Target.Addresses, ", "), "stream.advertised_host, stream.advertised_port",
+		d.cfg.Target.Addresses, []string{told})
 }
 
 func everyNode(asked, there int) error {
@@ -214,6 +231,9 @@ func (d *streams) remove(l *link) error {
 	}
 	return errors.Join(errs...)
 }
+
+// Silence implements driver.Silent.
+func (*streams) Silence() string { return rabbitserver.Silence }
 
 // Close has nothing to close: producers and consumers own their connections.
 func (d *streams) Close() error { return nil }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"sync"
@@ -156,10 +157,12 @@ func (d *session) inCluster(ctx context.Context) error {
 	for _, address := range d.config.Target.Addresses {
 		client := d.dial(address, nil)
 		about, err := info(ctx, client, "cluster")
-		_ = client.Close()
 		if err == nil && about["cluster_enabled"] == "1" {
-			return nil
+			err := d.reachesAll(ctx, client, address)
+			_ = client.Close()
+			return err
 		}
+		_ = client.Close()
 		if first == nil && err != nil {
 			first = refusal(address, d.config.Target, err)
 		} else if first == nil {
@@ -167,6 +170,27 @@ func (d *session) inCluster(ctx context.Context) error {
 		}
 	}
 	return cmp.Or(first, errors.New("no address to connect to"))
+}
+
+// reachesAll tells which of the nodes that a cluster tells of can't be reached. One that is being formed tells of none.
+func (d *session) reachesAll(ctx context.Context, client *redis.Client, address string) error {
+	shards, err := client.ClusterShards(ctx).Result()
+	if err != nil {
+		return nil //nolint:nilerr // the node has answered before, but may be too old for it
+	}
+	var told []string
+	for _, s := range shards {
+		for _, n := range s.Nodes {
+			port := n.Port
+			if d.config.Target.TLS != nil {
+				port = n.TLSPort
+			}
+			if n.Health == "online" && n.Endpoint != "" && n.Endpoint != "?" { // else the node that was asked, or not known
+				told = append(told, net.JoinHostPort(n.Endpoint, strconv.FormatInt(port, 10)))
+			}
+		}
+	}
+	return driver.Advertised(ctx, clusterName, address, "cluster-announce-ip, cluster-announce-port", d.config.Target.Addresses, told)
 }
 
 // dialCluster makes a client that finds the node of each command itself, with one connection to each.

@@ -32,6 +32,9 @@ func (l *Local) Prepare(ctx context.Context, p Plan) (Prepared, error) {
 	}
 	w, err := l.prepareWorker(ctx, d, p)
 	if err != nil {
+		if errors.As(err, new(*driver.ErrConnect)) { // of another of the broker's addresses, which only Setup learns
+			err = &ErrConnect{Why: err}
+		}
 		return Prepared{}, errors.Join(err, clean(d, p), d.Close())
 	}
 	l.driver, l.worker, l.plan = d, w, p

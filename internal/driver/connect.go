@@ -21,6 +21,7 @@ const (
 	NoAnswer      Obstacle = "no answer"    // the connection was accepted, and nothing came
 	TurnedAway    Obstacle = "refused"      // for a reason that the broker gave
 	NotUnderstood Obstacle = "no handshake" // something answers, but not as this broker does
+	Misled        Obstacle = "advertised"   // the broker tells its clients an address that can't be reached
 )
 
 // ErrConnect is a broker that can't be used at an address. Its sentence names the address and the obstacle; never a
@@ -30,7 +31,8 @@ type ErrConnect struct {
 	Address  string
 	Obstacle Obstacle
 	User     string // BadLogin: empty where none was given
-	Detail   string // TLSMismatch: which side wants what, as a clause
+	Detail   string // TLSMismatch: which side wants what, as a clause; Misled: the broker's setting that decides what it tells
+	By       string // Misled: the address where the broker told Address
 	Err      error  // the client's own
 }
 
@@ -46,6 +48,8 @@ func (e *ErrConnect) Error() string {
 		}
 	case TLSMismatch:
 		s = fmt.Sprintf("TLS mismatch with %s at %s: %s", e.Broker, e.Address, e.Detail)
+	case Misled:
+		s = fmt.Sprintf("%s at %s tells its clients to connect to %s (%s), which can't be reached from here", e.Broker, e.By, e.Address, e.Detail)
 	case TurnedAway:
 		s = fmt.Sprintf("%s at %s refused the connection", e.Broker, e.Address)
 	case NoAnswer:
@@ -67,7 +71,7 @@ func (e *ErrConnect) cause() string {
 	switch {
 	case err == nil, e.Obstacle == TLSMismatch && (e.Detail != refusedHandshake || !alerted(err)):
 		return ""
-	case e.Obstacle == Unreachable && errors.As(err, &op):
+	case (e.Obstacle == Unreachable || e.Obstacle == Misled) && errors.As(err, &op):
 		err = op.Err
 		if errors.As(err, &call) {
 			err = call.Err

@@ -71,6 +71,7 @@ func TestAProcessIsFoundByTheSocketItListensOn(t *testing.T) {
 		"at another address":  {[]string{"0500A8C0:1628 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "x", sockets: []int{71}}}, "no socket of this network namespace listens on it"},
 		"of another user":     {[]string{"0100007F:1628 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "x"}}, "its socket belongs to the user root, whose processes can't be looked into"},
 		"published by docker": {[]string{"0100007F:1628 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "docker-proxy", sockets: []int{71}}}, "docker-proxy listens on it, which passes everything on"},
+		"behind a proxy":      {[]string{"0100007F:1628 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "haproxy", sockets: []int{71}}}, "haproxy listens on it, which passes everything on"},
 		"of this process":     {[]string{"0100007F:1628 0A 0 71"}, nil, []fakeProcess{{pid: 7, name: "brokermark", sockets: []int{71}}}, "this process itself listens on it"},
 	} {
 		t.Run(name, func(t *testing.T) {

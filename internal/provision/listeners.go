@@ -149,9 +149,11 @@ func kernelIP(text string) net.IP {
 	return b
 }
 
-// forwarders listen for others.
+// forwarders listen for others. The names are the kernel's, which keeps 15 bytes.
 var forwarders = []string{
 	"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "gvproxy", "kubectl", "ssh", "sshd", "socat",
+	"haproxy", "nginx", "envoy", "traefik", "caddy", "toxiproxy", "toxiproxy-serve", "stunnel", "stunnel4", "sslh", "rinetd", "redir", "simpleproxy",
+	"ncat", "nc", "cloudflared", "tailscaled", "kafka-proxy", "nutcracker", "twemproxy", "gost", "frpc", "frps",
 }
 
 // behind are the processes that listen at e, or why they can't be taken for the broker.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -38,6 +39,29 @@ func OpenSays(t *testing.T, broker string, target driver.Target, g driver.Guaran
 		_ = drv.Close()
 	}
 	Says(t, err, part)
+}
+
+// misledBound is how soon a driver says that the broker tells its clients an address that can't be reached.
+const misledBound = 15 * time.Second
+
+// Misled wants a driver to say soon that the broker tells its clients address, which can't be reached, and by which setting.
+func Misled(t *testing.T, broker string, target driver.Target, g driver.Guarantee, address, setting string) {
+	t.Helper()
+	began := time.Now()
+	drv, err := Kind(t, broker).Open(t.Context(), Config(t, broker, target, g, nil, nil))
+	if err == nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*misledBound)
+		defer cancel()
+		err = drv.Setup(ctx, Topic("misled", 1, "s"))
+		_ = drv.Close()
+	}
+	if took := time.Since(began); took > misledBound {
+		t.Errorf("it took %v to say so", took)
+	}
+	met, ok := errors.AsType[*driver.ErrConnect](err)
+	if !ok || met.Obstacle != driver.Misled || met.Address != address || met.Detail != setting {
+		t.Errorf("%v; want that the broker tells its clients to connect to %s (%s)", err, address, setting)
+	}
 }
 
 // SetupError opens the target, sets topology up and closes it again. What is not supported may be refused by either.
