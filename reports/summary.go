@@ -165,8 +165,9 @@ func hiddenInSummary(points []results.Point) hiddenColumns {
 	for _, key := range []string{results.KeyPublishP50, results.KeyPublishP99} {
 		hidden[key] = !slices.ContainsFunc(points, results.Point.PublishesOnly)
 	}
+	fromSend := anyLoad(points, results.OnlyFromSend)
 	for _, key := range results.FromSend {
-		hidden[key] = !anyLoad(points, results.OnlyFromSend)
+		hidden[key] = !fromSend
 	}
 	return hidden
 }

@@ -147,6 +147,9 @@ func JudgeObjectives(set *results.Set) []Verdict {
 	var verdicts []Verdict
 	for _, p := range set.Points {
 		objectives, unreadable := objectivesOf(p.Records[len(p.Records)-1].Spec)
+		if len(objectives)+len(unreadable) == 0 {
+			continue
+		}
 		loads := loadsOf(p)
 		for _, l := range loads {
 			for _, c := range objectives {
