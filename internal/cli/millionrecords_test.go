@@ -46,7 +46,7 @@ func TestAReportOfOneStudyOutOfAMillionRecords(t *testing.T) {
 			defer db.Close()
 			fill(t, path, db, others(column))
 			for _, where := range []string{"study=ours", "broker=kafka", "study=ours,status=void"} {
-				least, memory := mostTime+time.Hour, int64(0)
+				least, own, memory := mostTime+time.Hour, time.Duration(0), int64(0)
 				for range 3 { // other programs of the machine cost time, too
 					out := filepath.Join(t.TempDir(), "report.txt")
 					began := time.Now()
@@ -54,15 +54,20 @@ func TestAReportOfOneStudyOutOfAMillionRecords(t *testing.T) {
 					if code := exitCode(t, p.Cmd); code != 0 {
 						t.Fatalf("exit code %d", code)
 					}
-					least = min(least, time.Since(began))
+					if took := time.Since(began); took < least {
+						least, own = took, p.ProcessState.UserTime()+p.ProcessState.SystemTime()
+					}
 					memory = max(memory, p.ProcessState.SysUsage().(*syscall.Rusage).Maxrss<<10)
 					if text, err := os.ReadFile(out); err != nil || !strings.Contains(string(text), "kafka") && !strings.Contains(where, "void") {
 						t.Fatalf("%s: %v, %.2000s", where, err, text)
 					}
 				}
-				t.Logf("%s: %v, %d MB", where, least, memory/1e6)
-				if least > mostTime || memory > mostMemory {
-					t.Errorf("%s: %v and %d MB, allowed are %v and %d MB", where, least, memory/1e6, mostTime, int64(mostMemory/1e6))
+				t.Logf("%s: %v (%v of processor time), %d MB", where, least, own, memory/1e6)
+				if own > mostTime || memory > mostMemory {
+					t.Errorf("%s: %v of processor time and %d MB, allowed are %v and %d MB", where, own, memory/1e6, mostTime, int64(mostMemory/1e6))
+				}
+				if least > mostTime {
+					testkit.Undecided(t, "%s took %v, of which %v on a core", where, least, own)
 				}
 			}
 		})
