@@ -265,9 +265,6 @@ func osCodename() string {
 func parseSources(path string, b []byte) []aptSource {
 	var list []aptSource
 	switch filepath.Ext(path) {
-	case ".sources":
-	default:
-		return nil
 	case ".list":
 		for line := range strings.Lines(string(b)) {
 			if s, ok := parseLine(line); ok {
@@ -275,6 +272,9 @@ func parseSources(path string, b []byte) []aptSource {
 			}
 		}
 		return list
+	case ".sources":
+	default:
+		return nil
 	}
 	for stanza := range strings.SplitSeq(string(b), "\n\n") {
 		var s aptSource
