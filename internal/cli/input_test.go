@@ -105,7 +105,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check --set latency=20ms", `--set 'latency=20ms': latency: unknown key "latency"; did you mean "sustainable.latency"?`},
 		{"check --rate 100 --latency 20ms", `--latency 20ms: sustainable.latency: not used by measure: rate (which the other settings imply), only by sustainable, curve; at a given rate objectives or --fail-if 'e2e_p99 > 20ms' bound it`},
 		{"check --measure throughput", `--measure throughput: measure: "throughput" is not one of rate, peak, sustainable, curve, count, backlog; did you mean "peak"?`},
-		{"figure latency -o {tmp}/x.svg", `unknown figure "latency"; known: latency-throughput, percentiles, timeseries, cost, sustainable, heatmap, multiples; did you mean "latency-throughput"?`},
+		{"figure latency -o {tmp}/x.svg", `unknown figure "latency"; known: latency-throughput, percentiles, timeseries, cost, sustainable, heatmap, multiples, and exhibits such as dyjach-2024/4; did you mean "latency-throughput"?`},
 		{"check --rate 5,000", `--rate 5,000: load.rate: 5,000 are 2 values, the last one 000; a number has no commas: 5000`},
 		{"check --rate 10,500", `--rate 10,500: load.rate: 10,500 may be one rate or 2; allowed: 10500 for one, 10/s,500/s for 2`},
 		{"check --size 1,024", `--size 1,024: messageSize: 1,024 are 2 values, the last one 024; a number has no commas: 1024`},
