@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,17 +113,17 @@ func TestAProbingThatComesToNothingSaysWhyTheLastMessageFailed(t *testing.T) {
 }
 
 func TestTheTimeInWhichABrokerTakesNoMessagesIsMeasured(t *testing.T) {
-	var receipts driver.Receipts
+	var receipts atomic.Pointer[driver.Receipts]
 	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
-		receipts = p.receipts
+		receipts.Store(&p.receipts)
 		p.deliver(batch)
 		p.done(batch, nil)
 		return nil
 	}}
 	w := ready(t, d, simple(1, 1))
 	hold := func(after, length time.Duration) {
-		time.AfterFunc(after, func() { driver.Hold(receipts, "a quota") })
-		time.AfterFunc(after+length, func() { driver.Hold(receipts, "") })
+		time.AfterFunc(after, func() { driver.Hold(*receipts.Load(), "a quota") })
+		time.AfterFunc(after+length, func() { driver.Hold(*receipts.Load(), "") })
 	}
 	hold(300*time.Millisecond, 400*time.Millisecond)
 	out := w.Run(t.Context(), Load{Duration: time.Second, Window: 10, Drain: 20 * time.Second})
