@@ -16,6 +16,7 @@ import (
 
 // A node whose disk has less room than it wants takes no messages, of four protocols: one of them has a word for it.
 func TestAnAlarmOfTheBrokerEndsItsPointAndIsNamed(t *testing.T) {
+	t.Parallel()
 	const silent = "while it has raised an alarm about its disk or its memory"
 	for broker, says := range map[string]string{
 		"rabbitmq":        "the broker takes no messages: connection.blocked: low on disk",
@@ -24,6 +25,7 @@ func TestAnAlarmOfTheBrokerEndsItsPointAndIsNamed(t *testing.T) {
 		"rabbitmq-stream": silent,
 	} {
 		t.Run(broker, func(t *testing.T) {
+			t.Parallel()
 			h := sharedHost(t)
 			spec := fmt.Sprintf("broker: %s\nserver: {disk_free_limit.absolute: 1000TB}\ndelivery: at-least-once\npersistence: log\nduration: 1s\nproducerRate: 100\n", broker)
 			began := time.Now()

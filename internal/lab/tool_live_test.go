@@ -23,6 +23,7 @@ func TestMakersToolsDoWhatAPointAsksFor(t *testing.T) {
 		rate    float64 // that was asked for; 0: none
 		counted bool    // by the broker
 		latency string  // a metric that the tool prints; "" if it prints none
+		long    bool    // a JVM for the broker and two for the tool
 	}{
 		"kafka-producer-perf-test": {
 			spec: "broker: kafka\nmeasure: rate\nload.rate: 500\nduration: 6s\nsubscriptionsPerTopic: 0\nclient: {linger.ms: 2}\n", rate: 500, counted: true, latency: "service_p99_ns",
@@ -32,19 +33,22 @@ func TestMakersToolsDoWhatAPointAsksFor(t *testing.T) {
 		},
 		"nats-bench": {spec: "broker: nats\nmeasure: count\ncount.messages: 2000000\n"},
 		"redis-benchmark": {
-			spec:    "broker: redis\nmeasure: count\ncount.messages: 200000\nsubscriptionsPerTopic: 0\ndelivery: at-least-once\nclient: {pipeline: 100}\n",
+			spec:    "broker: redis\nmeasure: count\ncount.messages: 2000000\nsubscriptionsPerTopic: 0\ndelivery: at-least-once\nclient: {pipeline: 100}\n",
 			counted: true, latency: "service_p99_ns",
 		},
 		"pulsar-perf": {
 			spec:    "broker: pulsar\nmeasure: count\ncount.messages: 50000\nsubscriptionsPerTopic: 2\nclient: {batchingMaxPublishDelay: 5ms, receiverQueueSize: 500}\n",
-			counted: true, latency: "e2e_service_p99_ns",
+			counted: true, latency: "e2e_service_p99_ns", long: true,
 		},
 		"artemis-perf": {
 			spec: "broker: artemis\nmeasure: rate\nload.rate: 500\nduration: 6s\ndelivery: at-least-once\nclient: {Credit: 100}\n", rate: 500,
-			counted: true, latency: "e2e_service_p99_ns",
+			counted: true, latency: "e2e_service_p99_ns", long: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.long {
+				testkit.Long(t)
+			}
 			r := runPoint(t, parseSpec(t, c.spec+"generator: "+name+"\n"), lab.Options{Host: sharedHost(t)})
 			if r.Status == store.Void && hasDoubt(r, "busy-machine") { // a JVM needs a tenth of the time to connect then
 				testkit.Undecided(t, "%s", r.Reason)
