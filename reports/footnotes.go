@@ -99,6 +99,7 @@ func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float
 	}
 	c = c.Marked(marks...)
 	slices.Sort(c.Marks)
+	c.Marks = slices.Compact(c.Marks) // a cell may be of several loads
 	return c
 }
 
