@@ -84,7 +84,9 @@ func unknownUsage() usage {
 // setTotal sets what the processes used in all, for the messages of a measurement.
 func (u *usage) setTotal(c store.Cost, total store.Side) {
 	u.cpuPerMillion = c.PerMillion(total.UserSeconds + total.SystemSeconds)
-	u.memory = float64(total.RSSBytes)
+	if total.RSSBytes > 0 { // 0: none was read before the processes ended
+		u.memory = float64(total.RSSBytes)
+	}
 }
 
 // setCores sets how many cores the processes kept busy in the measured phase.

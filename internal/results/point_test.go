@@ -199,6 +199,10 @@ func TestACostThatWasNotMeteredIsUnknown(t *testing.T) {
 	if v := costs(KeyBrokerCPU, store.Cost{BrokerKnown: true, Messages: 10}); v != 0 {
 		t.Errorf("what was metered and took nothing costs %v", v)
 	}
+	unread := store.Cost{BrokerKnown: true, Messages: 10, BrokerUserSeconds: 0.1} // it ended before its memory was read
+	if v := costs(KeyBrokerRSS, unread); !math.IsNaN(v) {
+		t.Errorf("the memory is %v where none was read", v)
+	}
 }
 
 func TestPointsAreOrderedBySizeGuaranteeMeasureRateAndBroker(t *testing.T) {
