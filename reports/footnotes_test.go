@@ -62,7 +62,11 @@ func TestFootnotes_HaveMarksThatAreSeen(t *testing.T) {
 		for _, table := range d.Tables() {
 			for _, c := range table.Columns {
 				for _, row := range table.Rows {
-					for _, mark := range row[c.Key].Marks {
+					marks := row[c.Key].Marks
+					if once := slices.Compact(slices.Clone(marks)); len(once) != len(marks) {
+						t.Errorf("%s: a mark stands twice in %s: %v", report, c.Key, marks)
+					}
+					for _, mark := range marks {
 						seen[mark] = seen[mark] || !c.MachinesOnly
 					}
 				}
