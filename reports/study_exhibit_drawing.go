@@ -99,7 +99,25 @@ func (x exhibit) drawing(name string) document.Drawing {
 	if missing = slices.Compact(slices.Sorted(slices.Values(missing))); missing != nil {
 		d.Notes = append(d.Notes, "Without a figure: "+strings.Join(results.Shorten(missing), "; ")+".")
 	}
+	if doubts := results.DoubtsNote(x.measured()); doubts != "" {
+		d.Notes = append(d.Notes, doubts)
+	}
 	return d
+}
+
+// measured are the repetitions that the exhibit shows.
+func (x exhibit) measured() []results.Record {
+	var records []results.Record
+	seen := map[string]bool{} // points, by ID
+	for _, r := range x.all {
+		for _, side := range x.sides {
+			if l, ok := r.loadPoints[side]; ok && side != claim.Published && !seen[l.Point.ID] {
+				seen[l.Point.ID] = true
+				records = append(records, l.Point.Shown()...)
+			}
+		}
+	}
+	return records
 }
 
 // setup names the versions that measured each side, and the machines.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/figure"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
@@ -23,6 +24,7 @@ func TestTheExhibitsOfAllPapersAreDrawn(t *testing.T) {
 		measured := asMeasured(p.Figures, 2)
 		for i := range measured {
 			measured[i].Versions.Broker = "9.9"
+			measured[i].Doubts = []store.Doubt{store.DoubtOf(doubt.GeneratorLag, "so")}
 		}
 		own := p.ownResults(results.Of(measured))
 		for i, d := range p.Drawings(results.Of(measured)) {
@@ -60,8 +62,8 @@ func TestTheExhibitsOfAllPapersAreDrawn(t *testing.T) {
 			if err == nil {
 				err = f.Write(&out, "svg")
 			}
-			if err != nil || !strings.Contains(f.Subtitle, "now: ") || !strings.Contains(out.String(), "</svg>") {
-				t.Errorf("%s: %q, %v", d.Name, f.Subtitle, err)
+			if err != nil || !strings.Contains(f.Subtitle, "now: ") || !strings.Contains(strings.Join(f.Notes, " "), "Doubts, by how many of the ") || !strings.Contains(out.String(), "</svg>") {
+				t.Errorf("%s: %q, %q, %v", d.Name, f.Subtitle, f.Notes, err)
 			}
 		}
 	}

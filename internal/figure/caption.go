@@ -65,16 +65,3 @@ func machineOf(r store.Record) string {
 	}
 	return joined([]string{strings.TrimSpace(r.Host.CPU), cores}, ", ")
 }
-
-// doubtsNote counts the repetitions with each class of doubts: "generator (1), too short (2)". It is empty if there are none.
-func doubtsNote(points []results.Point) string {
-	var shown []store.Record
-	for _, p := range points {
-		shown = append(shown, p.Shown()...)
-	}
-	counts := results.CountClasses(shown)
-	if counts == "" {
-		return ""
-	}
-	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", len(shown), counts)
-}

@@ -111,7 +111,11 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
 	f.Subtitle = subtitle(set.Points, kinds[i].drawsOne)
-	if doubts := doubtsNote(set.Points); doubts != "" {
+	var shown []results.Record
+	for _, p := range set.Points {
+		shown = append(shown, p.Shown()...)
+	}
+	if doubts := results.DoubtsNote(shown); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
 		f.Height += 2 * smallSize // it may take two lines
 	}

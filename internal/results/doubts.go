@@ -139,6 +139,15 @@ func CountClasses(records []store.Record) string {
 	return strings.Join(words, ", ")
 }
 
+// DoubtsNote is the note of a figure about the doubts of the repetitions that it draws; empty if there are none.
+func DoubtsNote(records []store.Record) string {
+	counts := CountClasses(records)
+	if counts == "" {
+		return ""
+	}
+	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", len(records), counts)
+}
+
 // Finding is a reason to distrust a point: a doubt, or why a repetition didn't end ok.
 type Finding struct {
 	Class string // of a doubt; empty of an ending
