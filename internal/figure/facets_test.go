@@ -56,7 +56,11 @@ func TestAHeatMapHasAPanelForEachValueOfWhatElseVaries(t *testing.T) {
 		t.Errorf("panels %q, want %q", titles, want)
 	}
 	svg := strings.Join(texts(t, written(t, f, "svg")), "\n")
-	for _, says := range append(titles, "Panels: broker, messageSize; all have the same colours.") {
+	note := "Panels: broker, messageSize; all have the same colours."
+	if said := strings.Join(f.Notes, " "); !strings.Contains(said, note) {
+		t.Errorf("notes %q, want %q", said, note)
+	}
+	for _, says := range append(titles, "Panels: broker, messageSize; all have the same") { // its last word is on the next line
 		if !strings.Contains(svg, says) {
 			t.Errorf("the figure doesn't say %q", says)
 		}

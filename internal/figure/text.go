@@ -29,8 +29,14 @@ func fillBeside(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	c.FillText(style, at, s)
 }
 
-// wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a line is cut.
+// widerFont is how much wider the letters may be that a browser draws, where none of the fonts is installed that an SVG asks for: those of
+// DejaVu Sans are by a seventh.
+const widerFont = 1.16
+
+// wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a line is cut. The lines fit in a wider font,
+// too.
 func wrap(style text.Style, s string, width vg.Length) []string {
+	width /= widerFont
 	var lines []string
 	current := ""
 	for word := range strings.SplitSeq(s, " ") {
