@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
@@ -67,16 +68,20 @@ func TestLaTeXTablesHaveTheRulesOfBooktabsAndAsManyCellsAsColumns(t *testing.T) 
 }
 
 func TestLaTeXCompiles(t *testing.T) {
-	program, err := exec.LookPath("pdflatex")
+	testkit.Live(t)
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	if err != nil {
-		testkit.Lacks(t, "pdflatex isn't installed")
+		t.Fatal(err)
+	}
+	if err := host.Meet(t.Context(), provision.Need{Command: "pdflatex", Apt: []string{"texlive-latex-recommended"}}); err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.tex")
 	if err := os.WriteFile(path, []byte("\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage{booktabs,longtable,textcomp}\n\\begin{document}\n"+latexText(hostileDocument())+"\\end{document}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(program, "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", path)
+	c := exec.Command("pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", path)
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
