@@ -67,9 +67,9 @@ func perfTestArguments(p maker.Point) ([]string, error) {
 	} else {
 		args = append(args, "--confirm", strconv.Itoa(p.InFlight))
 	}
-	for setting, option := range map[string]string{"prefetch": "--qos", "ack.every": "--multi-ack-every"} {
-		if value, ok := p.Client[setting]; ok {
-			args = append(args, option, provision.Text(value))
+	for _, o := range []struct{ setting, option string }{{"prefetch", "--qos"}, {"ack.every", "--multi-ack-every"}} {
+		if value, ok := p.Client[o.setting]; ok {
+			args = append(args, o.option, provision.Text(value))
 		}
 	}
 	return perfTestLoad(args, p)
