@@ -16,6 +16,7 @@ import (
 // Consumers in a process of their own reach an attached broker and count the same. Their process runs as another user, who can't read
 // the certificates' files; it gets their text.
 func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		start provision.Options
 		spec  func(t *testing.T, s *study.Spec, in *provision.Instance)

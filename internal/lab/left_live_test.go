@@ -20,6 +20,7 @@ import (
 // However a run on a broker that somebody else started ends, nothing of it stays there, nor a note that something does.
 func TestNothingStaysOnAnAttachedBroker(t *testing.T) {
 	testkit.Live(t)
+	t.Parallel()
 	h := sharedHost(t)
 	in, err := h.Start(t.Context(), provision.Options{Broker: "jetstream"})
 	if err != nil {

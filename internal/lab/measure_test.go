@@ -121,6 +121,7 @@ func silentPeak() study.Spec {
 }
 
 func TestAPeakWithoutAnyConfirmationInItsPhaseFails(t *testing.T) {
+	testkit.NotShort(t) // the race detector makes the generator too slow to judge
 	r := runPoint(t, silentPeak(), lab.Options{})
 	if r.Status != store.Failed || !strings.Contains(r.Reason, "no message was confirmed during the measured phase of 3s") {
 		t.Errorf("%s: %s; published %.0f/s", r.Status, r.Reason, r.Result.PublishRate)

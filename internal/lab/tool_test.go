@@ -49,6 +49,7 @@ func withTool(name string) study.Spec {
 
 // What a tool printed is kept as its own; what nobody counted is unknown, and not 0.
 func TestTheFiguresOfAToolAreItsOwn(t *testing.T) {
+	t.Parallel()
 	r := runOnce(t, withTool("fake-ok"), lab.Options{Host: newHost(t)})
 	if r.Status != store.OK {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
@@ -72,6 +73,7 @@ func TestTheFiguresOfAToolAreItsOwn(t *testing.T) {
 }
 
 func TestAToolThatDoesNotDoWhatWasAskedForHasNoResultThatCounts(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]struct {
 		status store.Status
 		reason string
@@ -89,6 +91,7 @@ func TestAToolThatDoesNotDoWhatWasAskedForHasNoResultThatCounts(t *testing.T) {
 
 // Nothing that a tool has started outlives the repetition.
 func TestAToolThatIsInterruptedLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	h, db := newHost(t), openStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	began := time.Now()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // standStill stops this process for d, as Ctrl-Z, a debugger or a frozen virtual machine would.
@@ -24,6 +25,7 @@ func standStill(t *testing.T, d time.Duration) {
 }
 
 func TestAPauseIsTheGeneratorsOwnUntilItHasCaughtUp(t *testing.T) {
+	testkit.NotShort(t)
 	const rate, pause = 1000, 500 * time.Millisecond
 	for name, busy := range map[string]time.Duration{"an idle client": 0, "a client that takes half of the time": 500 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {

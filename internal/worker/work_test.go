@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // deliverAtOnce is a broker that takes no time.
@@ -18,6 +19,7 @@ func deliverAtOnce() *script {
 }
 
 func TestProducersBringNoMoreThanTheirWorkAllows(t *testing.T) {
+	testkit.NotShort(t)
 	const producers, delay = 3, 2 * time.Millisecond // 1,500/s
 	for name, c := range map[string]struct {
 		clients int
