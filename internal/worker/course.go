@@ -80,6 +80,18 @@ func (s *segment) due(now int64, most int) int {
 	return schedule.Due(s.share, s.next, now-s.start, most)
 }
 
+// lastIntended returns when the last message of a schedule that was sent in this trial was intended; 0 if none was sent.
+func (w *Worker) lastIntended() (last int64) {
+	for _, c := range w.clients {
+		for _, s := range c.segments {
+			if s.share != nil && s.next > 0 {
+				last = max(last, s.at(s.next-1))
+			}
+		}
+	}
+	return last
+}
+
 // maxUnsentBookings bounds how many times the unsent messages of a segment are booked. Hundreds of millions may be unsent, and
 // booking each of them would take longer than the trial. Neighbours are then booked together, with the shortest of their waiting
 // times: it is too short by less than a hundred thousandth of the time over which they were due, if they came at a constant rate.

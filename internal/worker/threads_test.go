@@ -103,3 +103,21 @@ func TestAHopelessTrialEndsThere(t *testing.T) {
 		t.Errorf("%d due, %d sent in %s", out.Measured.Due, out.Measured.Sent, length)
 	}
 }
+
+// Messages go out while it is decided that a trial ends: they are of the measured phase, whose books balance.
+func TestTheBooksOfAHopelessTrialBalance(t *testing.T) {
+	s, err := schedule.Constant(10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := prepared(t, 1, 100).Run(t.Context(), Load{
+		Schedule: s, Warmup: Warmup{For: 100 * time.Millisecond}, Duration: time.Minute, Drain: time.Second,
+		Hooks: Hooks{Hopeless: func([]Sample) bool {
+			time.Sleep(50 * time.Millisecond)
+			return true
+		}},
+	})
+	if b := out.Measured; !out.Hopeless || out.Err != nil || b.Sent == 0 || !b.Balanced() {
+		t.Errorf("hopeless %t, %v, %+v", out.Hopeless, out.Err, b)
+	}
+}

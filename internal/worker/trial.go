@@ -136,7 +136,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 			out.Preparing = max(out.Preparing, c.streams[i].work.busyShare(w.plan.ProducerDelay))
 		}
 	}
-	phase := t.finalPhase(out.LastSent, out.Err)
+	phase := t.finalPhase(out.LastSent, w.lastIntended(), out.Err)
 	for _, c := range w.clients {
 		c.bookUnresolved(t)
 		out.hold(c.objections.held(phase))
