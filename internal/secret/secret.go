@@ -1,4 +1,4 @@
-// Package secret tells passwords from other text by where they stand, and takes them out. It knows nobody's password.
+// Package secret tells passwords from other text by where they stand, and some by their form, and takes them out. It knows nobody's password.
 package secret
 
 import (
@@ -30,8 +30,12 @@ var (
 	flagged = regexp.MustCompile(`(--attach[ =]['"]?|\battach=)([^\s'"]+)@`)
 )
 
+// bare are secrets that are known by their form: a JSON Web Token, and the seed of an nkey.
+var bare = regexp.MustCompile(`\beyJ[\w-]+\.[\w-]+\.[\w-]*|\bS[ACNOUX][A-Z2-7]{56}\b`)
+
 // Redact is text as it may be shown to anyone: secrets that stand where secrets stand are taken out.
 func Redact(text string) string {
+	text = bare.ReplaceAllString(text, Hidden)
 	if !strings.ContainsAny(text, "@=") {
 		return text
 	}

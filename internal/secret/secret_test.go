@@ -38,12 +38,26 @@ func TestSecretsAreTakenOutWhereverTheyStand(t *testing.T) {
 	}
 }
 
+func TestTokensAndSeedsAreKnownByTheirForm(t *testing.T) {
+	for _, c := range [][2]string{
+		{"Authorization: Bearer eyJhbGciOiJub25lIn0.s3cr3t.", "Authorization: Bearer xxxxx"},
+		{"token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJiIn0.Zm9v-s3cr3t is stale", "token xxxxx is stale"},
+		{"seed:\nSUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY\n------END", "seed:\nxxxxx\n------END"},
+		{"--set client.x=eyJhbGciOiJub25lIn0.s3cr3t.", "--set client.x=xxxxx"},
+	} {
+		if got := Redact(c[0]); got != c[1] || !In(c[0]) || In(c[1]) {
+			t.Errorf("%q becomes %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
 func TestOtherTextStaysAsItIs(t *testing.T) {
 	for _, text := range []string{
 		"", "results:2026.db", "a.db", "postgres://team@db/bench", "postgres://db:5432/bench?sslmode=disable",
 		"user: no password; passwordEnv names an environment variable that holds it", "--password-env BENCH_PASSWORD", "passwordEnv=BENCH_PASSWORD",
 		"pulsar@4.0.8 = 3", "kafka@4.3.1", "http://127.0.0.1:8080/", "--broker kafka@4.3.1", "--attach a:1,b:2", "--where broker=kafka",
 		"postgres//db:5432/bench", "team@db:5432/bench", "stdin:3: broker: kafka@4.3.1/x", "image:4.3@sha256:12ab/x",
+		"UACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3V", "eyJ.x", "a file of SUMMARIES.OF.EYJ",
 		"password_file=/etc/passwords", "delegation.token.max.lifetime.ms=5",
 	} {
 		if got := Redact(text); got != text || In(text) {
