@@ -27,6 +27,7 @@ func driverKind() driver.Kind {
 		Client:   "github.com/nats-io/nats.go",
 		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
 		Supports: supports,
+		Logins:   natsio.Logins,
 		Share:    driver.TakeTurns,
 		Maps:     natives,
 		Server:   served,

@@ -16,8 +16,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -39,6 +37,7 @@ func driverKind() driver.Kind {
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
 		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("kafka"), Server: completed, Open: open,
 		Failover: true, Shared: true, Relays: true, Redelivers: redelivers,
+		Logins: []driver.Login{driver.ByToken, driver.ByOAuth, driver.ByAWS},
 	}
 }
 
@@ -59,11 +58,8 @@ func supports(g driver.Guarantee) error {
 
 // fits implements driver.Kind.Fits.
 func fits(c driver.Config, s driver.Shape) error {
-	if mechanism := c.Client.String("sasl.mechanism"); c.Target.User == "" && mechanism != "PLAIN" {
-		return driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
-	}
 	_, err := topicConfigs(c)
-	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), fitsShare(c.Guarantee, c.Client), fitsRelay(c, s), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
+	return cmp.Or(fitsLogin(c), driver.FitsAck(c.Guarantee, c.Client), fitsShare(c.Guarantee, c.Client), fitsRelay(c, s), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
 		keepsOrder(c.Guarantee, c.Client, s.Partitions), holds(c.Client, s.MaxBytes))
 }
 
@@ -149,15 +145,8 @@ func connection(c driver.Config) []kgo.Opt {
 	if c.Target.TLS != nil {
 		opts = append(opts, kgo.DialTLSConfig(c.Target.TLS.Clone()))
 	}
-	user, password := c.Target.User, c.Target.Password
-	switch mechanism := c.Client.String("sasl.mechanism"); {
-	case user == "":
-	case mechanism == "PLAIN":
-		opts = append(opts, kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
-	case mechanism == "SCRAM-SHA-256":
-		opts = append(opts, kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha256Mechanism()))
-	case mechanism == "SCRAM-SHA-512":
-		opts = append(opts, kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism()))
+	if m := login(c.Target, c.Client.String(mechanism)); m != nil {
+		opts = append(opts, kgo.SASL(m))
 	}
 	return opts
 }

@@ -19,7 +19,7 @@ import (
 func explain(t driver.Target, err error) error {
 	where := strings.Join(t.Addresses, ", ")
 	switch {
-	case errors.Is(err, kerr.SaslAuthenticationFailed):
+	case errors.Is(err, kerr.SaslAuthenticationFailed), errors.Is(err, errToken):
 		return driver.RefusedLogin("kafka", where, t, err)
 	case errors.Is(err, kerr.IllegalSaslState), errors.Is(err, kerr.UnsupportedSaslMechanism):
 		return driver.Refused("kafka", where, fmt.Errorf("it takes no login of this kind: %w", err))
@@ -27,7 +27,7 @@ func explain(t driver.Target, err error) error {
 	explained := driver.Explain("kafka", t.Addresses, t, err)
 	// Kafka hangs up on whoever asks anything before logging in, except for what it understands.
 	var e *driver.ErrConnect
-	if errors.As(explained, &e) && e.Obstacle == driver.NotUnderstood && t.User == "" && errors.Is(err, io.EOF) && !silent(err) {
+	if errors.As(explained, &e) && e.Obstacle == driver.NotUnderstood && t.User == "" && t.Login == driver.ByPassword && errors.Is(err, io.EOF) && !silent(err) {
 		return driver.RefusedLogin("kafka", where, t, err)
 	}
 	return explained

@@ -13,7 +13,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
@@ -131,8 +130,8 @@ func ask(ctx context.Context, n *provision.Node, question func(context.Context, 
 	if t.TLS != nil {
 		opts = append(opts, kgo.DialTLSConfig(t.TLS))
 	}
-	if t.User != "" {
-		opts = append(opts, kgo.SASL(plain.Auth{User: t.User, Pass: t.Password}.AsMechanism()))
+	if m := login(t, ""); m != nil {
+		opts = append(opts, kgo.SASL(m))
 	}
 	client, err := kgo.NewClient(opts...)
 	if err != nil {

@@ -39,7 +39,7 @@ var settings = append([]driver.Setting{
 	client("session.timeout.ms", int64(45_000), "when a silent consumer loses its partitions, ms").IdleWhere(byBroker),
 	client("heartbeat.interval.ms", int64(500), "how often a consumer asks whether its group rebalances, ms").IdleWhere(byBroker),
 	client("metadata.max.age.ms", int64(300_000), "how often metadata are fetched anew, ms, at least 10"),
-	client("sasl.mechanism", "PLAIN", "how user and password are presented", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+	client(mechanism, "PLAIN", "how user and password are presented; login says what else can be", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
 }, topicSettings(
 	"cleanup.policy", "compression.gzip.level", "compression.lz4.level", "compression.type", "compression.zstd.level",
 	"delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms", "index.interval.bytes",

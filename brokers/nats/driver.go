@@ -27,6 +27,7 @@ func driverKind() driver.Kind {
 		Keyless:   driver.Never("a subject has neither partitions nor keys"),
 		Supports:  supports,
 		Fits:      fits,
+		Logins:    natsio.Logins,
 		Share:     driver.TakeTurns,
 		Shared:    true,
 		Maps:      natives, ServerKeeps: drops.By("nats"),

@@ -145,6 +145,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"broker up nats --user eve", `--user eve: no password; --password-env names an environment variable that holds it`},
 		{"check --broker rabbitmq --set client.prefetch=-4", `--set 'client.prefetch=-4': rabbitmq: client setting "prefetch": -4 is out of range; allowed: 0 to 65535`},
 		{"check --broker kafka --set client.lingr.ms=5", `--set 'client.lingr.ms=5': client setting "lingr.ms" is unknown; did you mean "linger.ms"?`},
+		{"check --broker kafka --attach a:1 --login nkey --password-file {tmp}/blank", `every point would be refused; the first: --login nkey: login: nkey is not supported: the driver of kafka logs in by: user and password, token, oauth, aws`},
 		{"check --broker kafka --set client.commit.interval.ms=50", `every point would be refused; the first: --set 'client.commit.interval.ms=50': client setting "commit.interval.ms" is not supported: it would have no effect: only delivery: exactly-once has transactions`},
 		{"check --broker nats --set keyDistributor=RANDOM", `every point would be refused; the first: --set 'keyDistributor=RANDOM': keyDistributor: RANDOM is not supported: a subject has neither partitions nor keys; use NO_KEY`},
 		{"check --broker mosquitto --partitions 4", `every point would be refused; the first: --partitions 4: partitionsPerTopic: 4 is not supported: an MQTT topic has neither partitions nor keys; use more topics`},

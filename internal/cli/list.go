@@ -254,6 +254,7 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 		t.AddWords(s.Path(), fmt.Sprint(s.Default), allowed, s.Doc)
 	}
 	d.Add(t)
+	d.Say("Logs in to an attached broker (--login) by: " + kind.WaysIn() + ".")
 	d.Say("Server settings (server.NAME) go to the broker by their native names; unknown ones are refused when it is started.")
 	if tuning := slices.Clone(usual.Of(name).Tuning); len(tuning) > 0 {
 		if r, started := catalog.Started(name); started && r.Memory != "" {

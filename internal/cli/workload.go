@@ -199,7 +199,7 @@ func (w *workload) untouched() bool {
 	return !slices.ContainsFunc(names, w.flags.Changed)
 }
 
-// notes returns lines that say at which scale each study with several is run, and whose password would cross the network as plain text.
+// notes returns lines that say at which scale each study with several is run, and which secrets would cross the network as plain text.
 func (p plan) notes() (out []string) {
 	for _, s := range p.studies {
 		out = append(out, s.Notes...)
@@ -208,8 +208,7 @@ func (p plan) notes() (out []string) {
 		}
 	}
 	for _, point := range p.points {
-		for _, host := range lab.Overheard(point.Spec) {
-			line := fmt.Sprintf("the password of %s crosses the network to %s unencrypted: --tls is off", point.Spec.User, host)
+		for _, line := range lab.Overheard(point.Spec) {
 			if !slices.Contains(out, line) {
 				out = append(out, line)
 			}
@@ -305,9 +304,11 @@ func (w *workload) override(s *study.Study) (err error) {
 // loginFlags let the clients log in to a broker that they attach to. None of them is a password, which everybody would see who
 // lists processes.
 var loginFlags = []axisFlag{
+	{"login", "login", "with --attach: what to show instead of user and password: " + strings.Join(study.Logins, ", ")},
 	{"user", "user", "with --attach: user to connect as"},
-	{"password-env", "passwordEnv", "with --attach: environment `variable` that holds the password"},
-	{"password-file", "passwordFile", "with --attach: `file` whose first line is the password"},
+	{"password-env", "passwordEnv", "with --attach: environment `variable` that holds the password, or what --login needs instead"},
+	{"password-file", "passwordFile", "with --attach: `file` that holds it"},
+	{"oauth-url", "oauth.url", "with --login oauth: `endpoint` that gives tokens; --set oauth.scope=… and oauth.audience=… say for what"},
 	{"ca-file", "caFile", "with --attach: authorities to trust, a PEM `file` (default: the system's)"},
 	{"cert-file", "certFile", "with --attach and --tls mutual: the client's certificate, a PEM `file`"},
 	{"key-file", "keyFile", "with --attach and --tls mutual: its key, a PEM `file`"},

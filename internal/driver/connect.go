@@ -30,6 +30,7 @@ type ErrConnect struct {
 	Broker   string
 	Address  string
 	Obstacle Obstacle
+	Login    Login  // BadLogin
 	User     string // BadLogin: empty where none was given
 	Detail   string // TLSMismatch: which side wants what, as a clause; Misled: the broker's setting that decides what it tells
 	By       string // Misled: the address where the broker told Address
@@ -42,8 +43,8 @@ func (e *ErrConnect) Error() string {
 	case Unreachable:
 		s = fmt.Sprintf("%s at %s is unreachable", e.Broker, e.Address)
 	case BadLogin:
-		s = fmt.Sprintf("%s at %s refused the credentials of user %q", e.Broker, e.Address, e.User)
-		if e.User == "" {
+		s = fmt.Sprintf("%s at %s refused %s", e.Broker, e.Address, e.Login.shown(e.User))
+		if e.Login == ByPassword && e.User == "" {
 			s = fmt.Sprintf("%s at %s demands credentials, and none were given", e.Broker, e.Address)
 		}
 	case TLSMismatch:
@@ -85,7 +86,7 @@ func (e *ErrConnect) Unwrap() error { return e.Err }
 
 // RefusedLogin is for a client that knows that its credentials were refused, or that it lacks some.
 func RefusedLogin(broker, address string, t Target, err error) error {
-	return &ErrConnect{Broker: broker, Address: address, Obstacle: BadLogin, User: t.User, Err: err}
+	return &ErrConnect{Broker: broker, Address: address, Obstacle: BadLogin, Login: t.Login, User: t.User, Err: err}
 }
 
 // Refused is for a client that was turned away with a reason of another kind.

@@ -236,8 +236,10 @@ func (t Topic) Outlet() string { return cmp.Or(t.Out, t.Name) }
 type Target struct {
 	Addresses []string          // host:port, one per node
 	TLS       *tls.Config       // nil: plain
+	Login     Login             // what User and Password are
 	User      string            // empty: the broker's own default
 	Password  string            // never stored in a record
+	OAuth     OAuth             // where ByOAuth gets its token
 	Version   string            // as provisioned; empty when attached
 	Endpoints map[string]string // further addresses by role, e.g. "management": "http://127.0.0.1:15672"
 	// Server are the settings that it was, or would be, started with; nil: somebody else started it.
@@ -274,7 +276,7 @@ type Kind struct {
 	// they may always share it.
 	Share func(g Guarantee, topic Values, consumers, partitions int) error
 	// Fits refuses, without a connection, settings that contradict each other, the guarantee, the shape, the server's settings
-	// or its version. Of c.Target it has what a spec says: the number of addresses, the user, and unless somebody else
+	// or its version. Of c.Target it has what a spec says: the number of addresses, login and user, and unless somebody else
 	// started the server the version and the settings. Opening asks it with an empty shape (see Register), and Setup with that
 	// of its topology, so that nothing is refused only then that could be told before. Nil: there is nothing of that kind.
 	Fits func(c Config, s Shape) error
@@ -292,6 +294,8 @@ type Kind struct {
 	Shared bool
 	// Relays tells that the driver is a Relayer.
 	Relays bool
+	// Logins are the ways in beside user and password.
+	Logins []Login
 	// Failover tells that a cluster of this product goes on by itself when the node that leads is gone.
 	Failover bool
 	// Nodes is how many nodes a cluster needs that keeps so many copies. Nil: as many.

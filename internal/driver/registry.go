@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -30,7 +31,7 @@ func Register(k Kind) {
 
 // opens refuses what needs neither a connection nor the shape of topics to be told.
 func (k Kind) opens(c Config) error {
-	if err := k.Supports(c.Guarantee); err != nil || k.Fits == nil {
+	if err := cmp.Or(k.letsIn(c.Target.Login), k.Supports(c.Guarantee)); err != nil || k.Fits == nil {
 		return err
 	}
 	return k.Fits(c, Shape{})

@@ -52,7 +52,7 @@ func (k Kind) Refusal(c Config, s Shape) error {
 			return Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "%s; use more topics", why)
 		}
 	}
-	if err := k.Supports(c.Guarantee); err != nil {
+	if err := cmp.Or(k.letsIn(c.Target.Login), k.Supports(c.Guarantee)); err != nil {
 		return err
 	}
 	if s.Relays > 0 && !k.Relays {

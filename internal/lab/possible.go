@@ -153,7 +153,7 @@ func checkOffer(kind driver.Kind, s study.Spec, client driver.Values) error {
 func expectedTarget(s study.Spec) (driver.Target, error) {
 	recipe, hasProcesses := catalog.Started(s.Broker)
 	if !hasProcesses || len(s.Attach) > 0 {
-		return driver.Target{Addresses: s.Attach, User: s.User}, nil
+		return driver.Target{Addresses: s.Attach, Login: driver.Login(s.Login), User: s.User}, nil
 	}
 	v, err := recipe.Version(s.Version)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 
@@ -24,7 +25,7 @@ import (
 // are of type *driver.ErrSetting.
 func attachedTarget(s study.Spec) (driver.Target, error) {
 	c, err := readCredentials(s)
-	t := driver.Target{Addresses: s.Attach, User: s.User, Password: c.password}
+	t := driver.Target{Addresses: s.Attach, Login: driver.Login(s.Login), User: s.User, Password: c.password, OAuth: driver.OAuth(s.OAuth)}
 	if err != nil || s.TLS == study.TLSOff {
 		return t, err
 	}
@@ -45,18 +46,32 @@ func attachedTarget(s study.Spec) (driver.Target, error) {
 	return t, nil
 }
 
-// Overheard returns the hosts to which a password of the spec crosses the network as plain text.
-func Overheard(s study.Spec) (hosts []string) {
-	if s.User == "" || s.TLS != study.TLSOff {
-		return nil
-	}
-	for _, address := range s.Attach {
-		host, _, err := net.SplitHostPort(address)
-		if err == nil && host != "localhost" && !net.ParseIP(host).IsLoopback() { // a name is no IP address
-			hosts = append(hosts, host)
+// Overheard returns which secrets of the spec cross the network as plain text, and whereto, as sentences.
+func Overheard(s study.Spec) (said []string) {
+	hear := func(what, host, because string) {
+		if host != "localhost" && !net.ParseIP(host).IsLoopback() { // a name is no IP address
+			said = append(said, fmt.Sprintf("the %s crosses the network to %s unencrypted: %s", what, host, because))
 		}
 	}
-	return hosts
+	if u, err := url.Parse(s.OAuth.URL); err == nil && u.Scheme == "http" {
+		hear("password of "+s.User, u.Hostname(), "oauth.url begins with http:")
+	}
+	what := "password of " + s.User
+	switch s.Login {
+	case study.LoginToken, study.LoginOAuth:
+		what = "token"
+	case study.LoginNkey, study.LoginCredentials, study.LoginAWS: // what crosses proves that there is a secret
+		return said
+	}
+	if s.User == "" && s.Login == "" || s.TLS != study.TLSOff {
+		return said
+	}
+	for _, address := range s.Attach {
+		if host, _, err := net.SplitHostPort(address); err == nil {
+			hear(what, host, "--tls is off")
+		}
+	}
+	return said
 }
 
 // credentials are what clients show to a broker that somebody else runs, and what they check it by.
@@ -86,8 +101,8 @@ func readCredentials(s study.Spec) (c credentials, err error) {
 	return c, nil
 }
 
-// password returns the password that a spec names by passwordEnv, or by passwordFile: the file's first line. It is empty if the spec
-// names none.
+// password returns the password that a spec names by passwordEnv, or by passwordFile: the file's first line, or all of it where the
+// login has several. It is empty if the spec names none.
 func password(s study.Spec) (string, error) {
 	if s.PasswordEnv != "" {
 		p := os.Getenv(s.PasswordEnv)
@@ -102,6 +117,12 @@ func password(s study.Spec) (string, error) {
 	text, err := credentialFile(s.PasswordFile)
 	if err != nil {
 		return "", unreadable("passwordFile", s.PasswordFile, err)
+	}
+	if s.Login == study.LoginCredentials || s.Login == study.LoginAWS {
+		if strings.TrimSpace(string(text)) == "" {
+			return "", settingError("passwordFile", "passwordFile %s is empty", s.PasswordFile)
+		}
+		return string(text), nil
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	if line = strings.TrimSuffix(line, "\r"); line == "" {
@@ -165,7 +186,7 @@ func Link(s study.Spec) (link.Broker, error) {
 	}
 	l := link.Broker{
 		Broker: s.Broker, Addresses: s.Attach, Guarantee: guarantee(s), Client: s.Client, Topic: s.Topic,
-		TLS: s.TLS != study.TLSOff, User: s.User, Password: c.password,
+		TLS: s.TLS != study.TLSOff, Login: driver.Login(s.Login), User: s.User, Password: c.password, OAuth: driver.OAuth(s.OAuth),
 	}
 	if c.ca != nil {
 		l.CA = link.Text(c.ca)

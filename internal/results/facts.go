@@ -53,7 +53,7 @@ func (c *factCache) ofRecord(r store.Record) map[string]string {
 
 // ofSpec are the facts of a spec, in a map that the caller may change.
 func (c *factCache) ofSpec(s study.Spec) map[string]string {
-	s.Objectives = nil
+	s.Objectives, s.OAuth = nil, study.OAuth{}
 	if s.PayloadDigest != "" {
 		s.PayloadFile, s.PayloadColumn = "", "" // where the payload comes from; the digest says what it is
 	}
@@ -68,7 +68,7 @@ func (c *factCache) ofSpec(s study.Spec) map[string]string {
 // finds them.
 var implied = map[string][]string{
 	"broker": {
-		"version", "attach", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
+		"version", "attach", "login", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
 	},
 	"tls":         {"versions.tls"},
 	"size":        {"messageSize"},

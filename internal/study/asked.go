@@ -14,7 +14,7 @@ import (
 // unasked are settings, or groups of them, that Asked leaves out: what names of points and loads say, what is no work, and how long and how often it
 // is measured.
 var unasked = []string{
-	"name", "label", "broker", "version", "user", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "delivery", "relays", "place",
+	"name", "label", "broker", "version", "login", "user", "oauth", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "delivery", "relays", "place",
 	"messageSize", "measure", "load", "warmup", "duration", "drain", "sustainable", "curve", "count", "backlog", "objectives", "seed", "isolation",
 	"brokerWarmup", "payloadColumn", "server", "client", "topicConfig", "keys", "zipfExponent",
 }

@@ -7,7 +7,7 @@ const OwnGenerator = "brokermark"
 var decidedByTool = []string{
 	"payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize", "keyDistributor",
 	"producerDelay", "consumerDelay", "connections", "relays", "consumersApart", "place", "pipeline", "faults", "brokerWarmup",
-	"warmup.for", "warmup.auto", "load.to", "load.steps", "load.burst", "inFlight.bytes", "user", "seed",
+	"warmup.for", "warmup.auto", "load.to", "load.steps", "load.burst", "inFlight.bytes", "login", "user", "seed",
 }
 
 // completeGenerator leaves out what a maker's tool has not.

@@ -57,11 +57,11 @@ func TestIdentityOfTheDefaultsStays(t *testing.T) {
 	}
 }
 
-var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "objectives", "payloadColumn"}
+var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "oauth.url", "oauth.scope", "oauth.audience", "caFile", "certFile", "keyFile", "objectives", "payloadColumn"}
 
 func TestEverySettingChangesTheIdentity(t *testing.T) {
 	base := map[string]string{
-		"load": "rate: 5\n", "user": "attach: [a:1]\npasswordEnv: PW\nuser: adam\n", "warmup": "rate: 5\n", "duration": "rate: 5\n", "faults": "rate: 5\n", "keys": "keyDistributor: RANDOM\n",
+		"load": "rate: 5\n", "user": "attach: [a:1]\npasswordEnv: PW\nuser: adam\n", "login": "attach: [a:1]\npasswordEnv: PW\n", "warmup": "rate: 5\n", "duration": "rate: 5\n", "faults": "rate: 5\n", "keys": "keyDistributor: RANDOM\n",
 		"zipfExponent": "keyDistributor: ZIPF\n", "curve": "measure: curve\n", "count": "measure: count\n", "backlog": "measure: backlog\n", "backlog.keepSending": "measure: backlog\nrate: 5\n",
 		"replicas": "nodes: 3\n", "isolation": "", "sustainable.quantile": "sustainable.latency: 1s\n", "load.to": "load.shape: ramp\nload.rate: 1\n",
 		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
@@ -70,7 +70,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"generator": "measure: peak\n", "network.client": "measure: count\npipeline: {servers: 1}\n", "limits.balancer": "measure: count\npipeline: {servers: 2}\n", "limits.consumer": "consumersApart: true\n", "place.producers": "place: {consumers: [a]}\n", "place.consumers": "place: {producers: [a]}\n",
 	}
 	values := map[string]string{
-		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
+		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "login": "token", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
 		"delivery": "at-least-once", "persistence": "log", "acks": "quorum", "ordering": "ordered", "useRandomizedPayloads": "false",
 		"payloadFile": "testdata/payload/sixtyfour.data", "consumerPerSubscription": "3+2", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
 		"load.steps": "[{rate: 5, for: 1s}]", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",

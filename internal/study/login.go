@@ -1,6 +1,25 @@
 package study
 
-import "strings"
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/secret"
+)
+
+// What a client may show instead of user and password.
+const (
+	LoginToken       = "token"
+	LoginNkey        = "nkey"
+	LoginCredentials = "credentials"
+	LoginCertificate = "certificate"
+	LoginOAuth       = "oauth"
+	LoginAWS         = "aws"
+)
+
+// Logins are the words of login.
+var Logins = []string{LoginToken, LoginNkey, LoginCredentials, LoginCertificate, LoginOAuth, LoginAWS}
 
 // login checks what lets the clients in. It concerns attached brokers only: one that is started here comes with
 // certificates of its own.
@@ -8,9 +27,13 @@ func (v *validator) login() {
 	s := v.spec
 	given := false
 	for _, f := range []struct{ path, text string }{
+		{"login", s.Login},
 		{"user", s.User},
 		{"passwordEnv", s.PasswordEnv},
 		{"passwordFile", s.PasswordFile},
+		{"oauth.url", s.OAuth.URL},
+		{"oauth.scope", s.OAuth.Scope},
+		{"oauth.audience", s.OAuth.Audience},
 		{"caFile", s.CAFile},
 		{"certFile", s.CertFile},
 		{"keyFile", s.KeyFile},
@@ -19,11 +42,16 @@ func (v *validator) login() {
 			v.fail(f.path, "only with attach; a broker that is started here needs none")
 			given = true
 		}
+		if f.text != "" && strings.HasPrefix(f.path, "oauth.") && s.Login != LoginOAuth {
+			v.fail(f.path, "not used by %s; allowed with login: oauth", either(s.Login == "", "user and password", "login: "+s.Login))
+			given = true
+		}
 	}
 	if given {
 		return
 	}
 	v.password()
+	v.endpoint()
 	switch {
 	case s.CAFile != "" && s.TLS == TLSOff:
 		v.fail("caFile", "tls is off; allowed with tls: on or mutual")
@@ -31,20 +59,50 @@ func (v *validator) login() {
 		v.fail(either(s.CertFile != "", "certFile", "keyFile"), "tls is %s; allowed with tls: mutual", s.TLS)
 	case len(s.Attach) > 0 && s.TLS == TLSMutual && (s.CertFile == "" || s.KeyFile == ""):
 		v.fail(either(s.CertFile == "", "certFile", "keyFile"), "missing; an attached broker with tls: mutual needs certFile and keyFile")
+	case s.Login == LoginCertificate && s.TLS != TLSMutual:
+		v.fail("login", "certificate shows the client certificate of TLS, and tls is %s; allowed with tls: mutual", s.TLS)
 	}
 }
 
+// password checks user and password, one of which some logins don't have.
 func (v *validator) password() {
 	s := v.spec
+	source := either(s.PasswordEnv != "", "passwordEnv", "passwordFile")
+	userless := slices.Contains([]string{LoginToken, LoginNkey, LoginCredentials, LoginCertificate}, s.Login)
 	switch {
 	case s.PasswordEnv != "" && s.PasswordFile != "":
 		v.fail("passwordFile", "passwordEnv is given, too; allowed: one of them")
-	case s.PasswordEnv+s.PasswordFile != "" && s.User == "":
-		v.fail(either(s.PasswordEnv != "", "passwordEnv", "passwordFile"), "no user; name one with user")
+	case userless && s.User != "":
+		v.fail("user", "login: %s has no user", s.Login)
+	case s.Login == LoginCertificate && s.PasswordEnv+s.PasswordFile != "":
+		v.fail(source, "login: certificate has no password")
+	case userless && s.Login != LoginCertificate && s.PasswordEnv+s.PasswordFile == "":
+		v.fail("login", "no %s; passwordEnv names an environment variable that holds it, passwordFile a file", s.Login)
+	case (s.Login == LoginOAuth || s.Login == LoginAWS) && s.User == "":
+		v.fail("login", "no %s; user says it", either(s.Login == LoginOAuth, "client id", "access key id"))
+	case !userless && s.PasswordEnv+s.PasswordFile != "" && s.User == "":
+		v.fail(source, "no user; name one with user")
 	case s.User != "" && s.PasswordEnv+s.PasswordFile == "":
 		v.fail("user", "no password; passwordEnv names an environment variable that holds it, passwordFile a file")
 	case strings.ContainsAny(s.PasswordEnv, "= \t"):
 		v.fail("passwordEnv", "%q is not the name of an environment variable", s.PasswordEnv)
+	}
+}
+
+// endpoint checks where tokens are asked for.
+func (v *validator) endpoint() {
+	s := v.spec
+	if s.Login != LoginOAuth {
+		return
+	}
+	u, err := url.Parse(s.OAuth.URL)
+	switch {
+	case s.OAuth.URL == "":
+		v.fail("login", "no endpoint that gives tokens; oauth.url says it")
+	case secret.In(s.OAuth.URL) || err == nil && u.User != nil: // which isn't repeated
+		v.fail("oauth.url", "a URL holds no user, password or token; %s", wayIn)
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "":
+		v.fail("oauth.url", "%q is not the URL of an endpoint; allowed: https://host/path", s.OAuth.URL)
 	}
 }
 

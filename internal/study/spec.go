@@ -20,9 +20,11 @@ type Spec struct {
 
 	// How to be let in by an attached broker. The password itself never stands in a spec; where the secrets lie is not
 	// part of the identity.
+	Login        string `json:"login,omitempty"` // token, nkey, …; "" = user and password, where there is a user
 	User         string `json:"user,omitempty"`
 	PasswordEnv  string `json:"passwordEnv,omitempty"`  // environment variable
-	PasswordFile string `json:"passwordFile,omitempty"` // its first line
+	PasswordFile string `json:"passwordFile,omitempty"` // its first line; with login: credentials or aws all of it
+	OAuth        OAuth  `json:"oauth,omitzero"`         // with login: oauth
 	CAFile       string `json:"caFile,omitempty"`       // PEM; "" = the system's authorities
 	CertFile     string `json:"certFile,omitempty"`     // PEM, with tls: mutual
 	KeyFile      string `json:"keyFile,omitempty"`      // PEM, with tls: mutual
@@ -101,6 +103,13 @@ type Spec struct {
 // Objectives are bounds by the names of metrics: "< 20ms", "> 99%", or 0, which may not be exceeded. They change nothing of
 // what is measured. What the names and bounds mean package gate knows.
 type Objectives map[string]any
+
+// OAuth is where and for what a client gets its token: OAuth 2, client credentials.
+type OAuth struct {
+	URL      string `json:"url,omitempty"`
+	Scope    string `json:"scope,omitempty"`
+	Audience string `json:"audience,omitempty"`
+}
 
 // Pipeline is the application around the broker: a client posts rides over HTTP to servers, which publish them through a pool of
 // producers each, and a consumer keeps every skier's record. ConsumerPerSubscription are its threads.

@@ -57,7 +57,7 @@ func (v *validator) trust() {
 		text := fmt.Sprint(v.given.given[path].value)
 		name, server := strings.CutPrefix(path, "server.")
 		switch {
-		case path == "passwordEnv" || path == "passwordFile":
+		case path == "passwordEnv" || path == "passwordFile" || strings.HasPrefix(path, "oauth."):
 			v.fail(path, "it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec")
 		case path == "caFile" || path == "certFile" || path == "keyFile":
 			v.fail(path, "it says with whose key you log in, and whom you believe; name it with a flag, or trust the document with --trust-spec")

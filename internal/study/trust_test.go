@@ -14,6 +14,8 @@ func TestADocumentOfAStrangerRunsNothingAndSendsNoSecretOfThisMachine(t *testing
 	for name, c := range map[string]struct{ text, says string }{
 		"a password of the environment": {"attach: ['evil:1']\nuser: u\npasswordEnv: AWS_SECRET", "f.yaml:3: passwordEnv: it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec"},
 		"a password of a file":          {"attach: ['evil:1']\nuser: u\npasswordFile: /etc/shadow", "f.yaml:3: passwordFile: it sends"},
+		"an endpoint of tokens":         {"attach: ['a:1']\nlogin: oauth\nuser: u\npasswordEnv: PW\noauth.url: 'https://evil/t'", "f.yaml:5: oauth.url: it sends a secret of yours where the document says"},
+		"a scope of tokens":             {"attach: ['a:1']\nlogin: oauth\nuser: u\npasswordEnv: PW\noauth: {url: 'https://evil/t', scope: admin}", "oauth.scope: it sends"},
 		"an authority":                  {"attach: ['evil:1']\ntls: on\ncaFile: evil.pem", "f.yaml:3: caFile: it says with whose key you log in, and whom you believe"},
 		"a client's certificate":        {"attach: ['evil:1']\ntls: mutual\ncertFile: /home/me/c.pem\nkeyFile: /home/me/k.pem", "f.yaml:3: certFile: it says"},
 		"a client's key":                {"attach: ['evil:1']\ntls: mutual\ncertFile: /home/me/c.pem\nkeyFile: /home/me/k.pem", "f.yaml:4: keyFile: it says"},

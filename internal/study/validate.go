@@ -161,6 +161,10 @@ func (v *validator) broker() {
 			v.fail("attach", "%q is not an address; allowed: host:port", a)
 			continue
 		}
+		if strings.Contains(a, "://") {
+			v.fail("attach", "%q is a URL; allowed: host:port; tls and the broker's client settings say how it is spoken to", a)
+			continue
+		}
 		host, port, _ := net.SplitHostPort(a)
 		if !plainHost.MatchString(host) { // programs that are told it might take it for an option, or for a part of a URL
 			v.fail("attach", "%q names no host; allowed: letters, digits and . _ - : %%, not - first", a)

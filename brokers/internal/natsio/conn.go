@@ -78,6 +78,8 @@ type Dialer struct {
 	log     *log.Logger
 	asked   atomic.Bool // for a client certificate
 	drops   drops
+
+	unusable error // why no connection can be tried: what was given for the login isn't that
 }
 
 // NewDialer reads target, log and the ClientSettings of c.
@@ -105,8 +107,9 @@ func NewDialer(c driver.Config) *Dialer {
 	if c.Target.TLS != nil {
 		d.options = append(d.options, nats.Secure(driver.NoticeDemand(c.Target.TLS, func() { d.asked.Store(true) })))
 	}
-	if c.Target.User != "" {
-		d.options = append(d.options, nats.UserInfo(c.Target.User, c.Target.Password))
+	way, err := login(c.Target)
+	if d.unusable = err; way != nil {
+		d.options = append(d.options, way)
 	}
 	return d
 }
@@ -122,6 +125,9 @@ func (d *Dialer) Dial(name string, lost func(error), closed func()) (*Conn, erro
 }
 
 func (d *Dialer) dial(addresses []string, name string, lost func(error), closed func()) (*Conn, error) {
+	if d.unusable != nil {
+		return nil, d.unusable
+	}
 	c := &Conn{lost: lost}
 	options := append([]nats.Option{
 		nats.Name("brokermark " + name), nats.SetCustomDialer(c),
@@ -177,7 +183,9 @@ func urls(addresses []string) []string {
 func (d *Dialer) explain(addresses []string, err error) error {
 	where := strings.Join(addresses, ", ")
 	switch {
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+	case errors.Is(err, nats.ErrNkeysNotSupported): // the server has none, and so it gives nothing to be signed
+		return driver.Refused("nats", where, err)
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return driver.RefusedLogin("nats", where, d.target, err)
 	case errors.Is(err, nats.ErrSecureConnWanted): // the server has said that it has none
 		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: "TLS was asked for, but this is a plain port", Err: err}

@@ -3,6 +3,7 @@
 package drivertest
 
 import (
+	"io"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -52,6 +53,7 @@ type Suite struct {
 type run struct {
 	suite  Suite
 	target driver.Target
+	log    io.Writer // nil: what clients say is dropped
 	*terminal
 }
 

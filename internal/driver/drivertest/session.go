@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -65,7 +66,7 @@ func (r *run) config(t *testing.T, g driver.Guarantee, target driver.Target) dri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic, Log: io.Discard}
+	return driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic, Log: cmp.Or[io.Writer](r.log, io.Discard)}
 }
 
 // newTopology names everything anew: topics outlive a session, and brokers remember subscriptions.

@@ -31,10 +31,12 @@ type Broker struct {
 	Topic     map[string]any `json:",omitempty"`
 	Topology  driver.Topology
 	// TLS in PEM, files or their Text; CA alone encrypts, Cert and Key are for brokers that ask for them.
-	TLS           bool   `json:",omitempty"`
-	CA, Cert, Key string `json:",omitempty"`
-	User          string `json:",omitempty"`
-	Password      string `json:",omitempty"`
+	TLS           bool         `json:",omitempty"`
+	CA, Cert, Key string       `json:",omitempty"`
+	Login         driver.Login `json:",omitempty"`
+	User          string       `json:",omitempty"`
+	Password      string       `json:",omitempty"`
+	OAuth         driver.OAuth `json:",omitzero"`
 }
 
 // Subscription is that of the consumer.
@@ -55,7 +57,8 @@ func (b Broker) Config(log io.Writer) (driver.Kind, driver.Config, error) {
 		return kind, driver.Config{}, err
 	}
 	c := driver.Config{Guarantee: b.Guarantee, Log: log, Target: driver.Target{
-		Addresses: b.Addresses, Version: b.Version, Endpoints: b.Endpoints, User: b.User, Password: b.Password, Server: b.Server,
+		Addresses: b.Addresses, Version: b.Version, Endpoints: b.Endpoints, Server: b.Server,
+		Login: b.Login, User: b.User, Password: b.Password, OAuth: b.OAuth,
 	}}
 	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, b.Client); err != nil {
 		return kind, c, err
