@@ -24,6 +24,7 @@ var product = &amqp10.Product{
 	FirstAcquirer: true,
 	Supports:      supports,
 	Maps:          natives,
+	Logins:        []driver.Login{driver.ByCertificate},
 	Failover:      true,
 	QueueOrders:   true,
 	Fits:          fits,

@@ -31,6 +31,7 @@ func driverKind() driver.Kind {
 		Without:  map[driver.Class]string{driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Settings: settings,
+		Logins:   []driver.Login{driver.ByCertificate},
 		Failover: true, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("rabbitmq-stream"), Attaching: attaching, Open: open,
 	}
 }

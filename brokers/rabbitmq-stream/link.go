@@ -95,6 +95,9 @@ func (d *streams) environment(address string) (*stream.EnvironmentOptions, error
 	o.SetRPCTimeout(callTimeout).SetMaxProducersPerClient(254).SetMaxConsumersPerClient(254)
 	o.SetRequestedHeartbeat(d.cfg.Client.Duration("heartbeat")).SetRequestedMaxFrameSize(int(d.cfg.Client.Int("frame.max")))
 	o.SetWriteBuffer(int(d.cfg.Client.Int("write.buffer"))).SetReadBuffer(int(d.cfg.Client.Int("read.buffer")))
+	if d.cfg.Target.Login == driver.ByCertificate {
+		o.SetSaslConfiguration(stream.SaslConfigurationExternal)
+	}
 	if conf := socket.ForServer(d.cfg.Target.TLS, address); conf != nil {
 		o.IsTLS(true).SetTLSConfig(conf)
 	}

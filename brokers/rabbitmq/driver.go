@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/brokermark/brokermark/brokers/internal/drops"
+	"github.com/brokermark/brokermark/brokers/internal/oauth"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -21,6 +22,7 @@ func driverKind() driver.Kind {
 		Fits:     fits,
 		Maps:     natives,
 		Keeps:    keeps, ServerKeeps: drops.By("rabbitmq"),
+		Logins:   []driver.Login{driver.ByCertificate, driver.ByToken, driver.ByOAuth},
 		Failover: true,
 		Shared:   true,
 		Watched:  watched,
@@ -31,6 +33,7 @@ func driverKind() driver.Kind {
 // rabbit is the driver of one running broker or cluster.
 type rabbit struct {
 	cfg     driver.Config
+	tokens  *oauth.Source
 	control *link // for Setup
 	quorum  bool  // queues are quorum queues
 	durable bool  // queues and messages are written down
@@ -67,28 +70,32 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	d := settled(c)
 	var err error
 	if d.control, err = d.dial(ctx, 0); err != nil {
-		return nil, driver.Explain("rabbitmq", c.Target.Addresses, c.Target, err)
+		return nil, driver.Explain("rabbitmq", c.Target.Addresses, d.cfg.Target, err)
 	}
-	if err := agrees(d.config(), d.control.conn.Config); err != nil {
+	if err := agrees(d.config(nil), d.control.conn.Config); err != nil {
 		d.control.close()
 		return nil, err
 	}
 	return d, nil
 }
 
+// dialer is a driver that can dial.
+func dialer(c driver.Config) *rabbit {
+	c.Target = guest(c.Target)
+	return &rabbit{cfg: c, tokens: oauth.NewSource(c.Target)}
+}
+
 // settled is the driver with what the guarantee asks of queues, messages and consumers.
 func settled(c driver.Config) *rabbit {
-	g := c.Guarantee
-	return &rabbit{
-		trunks:  map[string]*trunk{},
-		cfg:     c,
-		quorum:  quorum(g, c.Topic),
-		durable: g.Persistence != driver.Memory,
-		confirm: g.Acks != driver.AcksNone,
-		autoAck: !driver.AcksAfter(g, c.Client),
-		once:    g.Delivery == driver.AtMostOnce,
-		web:     &http.Client{Transport: &http.Transport{}},
-	}
+	g, d := c.Guarantee, dialer(c)
+	d.trunks = map[string]*trunk{}
+	d.quorum = quorum(g, c.Topic)
+	d.durable = g.Persistence != driver.Memory
+	d.confirm = g.Acks != driver.AcksNone
+	d.autoAck = !driver.AcksAfter(g, c.Client)
+	d.once = g.Delivery == driver.AtMostOnce
+	d.web = &http.Client{Transport: &http.Transport{}}
+	return d
 }
 
 func quorum(g driver.Guarantee, topic driver.Values) bool {

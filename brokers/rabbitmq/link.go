@@ -45,6 +45,10 @@ func (d *rabbit) dial(ctx context.Context, id int) (*link, error) {
 func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
+	login, err := d.login(ctx)
+	if err != nil {
+		return nil, err
+	}
 	conn, err := socket.Dial(ctx, address, d.cfg.Target.TLS) // below the coalescer: one TLS record per batch, not one per message
 	if err != nil {
 		return nil, err
@@ -55,7 +59,7 @@ func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
 	if !driver.UsesStock(d.cfg.Client) {
 		l.wire = socket.NewCoalescer(conn, int(d.cfg.Client.Int("write.buffer")), 0)
 	}
-	if l.conn, err = amqp.Open(l.wire, d.config()); err == nil {
+	if l.conn, err = amqp.Open(l.wire, d.config(login)); err == nil {
 		l.ch, err = l.conn.Channel()
 	}
 	if err != nil {
@@ -63,18 +67,17 @@ func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
 		return nil, d.handshakeError(ctx, address, err)
 	}
 	l.ended = l.ch.NotifyClose(make(chan *amqp.Error, 1))
+	if d.cfg.Target.Login == driver.ByOAuth {
+		go d.renew(l.conn, l.conn.NotifyClose(make(chan *amqp.Error, 1)))
+	}
 	return l, nil
 }
 
-func (d *rabbit) config() amqp.Config {
-	user, password := d.cfg.Target.User, d.cfg.Target.Password
-	if user == "" {
-		user, password = "guest", "guest"
-	}
+func (d *rabbit) config(login amqp.Authentication) amqp.Config {
 	properties := amqp.NewConnectionProperties()
 	properties.SetClientConnectionName("brokermark")
 	return amqp.Config{
-		SASL:       []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}},
+		SASL:       []amqp.Authentication{login},
 		Vhost:      d.cfg.Client.String("vhost"),
 		Heartbeat:  d.cfg.Client.Duration("heartbeat"),
 		FrameSize:  int(d.cfg.Client.Int("frame_max")),
@@ -90,10 +93,10 @@ func (d *rabbit) handshakeError(ctx context.Context, address string, err error) 
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("AMQP handshake with %s: %w", address, ctx.Err())
+	case errors.Is(err, amqp.ErrSASL):
+		return driver.Refused("rabbitmq", address, fmt.Errorf("it takes no login of this kind: %w", err))
 	case errors.Is(err, amqp.ErrCredentials), errors.As(err, &refusal) && refusal.Code == amqp.AccessRefused:
-		t := d.cfg.Target
-		t.User = d.config().SASL[0].(*amqp.PlainAuth).Username
-		return driver.RefusedLogin("rabbitmq", address, t, err)
+		return driver.RefusedLogin("rabbitmq", address, d.cfg.Target, err)
 	case refusal != nil && refusal.Server:
 		return driver.Refused("rabbitmq", address, err)
 	}

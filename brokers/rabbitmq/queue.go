@@ -85,11 +85,7 @@ func (d *rabbit) managed(ctx context.Context, base, queue string) (s managedQueu
 	if err != nil {
 		return s, err
 	}
-	user, password := d.cfg.Target.User, d.cfg.Target.Password
-	if user == "" {
-		user, password = "guest", "guest"
-	}
-	r.SetBasicAuth(user, password)
+	r.SetBasicAuth(d.cfg.Target.User, d.cfg.Target.Password)
 	a, err := d.web.Do(r)
 	if err != nil {
 		return s, err

@@ -25,7 +25,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	l, err := (&rabbit{cfg: c}).dialNode(ctx, rabbitserver.Address(n))
+	l, err := dialer(c).dialNode(ctx, rabbitserver.Address(n))
 	if err != nil {
 		return err
 	}

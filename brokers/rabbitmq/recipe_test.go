@@ -10,7 +10,7 @@ import (
 func TestServerSettingReachesTheServer(t *testing.T) {
 	livetest.RefusesServer(t, provision.Options{Broker: "rabbitmq"}, "heartbeet", 3, "")
 	_, target := livetest.Start(t, provision.Options{Broker: "rabbitmq", Server: map[string]any{"frame_max": 8192, "log.console.level": "warning"}})
-	d := &rabbit{cfg: livetest.Config(t, "rabbitmq", target, fast, nil, nil)}
+	d := dialer(livetest.Config(t, "rabbitmq", target, fast, nil, nil))
 	l, err := d.dial(t.Context(), 0)
 	livetest.Must(t, err)
 	defer l.close()

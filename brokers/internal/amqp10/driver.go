@@ -22,7 +22,8 @@ type Product struct {
 	Settings []driver.Setting // beside ClientSettings
 	Silence  string           // when the broker grants no credit without a word (driver.Silent); empty: never
 	Supports func(driver.Guarantee) error
-	Failover bool // see driver.Kind
+	Logins   []driver.Login // see driver.Kind
+	Failover bool           // see driver.Kind
 	// Identity is the application property by which the broker recognises a message that is sent again, for exactly once.
 	Identity string
 	// QueueOrders is set where a queue that is asked for it keeps the order over several consumers, and groups mean nothing.
@@ -92,6 +93,7 @@ func Kind(p *Product) driver.Kind {
 		Supports: p.Supports,
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
 		Keeps:    p.Keeps, ServerKeeps: drops.By(p.Name),
+		Logins:   p.Logins,
 		Failover: p.Failover,
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Server:   p.Server,

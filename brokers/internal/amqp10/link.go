@@ -79,7 +79,10 @@ func options(p *Product, c *driver.Config) *amqp.ConnOptions {
 	if p.Hostname != "" {
 		o.HostName = c.Client.String(p.Hostname)
 	}
-	if c.Target.User != "" {
+	switch {
+	case c.Target.Login == driver.ByCertificate:
+		o.SASLType = amqp.SASLTypeExternal("")
+	case c.Target.User != "":
 		o.SASLType = amqp.SASLTypePlain(c.Target.User, c.Target.Password)
 	}
 	return o

@@ -24,7 +24,11 @@ func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 		"loopback_users": "none", // guest may come from anywhere, on 127.0.0.1
 		"log.console":    "true",
 	}
-	known, err := knownKeys(server, p.Plugin)
+	plugins, err := asked(c)
+	if err != nil {
+		return "", err
+	}
+	known, err := knownKeys(server, append(plugins, p.Plugin)...)
 	if err != nil {
 		return "", err
 	}
@@ -40,9 +44,6 @@ func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 			continue
 		}
 		if name == EnabledPlugins {
-			if value != Management {
-				return "", &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%v; allowed: %s", value, Management)}
-			}
 			continue
 		}
 		keys[name] = scalar(value)

@@ -1,25 +1,49 @@
 package rabbitserver
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// EnabledPlugins is the setting that has the server start Management, which says what goes through queues; it costs
-// something, so that nothing but an experiment that looks at queues asks for it.
+// EnabledPlugins is the setting that has the server start plugins, separated by commas. Management says what goes through queues; it costs
+// something, so that nothing but an experiment that looks at queues asks for it. The others are ways in.
 const (
 	EnabledPlugins = "enabled_plugins"
 	Management     = "rabbitmq_management"
+	Certificates   = "rabbitmq_auth_mechanism_ssl"
+	OAuth          = "rabbitmq_auth_backend_oauth2"
 )
+
+var allowedPlugins = []string{Management, Certificates, OAuth}
+
+// asked are the plugins that the settings ask for; one that isn't allowed is refused.
+func asked(c *provision.Cluster) (list []string, err error) {
+	value, given := c.Settings[EnabledPlugins]
+	if !given {
+		return nil, nil
+	}
+	for name := range strings.SplitSeq(fmt.Sprint(value), ",") {
+		if name = strings.TrimSpace(name); !slices.Contains(allowedPlugins, name) {
+			return nil, &provision.ErrSetting{Name: EnabledPlugins, Reason: fmt.Sprintf("%s; allowed: %s", name, strings.Join(allowedPlugins, ", "))}
+		}
+		list = append(list, name)
+	}
+	return list, nil
+}
 
 // ManagementRole is the endpoint: plain HTTP on 127.0.0.1.
 const ManagementRole = "management"
 
 const managementPort = "management"
 
-func managed(c *provision.Cluster) bool { return c.Settings[EnabledPlugins] == Management }
+func managed(c *provision.Cluster) bool {
+	plugins, _ := asked(c) // configured before, so that all are allowed
+	return slices.Contains(plugins, Management)
+}
 
 func endpoints(n *provision.Node) map[string]string {
 	if !managed(n.Cluster) {
@@ -43,8 +67,7 @@ func (p Protocol) plugins(c *provision.Cluster) string {
 	if p.Plugin != "" {
 		list = append(list, p.Plugin)
 	}
-	if managed(c) {
-		list = append(list, Management)
-	}
+	more, _ := asked(c) // conf has refused what isn't allowed
+	list = append(list, more...)
 	return "[" + strings.Join(list, ",") + "].\n"
 }

@@ -27,14 +27,17 @@ var (
 	bytesize = regexp.MustCompile(`(?i)^[0-9]+([kmg]b?)?$`)
 )
 
-// knownKeys reads the schema of the server and of a plugin, unless that is empty. The server checks against it as well, but only while booting, and some wrong
+// knownKeys reads the schema of the server and of plugins; an empty name is none. The server checks against it as well, but only while booting, and some wrong
 // values make it end with a stack trace of the check.
-func knownKeys(server, plugin string) ([]key, error) {
+func knownKeys(server string, plugins ...string) ([]key, error) {
 	files, err := filepath.Glob(filepath.Join(server, "plugins/rabbit-*/priv/schema/*.schema"))
 	if err != nil {
 		return nil, err
 	}
-	if plugin != "" {
+	for _, plugin := range plugins {
+		if plugin == "" {
+			continue
+		}
 		more, err := filepath.Glob(filepath.Join(server, "plugins/"+plugin+"-*/priv/schema/*.schema"))
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
@@ -30,8 +31,8 @@ func Managed(broker string) provision.Options {
 func User(t *testing.T, target driver.Target, name string, r Rights) driver.Target {
 	t.Helper()
 	const password = "sesame"
-	put(t, target, "/api/users/"+name, map[string]string{"password": password, "tags": ""})
-	put(t, target, "/api/permissions/%2F/"+name, r)
+	put(t, target, "/api/users/"+url.PathEscape(name), map[string]string{"password": password, "tags": ""})
+	put(t, target, "/api/permissions/%2F/"+url.PathEscape(name), r)
 	target.User, target.Password = name, password
 	return target
 }

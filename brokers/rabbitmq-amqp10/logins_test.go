@@ -1,0 +1,16 @@
+package rabbitmqamqp10
+
+import (
+	"testing"
+
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver/rabbittest"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
+)
+
+func TestACertificateLetsInWhomItNames(t *testing.T) {
+	target := rabbittest.Certified(t, "rabbitmq-amqp10")
+	g := livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Ordered)
+	drivertest.LogsIn(t, drivertest.Suite{Kind: livetest.Kind(t, "rabbitmq-amqp10"), Guarantees: []driver.Guarantee{g}}, drivertest.Way{Name: "a certificate", Target: target})
+}
