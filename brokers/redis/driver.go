@@ -22,7 +22,7 @@ const library = "github.com/redis/go-redis/v9"
 func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
-		Client:  library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
+		Client:  library, Settings: slices.Concat(streamSettings, connectionSettings, sentinelSettings), Supports: supports,
 		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: share, Shared: true, Attaching: attaching, Open: open,
 	}
 }
@@ -107,7 +107,7 @@ func fits(c driver.Config, _ driver.Shape) error {
 			return driver.Unsupported("client."+name, "%v is not between 1ms and the ReadTimeout of %v", v, most)
 		}
 	}
-	return nil
+	return fitsSentinel(c)
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {

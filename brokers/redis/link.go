@@ -40,6 +40,13 @@ func (d *session) options(address string, reading func()) *redis.Options {
 	return &redis.Options{
 		Addr: address, Username: t.User, Password: t.Password, Protocol: 2, ClientName: "brokermark",
 		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			if watchedName(d.config) != "" {
+				master, _, err := d.master(ctx)
+				if err != nil {
+					return nil, err
+				}
+				addr = master
+			}
 			conn, err := connect(ctx, addr, t.TLS)
 			if err != nil || reading == nil {
 				return conn, err
@@ -88,8 +95,12 @@ func (c *overheardSocket) Read(p []byte) (int, error) { c.reading(); return c.TC
 func (d *session) primary(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
+	servers, err := d.servers(ctx)
+	if err != nil {
+		return "", err
+	}
 	errs := []error{}
-	for _, address := range d.config.Target.Addresses {
+	for _, address := range servers {
 		client := d.dial(address, nil)
 		role, err := client.Do(ctx, "role").Slice()
 		_ = client.Close()
@@ -123,9 +134,8 @@ func refusal(address string, t driver.Target, err error) error {
 	return driver.Refused("redis", address, err)
 }
 
-// passing are the beginnings of errors that pass: the server reads its files, or in a cluster another one has the stream
-// or soon will.
-var passing = []string{"LOADING", "MOVED", "ASK ", "TRYAGAIN", "CLUSTERDOWN"}
+// passing are the beginnings of errors that pass: the server reads its files, or another one has the stream or soon will.
+var passing = []string{"LOADING", "MOVED", "ASK ", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "UNBLOCKED"}
 
 // lost tells a broken connection, or an error that passes, from one that the server will reply again.
 func lost(err error) bool {

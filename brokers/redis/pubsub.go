@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,9 +21,9 @@ func pubsubKind() driver.Kind {
 	}
 }
 
-var channelSettings = append([]driver.Setting{
+var channelSettings = slices.Concat([]driver.Setting{
 	driver.ModeSetting("commands are made once and used again, and messages are read by Receive instead of from Channel"),
-}, connectionSettings...)
+}, connectionSettings, sentinelSettings)
 
 // alone implements driver.Kind.Share.
 func alone(_ driver.Guarantee, _ driver.Values, consumers, _ int) error {
@@ -48,11 +49,11 @@ func pubsubSupports(g driver.Guarantee) error {
 }
 
 // whole implements driver.Kind.Fits.
-func whole(_ driver.Config, s driver.Shape) error {
+func whole(c driver.Config, s driver.Shape) error {
 	if s.Partitions > 1 {
 		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "a channel has no partitions; use more topics")
 	}
-	return nil
+	return fitsSentinel(c)
 }
 
 // channels drives pub/sub: a topic is a channel, a subscription is one subscriber.

@@ -1,0 +1,91 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Sentinels watch a server and its replicas: they say which one takes writes, and make one of the replicas do so where it is gone. Every
+// connection is made to whom they name then; the client's own failover client subscribes to them as well, which ends connections to a server
+// that was replaced earlier than its end, or its answer READONLY, does.
+
+const (
+	masterName    = "MasterName"
+	sentinelLogin = "SentinelLogin"
+)
+
+var sentinelSettings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: masterName, Default: "", Doc: "the addresses are those of sentinels, which know the server by this name; empty: they are servers'"},
+	{Scope: driver.ClientScope, Name: sentinelLogin, Default: false, Idle: unwatched, Doc: "user and password are shown to the sentinels, too"},
+}
+
+func unwatched(_ driver.Guarantee, v driver.Values) string {
+	if v.String(masterName) == "" {
+		return "without MasterName there are no sentinels"
+	}
+	return ""
+}
+
+// fitsSentinel refuses sentinels of a server that is started here.
+func fitsSentinel(c driver.Config) error {
+	if name := watchedName(c); name != "" && c.Target.Server != nil {
+		return driver.Unsupported("client."+masterName+": "+name, "a server that is started here has no sentinels; allowed with attach")
+	}
+	return nil
+}
+
+// watchedName is the name by which sentinels, whose the target's addresses are then, know the server; empty: they are servers'.
+func watchedName(c driver.Config) string {
+	name, _ := c.Client[masterName].(string) // a cluster's clients have no such setting
+	return name
+}
+
+// servers are the addresses to look for the node that takes writes: the target's, or the one that its sentinels name.
+func (d *session) servers(ctx context.Context) ([]string, error) {
+	given := d.config.Target.Addresses
+	if watchedName(d.config) == "" {
+		return given, nil
+	}
+	address, by, err := d.master(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []string{address}, driver.Advertised(ctx, "redis", by, "sentinel monitor, replica-announce-ip, replica-announce-port", given, []string{address})
+}
+
+// master asks one sentinel after the other.
+func (d *session) master(ctx context.Context) (address, by string, err error) {
+	name, t := watchedName(d.config), d.config.Target
+	var errs []error
+	for _, at := range t.Addresses {
+		o := d.options(at, nil)
+		o.Dialer = func(ctx context.Context, _, addr string) (net.Conn, error) { return connect(ctx, addr, t.TLS) }
+		if !d.config.Client.Bool(sentinelLogin) {
+			o.Username, o.Password = "", ""
+		}
+		sentinel := redis.NewSentinelClient(o)
+		where, err := sentinel.GetMasterAddrByName(ctx, name).Result()
+		_ = sentinel.Close()
+		switch {
+		case err == nil && len(where) == 2:
+			return net.JoinHostPort(where[0], where[1]), at, nil
+		case errors.Is(err, redis.Nil):
+			errs = append(errs, driver.Refused("redis", at, fmt.Errorf("the sentinel knows no server by the name %q (client.%s)", name, masterName)))
+		case err != nil && strings.Contains(err.Error(), "unknown command"):
+			errs = append(errs, driver.Refused("redis", at, fmt.Errorf("it is no sentinel: %w", err)))
+		default:
+			errs = append(errs, refusal(at, t, err))
+		}
+	}
+	if len(errs) == 0 {
+		errs = append(errs, errors.New("no address to connect to"))
+	}
+	return "", "", errors.Join(errs...)
+}
