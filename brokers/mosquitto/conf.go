@@ -14,15 +14,19 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/brokers/internal/mqtt"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // ours are settings, or the beginnings of their names, that the recipe decides.
 var ours = []string{
-	"listener", "port", "require_certificate", "bind_", "socket_domain", "protocol", "mount_point", "cafile", "capath", "certfile", "keyfile",
+	"listener", "port", "require_certificate", "bind_", "socket_domain", "mount_point", "cafile", "capath", "certfile", "keyfile",
 	"persistence_", "pid_file", "log_", "user", "include_dir", "auto_id_prefix", "connection", "address", "per_listener_settings",
 	"password_file", "http_dir", "bridge_", "remote_", "local_",
 }
+
+// protocol is what the listener speaks.
+const protocol = "protocol"
 
 // defaults make acknowledged messages stay until they are delivered: with the server's own, 20 and 1000, it drops what
 // a consumer is more than a thousand messages behind with, although the producer has its acknowledgement.
@@ -57,6 +61,9 @@ func configure(ctx context.Context, n *provision.Node) error {
 		}
 		if name == "" || strings.ContainsAny(name, " #\t\r\n") || strings.ContainsAny(value, "\r\n") {
 			return &provision.ErrSetting{Name: name, Reason: "name and value must fit one line of mosquitto.conf"}
+		}
+		if name == protocol && value != "mqtt" && value != mqtt.WebSockets {
+			return &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%q; allowed: mqtt, %s", value, mqtt.WebSockets)}
 		}
 		if _, err := strconv.ParseInt(value, 10, 64); err != nil && strings.HasPrefix(name, "max_") { // 0 to the server
 			return &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%q is not a whole number", value)}

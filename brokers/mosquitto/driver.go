@@ -16,6 +16,8 @@ var product = &mqtt.Product{
 	Version:  "$SYS/broker/version",
 	Supports: supports,
 	Maps:     natives,
+
+	WebSocket: protocol,
 }
 
 func supports(g driver.Guarantee) error {

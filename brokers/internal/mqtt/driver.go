@@ -35,6 +35,8 @@ type Product struct {
 	Supports func(driver.Guarantee) error
 	// Maps names the server's settings that a guarantee needs beside the protocol's.
 	Maps func(driver.Guarantee) []driver.Native
+	// WebSocket is the setting of the server by which the client port speaks MQTT over WebSocket; empty: there is none.
+	WebSocket string
 	// Server and Fits may be nil, see driver.Kind.
 	Server func(driver.Guarantee, map[string]any) (map[string]any, error)
 	Fits   func(c driver.Config, s driver.Shape) error
@@ -45,10 +47,11 @@ func Kind(p *Product) driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one by one", driver.Publishing: p.Window, driver.Batching: "none", driver.Threading: "by the load"},
 		Client:  "github.com/eclipse/paho.golang", Settings: settings(p),
-		Supports: func(g driver.Guarantee) error { return supports(p, g) },
-		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
-		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
-		Server:   p.Server, ServerKeeps: drops.By(p.Name),
+		Supports:  func(g driver.Guarantee) error { return supports(p, g) },
+		Fits:      func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
+		Maps:      func(g driver.Guarantee) []driver.Native { return natives(p, g) },
+		Attaching: p.attaching,
+		Server:    p.Server, ServerKeeps: drops.By(p.Name),
 		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"),
 		Share: func(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
 			return share(p, g, topic, consumers, partitions)
@@ -68,6 +71,7 @@ func settings(p *Product) []driver.Setting {
 		{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Idle: qos0, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds"},
 		{Scope: driver.ClientScope, Name: "KeepAlive", Default: 10 * time.Second, Doc: "between pings, in whole seconds; a missing answer ends the connection"},
 	}
+	list = append(list, driver.Setting{Scope: driver.ClientScope, Name: overWebSocket, Default: "", Doc: "path of the WebSocket over which MQTT is spoken, such as /mqtt; empty: over TCP alone"})
 	return append(list, sharingSettings(p)...)
 }
 
@@ -144,8 +148,8 @@ func fits(p *Product, c driver.Config, s driver.Shape) error {
 			return driver.Unsupported("client."+name, "%v is not a whole number of seconds up to %v", v, most)
 		}
 	}
-	if p.Fits == nil {
-		return nil
+	if err := fitsWebSocket(p, c); err != nil || p.Fits == nil {
+		return err
 	}
 	return p.Fits(c, s)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/eclipse/paho.golang/paho/log"
 	"github.com/eclipse/paho.golang/paho/session"
 
-	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -107,7 +106,7 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	address := d.config.Target.Addresses[0]
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
-	conn, err := socket.Dial(ctx, address, d.config.Target.TLS)
+	conn, err := connect(ctx, address, d.config.Client.String(overWebSocket), d.config.Target)
 	if err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", d.product.Name, address, err)
 	}
