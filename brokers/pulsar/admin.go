@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/oauth"
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -30,15 +31,15 @@ const (
 
 // admin speaks to the brokers' admin interface; any of them answers for all.
 type admin struct {
-	urls     []string
-	bookies  []string
-	http     *http.Client
-	user     string
-	password string
+	urls    []string
+	bookies []string
+	http    *http.Client
+	target  driver.Target // whose login it shows
+	tokens  *oauth.Source
 }
 
 func newAdmin(t driver.Target, given string) *admin {
-	a := &admin{user: t.User, password: t.Password, http: &http.Client{Transport: &http.Transport{TLSClientConfig: t.TLS}}}
+	a := &admin{target: t, tokens: oauth.NewSource(t), http: &http.Client{Transport: &http.Transport{TLSClientConfig: t.TLS}}}
 	for _, role := range slices.Sorted(maps.Keys(t.Endpoints)) {
 		switch where := t.Endpoints[role]; {
 		case strings.HasPrefix(role, adminRole):
@@ -82,6 +83,12 @@ func status(err error) int {
 	return 0
 }
 
+// denied reports whether the user may not ask.
+func denied(err error) bool {
+	code := status(err)
+	return code == http.StatusUnauthorized || code == http.StatusForbidden
+}
+
 // do asks one broker after the other until one answers: a node may be down. body and into may be nil.
 func (a *admin) do(ctx context.Context, method, path string, body, into any) error {
 	var errs []error
@@ -110,11 +117,13 @@ func (a *admin) ask(ctx context.Context, method, where string, body, into any) e
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	switch {
-	case a.user != "" && a.user != tokenUser:
-		request.SetBasicAuth(a.user, a.password)
-	case a.password != "":
-		request.Header.Set("Authorization", "Bearer "+a.password)
+	switch user, password, err := a.tokens.Plain(ctx); {
+	case err != nil:
+		return err
+	case a.target.Login != driver.ByPassword:
+		request.Header.Set("Authorization", "Bearer "+password)
+	case user != "":
+		request.SetBasicAuth(user, password)
 	}
 	response, err := a.http.Do(request)
 	if err != nil {

@@ -1,6 +1,7 @@
 package pulsar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -35,7 +36,7 @@ func (s *session) attach(ctx context.Context) error {
 	where := strings.Join(t.Addresses, ", ")
 	var err error
 	if s.largest, err = s.admin.maxMessageSize(ctx); err != nil {
-		if code := status(err); code == http.StatusUnauthorized || code == http.StatusForbidden {
+		if denied(err) {
 			return driver.RefusedLogin("pulsar", where, t, err)
 		}
 		return s.admin.explain(t, err)
@@ -58,8 +59,16 @@ func (s *session) login() error {
 		return err
 	}
 	defer c.Close()
-	_, err = c.TopicPartitions("persistent://public/default/brokermark")
+	_, err = c.TopicPartitions("persistent://" + s.probed())
+	if err != nil && strings.Contains(err.Error(), "TopicNotFound") { // a tenant need not have a namespace of that name
+		return nil
+	}
 	return err
+}
+
+// probed is a topic to ask for, in a namespace that is there.
+func (s *session) probed() string {
+	return strings.Join([]string{s.tenant(), cmp.Or(s.given(), "default"), "brokermark"}, "/")
 }
 
 // reachesOwner looks a topic up as clients do, and tells where the broker that has it can't be reached. A user who may not ask is told nothing.
@@ -69,7 +78,7 @@ func (s *session) reachesOwner(ctx context.Context) error {
 		TLS   string `json:"brokerUrlTls"`
 	}
 	for _, base := range s.admin.urls {
-		if err := s.admin.ask(ctx, http.MethodGet, base+"/lookup/v2/topic/persistent/public/default/brokermark", nil, &owner); err == nil {
+		if err := s.admin.ask(ctx, http.MethodGet, base+"/lookup/v2/topic/persistent/"+s.probed(), nil, &owner); err == nil {
 			break
 		}
 	}

@@ -25,14 +25,11 @@ import (
 // never is for what the client would do now and then and needn't: topics keep their partitions for a run.
 const never = 1000 * time.Hour
 
-// tokenUser is whose password is a token.
-const tokenUser = "token"
-
 func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
 		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("pulsar"), Server: completed, Attaching: attaching, Open: open,
-		Relays: true,
+		Relays: true, Logins: []driver.Login{driver.ByToken, driver.ByOAuth},
 	}
 }
 
@@ -64,7 +61,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	if c.Target.Server == nil {
 		largest = math.MaxInt
 	}
-	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), fitsRelays(c, s), fitsSize(s.MaxBytes, largest))
+	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), fitsRelays(c, s), fitsNamespace(c), fitsSize(s.MaxBytes, largest))
 }
 
 // fitsSize refuses messages that the broker has no room for.
@@ -117,14 +114,16 @@ func (s *session) connect() (client.Client, error) {
 		MetricsCardinality: client.MetricsCardinalityNone, MetricsRegisterer: prometheus.NewRegistry(),
 	}
 	switch {
-	case t.User != "" && t.User != tokenUser:
+	case t.Login == driver.ByToken:
+		o.Authentication = client.NewAuthenticationToken(t.Password)
+	case t.Login == driver.ByOAuth: // to the broker it is a token; the client's own way wants the secret in a file
+		o.Authentication = client.NewAuthenticationTokenFromSupplier(func() (string, error) { return s.admin.tokens.Token(context.Background()) })
+	case t.User != "":
 		basic, err := client.NewAuthenticationBasic(t.User, t.Password)
 		if err != nil {
 			return nil, err
 		}
 		o.Authentication = basic
-	case t.Password != "":
-		o.Authentication = client.NewAuthenticationToken(t.Password)
 	}
 	c, err := client.NewClient(o)
 	if err != nil {

@@ -43,12 +43,12 @@ func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 // owners counts topics by node.
 func owners(ctx context.Context, a *admin, c *provision.Cluster) (map[int]int, error) {
 	var namespaces []string
-	if err := a.do(ctx, http.MethodGet, "namespaces/"+tenant, nil, &namespaces); err != nil {
+	if err := a.do(ctx, http.MethodGet, "namespaces/"+publicTenant, nil, &namespaces); err != nil {
 		return nil, err
 	}
 	owned := map[int]int{}
 	for _, namespace := range namespaces {
-		if !strings.HasPrefix(namespace, tenant+"/brokermark-") {
+		if !strings.HasPrefix(namespace, publicTenant+"/brokermark-") {
 			continue
 		}
 		var topics []string

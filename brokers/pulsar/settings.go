@@ -36,6 +36,8 @@ var settings = []driver.Setting{
 	clientSetting("connectionTimeout", 5*time.Second, "how long connecting may take"),
 	clientSetting("keepAliveInterval", 30*time.Second, "how often the broker is asked whether it lives; silent for two of them, its connection is given up"),
 	clientSetting("connectionsPerBroker", int64(1), "connections of one producer or consumer to each broker"),
+	clientSetting(tenantSetting, publicTenant, "the tenant in which the run makes its namespace"),
+	clientSetting(namespaceSetting, "", "a namespace of the tenant that is there, for the topics; its policies have to be those of the guarantee. Empty: the run makes one"),
 	clientSetting("webServiceUrl", "", "the admin interface; empty: what the broker was started with, or port 8080 (TLS: 8443) of its address"),
 
 	policy("numBundles", int64(4), int64(1), "parts of the namespace, which brokers share among them"),

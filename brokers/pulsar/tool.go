@@ -70,7 +70,7 @@ func pulsarPerfArguments(p maker.Point) ([]string, error) {
 		return nil, err
 	}
 	both := []string{"--service-url", "pulsar://" + strings.Join(p.Addresses, ","), "--stats-interval-seconds", "1"} // the tool ends with an interval
-	address := "persistent://" + tenant + "/" + namespaceOf(driver.Topology{Topics: []driver.Topic{{Name: p.Topic}}}) + "/" + p.Topic
+	address := "persistent://" + publicTenant + "/" + namespaceOf(driver.Topology{Topics: []driver.Topic{{Name: p.Topic}}}) + "/" + p.Topic
 	rate := strconv.Itoa(int(cmp.Or(p.Rate, asFastAsItCan)))
 	args := slices.Concat([]string{produce}, both, given[produce], []string{
 		"--size", strconv.Itoa(p.Size), "--num-producers", strconv.Itoa(p.Producers), "--rate", rate,

@@ -1,10 +1,8 @@
 package pulsar
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,34 +15,30 @@ import (
 )
 
 const (
-	tenant       = "public"
 	atOnce       = 8 // requests that make topics and subscriptions
 	retryPause   = 100 * time.Millisecond
 	formPatience = 20 * time.Second // for a cluster that has just come up
 	movePatience = time.Minute
 )
 
-// Setup makes a namespace of its own, whose policies are the guarantee, and in it the topics with their subscriptions.
+// Setup makes a namespace of its own, whose policies are the guarantee, unless the spec names one; and in it the topics with their
+// subscriptions.
 func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	s.topology = t
 	if err := s.checkStorage(ctx); err != nil {
 		return err
 	}
-	name := namespaceOf(t)
+	name := cmp.Or(s.given(), namespaceOf(t))
 	if t.Existing {
 		s.namespace = name
 		return nil
 	}
-	err := s.admin.do(ctx, http.MethodPut, "namespaces/"+tenant+"/"+name, s.policies(), nil)
-	if status(err) == http.StatusConflict { // of a topology that was not cleaned: whoever shares one names its topics uniquely
-		name += "-" + strings.ToLower(rand.Text()[:12])
-		err = s.admin.do(ctx, http.MethodPut, "namespaces/"+tenant+"/"+name, s.policies(), nil)
-	}
-	if err != nil {
-		if code := status(err); code == http.StatusBadRequest || code == http.StatusPreconditionFailed {
-			return driver.Unsupported("topic settings", "the broker says: %v", err)
+	if s.given() != "" {
+		if err := s.checkPolicies(ctx); err != nil {
+			return err
 		}
-		return fmt.Errorf("making namespace %s/%s: %w", tenant, name, err)
+	} else if err := s.makeNamespace(ctx, &name); err != nil {
+		return err
 	}
 	s.namespace = name
 	group, all := errgroup.WithContext(ctx)
@@ -73,6 +67,8 @@ func (s *session) checkStorage(ctx context.Context) error {
 	for deadline := time.Now().Add(formPatience); ; time.Sleep(retryPause) {
 		n, err := s.admin.liveBookies(ctx)
 		switch {
+		case denied(err): // a tenant's own administrator may not count them; where there are too few, no topic can be made
+			return nil
 		case err != nil:
 			return fmt.Errorf("counting bookies: %w", err)
 		case n >= g.Replicas:
@@ -81,49 +77,6 @@ func (s *session) checkStorage(ctx context.Context) error {
 			return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "there are %d bookies", n)
 		}
 	}
-}
-
-// namespaceOf is the namespace of a topology, which every process that is to use it makes from the first topic's name.
-func namespaceOf(t driver.Topology) string {
-	digest := sha256.Sum256([]byte(t.Topics[0].Name))
-	return "brokermark-" + hex.EncodeToString(digest[:6])
-}
-
-// policies are those of the namespace: guarantee and topic settings in Pulsar's words.
-func (s *session) policies() map[string]any {
-	g, v := s.config.Guarantee, s.config.Topic
-	copies, answers := max(1, g.Replicas), 1
-	if g.Acks == driver.AcksQuorum {
-		answers = copies/2 + 1
-	}
-	p := map[string]any{
-		"bundles": map[string]any{"numBundles": v.Int("numBundles")},
-		"persistence": map[string]any{
-			"bookkeeperEnsemble": copies, "bookkeeperWriteQuorum": copies, "bookkeeperAckQuorum": answers,
-			"managedLedgerMaxMarkDeleteRate": v.Float("managedLedgerMaxMarkDeleteRate"),
-		},
-		"deduplicationEnabled": g.Delivery == driver.ExactlyOnce,
-	}
-	if minutes, size := v.Int("retentionTimeInMinutes"), v.Int("retentionSizeInMB"); minutes != 0 || size != 0 {
-		p["retention_policies"] = map[string]any{"retentionTimeInMinutes": minutes, "retentionSizeInMB": size}
-	}
-	if ttl := v.Int("messageTTLInSeconds"); ttl > 0 {
-		p["message_ttl_in_seconds"] = ttl
-	}
-	if limit := v.Int("backlogQuota.limitSize"); limit >= 0 {
-		p["backlog_quota_map"] = map[string]any{
-			"destination_storage": map[string]any{"limitSize": limit, "limitTime": -1, "policy": v.String("backlogQuota.policy")},
-		}
-	}
-	for name, field := range map[string]string{
-		"maxUnackedMessagesPerConsumer":     "max_unacked_messages_per_consumer",
-		"maxUnackedMessagesPerSubscription": "max_unacked_messages_per_subscription",
-	} {
-		if n := v.Int(name); n >= 0 {
-			p[field] = n
-		}
-	}
-	return p
 }
 
 // makeTopic makes a topic, and the subscriptions where they outlive their consumers.
@@ -192,17 +145,17 @@ func (s *session) domain() string {
 func (s *session) path(topic int) string { return s.pathOf(s.topology.Topics[topic].Outlet()) }
 
 func (s *session) pathOf(topic string) string {
-	return s.domain() + "/" + pathOf(tenant, s.namespace, topic)
+	return s.domain() + "/" + pathOf(s.tenant(), s.namespace, topic)
 }
 
 // address, for the client, of the topic that producers send to.
 func (s *session) address(topic int) string { return s.addressOf(s.topology.Topics[topic].Name) }
 
 func (s *session) addressOf(topic string) string {
-	return s.domain() + "://" + strings.Join([]string{tenant, s.namespace, topic}, "/")
+	return s.domain() + "://" + strings.Join([]string{s.tenant(), s.namespace, topic}, "/")
 }
 
-// Clean deletes the namespace with all that is in it; storage is given back when the bookies next compact.
+// Clean deletes the topics, and the namespace that was made for them; storage is given back when the bookies next compact.
 func (s *session) Clean(ctx context.Context) error {
 	if s.namespace == "" {
 		return nil
@@ -224,14 +177,14 @@ func (s *session) Clean(ctx context.Context) error {
 			})
 		}
 	}
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); err != nil || s.given() != "" {
 		return err
 	}
 	err := s.insist(ctx, func() error {
-		return s.admin.do(ctx, http.MethodDelete, "namespaces/"+tenant+"/"+s.namespace, nil, nil)
+		return s.admin.do(ctx, http.MethodDelete, s.place(s.namespace), nil, nil)
 	}, http.StatusConflict) // the server may be making the namespace's own topic just then
 	if err != nil && status(err) != http.StatusNotFound {
-		return fmt.Errorf("deleting namespace %s/%s: %w", tenant, s.namespace, err)
+		return fmt.Errorf("deleting namespace %s/%s: %w", s.tenant(), s.namespace, err)
 	}
 	s.namespace = ""
 	return nil
