@@ -11,6 +11,8 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
+	"sync/atomic"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/pipeline/link"
@@ -54,7 +56,7 @@ type Grower interface {
 // Plan is what an agent prepares.
 type Plan struct {
 	Broker link.Broker // its topology is not used: Worker has one
-	// Outlives says that the broker goes on running after Close: somebody else started it, or
+	// Outlives says that the broker goes on running after Close: this run did not start it, or
 	// other points share it. Topics that can't be removed from it are then an error.
 	Outlives  bool
 	Worker    worker.Plan   // the producers and consumers, and the topics that they use
@@ -132,3 +134,32 @@ type ErrConnect struct{ Why error }
 
 func (e *ErrConnect) Error() string { return e.Why.Error() }
 func (e *ErrConnect) Unwrap() error { return e.Why }
+
+// TLS keeps what the latest TLS handshake with the broker negotiated. It may be used by several goroutines.
+type TLS struct{ negotiated atomic.Pointer[string] }
+
+// Watch notes the result of every handshake under c from now on; c may be nil.
+func (t *TLS) Watch(c *tls.Config) {
+	if c == nil {
+		return
+	}
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		t.Note(tls.VersionName(s.Version) + ", " + tls.CipherSuiteName(s.CipherSuite))
+		return nil
+	}
+}
+
+// Note sets what another process negotiated; "" changes nothing.
+func (t *TLS) Note(negotiated string) {
+	if negotiated != "" {
+		t.negotiated.Store(&negotiated)
+	}
+}
+
+// String returns version and cipher suite, such as "TLS 1.3, TLS_AES_128_GCM_SHA256"; "" if there was no handshake.
+func (t *TLS) String() string {
+	if text := t.negotiated.Load(); text != nil {
+		return *text
+	}
+	return ""
+}

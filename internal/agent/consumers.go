@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -30,14 +31,11 @@ import (
 const ConsumersPart = "consumers"
 
 func init() {
-	helper[Consumers]{
-		name: ConsumersPart, maxNodes: 1, askedBy: "consumersApart: true",
-		place: func(c Consumers, at nodePlace) Consumers {
-			c.Name, c.Listen = at.name, at.address
-			return c
-		},
-		run: func(ctx context.Context, c Consumers) error { return c.serve(ctx, os.Stderr) },
-	}.register()
+	provision.OwnPart[Consumers]{
+		Name: ConsumersPart, MaxNodes: 1, Refusal: "it is started by experiments: consumersApart: true", Ready: answers,
+		Place: func(c *Consumers, n *provision.Node) { c.Name, c.Listen = n.Name(), n.Address() },
+		Run:   func(ctx context.Context, c Consumers) error { return c.serve(ctx, os.Stderr) },
+	}.Register()
 }
 
 // Consumers is what the process of a point's consumers has to know before a worker sends it a plan.
@@ -49,7 +47,7 @@ type Consumers struct {
 }
 
 // Settings returns the settings for the recipe ConsumersPart. Name and Listen are set when the process is started.
-func (c Consumers) Settings() map[string]any { return map[string]any{settingsKey: c} }
+func (c Consumers) Settings() map[string]any { return provision.PartSettings(c) }
 
 // ConsumerHost is where the process of a point's consumers is, and the secret that it asks for.
 type ConsumerHost struct{ Address, Secret string }
@@ -73,6 +71,9 @@ func (h ConsumerHost) connect(ctx context.Context) (net.Conn, error) {
 func (c Consumers) serve(ctx context.Context, log io.Writer) error {
 	conn, err := c.acceptClient(ctx)
 	if err != nil {
+		if ctx.Err() != nil { // without a client so far
+			return nil
+		}
 		return err
 	}
 	defer conn.Close()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -27,16 +28,12 @@ import (
 // RelaysPart is the name of the recipe that starts a point's relays. Each relay is a node.
 const RelaysPart = "relays"
 
-// init tells package provision how to start a relay: this executable once more.
 func init() {
-	helper[Relay]{
-		name: RelaysPart, maxNodes: 64, askedBy: "relays",
-		place: func(r Relay, at nodePlace) Relay {
-			r.Name, r.Listen, r.Config.ID = at.name, at.address, at.id
-			return r
-		},
-		run: func(ctx context.Context, r Relay) error { return r.run(ctx, os.Stderr) },
-	}.register()
+	provision.OwnPart[Relay]{
+		Name: RelaysPart, MaxNodes: 64, Refusal: "it is started by experiments: relays", Ready: answers,
+		Place: func(r *Relay, n *provision.Node) { r.Name, r.Listen, r.Config.ID = n.Name(), n.Address(), n.ID },
+		Run:   func(ctx context.Context, r Relay) error { return r.run(ctx, os.Stderr) },
+	}.Register()
 }
 
 // Relay is what the process of a relay has to know.
@@ -48,7 +45,7 @@ type Relay struct {
 }
 
 // Settings returns the settings for the recipe RelaysPart. Name, Listen and Config.ID are set when the processes are started.
-func (r Relay) Settings() map[string]any { return map[string]any{settingsKey: r} }
+func (r Relay) Settings() map[string]any { return provision.PartSettings(r) }
 
 // run connects to the broker and relays until ctx ends.
 func (r Relay) run(ctx context.Context, log io.Writer) error {
@@ -63,7 +60,10 @@ func (r Relay) run(ctx context.Context, log io.Writer) error {
 	}
 	pauses := worker.NewPauseLog()
 	defer pauses.Close()
-	return r.relayWith(ctx, relayer, pauses)
+	if err := r.relayWith(ctx, relayer, pauses); ctx.Err() == nil { // later, what could not be done any more is of no use
+		return err
+	}
+	return nil
 }
 
 // relayWith relays until ctx ends. It listens as soon as the broker knows the relay: provision takes that for readiness.

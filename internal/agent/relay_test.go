@@ -30,7 +30,7 @@ func TestARelayTellsHowItStoodStill(t *testing.T) {
 	if err := r.listen(ctx, log); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkAnswers(ctx, nodePlace{name: r.Name, address: r.Listen}); err != nil {
+	if err := checkAnswers(ctx, r.Listen, r.Name); err != nil {
 		t.Error(err)
 	}
 	until := clock.Now()

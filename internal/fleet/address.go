@@ -68,7 +68,6 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// hostPort returns the server as HOST:PORT.
 func (a Address) hostPort() string { return strings.TrimPrefix(a.Server, "nats://") }
 
 // local reports whether host is this machine's loopback.

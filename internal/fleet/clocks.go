@@ -144,7 +144,6 @@ func (r *remote) foresee(o clock.Offset, until int64) clock.Line {
 	return clock.Steady(o, until)
 }
 
-// clocks measures the offsets of all agents' clocks.
 func (c *crew) clocks(ctx context.Context, agents []*remote) ([]clock.Offset, error) {
 	where := make([]clock.Offset, len(agents))
 	err := each(agents, func(i int, r *remote) (err error) {

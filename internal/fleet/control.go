@@ -1,13 +1,10 @@
 package fleet
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +18,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // Control is a control server in this process.
@@ -146,10 +145,6 @@ func keptCertificate(dir string) (tls.Certificate, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return pair, err
 	}
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return pair, err
-	}
 	host, _ := os.Hostname()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "brokermark control server"},
@@ -157,20 +152,12 @@ func keptCertificate(dir string) (tls.Certificate, error) {
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames: []string{"localhost", host}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	made, err := provision.NewKeyPair(template, nil)
 	if err != nil {
 		return pair, err
 	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
+	if err := errors.Join(os.WriteFile(key, made.Key, 0o600), os.WriteFile(cert, made.Cert, 0o644)); err != nil {
 		return pair, err
 	}
-	err = errors.Join(
-		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600),
-		os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644),
-	)
-	if err != nil {
-		return pair, err
-	}
-	return tls.LoadX509KeyPair(cert, key)
+	return tls.X509KeyPair(made.Cert, made.Key)
 }

@@ -72,7 +72,6 @@ func (e *executor) begin(o *order) {
 	e.streams.begin(o.N, plan)
 }
 
-// do carries out an order.
 func (e *executor) do(ctx context.Context, o *order) (a answer) {
 	if e.shares {
 		defer e.streams.watch(e.tellNow)()

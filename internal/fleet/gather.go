@@ -38,7 +38,7 @@ type Fleet struct {
 type Gathering struct {
 	Agents int
 	Auto   bool          // Agents is where it begins: it grows where they limit what is measured
-	Names  []string      // of the agents to take; none: whoever is there
+	Names  []string      // of the agents to take; none: any that are there
 	Wait   time.Duration // for agents that are not there yet
 	Build  string
 	Say    func(format string, args ...any)

@@ -200,8 +200,7 @@ func (a *joined) serves(q metersQuestion) metersReply {
 type readings struct {
 	of      *provision.Foreign
 	flushes *provision.Flushes // nil where the kernel does not tell
-	over    chan struct{}
-	ended   sync.WaitGroup
+	end     func()
 	pids    map[int]bool // processes that the broker had at any time
 
 	mu     sync.Mutex
@@ -210,22 +209,12 @@ type readings struct {
 
 // read starts to read the meters.
 func read(of *provision.Foreign) *readings {
-	r := &readings{of: of, over: make(chan struct{}), pids: map[int]bool{}}
+	r := &readings{of: of, pids: map[int]bool{}}
 	if f, err := provision.WatchFlushes(); err == nil {
 		r.flushes = f
 	}
-	r.ended.Go(func() {
-		t := time.NewTicker(gaugeEvery)
-		defer t.Stop()
-		for {
-			r.once()
-			select {
-			case <-r.over:
-				return
-			case <-t.C:
-			}
-		}
-	})
+	r.once()
+	r.end = repeat(gaugeEvery, r.once)
 	return r
 }
 
@@ -252,8 +241,7 @@ func (r *readings) tell() []agent.Metered {
 }
 
 func (r *readings) close() {
-	close(r.over)
-	r.ended.Wait()
+	r.end()
 	if r.flushes != nil {
 		r.flushes.Close()
 	}

@@ -140,7 +140,6 @@ func (s *placed) place(ctx context.Context, program string, control Address, tok
 	return s.failure(err.Error())
 }
 
-// wait waits until ssh has ended.
 func (s *placed) wait() {
 	_ = s.ssh.Wait() // why it ended is in its output
 	close(s.ended)
@@ -286,7 +285,6 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last returns the last line.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

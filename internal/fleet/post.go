@@ -29,7 +29,6 @@ var (
 	inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 )
 
-// post sends v to a subject.
 func post(nc *nats.Conn, subject string, v any) error {
 	var packed bytes.Buffer
 	z := deflaters.Get().(*flate.Writer)
@@ -127,5 +126,4 @@ func subjectDown(id, session string) string { return "brokermark.run." + id + ".
 
 func subjectUp(id, session string) string { return "brokermark.run." + id + "." + session + ".up" }
 
-// subjectOf returns the subject of an agent's endpoint.
 func subjectOf(id, end string) string { return "brokermark.agent." + id + "." + end }

@@ -26,8 +26,7 @@ type remote struct {
 	me           Info
 	logf         func(string, ...any)
 	subscription *nats.Subscription
-	over         chan struct{} // closed to end the beats
-	beating      sync.WaitGroup
+	endBeats     func()
 
 	answer      chan answer
 	first       clock.Offset // an early one of its clock
@@ -54,7 +53,7 @@ const askTime = 3 * time.Second
 // take claims an agent and begins to exchange beats with it.
 func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, ...any)) (*remote, error) {
 	r := &remote{
-		nc: nc, id: nuid.Next(), info: info, me: me, logf: logf, over: make(chan struct{}), answer: make(chan answer, 1), heard: time.Now(),
+		nc: nc, id: nuid.Next(), info: info, me: me, logf: logf, answer: make(chan answer, 1), heard: time.Now(),
 	}
 	if info.Meters != "" {
 		r.meter = newMeter(r)
@@ -73,7 +72,8 @@ func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, .
 		_ = r.subscription.Unsubscribe()
 		return nil, err
 	}
-	r.beating.Go(r.beat)
+	// A beat that can't be sent is not an error: the agent's silence will show it.
+	r.endBeats = repeat(beatEvery, func() { _ = r.say(down{Cue: r.lastCue(), Others: r.others()}) })
 	return r, nil
 }
 
@@ -104,20 +104,6 @@ func (r *remote) checkHeard() error {
 		return r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
 	}
 	return nil
-}
-
-// beat sends beats until the agent is let go. A beat that can't be sent is not an error: the agent's silence will show it.
-func (r *remote) beat() {
-	t := time.NewTicker(beatEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-r.over:
-			return
-		case <-t.C:
-			_ = r.say(down{Cue: r.lastCue(), Others: r.others()})
-		}
-	}
 }
 
 func (r *remote) say(d down) error { return post(r.nc, subjectDown(r.info.ID, r.id), d) }
@@ -220,7 +206,6 @@ func (r *remote) isFree(ctx context.Context) bool {
 	})
 }
 
-// prepare has the agent prepare its part of a plan.
 func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
 	if err := r.reaches(p); err != nil {
 		return agent.Prepared{}, err
@@ -295,8 +280,7 @@ func (r *remote) close(ctx context.Context) error {
 
 // leave frees the agent.
 func (r *remote) leave() {
-	close(r.over)
-	r.beating.Wait()
+	r.endBeats()
 	_ = r.say(down{Leave: true})
 	_ = r.nc.FlushTimeout(askTime)
 	_ = r.subscription.Unsubscribe()

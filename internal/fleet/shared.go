@@ -132,19 +132,19 @@ func (s *sharing) snapshot() *shared {
 
 // watch calls tell whenever there is something to send, until the returned function is called.
 func (s *sharing) watch(tell func()) (end func()) {
-	return repeat(func() {
+	return repeat(newsEvery, func() {
 		if s.takeNews() {
 			tell()
 		}
 	})
 }
 
-// repeat calls do every newsEvery until the returned function is called, which waits for the last call.
-func repeat(do func()) (end func()) {
+// repeat calls do again and again until the returned function is called, which waits for the last call.
+func repeat(every time.Duration, do func()) (end func()) {
 	over := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		tick := time.NewTicker(newsEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
@@ -161,7 +161,7 @@ func repeat(do func()) (end func()) {
 // relay passes each agent's state on to the others until the returned function is called: at once while they prepare or drain, and
 // with the beats otherwise.
 func relay(agents []*remote, preparing bool) (end func()) {
-	stop := repeat(func() { relayOnce(agents, preparing) })
+	stop := repeat(newsEvery, func() { relayOnce(agents, preparing) })
 	return func() {
 		stop()
 		for _, r := range agents {

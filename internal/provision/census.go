@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"runtime"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -35,23 +34,10 @@ func TakeCensus() Census {
 
 func census(mount string) Census {
 	c := Census{procs: map[int]counted{}}
-	fs, err := procfs.NewFS(mount)
-	if err != nil {
-		return c
-	}
-	if s, err := fs.Stat(); err == nil {
-		t := s.CPUTotal
-		c.machine, c.irq, c.stolen = seconds(t.User+t.Nice+t.System), seconds(t.IRQ+t.SoftIRQ), seconds(t.Steal)
-	}
-	all, err := fs.AllProcs()
-	if err != nil {
-		return c
-	}
-	for _, p := range all {
-		if s, err := p.Stat(); err == nil {
-			c.procs[p.PID] = count(s)
-		}
-		runtime.Gosched()
+	t := machineStat(mount).CPUTotal
+	c.machine, c.irq, c.stolen = seconds(t.User+t.Nice+t.System), seconds(t.IRQ+t.SoftIRQ), seconds(t.Steal)
+	for _, s := range processStats(mount) {
+		c.procs[s.PID] = count(s)
 	}
 	return c
 }
@@ -61,19 +47,21 @@ func census(mount string) Census {
 func StolenFromCores() map[int]time.Duration { return stolenFromCores(procfs.DefaultMountPoint) }
 
 func stolenFromCores(mount string) map[int]time.Duration {
-	fs, err := procfs.NewFS(mount)
-	if err != nil {
-		return nil
-	}
-	s, err := fs.Stat()
-	if err != nil {
-		return nil
-	}
 	stolen := map[int]time.Duration{}
-	for core, used := range s.CPU {
+	for core, used := range machineStat(mount).CPU {
 		stolen[int(core)] = seconds(used.Steal)
 	}
 	return stolen
+}
+
+// machineStat is empty where the kernel does not tell.
+func machineStat(mount string) procfs.Stat {
+	fs, err := procfs.NewFS(mount)
+	if err != nil {
+		return procfs.Stat{}
+	}
+	s, _ := fs.Stat()
+	return s
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,7 +13,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Chosen meters processes of this machine that somebody names: each one by its number, as a systemd unit, or by the port or address
+// Chosen meters processes of this machine that the user names: each one by its number, as a systemd unit, or by the port or address
 // (:9092, 10.0.0.7:9092) on which it listens. What belongs to such a process is metered with it, as Foreign says.
 func Chosen(ctx context.Context, names []string) (*Foreign, error) {
 	if !Metered {
@@ -32,7 +33,6 @@ func newForeign(mount string, self int) *Foreign {
 	return &Foreign{mount: mount, self: self, seen: map[identity]Usage{}, parents: map[identity]int{}}
 }
 
-// choose adds the processes of a name.
 func (f *Foreign) choose(ctx context.Context, name string) error {
 	if strings.Contains(name, ":") {
 		return f.chooseListeners(ctx, name)
@@ -83,20 +83,10 @@ func (f *Foreign) chooseListeners(ctx context.Context, address string) error {
 
 // ofUnit are the processes of a systemd unit whose parents are not of it.
 func (f *Foreign) ofUnit(unit string) (pids []int) {
-	fs, err := procfs.NewFS(f.mount)
-	if err != nil {
-		return nil
-	}
-	all, err := fs.AllProcs()
-	if err != nil {
-		return nil
-	}
 	parents := map[int]int{}
-	for _, p := range all {
-		if group := service(p); group[strings.LastIndexByte(group, '/')+1:] == unit {
-			if s, err := p.Stat(); err == nil && s.State != "Z" {
-				parents[p.PID] = s.PPID
-			}
+	for _, s := range processStats(f.mount) {
+		if path.Base(f.service(s.PID)) == unit && s.State != "Z" {
+			parents[s.PID] = s.PPID
 		}
 	}
 	for pid, parent := range parents {
@@ -108,7 +98,7 @@ func (f *Foreign) ofUnit(unit string) (pids []int) {
 	return pids
 }
 
-// Gone tells that a process which was to be metered has ended, as of the last reading, and none has come in its place.
+// Gone reports whether a process that was to be metered has ended, as of the last reading, and none has come in its place.
 func (f *Foreign) Gone() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -50,7 +50,7 @@ func (e *ErrAltered) Error() string { return e.Err.Error() }
 
 func (e *ErrAltered) Unwrap() error { return e.Err }
 
-// ErrPortInUse says that a port that was asked for (or tried twice) belongs to somebody else.
+// ErrPortInUse says that a port that was asked for (or tried twice) is in use by another program.
 type ErrPortInUse struct {
 	Name string // the recipe's name of the port
 	Port int    // 0 where only the broker knows which one

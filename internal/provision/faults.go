@@ -56,7 +56,7 @@ func (in *Instance) Restart(ctx context.Context, node int) error {
 	if err := in.save(); err != nil { // names us as owner, lest another tool sweeps a stopped node up
 		return err
 	}
-	// Held throughout: dismissing a supervisor whose broker somebody else has just started would end that one.
+	// Held throughout: dismissing a supervisor whose broker another call has just started would end that one.
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	m.end(ctx)

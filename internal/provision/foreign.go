@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Foreign meters brokers that were not started here: the processes that listen on their addresses (or that somebody named), everything
+// Foreign meters brokers that were not started here: the processes that listen on their addresses (or that the user named), everything
 // below those, and what runs in the same service or container. Safe for use by several goroutines.
 type Foreign struct {
 	mount     string
@@ -101,26 +101,18 @@ func (f *Foreign) stat(pid int) (procfs.ProcStat, error) {
 // look finds members that are new. Where a listening process has ended, another may listen in its place.
 func (f *Foreign) look() {
 	f.scanned = time.Now()
-	fs, err := procfs.NewFS(f.mount)
-	if err != nil {
-		return
-	}
-	all, err := fs.AllProcs()
-	if err != nil {
+	all := processStats(f.mount)
+	if len(all) == 0 { // it can't be read now
 		return
 	}
 	f.relook()
 	services := f.services()
 	children := map[int][]procfs.ProcStat{}
 	var next []procfs.ProcStat
-	for _, p := range all {
-		s, err := p.Stat()
-		if err != nil {
-			continue
-		}
+	for _, s := range all {
 		children[s.PPID] = append(children[s.PPID], s)
 		isRoot := slices.Contains(f.roots, identity{s.PID, s.Starttime})
-		if isRoot || len(services) > 0 && slices.Contains(services, service(p)) {
+		if isRoot || len(services) > 0 && slices.Contains(services, f.service(s.PID)) {
 			next = append(next, s)
 		}
 	}
@@ -176,16 +168,9 @@ func (f *Foreign) relook() {
 // services are the control groups of the roots that hold nothing else, us included.
 func (f *Foreign) services() []string {
 	var list []string
-	mine := ""
-	if p, err := f.process(f.self); err == nil {
-		mine = service(p)
-	}
+	mine := f.service(f.self)
 	for _, id := range f.roots {
-		p, err := f.process(id.PID)
-		if err != nil {
-			continue
-		}
-		if group := service(p); group != "" && !strings.HasPrefix(mine+"/", group+"/") {
+		if group := f.service(id.PID); group != "" && !strings.HasPrefix(mine+"/", group+"/") {
 			list = append(list, group)
 		}
 	}

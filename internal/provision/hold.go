@@ -33,13 +33,13 @@ func hold(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// seize takes the directory of an instance that nobody holds any more; nil: somebody does, or that can't be told.
+// seize takes the directory of an instance that no process holds any more; nil: one does, or that can't be told.
 func seize(dir string) *os.File {
 	f, _ := openLocked(filepath.Join(dir, holdFile), os.O_RDONLY, exclusiveNow)
 	return f
 }
 
-// exclusiveNow is a lock that is refused with EWOULDBLOCK, instead of being waited for, where somebody else has one.
+// exclusiveNow is a lock that is refused with EWOULDBLOCK, instead of being waited for, where another process has one.
 const exclusiveNow = syscall.LOCK_EX | syscall.LOCK_NB
 
 // openLocked opens a file that is no link and locks it as flock(2) does: LOCK_SH, LOCK_EX. The lock goes with the last copy

@@ -35,7 +35,7 @@ func DefaultDir() string {
 	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) { // HOME isn't set
 		return filepath.Join(u.HomeDir, ".cache", "brokermark")
 	}
-	// Whoever else made it first is found out by NewHost.
+	// NewHost checks that no other user made it first.
 	return filepath.Join(os.TempDir(), fmt.Sprintf("brokermark-%d", os.Geteuid()))
 }
 

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"os"
 	"os/exec"
@@ -126,19 +127,24 @@ func TestMissingNeedNamesTheCommandThatInstallsIt(t *testing.T) {
 }
 
 func TestMavenCoordinates(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want dependency
-		ok   bool
-	}{
-		{"", dependency{}, false},
-		{"a:b", dependency{}, false},
-		{"a:b:c:d", dependency{}, false},
-		{"org.x:y:1.0", dependency{Group: "org.x", Artifact: "y", Version: "1.0"}, true},
-	} {
-		if got, err := parseCoordinate(c.in); got != c.want || (err == nil) != c.ok {
-			t.Errorf("%q: %+v, %v", c.in, got, err)
+	for _, c := range []string{"", "a:b", "a:b:c:d"} {
+		if pom, err := pomOf([]string{"x:y:1", c}); err == nil {
+			t.Errorf("%q: %s", c, pom)
 		}
+	}
+	pom, err := pomOf([]string{"org.x:y:1.0", "org.x:z:2.0"})
+	ok(t, err)
+	type dependency struct {
+		Group    string `xml:"groupId"`
+		Artifact string `xml:"artifactId"`
+		Version  string `xml:"version"`
+	}
+	var got struct {
+		Dependencies []dependency `xml:"dependencies>dependency"`
+	}
+	ok(t, xml.Unmarshal([]byte(pom), &got))
+	if want := []dependency{{"org.x", "y", "1.0"}, {"org.x", "z", "2.0"}}; !slices.Equal(got.Dependencies, want) {
+		t.Errorf("%v, want %v", got.Dependencies, want)
 	}
 }
 

@@ -112,7 +112,7 @@ func (in *Instance) ClientTLS() *tls.Config {
 // TLSFiles is nil for a plain instance.
 func (in *Instance) TLSFiles() *TLSFiles { return in.cluster.TLS }
 
-// Login is nil where the broker lets in whoever comes.
+// Login is nil where the broker needs no login.
 func (in *Instance) Login() *Login { return in.cluster.Login }
 
 // Meter reads what the instance's processes use.

@@ -12,10 +12,10 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// leftDir is where the work directory holds notes of what is on brokers that somebody else started.
+// leftDir is where the work directory holds notes of what is on brokers that were not started here.
 const leftDir = "attached"
 
-// Left is a note of what this tool has made on a broker that somebody else started. A process that is killed leaves the note behind,
+// Left is a note of what this tool has made on a broker that was not started here. A process that is killed leaves the note behind,
 // and what it names; its file is locked by the process that wrote it.
 type Left struct {
 	Broker    string    `json:"broker"`

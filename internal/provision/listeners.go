@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -190,7 +191,11 @@ func (f *Foreign) passable(pids []int, why string) string {
 
 // service is the control group of a process if that holds nothing but one service or container; "" otherwise: a login
 // session's or a terminal's has much else in it.
-func service(p procfs.Proc) string {
+func (f *Foreign) service(pid int) string {
+	p, err := f.process(pid)
+	if err != nil {
+		return ""
+	}
 	groups, err := p.Cgroups()
 	if err != nil {
 		return ""
@@ -200,7 +205,7 @@ func service(p procfs.Proc) string {
 		if !unified && !slices.Contains(g.Controllers, "name=systemd") {
 			continue
 		}
-		last := g.Path[strings.LastIndexByte(g.Path, '/')+1:]
+		last := path.Base(g.Path)
 		if strings.HasSuffix(last, ".service") && !strings.HasPrefix(last, "user@") || containerID.MatchString(last) {
 			return g.Path
 		}

@@ -41,7 +41,7 @@ const (
 // Sample takes a reading.
 //
 // Nothing is counted twice and nothing is lost when a process ends, because the kernel adds its figures to those of
-// whoever reaps it, in the end the supervisor. Parents are read before their children, so a process that ends
+// the process that reaps it, in the end the supervisor. Parents are read before their children, so a process that ends
 // between two reads is missed for one reading (hidden by the high-water mark) instead of being counted for ever.
 func (m *Meter) Sample() Usage {
 	m.mu.Lock()

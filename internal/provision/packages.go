@@ -9,26 +9,34 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 )
 
 // Maven puts the jars of the coordinates (group:artifact:version) and all they need at run time into Dir/lib: exactly those
 // that locks names for this version (see lockOf). Name exact versions: ranges make Maven read every version there is.
 func (i *Install) Maven(ctx context.Context, locks fs.FS, coordinates ...string) error {
-	var deps []dependency
-	for _, c := range coordinates {
-		d, err := parseCoordinate(c)
-		if err != nil {
-			return err
-		}
-		deps = append(deps, d)
-	}
-	var pom strings.Builder
-	if err := pomTemplate.Execute(&pom, deps); err != nil {
+	pom, err := pomOf(coordinates)
+	if err != nil {
 		return err
 	}
 	i.Log("fetching %s with Maven", strings.Join(coordinates, ", "))
-	return i.maven(ctx, locks, "lib", pom.String(), "copy-dependencies", "-DincludeScope=runtime")
+	return i.maven(ctx, locks, "lib", pom, "copy-dependencies", "-DincludeScope=runtime")
+}
+
+// pomOf is a project that depends on the coordinates.
+func pomOf(coordinates []string) (string, error) {
+	var pom strings.Builder
+	pom.WriteString(`<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>brokermark</groupId><artifactId>install</artifactId><version>1</version><packaging>pom</packaging><dependencies>
+`)
+	for _, c := range coordinates {
+		p := strings.Split(c, ":")
+		if len(p) != 3 {
+			return "", fmt.Errorf("maven coordinate %q: want group:artifact:version", c)
+		}
+		fmt.Fprintf(&pom, "<dependency><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version></dependency>\n", p[0], p[1], p[2])
+	}
+	pom.WriteString("</dependencies></project>\n")
+	return pom.String(), nil
 }
 
 // Archive unpacks the one file of a coordinate (group:artifact:version:tar.gz:bin), not what its pom depends on, into Dir,
@@ -109,25 +117,6 @@ func mavenSettings() (files map[string][]byte, named []string, err error) {
 	}
 	return files, named, nil
 }
-
-type dependency struct{ Group, Artifact, Version string }
-
-func parseCoordinate(c string) (dependency, error) {
-	p := strings.Split(c, ":")
-	if len(p) != 3 {
-		return dependency{}, fmt.Errorf("maven coordinate %q: want group:artifact:version", c)
-	}
-	return dependency{Group: p[0], Artifact: p[1], Version: p[2]}, nil
-}
-
-var pomTemplate = template.Must(template.New("pom").Parse(`<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>brokermark</groupId><artifactId>install</artifactId><version>1</version><packaging>pom</packaging>
-  <dependencies>{{range .}}
-    <dependency><groupId>{{.Group}}</groupId><artifactId>{{.Artifact}}</artifactId><version>{{.Version}}</version></dependency>{{end}}
-  </dependencies>
-</project>
-`))
 
 // GoInstall builds a command of Go modules into Dir/bin. Its modules are those that locks names for this version, in
 // VERSION.mod and VERSION.sum, which are a go.mod and its go.sum. Nothing of theirs runs: there is no cgo, and no other

@@ -11,7 +11,7 @@ import (
 )
 
 // policy is how packages are kept from starting their broker as a system service on the usual port: dpkg's scripts ask
-// the file whether they may. It forbids while somebody holds the lock and allows as soon as nobody does, so that what a
+// the file whether they may. It forbids while a process holds the lock and allows as soon as none does, so that what a
 // killed tool leaves behind hinders nobody.
 type policy struct{ file, lock string }
 
@@ -75,7 +75,7 @@ func (p policy) restore() {
 		return
 	}
 	defer lock.Close()
-	// Whoever forbids next waits for this lock and makes the file anew.
+	// The next process that forbids waits for this lock and makes the file anew.
 	if text, err := bounded.File(p.file, 4<<10); err == nil && bytes.Equal(text, p.script()) {
 		_ = os.Remove(p.file)
 	}

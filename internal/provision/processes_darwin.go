@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Metered tells that the kernel says what other processes use. A Mac's says it to programs that are linked with its
+// Metered reports whether the kernel says what other processes use. A Mac's says it to programs that are linked with its
 // system library by a C compiler, which this one isn't.
 const Metered = false
 
@@ -25,7 +25,6 @@ func everyProcess() []procfs.ProcStat {
 	return list
 }
 
-// usersOfProcesses are the users that have a process.
 func usersOfProcesses() map[int]bool {
 	seen := map[int]bool{}
 	infos, _ := unix.SysctlKinfoProcSlice("kern.proc.all")

@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"runtime"
 	"syscall"
 	"time"
 
@@ -9,25 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Metered tells that the kernel says what other processes use.
+// Metered reports whether the kernel says what other processes use.
 const Metered = true
 
-func everyProcess() []procfs.ProcStat {
-	procs, err := procfs.AllProcs()
-	if err != nil {
-		return nil
-	}
-	list := make([]procfs.ProcStat, 0, len(procs))
-	for _, p := range procs {
-		if s, err := p.Stat(); err == nil {
-			list = append(list, s)
-		}
-		runtime.Gosched() // some milliseconds in all, in which a producer would be late
-	}
-	return list
-}
+func everyProcess() []procfs.ProcStat { return processStats(procfs.DefaultMountPoint) }
 
-// usersOfProcesses are the users that have a process.
 func usersOfProcesses() map[int]bool {
 	seen := map[int]bool{}
 	procs, _ := procfs.AllProcs()

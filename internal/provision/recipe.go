@@ -131,7 +131,7 @@ type Cluster struct {
 	Install  string         // directory made by Recipe.Install
 	Settings map[string]any // server settings by their native names
 	TLS      *TLSFiles      // nil: plain
-	Login    *Login         // nil: whoever comes is let in, or the broker's own default user
+	Login    *Login         // nil: no login is needed, or that of the broker's own default user
 	Nodes    []*Node
 	// Facts is free for the recipe: a generated cluster id, a cookie.
 	Facts map[string]string

@@ -134,7 +134,7 @@ func plainSettings(settings map[string]any) error {
 // unbroken are characters that end a line somewhere, and other control characters.
 func unbroken(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// clashed tells that a broker ended because somebody took its port between our look and its bind.
+// clashed reports that a broker ended because another program took its port between our look and its bind.
 func clashed(err error) ([]string, bool) {
 	var log []string
 	if died, ok := errors.AsType[*ErrDied](err); ok {

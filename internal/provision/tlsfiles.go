@@ -43,11 +43,11 @@ func makeTLSFiles(dir, name string, group int) (*TLSFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert, key, err := ca.issue("localhost", 2, "0:"+NodeRole) // as BookKeeper reads roles
+	node, err := ca.issue("localhost", 2, "0:"+NodeRole) // as BookKeeper reads roles
 	if err != nil {
 		return nil, err
 	}
-	clientCert, clientKey, err := ca.issue(name+" client", 3)
+	client, err := ca.issue(name+" client", 3)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,7 @@ func makeTLSFiles(dir, name string, group int) (*TLSFiles, error) {
 		return nil, err
 	}
 	for path, content := range map[string][]byte{
-		f.CA: ca.pem, f.Cert: cert, f.Key: key,
-		f.ClientCert: clientCert, f.ClientKey: clientKey,
+		f.CA: ca.Cert, f.Cert: node.Cert, f.Key: node.Key, f.ClientCert: client.Cert, f.ClientKey: client.Key,
 	} {
 		if err := errors.Join(os.WriteFile(path, content, privateFile), show(path, group)); err != nil {
 			return nil, err
@@ -82,20 +81,24 @@ func (f *TLSFiles) ClientConfig() (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pem  []byte
+// KeyPair is a certificate with its key (PKCS#8), in PEM.
+type KeyPair struct {
+	Cert, Key []byte
+	cert      *x509.Certificate
+	key       *ecdsa.PrivateKey
 }
 
-func newAuthority(name string) (*authority, error) {
+// NewKeyPair makes a key and a certificate for it, which the issuer signs; nil: itself.
+func NewKeyPair(t *x509.Certificate, issuer *KeyPair) (*KeyPair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	t := certificate(name+" authority", 1)
-	t.IsCA, t.BasicConstraintsValid, t.KeyUsage = true, true, x509.KeyUsageCertSign|x509.KeyUsageCRLSign
-	der, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
+	parent, by := t, key
+	if issuer != nil {
+		parent, by = issuer.cert, issuer.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, key.Public(), by)
 	if err != nil {
 		return nil, err
 	}
@@ -103,30 +106,25 @@ func newAuthority(name string) (*authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &authority{cert: cert, key: key, pem: block("CERTIFICATE", der)}, nil
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+	return &KeyPair{Cert: block("CERTIFICATE", der), Key: block("PRIVATE KEY", pkcs8), cert: cert, key: key}, err
 }
 
-// issue makes a key (PKCS#8) and a certificate that serves both sides: cluster nodes are clients of each other.
-func (a *authority) issue(name string, serial int64, unit ...string) (cert, key []byte, err error) {
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, err
-	}
+func newAuthority(name string) (*KeyPair, error) {
+	t := certificate(name+" authority", 1)
+	t.IsCA, t.BasicConstraintsValid, t.KeyUsage = true, true, x509.KeyUsageCertSign|x509.KeyUsageCRLSign
+	return NewKeyPair(t, nil)
+}
+
+// issue makes a pair that serves both sides: cluster nodes are clients of each other.
+func (p *KeyPair) issue(name string, serial int64, unit ...string) (*KeyPair, error) {
 	t := certificate(name, serial)
 	t.Subject.OrganizationalUnit = unit
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	t.DNSNames = []string{"localhost"}
 	t.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
-	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, k.Public(), a.key)
-	if err != nil {
-		return nil, nil, err
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(k)
-	if err != nil {
-		return nil, nil, err
-	}
-	return block("CERTIFICATE", der), block("PRIVATE KEY", pkcs8), nil
+	return NewKeyPair(t, p)
 }
 
 func certificate(name string, serial int64) *x509.Certificate {

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -9,6 +10,24 @@ import (
 
 	"github.com/prometheus/procfs"
 )
+
+// processStats lists the processes that a mount of /proc shows. It lets other goroutines run in between: it takes some milliseconds in
+// all, in which a producer would be late.
+func processStats(mount string) []procfs.ProcStat {
+	fs, err := procfs.NewFS(mount)
+	if err != nil {
+		return nil
+	}
+	var list []procfs.ProcStat
+	procs, _ := fs.AllProcs()
+	for _, p := range procs {
+		if s, err := p.Stat(); err == nil {
+			list = append(list, s)
+		}
+		runtime.Gosched()
+	}
+	return list
+}
 
 // descendants lists every process below root, parents before their children, zombies included, root excluded.
 func descendants(root int) []procfs.ProcStat {

@@ -136,7 +136,7 @@ func handed(lists ...[]string) (env []string) {
 	return env
 }
 
-// cleanEnvironment starts from nothing: a program must behave the same whoever starts it, and learn no secret. What it
+// cleanEnvironment starts from nothing: a program must behave the same for every user, and learn no secret. What it
 // leaves in a temporary directory goes with its home. Of a variable that own sets twice the last value holds.
 func cleanEnvironment(home string, own []string) []string {
 	env := map[string]string{"PATH": cmp.Or(os.Getenv("PATH"), usualPath), "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}

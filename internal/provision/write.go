@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// What a broker is told may hold a password, and what it stores is somebody's data: the user that it runs as may read
+// What a broker is told may hold a password, and what it stores may be private: the user that it runs as may read
 // and write both, and no other.
 const (
 	privateFile = 0o600

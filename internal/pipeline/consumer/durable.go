@@ -15,13 +15,15 @@ import (
 type durable struct {
 	db     *sql.DB
 	commit func(db *sql.DB, all []*application) error // in one transaction
-	asks   questions
 	work   chan *application
 	done   sync.WaitGroup
 }
 
-// questions are what is asked of the database, in its own words.
-type questions struct{ vertical, totals, ids string }
+// What is asked of the database. Of the vertical, 0 leaves season or day open.
+const (
+	verticalQuestion = `SELECT CAST(coalesce(sum(vertical), 0) AS BIGINT) FROM day WHERE skier = $1 AND resort = $2 AND $3 IN (season, 0) AND $4 IN (day, 0)`
+	totalsQuestion   = `SELECT (SELECT count(*) FROM ride), count(DISTINCT skier), CAST(coalesce(sum(rides), 0) AS BIGINT) FROM day`
+)
 
 // application is the rides of one delivery, waiting for their transaction.
 type application struct {
@@ -42,8 +44,8 @@ func Open(state string) (State, error) {
 	return OpenSQLite(state)
 }
 
-func newDurable(db *sql.DB, q questions, commit func(*sql.DB, []*application) error) *durable {
-	d := &durable{db: db, asks: q, commit: commit, work: make(chan *application, gathered)}
+func newDurable(db *sql.DB, commit func(*sql.DB, []*application) error) *durable {
+	d := &durable{db: db, commit: commit, work: make(chan *application, gathered)}
 	d.done.Go(d.write)
 	return d
 }
@@ -73,27 +75,32 @@ func (d *durable) write() {
 }
 
 func (d *durable) Vertical(q server.Query) (metres int64, err error) {
-	err = d.db.QueryRow(d.asks.vertical, q.Skier, q.Resort, q.Season, q.Day).Scan(&metres)
+	err = d.db.QueryRow(verticalQuestion, q.Skier, q.Resort, q.Season, q.Day).Scan(&metres)
 	return metres, err
 }
 
 func (d *durable) Totals() (t Totals, err error) {
-	err = d.db.QueryRow(d.asks.totals).Scan(&t.Rides, &t.Skiers, &t.Counted)
+	err = d.db.QueryRow(totalsQuestion).Scan(&t.Rides, &t.Skiers, &t.Counted)
 	return t, err
 }
 
 func (d *durable) IDs(each func(ride.ID) error) error {
-	rows, err := d.db.Query(d.asks.ids)
+	rows, err := d.db.Query(`SELECT id FROM ride`)
 	if err != nil {
 		return err
 	}
+	return eachID(rows, each)
+}
+
+// eachID passes the only column of rows on, and closes them.
+func eachID(rows *sql.Rows, pass func(ride.ID) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		var raw []byte
 		if err := rows.Scan(&raw); err != nil {
 			return err
 		}
-		if err := each(ride.ID(raw)); err != nil {
+		if err := pass(ride.ID(raw)); err != nil {
 			return err
 		}
 	}

@@ -87,19 +87,25 @@ func (r *Remote) get(ctx context.Context, path string) (*http.Response, error) {
 }
 
 // Progress asks for the counters alone, which costs a running consumer next to nothing.
-func (r *Remote) Progress(ctx context.Context) (s Stats, err error) { return r.stats(ctx, "/progress") }
+func (r *Remote) Progress(ctx context.Context) (s Stats, err error) {
+	err = r.read(ctx, "/progress", &s)
+	return s, err
+}
 
 // Stats asks for everything.
-func (r *Remote) Stats(ctx context.Context) (s Stats, err error) { return r.stats(ctx, "/stats") }
+func (r *Remote) Stats(ctx context.Context) (s Stats, err error) {
+	err = r.read(ctx, "/stats", &s)
+	return s, err
+}
 
-func (r *Remote) stats(ctx context.Context, path string) (s Stats, err error) {
+// read decodes the answer to a path.
+func (r *Remote) read(ctx context.Context, path string, into any) error {
 	a, err := r.get(ctx, path)
 	if err != nil {
-		return s, err
+		return err
 	}
 	defer a.Body.Close()
-	err = json.NewDecoder(a.Body).Decode(&s)
-	return s, err
+	return json.NewDecoder(a.Body).Decode(into)
 }
 
 // Rides lists the IDs of the rides that are counted.
@@ -125,12 +131,7 @@ func (r *Remote) Rides(ctx context.Context) (ids []ride.ID, err error) {
 
 // Vertical asks for a skier's.
 func (r *Remote) Vertical(ctx context.Context, q server.Query) (int64, error) {
-	a, err := r.get(ctx, fmt.Sprintf("/skiers/%d/vertical?resort=%d&season=%d&day=%d", q.Skier, q.Resort, q.Season, q.Day))
-	if err != nil {
-		return 0, err
-	}
-	defer a.Body.Close()
 	var v server.Vertical
-	err = json.NewDecoder(a.Body).Decode(&v)
+	err := r.read(ctx, fmt.Sprintf("/skiers/%d/vertical?resort=%d&season=%d&day=%d", q.Skier, q.Resort, q.Season, q.Day), &v)
 	return v.Vertical, err
 }

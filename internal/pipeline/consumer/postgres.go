@@ -24,13 +24,6 @@ CREATE TABLE IF NOT EXISTS day (
 	rides BIGINT NOT NULL, vertical BIGINT NOT NULL, PRIMARY KEY (skier, resort, season, day)
 );`
 
-// 0 leaves season or day open.
-var postgresQuestions = questions{
-	vertical: `SELECT coalesce(sum(vertical), 0)::bigint FROM day WHERE skier = $1 AND resort = $2 AND $3 IN (season, 0) AND $4 IN (day, 0)`,
-	totals:   `SELECT (SELECT count(*) FROM ride), count(DISTINCT skier), coalesce(sum(rides), 0)::bigint FROM day`,
-	ids:      `SELECT id FROM ride`,
-}
-
 // count takes rides in, in order of their IDs, and returns the IDs of those that are new; days count only these. Both
 // tables are written in order, so that two consumers of one database can't wait for each other.
 const count = `
@@ -68,7 +61,7 @@ func OpenPostgres(address string) (State, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("the consumer's state in PostgreSQL at %s: %w", config.Host, err), db.Close())
 	}
-	return newDurable(db, postgresQuestions, commitPostgres), nil
+	return newDurable(db, commitPostgres), nil
 }
 
 func commitPostgres(db *sql.DB, all []*application) error {
@@ -89,15 +82,10 @@ func commitPostgres(db *sql.DB, all []*application) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id []byte
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		first[ride.ID(id)].fresh++
-	}
-	return rows.Err()
+	return eachID(rows, func(id ride.ID) error {
+		first[id].fresh++
+		return nil
+	})
 }
 
 // arguments are those of count: a list of each column, and what a lift brings.

@@ -18,13 +18,6 @@ CREATE TABLE IF NOT EXISTS day (
 	rides INTEGER NOT NULL, vertical INTEGER NOT NULL, PRIMARY KEY (skier, resort, season, day)
 ) WITHOUT ROWID;`
 
-// 0 leaves season or day open.
-var sqliteQuestions = questions{
-	vertical: `SELECT coalesce(sum(vertical), 0) FROM day WHERE skier = ?1 AND resort = ?2 AND ?3 IN (season, 0) AND ?4 IN (day, 0)`,
-	totals:   `SELECT (SELECT count(*) FROM ride), count(DISTINCT skier), coalesce(sum(rides), 0) FROM day`,
-	ids:      `SELECT id FROM ride`,
-}
-
 // OpenSQLite opens or makes the state in a file.
 func OpenSQLite(path string) (State, error) {
 	q := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(10000)"}}
@@ -35,7 +28,7 @@ func OpenSQLite(path string) (State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the consumer's state in %s: %w", path, err)
 	}
-	return newDurable(db, sqliteQuestions, commitSQLite), nil
+	return newDurable(db, commitSQLite), nil
 }
 
 func commitSQLite(db *sql.DB, all []*application) (err error) {

@@ -18,36 +18,55 @@ func Balance(servers []string) map[string]any {
 	return map[string]any{"servers": strings.Join(servers, ",")}
 }
 
-// registerBalancer registers a balancer of Debian's packages, of which program is run with args. With -v it says its version,
-// after the word before.
-func registerBalancer(product, version, program, before string, configure func(context.Context, *provision.Node) error, args func(*provision.Node) []string) {
+// balancer is a load balancer of Debian's packages.
+type balancer struct {
+	product, version string
+	program          string // which says its version with -v, behind the words said
+	said             string
+	conf             func(n *provision.Node, servers []string, pem string) string // pem: see certificate
+	args             func(n *provision.Node, confPath string) []string
+}
+
+const balancerConf = "balancer.conf"
+
+func (b balancer) register() {
 	provision.Register(provision.Recipe{
-		Broker: product, Part: true, Ports: []string{"client"}, MaxNodes: 1, TLS: true,
-		Versions:  []provision.Version{{Name: version, Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}}},
-		Install:   installBalancer(product, program, before),
-		Configure: configure,
+		Broker: b.product, Part: true, Ports: []string{"client"}, MaxNodes: 1, TLS: true,
+		Versions:  []provision.Version{{Name: b.version, Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}}},
+		Install:   b.install,
+		Configure: b.configure,
 		Command: func(n *provision.Node) (provision.Command, error) {
-			return provision.TreeCommand(n.Cluster.Install, program, args(n)...)
+			return provision.TreeCommand(n.Cluster.Install, b.program, b.args(n, filepath.Join(n.Dir, balancerConf))...)
 		},
 		Ready: func(ctx context.Context, n *provision.Node) error { return asks(ctx, n, watched(n)) },
 	})
 }
 
-// installBalancer unpacks a balancer of Debian 13, whose program has to say that it is of the version wanted.
-func installBalancer(product, program, before string) func(context.Context, *provision.Install) error {
-	return func(ctx context.Context, i *provision.Install) error {
-		if err := i.AptTree(ctx, "trixie", product); err != nil {
-			return err
-		}
-		c, err := provision.TreeCommand(i.Dir, program, "-v")
-		if err != nil {
-			return err
-		}
-		if said, err := i.Run(ctx, c); !strings.Contains(said, before+i.Version+".") {
-			return errors.Join(fmt.Errorf("%s is not of version %s", product, i.Version), err)
-		}
-		return nil
+// install unpacks a balancer of Debian 13, whose program has to say that it is of the version wanted.
+func (b balancer) install(ctx context.Context, i *provision.Install) error {
+	if err := i.AptTree(ctx, "trixie", b.product); err != nil {
+		return err
 	}
+	c, err := provision.TreeCommand(i.Dir, b.program, "-v")
+	if err != nil {
+		return err
+	}
+	if said, err := i.Run(ctx, c); !strings.Contains(said, b.said+i.Version+".") {
+		return errors.Join(fmt.Errorf("%s is not of version %s", b.product, i.Version), err)
+	}
+	return nil
+}
+
+func (b balancer) configure(_ context.Context, n *provision.Node) error {
+	servers, err := behind(n)
+	if err != nil {
+		return err
+	}
+	pem, err := certificate(n)
+	if err != nil {
+		return err
+	}
+	return n.Write(balancerConf, []byte(b.conf(n, servers, pem)))
 }
 
 // behind are the servers that a balancer stands before.
@@ -116,7 +135,7 @@ func ask(ctx context.Context, n *provision.Node, path string) (*http.Response, e
 		}
 		scheme, client.Transport = "https", &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+listen(n)+path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+n.Address()+path, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,7 @@
 package parts
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -12,28 +10,15 @@ import (
 // HAProxy is the recipe of a load balancer, from Debian's packages.
 const HAProxy = "haproxy"
 
-const (
-	haproxyProgram = "usr/sbin/haproxy"
-	haproxyConf    = "haproxy.cfg"
-)
-
 func init() {
-	registerBalancer(HAProxy, "3.0", haproxyProgram, "version ", configureHAProxy, func(n *provision.Node) []string {
-		return []string{"-db", "-f", filepath.Join(n.Dir, haproxyConf)}
-	})
+	balancer{
+		product: HAProxy, version: "3.0", program: "usr/sbin/haproxy", said: "version ", conf: haproxyConf,
+		args: func(_ *provision.Node, conf string) []string { return []string{"-db", "-f", conf} },
+	}.register()
 }
 
-// configureHAProxy lets a server that refuses connections be, and sends the request to another one; one that answers with an
-// error answers for itself.
-func configureHAProxy(_ context.Context, n *provision.Node) error {
-	servers, err := behind(n)
-	if err != nil {
-		return err
-	}
-	pem, err := certificate(n)
-	if err != nil {
-		return err
-	}
+// haproxyConf sends a request that a server refuses to another one; a server that answers with an error answers for itself.
+func haproxyConf(n *provision.Node, servers []string, pem string) string {
 	secure := ""
 	if pem != "" {
 		secure = " ssl crt " + pem
@@ -55,9 +40,9 @@ backend servers
   balance roundrobin
   http-reuse safe
   option httpchk GET /health
-`, listen(n), secure, watched(n))
+`, n.Address(), secure, watched(n))
 	for i, address := range servers {
 		fmt.Fprintf(&b, "  server s%d %s check inter 200ms fall 2 rise 1\n", i+1, address)
 	}
-	return n.Write(haproxyConf, []byte(b.String()))
+	return b.String()
 }

@@ -1,9 +1,7 @@
 package parts
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -12,28 +10,18 @@ import (
 // Nginx is the recipe of the other load balancer, from Debian's packages.
 const Nginx = "nginx"
 
-const (
-	nginxProgram = "usr/sbin/nginx"
-	nginxConf    = "nginx.conf"
-)
-
 func init() {
-	registerBalancer(Nginx, "1.26", nginxProgram, "nginx/", configureNginx, func(n *provision.Node) []string {
-		return []string{"-p", n.Dir, "-c", filepath.Join(n.Dir, nginxConf), "-e", "stderr"}
-	})
+	balancer{
+		product: Nginx, version: "1.26", program: "usr/sbin/nginx", said: "nginx/", conf: nginxConf,
+		args: func(n *provision.Node, conf string) []string {
+			return []string{"-p", n.Dir, "-c", conf, "-e", "stderr"}
+		},
+	}.register()
 }
 
-// configureNginx lets a server that refuses connections be, and sends the request to another one. A request that a server
-// has been sent is never sent to another: it may have been published. The client posts it again under its own key.
-func configureNginx(_ context.Context, n *provision.Node) error {
-	servers, err := behind(n)
-	if err != nil {
-		return err
-	}
-	pem, err := certificate(n)
-	if err != nil {
-		return err
-	}
+// nginxConf sends a request that a server refuses to another one. A request that a server has been sent is never sent to another: it
+// may have been published. The client posts it again under its own key.
+func nginxConf(n *provision.Node, servers []string, pem string) string {
 	secure := ""
 	if pem != "" {
 		secure = " ssl;\n    ssl_certificate " + pem + ";\n    ssl_certificate_key " + pem
@@ -76,6 +64,6 @@ http {
     }
   }
 }
-`, listen(n), secure, watched(n))
-	return n.Write(nginxConf, []byte(b.String()))
+`, n.Address(), secure, watched(n))
+	return b.String()
 }

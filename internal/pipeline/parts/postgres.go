@@ -36,7 +36,7 @@ func init() {
 				"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
 		},
 		Ready: func(ctx context.Context, n *provision.Node) error {
-			c, err := pgx.Connect(ctx, PostgresURL(listen(n), *n.Cluster.Login)) // nobody else knows its password
+			c, err := pgx.Connect(ctx, PostgresURL(n.Address(), *n.Cluster.Login)) // nobody else knows its password
 			if err != nil {
 				return err
 			}

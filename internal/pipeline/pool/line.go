@@ -10,7 +10,7 @@ import (
 )
 
 // The states of a job. Publish may leave one that waits or was handed over; the line takes one that waits, and settles one
-// that was handed over. Whoever comes first decides.
+// that was handed over. The first one decides.
 const (
 	waiting int32 = iota
 	handed        // to the client
