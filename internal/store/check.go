@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Check refuses what a store of somebody else, or a file, holds that is no record: one that lacks what every record has, or that holds
+// Check refuses what a store of another user, or a file, holds that is no record: one that lacks what every record has, or that holds
 // a figure or a date that nobody can have measured.
 func (r Record) Check() error {
 	lack := r.lacks()

@@ -11,6 +11,27 @@ import (
 // of its own, Schema.
 const layout = 2
 
+// tableStatements create the tables, with the types of two columns. The columns of a record repeat what queries select by.
+func tableStatements(id, body string) []string {
+	return []string{
+		`CREATE TABLE record (
+			id         ` + id + `,
+			point_id   TEXT    NOT NULL,
+			study      TEXT    NOT NULL,
+			broker     TEXT    NOT NULL, -- empty: see brokerOf
+			repetition INTEGER NOT NULL,
+			status     TEXT    NOT NULL,
+			began      BIGINT  NOT NULL, -- nanoseconds since 1970
+			schema     INTEGER NOT NULL,
+			body       ` + body + ` NOT NULL -- the whole record as JSON
+		)`,
+		`CREATE INDEX record_point ON record (point_id, repetition, status, began)`,
+		`CREATE INDEX record_study ON record (study)`,
+		`CREATE INDEX record_broker ON record (broker)`,
+		`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
+	}
+}
+
 // prepare checks that this version can use the database. If the store is opened for appending, it also creates the tables.
 func (s *Store) prepare(ctx context.Context) error {
 	exists, err := s.checkLayout(ctx, s.db)
@@ -86,7 +107,6 @@ func (s *Store) checkLayout(ctx context.Context, q querier) (exists bool, err er
 	return true, nil
 }
 
-// column reads the only column of a query.
 func column[T any](ctx context.Context, q querier, query string) ([]T, error) {
 	return queryAll(ctx, q, func(v *T) []any { return []any{v} }, query)
 }

@@ -137,7 +137,6 @@ func (l *lines) read() ([]byte, error) {
 	}
 }
 
-// decode makes a record of the text of a line.
 func (l *recordLine) decode(path string) {
 	if l.n == 1 {
 		l.text = bounded.Unmarked(l.text)

@@ -17,25 +17,6 @@ import (
 	"github.com/brokermark/brokermark/internal/pgurl"
 )
 
-// tablesPostgres creates the tables. The columns of a record repeat what queries select by; body is the record itself.
-var tablesPostgres = []string{
-	`CREATE TABLE record (
-		id         BIGINT  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-		point_id   TEXT    NOT NULL,
-		study      TEXT    NOT NULL,
-		broker     TEXT    NOT NULL, -- empty: see brokerOf
-		repetition INTEGER NOT NULL,
-		status     TEXT    NOT NULL,
-		began      BIGINT  NOT NULL, -- nanoseconds since 1970
-		schema     INTEGER NOT NULL,
-		body       JSON    NOT NULL  -- the whole record; JSON keeps its text, JSONB would not
-	)`,
-	`CREATE INDEX record_point ON record (point_id, repetition, status, began)`,
-	`CREATE INDEX record_study ON record (study)`,
-	`CREATE INDEX record_broker ON record (broker)`,
-	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
-}
-
 // maxConnections bounds the connections of this process: a team may share the server.
 const maxConnections = 4
 
@@ -68,7 +49,7 @@ func postgres(store string) (*backend, error) {
 			// Whatever the server's default: a record is on the disk when its transaction has committed.
 			insert:      `SET LOCAL synchronous_commit = on; ` + lockTimeout,
 			now:         `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
-			create:      tablesPostgres,
+			create:      tableStatements("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "JSON"), // keeps its text, JSONB would not
 			alternative: "database, or a schema of its own with ?search_path=NAME",
 		},
 	}, nil
@@ -152,7 +133,7 @@ func diagnoseState(config *pgx.ConnConfig, code, action string) diagnosis {
 	case code == readOnlyTransaction:
 		return diagnosis{problem: Denied, detail: "is read-only, as a standby server is: could not " + action}
 	case code == "55P03":
-		return diagnosis{problem: Locked, detail: "is locked by somebody else: could not " + action}
+		return diagnosis{problem: Locked, detail: "is locked by another session: could not " + action}
 	case code == "53100" || code == "53200":
 		return diagnosis{problem: Full, detail: "has no room left: could not " + action + "; earlier records are intact"}
 	case strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P") || strings.HasPrefix(code, "08"):

@@ -177,7 +177,7 @@ func TestALockedTableIsReportedAndRecovers(t *testing.T) {
 	if _, err := tx.Exec(`LOCK TABLE record`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Append(t.Context(), Record{PointID: "p"}); ProblemOf(err) != Locked || !strings.Contains(err.Error(), "is locked by somebody else: could not append repetition 0 of point p (waited 50ms)") {
+	if _, err := s.Append(t.Context(), Record{PointID: "p"}); ProblemOf(err) != Locked || !strings.Contains(err.Error(), "is locked by another session: could not append repetition 0 of point p (waited 50ms)") {
 		t.Errorf("got %v, want Locked", err)
 	}
 	if err := tx.Rollback(); err != nil {

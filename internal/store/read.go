@@ -119,7 +119,7 @@ func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return eachBy(ctx, s, f, s.decode)
 }
 
-// EachChecked reads all records, as Each does, of a store that may be somebody else's. One that Check refuses is an error, which is none
+// EachChecked reads all records, as Each does, of a store that may be another user's. One that Check refuses is an error, which is none
 // of the store.
 func (s *Store) EachChecked(ctx context.Context) iter.Seq2[Checked, error] {
 	return eachBy(ctx, s, Filter{}, func(stored storedRecord) (c Checked, err error) {

@@ -277,7 +277,7 @@ type Pauses struct {
 	QueuedSeconds   float64       `json:"queued_seconds"`    // thread time ready to run and without a core (/proc/PID/schedstat)
 }
 
-// Watched tells whether anything watched for pauses. In pipelines, whose client is a process of its own, nothing does, and what stood still
+// Watched reports whether anything watched for pauses. In pipelines, whose client is a process of its own, nothing does, and what stood still
 // is not known. It is false for a nil p.
 func (p *Pauses) Watched() bool { return p != nil && (p.Late.Count() > 0 || p.LongestNs > 0) }
 

@@ -8,31 +8,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// tablesSQLite creates the tables. The columns of a record repeat what queries select by; body is the record itself.
-var tablesSQLite = []string{
-	`CREATE TABLE record (
-		id         INTEGER PRIMARY KEY AUTOINCREMENT,
-		point_id   TEXT    NOT NULL,
-		study      TEXT    NOT NULL,
-		broker     TEXT    NOT NULL, -- empty: see brokerOf
-		repetition INTEGER NOT NULL,
-		status     TEXT    NOT NULL,
-		began      INTEGER NOT NULL, -- nanoseconds since 1970
-		schema     INTEGER NOT NULL,
-		body       TEXT    NOT NULL  -- the whole record as JSON
-	)`,
-	`CREATE INDEX record_point ON record (point_id, repetition, status, began)`,
-	`CREATE INDEX record_study ON record (study)`,
-	`CREATE INDEX record_broker ON record (broker)`,
-	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
-}
 
 // madeUpSQLite lists what computes records when they are read, maybe without an end: such as a view in the place of the table.
 const madeUpSQLite = `SELECT type || ' ' || name FROM sqlite_master WHERE lower(name) = 'record' AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')
@@ -54,7 +37,7 @@ func sqliteFile(path string) *backend {
 			tables:      `SELECT name FROM sqlite_master WHERE type = 'table'`,
 			madeUp:      madeUpSQLite,
 			now:         `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
-			create:      tablesSQLite,
+			create:      tableStatements("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT"),
 			alternative: "file",
 		},
 	}
@@ -284,4 +267,32 @@ func tidy(path string, existed map[string]bool) {
 	}
 	defer db.Close()
 	_, _ = db.Exec(`SELECT count(*) FROM sqlite_master`) // fails for a user who may not write: then the files stay
+}
+
+// strangeBeside returns why a file that SQLite would find beside the store at path may be of another user; empty if none is. SQLite
+// writes pages back from any journal that it finds, or cuts the store off.
+func strangeBeside(path string, store os.FileInfo) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil || folder.Mode()&os.ModeSticky == 0 { // else who shares a folder shares a store
+		return ""
+	}
+	trusted := []int{0, os.Geteuid(), ownerOf(store)}
+	for _, suffix := range []string{"-journal", "-wal", "-shm"} {
+		info, err := os.Lstat(path + suffix)
+		if err == nil && !slices.Contains(trusted, ownerOf(info)) {
+			return "has a file beside it that another user made, which would change what it holds: " + path + suffix + "; name a store in a folder of yours"
+		}
+	}
+	return ""
+}
+
+// ownerOf returns the user that a file belongs to.
+func ownerOf(info os.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Uid)
+	}
+	return os.Geteuid()
 }
