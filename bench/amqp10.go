@@ -15,7 +15,7 @@ func (b *bench) activemqPeak(ctx context.Context) error {
 	return b.amqp10Peak(ctx, "activemq", false, nil)
 }
 
-// qpidPeak has its queues made: Qpid makes none for whoever asks for it, the others do.
+// qpidPeak has its queues made: Qpid, unlike the others, makes none on demand.
 func (b *bench) qpidPeak(ctx context.Context) error { return b.amqp10Peak(ctx, "qpid", true, nil) }
 
 const (
@@ -24,7 +24,7 @@ const (
 )
 
 // artemisPeak has the broker's own tool beside the others where messages are acknowledged: settled, nothing bounds
-// how far it sends ahead, and what it leaves in the broker's memory slows down whoever comes next. It is started by the
+// how far it sends ahead, and what it leaves in the broker's memory slows down the next run. It is started by the
 // script that comes with it, which becomes the tool.
 func (b *bench) artemisPeak(ctx context.Context) error {
 	home, err := b.host.Install(ctx, "artemis", "")

@@ -76,7 +76,7 @@ func (b *bench) program(ctx context.Context, broker string, sets []string, flags
 	return r, err
 }
 
-// madeRecord tells whether a program that ended with an error has made a record all the same.
+// madeRecord reports whether a program that ended with an error has made a record all the same.
 func madeRecord(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && (exit.ExitCode() == exitFailed || exit.ExitCode() == exitVoid)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -36,9 +37,10 @@ type loopResult struct {
 	P50, P99            int64 // end to end, ns
 }
 
-// books are what a loop counts. The producing side writes published, the consuming side all else.
+// books are what a loop counts. The producing side writes published and failure, the consuming side all else.
 type books struct {
 	published atomic.Int64
+	failure   atomic.Pointer[error] // of the first message that failed before the end
 	_         [56]byte
 	received  atomic.Int64
 	latency   latencies
@@ -46,6 +48,16 @@ type books struct {
 
 func (b *books) took(now int64, payload []byte) {
 	b.latency.add(now - int64(binary.LittleEndian.Uint64(payload)))
+}
+
+// answered books what became of a message that was sent. After the end of ctx, failures mean nothing.
+func (b *books) answered(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		b.published.Add(1)
+	case ctx.Err() == nil:
+		b.failure.CompareAndSwap(nil, &err)
+	}
 }
 
 // arrived books one message that has just come in.
@@ -79,12 +91,24 @@ var bareLoops = map[string]bareLoop{
 	"rocketmq": rocketLoop,
 }
 
-// more tells whether message i, from 0, is to be sent, and waits until it is due.
+// more reports whether message i, from 0, is to be sent, and waits until it is due.
 func (p loopPlan) more(ctx context.Context, i int64, began time.Time) bool {
 	if p.Rate > 0 {
 		time.Sleep(time.Until(began.Add(time.Duration(float64(i) / p.Rate * 1e9))))
 	}
 	return ctx.Err() == nil && (p.Messages == 0 || i < p.Messages)
+}
+
+// sendAll sends the plan's messages until one fails, and returns at the end of ctx. It writes them into as many payloads as ring says,
+// in turn: a client that copies a payload before send returns needs one only.
+func (p loopPlan) sendAll(ctx context.Context, b *books, ring int, send func(body []byte)) {
+	all := bodies(ring, p.Size)
+	for i, began := int64(0), time.Now(); b.failure.Load() == nil && p.more(ctx, i, began); i++ {
+		body := all[i%int64(ring)]
+		stamp(body, time.Now())
+		send(body)
+	}
+	<-ctx.Done()
 }
 
 // loopMain is the child's main.
@@ -122,6 +146,9 @@ func runLoop(p loopPlan) (loopResult, error) {
 	r.Published, r.Received = b.published.Load(), b.received.Load()
 	stop()
 	err := <-ended
+	if failure := b.failure.Load(); failure != nil {
+		err = errors.Join(err, fmt.Errorf("send: %w", *failure))
+	}
 	r.P50, r.P99 = b.latency.quantile(0.5), b.latency.quantile(0.99)
 	return r, err
 }

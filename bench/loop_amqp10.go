@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"time"
 
 	"github.com/Azure/go-amqp"
 )
@@ -40,7 +38,8 @@ func amqp10Loop(ctx context.Context, p loopPlan, b *books, started func()) error
 	}
 	started()
 	go amqp10Consume(ctx, receiver, p.Confirm, b)
-	return amqp10Send(ctx, sender, p, b)
+	amqp10Send(ctx, sender, p, b)
+	return nil
 }
 
 type amqp10End struct {
@@ -65,7 +64,7 @@ func amqp10Session(ctx context.Context, p loopPlan) (amqp10End, error) {
 
 func (e amqp10End) close() { _ = e.conn.Close() }
 
-func amqp10Send(ctx context.Context, sender *amqp.Sender, p loopPlan, b *books) error {
+func amqp10Send(ctx context.Context, sender *amqp.Sender, p loopPlan, b *books) {
 	pending := make(chan amqp.SendReceipt, p.Window-2) // and the one being waited for, and the one just sent
 	defer close(pending)
 	go func() {
@@ -75,28 +74,20 @@ func amqp10Send(ctx context.Context, sender *amqp.Sender, p loopPlan, b *books) 
 			}
 		}
 	}()
-	body := bodies(1, p.Size)[0] // copied before Send returns
-	msg := &amqp.Message{Header: &amqp.MessageHeader{Priority: 4}, Data: [][]byte{body}}
-	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
-		stamp(body, time.Now())
+	msg := &amqp.Message{Header: &amqp.MessageHeader{Priority: 4}}
+	p.sendAll(ctx, b, 1, func(body []byte) {
+		msg.Data = [][]byte{body}
 		if !p.Confirm {
-			if err := sender.Send(ctx, msg, nil); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("send: %w", err)
-			}
-			b.published.Add(1)
-			continue
+			b.answered(ctx, sender.Send(ctx, msg, nil))
+			return
 		}
 		receipt, err := sender.SendWithReceipt(ctx, msg, nil)
-		if ctx.Err() != nil {
-			break // time is up
-		}
 		if err != nil {
-			return fmt.Errorf("send: %w", err)
+			b.answered(ctx, err)
+			return
 		}
 		pending <- receipt
-	}
-	<-ctx.Done()
-	return nil
+	})
 }
 
 func amqp10Consume(ctx context.Context, receiver *amqp.Receiver, accept bool, b *books) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net"
-	"time"
 
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
@@ -36,17 +35,10 @@ func mosquittoLoop(ctx context.Context, p loopPlan, b *books, started func()) er
 	}
 	defer out.Disconnect(&paho.Disconnect{}) //nolint:errcheck // the process ends
 	started()
-	all := bodies(2*p.Window, p.Size) // the client keeps a message until it is acknowledged
-	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
-		body := all[i%int64(len(all))]
-		stamp(body, time.Now())
+	p.sendAll(ctx, b, 2*p.Window, func(body []byte) { // the client keeps a message until it is acknowledged
 		_, err := out.PublishWithOptions(ctx, &paho.Publish{Topic: p.Name, QoS: qos, Payload: body}, paho.PublishOptions{Method: paho.PublishMethod_AsyncSend})
-		if err != nil {
-			return err
-		}
-		b.published.Add(1)
-	}
-	<-ctx.Done()
+		b.answered(ctx, err)
+	})
 	return nil
 }
 

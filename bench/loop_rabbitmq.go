@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -41,7 +40,10 @@ func rabbitLoop(ctx context.Context, p loopPlan, b *books, started func()) error
 	if p.Confirm {
 		return rabbitConfirmed(ctx, out.Channel, p, b)
 	}
-	return rabbitPublish(ctx, out.Channel, p, b)
+	p.sendAll(ctx, b, 1, func(body []byte) {
+		b.answered(ctx, out.PublishWithContext(ctx, "", p.Name, false, false, amqp.Publishing{DeliveryMode: amqp.Transient, Body: body}))
+	})
+	return nil
 }
 
 type rabbitEnd struct {
@@ -60,20 +62,6 @@ func rabbitChannel(p loopPlan) (rabbitEnd, error) {
 
 func (e rabbitEnd) close() { _ = e.conn.CloseDeadline(time.Now().Add(2 * time.Second)) }
 
-func rabbitPublish(ctx context.Context, ch *amqp.Channel, p loopPlan, b *books) error {
-	body := bodies(1, p.Size)[0] // written out before Publish returns
-	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
-		stamp(body, time.Now())
-		msg := amqp.Publishing{DeliveryMode: amqp.Transient, Body: body}
-		if err := ch.PublishWithContext(ctx, "", p.Name, false, false, msg); err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
-		b.published.Add(1)
-	}
-	<-ctx.Done()
-	return nil
-}
-
 func rabbitConfirmed(ctx context.Context, ch *amqp.Channel, p loopPlan, b *books) error {
 	if err := ch.Confirm(false); err != nil {
 		return err
@@ -87,17 +75,14 @@ func rabbitConfirmed(ctx context.Context, ch *amqp.Channel, p loopPlan, b *books
 			}
 		}
 	}()
-	body := bodies(1, p.Size)[0]
-	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
-		stamp(body, time.Now())
-		msg := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: body}
-		c, err := ch.PublishWithDeferredConfirm("", p.Name, false, false, msg)
+	p.sendAll(ctx, b, 1, func(body []byte) {
+		c, err := ch.PublishWithDeferredConfirm("", p.Name, false, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: body})
 		if err != nil {
-			return fmt.Errorf("publish: %w", err)
+			b.answered(ctx, err)
+			return
 		}
 		pending <- c
-	}
-	<-ctx.Done()
+	})
 	return nil
 }
 

@@ -176,7 +176,7 @@ func (b *bench) runParts(ctx context.Context, chosen []string) error {
 	return errors.Join(failures, ctx.Err())
 }
 
-// progress tells whoever waits what is going on.
+// progress reports what is going on to the user who waits.
 func progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format("15:04:05 ")+format+"\n", args...)
 }

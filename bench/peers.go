@@ -112,7 +112,7 @@ func (i interval) measure(lines []line, began time.Time, warm warmth, least time
 	return s, false
 }
 
-// warmth tells whether a tool is warm that has run for so long and sent so many messages.
+// warmth reports whether a tool is warm that has run for so long and sent so many messages.
 type warmth func(elapsed time.Duration, messages float64) bool
 
 // jvm runs a Java tool until it has been warm for long enough to measure. Then the tool is ended, unless it ends.

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"math"
-	"slices"
+	"math/bits"
+
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 // sample is what one run of one contender gave.
@@ -24,16 +25,7 @@ type sample struct {
 // perMillion is processor seconds for a million messages.
 func perMillion(cores, rate float64) float64 { return cores / rate * 1e6 }
 
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	s := slices.Sorted(slices.Values(values))
-	if n := len(s); n%2 == 0 {
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[len(s)/2]
-}
+func median(values []float64) float64 { return results.Summarize(values).Median }
 
 // each picks one figure of every sample.
 func each(samples []sample, of func(sample) float64) []float64 {
@@ -60,4 +52,28 @@ func cpuOf(s sample) float64  { return s.CPU }
 func (b *bench) enough(s sample) int64 {
 	const round = 10_000
 	return max(1, int64(s.Rate*b.measure.Seconds())/round) * round
+}
+
+// latencies is a histogram with 16 steps to each power of two: as little as a bare loop can do and still know its
+// median within some percent. It belongs to one goroutine.
+type latencies struct{ counts [64 * 16]int64 }
+
+func (l *latencies) add(ns int64) {
+	v := uint64(max(ns, 16))
+	shift := bits.Len64(v) - 5
+	l.counts[shift*16+int(v>>shift)-16]++
+}
+
+// quantile is the lower edge of the step that holds it; 0 where nothing was added.
+func (l *latencies) quantile(q float64) int64 {
+	var total, below int64
+	for _, n := range l.counts {
+		total += n
+	}
+	for i, n := range l.counts {
+		if below += n; n > 0 && float64(below) >= q*float64(total) {
+			return int64(i%16+16) << (i / 16)
+		}
+	}
+	return 0
 }

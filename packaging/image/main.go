@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -110,26 +109,23 @@ func layer(tree string, alone bool, made time.Time) (v1.Layer, error) {
 			return nil, err
 		}
 	}
-	err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == tree {
-			return err
-		}
-		inside, err := filepath.Rel(tree, path)
-		if err != nil {
+	files := os.DirFS(tree)
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == "." {
 			return err
 		}
 		if d.IsDir() {
-			return add(tar.Header{Typeflag: tar.TypeDir, Name: "usr/" + inside + "/", Mode: 0o755}, nil)
+			return add(tar.Header{Typeflag: tar.TypeDir, Name: "usr/" + path + "/", Mode: 0o755}, nil)
 		}
 		info, err := d.Info()
 		if err != nil {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		text, err := fs.ReadFile(files, path)
 		if err != nil {
 			return err
 		}
-		return add(tar.Header{Typeflag: tar.TypeReg, Name: "usr/" + inside, Mode: int64(info.Mode().Perm())}, text)
+		return add(tar.Header{Typeflag: tar.TypeReg, Name: "usr/" + path, Mode: int64(info.Mode().Perm())}, text)
 	})
 	if err == nil {
 		err = w.Close()

@@ -34,10 +34,11 @@ func write(w io.Writer, program, version string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := digest(program)
+	text, err := os.ReadFile(program)
 	if err != nil {
 		return err
 	}
+	sum := sha256.Sum256(text)
 	bom := cyclonedx.NewBOM()
 	bom.SerialNumber = fmt.Sprintf("urn:uuid:%x-%x-8%s-8%s-%x", sum[:4], sum[4:6], fmt.Sprintf("%x", sum[6:8])[1:], fmt.Sprintf("%x", sum[8:10])[1:], sum[10:16])
 	main := component(cyclonedx.ComponentTypeApplication, "golang", info.Main.Path, version)
@@ -61,17 +62,6 @@ func write(w io.Writer, program, version string) error {
 func component(kind cyclonedx.ComponentType, registry, name, version string) cyclonedx.Component {
 	id := "pkg:" + registry + "/" + name + "@" + url.QueryEscape(version)
 	return cyclonedx.Component{BOMRef: id, Type: kind, Name: name, Version: version, PackageURL: id}
-}
-
-func digest(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	return h.Sum(nil), err
 }
 
 // sourceDate is the time of what was built, so that building it again gives the same file.
