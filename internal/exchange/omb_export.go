@@ -3,10 +3,14 @@ package exchange
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -137,4 +141,115 @@ func FileName(r store.Record) string {
 	}
 	return fmt.Sprintf("%s%s-%s-%d-%d.json", label, unfitForFile.ReplaceAllString(r.Spec.Broker, "-"),
 		r.Began.UTC().Format(ombTime), r.Repetition, r.ID)
+}
+
+// ombTicksPerHalf is how many rows of OMB's quantile tables halve the distance to 100 %.
+const ombTicksPerHalf = 100
+
+// setLatencies fills in latencies in milliseconds, and delays in microseconds.
+func (o *OMB) setLatencies(l store.Latency) error {
+	for _, f := range []struct {
+		family, name string
+		latency      hist.Snapshot
+		unitNs       float64
+	}{
+		{"PublishLatency", "publish latency", l.Service, nanosPerMilli},
+		{"EndToEndLatency", "end-to-end latency", l.EndToEndService, nanosPerMilli},
+		{"PublishDelayLatency", "publish delay", l.Lag, nanosPerMicro},
+	} {
+		table, err := tableOf(f.latency, f.unitNs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		fields := reflect.ValueOf(o).Elem()
+		fields.FieldByName("Aggregated" + f.family + "Quantiles").Set(reflect.ValueOf(table))
+		set := func(figure string, v float64) { // in its list over time, as the only value, and in the field for the whole run
+			total, list := fields.FieldByName("Aggregated"+f.family+figure), fields.FieldByName(f.family+figure)
+			total.Set(reflect.ValueOf(v).Convert(total.Type()))
+			list.Set(reflect.Append(list, total))
+		}
+		set("Avg", f.latency.Mean()/f.unitNs)
+		for figure, q := range ombFigures {
+			set(figure, inUnit(f.latency.Quantile(q)/nanosPerMicro, f.unitNs))
+		}
+	}
+	return nil
+}
+
+// ombFigures are the quantiles in the names of OMB's fields.
+var ombFigures = map[string]float64{
+	"50pct": 0.5, "75pct": 0.75, "95pct": 0.95, "99pct": 0.99, "999pct": 0.999, "9999pct": 0.9999, "99999pct": 0.99999, "Max": 1,
+}
+
+// inUnit is a time in units of unitNs nanoseconds. Like OMB's, it is of whole microseconds.
+func inUnit(micros int64, unitNs float64) float64 { return float64(micros*nanosPerMicro) / unitNs }
+
+// tableOf is a histogram of nanoseconds as a table of quantiles in units of unitNs nanoseconds.
+func tableOf(s hist.Snapshot, unitNs float64) (Quantiles, error) {
+	table := Quantiles{}
+	if s.Count() == 0 {
+		return table, nil
+	}
+	h, err := hdr(s, nanosPerMicro)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range h.CumulativeDistributionWithTicks(ombTicksPerHalf) {
+		percent := 100 * float64(b.Count) / float64(h.TotalCount())
+		if n := len(table); n > 0 && table[n-1].Percent == percent {
+			table = table[:n-1] // a JSON object has each key once: the larger value counts
+		}
+		table = append(table, Quantile{Percent: percent, Value: inUnit(min(b.ValueAt, s.Max()/nanosPerMicro), unitNs)})
+	}
+	return table, nil
+}
+
+// periods are the ends of the periods that lists over time have values of, from the beginning of the measured phase: 10 s,
+// 20 s and 25 s for a phase of 25 s.
+type periods []time.Duration
+
+// periods are ten seconds each. In a file that ToOMB wrote the last one ends with the measured phase.
+func (o OMB) periods() periods {
+	var ends periods
+	for i := range o.PublishRate {
+		ends = append(ends, time.Duration(i+1)*period)
+	}
+	if o.Brokermark != nil {
+		last := len(ends) - 1
+		if end := time.Duration(o.Brokermark.Seconds * float64(time.Second)); end > time.Duration(last)*period {
+			ends[last] = end
+		}
+	}
+	return ends
+}
+
+func (p periods) length() time.Duration { return p[len(p)-1] }
+
+// seconds is how long each of the first n periods was.
+func (p periods) seconds(n int) []float64 {
+	var seconds []float64
+	var begin time.Duration
+	for _, end := range p[:min(n, len(p))] {
+		seconds = append(seconds, (end - begin).Seconds())
+		begin = end
+	}
+	return seconds
+}
+
+// mean is that of values of the periods, each weighted by how long it was. It is 0 for an empty list: nothing was consumed.
+func (p periods) mean(values []float64) float64 {
+	seconds := p.seconds(len(values))
+	if len(seconds) == 0 {
+		return 0
+	}
+	return stat.Mean(values[:len(seconds)], seconds)
+}
+
+// failedSends is how many sends failed by the rates of the periods.
+func (o OMB) failedSends() float64 {
+	failed := 0.0
+	for i, seconds := range o.periods().seconds(len(o.PublishErrorRate)) {
+		failed += o.PublishErrorRate[i] * seconds
+	}
+	return failed
 }

@@ -144,7 +144,7 @@ func TestLikeAPointTakesItsSpecUnlessTheFileContradicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if results.Workload(r.Spec, "broker") != results.Workload(like, "broker") || r.Spec.Broker != "omb:kafka" {
+	if (results.Point{Spec: r.Spec}).Workload("broker") != (results.Point{Spec: like}).Workload("broker") || r.Spec.Broker != "omb:kafka" {
 		t.Errorf("another workload: %+v", r.Spec)
 	}
 }

@@ -158,7 +158,7 @@ func axisOf(name string, all []coordinates) Axis {
 	return axis
 }
 
-// variedOnPurpose tells whether a study varied an axis. Broker, load and message size are the question in every study.
+// variedOnPurpose reports whether a study varied an axis. Broker, load and message size are the question in every study.
 func variedOnPurpose(loadPoints []LoadPoint, axis string) bool {
 	if axis == "broker" || axis == "load" || axis == "messageSize" {
 		return true
@@ -169,7 +169,7 @@ func variedOnPurpose(loadPoints []LoadPoint, axis string) bool {
 	})
 }
 
-// splitAlike tells whether each value of axis a goes with one value of axis b and the other way round, so that either axis is
+// splitAlike reports whether each value of axis a goes with one value of axis b and the other way round, so that either axis is
 // enough to tell the load points apart. There are then as many pairs of values as there are values on each axis.
 func splitAlike(all []coordinates, a, b string) bool {
 	type pair struct{ a, b string }

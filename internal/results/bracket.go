@@ -30,32 +30,32 @@ type searchBounds struct {
 }
 
 // storedBounds reads the bounds of a search as records hold them: low is 0 if no rate passed, high is 0 if none failed. If both
-// are 0 every trial was void, and nothing was found.
-func storedBounds(low, high float64, heldNs int64) (b searchBounds, found bool) {
+// are 0 every trial was void, and it returns nil.
+func storedBounds(low, high float64, heldNs int64) *searchBounds {
 	if low == 0 && high == 0 {
-		return searchBounds{}, false
+		return nil
 	}
 	if high == 0 {
 		high = math.Inf(1)
 	}
-	return searchBounds{passed: low, failed: high, held: float64(heldNs) / 1e9}, true
+	return &searchBounds{passed: low, failed: high, held: float64(heldNs) / 1e9}
 }
 
-// searchOf reads the bounds of a record's search. Nothing is found in a record without a search.
-func searchOf(r store.Record) (b searchBounds, found bool) {
+// searchOf reads the bounds of a record's search. It returns nil if nothing was found, or nothing was searched.
+func searchOf(r store.Record) *searchBounds {
 	if r.Result == nil || r.Result.Sustainable == nil {
-		return searchBounds{}, false
+		return nil
 	}
 	s := r.Result.Sustainable
-	b, found = storedBounds(s.Low, s.High, s.HeldNs)
-	if found && s.Open() {
+	b := storedBounds(s.Low, s.High, s.HeldNs)
+	if b != nil && s.Open() {
 		b.failed = math.Inf(1) // what failed there was not the broker
 	}
-	return b, found
+	return b
 }
 
-// searched tells whether any of the records holds a search for the sustainable rate.
-func searched(records []store.Record) bool {
+// Searched reports whether any of the records holds a search for the sustainable rate.
+func Searched(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
 }
 
@@ -63,14 +63,13 @@ func searched(records []store.Record) bool {
 func Sustained(records []store.Record) Bracket {
 	var searches []searchBounds
 	for _, r := range records {
-		if b, found := searchOf(r); found {
-			searches = append(searches, b)
+		if b := searchOf(r); b != nil {
+			searches = append(searches, *b)
 		}
 	}
 	return enclosing(searches)
 }
 
-// enclosing is the bracket of searches.
 func enclosing(searches []searchBounds) Bracket {
 	if len(searches) == 0 {
 		return Bracket{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}

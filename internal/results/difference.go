@@ -1,7 +1,12 @@
 package results
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
@@ -38,4 +43,57 @@ func Correct(differences []*Difference) {
 		ratios = append(ratios, &d.Ratio)
 	}
 	verdict.Judge(ratios, 0)
+}
+
+// Change says how b compares with a: "46 times lower", "3.2 % higher", "equal".
+func (d Difference) Change() string { return d.change("", "", "") }
+
+// ChangeFrom is Change followed by the name of a: "46 times lower than kafka", "equal to kafka".
+func (d Difference) ChangeFrom(a string) string { return d.change(" to "+a, " than "+a, " from "+a) }
+
+// change is Change with the words that follow "equal", "higher" or "lower", and "different".
+func (d Difference) change(to, than, from string) string {
+	order := cmp.Compare(d.B.Median, d.A.Median)
+	direction, higher, lower := "higher"+than, d.B, d.A
+	if order < 0 {
+		direction, higher, lower = "lower"+than, d.A, d.B
+	}
+	isOpen := d.A.AtLeast() || d.B.AtLeast()
+	switch {
+	case isOpen && d.Bounded():
+		return "not known to be different" + from
+	case order == 0:
+		return "equal" + to
+	case math.IsNaN(d.Estimate), lower.AtLeast():
+		return direction
+	case higher.AtLeast():
+		return "at least " + ratioSize(d.Estimate) + " " + direction
+	default:
+		return ratioSize(d.Estimate) + " " + direction
+	}
+}
+
+// interval words the interval of the ratio: "0.93–1.31×". It is empty if either end is open.
+func (d Difference) interval() string {
+	if d.Low == 0 || math.IsInf(d.High, 1) {
+		return ""
+	}
+	return unit.Factor.Range(d.Low, d.High)
+}
+
+// ratioSize says how far a positive ratio is from 1, either way: 1.032 is "3.2 %", 2 and 0.5 are "2.0 times", 46 is
+// "46 times".
+func ratioSize(ratio float64) string {
+	const (
+		leastFactor = 1.5  // below it a percentage is easier to read
+		wholeFactor = 9.95 // the least factor that rounds to 10.0
+	)
+	switch factor := max(ratio, 1/ratio); {
+	case factor >= wholeFactor:
+		return fmt.Sprintf("%.0f times", factor)
+	case factor >= leastFactor:
+		return fmt.Sprintf("%.1f times", factor)
+	default:
+		return unit.Share.Format(math.Abs(ratio - 1))
+	}
 }

@@ -9,9 +9,12 @@ package results
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -93,20 +96,15 @@ func withImplied(named []string) []string {
 	return all
 }
 
-// isAtOrBelow tells whether path is one of ancestors or lies below one: client.linger.ms is below client.linger.
+// isAtOrBelow reports whether path is one of ancestors or lies below one: client.linger.ms is below client.linger.
 func isAtOrBelow(path string, ancestors []string) bool {
 	return slices.ContainsFunc(ancestors, func(a string) bool { return path == a || strings.HasPrefix(path, a+".") })
 }
 
-// Workload identifies what a spec asks for, apart from the named facts: two specs of equal workload ask for the same work.
-func Workload(s study.Spec, named ...string) string { return new(factCache).workload(s, named) }
-
-// Workload is the workload of the point's spec.
-func (p Point) Workload(named ...string) string { return p.facts.workload(p.Spec, named) }
-
-func (c *factCache) workload(s study.Spec, named []string) string {
+// Workload identifies what the point's spec asks for, apart from the named facts: two points of equal workload ask for the same work.
+func (p Point) Workload(named ...string) string {
 	leftOut := withImplied(named)
-	facts := c.ofSpec(s)
+	facts := p.facts.ofSpec(p.Spec)
 	var lines []string
 	for _, path := range sortedKeys(facts) {
 		if !isAtOrBelow(path, leftOut) {
@@ -146,3 +144,69 @@ func Residue(records []store.Record, named ...string) []string {
 
 // sortedKeys lists the keys of a map in their order.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// factCache turns the values of a record's settings, versions and host into facts, and remembers them for speed: most
+// records of a study share these values, and every report asks for the same ones. A nil cache remembers nothing. Its methods
+// may be called at the same time.
+type factCache struct {
+	mu    sync.Mutex
+	known map[factSource]map[string]string // never changed
+}
+
+// factSource is what facts were made of: a path such as "settings", and the value at it as JSON.
+type factSource struct{ path, json string }
+
+// maxCached is how many values a cache holds before it forgets all of them. Each has a few kilobytes.
+const maxCached = 20_000
+
+// flatten lists the values inside v by their paths below path: of {"linger": {"ms": 5}} and the path "client" it makes
+// client.linger.ms: "5". Lists stay whole, as JSON. The caller must not change the map.
+func (c *factCache) flatten(path string, v any) map[string]string {
+	source := factSource{path: path, json: jsonOf(v)}
+	if c == nil {
+		return source.facts()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if facts, known := c.known[source]; known {
+		return facts
+	}
+	if c.known == nil || len(c.known) >= maxCached {
+		c.known = map[factSource]map[string]string{}
+	}
+	facts := source.facts()
+	c.known[source] = facts
+	return facts
+}
+
+// facts are the values of the source by their paths.
+func (s factSource) facts() map[string]string {
+	decoder := json.NewDecoder(strings.NewReader(s.json))
+	decoder.UseNumber() // keeps the digits
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		panic("results: " + err.Error()) // it was encoded just before
+	}
+	facts := map[string]string{}
+	addFacts(facts, s.path, tree)
+	return facts
+}
+
+// addFacts adds the values inside a decoded JSON value to facts, by their paths below path.
+func addFacts(facts map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			below := key
+			if path != "" {
+				below = path + "." + key
+			}
+			addFacts(facts, below, value)
+		}
+	case []any:
+		facts[path] = jsonOf(v)
+	case nil: // not set
+	default: // a number, a text or a bool
+		facts[path] = fmt.Sprint(v)
+	}
+}

@@ -70,22 +70,22 @@ func TestWhatFollowsFromWhatIsNamedIsCovered(t *testing.T) {
 func TestEqualWorkIsEqualWhateverItsNameAndTheNamedDifference(t *testing.T) {
 	a, b := measured().Spec, measured().Spec
 	b.Name, b.Label, b.KeyFile = "other", "other", "key.pem"
-	if Workload(a) != Workload(b) {
+	if workload(a) != workload(b) {
 		t.Error("what is for people makes a difference")
 	}
 	b.Objectives = study.Objectives{"e2e_p99": "< 20ms"}
-	if Workload(a) != Workload(b) {
+	if workload(a) != workload(b) {
 		t.Error("what a point should reach makes a difference")
 	}
 	b.Broker, b.Client = "nats", nil
-	if Workload(a) == Workload(b) || Workload(a, "broker") != Workload(b, "broker") {
+	if workload(a) == workload(b) || workload(a, "broker") != workload(b, "broker") {
 		t.Error("the broker makes a difference only where it isn't named")
 	}
 	b.Persistence = "fsync"
-	if Workload(a, "broker") == Workload(b, "broker") || Workload(a, "broker", "persistence") != Workload(b, "broker", "persistence") {
+	if workload(a, "broker") == workload(b, "broker") || workload(a, "broker", "persistence") != workload(b, "broker", "persistence") {
 		t.Error("persistence makes a difference only where it isn't named")
 	}
-	lines := strings.Split(Workload(a), "\n")
+	lines := strings.Split(workload(a), "\n")
 	if !slices.IsSorted(lines) || !slices.Contains(lines, "broker=kafka") {
 		t.Errorf("%q", lines)
 	}
@@ -96,15 +96,15 @@ func TestAPayloadIsKnownByItsDigestWhereverItsFileIs(t *testing.T) {
 	a.Spec.PayloadFile, a.Spec.PayloadColumn, a.Spec.PayloadDigest = "/home/a/rides.csv", "body", "sha256:1"
 	b := a
 	b.Spec.PayloadFile = "rides.csv"
-	if Workload(a.Spec) != Workload(b.Spec) || len(Residue([]store.Record{a, b})) != 0 {
+	if workload(a.Spec) != workload(b.Spec) || len(Residue([]store.Record{a, b})) != 0 {
 		t.Errorf("one payload in two files differs: %q", Residue([]store.Record{a, b}))
 	}
 	b.Spec.PayloadDigest = "sha256:2"
-	if Workload(a.Spec) == Workload(b.Spec) {
+	if workload(a.Spec) == workload(b.Spec) {
 		t.Error("two payloads are the same work")
 	}
 	a.Spec.PayloadDigest, b.Spec.PayloadDigest = "", ""
-	if Workload(a.Spec) == Workload(b.Spec) {
+	if workload(a.Spec) == workload(b.Spec) {
 		t.Error("files whose contents aren't known are the same work")
 	}
 }
@@ -276,3 +276,6 @@ func TestThePathsThatAreNotComparedExist(t *testing.T) {
 		t.Errorf("the facts of a host are %v", host)
 	}
 }
+
+// workload is that of a point with the spec.
+func workload(s study.Spec, named ...string) string { return Point{Spec: s}.Workload(named...) }

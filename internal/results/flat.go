@@ -3,11 +3,16 @@ package results
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"iter"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -80,7 +85,6 @@ func figure(key, jsonType, doc string, of func(RepetitionLoad) float64) FlatFiel
 	}}
 }
 
-// metricFields has a field for each metric.
 func metricFields() []FlatField {
 	var fields []FlatField
 	for _, m := range Metrics {
@@ -172,4 +176,168 @@ func lowerBounds(l RepetitionLoad) any {
 		}
 	}
 	return keys
+}
+
+// settingFields are the settings in which records usually differ, as numbers in base units. Any other that a study varied is an axis.
+var settingFields = []FlatField{
+	words("broker_version", "as the broker said", func(l RepetitionLoad) string { return l.Record.Versions.Broker }),
+	words("measure", "what was measured: rate, sustainable, curve, peak, count or backlog", func(l RepetitionLoad) string { return l.Record.Spec.Measure }),
+	words("delivery", "guarantee that was asked for", func(l RepetitionLoad) string { return l.Record.Spec.Delivery }),
+	words("persistence", "what has happened to a message when it is acknowledged", func(l RepetitionLoad) string { return l.Record.Spec.Persistence }),
+	words("acks", "who must have a message then", func(l RepetitionLoad) string { return l.Record.Spec.Acks }),
+	setting("message_size", "number", "bytes, the mean of a distribution", func(s study.Spec) float64 { return s.MessageSize.Mean() }),
+	figure("rate", "number", "messages per second that the load asks for; null without a constant rate", askedRate),
+	figure("rate_share", "number", "the same as a share of the sustainable rate, where it was given so: 0.5", askedShare),
+	setting("nodes", "integer", "of the broker", func(s study.Spec) float64 { return float64(s.Nodes) }),
+	setting("replicas", "integer", "copies of each message", func(s study.Spec) float64 { return float64(s.Replicas) }),
+	setting("topics", "integer", "or queues, or subjects", func(s study.Spec) float64 { return float64(s.Topics) }),
+	setting("partitions", "integer", "of each topic", func(s study.Spec) float64 { return float64(s.PartitionsPerTopic) }),
+	setting("producers", "integer", "of all topics", func(s study.Spec) float64 { return float64(s.Topics * s.ProducersPerTopic) }),
+	receiverSetting("subscriptions", "of each topic", func(s study.Spec) int { return s.SubscriptionsPerTopic }),
+	receiverSetting("consumers", "of all topics and subscriptions", func(s study.Spec) int { return s.Topics * s.ConsumersPerTopic() }),
+	setting("duration_ns", "integer", "of the measured phase", func(s study.Spec) float64 { return float64(s.Duration) }),
+}
+
+// setting is a field with a number of the spec that is never 0: a 0 says that it isn't known, as in records of other tools.
+func setting(key, jsonType, doc string, of func(study.Spec) float64) FlatField {
+	return figure(key, jsonType, doc, func(l RepetitionLoad) float64 {
+		v := of(l.Record.Spec)
+		return knownIf(v != 0, v)
+	})
+}
+
+// receiverSetting is a field with a number of the spec that may be 0, where nothing subscribes. Records of other tools don't say
+// how many subscriptions there were.
+func receiverSetting(key, doc string, of func(study.Spec) int) FlatField {
+	return figure(key, "integer", doc, func(l RepetitionLoad) float64 {
+		s := l.Record.Spec
+		isStated := s.SubscriptionsPerTopic > 0 || s.Topics > 0 && s.Measure != study.MeasureImported && s.Measure != study.MeasureImportedClosedLoop
+		return knownIf(isStated, float64(of(s)))
+	})
+}
+
+func askedRate(l RepetitionLoad) float64 {
+	if l.Rate > 0 { // of a curve
+		return l.Rate
+	}
+	rate := fixedRate(l.Record.Spec)
+	return knownIf(rate > 0, rate)
+}
+
+func askedShare(l RepetitionLoad) float64 { return knownIf(l.fraction.given(), float64(l.fraction)) }
+
+// axisPrefix begins the keys of axes.
+const axisPrefix = "axis."
+
+// settingValue is what the text of a setting stands for: a number in bytes or nanoseconds if it is a size, a time or a plain
+// number, or else the text. The version 3.10 is a text, as it isn't 3.1.
+func settingValue(text string) any {
+	v, isNumber := Magnitude(text)
+	isPlain := strings.Trim(text, "0123456789.-") == ""
+	if !isNumber || math.IsInf(v, 0) || isPlain && strconv.FormatFloat(v, 'f', -1, 64) != text {
+		return text
+	}
+	return v
+}
+
+// FlatColumn describes a column of FlatTable.
+type FlatColumn struct {
+	Name    string
+	Type    string // string, boolean, integer, number, or array: several texts with " | " between them
+	Unit    string // of numbers; "" for a plain one
+	Meaning string
+}
+
+// FlatColumns describes the columns of the table of these records, in its order.
+func FlatColumns(records []store.Record) []FlatColumn {
+	var columns []FlatColumn
+	for _, f := range FlatFields {
+		columns = append(columns, FlatColumn{f.Key, f.Type, f.unit(), f.Doc})
+	}
+	numbers := map[string]bool{} // by axis: whether all values are numbers
+	for _, r := range records {
+		for axis, text := range r.Axes {
+			_, isNumber := settingValue(text).(float64)
+			before, known := numbers[axis]
+			numbers[axis] = isNumber && (before || !known)
+		}
+	}
+	for _, axis := range sortedKeys(numbers) {
+		c := FlatColumn{axisPrefix + axis, "string", "", AxisMeaning}
+		if numbers[axis] {
+			c.Type = "number"
+		}
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// AxisMeaning is what every axis is.
+const AxisMeaning = "a setting that the study varied; a size is in bytes, a time in nanoseconds"
+
+// baseUnits are the names of the units of flat records.
+var baseUnits = map[unit.Unit]string{
+	unit.Nanoseconds: "ns", unit.Seconds: "s", unit.PerSecond: "1/s", unit.Bytes: "B", unit.CPUSeconds: "s per million messages",
+}
+
+func (f FlatField) unit() string {
+	if m, err := MetricByKey(f.Key); err == nil && m.Unit != unit.None {
+		return baseUnits[m.Unit]
+	}
+	for _, known := range [][2]string{{"_ns", "ns"}, {"_pct", "%"}, {"_mb_s", "MB/s"}, {"_us_per_request", "µs"}, {"message_size", "B"}} {
+		if strings.HasSuffix(f.Key, known[0]) {
+			return known[1]
+		}
+	}
+	if f.Key == "rate" {
+		return baseUnits[unit.PerSecond]
+	}
+	return ""
+}
+
+// FlatTable is the flat form of records as a table with the keys of FlatFields, then those of the axes of all records. A value is a
+// string, a number or a bool; it is nil if nothing is known. Lists are joined, and an axis that a record doesn't have is nil. The
+// rows are made while they are read, and can be read again.
+func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
+	var axes []string
+	for _, c := range FlatColumns(records) {
+		header = append(header, c.Name)
+		if axis, ok := strings.CutPrefix(c.Name, axisPrefix); ok {
+			axes = append(axes, axis)
+		}
+	}
+	return header, func(yield func([]any) bool) {
+		for _, r := range records {
+			for _, flat := range Flat(r) {
+				var row []any
+				for _, value := range flat.values {
+					row = append(row, tableValue(value))
+				}
+				for _, axis := range axes {
+					row = append(row, flat.axes[axis])
+				}
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tableValue is a value of a flat record as one cell.
+func tableValue(value any) any {
+	const separator = " | "
+	switch v := value.(type) {
+	case nil, string, bool, int64, float64:
+		return v
+	case []string:
+		return strings.Join(v, separator)
+	case []FlatGoal:
+		var answers []string
+		for _, goal := range v {
+			answers = append(answers, goal.String())
+		}
+		return strings.Join(answers, separator)
+	}
+	panic(fmt.Sprintf("results: a table has no form for a %T", value))
 }

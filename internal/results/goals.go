@@ -63,8 +63,8 @@ func goalOf(answers []store.GoalResult) Goal {
 	var bounds []searchBounds
 	var conditional []float64
 	for _, a := range answers {
-		if b, found := storedBounds(a.Low, a.High, a.HeldNs); found {
-			bounds = append(bounds, b)
+		if b := storedBounds(a.Low, a.High, a.HeldNs); b != nil {
+			bounds = append(bounds, *b)
 		}
 		if a.Low > 0 {
 			conditional = append(conditional, a.Conditional)

@@ -35,22 +35,37 @@ var latencyMetrics = []Metric{
 	endToEndService.metric(KeyEndToEndServiceP99, "e2e from send, p99", quantile(0.99)),
 	endToEndService.metric("e2e_service_max_ns", "e2e from send, max", quantile(1)),
 	fromSendFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds).documented("from the actual send to the receipt"),
-	fromSendFigure(KeyCorrectedMean, "corrected mean", correctedMean).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
-	fromSendFigure(KeyCorrectedP99, "corrected p99", correctedP99).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
+	// With the latencies of the messages that a producer would have sent while it waited for an answer (coordinated omission).
+	fromSendFigure(KeyCorrectedMean, "corrected mean", func(r store.Record) float64 {
+		return known(r.Result.Corrected, func(c *store.Corrected) float64 { return c.MeanNs })
+	}).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
+	fromSendFigure(KeyCorrectedP99, "corrected p99", func(r store.Record) float64 {
+		return known(r.Result.Corrected, func(c *store.Corrected) float64 { return float64(c.P99Ns) })
+	}).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
 }
 
 // delayMetrics say how late the generator itself was.
 var delayMetrics = []Metric{
 	sendLag.metric("lag_p99_ns", "lag p99", quantile(0.99)),
-	{Key: KeyPauseP99, Name: "own pauses p99", Head: "own pauses\np99", Unit: unit.Nanoseconds, Better: Lower, Doc: "how late a thread woke that only sleeps", measured: pauseP99},
-	{Key: KeyPauseMax, Name: "own pauses max", Head: "own pauses\nmax", Unit: unit.Nanoseconds, Better: Lower, Doc: "how late a thread woke that only sleeps, at most", measured: pauseMax},
+	{
+		Key: KeyPauseP99, Name: "own pauses p99", Head: "own pauses\np99", Unit: unit.Nanoseconds, Better: Lower, Doc: "how late a thread woke that only sleeps",
+		measured: func(r store.Record) float64 {
+			return known(pausesOf(r), func(p *store.Pauses) float64 { return Quantile(p.Late, 0.99) })
+		},
+	},
+	{
+		Key: KeyPauseMax, Name: "own pauses max", Head: "own pauses\nmax", Unit: unit.Nanoseconds, Better: Lower, Doc: "how late a thread woke that only sleeps, at most",
+		measured: func(r store.Record) float64 { // LongestNs is 0 where no pause was long enough for a standstill
+			return known(pausesOf(r), func(p *store.Pauses) float64 { return float64(max(p.LongestNs, p.Late.Max())) })
+		},
+	},
 }
 
 // FromSend are the keys of latencies from the actual send, as other tools measure them. Results imported from those have no
 // others.
 var FromSend = []string{KeyServiceP50, KeyServiceP99, KeyEndToEndServiceP50, KeyEndToEndServiceP99}
 
-// OnlyFromSend tells whether a record has no other latencies than those of FromSend.
+// OnlyFromSend reports whether a record has no other latencies than those of FromSend.
 func OnlyFromSend(r store.Record) bool {
 	if r.Result == nil || r.Spec.ClosedLoop() {
 		return false
@@ -99,35 +114,10 @@ func meanOfSeconds(r store.Record) float64 {
 // tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
 const tickLength = 500e6
 
-// correctedMean is of a latency to which the lab has added those of the messages that a producer would have sent while it
-// waited for an answer (coordinated omission). So is correctedP99.
-func correctedMean(r store.Record) float64 {
-	if r.Result.Corrected == nil {
-		return math.NaN()
-	}
-	return r.Result.Corrected.MeanNs
-}
-
-func correctedP99(r store.Record) float64 {
-	if r.Result.Corrected == nil {
-		return math.NaN()
-	}
-	return float64(r.Result.Corrected.P99Ns)
-}
-
-// pauseP99 is how late a thread woke that only sleeps: the latency that the generator's machine itself adds.
-func pauseP99(r store.Record) float64 {
+// pausesOf are the pauses of the generator's machine: how late a thread woke that only sleeps. They are nil if nothing watched for them.
+func pausesOf(r store.Record) *store.Pauses {
 	if !r.Result.Pauses.Watched() {
-		return math.NaN()
+		return nil
 	}
-	return Quantile(r.Result.Pauses.Late, 0.99)
-}
-
-// pauseMax is the longest time for which the generator's machine stood still. LongestNs is 0 where no pause was long enough for a
-// standstill; then it is how late the latest wake-up was.
-func pauseMax(r store.Record) float64 {
-	if !r.Result.Pauses.Watched() {
-		return math.NaN()
-	}
-	return float64(max(r.Result.Pauses.LongestNs, r.Result.Pauses.Late.Max()))
+	return r.Result.Pauses
 }

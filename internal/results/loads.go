@@ -10,10 +10,15 @@ package results
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // LoadPointsOf lists the load points of points, in their order.
@@ -32,7 +37,7 @@ func LoadPointsOf(points []Point) []LoadPoint {
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
-	if p.Spec.Measure != study.MeasureCurve || len(shown) == 0 || searched(shown) {
+	if p.Spec.Measure != study.MeasureCurve || len(shown) == 0 || Searched(shown) {
 		loadPoints = append(loadPoints, p.ownLoad(shown))
 	}
 	var rates []RepetitionLoad
@@ -147,9 +152,173 @@ func (p Point) ownLoad(records []store.Record) LoadPoint {
 	}
 	if p.Spec.Measure == study.MeasureCurve {
 		own.Name = "sustainable"
-		if searched(records) {
+		if Searched(records) {
 			own.RowTitle = searchTitle
 		}
 	}
 	return own
+}
+
+// RateText names an offered rate with all its digits: "10001/s". Two rates have the same name only if they are equal.
+func RateText(rate float64) string { return unit.PerSecond.Exactly(rate) }
+
+// CurveLoad names a rate of a curve the same in every repetition: by its share of the sustainable rate if it was given so
+// ("curve 50.0 %"), because each repetition finds another sustainable rate, or else by the rate ("curve 1k/s").
+func CurveLoad(c store.CurvePoint) string {
+	if share := fraction(c.Fraction); share.given() {
+		return "curve " + share.text()
+	}
+	return "curve " + RateText(c.Rate)
+}
+
+// fraction is a share of the sustainable rate, as rates of a curve may be given: 0.5 is half of it. The zero value is no share.
+type fraction float64
+
+func (f fraction) given() bool { return f > 0 }
+
+// text is "50.0 %".
+func (f fraction) text() string { return unit.Share.Exactly(float64(f)) }
+
+// ofSustainable is "50.0 % of sustainable".
+func (f fraction) ofSustainable() string { return f.text() + " of sustainable" }
+
+// fixedRate is the constant rate that a spec asks for, messages per second; 0 if it asks for something else.
+func fixedRate(s study.Spec) float64 {
+	if s.Measure != study.MeasureRate {
+		return 0
+	}
+	switch s.Load.Shape {
+	case constantShape, "poisson":
+		return s.Load.Rate
+	default:
+		return 0
+	}
+}
+
+// LoadPoint is one load of a point over its repetitions: the point's own load, or one rate of its curve. Its records are the
+// point's, cut down to the measurements under that load, so that every metric applies to them.
+//
+// For example, a curve of 1k/s and 2k/s was repeated three times, and the second repetition failed at 2k/s because it lost
+// messages. The load point of 1k/s has three Records. That of 2k/s has the two that ended ok, of which its latencies are, and
+// three that are Counted: what the second repetition lost is lost.
+type LoadPoint struct {
+	Point Point
+
+	Name     string   // of the load: "rate 1k/s", "50.0 % of sustainable"
+	RowTitle string   // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
+	Rate     float64  // offered messages per second; 0 if the load was not a constant rate
+	fraction fraction // of the sustainable rate that was offered; 0 if the rate was not given as such a share
+	Closed   bool     // a closed loop, which has no latency
+
+	Status store.Status  // of all Records
+	Why    remark.Remark // why it did not end ok; empty if it did
+
+	Records []store.Record // cut down to this load
+	counted []store.Record // see Counted; empty if they are the Records
+}
+
+// Used reports whether conclusions may be drawn from the load point.
+func (l LoadPoint) Used() bool { return l.Status == store.OK }
+
+// Fixed reports whether the load is one constant rate that was given as a number.
+func (l LoadPoint) Fixed() bool { return l.Rate > 0 && !l.fraction.given() }
+
+// Measured lists the values of a metric over the load point's repetitions, unknown ones left out.
+func (l LoadPoint) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
+
+// Over is a metric over the load point's repetitions. Counts are sums also over repetitions that failed, which Records leave
+// out if others ended ok: of three repetitions of which one failed because it lost 3 messages, 3 are lost. The sustainable
+// rate of searches is their bracket.
+func (l LoadPoint) Over(m Metric) Summary {
+	if bracket, ok := l.bracket(m); ok {
+		return bracket.Summary()
+	}
+	if m.Counts() {
+		return m.Over(l.Counted())
+	}
+	return m.Over(l.Records)
+}
+
+// Counted are the repetitions that counts of messages are added up over: the Records, and those that failed, cut down to this
+// load.
+func (l LoadPoint) Counted() []store.Record {
+	if len(l.counted) > 0 {
+		return l.counted
+	}
+	return l.Records
+}
+
+// Cell is Over as a cell of a table. It is marked as unused unless the load point is used.
+func (l LoadPoint) Cell(key string) document.Cell {
+	m := MustMetric(key)
+	if bracket, ok := l.bracket(m); ok {
+		return bracket.Cell().Excluded(!l.Used())
+	}
+	return l.Over(m).Cell().Excluded(!l.Used())
+}
+
+// bracket is what the repetitions found if m is the sustainable rate and they searched for it.
+func (l LoadPoint) bracket(m Metric) (b Bracket, ok bool) {
+	if m.Key != KeySustainableLow || !Searched(l.Records) {
+		return Bracket{}, false
+	}
+	return Sustained(l.Records), true
+}
+
+// Offered is what was offered, as a text and as a number that orders the load points of one point: "50.0 % of sustainable"
+// and 0.5, or "1k/s" and 1000. A load that is no rate, such as a peak, has its title and 0.
+func (l LoadPoint) Offered() (text string, order float64) {
+	switch {
+	case l.fraction.given():
+		return l.fraction.ofSustainable(), float64(l.fraction)
+	case l.Rate > 0:
+		return RateText(l.Rate), l.Rate
+	default:
+		return l.RowTitle, 0
+	}
+}
+
+// LoadID identifies the load that a spec asks for: what is measured, and at which rates in which shape. Points of different
+// loads are never pooled, whatever their names. Settings of other kinds of measurement are no part of it: a curve has the
+// same ID however many messages a count would send.
+func LoadID(s study.Spec) string {
+	id := struct {
+		Measure string
+		Load    study.Load
+		Curve   study.Curve
+		Count   study.Count
+		Backlog study.Backlog
+	}{Measure: s.Measure, Load: s.Load}
+	switch s.Measure {
+	case study.MeasureCurve:
+		id.Curve = s.Curve
+	case study.MeasureCount:
+		id.Count = s.Count
+	case study.MeasureBacklog:
+		id.Backlog = s.Backlog
+	}
+	return jsonOf(id)
+}
+
+// constantShape is the shape of a load whose rate doesn't change.
+const constantShape = "constant"
+
+// shapeOf is the shape of a load, such as "steps", and its details as JSON without the rate: all of the steps. Both are empty
+// for a constant load.
+func shapeOf(l study.Load) (shape, details string) {
+	if l.Shape == constantShape {
+		return "", ""
+	}
+	l.Rate = 0
+	return l.Shape, jsonOf(l)
+}
+
+// jsonOf is v as JSON. A value that has no JSON, because it holds a NaN, makes no report fail: it gives a JSON string of the
+// error and of its fields, so that different values stay different.
+func jsonOf(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		data, _ = json.Marshal(fmt.Sprintf("%v in %+v", err, v)) // a string always has JSON
+	}
+	return string(data)
 }

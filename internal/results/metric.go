@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ type Metric struct {
 	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received
 }
 
-// isGiven reports whether a record has the value of m from somebody else: from a publication, or from a tool that was the generator.
+// isGiven reports whether a record has the value of m from elsewhere: from a publication, or from a tool that was the generator.
 func (m Metric) isGiven(r store.Record) bool {
 	_, ok := r.Result.Given[m.Key]
 	return ok
@@ -151,7 +152,7 @@ func (m Metric) NotMeasured(s study.Spec) string {
 	return ""
 }
 
-// Counts tells whether m counts messages. Over repetitions counts are summed, because a loss isn't averaged away.
+// Counts reports whether m counts messages. Over repetitions counts are summed, because a loss isn't averaged away.
 func (m Metric) Counts() bool { return m.count != nil }
 
 // CountIn is the count in books, also in those of a single stream; NaN if it is not known. It panics unless m counts
@@ -199,15 +200,7 @@ func Column(key string) document.Column {
 }
 
 // Values are the values of m in records, unknown ones left out.
-func (m Metric) Values(records []store.Record) []float64 {
-	var values []float64
-	for _, r := range records {
-		if v := m.Of(r); !math.IsNaN(v) {
-			values = append(values, v)
-		}
-	}
-	return values
-}
+func (m Metric) Values(records []store.Record) []float64 { return knownAmong(records, m.Of) }
 
 // Over is m over repetitions: the sum of counts, the median of everything else. Of 0, 5,000 and 0 lost messages it is 5,000;
 // of latencies of 2, 9 and 3 ms it is 3 ms.
@@ -216,7 +209,7 @@ func (m Metric) Over(records []store.Record) Summary {
 	if m.Counts() {
 		return sumOf(values)
 	}
-	s := Summarize(values).withMost(values, m.mosts(records))
+	s := Summarize(values).withMost(values, knownAmong(records, m.AtMost))
 	s.ClockBound = m.ClockBound(records)
 	s.Searched = m.searched
 	s.TooFew = slices.ContainsFunc(records, m.tooFew)
@@ -247,15 +240,15 @@ func (m Metric) Sample(records []store.Record) verdict.Sample {
 	return sample
 }
 
-// mosts are what the Values of m may be at most, in their order.
-func (m Metric) mosts(records []store.Record) []float64 {
-	var mosts []float64
+// knownAmong are the figures of records, unknown ones left out.
+func knownAmong(records []store.Record, figure func(store.Record) float64) []float64 {
+	var known []float64
 	for _, r := range records {
-		if most := m.AtMost(r); !math.IsNaN(most) {
-			mosts = append(mosts, most)
+		if v := figure(r); !math.IsNaN(v) {
+			known = append(known, v)
 		}
 	}
-	return mosts
+	return known
 }
 
 // ClockBound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the
@@ -271,4 +264,61 @@ func (m Metric) ClockBound(records []store.Record) float64 {
 		}
 	}
 	return bound
+}
+
+// orNaN is a figure that a record may not have: NaN then.
+func orNaN[N int64 | float64](figure *N) float64 {
+	if figure == nil {
+		return math.NaN()
+	}
+	return float64(*figure)
+}
+
+// divided is v divided by n; NaN if n is 0.
+func divided[N int | int64](v float64, n N) float64 {
+	if n == 0 {
+		return math.NaN()
+	}
+	return v / float64(n)
+}
+
+// known is a figure of a part of a result that a record may not have: NaN then.
+func known[T any](part *T, figure func(*T) float64) float64 {
+	if part == nil {
+		return math.NaN()
+	}
+	return figure(part)
+}
+
+// knownIf is v, or NaN unless it is known.
+func knownIf(known bool, v float64) float64 {
+	if !known {
+		return math.NaN()
+	}
+	return v
+}
+
+// printedUnits are the units in which publications print metrics, with their sizes, by the metric's own unit, in which the sizes are given.
+var printedUnits = map[unit.Unit]map[string]float64{
+	unit.Nanoseconds: {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9},
+	unit.Seconds:     {"ms": 1e-3, "s": 1, "min": 60},
+	unit.CPUSeconds:  {"s": 1},
+	unit.PerSecond:   {"/s": 1, "msg/s": 1, "k/s": 1e3, "M/s": 1e6},
+	unit.Bytes:       {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30},
+	unit.Share:       {"%": 0.01},
+	unit.Factor:      {"×": 1, "x": 1},
+	unit.Count:       {"messages": 1},
+	unit.None:        {"%": 1, "MB/s": 1},
+}
+
+// InUnit is the size of the named unit, measured in u: that of "ms" in unit.Nanoseconds is 1e6. "" names u itself. It is an error if metrics
+// in u are never printed in the named unit.
+func InUnit(u unit.Unit, name string) (float64, error) {
+	if name == "" {
+		return 1, nil
+	}
+	if factor, ok := printedUnits[u][name]; ok {
+		return factor, nil
+	}
+	return 0, fmt.Errorf("%q is no unit of it; allowed: %s", name, strings.Join(slices.Sorted(maps.Keys(printedUnits[u])), ", "))
 }

@@ -97,7 +97,7 @@ func Ending(status string, records []store.Record) string {
 	return status
 }
 
-// RateMissed tells whether less came through than was offered in any of the records.
+// RateMissed reports whether less came through than was offered in any of the records.
 func RateMissed(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return slices.ContainsFunc(r.Doubts, isRateMissed) })
 }

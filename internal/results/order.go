@@ -49,7 +49,7 @@ func CompareValues(a, b string) int {
 	return CompareNames(a, b)
 }
 
-// SameValue tells whether two values of one setting, which are all times or all sizes, are equal, or the same quantity as
+// SameValue reports whether two values of one setting, which are all times or all sizes, are equal, or the same quantity as
 // 1024 and 1KiB are.
 func SameValue(a, b string) bool {
 	magnitudeA, okA := Magnitude(a)
@@ -114,7 +114,7 @@ func compareDigits(a, b string) int {
 }
 
 // Magnitude is the number that the value of a setting stands for: itself, a duration in
-// nanoseconds, or a size in bytes. ok tells whether it stands for one.
+// nanoseconds, or a size in bytes. ok reports whether it stands for one.
 func Magnitude(text string) (v float64, ok bool) {
 	if !strings.ContainsAny(text, digits) {
 		return 0, false // also of "inf" and "nan", which ParseFloat takes

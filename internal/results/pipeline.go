@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -48,25 +47,16 @@ func responseTime(key, name string, s statistic) Metric {
 
 // ofPipeline reads a figure of the application as a whole.
 func ofPipeline(figure func(*store.Pipeline) float64) func(store.Record) float64 {
-	return func(r store.Record) float64 {
-		if r.Result.Pipeline == nil {
-			return math.NaN()
-		}
-		return figure(r.Result.Pipeline)
-	}
+	return func(r store.Record) float64 { return known(r.Result.Pipeline, figure) }
 }
 
 // ofPart reads a figure of a part of the application: of the "server", all its processes together, or of the "consumer".
 func ofPart(name string, figure func(store.PipelinePart, store.Record) float64) func(store.Record) float64 {
 	return func(r store.Record) float64 {
-		if r.Result.Pipeline == nil {
-			return math.NaN()
-		}
-		part, ok := r.Result.Pipeline.Part(name)
-		if !ok {
-			return math.NaN()
-		}
-		return figure(part, r)
+		return known(r.Result.Pipeline, func(p *store.Pipeline) float64 {
+			part, ok := p.Part(name)
+			return knownIf(ok, figure(part, r))
+		})
 	}
 }
 

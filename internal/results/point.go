@@ -67,7 +67,6 @@ func (p Point) Ran() []store.Record {
 
 func ran(r store.Record) bool { return r.Status == store.OK || r.Status == store.Failed }
 
-// with are the records of a status.
 func (p Point) with(status store.Status) []store.Record {
 	var records []store.Record
 	for _, r := range p.Records {
@@ -78,7 +77,7 @@ func (p Point) with(status store.Status) []store.Record {
 	return records
 }
 
-// All tells whether every repetition ended with this status.
+// All reports whether every repetition ended with this status.
 func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
 
 // Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they
@@ -165,4 +164,20 @@ func sizesText(sizes study.Sizes) string {
 		return unit.Count.Format(bytes) + " B"
 	}
 	return text
+}
+
+// Notes that a document shows once if its points need them.
+
+// ClosedLoopNote says why points of a closed loop show no latency: N messages in flight at a rate X wait N/X each (Little's law), whatever
+// the broker.
+const ClosedLoopNote = "A peak, a backlog and a count without a rate are closed loops: their latency says how full the client's window or " +
+	"the backlog was, nothing about a system under a given load, so none is shown or compared."
+
+// PublishedNote explains published figures.
+const PublishedNote = "Published figures are those of a paper, on its machines and versions: they stand beside the measured ones, and nothing " +
+	"is ranked, tested or judged by them."
+
+// AnyClosedLoop reports whether a document about points needs ClosedLoopNote.
+func AnyClosedLoop(points []Point) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && p.Spec.ClosedLoop() })
 }

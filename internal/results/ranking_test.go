@@ -11,6 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
+// String is the ranking in words: which is best, and what that rests on.
+func (r Ranking) String() string { return strings.TrimSpace(r.Claim() + " " + r.Basis()) }
+
 // contender has exact values of a metric.
 func contender(name string, values ...float64) Contender {
 	c := Contender{Name: name, Summary: Summarize(values)}

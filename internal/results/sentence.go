@@ -9,13 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// String is the ranking in words: who is best, and what that rests on.
+// Claim says in a sentence or two which is best, with the figures of all contenders. It is empty if no contender has a value.
 //
 //	Lowest e2e p99: nats 1.15 ms [1.00–1.30 ms] (n=5), before kafka 5.15 ms [5.00–5.30 ms] (n=5, 4.5 times higher).
-//	p = 0.024 (Student's t of logarithms, Holm over 3 pairs).
-func (r Ranking) String() string { return strings.TrimSpace(r.Claim() + " " + r.Basis()) }
-
-// Claim says in a sentence or two who is best, with the figures of all contenders. It is empty if no contender has a value.
 func (r Ranking) Claim() string {
 	if r.Best == nil {
 		return ""
@@ -140,4 +136,50 @@ func (b Bracket) words() string {
 		return "in some searches the broker failed at no rate"
 	}
 	return fmt.Sprintf("each search passed %s, in some the broker failed at no rate", unit.PerSecond.Format(b.Low))
+}
+
+// maxListed is how many items a sentence lists. A sweep has hundreds, which the tables show.
+const maxListed = 6
+
+// Shorten keeps the first items and the last if there are too many for a sentence, and counts those
+// between: "a, b, c, d, 7 more, z". It is for items in an order, of which the ends matter.
+func Shorten(items []string) []string {
+	if len(items) <= maxListed {
+		return items
+	}
+	first, last := items[:maxListed-2], items[len(items)-1]
+	return append(slices.Clone(first), fmt.Sprintf("%d more", len(items)-len(first)-1), last)
+}
+
+// FirstFew names at most n items and counts the others: "a, b, c and 4 more". It is for items in no particular order.
+func FirstFew(items []string, n int) string {
+	if len(items) > n {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)
+	}
+	return strings.Join(items, ", ")
+}
+
+// FirstSentences joins at most n of the texts, of which there is at least one: "kafka missed it. nats missed it." further
+// counts the others: "The same holds for 3 more." It is empty if there are no others.
+func FirstSentences(texts []string, n int) (first, further string) {
+	if len(texts) > n {
+		further = fmt.Sprintf("The same holds for %d more.", len(texts)-n)
+	}
+	return strings.Join(texts[:min(n, len(texts))], ". ") + ".", further
+}
+
+// enumerate joins items as a sentence does: "a, b and c".
+func enumerate(items []string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+}
+
+// capital begins a sentence. A word with a digit, such as e2e, stays as it is.
+func capital(text string) string {
+	if word, _, _ := strings.Cut(text, " "); strings.ContainsAny(word, digits) || text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

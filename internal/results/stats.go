@@ -19,7 +19,7 @@ type Summary struct {
 	N         int     // values; without any, Median, Low and High are NaN
 	Median    float64 // the mean of the two in the middle if N is even
 	Low, High float64
-	// Confident tells whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6
+	// Confident reports whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6
 	// values. Otherwise Low and High are just the smallest and the largest value.
 	Confident bool
 	// Summed tells that the values are counts of messages, which were added up: Median, Low and High are all the sum.
@@ -129,7 +129,7 @@ func (s Summary) widened(low, high float64) (float64, float64) {
 	return low, high
 }
 
-// AtLeast tells whether the median is known only to be at least so high: more messages never came than lie beyond it.
+// AtLeast reports whether the median is known only to be at least so high: more messages never came than lie beyond it.
 func (s Summary) AtLeast() bool { return math.IsInf(s.Above, 1) }
 
 // Format writes the median for people: "1.50 ms", or "≥ 1.50 ms" if it is a lower bound.
